@@ -1,4 +1,4 @@
-/* The kernels of crates/instruments/src/runtime/languages/c in a bare loop, without the program that boxscore runs.
+/* The kernels of crates/instruments/src/bench/runtime/languages/c in a bare loop, without the program that boxscore runs.
  *
  *   kernels KERNEL MIN_SECONDS
  *

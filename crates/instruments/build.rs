@@ -1,5 +1,5 @@
 //! Puts the languages of family `runtime` into the binary: the sheet and the sources of every folder of
-//! `src/runtime/languages`. Nothing else names a language, so that a further one is a folder and nothing more.
+//! `src/bench/runtime/languages`. Nothing else names a language, so that a further one is a folder and nothing more.
 
 #[path = "build/sheet.rs"]
 mod sheet;
@@ -7,7 +7,7 @@ mod sheet;
 use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/runtime/languages");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bench/runtime/languages");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut languages = Vec::new();
     for folder in entries(&root)? {
@@ -34,7 +34,7 @@ fn language(folder: &Path) -> Result<sheet::Language, String> {
     sheet::language(&name, &text, sources)
 }
 
-/// What a folder holds, in order of name.
+/// The entries of a folder, in order of name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut all = Vec::new();

@@ -1,7 +1,7 @@
 //! Control-group membership and limits.
 #![no_main]
 
-use instruments::facts::cgroup;
+use instruments::system_files::cgroup;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

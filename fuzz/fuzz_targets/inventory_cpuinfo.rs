@@ -1,7 +1,7 @@
 //! /proc/cpuinfo of any architecture.
 #![no_main]
 
-use instruments::facts::cpuinfo;
+use instruments::system_files::cpuinfo;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! CPU lists, masks, sizes, bracketed choices and rates.
 #![no_main]
 
-use instruments::facts::text;
+use instruments::system_files::text;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

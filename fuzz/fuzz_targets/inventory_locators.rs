@@ -1,7 +1,7 @@
 //! Slot names of memory modules.
 #![no_main]
 
-use instruments::facts::dimm;
+use instruments::system_files::dimm;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

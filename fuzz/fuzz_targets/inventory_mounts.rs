@@ -1,7 +1,7 @@
 //! /proc/self/mountinfo.
 #![no_main]
 
-use instruments::facts::mounts;
+use instruments::system_files::mounts;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

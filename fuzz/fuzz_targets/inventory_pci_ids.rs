@@ -1,7 +1,7 @@
 //! The list of PCI names.
 #![no_main]
 
-use instruments::facts::pci;
+use instruments::system_files::pci;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! SMBIOS tables.
 #![no_main]
 
-use instruments::facts::{dimm, smbios};
+use instruments::system_files::{dimm, smbios};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| instruments::kv::fuzz::memcached(bytes));
+fuzz_target!(|bytes: &[u8]| instruments::bench::kv::fuzz::memcached(bytes));

@@ -1,7 +1,7 @@
 //! Frames of network tests: whatever the bytes, what is read can be written and read again, and is within them.
 #![no_main]
 
-use instruments::net::frame::Frame;
+use instruments::bench::net::frame::Frame;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! What perf prints of its samples, and the account of the faulty server.
+//! The output of perf with its samples, and the account of the faulty server.
 #![no_main]
 
 use instruments::workload::profile::folded::Folded;
@@ -9,6 +9,6 @@ fuzz_target!(|bytes: &[u8]| {
     let folded = Folded::parse(bytes);
     let _ = folded.text(1000);
     let text = String::from_utf8_lossy(bytes);
-    let _ = Account::parse(&text);
+    let _ = Account::parse(bytes);
     let _ = Faults::parse(&text);
 });

@@ -1,7 +1,7 @@
-//! What the programs of languages print.
+//! The output of the programs of the measured languages.
 #![no_main]
 
-use instruments::runtime::output;
+use instruments::bench::runtime::output;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::shell::{self, Steps};
-use crate::{deny, dist, generate, tidy};
+use crate::{adding, deny, dist, generate, tidy};
 
 /// How long each test with `fuzz` in its name mutates its seeds.
 const FUZZ_SECONDS: &str = "BOXSCORE_FUZZ_SECONDS";
@@ -15,7 +15,7 @@ pub fn run() -> Result<()> {
     steps.finish()
 }
 
-/// What one does before a release: the checks, then the slow ones.
+/// All checks of a release: those of [`run`], then the slow ones.
 pub fn all() -> Result<()> {
     let cargo = shell::cargo();
     let mut steps = Steps::default();
@@ -41,6 +41,7 @@ fn checks(steps: &mut Steps, cargo: &str) {
     steps.step("doc tests", || shell::run(cargo, &["test", "--workspace", "--doc", "--quiet"]));
     steps.step("house rules", tidy::run);
     steps.step("generated files", || generate::run(true));
+    steps.step("docs/adding.md", adding::run);
     // These lie outside the workspace, and are to follow its crates and their dependencies.
     steps.step("perf's own side", || outside(cargo, "perf/peers/Cargo.toml"));
     steps.step("fuzz targets", || outside(cargo, "fuzz/Cargo.toml"));

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::{shell, smoke};
 
-/// What `dist-all` builds.
+/// Targets of `dist-all`.
 const TARGETS: &[&str] =
     &["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl", "i686-unknown-linux-musl"];
 /// The cross compiler, in an environment of its own under `target/`.

@@ -3,6 +3,7 @@
 //! Run as `cargo xtask VERB`. Nothing here is shipped; it prints, spawns and writes in the working tree.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's script talks on the terminal")]
 
+mod adding;
 mod ci;
 mod count;
 mod deny;
@@ -21,14 +22,14 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 cargo xtask VERB
   ci                           formatting, lints, tests, house rules, generated files, dependencies
-  tidy [--lower]               the house rules alone; or write the limits of rules that are not kept everywhere yet as
-                               low as they may be now
+  tidy                         the house rules alone
   count                        lines of each crate: code, tests, docs, comments, blank
   sample-docs [--seed N] [--count N]
                                doc comments drawn at random (20)
   new instrument NAME [--family cpu|memory|disk|machine]
                                a benchmark that works, to be changed
   new section NAME             a section of the report that works, to be changed
+  adding                       try out docs/adding.md in a copy of the tree
   test-all                     ci, longer fuzzing, the binaries of every target
   dist | dist-all              static binaries in dist/: of this host, or of every target (each then tried)
   perf [OPTIONS]               our kernels beside others', our size and start-up (`perf --help`)
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
 fn verb(words: &[&str]) -> Result<()> {
     match words {
         ["ci"] => ci::run(),
+        ["adding"] => adding::run(),
         ["new", "instrument", name] => new::instrument(name, "cpu"),
         ["new", "instrument", name, "--family", family] => new::instrument(name, family),
         ["new", "section", name] => new::section(name),
@@ -56,7 +58,6 @@ fn verb(words: &[&str]) -> Result<()> {
         ["dist"] => dist::host(),
         ["dist-all"] => dist::all(),
         ["tidy"] => tidy::run(),
-        ["tidy", "--lower"] => tidy::lower(),
         ["count"] => count::run(),
         ["sample-docs", rest @ ..] => count::sample_docs(rest),
         ["perf", rest @ ..] => perf::run(rest),

@@ -96,7 +96,7 @@ mod tests {
         let folder =
             |of: Family| families.iter().find(|(family, _)| *family == of).map(|(_, at)| at.as_str());
         assert_eq!(folder(Family::Memory), Some("crates/instruments/src/bench/memory"));
-        assert_eq!(folder(Family::Net), Some("crates/instruments/src/net"));
+        assert_eq!(folder(Family::Net), Some("crates/instruments/src/bench/net"));
         assert_eq!((folder(Family::Telemetry), folder(Family::User)), (None, None));
     }
 

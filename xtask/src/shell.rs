@@ -35,7 +35,7 @@ pub fn must(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a command prints on stdout.
+/// The stdout of a command. Fails if the command does.
 pub fn output(program: &str, args: &[&str]) -> Result<String> {
     must_output(&mut command(program, args))
 }

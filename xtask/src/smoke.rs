@@ -1,4 +1,4 @@
-//! What every distributed binary must pass: static, small enough, and alive, by an emulator where the processor is
+//! Checks of a distributed binary: static, small enough, and able to run, by an emulator where the processor is
 //! another. Sizes are in MB of 10^6 bytes. Nothing is measured here: emulated figures mean nothing.
 
 use std::fs;

@@ -3,6 +3,10 @@
 use std::fmt;
 
 use model::doc::ErrorDoc;
+use report::text::line::PasteError;
+use store::StoreError;
+
+use crate::import::csv::CsvError;
 
 /// Whose fault it is; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +17,11 @@ pub enum Kind {
     Data,
     /// Finished, but a take faulted or `--fail-on` fired: exit 3.
     Faults,
-    /// Interrupted; what was taken is stored: exit 130.
+    /// Interrupted; finished takes are stored: exit 130.
     Interrupted,
 }
 
 impl Kind {
-    #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
             Kind::Data => 1,
@@ -28,7 +31,6 @@ impl Kind {
         }
     }
 
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Kind::Data => "data",
@@ -55,6 +57,10 @@ impl CliError {
         CliError { kind: Kind::Data, message: message.into(), hint: None }
     }
 
+    pub fn interrupted(message: impl Into<String>) -> CliError {
+        CliError { kind: Kind::Interrupted, ..CliError::data(message) }
+    }
+
     /// A flag names a CPU that cannot be used.
     pub fn no_cpu(flag: &str, error: &model::params::NoCpu) -> CliError {
         CliError::usage(format!("{flag}: {error}")).hint(format!("allowed are {}", error.allowed))
@@ -67,6 +73,19 @@ impl CliError {
     }
 
     #[must_use]
+    pub fn maybe_hint(self, hint: Option<impl Into<String>>) -> CliError {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+
+    /// Adds the known name that is nearest to the mistyped one, if one is near enough.
+    #[must_use]
+    pub fn did_you_mean<'a>(self, typed: &str, known: impl IntoIterator<Item = &'a str>) -> CliError {
+        self.maybe_hint(nearest(typed, known).map(|near| format!("did you mean `{near}`?")))
+    }
+
     pub fn document(&self) -> ErrorDoc {
         ErrorDoc {
             schema: "boxscore.error/1".to_owned(),
@@ -89,8 +108,26 @@ impl fmt::Display for CliError {
 
 impl std::error::Error for CliError {}
 
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> CliError {
+        CliError::data(error.to_string()).maybe_hint(error.hint())
+    }
+}
+
+/// Errors of the user's data or host that have nothing to add to their text.
+macro_rules! plain_errors {
+    ($($error:ty),+) => {
+        $(impl From<$error> for CliError {
+            fn from(error: $error) -> CliError {
+                CliError::data(error.to_string())
+            }
+        })+
+    };
+}
+
+plain_errors!(CsvError, PasteError, serde_json::Error, sys::Error);
+
 /// The known name that a typed one begins, or the nearest to a mistyped one when it is near enough to be meant.
-#[must_use]
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (typed.chars().count() / 3).max(1) + 1;
     let known: Vec<&str> = known.into_iter().collect();

@@ -1,31 +1,16 @@
 //! The `boxscore` program: parses, dispatches, and turns errors into words and exit codes. The only crate that prints.
 
-mod catalogue;
+mod access_logs;
 mod cli;
-mod csv;
-mod display;
 mod error;
-mod ids;
-mod importers;
-mod link;
-mod live;
-mod loading;
-mod login;
-mod names;
+mod import;
+mod load;
+mod lookup;
 mod out;
-mod paths;
-mod planning;
-mod planted;
-mod present;
-mod probing;
+mod plan;
 mod prove;
-mod ratios;
-mod resolve;
-mod runs;
-mod sink;
-mod stop_signal;
+mod show;
 mod study;
-mod traffic;
 
 use std::process::ExitCode;
 
@@ -57,11 +42,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Data that did not reach stdout is a fault of the host's, whatever else went well.
+/// The exit code, made at least 1 when output was lost because stdout failed.
 fn whole(code: u8) -> u8 {
     let Some(error) = out::lost() else { return code };
     out::say(&format!(
-        "error: stdout: {error}: what was printed is not whole\n hint: make room there, and repeat it"
+        "error: the output is incomplete: stdout: {error}\n hint: make room there and run the command again"
     ));
     if code == 0 { 1 } else { code }
 }
@@ -82,7 +67,7 @@ fn dispatch() -> u8 {
     }
 }
 
-/// What clap says: help and version are data, anything else is talk and exit 2.
+/// Prints clap's text: help and version are data on stdout, anything else is a usage error (exit 2).
 fn usage(error: &clap::Error, json: bool) -> u8 {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -136,9 +121,9 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
     match &cli.verb {
         Verb::Inspect(args) => cli::inspect::run(args, global),
         Verb::List(args) => cli::list::run(args, global),
-        Verb::Run(args) => cli::run::run(args, global),
+        Verb::Run(args) => study::run(args, global),
         Verb::Peer(args) => cli::peer::run(args),
-        Verb::Load(args) => cli::load::run(args, global),
+        Verb::Load(args) => load::run(args, global),
         Verb::Logs(args) => cli::logs::run(args, global),
         Verb::Compare(args) => cli::compare::run(args, global),
         Verb::Report(args) => cli::report::run(args, global),

@@ -4,9 +4,11 @@
 //! terminal, NO_COLOR and `--color`.
 
 use std::io::{Error, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use anstream::ColorChoice;
+use model::doc::DoneDoc;
 use serde::Serialize;
 
 use crate::cli::Color;
@@ -36,7 +38,6 @@ pub fn print(text: &str) {
 }
 
 /// The first error of stdout, if any.
-#[must_use]
 pub fn lost() -> Option<&'static Error> {
     LOST.get()
 }
@@ -47,6 +48,12 @@ pub fn json<T: Serialize>(document: &T) {
         Ok(text) => print(&format!("{text}\n")),
         Err(error) => say(&format!("error: the document could not be written: {error}")),
     }
+}
+
+/// Prints the document of a verb that did something: the files that it read or wrote, and its first run.
+pub fn done(verb: &str, paths: impl IntoIterator<Item = impl AsRef<Path>>, run: Option<String>) {
+    let paths = paths.into_iter().map(|path| path.as_ref().display().to_string()).collect();
+    json(&DoneDoc { schema: format!("boxscore.{verb}/1"), ok: true, paths, run });
 }
 
 /// Writes a document in one line to stdout.
@@ -64,7 +71,6 @@ pub fn say(text: &str) {
 }
 
 /// True when progress may be drawn.
-#[must_use]
 pub fn talks_to_a_person() -> bool {
     std::io::stderr().is_terminal()
 }
@@ -78,7 +84,6 @@ pub struct Canvas {
 const NARROWEST: u16 = 40;
 
 impl Canvas {
-    #[must_use]
     pub fn open() -> Option<Canvas> {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let wide = console::Term::stderr().size().1 >= NARROWEST;
@@ -119,7 +124,6 @@ fn redraw(drawn: usize, lines: &[&str]) -> String {
 }
 
 /// Width for printing: the terminal's, at most 200; 80 without a terminal.
-#[must_use]
 pub fn columns() -> usize {
     const USUAL: usize = 80;
     let given = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
@@ -128,7 +132,6 @@ pub fn columns() -> usize {
 }
 
 /// Style of texts for stderr.
-#[must_use]
 pub fn look_of_talk() -> report::text::Look {
     let seen = usize::from(console::Term::stderr().size().1);
     let columns = if talks_to_a_person() && seen >= 40 { seen.min(200) } else { 80 };
@@ -136,7 +139,6 @@ pub fn look_of_talk() -> report::text::Look {
 }
 
 /// Style of texts for stdout: the terminal's width, colour only where it is wanted.
-#[must_use]
 pub fn look() -> report::text::Look {
     let is_terminal = std::io::stdout().is_terminal();
     let cuts = is_terminal || std::env::var_os("COLUMNS").is_some();

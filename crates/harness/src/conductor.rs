@@ -6,14 +6,16 @@
 
 mod close;
 mod generators;
+mod machine;
 mod silence;
+mod sitting;
 mod stop;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::frame::{Frame, Job, OwnCost, Segment};
+use model::frame::{Frame, Segment};
 use model::login::Login;
 use model::note::{Dropped, NoteBody};
 use model::plan::Plan;
@@ -21,10 +23,11 @@ use model::reading::Take;
 use model::{Better, Phase, Value};
 use stats::Decision;
 
-use crate::inflow::{self, Inflow};
+use crate::inflow;
 use crate::order::{self, BlockEntry};
-use crate::tally::{Tally, most_blocks, rule};
+use crate::tally::{self, Tally, Values, most_blocks, rule};
 use crate::worker::Event;
+use machine::{Machine, Opening};
 
 pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError};
 
@@ -32,33 +35,8 @@ const POLL: Duration = Duration::from_millis(200);
 /// An unsolicited answer is a protocol error; the child is dropped at once.
 const UNASKED: &str = "it sent an answer that was not asked for";
 
-struct Machine {
-    link: Box<dyn Link>,
-    heard_ns: u64,
-    seq: u64,
-    faults: u64,
-    /// Measured takes without a fault.
-    measured: u64,
-    lost: Option<String>,
-    /// True after Ready: from then on the child answers orders.
-    ready: bool,
-    telemetry: Vec<Segment>,
-    /// Number of values in `telemetry`.
-    waiting: usize,
-    cost: Option<OwnCost>,
-    unfit: HashSet<(u32, u32)>,
-    /// Frames that arrived while the conductor waited for another machine.
-    inbox: VecDeque<Frame>,
-    greeted: bool,
-    inflow: Inflow,
-}
-
-impl Machine {
-    fn take_telemetry(&mut self) -> Vec<Segment> {
-        self.waiting = 0;
-        std::mem::take(&mut self.telemetry)
-    }
-}
+/// The place of a take: machine, block, cell, arm, and if it is a warm-up.
+type Place = (usize, u32, u32, u32, bool);
 
 /// One study being carried out.
 pub struct Conductor<'a> {
@@ -71,18 +49,20 @@ pub struct Conductor<'a> {
     /// True once the user has asked to stop.
     stop: &'a dyn Fn() -> bool,
     started_ns: u64,
-    /// Start of this sitting; `started_ns` is the start of the whole run.
+    /// Start of this program's part; `started_ns` is the start of the whole run.
     began_ns: u64,
     cpu_from_ns: u64,
     /// CPU time of this program while takes were in flight.
     beside_ns: u64,
     tally: HashMap<BlockEntry, Tally>,
-    finished: HashSet<(usize, u32, u32, u32)>,
+    finished: HashSet<Place>,
     done: Vec<bool>,
     by_target: bool,
     stopping: stop::Stopping,
     interaction: Interaction,
     login: Option<Login>,
+    /// Number of the sitting under way.
+    sitting: u32,
     taken: u64,
     taking_ns: u64,
     unfit: Vec<(usize, u32, String)>,
@@ -97,25 +77,9 @@ impl<'a> Conductor<'a> {
         stop: &'a dyn Fn() -> bool,
     ) -> Conductor<'a> {
         let now_ns = sys::clock::now_ns();
-        let machine = |link| Machine {
-            link,
-            heard_ns: now_ns,
-            seq: 0,
-            faults: 0,
-            measured: 0,
-            lost: None,
-            ready: false,
-            telemetry: Vec::new(),
-            waiting: 0,
-            cost: None,
-            unfit: HashSet::new(),
-            inbox: VecDeque::new(),
-            greeted: false,
-            inflow: Inflow::default(),
-        };
         Conductor {
             plan,
-            machines: links.into_iter().map(machine).collect(),
+            machines: links.into_iter().map(|link| Machine::new(link, now_ns)).collect(),
             generators: Vec::new(),
             events,
             looked: silence::Looked::at(now_ns),
@@ -132,18 +96,21 @@ impl<'a> Conductor<'a> {
             stopping: stop::Stopping::default(),
             interaction: Interaction::default(),
             login: None,
+            sitting: 0,
             taken: 0,
             taking_ns: 0,
             unfit: Vec::new(),
         }
     }
 
-    /// Takes over the measured takes of an earlier sitting, which are not repeated. Warm-ups are repeated, since the
+    /// Takes over the measured takes of an interrupted run, which are not repeated. Warm-ups are repeated, since the
     /// child that they warmed is gone; only a planted world has nothing to warm.
     pub fn resume(&mut self, finished: &[Finished]) {
         for Finished { machine, take } in finished {
+            self.sitting = self.sitting.max(take.sitting + 1);
             if take.phase == Phase::Measured || self.plan.fake.is_some() {
-                self.finished.insert((*machine, take.block, take.cell, take.arm));
+                let is_warm_up = take.phase == Phase::WarmUp;
+                self.finished.insert((*machine, take.block, take.cell, take.arm, is_warm_up));
             }
             if let Some(state) = self.machines.get_mut(*machine) {
                 state.seq = state.seq.max(take.seq + 1);
@@ -151,98 +118,54 @@ impl<'a> Conductor<'a> {
             }
             self.count(*machine, take);
         }
-        // Cells that earlier sittings brought to an end are not warmed again.
+        // Cells that were brought to an end are not warmed again.
         self.judge_cells();
     }
 
     /// Carries the plan out. Every machine's run gets an end, even when the sink refuses. `elapsed_ns` is the time
-    /// that earlier sittings of this run took; it counts towards the budget.
+    /// that this run took before it was interrupted; it counts towards the budget.
     pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Outcome {
         self.started_ns = self.started_ns.saturating_sub(elapsed_ns);
-        let ended = self.carry_out(dir, elapsed_ns);
+        let ended = self.carry_out(&Opening { dir, elapsed_ns });
         self.close(ended)
     }
 
-    fn carry_out(&mut self, dir: &str, elapsed_ns: u64) -> Result<Ended, SinkError> {
-        self.open(dir, elapsed_ns)?;
-        if self.plan.telemetry_only { self.watch() } else { self.blocks() }
+    fn carry_out(&mut self, opening: &Opening<'_>) -> Result<Ended, SinkError> {
+        if !self.plan.telemetry_only {
+            return self.sittings(opening);
+        }
+        self.open(opening)?;
+        self.watch()
+    }
+
+    /// Loses the machine if it has been silent for too long. Fails when the sink cannot store.
+    fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
+        self.excuse();
+        let state = &self.machines[machine];
+        match silence::too_silent(state.greeted, state.heard_ns) {
+            Some(why) => self.lose(machine, &why),
+            None => Ok(()),
+        }
+    }
+
+    /// Excludes time in which this program stood still from everyone's silence.
+    pub(super) fn excuse(&mut self) {
+        let still_ns = self.looked.again(sys::clock::now_ns());
+        let machines = self.machines.iter_mut().map(|machine| &mut machine.heard_ns);
+        machines.chain(self.generators.iter_mut().map(|one| &mut one.heard_ns)).for_each(|heard_ns| {
+            *heard_ns = heard_ns.saturating_add(still_ns);
+        });
     }
 
     fn all_lost(&self) -> bool {
         self.machines.iter().all(|machine| machine.lost.is_some())
     }
 
-    /// Waits for Hello of every machine, sends the jobs, and waits for the facts.
-    fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
-        let generators = self.open_generators()?;
-        let watched = self.interaction.watched;
-        let login = self.login.clone();
-        let job = |machine: usize| {
-            let (plan, dir, generators) = (self.plan.clone(), dir.to_owned(), generators.clone());
-            let login = login.clone();
-            let machine = u32::try_from(machine).unwrap_or(u32::MAX);
-            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators, watched, login }))
-        };
-        for machine in 0..self.machines.len() {
-            let job = job(machine);
-            if let Some(Frame::Hello(hello)) =
-                self.wait(machine, true, |frame| matches!(frame, Frame::Hello(_)))?
-            {
-                if let Err(error) = self.sink.hello(machine, &hello) {
-                    self.lose(machine, &error.0)?;
-                    continue;
-                }
-                self.tell(machine, &job)?;
-            }
-        }
-        for machine in 0..self.machines.len() {
-            let ready = |frame: &Frame| matches!(frame, Frame::Ready(_));
-            if let Some(Frame::Ready(facts)) = self.wait(machine, true, ready)? {
-                self.machines[machine].ready = true;
-                self.sink.facts(machine, &facts)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn blocks(&mut self) -> Result<Ended, SinkError> {
-        let most = most_blocks(self.plan);
-        let whole = !self.done.is_empty() && self.done.iter().all(|done| *done);
-        for block in 0..if whole { 0 } else { most } {
-            let warm_up = block < self.plan.warm_up;
-            let block_started_ns = sys::clock::now_ns();
-            for entry in order::block(self.plan, block) {
-                if self.all_lost() {
-                    return Ok(Ended::Lost);
-                }
-                if self.stopped() {
-                    return Ok(Ended::Interrupted);
-                }
-                if self.over_budget(0) {
-                    return Ok(Ended::Budget);
-                }
-                self.take_entry(entry, block, warm_up)?;
-            }
-            if self.all_lost() {
-                return Ok(Ended::Lost);
-            }
-            self.judge_cells();
-            if self.done.iter().all(|done| *done) {
-                return Ok(if self.by_target { Ended::Target } else { Ended::Count });
-            }
-            let block_ns = sys::clock::now_ns().saturating_sub(block_started_ns);
-            if !warm_up && self.over_budget(block_ns) {
-                return Ok(Ended::Budget);
-            }
-        }
-        Ok(if self.by_target { Ended::Target } else { Ended::Count })
-    }
-
     /// Orders one take, unless its cell is done, unfit, lost, or was finished earlier.
     fn take_entry(&mut self, entry: BlockEntry, block: u32, warm_up: bool) -> Result<(), SinkError> {
         let BlockEntry { machine, cell, arm } = entry;
         let skip = self.done.get(cell as usize).copied().unwrap_or(true)
-            || self.finished.contains(&(machine, block, cell, arm))
+            || self.finished.contains(&(machine, block, cell, arm, warm_up))
             || self.machines[machine].lost.is_some()
             || self.machines[machine].unfit.contains(&(cell, arm));
         if skip {
@@ -255,12 +178,14 @@ impl<'a> Conductor<'a> {
         self.tell(machine, &Frame::Ack(Some(order)))?;
         let answer = self.answer(machine)?;
         self.beside_ns += sys::clock::process_cpu_ns().saturating_sub(cpu_ns);
-        let asked = (order.seq, order.block, order.cell, order.arm);
+        let asked = (order.seq, order.block, order.cell, order.arm, self.sitting);
         match answer {
-            Some(Frame::TakeDone(take)) if (take.seq, take.block, take.cell, take.arm) == asked => {
+            Some(Frame::TakeDone(take))
+                if (take.seq, take.block, take.cell, take.arm, take.sitting) == asked =>
+            {
                 self.taken(machine, &take)?;
             }
-            // Left in the middle of its preparing: a later sitting may well run it.
+            // Left in the middle of its preparing: once resumed, it may well run.
             Some(Frame::Fault { cell: at, arm: with, .. })
                 if (at, with) == (cell, arm) && self.is_stopping() => {}
             Some(Frame::Fault { cell: at, arm: with, text }) if (at, with) == (cell, arm) => {
@@ -311,10 +236,10 @@ impl<'a> Conductor<'a> {
             }
             None => tally.values.values().next(),
         });
-        let summary = values.and_then(|values| stats::summary(values).ok());
+        let summary = values.and_then(tally::summary);
         let median = summary.as_ref().map(|s| s.median);
         let width = summary.as_ref().and_then(|s| s.relative_half_width());
-        let n = values.map_or(0, Vec::len);
+        let n = values.map_or(0, |values| values.all().len());
         self.sink.show(&Show::Taken { machine, take, median, width, n });
         Ok(())
     }
@@ -336,7 +261,7 @@ impl<'a> Conductor<'a> {
             let aimed = reading.better != Better::Neither;
             if let (true, Value::Number(number)) = (wanted && aimed, &reading.value) {
                 let series = (reading.key.metric.clone(), reading.key.params.clone());
-                tally.values.entry(series).or_default().push(*number);
+                tally.values.entry(series).or_default().push(take.sitting, *number);
             }
         }
     }
@@ -367,7 +292,7 @@ impl<'a> Conductor<'a> {
         let tallies = entries.iter().map(|entry| self.tally.get(entry));
         let mut tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
         let attempts = tried.next().unwrap_or(0);
-        // A sitting that was cut within a block left some arms a take ahead: only whole blocks are judged.
+        // A run that was cut within a block left some arms a take ahead: only whole blocks are judged.
         if tried.any(|other| other != attempts) {
             return;
         }
@@ -380,9 +305,8 @@ impl<'a> Conductor<'a> {
             self.done[cell] = true;
             return;
         }
-        let arms: Vec<&[f64]> =
-            tallies.flatten().flat_map(|tally| tally.values.values().map(Vec::as_slice)).collect();
-        if let Decision::Stop(ended) = rule.look(attempts, &arms) {
+        let arms: Vec<&Values> = tallies.flatten().flat_map(|tally| tally.values.values()).collect();
+        if let Decision::Stop(ended) = tally::look(&rule, attempts, &arms) {
             self.done[cell] = true;
             self.by_target |= matches!(ended, stats::stop::Ended::Target { .. });
         }
@@ -429,16 +353,18 @@ impl<'a> Conductor<'a> {
         if self.taken == 0 {
             return None;
         }
-        let most = u64::from(most_blocks(self.plan));
+        let most = u64::from(most_blocks(self.plan).saturating_sub(self.plan.warm_up));
+        let again = order::sittings(self.plan).iter().map(|one| one.warm_up.len() as u64).sum::<u64>();
         let open = (0u32..).zip(&self.done).filter(|(_, done)| !**done);
         let entries: u64 = open.map(|(cell, _)| self.plan.arms_of(cell).len() as u64).sum();
         let all = entries * self.machines.len() as u64 * most;
         let so_far: u64 = (self.tally.iter())
             .filter(|(entry, _)| !self.done.get(entry.cell as usize).copied().unwrap_or(true))
-            .map(|(_, tally)| u64::from(tally.attempts + self.plan.warm_up))
+            .map(|(_, tally)| u64::from(tally.attempts))
             .sum();
         let each = self.taking_ns as f64 / 1e9 / self.taken as f64;
-        let by_takes = all.saturating_sub(so_far) as f64 * each;
+        let with_warm_ups = (most + again) as f64 / most.max(1) as f64;
+        let by_takes = all.saturating_sub(so_far) as f64 * with_warm_ups * each;
         let elapsed = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
         let by_budget = self.plan.budget_seconds.map_or(f64::INFINITY, |budget| (budget - elapsed).max(0.0));
         Some(by_takes.min(by_budget))
@@ -561,7 +487,7 @@ impl<'a> Conductor<'a> {
             Frame::Live(live) => self.sink.show(&Show::Live { machine, live: &live }),
             Frame::Note(note) => self.sink.note(machine, inflow::cut_note(note))?,
             Frame::Bye(cost) => {
-                state.cost = Some(cost);
+                state.parted(cost);
                 return Ok(Some((machine, Frame::Bye(cost))));
             }
             other => return Ok(Some((machine, other))),

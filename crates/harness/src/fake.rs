@@ -1,9 +1,9 @@
 //! Probes of a planted world: they draw values from the plan's fake world and measure nothing.
 //!
-//! A value depends on the seed, the run's number, the series and the block only. So a run gives the same bytes every
-//! time, in any order, also when it is resumed.
+//! A value depends on the seed, the run's number, the series, the sitting and the block only. So a run gives the same
+//! bytes every time, in any order, also when it is resumed.
 
-use model::fake::{FakeSeries, FakeWorld, Shape};
+use model::fake::{FakeSeries, FakeWorld, Shape, Slow};
 use model::{Better, Card, Fault, MetricInfo, Params, Probe, Record};
 use stats::Rng;
 
@@ -13,6 +13,9 @@ pub struct Stand {
     pub machine: String,
     pub arm: String,
     pub params: Params,
+    /// Those of its cell, which all arms share.
+    pub cell: Params,
+    pub sitting: u32,
 }
 
 /// Gives planted values for every metric of a card.
@@ -23,7 +26,6 @@ pub struct FakeProbe {
 }
 
 impl FakeProbe {
-    #[must_use]
     pub fn new(world: &FakeWorld, card: &'static Card, stand: Stand) -> FakeProbe {
         FakeProbe { world: world.clone(), card, stand }
     }
@@ -48,6 +50,8 @@ impl FakeProbe {
         let run = format!("{series} run {}", self.world.run_index);
         let between = Rng::derive(seed, &run).normal() * entry.between;
         let mut rng = Rng::derive(seed, &format!("{run} block {block}"));
+        let sitting =
+            Rng::derive(seed, &format!("{run} sitting {}", self.stand.sitting)).normal() * entry.sitting;
         let drift = (1.0 + entry.drift).powf(f64::from(block));
         let within = match entry.shape {
             Shape::Constant => 1.0,
@@ -55,7 +59,19 @@ impl FakeProbe {
             Shape::LogNormal => (entry.spread * rng.normal()).exp(),
             Shape::Exponential => 1.0 + entry.spread * (rng.exponential() - std::f64::consts::LN_2),
         };
-        entry.median * between.exp() * drift * within
+        entry.median * (between + sitting + self.slow(entry, metric, block)).exp() * drift * within
+    }
+}
+
+impl FakeProbe {
+    /// The machine's own slow noise in a block, which its arms share: the logarithm of a factor.
+    fn slow(&self, entry: &FakeSeries, metric: &MetricInfo, block: u32) -> f64 {
+        let Some(Slow { sd, phi }) = entry.slow else { return 0.0 };
+        let Stand { machine, cell, .. } = &self.stand;
+        let series = format!("{machine} {} {} {cell}", self.card.name, metric.name);
+        let mut rng = Rng::derive(self.world.seed, &format!("{series} run {} slow", self.world.run_index));
+        let step = (1.0 - phi * phi).max(0.0).sqrt();
+        (0..block).fold(rng.normal(), |state, _| phi * state + step * rng.normal()) * sd
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use model::frame::Frame;
 use model::generate::Loaded;
 
-use crate::worker::{Frames, Output, WorkerError, next, send};
+use crate::worker::{Frames, Next, Output, WorkerError, next, send};
 
 const PING: Duration = Duration::from_secs(1);
 
@@ -18,8 +18,9 @@ const PING: Duration = Duration::from_secs(1);
 /// this host's monotonic clock; `None` calls the load off. Fails when the load cannot be carried out.
 pub type Generate = fn(&[u8], &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String>;
 
-/// Serves loads until the program has no more. Fails when the pipe breaks or an unexpected frame arrives.
-pub fn serve(generate: Generate, frames: &Frames, output: &Output) -> Result<(), WorkerError> {
+/// Serves loads until the program has no more in this sitting. Fails when the pipe breaks or an unexpected frame
+/// arrives.
+pub fn serve(generate: Generate, frames: &Frames, output: &Output) -> Result<Next, WorkerError> {
     let end = Arc::new(AtomicBool::new(false));
     let (over, pipe) = (Arc::clone(&end), Arc::clone(output));
     std::thread::spawn(move || {
@@ -32,7 +33,7 @@ pub fn serve(generate: Generate, frames: &Frames, output: &Output) -> Result<(),
     served
 }
 
-fn loads(generate: Generate, frames: &Frames, output: &Output) -> Result<(), WorkerError> {
+fn loads(generate: Generate, frames: &Frames, output: &Output) -> Result<Next, WorkerError> {
     loop {
         match next(frames)? {
             Frame::Load { id, body } => {
@@ -52,7 +53,8 @@ fn loads(generate: Generate, frames: &Frames, output: &Output) -> Result<(), Wor
             Frame::AskClock { id } => tell_clock(id, output)?,
             // It crossed our word that the load failed.
             Frame::Start { .. } => {}
-            Frame::Ack(None) | Frame::Stop => return Ok(()),
+            Frame::Ack(None) | Frame::Stop => return Ok(Next::End),
+            Frame::Anew => return Ok(Next::Anew),
             _ => return Err(WorkerError::Order { wanted: "a load" }),
         }
     }

@@ -26,7 +26,6 @@ const MOST_TEXT: usize = 4096;
 /// Frames that may wait while another machine is served: an answer and Bye.
 pub const MOST_INBOX: usize = 8;
 
-#[must_use]
 pub fn values(segment: &Segment) -> usize {
     segment.rows.iter().map(Vec::len).sum::<usize>() + segment.columns.len() + segment.at_ns.len()
 }
@@ -44,7 +43,6 @@ impl Inflow {
     }
 
     /// Counts a frame. False when the child has sent too much for the time `since_ns` after the start.
-    #[must_use]
     pub fn allows(&mut self, frame: &Frame, since_ns: u64) -> bool {
         let more = match frame {
             Frame::Telemetry(segment) => (values(segment) / VALUES) as u64,
@@ -56,7 +54,6 @@ impl Inflow {
 }
 
 /// The text, cut to the longest length that is stored.
-#[must_use]
 pub fn cut(mut text: String) -> String {
     if text.len() > MOST_TEXT {
         let whole = text.len();
@@ -68,7 +65,6 @@ pub fn cut(mut text: String) -> String {
 }
 
 /// A note that is no longer than anybody reads; one that is too long becomes a remark.
-#[must_use]
 pub fn cut_note(note: NoteBody) -> NoteBody {
     if note.kind().len().max(note.text().len()) <= MOST_TEXT {
         return note;

@@ -28,7 +28,6 @@ pub struct Parting {
 
 impl Parting {
     /// `why`, followed by how the child ended.
-    #[must_use]
     pub fn after(&self, why: &str) -> String {
         match &self.how {
             Some(how) => format!("{why}; {how}"),
@@ -39,8 +38,18 @@ impl Parting {
 
 /// The sink could not store something; the study ends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SinkError(pub String);
+#[error("{why}")]
+pub struct SinkError {
+    pub why: String,
+    /// Advice for the user.
+    pub hint: Option<String>,
+}
+
+impl SinkError {
+    pub fn new(why: impl Into<String>) -> SinkError {
+        SinkError { why: why.into(), hint: None }
+    }
+}
 
 /// Events for a display. None of them is stored.
 #[derive(Debug)]
@@ -132,32 +141,20 @@ pub struct Finished {
     pub take: Take,
 }
 
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// Every cell had its fixed number of takes, or reached the last look of the stop rule.
-    Count,
-    /// Every cell was precise enough before the last look.
-    Target,
-    Budget,
-    Interrupted,
-    /// Every machine was lost.
-    Lost,
-    /// The sink could store no more.
-    Refused,
-}
-
-impl Ended {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Ended::Count => "the planned number of takes",
-            Ended::Target => "the target precision",
-            Ended::Budget => "the time budget",
-            Ended::Interrupted => "an interrupt",
-            Ended::Lost => "the loss of every machine",
-            Ended::Refused => "a store that refused",
-        }
+model::words! {
+    /// Why a run ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Ended as word {
+        /// Every cell had its fixed number of takes, or reached the last look of the stop rule.
+        Count = "the planned number of takes",
+        /// Every cell was precise enough before the last look.
+        Target = "the target precision",
+        Budget = "the time budget",
+        Interrupted = "an interrupt",
+        /// Every machine was lost.
+        Lost = "the loss of every machine",
+        /// The sink could store no more.
+        Refused = "a store that refused",
     }
 }
 
@@ -166,7 +163,7 @@ impl Ended {
 pub struct Outcome {
     pub ended: Ended,
     /// The sink's error, if it refused.
-    pub refused: Option<String>,
+    pub refused: Option<SinkError>,
     pub statuses: Vec<Status>,
     pub faults: u64,
     /// Takes begun, warm-ups included, of all machines and sittings; `measured` counts those without a fault.

@@ -29,7 +29,6 @@ pub struct Host {
 }
 
 impl Host {
-    #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -83,7 +82,6 @@ pub struct ProbeCache<'a> {
 }
 
 impl<'a> ProbeCache<'a> {
-    #[must_use]
     pub fn new(instruments: &'a [&'static dyn Instrument], job: &'a Job, host: Host) -> ProbeCache<'a> {
         let (ready, conditions) = (HashMap::new(), HashMap::new());
         ProbeCache {
@@ -164,8 +162,13 @@ impl<'a> ProbeCache<'a> {
         let params = card.lay(&cell.params, &arm.set).map_err(|error| Unfit::new(error.to_string()))?;
         if let Some(world) = &plan.fake {
             let machine = plan.machines.get(self.job.machine as usize).map(|via| via.name.clone());
-            let stand =
-                Stand { machine: machine.unwrap_or_default(), arm: arm.name.clone(), params: params.clone() };
+            let stand = Stand {
+                machine: machine.unwrap_or_default(),
+                arm: arm.name.clone(),
+                params: params.clone(),
+                cell: cell.params.clone(),
+                sitting: self.job.sitting,
+            };
             let probe = Box::new(FakeProbe::new(world, card, stand));
             return Ok(PreparedProbe { probe, card, params, repeats: 1, used: 0 });
         }

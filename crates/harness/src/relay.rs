@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::frame::Frame;
-use model::generate::{Generator, NotLoaded, Order, Part, Relay};
+use model::generate::{Generator, GeneratorOrder, NotLoaded, Part, Relay};
 
 use crate::worker::{Frames, Output, WorkerError, next, send};
 
@@ -18,7 +18,6 @@ pub struct Port {
 }
 
 impl Port {
-    #[must_use]
     pub fn new(generators: Vec<Generator>, frames: Frames, output: Output) -> Port {
         Port { generators, frames, output, asked: AtomicU64::new(0) }
     }
@@ -27,7 +26,7 @@ impl Port {
     /// ends the pipe breaks, so this wait is bounded too.
     fn ask(
         &self,
-        order: Order,
+        order: GeneratorOrder,
         started: &mut dyn FnMut(),
     ) -> Result<Result<Vec<Part>, NotLoaded>, WorkerError> {
         let asked = order.id;
@@ -53,7 +52,7 @@ impl Relay for Port {
         &self.generators
     }
 
-    fn load(&self, mut order: Order, started: &mut dyn FnMut()) -> Result<Vec<Part>, NotLoaded> {
+    fn load(&self, mut order: GeneratorOrder, started: &mut dyn FnMut()) -> Result<Vec<Part>, NotLoaded> {
         order.id = self.asked.fetch_add(1, Ordering::Relaxed);
         self.ask(order, started).unwrap_or_else(|error| {
             Err(NotLoaded { generator: String::new(), before_start: false, what: error.to_string() })

@@ -83,6 +83,15 @@ pub enum WorkerError {
     Order { wanted: &'static str },
 }
 
+/// The end of a sitting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The study is over.
+    End,
+    /// Another sitting follows.
+    Anew,
+}
+
 /// The parts of a worker.
 pub struct Worker {
     pub instruments: Vec<&'static dyn Instrument>,
@@ -93,6 +102,9 @@ pub struct Worker {
     pub lost: fn(),
     /// Receives the handle for progress and cancellation, before anything is prepared.
     pub set_progress: fn(ProgressHandle),
+    /// Makes this process a new one, which speaks on the same pipes: then it does not return. `None` where the sitting
+    /// needs no new process, or why there is none.
+    pub anew: fn() -> Option<String>,
 }
 
 pub(crate) type Output = Arc<Mutex<Box<dyn Write + Send>>>;
@@ -113,7 +125,8 @@ impl Worker {
         output: impl Write + Send + 'static,
     ) -> Result<(), WorkerError> {
         let output: Output = Arc::new(Mutex::new(Box::new(output)));
-        send(&output, &Frame::Hello(self.hello.clone()))?;
+        // Before the input is read: its end ends this process.
+        self.greet(&output)?;
         let (give, frames): (Sender<Event>, Receiver<Event>) = channel();
         let lost = self.lost;
         let (cut, left) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
@@ -133,18 +146,54 @@ impl Worker {
             });
         });
         let frames = Arc::new(Mutex::new(frames));
-        let job = match next(&frames)? {
-            Frame::Plan(job) => *job,
-            Frame::Generator => return generator::serve(self.generate, &frames, &output),
-            _ => return Err(WorkerError::Order { wanted: "a plan" }),
-        };
-        let end = Arc::new(AtomicBool::new(false));
         let said = Arc::clone(&output);
         // A broken pipe is noticed by the reading thread, which ends the child.
         let say = move |what: &str| drop(send(&said, &Frame::Progress(what.to_owned())));
         let progress = ProgressHandle::new(left, Arc::new(say));
         (self.set_progress)(progress.clone());
-        let served = self.work(&job, &frames, &output, (&end, &cut, progress));
+        let mut failed = None;
+        loop {
+            if self.sitting(&frames, &output, (&cut, &progress), failed)? == Next::End {
+                return Ok(());
+            }
+            failed = self.renewed(&output)?;
+            self.greet(&output)?;
+        }
+    }
+
+    fn greet(&self, output: &Output) -> Result<(), WorkerError> {
+        let (wall_ns, monotonic_ns) = (sys::clock::wall_ns(), sys::clock::now_ns());
+        let wall_ns = i64::try_from(wall_ns).unwrap_or(i64::MAX);
+        send(output, &Frame::Hello(Hello { wall_ns, monotonic_ns, ..self.hello.clone() }))
+    }
+
+    /// Ends this process for a new one. Where that is not possible it goes on, with nothing prepared, and returns why.
+    fn renewed(&self, output: &Output) -> Result<Option<String>, WorkerError> {
+        // No frame is cut in two by the end of the thread that writes it.
+        let held = output.lock();
+        let _held = held.map_err(|_| WorkerError::Pipe("another thread failed while writing".to_owned()))?;
+        Ok((self.anew)())
+    }
+
+    /// One sitting: a plan until its end, or loads for another child. `failed`: why it is no new process.
+    fn sitting(
+        &self,
+        frames: &Frames,
+        output: &Output,
+        (cut, progress): (&Arc<AtomicBool>, &ProgressHandle),
+        failed: Option<String>,
+    ) -> Result<Next, WorkerError> {
+        let job = match next(frames)? {
+            Frame::Plan(job) => *job,
+            Frame::Generator => return generator::serve(self.generate, frames, output),
+            _ => return Err(WorkerError::Order { wanted: "a plan" }),
+        };
+        if let Some(why) = failed {
+            let text = format!("its memory is new, but its process is not: {why}");
+            send(output, &Frame::Note(NoteBody::remark("sitting", text)))?;
+        }
+        let end = Arc::new(AtomicBool::new(false));
+        let served = self.work(&job, frames, output, (&end, cut, progress.clone()));
         end.store(true, Ordering::Relaxed);
         served
     }
@@ -155,7 +204,7 @@ impl Worker {
         frames: &Frames,
         output: &Output,
         (end, cut, progress): (&Arc<AtomicBool>, &Arc<AtomicBool>, ProgressHandle),
-    ) -> Result<(), WorkerError> {
+    ) -> Result<Next, WorkerError> {
         let zero_ns = sys::clock::now_ns().saturating_sub(job.elapsed_ns);
         let started_ns = sys::clock::now_ns();
         let facts = if job.plan.fake.is_some() { Vec::new() } else { self.inventory(job) };
@@ -178,20 +227,22 @@ impl Worker {
         });
         let probes = ProbeCache::new(&self.instruments, job, host).with_relay(relay).with_progress(progress);
         let mut session = WorkerSession { job, probes, output, zero_ns, own_ns: 0, cut };
-        loop {
+        let after = loop {
             match next(frames)? {
                 Frame::Ack(Some(order)) => session.take(order)?,
-                Frame::Ack(None) | Frame::Stop => break,
+                Frame::Ack(None) | Frame::Stop => break Next::End,
+                Frame::Anew => break Next::Anew,
                 _ => return Err(WorkerError::Order { wanted: "an order" }),
             }
-        }
+        };
         let agent_cpu_seconds = session.own_ns as f64 / 1e9;
-        // The program hangs up once it heard Bye, which ends this process: what was prepared is gone before.
+        // Once it has heard Bye the program hangs up or waits for a new process: what was prepared is gone before.
         drop(session);
         end.store(true, Ordering::Relaxed);
         let telemetry_cpu_seconds = ticker.and_then(|thread| thread.join().ok()).unwrap_or(0.0);
         let seconds = (sys::clock::now_ns() - started_ns) as f64 / 1e9;
-        send(output, &Frame::Bye(OwnCost { agent_cpu_seconds, telemetry_cpu_seconds, seconds }))
+        send(output, &Frame::Bye(OwnCost { agent_cpu_seconds, telemetry_cpu_seconds, seconds }))?;
+        Ok(after)
     }
 
     /// The facts of this machine, from every instrument that is read once.
@@ -302,6 +353,7 @@ impl WorkerSession<'_> {
         Ok(Take {
             seq: order.seq,
             block: order.block,
+            sitting: self.job.sitting,
             phase,
             cell: order.cell,
             arm: order.arm,
@@ -345,7 +397,7 @@ fn watch(job: &Job, output: &Output, cut: &Arc<AtomicBool>) -> Watch {
     Watch { tell, cut: Arc::clone(cut) }
 }
 
-/// Nanoseconds since the run's start. In a planted world they depend on the take's number only.
+/// Nanoseconds since the run's start. With `--fake` they come from the take's number instead of the clock.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -4,15 +4,12 @@
 
 pub mod bench;
 pub mod clusterperf;
-pub mod facts;
 pub mod inventory;
-pub mod kv;
 pub mod load;
-pub mod net;
 pub mod progress;
 pub mod remote_task;
-pub mod runtime;
 pub mod store_protocol;
+pub mod system_files;
 pub mod telemetry;
 pub mod workload;
 
@@ -21,15 +18,14 @@ use std::sync::LazyLock;
 use model::{Card, Cards, Instrument};
 
 /// Every instrument, in the order that `list` shows.
-#[must_use]
 pub fn all() -> Vec<&'static dyn Instrument> {
     [
         bench::cpu::ALL,
         bench::memory::ALL,
         bench::disk::ALL,
-        net::ALL,
-        kv::ALL,
-        runtime::ALL,
+        bench::net::ALL,
+        bench::kv::ALL,
+        bench::runtime::ALL,
         bench::machine::ALL,
         workload::ALL,
         telemetry::ALL,
@@ -39,7 +35,6 @@ pub fn all() -> Vec<&'static dyn Instrument> {
 }
 
 /// The card of every instrument, in the same order.
-#[must_use]
 pub fn cards() -> Cards {
     static CARDS: LazyLock<Vec<&'static Card>> =
         LazyLock::new(|| all().into_iter().map(Instrument::card).collect());
@@ -47,7 +42,6 @@ pub fn cards() -> Cards {
 }
 
 /// All of them in the order of the families, for those who read a list.
-#[must_use]
 pub fn by_family() -> Vec<&'static dyn Instrument> {
     let mut all = all();
     all.sort_by_key(|instrument| instrument.card().family);
@@ -55,7 +49,6 @@ pub fn by_family() -> Vec<&'static dyn Instrument> {
 }
 
 /// The instrument of that name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Instrument> {
     all().into_iter().find(|instrument| instrument.card().name == name)
 }

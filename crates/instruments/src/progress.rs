@@ -21,7 +21,6 @@ pub fn install(progress: ProgressHandle) {
 }
 
 /// The handle of this process. In a process that serves no job it drops reports and is never cancelled.
-#[must_use]
 pub fn current() -> ProgressHandle {
     HANDLE.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
 }
@@ -37,7 +36,6 @@ pub struct ProgressCounter {
 
 impl ProgressCounter {
     /// A counter up to `of`. Its reports read `writing the keys of the load: 5 of 10`.
-    #[must_use]
     pub fn new(what: impl Into<String>, of: u64) -> ProgressCounter {
         ProgressCounter::to(current(), what.into(), of)
     }

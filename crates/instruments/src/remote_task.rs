@@ -6,8 +6,8 @@
 use model::generate::Loaded;
 use serde::{Deserialize, Serialize};
 
+use crate::bench::net::far;
 use crate::load::{self, Load};
-use crate::net::far;
 
 /// One task for a generator or a far end.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Work that is done for many lines at a time, compiled also for what processors since 2013 and since 2017 can do.
 //!
-//! What it does is the same either way. Nothing is told of how long it takes.
+//! The result is the same either way.
 
 /// Does the work; all that is compiled into it makes use of AVX-512 or of AVX2, of BMI and of the counting of bits
 /// where there are any.

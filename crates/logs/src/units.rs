@@ -1,4 +1,4 @@
-//! Whether the times of a log are plausible in the unit that its format says: findings, never corrections.
+//! Checks that the times of a log are plausible in the unit of its format. Gives findings and never corrects a time.
 //!
 //! Only what no server does is doubted; a wrong unit that gives times a server could have is not found.
 
@@ -17,8 +17,7 @@ const FASTEST_NS: u64 = 10 * US;
 /// A median above this is slower than anybody waits.
 const SLOWEST_NS: u64 = 100 * S;
 
-/// What is odd about the times of these requests, whose format says this unit (in ns).
-#[must_use]
+/// Oddities of the times of these requests; `unit_ns` is the unit of their format.
 pub fn doubts(aggregate: &Aggregate, unit_ns: u64) -> Vec<TimeUnit> {
     let timed = aggregate.times.total();
     let above_zero = timed.saturating_sub(aggregate.totals().zero_time);

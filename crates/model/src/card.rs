@@ -1,60 +1,37 @@
 //! A card: an instrument's data sheet. It is data, so that lists, documents and plans need no machine.
 
+use crate::flags::{Example, Flag, TEST, TestName};
 use crate::metric::MetricInfo;
-use crate::params::{ParamError, ParamKind, ParamSpec, Params, show_cpus};
+use crate::params::{Implied, ParamError, ParamKind, ParamSpec, Params, Part, show_cpus};
 use crate::reading::Samples;
 use crate::shown::{Role, Shown};
 
-/// Topic of an instrument, also a name that `run` accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Family {
-    Cpu,
-    Memory,
-    Disk,
-    Net,
-    Kv,
-    Web,
-    Runtime,
-    Machine,
-    Telemetry,
-    Inventory,
-    User,
+crate::words! {
+    /// Topic of an instrument, also a name that `run` accepts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Family as name {
+        Cpu = "cpu",
+        Memory = "memory",
+        Disk = "disk",
+        Net = "net",
+        Kv = "kv",
+        Web = "web",
+        Runtime = "runtime",
+        Machine = "machine",
+        Telemetry = "telemetry",
+        Inventory = "inventory",
+        User = "user",
+    }
 }
 
 impl Family {
-    pub const ALL: [Family; 11] = [
-        Family::Cpu,
-        Family::Memory,
-        Family::Disk,
-        Family::Net,
-        Family::Kv,
-        Family::Web,
-        Family::Runtime,
-        Family::Machine,
-        Family::Telemetry,
-        Family::Inventory,
-        Family::User,
-    ];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Family::Cpu => "cpu",
-            Family::Memory => "memory",
-            Family::Disk => "disk",
-            Family::Net => "net",
-            Family::Kv => "kv",
-            Family::Web => "web",
-            Family::Runtime => "runtime",
-            Family::Machine => "machine",
-            Family::Telemetry => "telemetry",
-            Family::Inventory => "inventory",
-            Family::User => "user",
-        }
+    /// True for a family whose instruments are measured only where they are named: they need another host, or start
+    /// stores and fill them.
+    pub const fn is_named_only(self) -> bool {
+        matches!(self, Family::Net | Family::Kv)
     }
 
     /// The assumed floor of between-run noise (two-sided 95 %), until runs have measured it.
-    #[must_use]
     pub const fn assumed_floor(self) -> f64 {
         match self {
             Family::Cpu | Family::Runtime | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
@@ -77,32 +54,19 @@ pub enum Cadence {
     Repeat,
 }
 
-/// What an instrument cannot do without.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    Root,
-    Directory,
-    Peer,
-    Command,
-    Server,
-    /// A goal that only the user can name.
-    Objective,
-    /// Files that only the user can name.
-    Files,
-}
-
-impl Need {
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Need::Root => "root",
-            Need::Directory => "directory",
-            Need::Peer => "peer",
-            Need::Command => "command",
-            Need::Server => "server",
-            Need::Objective => "objective",
-            Need::Files => "files",
-        }
+crate::words! {
+    /// A requirement of an instrument.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Need as name {
+        Root = "root",
+        Directory = "directory",
+        Peer = "peer",
+        Command = "command",
+        Server = "server",
+        /// A goal that only the user can name.
+        Objective = "objective",
+        /// Files that only the user can name.
+        Files = "files",
     }
 }
 
@@ -140,13 +104,12 @@ pub struct Node {
 pub type Cards = &'static [&'static Card];
 
 /// The card of that name.
-#[must_use]
 pub fn find(cards: Cards, name: &str) -> Option<&'static Card> {
     cards.iter().find(|card| card.name == name).copied()
 }
 
 /// An instrument's data sheet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Card {
     pub name: &'static str,
     pub family: Family,
@@ -156,7 +119,7 @@ pub struct Card {
     pub source: &'static str,
     pub shown: Shown,
     pub role: Role,
-    /// What the samples of its figures are.
+    /// Kind of the samples of its figures.
     pub samples: Samples,
     pub cadence: Cadence,
     /// Raised when a change can move the number; part of the series key.
@@ -167,10 +130,25 @@ pub struct Card {
     pub metrics: &'static [MetricInfo],
     pub needs: &'static [Need],
     pub variants: &'static [Variant],
+    /// Options of `run` that it obeys beside those of its parameters.
+    pub flags: &'static [Flag],
+    /// The tests of it that `--test` can name.
+    pub tests: &'static [TestName],
+    /// Command lines for the help of its family.
+    pub examples: &'static [Example],
 }
 
+/// A name stands for one card.
+impl PartialEq for Card {
+    fn eq(&self, other: &Card) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Card {}
+
 impl Card {
-    /// What a card has that does not say otherwise: no parameters, metrics, needs and variants, and takes on request.
+    /// The defaults of a card: no parameters, metrics, needs or variants; takes on request.
     pub const DEFAULT: Card = Card {
         name: "",
         family: Family::User,
@@ -186,26 +164,55 @@ impl Card {
         metrics: &[],
         needs: &[],
         variants: &[],
+        flags: &[],
+        tests: &[],
+        examples: &[],
     };
 
-    #[must_use]
+    /// The options of `run` that the instrument obeys: those of its parameters, its own, and `--test` where it has
+    /// tests.
+    pub fn all_flags(&self) -> impl Iterator<Item = &'static Flag> + use<> {
+        let of_params = self.params.iter().filter_map(|spec| spec.flag.as_ref());
+        of_params.chain(self.flags).chain((!self.tests.is_empty()).then_some(&TEST))
+    }
+
+    pub fn flag(&self, long: &str) -> Option<&'static Flag> {
+        self.all_flags().find(|flag| flag.long == long)
+    }
+
+    /// True where the server of a take is started for it: each parameter for the server's address has a value that
+    /// stands for one of ours.
+    pub fn is_server_ours(&self, given: &Params) -> bool {
+        self.params.iter().all(|spec| match spec.part {
+            Part::Address { ours } => ours.contains(&given.get(spec.name).unwrap_or(spec.default)),
+            _ => true,
+        })
+    }
+
     pub fn metric(&self, name: &str) -> Option<&'static MetricInfo> {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    #[must_use]
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
         self.params.iter().find(|param| param.name == name)
     }
 
     /// A parameter of the card's takes, or of parts of them.
-    #[must_use]
     pub fn any_param(&self, name: &str) -> Option<&'static ParamSpec> {
         self.param(name).or_else(|| self.parts.iter().find(|param| param.name == name))
     }
 
+    /// The first value that a parameter of `set` implies for another one, with the first one's name.
+    pub fn implied(&self, set: &Params) -> Option<(&'static str, Implied)> {
+        self.params.iter().find_map(|spec| {
+            let other = self.param(spec.implies?.param)?;
+            Some((spec.name, spec.implied(set, other.default)?))
+        })
+    }
+
     /// Every parameter of the card: `given` in canonical spelling, the others at their default. One that has none (its
-    /// default is empty) is there only where it is given, so that a card that gets one keeps its series.
+    /// default is empty) is there only where it is given, so that a card that gets one keeps its series. Fails for an
+    /// unknown parameter or a value that it cannot have.
     pub fn resolve(&self, given: &Params) -> Result<Params, ParamError> {
         let mut full = Params::default();
         for spec in self.params.iter().filter(|spec| self.has(spec, given)) {
@@ -224,15 +231,15 @@ impl Card {
         }
     }
 
-    /// Whether a parameter exists beside what is given: some do only where another one has certain values.
-    #[must_use]
+    /// True if a parameter exists beside the given ones. Some exist only for certain values of another parameter.
     pub fn has(&self, spec: &ParamSpec, given: &Params) -> bool {
         let ParamKind::Only(key, values, _) = spec.kind else { return true };
         let value = given.get(key).or_else(|| self.param(key).map(|other| other.default));
         value.is_some_and(|value| values.contains(&value))
     }
 
-    /// `given` with what `other` says of parameters that exist here laid over it, resolved.
+    /// `given` with what `other` says of parameters that exist here laid over it, resolved. Fails for a value that a
+    /// parameter cannot have.
     pub fn lay(&self, given: &Params, other: &Params) -> Result<Params, ParamError> {
         let known = other.0.iter().filter(|(key, _)| self.param(key).is_some());
         let known = Params(known.map(|(key, value)| (key.clone(), value.clone())).collect());

@@ -1,9 +1,12 @@
-//! What the store gives back: runs with their facts, series, takes, notes and telemetry. Summaries are not here;
+//! Runs as the store returns them: facts, series, takes, notes and telemetry. Summaries are not here;
 //! they are recomputed from these.
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::exact;
 use crate::fact::Fact;
 use crate::fault::Fault;
 use crate::finding::Finding;
@@ -14,37 +17,26 @@ use crate::plan::Plan;
 use crate::reading::{Phase, SeriesKey, Value};
 use crate::traffic::Traffic;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    Running,
-    Complete,
-    /// Complete, but takes faulted.
-    Faulty,
-    Interrupted,
-}
-
-impl Status {
-    pub const ALL: [Status; 4] = [Status::Running, Status::Complete, Status::Faulty, Status::Interrupted];
-
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Status::Running => "running",
-            Status::Complete => "complete",
-            Status::Faulty => "faulty",
-            Status::Interrupted => "interrupted",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Status> {
-        Status::ALL.into_iter().find(|status| status.word() == word)
+crate::words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Status as word {
+        Running = "running",
+        Complete = "complete",
+        /// Complete, but takes faulted.
+        Faulty = "faulty",
+        Interrupted = "interrupted",
     }
 }
+
+/// The build of a run that was imported from what clusterperf printed.
+pub const CLUSTERPERF: &str = "clusterperf";
 
 /// Price of a machine: by the hour, or bought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Price {
+    #[serde(with = "exact")]
+    #[schemars(with = "f64")]
     pub amount: f64,
     pub currency: String,
     pub hourly: bool,
@@ -63,6 +55,7 @@ pub struct RunHead {
     /// Wall clock at the start: nanoseconds since 1970.
     pub started_ns: i64,
     pub seconds: Option<f64>,
+    /// Version and source hash of the program, or [`CLUSTERPERF`].
     pub build: String,
     /// Hash of the facts of the config class that are known.
     pub config_class: String,
@@ -75,18 +68,35 @@ pub struct RunHead {
 }
 
 /// One reading as stored; `seq` is the number of its take, which its conditions share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "PointTuple", into = "PointTuple")]
 pub struct Point {
     pub seq: u64,
     pub block: u32,
+    /// That of its take. A run's JSON has it there alone.
+    pub sitting: u32,
     pub phase: Phase,
     pub at_ns: u64,
     pub window_ns: u64,
     pub value: Value,
 }
 
+/// Take, block, phase, start, window (both ns), value.
+type PointTuple = (u64, u32, Phase, u64, u64, Value);
+
+impl From<PointTuple> for Point {
+    fn from((seq, block, phase, at_ns, window_ns, value): PointTuple) -> Point {
+        Point { seq, block, sitting: 0, phase, at_ns, window_ns, value }
+    }
+}
+
+impl From<Point> for PointTuple {
+    fn from(point: Point) -> PointTuple {
+        (point.seq, point.block, point.phase, point.at_ns, point.window_ns, point.value)
+    }
+}
+
 impl Point {
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self.value {
             Value::Number(number) => Some(number),
@@ -105,52 +115,105 @@ pub struct Series {
 
 impl Series {
     /// The measured numbers in time order.
-    #[must_use]
     pub fn measured(&self) -> Vec<f64> {
         self.points.iter().filter(|point| point.phase == Phase::Measured).filter_map(Point::number).collect()
+    }
+
+    /// The measured numbers of each sitting that has any; both in time order.
+    pub fn by_sitting(&self) -> Vec<Vec<f64>> {
+        let mut all = BTreeMap::<u32, Vec<f64>>::new();
+        for point in self.points.iter().filter(|point| point.phase == Phase::Measured) {
+            if let Some(number) = point.number() {
+                all.entry(point.sitting).or_default().push(number);
+            }
+        }
+        all.into_values().collect()
     }
 }
 
 /// One take without its readings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TakeHead {
     pub seq: u64,
     pub block: u32,
+    #[serde(default)]
+    pub sitting: u32,
     pub phase: Phase,
     pub cell: u32,
     pub arm: u32,
     pub start_ns: u64,
     pub end_ns: u64,
     pub repeats: u64,
+    #[serde(flatten, with = "fault_fields")]
     pub fault: Option<Fault>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refusals: Vec<Finding>,
+}
+
+/// A fault as two fields of its take: its text, and its kind where it has one.
+mod fault_fields {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::fault::{Fault, FaultKind};
+
+    #[derive(Default, Serialize, Deserialize)]
+    struct Fields {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<String>,
+        #[serde(default, skip_serializing_if = "FaultKind::is_other")]
+        fault_kind: FaultKind,
+    }
+
+    pub fn serialize<S: Serializer>(fault: &Option<Fault>, to: S) -> Result<S::Ok, S::Error> {
+        let fields = fault.clone().map(|Fault { text, kind }| Fields { fault: Some(text), fault_kind: kind });
+        fields.unwrap_or_default().serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Fault>, D::Error> {
+        let Fields { fault, fault_kind: kind } = Fields::deserialize(from)?;
+        Ok(fault.map(|text| Fault { kind, text }))
+    }
 }
 
 impl TakeHead {
     /// Measured, and without a fault.
-    #[must_use]
     pub fn is_measured(&self) -> bool {
         self.phase == Phase::Measured && self.fault.is_none()
     }
 }
 
 /// Where a run was measured, and by what.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub hostname: String,
     pub boot_id: Option<String>,
-    /// Version and source hash of the program, and its target triple.
+    /// Version and source hash of the program; a run's export has it once, in its head.
+    #[serde(skip)]
     pub build: String,
+    /// Target triple of the program.
     pub target: String,
     pub clock_source: Option<String>,
 }
 
 /// Offset of a machine's monotonic clock from the program's, with its error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, i64, u64)", into = "(u64, i64, u64)")]
 pub struct ClockOffset {
     pub at_ns: u64,
     pub offset_ns: i64,
     pub error_ns: u64,
+}
+
+impl From<(u64, i64, u64)> for ClockOffset {
+    fn from((at_ns, offset_ns, error_ns): (u64, i64, u64)) -> ClockOffset {
+        ClockOffset { at_ns, offset_ns, error_ns }
+    }
+}
+
+impl From<ClockOffset> for (u64, i64, u64) {
+    fn from(offset: ClockOffset) -> (u64, i64, u64) {
+        (offset.at_ns, offset.offset_ns, offset.error_ns)
+    }
 }
 
 /// Everything of one run on one machine.
@@ -172,7 +235,6 @@ pub struct RunData {
 }
 
 impl RunData {
-    #[must_use]
     pub fn fact(&self, key: &str) -> Option<&Fact> {
         self.facts.iter().find(|fact| fact.key == key)
     }
@@ -193,7 +255,52 @@ pub struct Published {
     pub value: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// What `low` and `high` are: `minmax`, `range`, `best-worst`.
+    /// Meaning of `low` and `high`: `minmax`, `range`, `best-worst`.
     pub bounds: String,
     pub note: String,
+}
+
+impl Published {
+    /// The study of figures that were read from a pasted line.
+    pub const PASTED: &str = "pasted";
+
+    pub fn is_pasted(&self) -> bool {
+        self.study == Published::PASTED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_apart_by_sitting() {
+        let key = SeriesKey {
+            instrument: "toy".into(),
+            metric: "rate".into(),
+            unit: crate::Unit::Count,
+            params: crate::Params::default(),
+            arm: String::new(),
+            definition: 1,
+        };
+        let point = |seq, sitting, phase, value| Point {
+            seq,
+            block: 0,
+            sitting,
+            phase,
+            at_ns: 0,
+            window_ns: 0,
+            value: Value::Number(value),
+        };
+        let points = vec![
+            point(0, 0, Phase::WarmUp, 1.0),
+            point(1, 0, Phase::Measured, 2.0),
+            point(2, 2, Phase::WarmUp, 3.0),
+            point(3, 2, Phase::Measured, 5.0),
+            point(4, 2, Phase::Measured, 4.0),
+        ];
+        let series = Series { key, better: Better::Higher, points };
+        assert_eq!(series.by_sitting(), [vec![2.0], vec![5.0, 4.0]]);
+        assert_eq!(series.by_sitting().concat(), series.measured());
+    }
 }

@@ -7,7 +7,9 @@ mod load;
 mod logs;
 mod matrix;
 pub mod mix;
+mod paragraph;
 mod ratio;
+mod row;
 mod web;
 
 use std::collections::BTreeMap;
@@ -16,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::{Card, Cards};
-use crate::data::Price;
+use crate::data::{Price, Status};
 use crate::fact::{Fact, FactValue};
 use crate::finding::{Finding, Validity};
 use crate::metric::Better;
@@ -24,7 +26,6 @@ use crate::note::Note;
 use crate::params::Params;
 use crate::reading::Samples;
 use crate::unit::Unit;
-use crate::why::{Why, WhyDoc};
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
@@ -33,61 +34,12 @@ pub use logs::{
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
+pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
+pub use row::{Noise, RowDoc, VerdictWord};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Scalar {
-    Flag(bool),
-    Number(f64),
-    Text(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FactDoc {
-    pub key: String,
-    pub value: Option<Scalar>,
-    pub unit: Option<Unit>,
-    pub source: String,
-    pub why: Option<String>,
-}
-
-impl From<&Fact> for FactDoc {
-    fn from(fact: &Fact) -> FactDoc {
-        let scalar = |value: &FactValue| match value {
-            FactValue::Text(text) => Scalar::Text(text.clone()),
-            FactValue::Number(number) => Scalar::Number(*number),
-            FactValue::Flag(flag) => Scalar::Flag(*flag),
-        };
-        FactDoc {
-            key: fact.key.clone(),
-            value: fact.value.as_ref().map(scalar),
-            unit: fact.unit,
-            source: fact.source.clone(),
-            why: fact.why.clone(),
-        }
-    }
-}
-
-impl From<&FactDoc> for Fact {
-    fn from(doc: &FactDoc) -> Fact {
-        let value = |scalar: &Scalar| match scalar {
-            Scalar::Text(text) => FactValue::Text(text.clone()),
-            Scalar::Number(number) => FactValue::Number(*number),
-            Scalar::Flag(flag) => FactValue::Flag(*flag),
-        };
-        Fact {
-            key: doc.key.clone(),
-            value: doc.value.as_ref().map(value),
-            unit: doc.unit,
-            source: doc.source.clone(),
-            why: doc.why.clone(),
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineDoc {
@@ -101,13 +53,13 @@ pub struct MachineDoc {
 pub struct InspectDoc {
     pub schema: String,
     pub machine: MachineDoc,
-    pub facts: Vec<FactDoc>,
+    pub facts: Vec<Fact>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineFacts {
     pub machine: MachineDoc,
-    pub facts: Vec<FactDoc>,
+    pub facts: Vec<Fact>,
 }
 
 /// `boxscore inspect` of several machines.
@@ -115,25 +67,6 @@ pub struct MachineFacts {
 pub struct InspectManyDoc {
     pub schema: String,
     pub machines: Vec<MachineFacts>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Noise {
-    Assumed,
-    Mixed,
-    Measured,
-}
-
-impl Noise {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Noise::Assumed => "assumed",
-            Noise::Mixed => "mixed",
-            Noise::Measured => "measured",
-        }
-    }
 }
 
 /// One series of a run, summarised from its takes.
@@ -220,7 +153,7 @@ pub struct RunDoc {
     pub schema: String,
     pub run: String,
     pub study: String,
-    pub status: String,
+    pub status: Status,
     pub machine: MachineDoc,
     pub label: Option<String>,
     /// Seconds since 1970.
@@ -261,29 +194,6 @@ pub struct RunDoc {
     pub beside: Option<BesideDoc>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum VerdictWord {
-    Better,
-    Worse,
-    Tie,
-    CannotTell,
-    Invalid,
-}
-
-impl VerdictWord {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            VerdictWord::Better => "better",
-            VerdictWord::Worse => "worse",
-            VerdictWord::Tie => "tie",
-            VerdictWord::CannotTell => "cannot-tell",
-            VerdictWord::Invalid => "invalid",
-        }
-    }
-}
-
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArmDoc {
@@ -296,44 +206,9 @@ pub struct ArmDoc {
     pub watts: Option<f64>,
     /// Where the figures come from, for a published machine.
     pub source: Option<String>,
-}
-
-/// One metric of one arm against the base (the first argument). `ratio` is arm / base.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RowDoc {
-    /// The instrument's card, where it is known here; not printed.
-    #[serde(skip)]
-    pub card: Option<&'static Card>,
-    pub instrument: String,
-    pub metric: String,
-    pub unit: Unit,
-    pub better: Better,
-    pub params: Params,
-    pub headline: bool,
-    /// Name of the arm, and of the base.
-    pub arm: String,
-    pub base: String,
-    pub arm_value: Option<f64>,
-    pub base_value: Option<f64>,
-    pub ratio: Option<f64>,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    pub p: Option<f64>,
-    /// After Holm's correction over the family of rows.
-    pub p_holm: Option<f64>,
-    pub floor: Option<f64>,
-    pub noise: Option<Noise>,
-    pub margin: f64,
-    pub verdict: VerdictWord,
-    /// Why the verdict is as it is, or what a point is: `why` as a sentence and `reasons` as data.
-    #[serde(flatten)]
-    #[schemars(with = "WhyDoc")]
-    pub why: Why,
-    /// Either side is a published point without samples.
-    pub point: bool,
-    /// Goodness of the arm per currency unit against the base's, where both prices are known and alike.
-    pub per_price: Option<f64>,
-    pub per_watt: Option<f64>,
+    /// True for a pasted line: points with intervals, without samples.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pasted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -377,7 +252,8 @@ pub struct CompareDoc {
     pub cards: Cards,
     pub schema: String,
     /// Wins with their size, ties, and open questions in a few sentences: ready to paste.
-    pub paragraph: String,
+    #[schemars(with = "String")]
+    pub paragraph: Paragraph,
     pub arms: Vec<ArmDoc>,
     pub rows: Vec<RowDoc>,
     /// Figure by figure, the best side first; a side whose figure was refused has none.
@@ -399,7 +275,7 @@ pub struct HistoryRow {
     pub study: String,
     pub label: Option<String>,
     pub machine: String,
-    pub status: String,
+    pub status: Status,
     /// Seconds since 1970.
     pub started: f64,
     pub seconds: Option<f64>,
@@ -528,8 +404,8 @@ pub struct ProofLineDoc {
     pub what: String,
     /// Of `planted` and `read`, where they are numbers.
     pub unit: Option<Unit>,
-    pub planted: Scalar,
-    pub read: Option<Scalar>,
+    pub planted: FactValue,
+    pub read: Option<FactValue>,
     /// When it is read rightly: `within 1 %`, `the same`, `at most`, `refused`.
     pub wanted: String,
     pub state: ProofState,
@@ -551,10 +427,13 @@ pub struct ProofDoc {
 pub struct ProveDoc {
     pub schema: String,
     pub proofs: Vec<ProofDoc>,
-    /// Lines that were read rightly, wrongly, and that could not be planted here.
+    /// Number of planted faults that were found.
     pub passed: u64,
+    /// Number of planted faults that were missed or misread.
     pub failed: u64,
+    /// Number of faults that this machine cannot plant.
     pub unknown: u64,
+    /// Length of the whole proof in seconds.
     pub seconds: f64,
 }
 

@@ -3,19 +3,41 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::exact;
 use crate::unit::Unit;
 
+/// The caveat of a value that a hypervisor made up or passed on.
+pub const HYPERVISOR: &str = "reported by the hypervisor";
+
 /// A fact's value. Numbers are in base units.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(untagged)]
 pub enum FactValue {
-    Text(String),
-    Number(f64),
     Flag(bool),
+    Number(f64),
+    Text(String),
 }
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, remote = "FactValue")]
+enum InText {
+    Flag(bool),
+    Number(#[serde(with = "exact")] f64),
+    Text(String),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "FactValue")]
+enum InBinary {
+    Flag(bool),
+    Number(f64),
+    Text(String),
+}
+
+exact::untagged_in_text!(FactValue, InText, InBinary);
 
 impl FactValue {
     /// The value as plain text, as the store keeps it.
-    #[must_use]
     pub fn text(&self) -> String {
         match self {
             FactValue::Text(text) => text.clone(),
@@ -24,7 +46,6 @@ impl FactValue {
         }
     }
 
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
             FactValue::Number(number) => Some(*number),
@@ -34,7 +55,7 @@ impl FactValue {
 }
 
 /// One line of the spec sheet. `value` is `None` when unknown, and then `why` says why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fact {
     /// Dotted and stable: `cpu.model`, `disk.sda.model`.
     pub key: String,
@@ -47,27 +68,28 @@ pub struct Fact {
 }
 
 impl Fact {
-    #[must_use]
     pub fn text(key: impl Into<String>, value: impl Into<String>, source: impl Into<String>) -> Fact {
         let value = Some(FactValue::Text(value.into()));
         Fact { key: key.into(), value, unit: None, source: source.into(), why: None }
     }
 
-    #[must_use]
     pub fn number(key: impl Into<String>, value: f64, unit: Unit, source: impl Into<String>) -> Fact {
         let value = Some(FactValue::Number(value));
         Fact { key: key.into(), value, unit: Some(unit), source: source.into(), why: None }
     }
 
-    #[must_use]
     pub fn flag(key: impl Into<String>, value: bool, source: impl Into<String>) -> Fact {
         let value = Some(FactValue::Flag(value));
         Fact { key: key.into(), value, unit: None, source: source.into(), why: None }
     }
 
-    #[must_use]
     pub fn unknown(key: impl Into<String>, source: impl Into<String>, why: impl Into<String>) -> Fact {
         Fact { key: key.into(), value: None, unit: None, source: source.into(), why: Some(why.into()) }
+    }
+
+    /// True of a value that a hypervisor reported: it may not be the machine's own.
+    pub fn is_of_hypervisor(&self) -> bool {
+        self.value.is_some() && self.why.as_deref() == Some(HYPERVISOR)
     }
 
     /// The same fact with a caveat.
@@ -103,7 +125,6 @@ pub const CONFIG_CLASS: [&str; 19] = [
 
 /// Hash of the known values of [`CONFIG_CLASS`], 16 hexadecimal digits (FNV-1a, 64 bits). Equal hashes are one
 /// class; different hashes may still be, where one side does not know a value: see [`same_class`].
-#[must_use]
 pub fn config_class(facts: &[Fact]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut feed = |text: &str| {
@@ -121,7 +142,6 @@ pub fn config_class(facts: &[Fact]) -> String {
 }
 
 /// True when no key of [`CONFIG_CLASS`] has different known values: unknown matches anything.
-#[must_use]
 pub fn same_class(a: &[Fact], b: &[Fact]) -> bool {
     CONFIG_CLASS.iter().all(|key| match (known(a, key), known(b, key)) {
         (Some(a), Some(b)) => a == b,

@@ -4,113 +4,63 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a request is not good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Failure {
-    /// No connection: refused, unreachable, no port or descriptor left.
-    Connect,
-    /// The TLS handshake or a record was refused, a wrong certificate among them.
-    Tls,
-    /// The connection was reset.
-    Reset,
-    /// The server closed the connection before a complete head.
-    Closed,
-    /// No complete answer within the time limit, connecting included.
-    Timeout,
-    #[serde(rename = "status_4xx")]
-    Status4xx,
-    #[serde(rename = "status_5xx")]
-    Status5xx,
-    /// The connection ended before the body did.
-    ShortBody,
-    /// Not an answer of this protocol, or bytes after its end.
-    BadResponse,
-    /// A complete answer whose length or checksum is not the expected one.
-    WrongBody,
-    /// A store's error answer that none of the next names.
-    Refused,
-    /// The store wants a password.
-    Auth,
-    /// The store is one node of a cluster, and another has the key.
-    Moved,
-    /// The store is still loading its data.
-    Loading,
-    /// The store has no memory left.
-    OutOfMemory,
-    /// The store does not take values as large as this.
-    TooLarge,
-    /// The store is a replica, which takes no writes.
-    ReadOnly,
-    /// The store does not have a key that was written.
-    Missing,
-    /// Due, but still waiting for a free connection when the run ended, or the queue was full.
-    Unsent,
-    /// In flight without an answer when the user ended the load.
-    Cut,
+crate::words! {
+    /// Why a request is not good.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Failure as name {
+        /// No connection: refused, unreachable, no port or descriptor left.
+        Connect = "connect",
+        /// The TLS handshake or a record was refused, a wrong certificate among them.
+        Tls = "tls",
+        /// The connection was reset.
+        Reset = "reset",
+        /// The server closed the connection before a complete head.
+        Closed = "closed",
+        /// No complete answer within the time limit, connecting included.
+        Timeout = "timeout",
+        #[serde(rename = "status_4xx")]
+        Status4xx = "status_4xx",
+        #[serde(rename = "status_5xx")]
+        Status5xx = "status_5xx",
+        /// The connection ended before the body did.
+        ShortBody = "short_body",
+        /// Not an answer of this protocol, or bytes after its end.
+        BadResponse = "bad_response",
+        /// A complete answer whose length or checksum is not the expected one.
+        WrongBody = "wrong_body",
+        /// A store's error answer that none of the next names.
+        Refused = "refused",
+        /// The store wants a password.
+        Auth = "auth",
+        /// The store is one node of a cluster, and another has the key.
+        Moved = "moved",
+        /// The store is still loading its data.
+        Loading = "loading",
+        /// The store has no memory left.
+        OutOfMemory = "out_of_memory",
+        /// The store does not take values as large as this.
+        TooLarge = "too_large",
+        /// The store is a replica, which takes no writes.
+        ReadOnly = "read_only",
+        /// The store does not have a key that was written.
+        Missing = "missing",
+        /// Due, but still waiting for a free connection when the run ended, or the queue was full.
+        Unsent = "unsent",
+        /// In flight without an answer when the user ended the load.
+        Cut = "cut",
+    }
 }
 
 impl Failure {
-    pub const ALL: [Failure; 20] = [
-        Failure::Connect,
-        Failure::Tls,
-        Failure::Reset,
-        Failure::Closed,
-        Failure::Timeout,
-        Failure::Status4xx,
-        Failure::Status5xx,
-        Failure::ShortBody,
-        Failure::BadResponse,
-        Failure::WrongBody,
-        Failure::Refused,
-        Failure::Auth,
-        Failure::Moved,
-        Failure::Loading,
-        Failure::OutOfMemory,
-        Failure::TooLarge,
-        Failure::ReadOnly,
-        Failure::Missing,
-        Failure::Unsent,
-        Failure::Cut,
-    ];
-
-    /// Whether the server did not answer at all, so that the moment of the failure is no time of an answer. A time
-    /// limit that passed, a request that stayed unsent and one that was cut tell how long was waited at least.
-    #[must_use]
+    /// True if the connection failed before any answer, so that the failure has no response time. False for time
+    /// limits, unsent and cut requests: their age is a lower bound of the response time.
     pub const fn is_no_answer(self) -> bool {
         matches!(self, Failure::Connect | Failure::Tls | Failure::Reset | Failure::Closed)
     }
 
-    /// Whether an answer came, though not a good one.
-    #[must_use]
+    /// True if a bad answer came.
     pub const fn is_answer(self) -> bool {
         !self.is_no_answer() && !matches!(self, Failure::Timeout | Failure::Unsent | Failure::Cut)
-    }
-
-    /// The word that results and messages use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Failure::Connect => "connect",
-            Failure::Tls => "tls",
-            Failure::Reset => "reset",
-            Failure::Closed => "closed",
-            Failure::Timeout => "timeout",
-            Failure::Status4xx => "status_4xx",
-            Failure::Status5xx => "status_5xx",
-            Failure::ShortBody => "short_body",
-            Failure::BadResponse => "bad_response",
-            Failure::WrongBody => "wrong_body",
-            Failure::Refused => "refused",
-            Failure::Auth => "auth",
-            Failure::Moved => "moved",
-            Failure::Loading => "loading",
-            Failure::OutOfMemory => "out_of_memory",
-            Failure::TooLarge => "too_large",
-            Failure::ReadOnly => "read_only",
-            Failure::Missing => "missing",
-            Failure::Unsent => "unsent",
-            Failure::Cut => "cut",
-        }
     }
 }

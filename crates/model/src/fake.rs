@@ -18,7 +18,18 @@ pub enum Shape {
     Exponential,
 }
 
-/// What a series yields. The first entry that matches an instrument, metric, machine, arm and params is used.
+/// Noise that a take shares with the takes before it: the logarithm is an autoregressive process over blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slow {
+    /// Standard deviation of the logarithm.
+    pub sd: f64,
+    /// Correlation of one block with the next, from 0 to 1.
+    pub phi: f64,
+}
+
+/// The planted values of a series. The first entry that matches an instrument, metric, machine, arm and params is
+/// used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FakeSeries {
@@ -43,6 +54,12 @@ pub struct FakeSeries {
     /// Relative spread between runs.
     #[serde(default)]
     pub between: f64,
+    /// Relative spread between the sittings of a run, drawn for each sitting and arm.
+    #[serde(default)]
+    pub sitting: f64,
+    /// Slow noise of the machine's own, which its arms share.
+    #[serde(default)]
+    pub slow: Option<Slow>,
     /// Relative drift from one take to the next.
     #[serde(default)]
     pub drift: f64,
@@ -83,13 +100,16 @@ const MOST_RUNS: u64 = 100_000;
 
 impl FakeWorld {
     /// Why a world that somebody wrote by hand cannot be, if so.
-    #[must_use]
     pub fn fault(&self) -> Option<String> {
         if !(0..=LATEST_START).contains(&self.start) {
             return Some(format!("start {} is not between 1970 and 2200", self.start));
         }
         if !(self.take_seconds.is_finite() && self.take_seconds > 0.0) {
             return Some("take_seconds is no time above 0".to_owned());
+        }
+        let is_slow = |slow: &Slow| slow.sd.is_finite() && (0.0..=1.0).contains(&slow.phi);
+        if self.series.iter().filter_map(|series| series.slow.as_ref()).any(|slow| !is_slow(slow)) {
+            return Some("slow needs a number as sd and a phi from 0 to 1".to_owned());
         }
         (self.run_index > MOST_RUNS).then(|| format!("run_index {} is above {MOST_RUNS}", self.run_index))
     }

@@ -12,7 +12,7 @@ pub struct Fault {
     pub text: String,
 }
 
-/// What sort of failure it was, as far as the program decides by it.
+/// Kind of a failure, as far as the program decides by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
@@ -36,25 +36,21 @@ pub struct FailedRequests {
 
 impl Fault {
     /// A fault of no special kind.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Fault {
         Fault { kind: FaultKind::Other, text: text.into() }
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 }
 
 impl FaultKind {
-    #[must_use]
     pub fn is_other(&self) -> bool {
         *self == FaultKind::Other
     }
 
     /// The failed requests by kind; none where no load failed.
-    #[must_use]
     pub fn failed(&self) -> &[FailedRequests] {
         match self {
             FaultKind::NoGoodAnswer(failed) => failed,

@@ -1,12 +1,13 @@
-//! What the program and its measuring child say to each other: length-prefixed postcard frames.
+//! Messages between the program and its measuring child: length-prefixed postcard frames.
 //!
 //! The program owns the order: an [`Frame::Ack`] says that everything so far is committed and names the next
 //! take. The child owns the measuring. A frame is at most [`MOST_BYTES`]; anything else is an error, not a panic.
 
 use serde::{Deserialize, Serialize};
 
+use crate::exact;
 use crate::fact::Fact;
-use crate::generate::{Generator, Loaded, NotLoaded, Order, Part};
+use crate::generate::{Generator, GeneratorOrder, Loaded, NotLoaded, Part};
 use crate::histogram::Histogram;
 use crate::login::Login;
 use crate::note::NoteBody;
@@ -14,7 +15,7 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 6;
+pub const WIRE_VERSION: u32 = 7;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -39,6 +40,8 @@ pub struct Job {
     pub plan: Plan,
     /// Index of this child's machine in the plan's machines.
     pub machine: u32,
+    /// Number of the sitting within the run, from 0: one child, one sitting.
+    pub sitting: u32,
     /// Directory for files where the plan names none.
     pub dir: String,
     /// Time since the run's start when this job starts: above 0 when a run is resumed.
@@ -51,12 +54,26 @@ pub struct Job {
     pub login: Option<Login>,
 }
 
-/// What the child itself used, in seconds of CPU time.
+/// CPU time of the child itself, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OwnCost {
     pub agent_cpu_seconds: f64,
     pub telemetry_cpu_seconds: f64,
     pub seconds: f64,
+}
+
+impl OwnCost {
+    /// Both, as far as they are known. The seconds are those of the parts that reported, so that shares stay right.
+    pub fn together(earlier: Option<OwnCost>, now: Option<OwnCost>) -> Option<OwnCost> {
+        match (earlier, now) {
+            (Some(a), Some(b)) => Some(OwnCost {
+                agent_cpu_seconds: a.agent_cpu_seconds + b.agent_cpu_seconds,
+                telemetry_cpu_seconds: a.telemetry_cpu_seconds + b.telemetry_cpu_seconds,
+                seconds: a.seconds + b.seconds,
+            }),
+            (one, other) => one.or(other),
+        }
+    }
 }
 
 /// A batch of telemetry: one source, its columns, and rows of values (missing is `None`).
@@ -67,6 +84,7 @@ pub struct Segment {
     pub columns: Vec<(String, String)>,
     pub at_ns: Vec<u64>,
     /// One row a time stamp.
+    #[serde(with = "exact")]
     pub rows: Vec<Vec<Option<f64>>>,
 }
 
@@ -92,7 +110,7 @@ pub enum Frame {
     /// Inventory done: the facts of the machine.
     Ready(Vec<Fact>),
     Telemetry(Segment),
-    /// What the child does now (`preparing mem-latency`), for the display.
+    /// The child's current step (`preparing mem-latency`), for the display.
     Progress(String),
     /// How the take in flight goes, where the job is watched.
     Live(Box<Live>),
@@ -112,12 +130,14 @@ pub enum Frame {
     Leave,
     /// Finish the take, then say Bye.
     Stop,
+    /// The next sitting: say Bye, become a new process with memory of its own, and say Hello again.
+    Anew,
     /// End now.
     Abort,
     Bye(OwnCost),
     Ping,
     /// Machine's child to program, within a take: have these loads carried out.
-    Generate(Box<Order>),
+    Generate(Box<GeneratorOrder>),
     /// The answers: all generators stand, and start now; and how it went.
     Generating {
         id: u64,
@@ -137,7 +157,7 @@ pub enum Frame {
     Connected {
         id: u64,
     },
-    /// What is your clock?
+    /// Asks a generator for its clock.
     AskClock {
         id: u64,
     },
@@ -150,7 +170,7 @@ pub enum Frame {
         id: u64,
         at_ns: Option<u64>,
     },
-    /// The last word on a load, at any time.
+    /// Generator to program: the load's result, or why it failed. Nothing more follows for this load.
     Loaded {
         id: u64,
         result: Result<Loaded, String>,
@@ -165,7 +185,7 @@ pub enum FrameError {
     Malformed(String),
 }
 
-/// A frame as bytes: 4-byte little-endian length, then the body.
+/// A frame as bytes: 4-byte little-endian length, then the body. Fails if the body is too long.
 pub fn encode(frame: &Frame) -> Result<Vec<u8>, FrameError> {
     let body = postcard::to_stdvec(frame).map_err(|error| FrameError::Malformed(error.to_string()))?;
     if body.len() > MOST_BYTES {
@@ -177,7 +197,8 @@ pub fn encode(frame: &Frame) -> Result<Vec<u8>, FrameError> {
     Ok(bytes)
 }
 
-/// The first frame of `bytes` and how many bytes it took; `None` when it is not complete yet.
+/// The first frame of `bytes` and how many bytes it took; `None` when it is not complete yet. Fails if the bytes are no
+/// frame.
 pub fn decode(bytes: &[u8]) -> Result<Option<(Frame, usize)>, FrameError> {
     let Some((head, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
     let length = u32::from_le_bytes(*head) as usize;
@@ -198,9 +219,24 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn costs_are_summed_and_a_silent_part_takes_nothing_away() {
+        let cost = |agent, telemetry, seconds| OwnCost {
+            agent_cpu_seconds: agent,
+            telemetry_cpu_seconds: telemetry,
+            seconds,
+        };
+        let (first, second) = (cost(1.0, 0.5, 10.0), cost(2.0, 0.25, 20.0));
+        assert_eq!(OwnCost::together(Some(first), Some(second)), Some(cost(3.0, 0.75, 30.0)));
+        assert_eq!(OwnCost::together(Some(first), None), Some(first));
+        assert_eq!(OwnCost::together(None, Some(second)), Some(second));
+        assert_eq!(OwnCost::together(None, None), None);
+    }
+
     fn sample() -> Vec<Frame> {
         vec![
             Frame::Ping,
+            Frame::Anew,
             Frame::Ack(Some(TakeOrder { seq: 3, block: 1, cell: 2, arm: 0, warm_up: false })),
             Frame::Progress("preparing".into()),
             Frame::Live(Box::new(Live {
@@ -212,7 +248,12 @@ mod tests {
             })),
             Frame::Fault { cell: 2, arm: 1, text: "too little memory".into() },
             Frame::Ready(vec![Fact::text("cpu.model", "x", "y"), Fact::unknown("a", "b", "c")]),
-            Frame::Generate(Box::new(Order { id: 1, bodies: vec![vec![1, 2]], connect_ns: 3, run_ns: 4 })),
+            Frame::Generate(Box::new(GeneratorOrder {
+                id: 1,
+                bodies: vec![vec![1, 2]],
+                connect_ns: 3,
+                run_ns: 4,
+            })),
             Frame::Generating { id: 1 },
             Frame::Telemetry(Segment {
                 source: "cpu".into(),
@@ -235,10 +276,10 @@ mod tests {
         assert_eq!(decode(rest), Ok(None));
     }
 
-    fn order() -> impl Strategy<Value = Order> {
+    fn order() -> impl Strategy<Value = GeneratorOrder> {
         let bodies = proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..4);
         (any::<u64>(), bodies, any::<u64>(), any::<u64>())
-            .prop_map(|(id, bodies, connect_ns, run_ns)| Order { id, bodies, connect_ns, run_ns })
+            .prop_map(|(id, bodies, connect_ns, run_ns)| GeneratorOrder { id, bodies, connect_ns, run_ns })
     }
 
     /// Every frame of a load on generators.

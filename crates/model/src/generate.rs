@@ -21,7 +21,7 @@ pub struct Generator {
 
 /// A load for each of the first generators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
+pub struct GeneratorOrder {
     /// Given by the relay, which tells loads apart by it.
     pub id: u64,
     pub bodies: Vec<Vec<u8>>,
@@ -31,7 +31,7 @@ pub struct Order {
     pub run_ns: u64,
 }
 
-/// What one generator did.
+/// The result of one generator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     /// When it started, on its own clock.
@@ -73,5 +73,5 @@ pub trait Relay: fmt::Debug + Send + Sync {
     /// In the order in which they take part: the first `n` do.
     fn generators(&self) -> &[Generator];
     /// Has the loads carried out, all from the same moment; `started` is called when that has come.
-    fn load(&self, order: Order, started: &mut dyn FnMut()) -> Result<Vec<Part>, NotLoaded>;
+    fn load(&self, order: GeneratorOrder, started: &mut dyn FnMut()) -> Result<Vec<Part>, NotLoaded>;
 }

@@ -46,38 +46,35 @@ impl Histogram {
         self.inner.saturating_record_n(ns.clamp(1, HIGHEST_NS), count);
     }
 
+    /// Adds the counts of another histogram. Fails if its bounds differ.
     pub fn merge(&mut self, other: &Histogram) -> Result<(), HistogramError> {
         self.saturated = self.saturated.saturating_add(other.saturated);
         self.inner.add(&other.inner).map_err(|error| HistogramError(error.to_string()))
     }
 
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.inner.len()
     }
 
-    #[must_use]
     pub fn saturated(&self) -> u64 {
         self.saturated
     }
 
-    /// The value at quantile `q` in nanoseconds; `None` when empty.
-    #[must_use]
+    /// The value at quantile `q` in nanoseconds (p99 is 0.99); `None` when empty. Every percentile of a load's response
+    /// times is read here.
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
         (!self.inner.is_empty()).then(|| self.inner.value_at_quantile(q))
     }
 
-    #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         (!self.inner.is_empty()).then(|| self.inner.mean())
     }
 
-    #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         (!self.inner.is_empty()).then(|| self.inner.max())
     }
 
-    /// What was recorded, by rising value: nanoseconds (to three digits, not above the largest seen) and how often.
+    /// The recorded values in rising order: nanoseconds (to three digits, not above the largest seen) and the count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> {
         let most = self.inner.max();
         self.inner
@@ -86,7 +83,6 @@ impl Histogram {
     }
 
     /// Saturation count (8 bytes, little endian), then the V2 form.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.saturated.to_le_bytes().to_vec();
         // Writing to a Vec cannot fail, and every histogram made here is within V2's bounds.
@@ -96,6 +92,12 @@ impl Histogram {
         bytes
     }
 
+    /// The bytes as hexadecimal digits.
+    pub fn hex(&self) -> String {
+        self.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Reads the bytes of [`Histogram::to_bytes`]. Fails if they are no histogram of these bounds.
     pub fn from_bytes(bytes: &[u8]) -> Result<Histogram, HistogramError> {
         let wrong = |what: &str| HistogramError(what.to_owned());
         let (head, mut body) = bytes.split_at_checked(8).ok_or_else(|| wrong("too short"))?;
@@ -109,17 +111,37 @@ impl Histogram {
     }
 }
 
+/// The form in text: `{"histogram": "…"}`, its bytes in hexadecimal.
+#[derive(Serialize, Deserialize)]
+struct InText {
+    histogram: String,
+}
+
 impl Serialize for Histogram {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.to_bytes().serialize(to)
+        match to.is_human_readable() {
+            true => InText { histogram: self.hex() }.serialize(to),
+            false => self.to_bytes().serialize(to),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Histogram, D::Error> {
-        let bytes = Vec::<u8>::deserialize(from)?;
+        let bytes = match from.is_human_readable() {
+            true => unhex(&InText::deserialize(from)?.histogram)
+                .ok_or_else(|| serde::de::Error::custom("a histogram's bytes are not hexadecimal"))?,
+            false => Vec::<u8>::deserialize(from)?,
+        };
         Histogram::from_bytes(&bytes).map_err(serde::de::Error::custom)
     }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(high)? * 16 + digit(low)?).ok();
+    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
 #[cfg(test)]

@@ -5,12 +5,11 @@
 const SHORT: usize = 12;
 
 /// The short form that people read and type.
-#[must_use]
 pub fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
 }
 
-/// What a run may be called.
+/// Generator of run names.
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
     pub label: Option<&'a str>,
@@ -20,7 +19,6 @@ pub struct Called<'a> {
 
 /// One name for each run: its label or its machine, whichever tells it from the others; else with as much of its id as
 /// does.
-#[must_use]
 pub fn apart(runs: &[Called<'_>]) -> Vec<String> {
     let plain = |run: &Called<'_>| run.label.unwrap_or(run.machine).to_owned();
     let machine = |run: &Called<'_>| run.machine.to_owned();

@@ -24,7 +24,7 @@ pub enum Size {
     Full,
 }
 
-/// What the host gives an instrument to prepare with.
+/// Resources of the host that an instrument prepares with.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Every parameter of the card, canonical, defaults filled in.
@@ -52,7 +52,6 @@ pub struct Setup {
 
 impl Setup {
     /// With nothing known of the host but its CPUs, and full sizes.
-    #[must_use]
     pub fn bare(params: Params, cpus: Vec<u32>, dir: impl Into<PathBuf>) -> Setup {
         let (size, dir) = (Size::Full, dir.into());
         Setup {
@@ -93,7 +92,6 @@ pub struct Unfit {
 }
 
 impl Unfit {
-    #[must_use]
     pub fn new(why: impl Into<String>) -> Unfit {
         Unfit { why: why.into() }
     }
@@ -109,8 +107,10 @@ pub trait Record {
     fn fact(&mut self, fact: Fact);
     /// A note that stays with the run.
     fn note(&mut self, note: NoteBody);
-    /// A remark that stays with the run; `kind` is one word (`doubt`, `repeats`, `pinning`).
+    /// A remark that stays with the run and that no code decides by; `kind` is one word (`doubt`, `repeats`,
+    /// `pinning`). A kind of a typed note must go through [`Record::note`]: debug builds panic otherwise.
     fn remark(&mut self, kind: &str, text: &str) {
+        debug_assert!(!NoteBody::is_typed_kind(kind), "`{kind}` is a typed note: use `note`");
         self.note(NoteBody::remark(kind, text));
     }
     /// Marks this take's readings doubtful or invalid, with the reason.
@@ -136,6 +136,18 @@ pub trait RecordExt: Record {
     fn push_of<Q: Quantity>(&mut self, metric: &Metric<Q>, extra: &Params, value: Q) {
         self.value_of(&metric.info(), extra, value.get());
     }
+    /// Pushes a value if there is one.
+    fn push_if<Q: Quantity>(&mut self, metric: &Metric<Q>, value: Option<Q>) {
+        if let Some(value) = value {
+            self.push(metric, value);
+        }
+    }
+    /// Pushes a value of one device or core if there is one.
+    fn push_of_if<Q: Quantity>(&mut self, metric: &Metric<Q>, extra: &Params, value: Option<Q>) {
+        if let Some(value) = value {
+            self.push_of(metric, extra, value);
+        }
+    }
 }
 
 impl<R: Record + ?Sized> RecordExt for R {}
@@ -145,10 +157,59 @@ pub trait Instrument: Sync {
     fn card(&self) -> &'static Card;
     /// Can it run here at all, with these parameters? Cheap: `list` asks for every instrument.
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        setup.threads().map(|_| ())
+        setup.threads().map(drop)
+    }
+    /// Seconds that one take lasts with these parameters, as far as they tell it; `None` where they do not.
+    fn take_seconds(&self, params: &Params) -> Option<f64> {
+        let _ = params;
+        None
     }
     /// Checks the host, allocates, warms. Dropping the probe tears everything down.
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit>;
+}
+
+/// An instrument that is a card, a check and a way to prepare.
+#[derive(Clone, Copy, Debug)]
+pub struct Simple {
+    card: &'static Card,
+    fit: fn(&Setup) -> Result<(), Unfit>,
+    prepare: fn(&Setup) -> Result<Box<dyn Probe>, Unfit>,
+    take_seconds: fn(&Params) -> Option<f64>,
+}
+
+impl Simple {
+    /// Fits wherever there are CPUs for its parameter `threads`, if it has one.
+    pub const fn new(card: &'static Card, prepare: fn(&Setup) -> Result<Box<dyn Probe>, Unfit>) -> Simple {
+        Simple { card, fit: |setup| setup.threads().map(drop), prepare, take_seconds: |_| None }
+    }
+
+    /// Fits where this check passes.
+    pub const fn fits(self, fit: fn(&Setup) -> Result<(), Unfit>) -> Simple {
+        Simple { fit, ..self }
+    }
+
+    /// One take lasts so many seconds with these parameters, as far as they tell it.
+    pub const fn lasts(self, take_seconds: fn(&Params) -> Option<f64>) -> Simple {
+        Simple { take_seconds, ..self }
+    }
+}
+
+impl Instrument for Simple {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        (self.fit)(setup)
+    }
+
+    fn take_seconds(&self, params: &Params) -> Option<f64> {
+        (self.take_seconds)(params)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        (self.prepare)(setup)
+    }
 }
 
 /// A prepared instrument.

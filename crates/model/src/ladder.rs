@@ -18,7 +18,6 @@ const LADDERS: [&[u64]; 5] = [
 ];
 
 /// At most `most` borders (and one more for the slowest) for these histograms together; none where they are empty.
-#[must_use]
 pub fn borders(all: &[&Histogram], most: usize) -> Vec<u64> {
     let least = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).min();
     let largest = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).max();
@@ -58,7 +57,6 @@ fn between(ladder: &[u64], low: u64, high: u64) -> Vec<u64> {
 }
 
 /// How many values lie in each step.
-#[must_use]
 pub fn count(histogram: &Histogram, borders: &[u64]) -> Vec<BucketDoc> {
     let mut below = 0;
     let mut step = |&to: &u64| {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const PASSWORD: &str = "BOXSCORE_KV_PASSWORD";
 pub const USER: &str = "BOXSCORE_KV_USER";
 
-/// What to do where a store wants one, or another.
+/// Advice if a store refuses for want of a password, or of another one.
 pub const REMEDY: &str = "give its password in the environment variable BOXSCORE_KV_PASSWORD (and a user name in \
                           BOXSCORE_KV_USER)";
 
@@ -24,7 +24,6 @@ pub struct Login {
 
 impl Login {
     /// `AUTH [user] password`, as RESP has it.
-    #[must_use]
     pub fn resp(&self) -> Vec<u8> {
         let words = [Some("AUTH"), self.user.as_deref(), Some(self.password.as_str())];
         let words: Vec<&str> = words.into_iter().flatten().collect();
@@ -37,7 +36,6 @@ impl Login {
 }
 
 /// The kind of an error that AUTH was answered with. What follows it may repeat what was sent, and is shown nowhere.
-#[must_use]
 pub fn refusal(answer: &[u8]) -> String {
     let word = answer.strip_prefix(b"-").unwrap_or(answer);
     let word: String =

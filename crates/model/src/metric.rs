@@ -10,23 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::shown::Topic;
 use crate::unit::{Quantity, Unit};
 
-/// Which way is good. `Neither` metrics are never rows of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    Higher,
-    Lower,
-    Neither,
-}
-
-impl Better {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-            Better::Neither => "neither",
-        }
+crate::words! {
+    /// Which way is good. `Neither` metrics are never rows of a comparison.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Better as word {
+        Higher = "higher",
+        Lower = "lower",
+        Neither = "neither",
     }
 }
 
@@ -47,17 +38,17 @@ pub struct MetricInfo {
     pub unit: Unit,
     pub better: Better,
     pub prefix: Prefix,
-    /// What one of it is, e.g. `op` for operations per second; empty for plain units.
+    /// The thing counted, e.g. `op` for operations per second; empty for plain units.
     pub per: &'static str,
-    /// What names of figures call it; its own name where empty.
+    /// Its word in the names of figures; its own name if empty.
     pub label: &'static str,
     /// The label is the whole name: it stands for the instrument's too.
     pub whole: bool,
     /// It is a part of a figure that is shown itself.
     pub detail: bool,
-    /// What it is about, where that is not the instrument's topic.
+    /// Its topic, if that is not the instrument's.
     pub topic: Option<Topic>,
-    /// What is counted and what is not.
+    /// Definition: what is counted, and what is not.
     pub definition: &'static str,
 }
 
@@ -69,7 +60,6 @@ pub struct Metric<Q> {
 }
 
 impl<Q: Quantity> Metric<Q> {
-    #[must_use]
     pub const fn new(name: &'static str, better: Better, definition: &'static str) -> Metric<Q> {
         let prefix = if matches!(Q::UNIT, Unit::Byte) { Prefix::Binary } else { Prefix::Decimal };
         let (label, whole, detail, topic) = ("", false, false, None);
@@ -88,6 +78,11 @@ impl<Q: Quantity> Metric<Q> {
         Metric { info, quantity: PhantomData }
     }
 
+    /// A metric without a direction, which no comparison judges.
+    pub const fn neither(name: &'static str, definition: &'static str) -> Metric<Q> {
+        Metric::new(name, Better::Neither, definition)
+    }
+
     /// Shown with Ki, Mi, Gi.
     #[must_use]
     pub const fn binary(mut self) -> Metric<Q> {
@@ -102,14 +97,14 @@ impl<Q: Quantity> Metric<Q> {
         self
     }
 
-    /// What names of figures call it, after the name of the instrument.
+    /// Sets the word for this metric in names of figures, such as `p99`; it follows the instrument's name.
     #[must_use]
     pub const fn label(mut self, label: &'static str) -> Metric<Q> {
         self.info.label = label;
         self
     }
 
-    /// What figures of it are called altogether.
+    /// The plural word for its figures.
     #[must_use]
     pub const fn called(mut self, label: &'static str) -> Metric<Q> {
         self.info.label = label;
@@ -131,12 +126,10 @@ impl<Q: Quantity> Metric<Q> {
         self
     }
 
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         self.info.name
     }
 
-    #[must_use]
     pub const fn info(&self) -> MetricInfo {
         self.info
     }

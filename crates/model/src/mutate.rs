@@ -14,7 +14,6 @@ const LONGEST: usize = 63;
 pub struct Dice(u64);
 
 impl Dice {
-    #[must_use]
     pub const fn new(seed: u64) -> Dice {
         Dice(seed)
     }
@@ -45,7 +44,6 @@ impl Dice {
 }
 
 /// `seed` with up to seven changes; `plants` are what its parser trips over.
-#[must_use]
 pub fn mutate(seed: &[u8], plants: &[&[u8]], dice: &mut Dice) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..dice.place(MOST_CHANGES) {

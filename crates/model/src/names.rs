@@ -2,18 +2,20 @@
 //!
 //! Names carry no value. Figures of an instrument without a card here are called `instrument metric k=v`.
 
+pub mod instrument;
 pub mod load;
 
 use std::collections::BTreeMap;
 
 use crate::card::Card;
+use crate::doc::{RowDoc, SeriesDoc};
 use crate::params::{Label, Params};
 use crate::shown::By;
 
 /// Stated of a published figure beside its parameters: the memory modules that the machine had.
 const DIMMS: &str = "dimms";
 
-/// What identifies a figure for people.
+/// Everything that the name of a figure is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key<'a> {
     /// Of the instrument, where it is known here.
@@ -23,50 +25,55 @@ pub struct Key<'a> {
     pub params: &'a Params,
 }
 
+impl<'a> From<&'a SeriesDoc> for Key<'a> {
+    fn from(doc: &'a SeriesDoc) -> Key<'a> {
+        Key { card: doc.card, instrument: &doc.instrument, metric: &doc.metric, params: &doc.params }
+    }
+}
+
+impl<'a> From<&'a RowDoc> for Key<'a> {
+    fn from(doc: &'a RowDoc) -> Key<'a> {
+        Key { card: doc.card, instrument: &doc.instrument, metric: &doc.metric, params: &doc.params }
+    }
+}
+
 /// The card, where it says how figures are shown.
 fn shown(card: Option<&'static Card>) -> Option<&'static Card> {
     card.filter(|card| !card.shown.label.is_empty() || !card.shown.tells.is_empty())
 }
 
 /// Parts of a figure that is shown itself.
-#[must_use]
 pub fn is_detail(card: Option<&'static Card>, metric: &str) -> bool {
     card.and_then(|card| card.metric(metric)).is_some_and(|info| info.detail)
 }
 
 /// The metric that the instrument's name stands for.
-#[must_use]
 pub fn is_main(card: Option<&'static Card>, metric: &str) -> bool {
     shown(card).is_none_or(|card| card.shown.main.is_empty() || card.shown.main == metric)
 }
 
-/// Whether the instrument loads a server, or searches for the rate that one holds.
-#[must_use]
+/// True if the instrument loads a server, or searches for the rate that a server sustains.
 pub fn is_load(card: Option<&'static Card>) -> bool {
     card.is_some_and(|card| card.role.rate().is_some())
 }
 
-/// What people call the instrument itself: `disk fsync`.
-#[must_use]
+/// The instrument's name for people: `disk fsync`.
 pub fn says(card: Option<&'static Card>) -> Option<&'static str> {
     card.map(|card| card.shown.label).filter(|label| !label.is_empty())
 }
 
 /// Topic of an instrument: the name of its family, or `other` where it is not known.
-#[must_use]
 pub fn family(card: Option<&'static Card>) -> &'static str {
     shown(card).map_or("other", |card| card.family.name())
 }
 
 /// Where a figure stands on a page: families together, known ones first.
-#[must_use]
 pub fn rank(card: Option<&'static Card>) -> usize {
     let place = |card: &Card| (card.family as usize) * (1 << 16) + usize::from(card.shown.place);
     shown(card).map_or(usize::MAX, place)
 }
 
 /// Order among the figures of one instrument, as its card asks for.
-#[must_use]
 pub fn order(key: Key<'_>) -> (usize, Vec<u64>, String) {
     let place = |card: &Card, by: &By| match by {
         By::Metric => {
@@ -87,7 +94,7 @@ fn told(card: Option<&'static Card>, name: &str, value: &str) -> String {
     }
 }
 
-/// What a name calls a metric; nothing where the name of the instrument stands for it.
+/// The metric's part of a name; empty if the name of the instrument stands for it.
 fn metric(card: &Card, name: &str) -> String {
     if card.shown.main == name && !name.is_empty() {
         return String::new();
@@ -97,13 +104,11 @@ fn metric(card: &Card, name: &str) -> String {
 }
 
 /// `web p99`: an instrument's metric, whatever its parameters.
-#[must_use]
 pub fn of_metric(card: &Card, name: &str) -> String {
     format!("{} {}", card.shown.label, metric(card, name)).trim_end().to_owned()
 }
 
 /// The name of one figure, without regard to its neighbours.
-#[must_use]
 pub fn label(key: Key<'_>) -> String {
     let Some(card) = shown(key.card) else {
         let params = key.params.to_string().replace(';', " ");
@@ -129,17 +134,21 @@ pub fn label(key: Key<'_>) -> String {
 }
 
 /// The names of several figures, told apart: what differs between two of the same name is added.
-#[must_use]
 pub fn labels(keys: &[Key<'_>]) -> Vec<String> {
+    parts(keys).into_iter().map(|parts| parts.join(", ")).collect()
+}
+
+/// The same names in their parts: that of a load is `web p99`, `nginx`, `10 connections`, any other one part.
+pub fn parts(keys: &[Key<'_>]) -> Vec<Vec<String>> {
     let loads = load::differing(keys);
     let name = |key: &Key<'_>| match key.card.filter(|card| card.role.rate().is_some()) {
-        Some(card) => load::label(card, *key, &loads),
-        None => label(*key),
+        Some(card) => load::parts(card, *key, &loads),
+        None => vec![label(*key)],
     };
-    let mut out: Vec<String> = keys.iter().map(name).collect();
-    let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (index, label) in out.iter().enumerate() {
-        same.entry(label.clone()).or_default().push(index);
+    let mut out: Vec<Vec<String>> = keys.iter().map(name).collect();
+    let mut same: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
+    for (index, parts) in out.iter().enumerate() {
+        same.entry(parts.clone()).or_default().push(index);
     }
     for group in same.values().filter(|group| group.len() > 1) {
         let metric_differs = group.iter().any(|i| keys[*i].metric != keys[group[0]].metric);
@@ -154,14 +163,15 @@ pub fn labels(keys: &[Key<'_>]) -> Vec<String> {
         names.sort_by_key(|name| *name == DIMMS);
         for index in group {
             let key = keys[*index];
-            if metric_differs && !out[*index].ends_with(key.metric) {
-                out[*index].push_str(&format!(" {}", key.metric));
+            let Some(last) = out[*index].last_mut() else { continue };
+            if metric_differs && !last.ends_with(key.metric) {
+                last.push_str(&format!(" {}", key.metric));
             }
             for name in &names {
                 if let Some(value) = key.params.get(name) {
                     let word = told(key.card, name, value);
                     let gap = if word.is_empty() || word.starts_with(',') { "" } else { " " };
-                    out[*index].push_str(&format!("{gap}{word}"));
+                    last.push_str(&format!("{gap}{word}"));
                 }
             }
         }

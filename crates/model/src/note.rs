@@ -74,7 +74,7 @@ pub enum NoteBody {
 /// Where a loaded server and its generators ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebSetup {
-    /// What figures call the server where no parameter names it: `nginx/1.22.1`. `None` for a web server of the user's.
+    /// The server's name in figures if no parameter names it: `nginx/1.22.1`. `None` for a web server of the user's.
     pub name: Option<String>,
     /// The server with its place: `nginx/1.22.1, 1 worker on CPU 0`.
     pub server: String,
@@ -86,7 +86,6 @@ pub struct WebSetup {
 
 impl WebSetup {
     /// The remark on CPUs that the server shares with its generators.
-    #[must_use]
     pub fn shared(&self) -> Option<&'static str> {
         self.shares_cpus.then_some("server and generators share CPUs")
     }
@@ -108,7 +107,6 @@ pub struct ServerBuild {
 
 impl ServerBuild {
     /// `nginx/1.22.1 (/usr/sbin/nginx)`.
-    #[must_use]
     pub fn name(&self) -> String {
         format!("{} ({})", self.version, self.program)
     }
@@ -125,8 +123,7 @@ pub struct Dropped {
 }
 
 impl Dropped {
-    /// Why, with the arm where there is one.
-    #[must_use]
+    /// The reason; it names the arm in a run with arms.
     pub fn reason(&self) -> Cow<'_, str> {
         match self.arm.as_str() {
             "" => Cow::Borrowed(&self.why),
@@ -135,7 +132,7 @@ impl Dropped {
     }
 }
 
-/// What a load did when the user ended it.
+/// State of a load when the user ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutAt {
@@ -156,30 +153,52 @@ impl CutAt {
 
 impl Note {
     /// A note of the whole run.
-    #[must_use]
     pub fn of_run(body: NoteBody) -> Note {
         Note { at_ns: None, body }
     }
 
-    #[must_use]
     pub fn kind(&self) -> &str {
         self.body.kind()
     }
 
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         self.body.text()
     }
 }
 
 impl NoteBody {
-    #[must_use]
     pub fn remark(kind: &str, text: impl Into<String>) -> NoteBody {
         NoteBody::Remark { kind: kind.to_owned(), text: text.into() }
     }
 
+    /// True for a kind that belongs to a typed note, so that no remark may have it.
+    pub fn is_typed_kind(kind: &str) -> bool {
+        matches!(
+            kind,
+            "web-setup"
+                | "server-build"
+                | "toolchain"
+                | "bits"
+                | "unfit"
+                | "given-up"
+                | "status"
+                | "redirect"
+                | "cut"
+                | "server-silent"
+                | "profile"
+                | "no-profile"
+                | "replay"
+                | "store-holds"
+                | "store-evicts"
+                | "keys-left"
+                | "controller-cpu-seconds"
+                | "controller-takes-cpu-seconds"
+                | "ended-by"
+                | "note"
+        )
+    }
+
     /// One word for the kind of note, as documents have it.
-    #[must_use]
     pub fn kind(&self) -> &str {
         match self {
             NoteBody::WebSetup(_) => "web-setup",
@@ -207,7 +226,6 @@ impl NoteBody {
     }
 
     /// The note for people, as documents have it.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             NoteBody::WebSetup(setup) => setup.text().into(),
@@ -287,6 +305,8 @@ mod tests {
     fn every_note_has_its_kind_and_text_and_comes_back() {
         for (body, kind, text) in all() {
             assert_eq!((body.kind(), &*body.text()), (kind, text));
+            let is_remark = matches!(body, NoteBody::Remark { .. });
+            assert_eq!(NoteBody::is_typed_kind(kind), !is_remark, "{kind}");
             let note = Note { at_ns: Some(u64::MAX), body };
             let json = serde_json::to_string(&note).unwrap();
             assert_eq!(serde_json::from_str::<Note>(&json).unwrap(), note, "{json}");

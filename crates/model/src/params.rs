@@ -11,6 +11,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::flags::Flag;
+
 pub use label::Label;
 
 pub use kind::{ParamKind, number, parse_span, show_time, whole};
@@ -21,7 +23,8 @@ pub use kind::{ParamKind, number, parse_span, show_time, whole};
 pub struct Params(pub BTreeMap<String, String>);
 
 impl Params {
-    /// Parses `k=v;k=v` (or commas); an empty text is no parameter.
+    /// Parses `k=v;k=v` (or commas); an empty text is no parameter. Fails for a part without `=`, or a name that is
+    /// given twice.
     pub fn parse(text: &str) -> Result<Params, ParamError> {
         let mut params = Params::default();
         for pair in text.split([';', ',']).map(str::trim).filter(|pair| !pair.is_empty()) {
@@ -39,7 +42,6 @@ impl Params {
         Ok(params)
     }
 
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
@@ -48,13 +50,11 @@ impl Params {
         self.0.insert(key.to_owned(), value.to_owned());
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// These pairs with `other`'s laid over them.
-    #[must_use]
     pub fn with(&self, other: &Params) -> Params {
         let mut merged = self.clone();
         merged.0.extend(other.0.iter().map(|(key, value)| (key.clone(), value.clone())));
@@ -62,19 +62,16 @@ impl Params {
     }
 
     /// These pairs without the keys of `other`.
-    #[must_use]
     pub fn without(&self, other: &Params) -> Params {
         Params(self.0.iter().filter(|(key, _)| !other.0.contains_key(*key)).map(clone_pair).collect())
     }
 
     /// True when every pair that both name agrees.
-    #[must_use]
     pub fn agrees(&self, other: &Params) -> bool {
         self.0.iter().all(|(key, value)| other.0.get(key).is_none_or(|theirs| theirs == value))
     }
 
     /// True when every pair of `part` stands here too.
-    #[must_use]
     pub fn contains(&self, part: &Params) -> bool {
         part.0.iter().all(|(key, value)| self.0.get(key) == Some(value))
     }
@@ -94,7 +91,7 @@ impl fmt::Display for Params {
     }
 }
 
-/// What is wrong with a parameter.
+/// The error of a parameter that does not fit its specification.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParamError {
     #[error("`{0}` is not of the form key=value")]
@@ -108,28 +105,63 @@ pub enum ParamError {
 }
 
 /// One parameter on a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
     pub name: &'static str,
     pub kind: ParamKind,
     pub default: &'static str,
     pub says: &'static str,
-    /// What a value looks like in a figure's name.
+    /// How a value is written in a figure's name.
     pub label: Label,
     /// Values by which figures are put in order, before any other; without them, a choice's own order.
     pub first: &'static [&'static str],
+    pub part: Part,
+    pub implies: Option<Implied>,
+    /// The option of `run` that sets it.
+    pub flag: Option<Flag>,
+}
+
+/// The part of a load that a parameter is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    #[default]
+    Take,
+    /// When requests are sent; a search for a rate sets these itself.
+    Schedule,
+    /// The server, as far as it is started for the take. One that runs already is never changed.
+    Server,
+    /// Where the server is. With one of these values it is started for the take.
+    Address { ours: &'static [&'static str] },
+}
+
+/// A value that a parameter gives to another one: only where it is set itself, and the other one has its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Implied {
+    pub param: &'static str,
+    pub value: &'static str,
+    /// The reason, as a clause about the value: `which alone has MPMs`.
+    pub why: &'static str,
 }
 
 impl ParamSpec {
     /// A parameter that has its default where nobody gives it; `says` is one line for its user.
-    #[must_use]
     pub const fn new(
         name: &'static str,
         kind: ParamKind,
         default: &'static str,
         says: &'static str,
     ) -> ParamSpec {
-        ParamSpec { name, kind, default, says, label: Label::Pair, first: &[] }
+        ParamSpec {
+            name,
+            kind,
+            default,
+            says,
+            label: Label::Pair,
+            first: &[],
+            part: Part::Take,
+            implies: None,
+            flag: None,
+        }
     }
 
     #[must_use]
@@ -142,9 +174,71 @@ impl ParamSpec {
         ParamSpec { first, ..self }
     }
 
+    #[must_use]
+    pub const fn flag(self, flag: Flag) -> ParamSpec {
+        ParamSpec { flag: Some(flag), ..self }
+    }
+
+    #[must_use]
+    pub const fn part(self, part: Part) -> ParamSpec {
+        ParamSpec { part, ..self }
+    }
+
+    #[must_use]
+    pub const fn implies(self, param: &'static str, value: &'static str, why: &'static str) -> ParamSpec {
+        ParamSpec { implies: Some(Implied { param, value, why }), ..self }
+    }
+
+    /// The value that this parameter implies in `set`; `None` where it has its default, or the other one is set.
+    pub fn implied(&self, set: &Params, default: &str) -> Option<Implied> {
+        let implied = self.implies?;
+        let is_told = set.get(self.name).is_some_and(|value| value != self.default);
+        let is_free = set.get(implied.param).is_none_or(|value| value == default);
+        (is_told && is_free).then_some(implied)
+    }
+
+    /// How many of these are not part of the schedule.
+    pub const fn count_unscheduled(specs: &[ParamSpec]) -> usize {
+        let (mut at, mut count) = (0, 0);
+        while at < specs.len() {
+            count += !matches!(specs[at].part, Part::Schedule) as usize;
+            at += 1;
+        }
+        count
+    }
+
+    /// The `N` parameters of these lists, one after the other.
+    pub const fn joined<const N: usize>(lists: &[&[ParamSpec]]) -> [ParamSpec; N] {
+        let mut all = [lists[0][0]; N];
+        let (mut at, mut list) = (0, 0);
+        while list < lists.len() {
+            let mut next = 0;
+            while next < lists[list].len() {
+                all[at] = lists[list][next];
+                at += 1;
+                next += 1;
+            }
+            list += 1;
+        }
+        all
+    }
+
+    /// Those `N` parameters that are not part of the schedule.
+    pub const fn unscheduled<const N: usize>(specs: &[ParamSpec]) -> [ParamSpec; N] {
+        let mut all = [specs[0]; N];
+        let (mut at, mut next) = (0, 0);
+        while next < specs.len() {
+            if !matches!(specs[next].part, Part::Schedule) {
+                all[at] = specs[next];
+                at += 1;
+            }
+            next += 1;
+        }
+        all
+    }
+
     /// Place of a value where figures are put in order: among those that come first or the choices, else by number.
     /// Sizes and choices that are missing come last, numbers that are missing first.
-    #[must_use]
     pub fn place(&self, value: Option<&str>) -> u64 {
         let words = if self.first.is_empty() { self.kind.choices().unwrap_or_default() } else { self.first };
         if !words.is_empty() {
@@ -171,7 +265,6 @@ impl ParamSpec {
 }
 
 /// Parses `31`, `4k`, `4KiB`, `8MiB`, `1G` (prefixes are powers of two, `kB`/`MB`/`GB` powers of ten).
-#[must_use]
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -192,7 +285,6 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
 
 /// The canonical spelling of a size: the largest binary prefix that divides it. It is read back, so it is exact and
 /// without a blank, unlike `format::quantity`.
-#[must_use]
 pub fn show_bytes(bytes: u64) -> String {
     const PREFIXES: [(u64, &str); 4] =
         [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
@@ -205,7 +297,6 @@ pub fn show_bytes(bytes: u64) -> String {
 }
 
 /// Parses a kernel-style CPU list (`0-3,8`); sorted, without repeats; `None` for anything else.
-#[must_use]
 pub fn parse_cpus(text: &str) -> Option<Vec<u32>> {
     const MOST: u32 = 65_536;
     let mut cpus = Vec::new();
@@ -243,7 +334,6 @@ pub fn check_cpus<C: Copy + TryInto<u32>>(wanted: &[u32], allowed: &[C]) -> Resu
 }
 
 /// The folded spelling of a CPU list, the inverse of [`parse_cpus`].
-#[must_use]
 pub fn show_cpus(cpus: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &cpu in cpus {

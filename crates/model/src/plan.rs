@@ -37,30 +37,21 @@ pub enum Takes {
     Adaptive { quick: bool, target: f64 },
 }
 
-/// How thorough a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    Quick,
-    Default,
-    Full,
-    /// Instruments named by the user.
-    Named,
+crate::words! {
+    /// How thorough a run is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Level as word {
+        Quick = "quick",
+        Default = "default",
+        Full = "full",
+        /// Instruments named by the user.
+        Named = "named",
+    }
 }
 
 impl Level {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Level::Quick => "quick",
-            Level::Default => "default",
-            Level::Full => "full",
-            Level::Named => "named",
-        }
-    }
-
     /// The variants that a run of this level includes.
-    #[must_use]
     pub const fn tier(self) -> Tier {
         match self {
             Level::Quick => Tier::Quick,
@@ -81,7 +72,6 @@ pub struct Via {
 
 impl Via {
     /// Its name with its command, for messages: `box2 (ssh box2 ./boxscore)`.
-    #[must_use]
     pub fn called(&self) -> String {
         const MOST: usize = 100;
         let Some(command) = &self.command else { return self.name.clone() };
@@ -115,8 +105,12 @@ pub struct Plan {
     /// far end of its tests of the network.
     pub generators: Vec<Via>,
     pub takes: Takes,
-    /// Warm-up takes of each cell and arm.
+    /// Warm-up takes of each cell and arm; from the second sitting on it is one, if any.
     pub warm_up: u32,
+    /// The fewest sittings over which takes are spread: in each, everything is prepared anew. A cell with fewer takes
+    /// has as many sittings as takes.
+    #[serde(default = "one_sitting")]
+    pub sittings: u32,
     /// Each take lasts at least this long (or one unit of work, if that is longer), in seconds.
     pub take_seconds: f64,
     /// The whole run ends after this many seconds, at the end of a take.
@@ -148,7 +142,6 @@ pub const PLAN_VERSION: u32 = 1;
 
 impl Plan {
     /// These cells on this machine, each with so many takes: one arm, no warm-up, no limits.
-    #[must_use]
     pub fn bare(cells: Vec<Cell>, takes: Takes) -> Plan {
         Plan {
             version: PLAN_VERSION,
@@ -160,6 +153,7 @@ impl Plan {
             generators: Vec::new(),
             takes,
             warm_up: 0,
+            sittings: 1,
             take_seconds: 0.05,
             budget_seconds: None,
             cpus: None,
@@ -174,31 +168,31 @@ impl Plan {
     }
 
     /// The arms that a cell is measured in; the first alone where none changes it.
-    #[must_use]
     pub fn arms_of(&self, cell: u32) -> std::ops::Range<u32> {
         let arms = u32::try_from(self.arms.len()).unwrap_or(u32::MAX);
         if self.unchanged.contains(&cell) { 0..arms.min(1) } else { 0..arms }
     }
 
-    /// What the series of a cell in an arm have as the name of their arm.
-    #[must_use]
+    /// The arm's name as the series of a cell have it.
     pub fn arm_name(&self, cell: u32, arm: u32) -> &str {
         let named = || self.arms.get(arm as usize).map(|arm| arm.name.as_str());
         if self.unchanged.contains(&cell) { "" } else { named().unwrap_or_default() }
     }
 
-    /// What its generators are called: they send load, or one is the far end of tests of the network.
-    #[must_use]
+    /// The role of its generators in messages: `generator`, or `far end` for tests of the network.
     pub fn role(&self) -> &'static str {
         let is_far = self.cells.iter().any(|cell| cell.params.get(FAR).is_some());
         if is_far { "far end" } else { "generator" }
     }
 
     /// The keys on which arms differ: left out when rows of different arms are matched.
-    #[must_use]
     pub fn arm_keys(&self) -> Params {
         self.arms.iter().fold(Params::default(), |all, arm| all.with(&arm.set))
     }
+}
+
+const fn one_sitting() -> u32 {
+    1
 }
 
 /// One take to do next.

@@ -26,7 +26,6 @@ pub struct ProgressHandle {
 
 impl ProgressHandle {
     /// A handle that is cancelled once the flag is set.
-    #[must_use]
     pub fn new(cancelled: Arc<AtomicBool>, report: ReportFn) -> ProgressHandle {
         ProgressHandle { cancelled, report: Some(report) }
     }
@@ -38,7 +37,6 @@ impl ProgressHandle {
         }
     }
 
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::{self, Cards};
+use crate::exact;
 use crate::fault::Fault;
 use crate::finding::Finding;
 use crate::histogram::Histogram;
@@ -14,54 +15,57 @@ use crate::note::NoteBody;
 use crate::params::Params;
 use crate::unit::Unit;
 
-/// Warm-up takes are marked, not hidden.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Phase {
-    WarmUp,
-    Measured,
-}
-
-impl Phase {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Phase::WarmUp => "warm-up",
-            Phase::Measured => "measured",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Phase> {
-        [Phase::WarmUp, Phase::Measured].into_iter().find(|phase| phase.word() == word)
+crate::words! {
+    /// Warm-up takes are marked, not hidden.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Phase as word {
+        WarmUp = "warm-up",
+        Measured = "measured",
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Number(f64),
     Histogram(Histogram),
 }
 
-/// What the samples of a series are.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, remote = "Value")]
+enum InText {
+    Number(#[serde(with = "exact")] f64),
+    Histogram(Histogram),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Value")]
+enum InBinary {
+    Number(f64),
+    Histogram(Histogram),
+}
+
+exact::untagged_in_text!(Value, InText, InBinary);
+
+/// Kind of the samples of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Samples {
-    /// Repetitions of one thing: what they differ by is noise, and more of them tell more.
+    /// Repetitions of one measurement: their spread is noise, and more of them are more precise.
     #[default]
     Takes,
-    /// Stretches of time, each with its own work: neither their spread nor their number says how sure a figure is.
+    /// Stretches of time, each with its own work: neither their spread nor their number is a measure of precision.
     Periods,
 }
 
 impl Samples {
-    /// What the samples of an instrument are; takes where it is not known here.
-    #[must_use]
-    pub fn of(cards: Cards, instrument: &str) -> Samples {
+    /// The kind of an instrument's samples; takes if the instrument is unknown here.
+    pub fn for_instrument(cards: Cards, instrument: &str) -> Samples {
         card::find(cards, instrument).map_or(Samples::Takes, |card| card.samples)
     }
 }
 
-/// What identifies a series within a participant of a run.
+/// The key of a series within one participant of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SeriesKey {
     pub instrument: String,
@@ -75,13 +79,13 @@ pub struct SeriesKey {
 
 impl SeriesKey {
     /// True when the series is shown as a row: it has a direction, or it is a number that the user asked for.
-    #[must_use]
     pub fn is_row(&self, better: Better) -> bool {
-        better != Better::Neither || (self.instrument == "cmd" && self.metric == "value")
+        better != Better::Neither
+            || (self.instrument == crate::names::instrument::CMD
+                && self.metric == crate::metrics::command::VALUE.name())
     }
 
     /// `crc32c bandwidth size=1KiB;threads=1`, for people.
-    #[must_use]
     pub fn title(&self) -> String {
         format!("{} {} {}", self.instrument, self.metric, self.params).trim_end().to_owned()
     }
@@ -103,6 +107,8 @@ pub struct Take {
     /// Number of the take within the run, in time order, from 0.
     pub seq: u64,
     pub block: u32,
+    /// Number of the sitting within the run, from 0. All that is measured is prepared anew in each.
+    pub sitting: u32,
     pub phase: Phase,
     /// Index of the cell in the plan's cells, and of the arm in its arms.
     pub cell: u32,

@@ -11,7 +11,7 @@ pub struct Shown {
     pub main: &'static str,
     /// Parameters that belong to a figure's name, in the order of the name.
     pub tells: &'static [Tell],
-    /// What figures of the instrument are put in order by.
+    /// The sort keys of the instrument's figures.
     pub sorted: &'static [By],
     /// Place of the instrument among those of its family, lowest first.
     pub place: u16,
@@ -45,13 +45,11 @@ pub struct Tell {
 
 impl Tell {
     /// Whatever its value is.
-    #[must_use]
     pub const fn always(param: &'static str) -> Tell {
         Tell { param, unusual: false, unless: &[] }
     }
 
     /// Where it is not the default.
-    #[must_use]
     pub const fn unusual(param: &'static str) -> Tell {
         Tell { param, unusual: true, unless: &[] }
     }
@@ -62,14 +60,13 @@ impl Tell {
         Tell { unless, ..self }
     }
 
-    /// Whether a value is said, where `default` is the parameter's.
-    #[must_use]
+    /// True if a value is part of the name; `default` is the parameter's default.
     pub fn says(&self, value: &str, default: &str) -> bool {
         !(self.unless.contains(&value) || self.unusual && value == default)
     }
 }
 
-/// What figures are put in order by.
+/// One sort key of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// The metric's place on the card.
@@ -78,7 +75,7 @@ pub enum By {
     Param(&'static str),
 }
 
-/// What the paragraph of a verdict says figures are about. Those of one topic are said in one clause.
+/// Topic of a figure in a verdict's paragraph. The figures of one topic share a clause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Topic {
     /// Each by its name: `runs NAME 18 % faster`, `takes 9 % longer for NAME`.
@@ -104,41 +101,38 @@ pub enum Topic {
 pub struct Code {
     pub code: &'static str,
     pub metric: &'static str,
-    /// What defines the figure, as `k=v;k=v`.
+    /// The parameters of the figure, as `k=v;k=v`.
     pub params: &'static str,
 }
 
 impl Code {
-    #[must_use]
     pub const fn new(code: &'static str, metric: &'static str, params: &'static str) -> Code {
         Code { code, metric, params }
     }
 
-    /// Whether a figure of the instrument is the one that the code stands for.
-    #[must_use]
+    /// True if the code stands for this figure of the instrument.
     pub fn is_of(&self, metric: &str, params: &Params) -> bool {
         self.metric == metric && Params::parse(self.params).is_ok_and(|own| params.contains(&own))
     }
 }
 
-/// What an instrument is to the rules and the report.
+/// Role of an instrument for the rules and the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     #[default]
     Plain,
     /// It loads a server; this metric is what its takes are about.
     Load { rate: &'static str },
-    /// It looks for the highest rate that a server holds within a limit.
-    Search { rate: &'static str },
+    /// It looks for the highest rate of the load of that instrument that a server holds within a limit.
+    Search { rate: &'static str, load: &'static str },
 }
 
 impl Role {
     /// The rate of a load or a search.
-    #[must_use]
     pub const fn rate(self) -> Option<&'static str> {
         match self {
             Role::Plain => None,
-            Role::Load { rate } | Role::Search { rate } => Some(rate),
+            Role::Load { rate } | Role::Search { rate, .. } => Some(rate),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What one group of servers served, as access logs say it: what comparisons like with like and the report are made of.
+//! Figures of one group of servers, from its access logs. The comparison of logs and the report are made of them.
 //!
 //! Bytes, seconds, requests. It is kept with a run of logs. Verdicts are not in it; they are recomputed. What
 //! a machine did meanwhile is kept as rows, not recomputed from the run that recorded it: the log's seconds, which it
@@ -12,10 +12,14 @@ use crate::doc::{BesideDoc, TopDoc};
 
 /// The instrument that logs are stored and compared under.
 pub const INSTRUMENT: &str = "logs";
+/// Bytes sent over time taken, stratum by stratum.
+pub const SPEED: &str = "speed";
+/// Time of a request, stratum by stratum.
+pub const TIME: &str = "time";
 
-/// What one group served.
+/// Sums and distributions of one group of servers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Group {
+pub struct ServerGroup {
     pub label: String,
     pub requests: u64,
     pub bytes: f64,
@@ -32,7 +36,7 @@ pub struct Group {
     pub cells: BTreeMap<(u64, u32), Cell>,
 }
 
-/// What a group served of one class of size in one block of time.
+/// Sums over the requests of one class of size in one block of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cell {
     pub requests: u64,
@@ -40,15 +44,13 @@ pub struct Cell {
     pub seconds: f64,
 }
 
-impl Group {
+impl ServerGroup {
     /// Bytes of all requests over their time; missing where no time was taken.
-    #[must_use]
     pub fn ratio_of_totals(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.bytes / self.seconds)
     }
 
     /// Time of the mean request.
-    #[must_use]
     pub fn mean_time(&self) -> Option<f64> {
         (self.requests > 0).then(|| self.seconds / self.requests as f64)
     }
@@ -74,25 +76,22 @@ pub struct CutSide {
 }
 
 impl CutSide {
-    /// Whether the two are of one cut, one before and one after.
-    #[must_use]
+    /// True if the two are the two sides of one cut.
     pub fn is_opposite(&self, other: &CutSide) -> bool {
         self.is_same_cut(other) && self.is_after != other.is_after
     }
 
-    /// Whether the two are of one label that was cut at one moment.
-    #[must_use]
+    /// True if both come from the same label, cut at the same moment.
     pub fn is_same_cut(&self, other: &CutSide) -> bool {
         (&self.of, self.at) == (&other.of, other.at)
     }
 
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.last as f64 - self.first as f64 + 1.0
     }
 }
 
-/// What was served in one bucket of time.
+/// Sums over the requests of one bucket of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bucket {
     /// Seconds since 1970 at which it begins: UTC, and by the log's own clock.
@@ -102,16 +101,16 @@ pub struct Bucket {
     pub cells: BTreeMap<u32, Cell>,
 }
 
-/// What is kept of a label.
+/// Everything that the store keeps of a label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
-    pub group: Group,
+    pub group: ServerGroup,
     /// The paths that weigh most.
     pub top: Vec<TopDoc>,
     /// Where its log was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutSide>,
-    /// What the machine did while the requests came, where a run that recorded it was named.
+    /// Telemetry of the machine during the requests, if a run that recorded it was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<BesideDoc>,
 }
@@ -172,14 +171,14 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back() {
         let cell = Cell { requests: 3, bytes: 700.0, seconds: 0.1 };
-        let group = Group {
+        let group = ServerGroup {
             label: "ssd".into(),
             requests: 3,
             statuses: BTreeMap::from([(200, 3)]),
             hours: BTreeMap::from([(-1, 3)]),
             sizes: vec![(255.0, 3)],
             cells: BTreeMap::from([((5, 2), cell)]),
-            ..Group::default()
+            ..ServerGroup::default()
         };
         let plain = Traffic { group, ..Traffic::default() };
         let text = serde_json::to_string(&plain).unwrap();

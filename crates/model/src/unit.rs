@@ -8,65 +8,30 @@ use std::ops::{Add, Div, Mul, Sub};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The unit of a stored number; `symbol` is what stands in a `unit` field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Unit {
-    #[serde(rename = "s")]
-    Second,
-    #[serde(rename = "B")]
-    Byte,
-    #[serde(rename = "1")]
-    Count,
-    #[serde(rename = "ratio")]
-    Ratio,
-    #[serde(rename = "W")]
-    Watt,
-    #[serde(rename = "J")]
-    Joule,
-    #[serde(rename = "degC")]
-    Celsius,
-    #[serde(rename = "Hz")]
-    Hertz,
-    #[serde(rename = "B/s")]
-    BytesPerSec,
-    #[serde(rename = "1/s")]
-    PerSec,
-}
-
-impl Unit {
-    pub const ALL: [Unit; 10] = [
-        Unit::Second,
-        Unit::Byte,
-        Unit::Count,
-        Unit::Ratio,
-        Unit::Watt,
-        Unit::Joule,
-        Unit::Celsius,
-        Unit::Hertz,
-        Unit::BytesPerSec,
-        Unit::PerSec,
-    ];
-
-    #[must_use]
-    pub const fn symbol(self) -> &'static str {
-        match self {
-            Unit::Second => "s",
-            Unit::Byte => "B",
-            Unit::Count => "1",
-            Unit::Ratio => "ratio",
-            Unit::Watt => "W",
-            Unit::Joule => "J",
-            Unit::Celsius => "degC",
-            Unit::Hertz => "Hz",
-            Unit::BytesPerSec => "B/s",
-            Unit::PerSec => "1/s",
-        }
-    }
-
-    /// The inverse of [`Unit::symbol`].
-    #[must_use]
-    pub fn parse(symbol: &str) -> Option<Unit> {
-        Unit::ALL.into_iter().find(|unit| unit.symbol() == symbol)
+crate::words! {
+    /// The unit of a stored number; `symbol` is what stands in a `unit` field.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    pub enum Unit as symbol {
+        #[serde(rename = "s")]
+        Second = "s",
+        #[serde(rename = "B")]
+        Byte = "B",
+        #[serde(rename = "1")]
+        Count = "1",
+        #[serde(rename = "ratio")]
+        Ratio = "ratio",
+        #[serde(rename = "W")]
+        Watt = "W",
+        #[serde(rename = "J")]
+        Joule = "J",
+        #[serde(rename = "degC")]
+        Celsius = "degC",
+        #[serde(rename = "Hz")]
+        Hertz = "Hz",
+        #[serde(rename = "B/s")]
+        BytesPerSec = "B/s",
+        #[serde(rename = "1/s")]
+        PerSec = "1/s",
     }
 }
 
@@ -142,7 +107,6 @@ impl Quantity for Ratio {
 }
 
 impl Seconds {
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days, longer than any window")]
     pub fn from_ns(ns: u64) -> Seconds {
         Seconds(ns as f64 / 1e9)

@@ -1,7 +1,7 @@
 //! URLs of `http` and `https`, of `redis` and `memcached`.
 //!
-//! What goes in: the text of a URL. What comes out: its scheme, host, port and path, or what is wrong with it. Pure: no
-//! name is resolved. Only what a load needs of RFC 3986: no user names, no relative references; a fragment is dropped.
+//! Input: the text of a URL. Output: its scheme, host, port and path, or the error in it. Pure: no name is resolved.
+//! Only what a load needs of RFC 3986: no user names, no relative references; a fragment is dropped.
 
 use core::net::{IpAddr, Ipv6Addr};
 use std::fmt;
@@ -9,38 +9,31 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What is spoken there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Scheme {
-    Http,
-    Https,
-    /// RESP, as Redis and Valkey speak it.
-    Redis,
-    Memcached,
+crate::words! {
+    /// The scheme of a URL: the protocol that its server speaks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Scheme as name {
+        Http = "http",
+        Https = "https",
+        /// RESP, as Redis and Valkey speak it.
+        Redis = "redis",
+        Memcached = "memcached",
+    }
 }
 
 impl Scheme {
-    pub const ALL: [Scheme; 4] = [Scheme::Http, Scheme::Https, Scheme::Redis, Scheme::Memcached];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scheme::Http => "http",
-            Scheme::Https => "https",
-            Scheme::Redis => "redis",
-            Scheme::Memcached => "memcached",
-        }
-    }
-
     /// The scheme that a text begins with, whatever follows it.
-    #[must_use]
     pub fn of_url(url: &str) -> Option<Scheme> {
         let word = url.split_once("://")?.0;
         Scheme::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(word))
     }
 
+    /// The scheme that a text begins with, where it is a store's.
+    pub fn of_store_url(url: &str) -> Option<Scheme> {
+        Scheme::of_url(url).filter(|scheme| scheme.is_store())
+    }
+
     /// The port where none is given.
-    #[must_use]
     pub const fn port(self) -> u16 {
         match self {
             Scheme::Http => 80,
@@ -50,7 +43,6 @@ impl Scheme {
         }
     }
 
-    #[must_use]
     pub const fn is_store(self) -> bool {
         matches!(self, Scheme::Redis | Scheme::Memcached)
     }
@@ -67,7 +59,7 @@ pub struct Url {
     pub path: String,
 }
 
-/// What is wrong with a URL.
+/// The error of a text that is no URL to load.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{url}` is not a URL to load: {why}")]
 pub struct BadUrl {
@@ -85,7 +77,6 @@ impl FromStr for Url {
 
 /// Splits a text at its user name and password: what stands before them, they, and what stands behind their `@`.
 /// `None` where it has none. They end at the last `@`, since a password may hold any character.
-#[must_use]
 pub fn split_user(text: &str) -> Option<(&str, &str, &str)> {
     let (head, rest) = text.split_at(text.find("://").map_or(0, |at| at + 3));
     let (user, rest) = rest.rsplit_once('@')?;
@@ -94,7 +85,6 @@ pub fn split_user(text: &str) -> Option<(&str, &str, &str)> {
 
 /// Host and port as a text has them, without user and password; of several URLs those of the first. Empty where it has
 /// none.
-#[must_use]
 pub fn authority(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();
@@ -168,27 +158,23 @@ fn split_port(authority: &str) -> Result<(String, Option<&str>), &'static str> {
 
 impl Url {
     /// As in a `Host` header: the port only where it is not the scheme's own.
-    #[must_use]
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         if self.port == self.scheme.port() { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// Whether it is under TLS.
-    #[must_use]
+    /// True if the connection is under TLS.
     pub const fn is_tls(&self) -> bool {
         matches!(self.scheme, Scheme::Https)
     }
 
-    /// Whether its host is this machine, as far as the text tells.
-    #[must_use]
+    /// True if the host is this machine: `localhost` or a loopback address. No name is resolved.
     pub fn is_loopback(&self) -> bool {
         let address = self.host.parse::<IpAddr>();
         address.map_or(self.host == "localhost", |address| address.is_loopback())
     }
 
-    /// Whether both are answered by the same server.
-    #[must_use]
+    /// True if scheme, host and port are the same: one server answers both.
     pub fn same_server(&self, other: &Url) -> bool {
         (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
     }

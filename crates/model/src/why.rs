@@ -185,37 +185,31 @@ const fn is_zero(count: &u64) -> bool {
 }
 
 impl Why {
-    #[must_use]
     pub fn new(reasons: Vec<Reason>) -> Why {
         Why { machine: None, reasons }
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.reasons.is_empty()
     }
 
     /// The reason that kept the comparison undecided.
-    #[must_use]
     pub fn held(&self) -> Option<Held> {
         self.reasons.iter().find_map(Reason::as_held)
     }
 
     /// Why no verdict is given although the figures may differ.
-    #[must_use]
     pub fn withheld(&self) -> Option<&Withheld> {
         self.reasons.iter().find_map(Reason::as_withheld)
     }
 
     /// True where a rule doubts a figure of the row, even where the verdict stands.
-    #[must_use]
     pub fn is_doubtful(&self) -> bool {
         let doubts = |reason: &Reason| matches!(reason, Reason::Withheld(_) | Reason::Doubtful { .. });
         self.reasons.iter().any(doubts)
     }
 
     /// True where a figure of the row came from a pasted line.
-    #[must_use]
     pub fn is_pasted(&self) -> bool {
         let pasted = |reason: &Reason| matches!(reason, Reason::Point(Point { study: None, .. }));
         self.reasons.iter().any(pasted)

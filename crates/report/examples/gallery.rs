@@ -5,10 +5,10 @@
 use std::f64::consts::PI;
 
 use maud::{Markup, html};
+use model::format::Kind;
 use model::unit::Unit;
-use report::number::Kind;
 use report::page::{self, Column, Head};
-use report::plot::bars::Group;
+use report::plot::bars::BarGroup;
 use report::plot::ecdf::Curve;
 use report::plot::line::{Marker, Point, Series, Span};
 use report::plot::ratio::{RatioRow, Sides, tally};
@@ -35,7 +35,7 @@ fn interval(ratio: f64, spread: f64, verdict: Verdict) -> String {
     }
     let (a, b) = (ratio * (1.0 - spread), ratio * (1.0 + spread));
     let (a, b) = if verdict == Verdict::Worse { (1.0 / b, 1.0 / a) } else { (a, b) };
-    format!("{} to {}", report::number::ratio(a), report::number::ratio(b))
+    format!("{} to {}", model::format::ratio(a), model::format::ratio(b))
 }
 
 fn forest() -> Markup {
@@ -78,7 +78,7 @@ fn forest() -> Markup {
 fn trust() -> Markup {
     let clock = Sparkline {
         name: "clock".into(),
-        kind: Kind::of(Unit::Hertz),
+        kind: Kind::for_unit(Unit::Hertz),
         values: (0..60)
             .map(|i| {
                 5.07e9 - 0.86e9 / (1.0 + (-(f64::from(i) - 38.0) / 2.0).exp()) + 1e7 * scatter(i as usize)
@@ -114,29 +114,29 @@ fn staircase() -> Markup {
     };
     let marker = |size: f64, label: &str| Marker { at: size, label: label.into(), upright: true };
     LinePlot {
-        caption: Caption::new("Main memory answers in 92 ns, 21 % later than on ref-epyc-2c")
-            .subtitle("random dependent reads, one core; band = 95 % interval"),
-        x: AxisSpec::new("array size", Kind::of(Unit::Byte)).log2(),
-        y: AxisSpec::new("latency", Kind::of(Unit::Second)).log(),
-        series: vec![
-            Series {
-                name: "mini-1".into(),
-                points: curve([0.9e-9, 2.9e-9, 10e-9, 92e-9], [40.0 * KIB, 1100.0 * KIB, 17_000.0 * KIB]),
-                reference: false,
-            },
-            Series {
-                name: "ref-epyc-2c".into(),
-                points: curve([1.1e-9, 3.4e-9, 15e-9, 76e-9], [40.0 * KIB, 1100.0 * KIB, 34_000.0 * KIB]),
-                reference: false,
-            },
-        ],
         markers: vec![
             marker(32.0 * KIB, "L1d 32 KiB"),
             marker(1024.0 * KIB, "L2 1 MiB"),
             marker(16.0 * KIB * KIB, "L3 16 MiB"),
         ],
-        spans: Vec::new(),
-        size: Size::Cell,
+        ..LinePlot::new(
+            Caption::new("Main memory answers in 92 ns, 21 % later than on ref-epyc-2c")
+                .subtitle("random dependent reads, one core; band = 95 % interval"),
+            AxisSpec::new("array size", Kind::for_unit(Unit::Byte)).log2(),
+            AxisSpec::new("latency", Kind::for_unit(Unit::Second)).log(),
+            vec![
+                Series {
+                    name: "mini-1".into(),
+                    points: curve([0.9e-9, 2.9e-9, 10e-9, 92e-9], [40.0 * KIB, 1100.0 * KIB, 17_000.0 * KIB]),
+                    reference: false,
+                },
+                Series {
+                    name: "ref-epyc-2c".into(),
+                    points: curve([1.1e-9, 3.4e-9, 15e-9, 76e-9], [40.0 * KIB, 1100.0 * KIB, 34_000.0 * KIB]),
+                    reference: false,
+                },
+            ],
+        )
     }
     .render()
 }
@@ -153,17 +153,16 @@ fn scaling() -> Markup {
             .to_vec()
     };
     LinePlot {
-        caption: Caption::new("16 threads do 7.5 times the integer work of one")
-            .subtitle("median of 12 takes"),
-        x: AxisSpec::new("threads", Kind::of(Unit::Count).plain()),
-        y: AxisSpec::new("integer work", Kind::of(Unit::PerSec).item("op")).from_zero(),
-        series: vec![
-            Series { name: "mini-1".into(), points: points(&real, 0.02), reference: false },
-            Series { name: "ideal".into(), points: points(&|t| 1.912e9 * t, 0.0), reference: true },
-        ],
         markers: vec![Marker { at: 8.0, label: "8 cores".into(), upright: true }],
-        spans: Vec::new(),
-        size: Size::Cell,
+        ..LinePlot::new(
+            Caption::new("16 threads do 7.5 times the integer work of one").subtitle("median of 12 takes"),
+            AxisSpec::new("threads", Kind::for_unit(Unit::Count).plain()),
+            AxisSpec::new("integer work", Kind::for_unit(Unit::PerSec).item("op")).from_zero(),
+            vec![
+                Series { name: "mini-1".into(), points: points(&real, 0.02), reference: false },
+                Series { name: "ideal".into(), points: points(&|t| 1.912e9 * t, 0.0), reference: true },
+            ],
+        )
     }
     .render()
 }
@@ -186,21 +185,23 @@ fn telemetry() -> Markup {
         label: format!("take {}", i + 1),
     });
     LinePlot {
-        caption: Caption::new("The clock follows the load").subtitle("1 sample a second; shaded: takes"),
-        x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
-        y: AxisSpec::new("frequency", Kind::of(Unit::Hertz)),
-        series: vec![
-            Series { name: "core 0".into(), points: points(4.0e9, 0.8e9, 0), reference: false },
-            Series { name: "core 1".into(), points: points(3.95e9, 0.8e9, 700), reference: false },
-            Series {
-                name: "core 2, the one that throttles".into(),
-                points: points(3.2e9, 0.3e9, 1400),
-                reference: false,
-            },
-        ],
         markers: vec![Marker { at: 4.6e9, label: "all-core boost on the data sheet".into(), upright: false }],
         spans: spans.collect(),
         size: Size::Wide,
+        ..LinePlot::new(
+            Caption::new("The clock follows the load").subtitle("1 sample a second; shaded: takes"),
+            AxisSpec::new("time since the start", Kind::for_unit(Unit::Second)),
+            AxisSpec::new("frequency", Kind::for_unit(Unit::Hertz)),
+            vec![
+                Series { name: "core 0".into(), points: points(4.0e9, 0.8e9, 0), reference: false },
+                Series { name: "core 1".into(), points: points(3.95e9, 0.8e9, 700), reference: false },
+                Series {
+                    name: "core 2, the one that throttles".into(),
+                    points: points(3.2e9, 0.3e9, 1400),
+                    reference: false,
+                },
+            ],
+        )
     }
     .render()
 }
@@ -226,7 +227,7 @@ fn strips(count: usize, title: &str) -> Markup {
         caption: Caption::new(title).subtitle(
             "each dot one take, in time order; hollow = warm-up; whisker = 95 % interval of the median",
         ),
-        y: AxisSpec::new("integer work", Kind::of(Unit::PerSec).item("op")),
+        y: AxisSpec::new("integer work", Kind::for_unit(Unit::PerSec).item("op")),
         series: series.collect(),
         size: Size::Cell,
     }
@@ -241,7 +242,7 @@ fn distributions(tail: bool) -> Markup {
                 median * (bell * width + if i % 300 == 0 { 2.0 } else { 0.0 }).exp()
             })
             .collect();
-        Curve::of(name, &samples)
+        Curve::from_samples(name, &samples)
     };
     Ecdf {
         caption: Caption::new(if tail {
@@ -250,7 +251,7 @@ fn distributions(tail: bool) -> Markup {
             "NVMe answers 60 times sooner than the disk"
         })
         .subtitle("4 KiB random read, 20,000 each"),
-        values: AxisSpec::new("latency", Kind::of(Unit::Second)).log(),
+        values: AxisSpec::new("latency", Kind::for_unit(Unit::Second)).log(),
         curves: vec![curve("NVMe", 85e-6, 0.15), curve("SATA SSD", 230e-6, 0.3), curve("HDD", 5.5e-3, 0.3)],
         tail,
         size: Size::Cell,
@@ -259,13 +260,13 @@ fn distributions(tail: bool) -> Markup {
 }
 
 fn bars() -> Markup {
-    let group = |name: &str, a: f64, b: f64| Group {
+    let group = |name: &str, a: f64, b: f64| BarGroup {
         name: name.into(),
         values: [a, b].map(|v| Some(Estimate { value: v, interval: Some((v * 0.97, v * 1.03)) })).to_vec(),
     };
     Bars {
         caption: Caption::new("The second machine reads memory 1.5 times as fast"),
-        y: AxisSpec::new("bandwidth", Kind::of(Unit::BytesPerSec)),
+        y: AxisSpec::new("bandwidth", Kind::for_unit(Unit::BytesPerSec)),
         series: vec!["mini-1".into(), "ref-epyc-2c".into()],
         groups: vec![
             group("read", 31.2e9, 46e9),
@@ -279,7 +280,7 @@ fn bars() -> Markup {
 }
 
 fn single_bars() -> Markup {
-    let group = |(i, name): (usize, &str)| Group {
+    let group = |(i, name): (usize, &str)| BarGroup {
         name: name.into(),
         values: vec![Some(Estimate {
             value: 5.6e9 / (1.0 + i as f64),
@@ -288,7 +289,7 @@ fn single_bars() -> Markup {
     };
     Bars {
         caption: Caption::new("AES-GCM is the cheapest cipher here"),
-        y: AxisSpec::new("rate", Kind::of(Unit::BytesPerSec)),
+        y: AxisSpec::new("rate", Kind::for_unit(Unit::BytesPerSec)),
         series: Vec::new(),
         groups: ["AES-128-GCM", "ChaCha20-Poly1305", "SHA-256", "MAC"]
             .into_iter()
@@ -313,7 +314,7 @@ fn heat() -> Markup {
         rows: (0..16).map(|i| format!("cpu{i}")).collect(),
         columns: (0..16).map(|i| i.to_string()).collect(),
         cells: (0..16).map(|r| (0..16).map(|c| cell(r, c)).collect()).collect(),
-        kind: Kind::of(Unit::Second),
+        kind: Kind::for_unit(Unit::Second),
         row_title: "from core".into(),
         column_title: "to core".into(),
         size: Size::Cell,

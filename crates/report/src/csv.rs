@@ -34,7 +34,6 @@ const HEAD: [&str; 25] = [
 ];
 
 /// The rows of a comparison.
-#[must_use]
 pub fn compare(doc: &CompareDoc) -> String {
     let mut out = line(&HEAD.map(str::to_owned));
     for row in &doc.rows {
@@ -43,7 +42,7 @@ pub fn compare(doc: &CompareDoc) -> String {
     out
 }
 
-/// What stands before the columns of a comparison in those of ratios, and behind the ones of figures.
+/// The columns that ratios have before and behind those of a comparison.
 const RATIO: [&str; 3] = ["kind", "machine", "method"];
 const BOUNDS: [&str; 3] = ["printed_low", "printed_high", "printed_bounds"];
 
@@ -51,7 +50,6 @@ const BOUNDS: [&str; 3] = ["printed_low", "printed_high", "printed_bounds"];
 const FIGURE: usize = 21;
 
 /// Ratios and ratios of ratios: one line a row, told apart by `kind`.
-#[must_use]
 pub fn ratio(doc: &RatioDoc) -> String {
     let head = RATIO.iter().chain(&HEAD[..FIGURE]).chain(&BOUNDS).map(|name| (*name).to_owned());
     let mut out = line(&head.collect::<Vec<_>>());
@@ -119,7 +117,6 @@ fn number(value: Option<f64>) -> String {
 }
 
 /// One line; fields are quoted where they must be.
-#[must_use]
 pub fn line(fields: &[String]) -> String {
     let quoted = fields.iter().map(|field| {
         if field.contains([',', '"', '\n', '\r']) {

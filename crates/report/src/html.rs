@@ -4,18 +4,19 @@
 
 use maud::html;
 use model::Samples;
+use model::data::Status;
 use model::doc::{Noise, SeriesDoc};
+use model::format::count;
 
 use crate::page::{self, Head};
 pub use crate::section::ReportInput;
 use crate::section::Section;
 use crate::sections;
-use crate::text::{count, date};
+use crate::text::date;
 
 /// The whole report.
-#[must_use]
 pub fn report(input: &ReportInput) -> String {
-    let mut parts: Vec<&dyn Section> = sections::ALL.to_vec();
+    let mut parts: Vec<&Section> = sections::ALL.to_vec();
     parts.sort_by_key(|part| part.rank());
     let drawn: Vec<_> = parts.iter().filter_map(|part| part.draw(input)).collect();
     let body = html! {
@@ -39,8 +40,8 @@ fn head(input: &ReportInput, names: &[String]) -> Head {
     if let Some((run, _)) = input.runs.first() {
         facts.push(run.level.clone());
         facts.push(date(run.started));
-        if run.status != "complete" {
-            facts.push(run.status.clone());
+        if run.status != Status::Complete {
+            facts.push(run.status.word().to_owned());
         }
         facts.push(count(input.runs.len(), "run"));
         facts.extend(noise(input).map(|noise| format!("noise: {}", noise.word())));

@@ -2,12 +2,11 @@
 //!
 //! Nothing here reads a file, a clock or a terminal, prints, or computes an interval or a verdict: those come with the
 //! documents. Readings that are no rows are drawn as their medians. Values come in base units and are scaled by
-//! `number` only.
+//! `model::format` only.
 
 pub mod csv;
 pub mod html;
 pub mod markdown;
-pub mod number;
 pub mod page;
 pub mod plot;
 pub mod profile;
@@ -16,7 +15,7 @@ pub mod section;
 pub mod sections;
 pub mod text;
 pub mod theme;
-pub mod web;
+pub mod web_loads;
 
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]

@@ -1,17 +1,16 @@
 //! Comparisons and ratios as Markdown, for issues and mail: paragraph, table, notes.
 
 use model::doc::{BoundsDoc, CompareDoc, RatioDoc, RowDoc, VerdictWord};
+use model::format::{self, Scale};
 
-use crate::number::{self, Scale};
-use crate::text::compare::{Figure, arms, doubtful, figures, index_text};
+use crate::text::compare::{ComparedFigure, arms, doubtful, figures, index_text};
 use crate::text::score::verdict;
 use crate::text::{notes, ranks, ratio};
 
 /// The comparison; other figures than headlines only with `all`.
-#[must_use]
 pub fn compare(doc: &CompareDoc, all: bool) -> String {
     let figures = figures(doc, all);
-    let mut out = format!("{}\n\n", escape(&doc.paragraph));
+    let mut out = format!("{}\n\n", escape(&doc.paragraph.to_string()));
     if figures.is_empty() {
         out.push_str("No figure that all of them have: nothing to compare.\n");
     } else {
@@ -44,7 +43,7 @@ pub fn compare(doc: &CompareDoc, all: bool) -> String {
     out
 }
 
-fn table(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
+fn table(doc: &CompareDoc, figures: &[ComparedFigure<'_>]) -> String {
     let base = doc.arms.first().map_or("base", |arm| arm.name.as_str());
     let mut head = vec![String::new(), "unit".to_owned(), escape(base)];
     let mut rule = vec!["---".to_owned(), "---".to_owned(), "---:".to_owned()];
@@ -74,9 +73,8 @@ fn table(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
 }
 
 /// Ratios: a table a machine, then one for each machine beside the first.
-#[must_use]
 pub fn ratios(doc: &RatioDoc) -> String {
-    let mut out = format!("{}\n", escape(&doc.paragraph));
+    let mut out = format!("{}\n", escape(&doc.paragraph.to_string()));
     for finding in ratio::immature(doc) {
         out.push_str(&format!("\n**{}**\n", escape(&finding.text())));
     }
@@ -116,7 +114,7 @@ fn beside(doc: &RatioDoc, machine: &str) -> String {
     }
     let head = [String::new(), escape(machine), escape(base), "ratio of ratios".to_owned()];
     let mut out = format!("\n{}{}", row(&head), row(&["---", "---:", "---:", "---"].map(str::to_owned)));
-    let plain = |value: Option<f64>| value.map_or("-".to_owned(), number::ratio);
+    let plain = |value: Option<f64>| value.map_or("-".to_owned(), format::ratio);
     for (label, one) in rows {
         let found = of_row(doc, &one.row, "gains", one.bounds.as_ref());
         out.push_str(&row(&[
@@ -134,13 +132,13 @@ fn of_row(doc: &RatioDoc, row: &RowDoc, verb: &str, printed: Option<&BoundsDoc>)
     let (word, _) = ratio::word(row, &doc.over, &doc.under, verb);
     let word = if word == "?" { "cannot tell".to_owned() } else { word };
     let printed = printed.map_or(String::new(), |bounds| {
-        format!(" ({} - {}, {})", number::ratio(bounds.low), number::ratio(bounds.high), bounds.kind)
+        format!(" ({} - {}, {})", format::ratio(bounds.low), format::ratio(bounds.high), bounds.kind)
     });
     format!("{}{printed}", ratio_and(row, &word))
 }
 
 /// Three or more machines in order, those that cannot be told apart in brackets.
-fn order(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
+fn order(doc: &CompareDoc, figures: &[ComparedFigure<'_>]) -> String {
     let rankings = ranks::rankings(doc, figures);
     if rankings.is_empty() {
         return String::new();
@@ -170,9 +168,9 @@ fn ratio_and(row: &RowDoc, word: &str) -> String {
     match (row.ratio, row.low, row.high) {
         _ if row.verdict == VerdictWord::Invalid => word.to_owned(),
         (Some(ratio), Some(low), Some(high)) => {
-            format!("{} ({} - {}) {word}", number::ratio(ratio), number::ratio(low), number::ratio(high))
+            format!("{} ({} - {}) {word}", format::ratio(ratio), format::ratio(low), format::ratio(high))
         }
-        (Some(ratio), ..) => format!("{} {word}", number::ratio(ratio)),
+        (Some(ratio), ..) => format!("{} {word}", format::ratio(ratio)),
         _ => word.to_owned(),
     }
 }

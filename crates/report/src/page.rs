@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::theme;
 
-/// What the strip at the top says.
+/// The strip at the top.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     /// `mini-1`
@@ -24,7 +24,6 @@ b.onclick=()=>navigator.clipboard.writeText(b.parentNode.querySelector('code').t
 addEventListener('beforeprint',()=>{for(const d of document.querySelectorAll('details:not(.data)'))d.open=true})";
 
 /// A whole HTML document.
-#[must_use]
 pub fn page(title: &str, head: &Head, body: &Markup) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
     html! {
@@ -55,7 +54,6 @@ pub fn page(title: &str, head: &Head, body: &Markup) -> String {
 
 /// A sentence as it is written for a terminal: what stands between backticks is code, numbers keep to their `%`, and
 /// arrows are arrows. Code is left as it is, so that it can be copied; a backtick without another is one.
-#[must_use]
 pub fn prose(text: &str) -> Markup {
     let said = |text: &str| crate::plot::tied(&text.replace(" -> ", " → "));
     let mut parts: Vec<Markup> = Vec::new();
@@ -73,13 +71,11 @@ pub fn prose(text: &str) -> Markup {
 }
 
 /// A command as selectable text with a button to copy it.
-#[must_use]
 pub fn command(text: &str) -> Markup {
     html! { span class="cmd" { code { (text) } button type="button" hidden { "copy" } } }
 }
 
 /// The first screen: the findings in words, the tally, then two columns (one on a narrow screen).
-#[must_use]
 pub fn first_screen(lead: &str, tally: &Markup, left: &Markup, right: &Markup) -> Markup {
     html! {
         h1 { (prose(lead)) }
@@ -89,25 +85,21 @@ pub fn first_screen(lead: &str, tally: &Markup, left: &Markup, right: &Markup) -
 }
 
 /// A section with a heading that says the finding.
-#[must_use]
 pub fn section(id: &str, title: &str, body: &Markup) -> Markup {
     html! { section id=(id) { h2 { (prose(title)) } (body) } }
 }
 
 /// A box with a small heading.
-#[must_use]
 pub fn card(title: &str, body: &Markup) -> Markup {
     html! { div class="card" { @if !title.is_empty() { h3 { (title) } } (body) } }
 }
 
 /// Figures side by side, as many as fit.
-#[must_use]
 pub fn grid(figures: &[Markup]) -> Markup {
     html! { div class="grid" { @for figure in figures { (figure) } } }
 }
 
 /// Something that few readers need; open in print.
-#[must_use]
 pub fn more(summary: &str, body: &Markup) -> Markup {
     html! { details { summary { (summary) } (body) } }
 }
@@ -120,7 +112,6 @@ pub enum Column {
 }
 
 /// A table: first column the row's name, numbers to the right, scrolls sideways where it must.
-#[must_use]
 pub fn table(head: &[(&str, Column)], rows: &[Vec<Markup>]) -> Markup {
     let class = |i: usize| match head.get(i) {
         Some((_, Column::Text)) => Some("l"),

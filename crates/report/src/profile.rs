@@ -31,7 +31,6 @@ const KERNEL: &str = "_[k]";
 const DEEPEST: usize = 256;
 
 /// The profiles of some notes, those of one title together, in the order of meeting.
-#[must_use]
 pub fn profiles<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<Profile> {
     let mut out: Vec<Profile> = Vec::new();
     for text in texts {
@@ -68,20 +67,17 @@ impl Profile {
         }
     }
 
-    #[must_use]
     pub fn samples(&self) -> u64 {
         self.stacks.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// Samples whose leaf is the kernel's.
-    #[must_use]
     pub fn kernel(&self) -> u64 {
         let leaf = |stack: &Vec<String>| stack.last().is_some_and(|name| name.ends_with(KERNEL));
         self.stacks.iter().filter(|(stack, _)| leaf(stack)).fold(0, |sum, (_, n)| sum.saturating_add(*n))
     }
 
     /// The tree of calls under one root.
-    #[must_use]
     pub fn tree(&self) -> Frame {
         let mut root = Frame { name: "all".to_owned(), ..Frame::default() };
         // Stacks come sorted, so calls of one caller are neighbours and stand by name.
@@ -103,7 +99,6 @@ impl Profile {
     }
 
     /// Every function, the one with the most samples of its own first.
-    #[must_use]
     pub fn symbols(&self) -> Vec<Symbol> {
         let mut of: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for (stack, count) in &self.stacks {

@@ -5,7 +5,7 @@
 //! scale could. Values that are not finite, or not positive on a logarithmic axis, never reach an axis:
 //! the figure counts and reports them.
 
-use crate::number::{self, Kind, Prefixes, Scale};
+use model::format::{self, Kind, Prefixes, Scale};
 use model::unit::Unit;
 
 /// How values map to the axis.
@@ -18,10 +18,10 @@ pub enum Form {
     Log2,
 }
 
-/// What a figure asks of an axis.
+/// The axis that a figure asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisSpec {
-    /// What the axis shows; the unit is appended.
+    /// The quantity of the axis; the unit is appended.
     pub title: String,
     pub kind: Kind,
     pub form: Form,
@@ -32,7 +32,6 @@ pub struct AxisSpec {
 }
 
 impl AxisSpec {
-    #[must_use]
     pub fn new(title: impl Into<String>, kind: Kind) -> AxisSpec {
         AxisSpec { title: title.into(), kind, form: Form::Linear, zero: false, tight: false }
     }
@@ -53,7 +52,6 @@ impl AxisSpec {
         AxisSpec { tight: true, ..self }
     }
     /// Can this value be drawn on the axis at all?
-    #[must_use]
     pub fn takes(&self, value: f64) -> bool {
         value.is_finite() && value.abs() < 1e200 && (self.form == Form::Linear || value > 1e-200)
     }
@@ -83,7 +81,6 @@ pub struct Axis {
 
 impl Axis {
     /// Fits an axis to the values it takes; without any, a unit domain.
-    #[must_use]
     pub fn fit(spec: &AxisSpec, values: impl Iterator<Item = f64>, from: f64, to: f64, most: usize) -> Axis {
         let (low, high) = extent(values.filter(|v| spec.takes(*v))).unwrap_or(match spec.form {
             Form::Linear => (0.0, 1.0),
@@ -144,14 +141,13 @@ impl Axis {
         let scaled = value / self.scale.divisor;
         match self.form {
             _ if scaled != 0.0 && !(1e-4..1e7).contains(&scaled.abs()) => scientific(scaled, 3 + extra),
-            Form::Linear => number::fixed(scaled, places + extra),
+            Form::Linear => format::fixed(scaled, places + extra),
             Form::Log | Form::Log2 if extra == 0 => short(scaled),
-            Form::Log | Form::Log2 => number::fixed(scaled, places.max(extra)),
+            Form::Log | Form::Log2 => format::fixed(scaled, places.max(extra)),
         }
     }
 
     /// Pixels of a value, held inside the axis.
-    #[must_use]
     pub fn at(&self, value: f64) -> f64 {
         let share = match self.form {
             Form::Linear => (value - self.low) / (self.high - self.low),
@@ -165,7 +161,6 @@ impl Axis {
 }
 
 /// Smallest and largest of the finite values.
-#[must_use]
 pub fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.filter(|v| v.is_finite()).fold(None, |seen, v| match seen {
         None => Some((v, v)),
@@ -181,7 +176,7 @@ fn scale_basis(major: &[f64], low: f64, high: f64) -> Vec<f64> {
 
 /// Trailing zeros off: `0.5`, `20`, `1,000`.
 fn short(value: f64) -> String {
-    let text = number::number(value);
+    let text = format::number(value);
     if !text.contains('.') || text.contains('e') {
         return text;
     }
@@ -353,20 +348,20 @@ mod tests {
 
     #[test]
     fn round_numbers_in_one_unit() {
-        let got = axis(&AxisSpec::new("latency", Kind::of(Unit::Second)), &[0.3e-6, 94e-9]);
+        let got = axis(&AxisSpec::new("latency", Kind::for_unit(Unit::Second)), &[0.3e-6, 94e-9]);
         assert_eq!(got.title, "latency (ns)");
         assert_eq!(labels(&got), ["50", "100", "150", "200", "250", "300"]);
-        let got = axis(&AxisSpec::new("rate", Kind::of(Unit::PerSec)).from_zero(), &[0.0, 4.1e6]);
+        let got = axis(&AxisSpec::new("rate", Kind::for_unit(Unit::PerSec)).from_zero(), &[0.0, 4.1e6]);
         assert_eq!(labels(&got), ["0", "1", "2", "3", "4", "5"]);
     }
 
     #[test]
     fn logarithmic_sizes() {
-        let got = axis(&AxisSpec::new("size", Kind::of(Unit::Byte)).log2(), &[4096.0, 67_108_864.0]);
+        let got = axis(&AxisSpec::new("size", Kind::for_unit(Unit::Byte)).log2(), &[4096.0, 67_108_864.0]);
         assert_eq!(labels(&got), ["4 KiB", "32 KiB", "256 KiB", "2 MiB", "16 MiB"]);
-        let got = axis(&AxisSpec::new("ratio", Kind::of(Unit::Ratio)).log(), &[0.8, 1.6]);
+        let got = axis(&AxisSpec::new("ratio", Kind::for_unit(Unit::Ratio)).log(), &[0.8, 1.6]);
         assert_eq!(labels(&got), ["0.8", "1", "1.2", "1.4", "1.6"]);
-        let got = axis(&AxisSpec::new("latency", Kind::of(Unit::Second)).log(), &[1e-6, 2.0]);
+        let got = axis(&AxisSpec::new("latency", Kind::for_unit(Unit::Second)).log(), &[1e-6, 2.0]);
         assert_eq!(labels(&got)[0], "1 us");
     }
 
@@ -375,7 +370,7 @@ mod tests {
         for values in [&[][..], &[5.0][..], &[0.0, 0.0][..], &[f64::NAN][..], &[1e300][..], &[-3.0, -3.0][..]]
         {
             for form in [Form::Linear, Form::Log, Form::Log2] {
-                let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::of(Unit::Count)) };
+                let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::for_unit(Unit::Count)) };
                 let got = axis(&spec, values);
                 assert!(got.high > got.low, "{values:?} {form:?}");
                 assert!(got.at(5.0).is_finite());
@@ -389,25 +384,25 @@ mod tests {
             [(121.7, 124.3), (7.4506e13, 7.4514e13), (1_234_567.1, 1_234_568.3), (5.000_000_1, 5.000_000_2)];
         for (low, high) in ends {
             for form in [Form::Linear, Form::Log] {
-                let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::of(Unit::Second)) };
+                let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::for_unit(Unit::Second)) };
                 let got = axis(&spec, &[low, high]);
                 assert!(got.major.windows(2).all(|pair| pair[0].label != pair[1].label), "{got:?}");
             }
         }
-        let spec = AxisSpec::new("x", Kind::of(Unit::Second));
+        let spec = AxisSpec::new("x", Kind::for_unit(Unit::Second));
         assert_eq!(labels(&axis(&spec, &[7.4506e13, 7.4514e13]))[..2], ["7.4506e13", "7.4508e13"]);
     }
 
     #[test]
     fn an_axis_that_ends_at_its_values_has_no_tick_beyond_them() {
-        let got = axis(&AxisSpec::new("x", Kind::of(Unit::Second)).tight(), &[1.0, 1e9]);
+        let got = axis(&AxisSpec::new("x", Kind::for_unit(Unit::Second)).tight(), &[1.0, 1e9]);
         assert!(got.major.iter().all(|tick| (1.0..=1e9).contains(&tick.value)), "{got:?}");
     }
 
     #[test]
     fn an_axis_with_room_for_two_ticks_has_two() {
         let fit = |spec: &AxisSpec, ends: [f64; 2]| Axis::fit(spec, ends.into_iter(), 0.0, 400.0, 2);
-        let spec = AxisSpec::new("x", Kind::of(Unit::Second));
+        let spec = AxisSpec::new("x", Kind::for_unit(Unit::Second));
         // The usual steps, 5 s and 5 ms, leave none and one.
         let got = fit(&spec.clone().log(), [0.768_873, 4.8439]);
         assert_eq!(labels(&got), ["2", "4"]);
@@ -458,7 +453,7 @@ mod tests {
         ) {
             let form = [Form::Linear, Form::Log, Form::Log2][form];
             let (a, b) = if form == Form::Linear { (a, b) } else { (a.abs().max(1e-18), b.abs().max(1e-18)) };
-            let kind = if plain { Kind::of(unit).plain() } else { Kind::of(unit) };
+            let kind = if plain { Kind::for_unit(unit).plain() } else { Kind::for_unit(unit) };
             let spec = AxisSpec { form, zero, tight, ..AxisSpec::new("x", kind) };
             let got = Axis::fit(&spec, [a, b].into_iter(), 0.0, 400.0, most);
             sound(&got, a, b, most)?;
@@ -474,7 +469,7 @@ mod tests {
             let size = 10f64.powi(exponent);
             let (mut a, mut b) = (a * size, b * size);
             if form != Form::Linear { (a, b) = (a.abs().max(1e-18), b.abs().max(1e-18)); }
-            let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::of(Unit::Second)) };
+            let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::for_unit(Unit::Second)) };
             let got = Axis::fit(&spec, [a, b].into_iter(), 0.0, 400.0, most);
             sound(&got, a, b, most)?;
         }

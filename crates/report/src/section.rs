@@ -1,19 +1,19 @@
-//! What a section of the report is given, and what every section offers.
+//! The input of the report's sections, and the figures that they look up in it.
 //!
 //! A section without data is absent, never empty. Its title is a sentence that says the finding.
 
 use maud::Markup;
 use model::data::{RunData, Series};
-use model::doc::{CompareDoc, FactDoc, RatioDoc, RunDoc, SeriesDoc};
+use model::doc::{CompareDoc, RatioDoc, RunDoc, SeriesDoc};
+use model::id::Called;
+use model::names::{self, Key};
 use model::params::Params;
 use model::reading::Phase;
-use model::{Samples, Validity};
+use model::{Fact, Samples, Validity};
 
 use crate::plot::strip::Take;
 use crate::plot::{COLOURS, Estimate};
 use crate::text::width;
-use model::id::Called;
-use model::names::{self, Key};
 
 /// Everything that a report shows.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +31,25 @@ pub struct ReportInput {
     pub generated: String,
 }
 
-/// A part of the report; lower ranks stand first.
-pub trait Section: Sync {
-    fn rank(&self) -> u32;
-    fn draw(&self, input: &ReportInput) -> Option<Markup>;
+/// A part of the report.
+pub struct Section {
+    rank: u32,
+    markup: fn(&ReportInput) -> Option<Markup>,
+}
+
+impl Section {
+    /// Sections with lower ranks stand first. `draw` gives `None` without data.
+    pub const fn new(rank: u32, draw: fn(&ReportInput) -> Option<Markup>) -> Section {
+        Section { rank, markup: draw }
+    }
+
+    pub const fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    pub fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        (self.markup)(input)
+    }
 }
 
 /// One series of one run, summarised and raw.
@@ -47,18 +62,11 @@ pub struct Figure<'a> {
 }
 
 impl Figure<'_> {
-    #[must_use]
     pub fn key(&self) -> Key<'_> {
-        Key {
-            card: self.doc.card,
-            instrument: &self.doc.instrument,
-            metric: &self.doc.metric,
-            params: &self.doc.params,
-        }
+        Key::from(self.doc)
     }
 
     /// The median with its interval; nothing of a refused figure.
-    #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
         let value =
             self.doc.median.filter(|value| value.is_finite() && self.doc.validity != Validity::Invalid)?;
@@ -66,7 +74,6 @@ impl Figure<'_> {
     }
 
     /// Raw takes in time order, warm-up marked; those of the document where there is no raw data.
-    #[must_use]
     pub fn takes(&self) -> Vec<Take> {
         match self.raw {
             Some(series) => {
@@ -80,28 +87,24 @@ impl Figure<'_> {
     }
 }
 
-/// What a run may be called.
-#[must_use]
+/// The names that a run can go by: its label, its machine, its identifier.
 pub fn called(doc: &RunDoc) -> Called<'_> {
     Called { label: doc.label.as_deref(), machine: &doc.machine.name, id: &doc.run }
 }
 
 impl ReportInput {
     /// Every figure is one of periods: nothing was repeated.
-    #[must_use]
     pub fn is_of_periods(&self) -> bool {
         let mut all = self.runs.iter().flat_map(|(run, _)| &run.series).peekable();
         all.peek().is_some() && all.all(|series| series.samples == Samples::Periods)
     }
 
     /// The facts of a run as the sheet shows them.
-    #[must_use]
-    pub fn facts(&self, run: usize) -> Vec<FactDoc> {
-        self.runs.get(run).map(|(_, data)| data.facts.iter().map(FactDoc::from).collect()).unwrap_or_default()
+    pub fn facts(&self, run: usize) -> Vec<Fact> {
+        self.runs.get(run).map(|(_, data)| data.facts.clone()).unwrap_or_default()
     }
 
     /// A run's name: its label or machine, and the run where several would be called alike.
-    #[must_use]
     pub fn name(&self, run: usize) -> String {
         let all: Vec<Called<'_>> = self.runs.iter().map(|(doc, _)| called(doc)).collect();
         model::id::apart(&all).into_iter().nth(run).unwrap_or_default()
@@ -117,7 +120,6 @@ impl ReportInput {
     }
 
     /// The figures of a topic of one run, in the order of a page.
-    #[must_use]
     pub fn family(&self, run: usize, family: &str) -> Vec<Figure<'_>> {
         let mut found: Vec<Figure<'_>> =
             self.figures(run).filter(|figure| names::family(figure.doc.card) == family).collect();
@@ -126,13 +128,11 @@ impl ReportInput {
     }
 
     /// The figures of an instrument's metric in one run.
-    #[must_use]
-    pub fn of(&self, run: usize, instrument: &str, metric: &str) -> Vec<Figure<'_>> {
+    pub fn figures_of(&self, run: usize, instrument: &str, metric: &str) -> Vec<Figure<'_>> {
         self.figures(run).filter(|f| f.doc.instrument == instrument && f.doc.metric == metric).collect()
     }
 
     /// The same figure in another run.
-    #[must_use]
     pub fn twin(&self, figure: &Figure<'_>, run: usize) -> Option<Figure<'_>> {
         let of = figure.doc;
         self.figures(run).find(|other| {
@@ -146,7 +146,6 @@ impl ReportInput {
     }
 
     /// Number of hardware threads of a run's machine, for `threads=all`.
-    #[must_use]
     pub fn threads(&self, run: usize) -> Option<f64> {
         let (_, data) = self.runs.get(run)?;
         let chosen = data.plan.cpus.as_ref().map(Vec::len).filter(|n| *n > 0);
@@ -166,7 +165,6 @@ fn raw_of<'a>(data: &'a RunData, doc: &SeriesDoc) -> Option<&'a Series> {
 }
 
 /// Labels of figures, told apart; the arm is named where there are several.
-#[must_use]
 pub fn labels(figures: &[Figure<'_>]) -> Vec<String> {
     let keys: Vec<Key<'_>> = figures.iter().map(Figure::key).collect();
     let arms = figures.iter().any(|figure| figure.doc.arm != figures[0].doc.arm);
@@ -177,7 +175,6 @@ pub fn labels(figures: &[Figure<'_>]) -> Vec<String> {
 }
 
 /// A thread count of parameters, `all` by what it was.
-#[must_use]
 pub fn threads_of(params: &Params, all: Option<f64>) -> Option<f64> {
     match params.get("threads")? {
         "all" => all,
@@ -186,13 +183,11 @@ pub fn threads_of(params: &Params, all: Option<f64>) -> Option<f64> {
 }
 
 /// The colour of a run.
-#[must_use]
 pub const fn colour(run: usize) -> usize {
     run % COLOURS
 }
 
 /// A text that may stand as a heading: first letter large.
-#[must_use]
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     match letters.next() {

@@ -11,7 +11,7 @@ use model::doc::{CheckState, VerdictWord};
 /// The whole style sheet; a report carries it inline.
 pub const CSS: &str = include_str!("page.css");
 
-/// What a row says, as shown. `Point` stands for a published value without samples.
+/// A row's verdict, as shown. `Point` stands for a published value without samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Better,
@@ -32,7 +32,6 @@ impl Verdict {
         Verdict::Point,
     ];
 
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Verdict::Better => "better",
@@ -44,7 +43,6 @@ impl Verdict {
         }
     }
 
-    #[must_use]
     pub const fn shape(self) -> &'static str {
         match self {
             Verdict::Better => "▲",
@@ -56,7 +54,6 @@ impl Verdict {
         }
     }
 
-    #[must_use]
     pub const fn class(self) -> &'static str {
         match self {
             Verdict::Better => "v-better",
@@ -69,13 +66,11 @@ impl Verdict {
     }
 
     /// Shape and word.
-    #[must_use]
     pub fn badge(self) -> Markup {
         self.badge_as(self.word())
     }
 
     /// The shape with another word.
-    #[must_use]
     pub fn badge_as(self, word: &str) -> Markup {
         html! { span class={ "v " (self.class()) } { b aria-hidden="true" { (self.shape()) } " " (word) } }
     }
@@ -105,7 +100,6 @@ pub enum Trust {
 
 impl Trust {
     /// Mark and class; the mark is the terminal's too.
-    #[must_use]
     pub const fn mark(self) -> (&'static str, &'static str) {
         match self {
             Trust::Ok => ("ok", "t-ok"),
@@ -116,7 +110,6 @@ impl Trust {
     }
 
     /// One line of the trust list.
-    #[must_use]
     pub fn line(self, body: &Markup) -> Markup {
         let (mark, class) = self.mark();
         html! { li class=(class) { b class="mark" { (mark) } div { (body) } } }

@@ -1,4 +1,4 @@
-//! What can go wrong with a store: a kind for programs, a sentence that names the path, and what to do.
+//! Errors of a store: a kind for programs, a sentence that names the path, and advice.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,6 @@ pub enum StoreError {
 
 impl StoreError {
     /// One word for programs; stands in error documents.
-    #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             StoreError::Missing { .. } => "store-missing",
@@ -77,8 +76,7 @@ impl StoreError {
         }
     }
 
-    /// What the user can do.
-    #[must_use]
+    /// Advice for the user.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
             StoreError::Missing { .. } => {
@@ -158,8 +156,8 @@ impl StoreError {
     }
 }
 
-/// What of an error a damaged file explains, in words of ours and then the engine's. Memory that ran out, a value that
-/// is too large and a statement of ours that is wrong are no damage.
+/// Description of an error that a damaged file explains. `None` for other errors: exhausted memory, a value that is too
+/// large, a wrong statement of ours.
 fn damage(error: &rusqlite::Error) -> Option<String> {
     use rusqlite::Error as E;
     let what = match error {
@@ -184,7 +182,7 @@ fn damage(error: &rusqlite::Error) -> Option<String> {
     Some(format!("{what} (SQLite: {error})"))
 }
 
-/// Whether the engine's text says that the schema lacks what every store has.
+/// True if the engine's text says that the schema lacks a table or column of every store.
 fn lacks(text: &str) -> bool {
     ["no such table", "no such column", "has no column named"].iter().any(|said| text.contains(said))
 }

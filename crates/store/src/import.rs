@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::FactValue;
-use model::data::{Origin, RunData, Status, TakeHead};
+use model::data::{Origin, Point, RunData, Status, TakeHead};
 use model::reading::{SeriesKey, Take, Value};
 use rusqlite::{OptionalExtension, Transaction};
 
-use crate::rows::{self, Place, Series};
+use crate::rows::{self, ReadingPlace, Series};
 use crate::write::NewRun;
 use crate::{MachineSheet, Result, Store, StoreError, machine};
 
-/// What an import changed.
+/// The changes of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     pub runs: u64,
@@ -41,7 +41,7 @@ impl Store {
         done.map(|()| imported)
     }
 
-    /// What is here of a run, and of its study's plan, is as this run has it.
+    /// Fails if the stored copy of a run, or of its study's plan, contradicts this one.
     fn agrees(&self, run: &RunData) -> Result<()> {
         let differs =
             |what: String| StoreError::Differs { path: self.path.clone(), run: run.head.id.clone(), what };
@@ -58,9 +58,8 @@ impl Store {
     }
 }
 
-/// What two copies of one run contradict each other in; `None` where they are different runs. One may have takes that
-/// the other has not yet. Label, price, watts and notes may differ: they can be changed at any time.
-#[must_use]
+/// The contradiction between two copies of one run; `None` without one, and for two different runs. One copy may have
+/// takes that the other has not yet. Label, price, watts and notes may differ: they can be changed at any time.
 pub fn conflict(a: &RunData, b: &RunData) -> Option<String> {
     if a.head.study == b.head.study && a.plan != b.plan {
         return Some(format!("the plan of study {}", a.head.study));
@@ -170,7 +169,8 @@ fn import_points(tx: &Transaction<'_>, no: i64, run: &RunData, series: &mut Seri
         for point in &one.points {
             ord = if last == Some(point.seq) { ord + 1 } else { 0 };
             last = Some(point.seq);
-            let place = Place { seq: point.seq, ord, block: point.block, phase: point.phase };
+            let Point { seq, block, sitting, phase, .. } = *point;
+            let place = ReadingPlace { seq, ord, block, sitting, phase };
             rows::insert_reading(tx, of, &place, (point.at_ns, point.window_ns), &point.value)?;
         }
     }
@@ -217,6 +217,7 @@ fn bare(take: &TakeHead) -> Take {
     Take {
         seq: take.seq,
         block: take.block,
+        sitting: take.sitting,
         phase: take.phase,
         cell: take.cell,
         arm: take.arm,

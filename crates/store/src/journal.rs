@@ -20,13 +20,14 @@ use crate::value::hash;
 
 const MAGIC: &[u8; 8] = b"BXJRNL1\n";
 
-/// Room kept for takes of a full disk: some thousand takes without telemetry.
+/// Bytes reserved in the journal for takes that the database refuses when the disk is full: some thousand takes
+/// without telemetry.
 pub(crate) const RESERVE_BYTES: usize = 2 << 20;
 
 const LOCK_TRIES: u32 = 5;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// What could not be stored.
+/// A record that waits in the journal since the database refused it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Entry {
     Take { take: Take, telemetry: Vec<Segment>, notes: Vec<Note> },
@@ -35,7 +36,7 @@ pub(crate) enum Entry {
     Finish { status: String, seconds: f64, cost: Option<OwnCost> },
 }
 
-/// What a journal held.
+/// Contents of a journal.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Contents {
     pub run: String,
@@ -69,7 +70,8 @@ pub(crate) fn held(path: &Path) -> bool {
 }
 
 impl Journal {
-    /// Opens or makes the journal and locks it; `None` when a living process holds it.
+    /// Opens or makes the journal and locks it; `None` when a living process holds it. Fails if the file cannot be
+    /// made, read or locked.
     pub fn open(
         path: &Path,
         run: &str,
@@ -91,7 +93,7 @@ impl Journal {
         Ok(Some((journal, contents)))
     }
 
-    /// Empties the journal and keeps its room.
+    /// Empties the journal and keeps its room. Fails if the disk does.
     pub fn reset(&mut self, run: &str) -> io::Result<()> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(record(run.as_bytes())?);
@@ -106,7 +108,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends and syncs.
+    /// Appends and syncs. Fails if the disk does.
     pub fn append(&mut self, entry: &Entry) -> io::Result<()> {
         let body = postcard::to_stdvec(entry).map_err(io::Error::other)?;
         let bytes = record(&body)?;
@@ -118,6 +120,7 @@ impl Journal {
         Ok(())
     }
 
+    /// Reads all records. Fails if the file cannot be read; damaged records are counted.
     pub fn read(&mut self) -> io::Result<Contents> {
         let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(0))?;
@@ -125,7 +128,7 @@ impl Journal {
         Ok(parse(&bytes).0)
     }
 
-    /// Removes the file, then lets go of the lock.
+    /// Removes the file, then lets go of the lock. Fails if the file cannot be removed.
     pub fn remove(self) -> io::Result<()> {
         remove_if_there(&self.path)
     }
@@ -183,7 +186,7 @@ fn record(body: &[u8]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What the bytes hold, and where the sound part ends. Never fails: what is no record is counted.
+/// The records in the bytes, and the end of the sound part. Never fails; damaged records are counted.
 pub(crate) fn parse(bytes: &[u8]) -> (Contents, u64) {
     let mut contents = Contents::default();
     let Some(mut rest) = bytes.strip_prefix(MAGIC) else {

@@ -59,13 +59,11 @@ struct Live {
 }
 
 impl Store {
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What opening found of writers that died, in sentences.
-    #[must_use]
+    /// Sentences on the writers that died and whose runs were recovered on opening.
     pub fn recovered(&self) -> &[String] {
         &self.recovered
     }

@@ -18,26 +18,28 @@ pub struct MachineSheet {
 }
 
 impl Store {
-    /// Adds facts to a machine by hand; a key that is there already gets the new value.
+    /// Adds facts to a machine by hand; a key that is there already gets the new value. Fails if the store cannot be
+    /// written.
     pub fn add_machine_facts(&mut self, machine_id: &str, facts: &[Fact]) -> Result<()> {
         self.must_write()?;
         self.transact(|tx| insert_facts(tx, machine_id, facts))
     }
 
-    /// Facts that were added to a machine by hand or with its sheet, by key.
+    /// Facts that were added to a machine by hand or with its sheet, by key. Fails if the store cannot be read.
     pub fn machine_facts(&self, machine_id: &str) -> Result<Vec<Fact>> {
         let sql =
             "SELECT key, kind, value, unit, source, why FROM machine_fact WHERE machine_id = $1 ORDER BY key";
         self.rows(sql, [machine_id], fact_columns)?.into_iter().map(|row| self.fact_of(row)).collect()
     }
 
-    /// Stores a sheet; one that is there already gets the new name and facts, and keeps its others.
+    /// Stores a sheet; one that is there already gets the new name and facts, and keeps its others. Fails if the store
+    /// cannot be written.
     pub fn put_sheet(&mut self, sheet: &MachineSheet) -> Result<()> {
         self.must_write()?;
         self.transact(|tx| insert_sheet(tx, sheet))
     }
 
-    /// Every sheet, by name.
+    /// Every sheet, by name. Fails if the store cannot be read.
     pub fn sheets(&self) -> Result<Vec<MachineSheet>> {
         let rows = self.rows("SELECT id, name, source FROM machine ORDER BY name, id", [], |row| {
             Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?))

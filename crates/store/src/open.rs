@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::{StoreError, parent};
 use crate::journal;
@@ -33,12 +33,13 @@ pub struct Options {
 }
 
 impl Options {
-    #[must_use]
     pub fn new(mode: Mode) -> Options {
         Options { mode, owner: None, busy: Duration::from_secs(10) }
     }
 }
 
+/// The pause before a change to write-ahead logging is tried again.
+const RETRY: Duration = Duration::from_millis(5);
 /// Below it, a checkpoint that races a write can lose committed takes.
 const LEAST_SQLITE: (i32, &str) = (3_051_003, "3.51.3");
 
@@ -73,6 +74,7 @@ impl Store {
     }
 
     /// Commits a small write now, so that a full disk, a lock or missing permission shows before measuring starts.
+    /// Fails if it cannot be committed.
     pub fn check_writable(&self) -> Result<()> {
         self.must_write()?;
         let sql = "INSERT INTO write_check (no, at_ns) VALUES (1, $1)
@@ -112,7 +114,6 @@ impl Drop for Store {
 }
 
 /// True for a path whose files a reboot or a cleaner removes.
-#[must_use]
 pub fn is_temporary(path: &Path) -> bool {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let resolved =
@@ -256,6 +257,40 @@ fn escape(path: &Path) -> String {
         .collect()
 }
 
+/// Signs of whose database this is, all of one instant: another process may be making its tables meanwhile.
+struct Found {
+    tables: i64,
+    id: i32,
+    version: i64,
+    /// The newest version in its table of versions.
+    counted: rusqlite::Result<Option<i64>>,
+}
+
+fn look(db: &mut Connection) -> rusqlite::Result<Found> {
+    let snapshot = db.transaction()?;
+    Ok(Found {
+        tables: snapshot.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?,
+        id: snapshot.pragma_query_value(None, "application_id", |row| row.get(0))?,
+        version: schema::version(&snapshot)?,
+        counted: snapshot.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0)),
+    })
+}
+
+/// Changes to write-ahead logging. While another process opens the same new store, SQLite refuses this at once
+/// instead of waiting for its lock, so it is asked again for as long as a statement would wait.
+fn use_wal(db: &Connection, wait: Duration) -> rusqlite::Result<()> {
+    let tries = wait.as_millis() / RETRY.as_millis();
+    for _ in 0..tries {
+        match db.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                std::thread::sleep(RETRY);
+            }
+            done => return done,
+        }
+    }
+    db.pragma_update(None, "journal_mode", "wal")
+}
+
 fn check_schema(
     path: &Path,
     db: &mut Connection,
@@ -265,10 +300,7 @@ fn check_schema(
 ) -> Result<()> {
     let fail = |error: rusqlite::Error| StoreError::sql(path, &error);
     let known = schema::newest(migrations);
-    let tables: i64 =
-        db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(fail)?;
-    let id: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(fail)?;
-    let found = schema::version(db).map_err(fail)?;
+    let Found { tables, id, version: found, counted } = look(db).map_err(fail)?;
     let blank = tables == 0 && id == 0 && found == 0;
     if !blank && id != schema::APPLICATION_ID {
         let what = format!("an SQLite database of another program (application id {id:#x})");
@@ -279,9 +311,7 @@ fn check_schema(
     }
     if !blank {
         // The number stands twice in the file; an older one that differs is damage, and must not be migrated.
-        let said =
-            db.query_row("SELECT max(version) FROM schema_version", [], |row| row.get::<_, Option<i64>>(0));
-        if said.map_err(fail)? != Some(found) {
+        if counted.map_err(fail)? != Some(found) {
             let what = format!("its header says schema {found}, and its tables another one");
             return Err(StoreError::Corrupt { path: path.to_path_buf(), what });
         }
@@ -295,7 +325,7 @@ fn check_schema(
             _ => Ok(()),
         };
     }
-    db.pragma_update(None, "journal_mode", "wal").map_err(fail)?;
+    use_wal(db, options.busy).map_err(fail)?;
     db.pragma_update(None, "synchronous", "full").map_err(fail)?;
     if found < known {
         let backup = if blank { None } else { Some(back_up(path, db, found, owner)?) };

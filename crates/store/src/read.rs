@@ -40,7 +40,7 @@ pub struct Want<'a> {
 }
 
 impl Store {
-    /// Runs without their readings, oldest first.
+    /// Runs without their readings, oldest first. Fails if the store cannot be read.
     pub fn heads(&self, filter: &Filter) -> Result<Vec<RunHead>> {
         let sql = "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
                 seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
@@ -54,7 +54,8 @@ impl Store {
         rows.into_iter().map(|row| self.head_of(row)).collect()
     }
 
-    /// The id that `what` names: the whole id, or its beginning or end (hyphens and case do not matter).
+    /// The id that `what` names: the whole id, or its beginning or end (hyphens and case do not matter). Fails if no
+    /// run, or more than one, has it.
     pub fn resolve(&self, what: &str) -> Result<String> {
         let ids =
             self.rows("SELECT id FROM run ORDER BY started_ns, id", [], |row| row.get::<_, String>(0))?;
@@ -76,16 +77,17 @@ impl Store {
         }
     }
 
-    /// Everything of a run.
+    /// Everything of a run. Fails if there is no such run, or if it cannot be read.
     pub fn load(&self, run: &str) -> Result<RunData> {
         self.load_with(run, Want { series: Which::All, telemetry: true, rest: true })
     }
 
+    /// Everything of several runs. Fails if one is missing or cannot be read.
     pub fn load_many(&self, runs: &[String]) -> Result<Vec<RunData>> {
         runs.iter().map(|run| self.load(run)).collect()
     }
 
-    /// Everything of a run but its telemetry.
+    /// Everything of a run but its telemetry. Fails if there is no such run, or if it cannot be read.
     pub fn load_light(&self, run: &str) -> Result<RunData> {
         self.load_with(run, Want { series: Which::All, telemetry: false, rest: true })
     }
@@ -97,6 +99,7 @@ impl Store {
         runs.iter().map(|run| self.load_with(run, want)).collect()
     }
 
+    /// As much of a run as `want` says. Fails if there is no such run, or if it cannot be read.
     pub fn load_with(&self, run: &str, want: Want<'_>) -> Result<RunData> {
         let no = self.number(run)?;
         let (head, own_cost) = self.head(no)?;
@@ -116,7 +119,7 @@ impl Store {
         })
     }
 
-    /// The plan of a study.
+    /// The plan of a study. Fails if there is none, or if it cannot be read.
     pub fn plan(&self, study: &str) -> Result<Plan> {
         let found =
             self.rows("SELECT plan FROM study WHERE id = $1", [study], |row| row.get::<_, String>(0))?;
@@ -124,7 +127,7 @@ impl Store {
         value::plan(text).map_err(|what| self.data(what))
     }
 
-    /// Facts of a run.
+    /// Facts of a run. Fails if there is no such run, or if they cannot be read.
     pub fn facts(&self, run: &str) -> Result<Vec<Fact>> {
         self.facts_of(self.number(run)?)
     }
@@ -141,7 +144,7 @@ impl Store {
         self.takes_of(self.number(run)?)
     }
 
-    /// Interrupted runs, newest first: the first is what `resume` continues.
+    /// Interrupted runs, newest first: the first is what `resume` continues. Fails if the store cannot be read.
     pub fn interrupted(&self) -> Result<Vec<RunHead>> {
         let mut heads = self.heads(&Filter::default())?;
         heads.retain(|head| head.status == Status::Interrupted);
@@ -149,16 +152,17 @@ impl Store {
         Ok(heads)
     }
 
-    /// Notes of a run, in order.
+    /// Notes of a run, in order. Fails if there is no such run, or if they cannot be read.
     pub fn notes(&self, run: &str) -> Result<Vec<Note>> {
         self.notes_of(self.number(run)?)
     }
 
-    /// What a run of logs served.
+    /// The traffic of a run of logs; `None` for other runs. Fails if the store cannot be read.
     pub fn traffic(&self, run: &str) -> Result<Option<Traffic>> {
         self.traffic_of(self.number(run)?)
     }
 
+    /// Host, build and clock of a run. Fails if there is no such run, or if it cannot be read.
     pub fn origin(&self, run: &str) -> Result<Origin> {
         let sql = "SELECT hostname, boot_id, build, target, clock_source FROM participant WHERE run = $1 AND no = 0";
         let found = self.rows(sql, [self.number(run)?], |row| {
@@ -173,6 +177,7 @@ impl Store {
         found.into_iter().next().ok_or_else(|| self.data(format!("run {run} without a machine")))
     }
 
+    /// Offsets of the run's clock, in order of time. Fails if there is no such run, or if they cannot be read.
     pub fn clock_offsets(&self, run: &str) -> Result<Vec<ClockOffset>> {
         let sql = "SELECT at_ns, offset_ns, error_ns FROM clock_offset WHERE run = $1 ORDER BY at_ns";
         self.rows(sql, [self.number(run)?], |row| {
@@ -274,17 +279,17 @@ impl Store {
     }
 
     fn points_of(&self, series: i64) -> Result<Vec<Point>> {
-        let sql = "SELECT seq, block, warm_up, at_ns, window_ns, value, bits, histogram FROM reading
-            WHERE series = $1 ORDER BY seq, ord";
+        let sql = "SELECT seq, block, sitting, warm_up, at_ns, window_ns, value, bits, histogram
+            FROM reading WHERE series = $1 ORDER BY seq, ord";
         let rows = self.rows(sql, [series], |row| {
-            let number = value::join(row.get(5)?, row.get(6)?);
-            let place =
-                (unsigned(row, 0)?, row.get(1)?, phase(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
-            let histogram: Option<Vec<u8>> = row.get(7)?;
+            let number = value::join(row.get(6)?, row.get(7)?);
+            let place = (unsigned(row, 0)?, row.get(1)?, row.get(2)?, phase(row, 3)?);
+            let place = (place, unsigned(row, 4)?, unsigned(row, 5)?);
+            let histogram: Option<Vec<u8>> = row.get(8)?;
             Ok((place, number, histogram))
         })?;
         let mut points = Vec::with_capacity(rows.len());
-        for ((seq, block, phase, at_ns, window_ns), number, histogram) in rows {
+        for (((seq, block, sitting, phase), at_ns, window_ns), number, histogram) in rows {
             let value = match (number, histogram) {
                 (Some(number), _) => Value::Number(number),
                 (None, Some(bytes)) => Value::Histogram(
@@ -295,27 +300,28 @@ impl Store {
                     return Err(self.data(format!("reading {seq} of series {series} without a value")));
                 }
             };
-            points.push(Point { seq, block, phase, at_ns, window_ns, value });
+            points.push(Point { seq, block, sitting, phase, at_ns, window_ns, value });
         }
         Ok(points)
     }
 
     fn takes_of(&self, no: i64) -> Result<Vec<TakeHead>> {
         let sql =
-            "SELECT seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault, fault_kind, refusals FROM take
-            WHERE run = $1 ORDER BY seq";
+            "SELECT seq, block, sitting, warm_up, cell, arm, start_ns, end_ns, repeats, fault, fault_kind, refusals
+            FROM take WHERE run = $1 ORDER BY seq";
         let rows = self.rows(sql, [no], |row| {
-            let (kind, refusals): (Option<String>, Option<String>) = (row.get(9)?, row.get(10)?);
+            let (kind, refusals): (Option<String>, Option<String>) = (row.get(10)?, row.get(11)?);
             let take = TakeHead {
                 seq: unsigned(row, 0)?,
                 block: row.get(1)?,
-                phase: phase(row, 2)?,
-                cell: row.get(3)?,
-                arm: row.get(4)?,
-                start_ns: unsigned(row, 5)?,
-                end_ns: unsigned(row, 6)?,
-                repeats: unsigned(row, 7)?,
-                fault: row.get::<_, Option<String>>(8)?.map(Fault::new),
+                sitting: row.get(2)?,
+                phase: phase(row, 3)?,
+                cell: row.get(4)?,
+                arm: row.get(5)?,
+                start_ns: unsigned(row, 6)?,
+                end_ns: unsigned(row, 7)?,
+                repeats: unsigned(row, 8)?,
+                fault: row.get::<_, Option<String>>(9)?.map(Fault::new),
                 refusals: Vec::new(),
             };
             Ok((take, kind, refusals))

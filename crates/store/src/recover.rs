@@ -1,4 +1,4 @@
-//! What dead writers left: their journals go into the store, and their runs are marked as interrupted.
+//! Recovery of what dead writers left: journals go into the store, and runs are marked as interrupted.
 
 use std::ffi::OsStr;
 use std::fs;

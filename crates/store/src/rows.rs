@@ -260,17 +260,18 @@ pub(crate) fn write_finish(
 
 /// False when a take of this number is there already.
 pub(crate) fn insert_take_head(tx: &Transaction<'_>, no: i64, take: &Take) -> Sql<bool> {
-    let refusals =
-        if take.refusals.is_empty() { None } else { Some(to_json(&value::stored_findings(&take.refusals))?) };
+    let refusals = if take.refusals.is_empty() { None } else { Some(to_json(&take.refusals)?) };
     let kind = take.fault.as_ref().map(|fault| &fault.kind).filter(|kind| !kind.is_other());
     let kind = kind.map(to_json).transpose()?;
-    let sql = "INSERT INTO take (run, seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault,
+    let sql =
+        "INSERT INTO take (run, seq, block, sitting, warm_up, cell, arm, start_ns, end_ns, repeats, fault,
                    fault_kind, refusals)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING";
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING";
     let rows = tx.prepare_cached(sql)?.execute(params![
         no,
         take.seq.cast_signed(),
         take.block,
+        take.sitting,
         take.phase == Phase::WarmUp,
         take.cell,
         take.arm,
@@ -290,7 +291,8 @@ fn insert_readings(tx: &Transaction<'_>, no: i64, take: &Take, series: &mut Seri
         let of = series.number(tx, no, &reading.key, reading.better)?;
         let ord = ords.entry(of).or_default();
         let Reading { at_ns, window_ns, value, .. } = reading;
-        let place = Place { seq: take.seq, ord: *ord, block: take.block, phase: take.phase };
+        let Take { seq, block, sitting, phase, .. } = *take;
+        let place = ReadingPlace { seq, ord: *ord, block, sitting, phase };
         insert_reading(tx, of, &place, (*at_ns, *window_ns), value)?;
         *ord += 1;
     }
@@ -298,23 +300,24 @@ fn insert_readings(tx: &Transaction<'_>, no: i64, take: &Take, series: &mut Seri
 }
 
 /// Where a reading stands within its series.
-pub(crate) struct Place {
+pub(crate) struct ReadingPlace {
     pub seq: u64,
     pub ord: i64,
     pub block: u32,
+    pub sitting: u32,
     pub phase: Phase,
 }
 
 pub(crate) fn insert_reading(
     tx: &Transaction<'_>,
     series: i64,
-    place: &Place,
+    place: &ReadingPlace,
     (at_ns, window_ns): (u64, u64),
     value: &Value,
 ) -> Sql<()> {
     let sql =
-        "INSERT INTO reading (series, seq, ord, block, warm_up, at_ns, window_ns, value, bits, histogram)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
+        "INSERT INTO reading (series, seq, ord, block, sitting, warm_up, at_ns, window_ns, value, bits, histogram)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
     let ((number, bits), histogram) = match value {
         Value::Number(number) => (value::split(*number), None),
         Value::Histogram(histogram) => ((None, None), Some(histogram.to_bytes())),
@@ -324,6 +327,7 @@ pub(crate) fn insert_reading(
         place.seq.cast_signed(),
         place.ord,
         place.block,
+        place.sitting,
         place.phase == Phase::WarmUp,
         at_ns.cast_signed(),
         window_ns.cast_signed(),

@@ -49,13 +49,14 @@ CREATE TABLE series (
     UNIQUE (run, participant, instrument, metric, params, arm, unit, definition),
     FOREIGN KEY (run, participant) REFERENCES participant (run, no));
 CREATE TABLE take (
-    run BIGINT NOT NULL REFERENCES run (no), seq BIGINT NOT NULL, block BIGINT NOT NULL, warm_up BIGINT NOT NULL,
-    cell BIGINT NOT NULL, arm BIGINT NOT NULL, start_ns BIGINT NOT NULL, end_ns BIGINT NOT NULL,
-    repeats BIGINT NOT NULL, fault TEXT, fault_kind TEXT, refusals TEXT, PRIMARY KEY (run, seq));
+    run BIGINT NOT NULL REFERENCES run (no), seq BIGINT NOT NULL, block BIGINT NOT NULL,
+    sitting BIGINT NOT NULL, warm_up BIGINT NOT NULL, cell BIGINT NOT NULL, arm BIGINT NOT NULL,
+    start_ns BIGINT NOT NULL, end_ns BIGINT NOT NULL, repeats BIGINT NOT NULL,
+    fault TEXT, fault_kind TEXT, refusals TEXT, PRIMARY KEY (run, seq));
 CREATE INDEX take_fault ON take (run) WHERE fault IS NOT NULL;
 CREATE TABLE reading (
     series BIGINT NOT NULL REFERENCES series (no), seq BIGINT NOT NULL, ord BIGINT NOT NULL, block BIGINT NOT NULL,
-    warm_up BIGINT NOT NULL, at_ns BIGINT NOT NULL, window_ns BIGINT NOT NULL,
+    sitting BIGINT NOT NULL, warm_up BIGINT NOT NULL, at_ns BIGINT NOT NULL, window_ns BIGINT NOT NULL,
     value DOUBLE PRECISION, bits BIGINT, histogram {BLOB}, PRIMARY KEY (series, seq, ord)) {CLUSTERED};
 CREATE TABLE note (
     run BIGINT NOT NULL REFERENCES run (no), ord BIGINT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,

@@ -1,4 +1,4 @@
-//! What needs the inside of a store: migrations, a disk that fills up midway, a spill and its way back.
+//! Tests that need the inside of a store: migrations, a disk that fills up midway, a spill and its way back.
 
 use std::path::Path;
 
@@ -37,6 +37,7 @@ fn take(seq: u64) -> Take {
     Take {
         seq,
         block: 0,
+        sitting: 0,
         phase,
         cell: 0,
         arm: 0,

@@ -1,11 +1,7 @@
 //! Values as the columns keep them, and back. Every `u64` and every double survives the round trip, bit for bit.
 
-use std::collections::BTreeMap;
-
-use model::finding::FindingDoc;
 use model::plan::Plan;
-use model::{Fact, FactValue, Finding, Unit, Validity};
-use serde::{Deserialize, Serialize};
+use model::{Fact, FactValue, Finding, Unit};
 
 /// A double as `(value, bits)`: the bits alone where SQL would change the number.
 pub(crate) fn split(number: f64) -> (Option<f64>, Option<i64>) {
@@ -52,11 +48,7 @@ pub(crate) fn unit(symbol: &str) -> Result<Option<Unit>, String> {
 }
 
 pub(crate) fn better(word: &str) -> Result<model::Better, String> {
-    use model::Better::{Higher, Lower, Neither};
-    [Higher, Lower, Neither]
-        .into_iter()
-        .find(|better| better.word() == word)
-        .ok_or_else(|| format!("the direction `{word}`"))
+    model::Better::parse(word).ok_or_else(|| format!("the direction `{word}`"))
 }
 
 pub(crate) fn plan(text: &str) -> Result<Plan, String> {
@@ -70,50 +62,7 @@ pub(crate) fn hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     parts.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, part| step(part.iter().fold(hash, step), &0))
 }
 
-/// A finding in JSON, which has no NaN and no infinities: those are text there.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct StoredFinding {
-    kind: String,
-    state: Validity,
-    subject: String,
-    text: String,
-    evidence: BTreeMap<String, Number>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Plain(f64),
-    Odd(String),
-}
-
-pub(crate) fn stored_findings(findings: &[Finding]) -> Vec<StoredFinding> {
-    let number = |number: f64| {
-        if number.is_finite() { Number::Plain(number) } else { Number::Odd(number.to_string()) }
-    };
-    let store = |finding: &Finding| {
-        let FindingDoc { kind, state, subject, text, evidence } = finding.clone().into();
-        let evidence = evidence.into_iter().map(|(name, value)| (name, number(value))).collect();
-        StoredFinding { kind, state, subject, text, evidence }
-    };
-    findings.iter().map(store).collect()
-}
-
-/// The inverse of [`stored_findings`].
+/// The refusals of a take.
 pub(crate) fn findings(text: &str) -> Result<Vec<Finding>, String> {
-    let stored: Vec<StoredFinding> =
-        serde_json::from_str(text).map_err(|_| "the refusals of a take cannot be read".to_owned())?;
-    stored.into_iter().map(finding).collect()
-}
-
-fn finding(stored: StoredFinding) -> Result<Finding, String> {
-    let StoredFinding { kind, state, subject, text, evidence } = stored;
-    let number = |(name, value)| match value {
-        Number::Plain(number) => Ok((name, number)),
-        Number::Odd(text) => {
-            text.parse().map(|number| (name, number)).map_err(|_| format!("the number `{text}`"))
-        }
-    };
-    let evidence = evidence.into_iter().map(number).collect::<Result<_, _>>()?;
-    Ok(FindingDoc { kind, state, subject, text, evidence }.into())
+    serde_json::from_str(text).map_err(|_| "the refusals of a take cannot be read".to_owned())
 }

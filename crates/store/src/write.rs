@@ -40,7 +40,8 @@ pub enum Appended {
 type Sql<T> = rusqlite::Result<T>;
 
 impl Store {
-    /// Stores a plan under the study's id; a study that is there already stays as it is.
+    /// Stores a plan under the study's id; a study that is there already stays as it is. Fails if the plan cannot be
+    /// written as JSON, or the store cannot be written.
     pub fn begin_study(&mut self, id: &str, plan: &Plan) -> Result<()> {
         self.must_write()?;
         rows::insert_study(&self.db, id, plan)
@@ -48,7 +49,8 @@ impl Store {
             .map_err(|what| self.data(what))
     }
 
-    /// Stores the run as `running` and takes hold of it: until [`Store::finish`] or the end of this process.
+    /// Stores the run as `running` and takes hold of it: until [`Store::finish`] or the end of this process. Fails if
+    /// the store or the journal cannot be written.
     pub fn begin_run(&mut self, run: &NewRun) -> Result<()> {
         self.must_write()?;
         let (path, owner) = (self.path.clone(), self.owner);
@@ -89,7 +91,8 @@ impl Store {
         drained
     }
 
-    /// Stores the machine's facts for this run; a key that is there already gets the new value.
+    /// Stores the machine's facts for this run; a key that is there already gets the new value. Fails if there is no
+    /// such run, or the store cannot be written.
     pub fn put_facts(&mut self, run: &str, facts: &[Fact]) -> Result<()> {
         self.must_write()?;
         let no = self.number(run)?;
@@ -103,8 +106,8 @@ impl Store {
         self.transact(|tx| rows::write_facts(tx, no, &all))
     }
 
-    /// Stores one take with the telemetry and notes that came with it: all of it, or none.
-    /// A take whose number is there already changes nothing.
+    /// Stores one take with the telemetry and notes that came with it: all of it, or none. A take whose number is there
+    /// already changes nothing. Fails only if neither the store nor the journal can be written.
     pub fn append_take(
         &mut self,
         run: &str,
@@ -116,12 +119,12 @@ impl Store {
         self.append(run, entry)
     }
 
-    /// Stores telemetry that belongs to no take.
+    /// Stores telemetry that belongs to no take. Fails only if neither the store nor the journal can be written.
     pub fn append_telemetry(&mut self, run: &str, segment: &Segment) -> Result<Appended> {
         self.append(run, Entry::Telemetry(segment.clone()))
     }
 
-    /// Adds a note to a run, at any time.
+    /// Adds a note to a run, at any time. Fails if there is no such run, or the store cannot be written.
     pub fn note(&mut self, run: &str, note: &Note) -> Result<Appended> {
         if self.live.contains_key(run) {
             return self.append(run, Entry::Note(note.clone()));
@@ -132,7 +135,7 @@ impl Store {
         Ok(Appended::Stored)
     }
 
-    /// Ends the run and lets go of it.
+    /// Ends the run and lets go of it. Fails only if neither the store nor the journal can be written.
     pub fn finish(
         &mut self,
         run: &str,
@@ -158,14 +161,17 @@ impl Store {
         self.transact(|tx| rows::discard(tx, study))
     }
 
+    /// Sets or removes the label of a run. Fails if there is no such run, or the store cannot be written.
     pub fn set_label(&mut self, run: &str, label: Option<&str>) -> Result<()> {
         self.update_run(run, "UPDATE run SET label = $1 WHERE no = $2", label)
     }
 
+    /// Sets or removes the watts of a run's machine. Fails if there is no such run, or the store cannot be written.
     pub fn set_watts(&mut self, run: &str, watts: Option<f64>) -> Result<()> {
         self.update_run(run, "UPDATE run SET watts = $1 WHERE no = $2", watts)
     }
 
+    /// Sets or removes the price of a run's machine. Fails if there is no such run, or the store cannot be written.
     pub fn set_price(&mut self, run: &str, price: Option<&Price>) -> Result<()> {
         self.must_write()?;
         let no = self.number(run)?;
@@ -175,6 +181,7 @@ impl Store {
         Ok(())
     }
 
+    /// Adds an offset of a run's clock. Fails if there is no such run, or the store cannot be written.
     pub fn add_clock_offset(&mut self, run: &str, offset: &ClockOffset) -> Result<()> {
         self.must_write()?;
         let no = self.number(run)?;

@@ -82,7 +82,6 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    #[must_use]
     pub fn cpu(&self) -> usize {
         self.cpu
     }

@@ -39,33 +39,28 @@ fn read(id: libc::clockid_t) -> u64 {
 
 /// Nanoseconds of CLOCK_MONOTONIC; only differences mean something.
 #[inline]
-#[must_use]
 pub fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
 /// Nanoseconds of CLOCK_MONOTONIC_RAW: the hardware's own rate, never slewed.
 #[inline]
-#[must_use]
 pub fn raw_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC_RAW)
 }
 
 /// Wall clock: nanoseconds since 1970-01-01 UTC. May step.
-#[must_use]
 pub fn wall_ns() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
 
 /// CPU time (user and system) of the calling thread.
 #[inline]
-#[must_use]
 pub fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// CPU time (user and system) of all threads of this process, without its children.
-#[must_use]
 pub fn process_cpu_ns() -> u64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
@@ -82,7 +77,6 @@ pub fn resolution_ns() -> Result<u64> {
 
 /// The smallest non-zero difference of two successive readings of [`now_ns`]: an upper bound of
 /// its step and of what one reading costs. `None` if the clock stood still throughout.
-#[must_use]
 pub fn smallest_step_ns() -> Option<u64> {
     let mut last = now_ns();
     (0..10_000)
@@ -109,7 +103,6 @@ pub fn sleep_until(at_ns: u64) {
 /// The processor's counter: TSC on x86, the virtual counter on AArch64. Its rate is constant on
 /// supported processors and is *not* the core clock. `None` on other processors.
 #[inline]
-#[must_use]
 pub fn ticks() -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -140,7 +133,6 @@ pub fn ticks() -> Option<u64> {
 }
 
 /// The counter's rate as the hardware states it: CPUID leaf 0x15 on x86, CNTFRQ_EL0 on AArch64.
-#[must_use]
 pub fn stated_tick_hz() -> Option<f64> {
     #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     {
@@ -195,7 +187,6 @@ impl Calibration {
     }
 
     /// Converts a difference of [`ticks`] to nanoseconds.
-    #[must_use]
     pub fn to_ns(&self, ticks: u64) -> f64 {
         ticks as f64 * 1e9 / self.monotonic_hz
     }

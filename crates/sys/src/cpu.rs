@@ -127,7 +127,6 @@ mod x86 {
 }
 
 /// CPUID facts of the core that runs this thread; `None` on processors without CPUID.
-#[must_use]
 pub fn facts() -> Option<CpuFacts> {
     #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     {
@@ -140,7 +139,6 @@ pub fn facts() -> Option<CpuFacts> {
 }
 
 /// The TSC's rate of CPUID leaf 0x15.
-#[must_use]
 pub fn tsc_hz() -> Option<f64> {
     #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     {
@@ -182,7 +180,6 @@ fn named(bits: u64, table: &[(u32, &'static str)]) -> Vec<&'static str> {
 }
 
 /// AArch64 features by their /proc/cpuinfo names; `None` on other processors.
-#[must_use]
 pub fn hwcap_names() -> Option<Vec<&'static str>> {
     #[cfg(target_arch = "aarch64")]
     {

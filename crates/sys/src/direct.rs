@@ -22,7 +22,7 @@ pub enum AlignSource {
     File,
     /// The block device's logical block size.
     Device,
-    /// Neither reports it; 4096 suits every common device.
+    /// Neither the file system nor the device reported one: 4096, which suits every common device.
     Assumed,
 }
 
@@ -357,18 +357,15 @@ impl Scratch {
     }
 
     /// The file, open for reading and writing.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// True if reads and writes bypass the page cache.
-    #[must_use]
     pub fn direct(&self) -> bool {
         self.direct
     }

@@ -39,7 +39,6 @@ impl Error {
     }
 
     /// The errno, if the kernel gave one.
-    #[must_use]
     pub fn errno(&self) -> Option<i32> {
         match self {
             Self::Os { source, .. } => source.raw_os_error(),
@@ -48,7 +47,6 @@ impl Error {
     }
 
     /// True if a permission is missing (EPERM or EACCES).
-    #[must_use]
     pub fn is_permission(&self) -> bool {
         matches!(self.errno(), Some(libc::EPERM | libc::EACCES))
     }

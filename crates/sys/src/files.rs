@@ -60,7 +60,6 @@ impl LockFile {
         Ok(Lock::Held(Self { file, path: path.to_owned() }))
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -128,7 +127,6 @@ pub fn chown(path: &Path, uid: u32, gid: u32) -> Result<()> {
 }
 
 /// Effective user and group id of this process.
-#[must_use]
 pub fn effective_ids() -> (u32, u32) {
     // SAFETY: no arguments, and they cannot fail.
     unsafe { (libc::geteuid(), libc::getegid()) }
@@ -154,7 +152,6 @@ fn invoking(ids: (u32, u32), env: impl Fn(&str) -> Option<String>) -> User {
 }
 
 /// The user who called sudo, else the effective user.
-#[must_use]
 pub fn invoking_user() -> User {
     invoking(effective_ids(), |name| std::env::var(name).ok())
 }

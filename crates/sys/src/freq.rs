@@ -98,7 +98,6 @@ fn blocks_for(window_ns: u64) -> Option<u64> {
 /// Measures the clock of the core that runs this thread, in `windows` windows of about
 /// `window_ns` each ([`WINDOWS`] and [`WINDOW_NS`] are good). `None` where the processor has no
 /// chain of known latency here, without windows, or when the clock stands still.
-#[must_use]
 pub fn true_hz(windows: u32, window_ns: u64) -> Option<Frequency> {
     if !cfg!(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")) {
         return None;

@@ -8,6 +8,10 @@ use crate::error::{Error, Result, check, check_long};
 use std::ptr::NonNull;
 
 const MIB2: usize = 2 << 20;
+/// Unused addresses behind each buffer. The kernel puts mappings right beside each other, and equal buffers whose size
+/// is a power of two then differ in few bits of their addresses: streams through several of them take each other's
+/// places in caches and banks of memory, and can be half as fast.
+const GAP: usize = 1 << 20;
 
 /// Flags of mbind(2): fail if a page is elsewhere and cannot be moved; move what is.
 const MPOL_MF_STRICT: libc::c_ulong = 1;
@@ -47,7 +51,6 @@ impl Advice {
 }
 
 /// The size of an ordinary page.
-#[must_use]
 pub fn page_size() -> usize {
     // SAFETY: sysconf takes no pointer.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -72,10 +75,10 @@ pub use sealed::Plain;
 
 #[derive(Debug)]
 pub struct Pages {
-    /// Start of the whole mapping and its length, for munmap.
+    /// Start of the whole mapping and its length with the gap behind it, for munmap.
     map: NonNull<libc::c_void>,
     map_len: usize,
-    /// The aligned start within it, and the length asked for.
+    /// First aligned byte of the mapping, and the number of bytes asked for.
     start: NonNull<u8>,
     len: usize,
 }
@@ -95,10 +98,10 @@ impl Pages {
         }
         let align = advice.alignment();
         let hugetlb = advice.flags() != 0;
-        // A hugetlb mapping is whole pages and comes aligned; others get room to align in.
+        // A hugetlb mapping is whole pages and comes aligned; others get room to align in, and the gap.
         let map_len = bytes
             .checked_next_multiple_of(align)
-            .and_then(|len| len.checked_add(if hugetlb { 0 } else { align - page_size() }))
+            .and_then(|len| len.checked_add(if hugetlb { 0 } else { align - page_size() + GAP }))
             .filter(|len| isize::try_from(*len).is_ok())
             .ok_or_else(|| Error::invalid(what(), "more than the address space"))?;
         // SAFETY: a new anonymous mapping at an address of the kernel's choice touches nothing.
@@ -136,24 +139,20 @@ impl Pages {
         Ok(())
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// The address, for alignment checks and memory maps.
-    #[must_use]
     pub fn address(&self) -> usize {
         self.start.as_ptr() as usize
     }
 
     /// As many whole `T` as fit.
-    #[must_use]
     pub fn as_slice<T: Plain>(&self) -> &[T] {
         // SAFETY: start is page aligned, the range is mapped and zeroed by the kernel, any bits
         // are a valid `Plain`, and the borrow of self keeps writers away.
@@ -161,7 +160,6 @@ impl Pages {
     }
 
     /// As many whole `T` as fit.
-    #[must_use]
     pub fn as_mut_slice<T: Plain>(&mut self) -> &mut [T] {
         // SAFETY: as in `as_slice`, and `&mut self` makes the access unique.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.len / size_of::<T>()) }

@@ -1,4 +1,4 @@
-//! Hardware counters of the calling thread: core cycles and instructions in user mode.
+//! Counters of a thread and the threads and processes that it starts: hardware events in user mode, and time.
 //!
 //! Counts are events. When the kernel shares the counter among several users the count is scaled
 //! by the share of time that it ran, and `running` says how large that was. Kernel time is not
@@ -13,6 +13,26 @@ use std::os::fd::{AsRawFd, FromRawFd};
 pub enum Event {
     Cycles,
     Instructions,
+    /// Misses of the last-level cache.
+    CacheMisses,
+    /// Loads whose address was in no translation cache.
+    TlbMisses,
+    /// Nanoseconds on a CPU, by the kernel's clock: every kernel with perf events has it.
+    TaskClock,
+}
+
+impl Event {
+    /// Type and number, as the kernel knows it.
+    const fn code(self) -> (u32, u64) {
+        match self {
+            Event::Cycles => (TYPE_HARDWARE, 0),
+            Event::Instructions => (TYPE_HARDWARE, 1),
+            Event::CacheMisses => (TYPE_HARDWARE, 3),
+            // The data translation cache (3), loads (0), misses (1).
+            Event::TlbMisses => (TYPE_CACHE, 3 | 1 << 16),
+            Event::TaskClock => (TYPE_SOFTWARE, 1),
+        }
+    }
 }
 
 /// The first published form of `struct perf_event_attr`: 64 bytes, understood by every kernel.
@@ -32,8 +52,10 @@ struct Attr {
 }
 
 const TYPE_HARDWARE: u32 = 0;
-/// Bits of `flags`: disabled, exclude_kernel, exclude_hv.
-const FLAGS: u64 = 1 | 1 << 5 | 1 << 6;
+const TYPE_SOFTWARE: u32 = 1;
+const TYPE_CACHE: u32 = 3;
+/// Bits of `flags`: disabled, inherit, exclude_kernel, exclude_hv.
+const FLAGS: u64 = 1 | 1 << 1 | 1 << 5 | 1 << 6;
 /// Time enabled and time running follow the count.
 const FORMAT: u64 = 1 | 2;
 const IOC_ENABLE: u32 = 0x2400;
@@ -53,7 +75,11 @@ pub struct Count {
 }
 
 fn scaled([count, enabled, running]: [u64; 3]) -> Option<Count> {
-    if running == 0 || enabled == 0 {
+    if enabled == 0 {
+        // A thread that did not run has no time to count in.
+        return Some(Count { value: 0.0, running: 1.0 });
+    }
+    if running == 0 {
         return None;
     }
     let running = running as f64 / enabled as f64;
@@ -63,21 +89,18 @@ fn scaled([count, enabled, running]: [u64; 3]) -> Option<Count> {
 impl Counter {
     /// Opens a counter on the calling thread. Fails, with the reason, where there is none.
     pub fn open(event: Event) -> Result<Self> {
-        let attr = Attr {
-            kind: TYPE_HARDWARE,
-            size: 64,
-            config: match event {
-                Event::Cycles => 0,
-                Event::Instructions => 1,
-            },
-            read_format: FORMAT,
-            flags: FLAGS,
-            ..Attr::default()
-        };
-        // 8: PERF_FLAG_FD_CLOEXEC; 0 and -1: this thread, any CPU; -1: no group.
+        Self::open_on(event, 0)
+    }
+
+    /// Opens a counter on a thread of this process, by its number. Fails, with the reason, where there is none, or no
+    /// such thread.
+    pub fn open_on(event: Event, thread: i32) -> Result<Self> {
+        let (kind, config) = event.code();
+        let attr = Attr { kind, size: 64, config, read_format: FORMAT, flags: FLAGS, ..Attr::default() };
+        // 8: PERF_FLAG_FD_CLOEXEC; -1 and -1: any CPU, no group.
         // SAFETY: the kernel reads the 64 bytes of `attr` and keeps no pointer.
         let fd = unsafe {
-            libc::syscall(libc::SYS_perf_event_open, &raw const attr, 0, -1, -1, 8 as libc::c_ulong)
+            libc::syscall(libc::SYS_perf_event_open, &raw const attr, thread, -1, -1, 8 as libc::c_ulong)
         };
         if fd < 0 {
             let error = Error::last(format!("count {event:?}"));
@@ -115,8 +138,8 @@ impl Counter {
         self.control(IOC_ENABLE)
     }
 
-    /// Stops and reads; `None` if the counter never ran. The share is that of all the time since it was opened. Fails
-    /// when the kernel refuses.
+    /// Stops and reads the count, scaled up for the time in which the kernel did not count. `Count::running` covers all
+    /// starts since the counter was opened. `None` if it never got to count. Fails when the kernel refuses.
     pub fn stop(&mut self) -> Result<Option<Count>> {
         self.control(IOC_DISABLE)?;
         let mut bytes = [0; 24];
@@ -138,8 +161,20 @@ mod tests {
     #[test]
     fn scales_by_the_share() {
         assert_eq!(scaled([10, 4, 2]), Some(Count { value: 20.0, running: 0.5 }));
-        assert_eq!(scaled([10, 4, 0]), None);
+        assert_eq!(scaled([0, 4, 0]), None);
+        assert_eq!(scaled([0, 0, 0]), Some(Count { value: 0.0, running: 1.0 }));
         assert_eq!(size_of::<Attr>(), 64);
+    }
+
+    /// Also of threads that it starts.
+    #[test]
+    fn time_is_counted_where_the_kernel_counts_at_all() {
+        let Ok(mut counter) = Counter::open(Event::TaskClock) else { return };
+        counter.start().unwrap();
+        let work = || std::hint::black_box((0..3_000_000u64).map(std::hint::black_box).sum::<u64>());
+        std::thread::spawn(work).join().unwrap();
+        let count = counter.stop().unwrap().unwrap();
+        assert!(count.value > 1e5 && count.running > 0.0, "{count:?}");
     }
 
     #[test]

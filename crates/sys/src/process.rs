@@ -215,7 +215,6 @@ impl ProcessGroup {
         Ok(Self { child, pgid, exit: None })
     }
 
-    #[must_use]
     pub fn pgid(&self) -> i32 {
         self.pgid
     }

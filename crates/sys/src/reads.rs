@@ -24,7 +24,6 @@ pub struct Completion {
 }
 
 impl Completion {
-    #[must_use]
     pub fn latency_ns(&self) -> u64 {
         self.completed_ns.saturating_sub(self.submitted_ns)
     }

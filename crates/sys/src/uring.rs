@@ -84,7 +84,6 @@ impl Uring {
     }
 
     /// True if the buffers are registered; if not, each read pins its pages anew.
-    #[must_use]
     pub fn registered_buffers(&self) -> bool {
         self.registered
     }

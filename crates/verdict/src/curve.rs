@@ -4,15 +4,17 @@
 //! open loop is where throughput by mean response time (Kleinrock's power) is largest among the measured loads; between
 //! them nothing is interpolated. Figures that were refused are drawn, and make no mark.
 
-use model::Validity;
 use model::doc::{CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc};
 use model::finding::generator_bound::rate;
+use model::metrics::load;
+use model::{Metric, Seconds, Validity};
 use stats::{Rng, Take};
 
 use crate::loads::sweep::generator;
 use crate::loads::{HELD, Load};
-use crate::rules::{self, Look, Ruling};
-use crate::say;
+use crate::ruling::{Ruling, validity_of};
+use crate::run_index::RunIndex;
+use model::format;
 
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 /// Enough for two digits of an interval's ends.
@@ -26,25 +28,24 @@ const KNEE: usize = 3;
 type Group<'l, 'a> = Vec<(f64, &'l Load<'a>)>;
 
 /// The curves of a run, in the order of its loads.
-#[must_use]
-pub fn curves(look: &Look<'_>, rulings: &[Ruling]) -> Vec<CurveDoc> {
+pub fn curves(index: &RunIndex<'_>, rulings: &[Ruling]) -> Vec<CurveDoc> {
     let mut all = Vec::new();
     for (over, but, closed) in [
         ("connections", &["connections"][..], true),
         ("generators", &["generators"][..], true),
-        ("offered-load", &["load", "rate"][..], false),
+        (load::OFFERED.name(), &["load", "rate"][..], false),
     ] {
-        for group in groups(look, over, but, closed) {
-            all.push(curve(look, rulings, over, but, &group));
+        for group in groups(index, over, but, closed) {
+            all.push(curve(index, rulings, over, but, &group));
         }
     }
     all
 }
 
 /// Loads that differ in nothing else, where at least two places on the axis are among them.
-fn groups<'l, 'a>(look: &'l Look<'a>, over: &str, but: &[&str], closed: bool) -> Vec<Group<'l, 'a>> {
+fn groups<'l, 'a>(index: &'l RunIndex<'a>, over: &str, but: &[&str], closed: bool) -> Vec<Group<'l, 'a>> {
     let mut groups: Vec<Group<'l, 'a>> = Vec::new();
-    for load in look.loads().iter().filter(|load| load.is_plain() && load.is_closed() == closed) {
+    for load in index.loads().iter().filter(|load| load.is_plain() && load.is_closed() == closed) {
         let x = if closed { load.number(over) } else { load.offered() };
         let (Some(x), Some(_)) = (x, load.throughput()) else { continue };
         match groups.iter_mut().find(|group| group.first().is_some_and(|(_, one)| one.is_alike(load, but))) {
@@ -59,15 +60,21 @@ fn groups<'l, 'a>(look: &'l Look<'a>, over: &str, but: &[&str], closed: bool) ->
     groups
 }
 
-fn curve(look: &Look<'_>, rulings: &[Ruling], over: &str, but: &[&str], group: &Group<'_, '_>) -> CurveDoc {
+fn curve(
+    index: &RunIndex<'_>,
+    rulings: &[Ruling],
+    over: &str,
+    but: &[&str],
+    group: &Group<'_, '_>,
+) -> CurveDoc {
     let points: Vec<CurvePointDoc> =
-        group.iter().map(|(x, load)| point(look, rulings, *x, load, but)).collect();
+        group.iter().map(|(x, load)| point(index, rulings, *x, load, but)).collect();
     // A group has loads.
     let first = group.first().map(|(_, load)| *load);
     let mut params = first.map(|load| load.params.clone()).unwrap_or_default();
     let arrivals = params.get("arrivals").unwrap_or("closed").to_owned();
     params.0.retain(|name, _| !but.contains(&name.as_str()));
-    let open = over == "offered-load";
+    let open = over == load::OFFERED.name();
     let (peak, no_peak) = if open { held(&points) } else { (reached(&points, over), None) };
     let (knee, no_knee) = if open { knee(&points) } else { (None, None) };
     let whys: Vec<String> = no_peak.into_iter().chain(no_knee).collect();
@@ -84,29 +91,29 @@ fn curve(look: &Look<'_>, rulings: &[Ruling], over: &str, but: &[&str], group: &
     }
 }
 
-fn point(look: &Look<'_>, rulings: &[Ruling], x: f64, load: &Load<'_>, but: &[&str]) -> CurvePointDoc {
+fn point(index: &RunIndex<'_>, rulings: &[Ruling], x: f64, load: &Load<'_>, but: &[&str]) -> CurvePointDoc {
     let asked = but.iter().find_map(|name| load.given(name)).unwrap_or_default();
     let mean = load.response();
     let power = load.throughput().zip(mean.filter(|mean| *mean > 0.0)).map(|(rate, mean)| rate / mean);
-    let row = load.rows(&["throughput"]).first().copied();
-    let seed = look.run.plan.seed;
+    let row = load.rows(&[load::THROUGHPUT.name()]).first().copied();
+    let seed = index.run.plan.seed;
     CurvePointDoc {
         x,
         asked: asked.to_owned(),
         n: load.throughputs().len() as u64,
         throughput: estimate(&load.throughputs()),
-        bandwidth: load.has("bandwidth").then(|| {
-            let takes: Vec<f64> = load.by_take("bandwidth").into_values().collect();
+        bandwidth: load.has(&load::BANDWIDTH).then(|| {
+            let takes: Vec<f64> = load.by_take(&load::BANDWIDTH).into_values().collect();
             estimate(&takes)
         }),
-        response: percentiles(load, "response-times", seed),
+        response: percentiles(load, &load::RESPONSES, seed),
         mean_response: mean,
-        service: percentiles(load, "service-times", seed),
-        failed: load.sums_by("failed", "kind").values().sum(),
+        service: percentiles(load, &load::SERVICES, seed),
+        failed: load.sums_by(&load::FAILED, "kind").values().sum(),
         power: power.filter(|power| power.is_finite()),
         held: load.is_held(),
-        validity: row.map_or(Validity::Unknown, |row| rules::of_series(rulings, row).0),
-        lower_bound: generator(load, look.loads()).is_bound(),
+        validity: row.map_or(Validity::Unknown, |row| validity_of(rulings, row).0),
+        lower_bound: generator(load, index.loads()).is_bound(),
     }
 }
 
@@ -123,7 +130,7 @@ fn estimate(takes: &[f64]) -> EstimateDoc {
     }
 }
 
-fn percentiles(load: &Load<'_>, metric: &str, seed: u64) -> Vec<PercentileDoc> {
+fn percentiles(load: &Load<'_>, metric: &Metric<Seconds>, seed: u64) -> Vec<PercentileDoc> {
     let histograms = load.histograms(metric);
     let takes: Vec<Take> = histograms
         .iter()
@@ -161,7 +168,7 @@ fn reached(points: &[CurvePointDoc], over: &str) -> Option<CurveMarkDoc> {
     let (peak, most) = usable(points).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (least, _) = usable(points).find(|(_, throughput)| *throughput >= REACHED * most)?;
     let what = over.trim_end_matches('s');
-    let count = |x: f64| say::count(x as usize, what);
+    let count = |x: f64| format::count(x as usize, what);
     let bound = if peak.lower_bound { ", a lower bound" } else { "" };
     let text = if least.x < peak.x {
         format!("{} at {}{bound}; {:.0} reach it within 3 %", rate(most), count(peak.x), least.x)
@@ -179,7 +186,8 @@ fn held(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
     // What is held beyond a load that was not is chance.
     let Some((point, throughput)) = usable(points).take_while(|(point, _)| point.held == Some(true)).last()
     else {
-        let why = format!("the lowest load was not held: throughput is under {} of it", say::percent(HELD));
+        let why =
+            format!("the lowest load was not held: throughput is under {} of it", format::percent(HELD));
         return (None, Some(why));
     };
     let again = usable(points).any(|(other, _)| other.x > point.x && other.held == Some(true));
@@ -216,7 +224,7 @@ fn knee(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
         None
     };
     let mean = point.mean_response.map_or_else(String::new, |mean| {
-        format!(", {} in the mean", say::quantity(mean, model::Unit::Second))
+        format!(", {} in the mean", format::quantity(mean, model::Unit::Second))
     });
     let text =
         format!("knee at {} offered{mean}: beyond it, time grows faster than throughput", rate(point.x));
@@ -230,11 +238,12 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{empty, load, one, times};
-    use crate::run::RunContext;
+    use crate::rules;
+    use crate::run_index::RunContext;
 
     fn of(run: &RunData) -> Vec<CurveDoc> {
         let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
-        curves(&Look::new(run, &context), &rules::rulings(run, &context))
+        curves(&RunIndex::new(run, &context), &rules::rulings(run, &context))
     }
 
     /// An open loop on a server of one queue that serves 1000 a second.

@@ -1,40 +1,20 @@
-//! What about this host would spoil a measurement, and the exact command that changes it.
+//! Checks of this host: what would spoil a measurement, and the exact command that changes it.
 //!
 //! Judges facts of the inventory and a few live figures that the caller reads; it reads and changes nothing itself. A
 //! check without its input says `unknown` and why.
 
+mod check;
 mod own;
 mod processor;
 mod system;
 
 use model::Fact;
-use model::doc::{CheckDoc, CheckState};
+use model::doc::CheckDoc;
 
+pub use check::Live;
 pub use own::own_cost;
 
-use crate::facts;
-
-/// What only shows while one looks. Shares are 0 to 1; `None` where it could not be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Live {
-    /// Processes running or waiting for a CPU, averaged over the last minute.
-    pub load_average: Option<f64>,
-    /// CPUs kept busy by others just now (1 = one CPU).
-    pub busy_cpus: Option<f64>,
-    /// Share of CPU time that the hypervisor gave to others.
-    pub steal_share: Option<f64>,
-    /// CPUs that this process may use.
-    pub cpus: Option<f64>,
-    pub free_memory_bytes: Option<f64>,
-    pub swap_used_bytes: Option<f64>,
-    /// True on mains power, false on battery.
-    pub on_mains: Option<bool>,
-    /// Periods in which the CPU quota stopped our control group since it began.
-    pub throttled_periods: Option<f64>,
-}
-
 /// Every check, in a fixed order.
-#[must_use]
 pub fn doctor(facts: &[Fact], live: &Live) -> Vec<CheckDoc> {
     vec![
         processor::governor(facts),
@@ -56,62 +36,12 @@ pub fn doctor(facts: &[Fact], live: &Live) -> Vec<CheckDoc> {
     ]
 }
 
-/// A check as it is built up.
-struct Check {
-    key: &'static str,
-    wanted: &'static str,
-}
-
-impl Check {
-    fn says(&self, state: CheckState, found: impl Into<String>, how: impl Into<String>) -> CheckDoc {
-        let (key, wanted) = (self.key.to_owned(), self.wanted.to_owned());
-        CheckDoc { key, state, found: found.into(), wanted, how: how.into() }
-    }
-
-    fn ok(&self, found: impl Into<String>) -> CheckDoc {
-        self.says(CheckState::Ok, found, "")
-    }
-
-    fn warn(&self, found: impl Into<String>, how: impl Into<String>) -> CheckDoc {
-        self.says(CheckState::Warn, found, how)
-    }
-
-    fn bad(&self, found: impl Into<String>, how: impl Into<String>) -> CheckDoc {
-        self.says(CheckState::Bad, found, how)
-    }
-
-    fn unknown(&self, why: impl Into<String>) -> CheckDoc {
-        self.says(CheckState::Unknown, why, "")
-    }
-
-    /// The reason that a fact gives for being unknown.
-    fn absent(&self, facts: &[Fact], key: &str) -> CheckDoc {
-        let why = facts.iter().find(|fact| fact.key == key).and_then(|fact| fact.why.clone());
-        self.unknown(why.unwrap_or_else(|| format!("{key} is unknown")))
-    }
-}
-
-/// A known text, number or flag as text.
-fn shown(facts: &[Fact], key: &str) -> Option<String> {
-    facts.iter().find(|fact| fact.key == key)?.value.as_ref().map(model::FactValue::text)
-}
-
-/// The setting in brackets of `always [madvise] never`, or the whole text.
-fn chosen(text: &str) -> &str {
-    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    inside.map_or(text, |(chosen, _)| chosen).trim()
-}
-
-/// The kind of virtual machine; containers on bare metal are none.
-fn is_virtual(facts: &[Fact]) -> Option<String> {
-    let kind = facts::text(facts, "virt.machine").or_else(|| facts::text(facts, "virt.kind"));
-    kind.filter(|kind| *kind != "none").map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use model::Unit;
+    use model::doc::CheckState;
 
+    use super::check::chosen;
     use super::*;
 
     fn check(facts: &[Fact], live: &Live, key: &str) -> CheckDoc {

@@ -25,7 +25,7 @@ pub fn limit(run: &RunData, key: &str) -> Result<f64, String> {
     let Some(fact) = run.fact(key) else {
         return Err(format!("{key} was not looked up"));
     };
-    let caveat = fact.why.as_deref().filter(|why| why.contains("hypervisor"));
+    let caveat = fact.why.as_deref().filter(|_| fact.is_of_hypervisor());
     match (fact.value.as_ref().and_then(FactValue::number), caveat) {
         (Some(_), Some(why)) => Err(format!("{key} is {why}")),
         (Some(number), None) if number.is_finite() && number > 0.0 => Ok(number),

@@ -1,4 +1,5 @@
-//! The loads of a run: what `web` and `kv-load` measured in one cell and arm, gathered from its series.
+//! The loads of a run: what an instrument whose role is a load or a search measured in one cell and arm, gathered from
+//! its series.
 //!
 //! A series of a part (a core, a disk, a kind of failure) carries the part in its parameters; without it they are those
 //! of the load. Shares and rates are medians over the measured takes, counts are sums. Units are base units.
@@ -13,18 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::NoteBody;
 use model::data::{Point, RunData, Series};
 use model::finding::{About, FigureName, Subject};
+use model::metrics::load;
 use model::url::authority;
-use model::{Better, Histogram, Params, Phase, Value};
-
-/// Parameters that name a part of a take, and not the take.
-const PARTS: [&str; 6] = ["cpu", "role", "kind", "disk", "counter", "status"];
-/// Instruments that load a server, and the rate that each is about.
-const INSTRUMENTS: [(&str, &str); 4] = [
-    ("web", "throughput"),
-    ("web-slo", "slo-throughput"),
-    ("kv-load", "throughput"),
-    ("kv-slo", "slo-throughput"),
-];
+use model::{Better, Cards, Histogram, Metric, Params, Phase, Quantity, Ratio, Role, Value, card};
 
 /// Requests and seconds of all takes together, without which nothing is said of what binds a load.
 pub const LEAST_REQUESTS: u64 = 5;
@@ -44,14 +36,13 @@ pub struct Core {
 }
 
 impl Core {
-    /// What nobody can have of it any more: it is busy, or the hypervisor has given it to others.
-    #[must_use]
+    /// Share that is not free: busy, or given to others by the hypervisor.
     pub fn taken(&self) -> f64 {
         (self.busy + self.steal.unwrap_or(0.0)).min(1.0)
     }
 }
 
-/// What one cell measured in one arm.
+/// A load: the series that one cell measured in one arm.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {
     pub instrument: &'static str,
@@ -60,31 +51,30 @@ pub struct Load<'a> {
     /// Of the load, without those of its parts.
     pub params: Params,
     rate: &'static str,
+    is_search: bool,
     /// Position in the run's series, the series, and the part that it is about.
     series: Vec<(usize, &'a Series, Params)>,
 }
 
 /// The loads of a run, in the order of its series.
-#[must_use]
-pub fn of_run(run: &RunData) -> Vec<Load<'_>> {
+pub fn of_run(run: &RunData, cards: Cards) -> Vec<Load<'_>> {
     let mut loads: Vec<Load<'_>> = Vec::new();
     let mut known: BTreeMap<(&str, &str, u32, Params), usize> = BTreeMap::new();
     for (index, series) in run.series.iter().enumerate() {
         let key = &series.key;
-        let Some((instrument, rate)) = INSTRUMENTS.into_iter().find(|(name, _)| *name == key.instrument)
-        else {
-            continue;
-        };
+        let card = card::find(cards, &key.instrument);
+        let Some((card, rate)) = card.and_then(|card| Some((card, card.role.rate()?))) else { continue };
         let (mut params, mut part) = (key.params.clone(), Params::default());
-        for name in PARTS {
-            if let Some(value) = params.0.remove(name) {
-                part.set(name, &value);
+        for spec in card.parts {
+            if let Some(value) = params.0.remove(spec.name) {
+                part.set(spec.name, &value);
             }
         }
-        let place = (instrument, key.arm.as_str(), key.definition, params);
+        let place = (card.name, key.arm.as_str(), key.definition, params);
         let at = *known.entry(place.clone()).or_insert_with(|| {
-            let (_, arm, definition, params) = place;
-            loads.push(Load { instrument, arm, definition, params, rate, series: Vec::new() });
+            let (instrument, arm, definition, params) = place;
+            let is_search = matches!(card.role, Role::Search { .. });
+            loads.push(Load { instrument, arm, definition, params, rate, is_search, series: Vec::new() });
             loads.len() - 1
         });
         loads[at].series.push((index, series, part));
@@ -101,24 +91,25 @@ impl<'a> Load<'a> {
     }
 
     /// Median over the measured takes.
-    #[must_use]
-    pub fn median(&self, metric: &str) -> Option<f64> {
+    pub fn median<Q: Quantity>(&self, metric: &Metric<Q>) -> Option<f64> {
+        self.median_of(metric.name())
+    }
+
+    fn median_of(&self, metric: &str) -> Option<f64> {
         let (_, series, _) = self.of(metric).find(|(_, _, part)| part.is_empty())?;
         median(series)
     }
 
     /// Value by take.
-    #[must_use]
-    pub fn by_take(&self, metric: &str) -> BTreeMap<u64, f64> {
-        let whole = self.of(metric).filter(|(_, _, part)| part.is_empty());
+    pub fn by_take<Q: Quantity>(&self, metric: &Metric<Q>) -> BTreeMap<u64, f64> {
+        let whole = self.of(metric.name()).filter(|(_, _, part)| part.is_empty());
         whole.flat_map(|(_, series, _)| measured(series)).filter_map(|p| Some((p.seq, p.number()?))).collect()
     }
 
     /// Sum over all parts by take.
-    #[must_use]
-    pub fn sums_by_take(&self, metric: &str) -> BTreeMap<u64, f64> {
+    pub fn sums_by_take<Q: Quantity>(&self, metric: &Metric<Q>) -> BTreeMap<u64, f64> {
         let mut sums = BTreeMap::new();
-        for point in self.of(metric).flat_map(|(_, series, _)| measured(series)) {
+        for point in self.of(metric.name()).flat_map(|(_, series, _)| measured(series)) {
             if let Some(number) = point.number() {
                 *sums.entry(point.seq).or_insert(0.0) += number;
             }
@@ -127,46 +118,41 @@ impl<'a> Load<'a> {
     }
 
     /// Medians by the value of a part's parameter.
-    #[must_use]
-    pub fn medians_by(&self, metric: &str, part: &str) -> BTreeMap<String, f64> {
-        self.of(metric)
+    pub fn medians_by<Q: Quantity>(&self, metric: &Metric<Q>, part: &str) -> BTreeMap<String, f64> {
+        self.of(metric.name())
             .filter_map(|(_, series, own)| Some((own.get(part)?.to_owned(), median(series)?)))
             .collect()
     }
 
     /// Sums over the measured takes by the value of a part's parameter; those of 0 are left out.
-    #[must_use]
-    pub fn sums_by(&self, metric: &str, part: &str) -> BTreeMap<String, f64> {
-        let sums = self.of(metric).filter_map(|(_, series, own)| {
+    pub fn sums_by<Q: Quantity>(&self, metric: &Metric<Q>, part: &str) -> BTreeMap<String, f64> {
+        let sums = self.of(metric.name()).filter_map(|(_, series, own)| {
             let sum: f64 = series.measured().iter().filter(|value| value.is_finite()).sum();
             Some((own.get(part)?.to_owned(), sum))
         });
         sums.filter(|(_, sum)| *sum > 0.0).collect()
     }
 
-    /// Whether the metric was read at all.
-    #[must_use]
-    pub fn has(&self, metric: &str) -> bool {
-        self.of(metric).any(|(_, series, _)| measured(series).next().is_some())
+    /// True if a measured take has a value of the metric.
+    pub fn has<Q: Quantity>(&self, metric: &Metric<Q>) -> bool {
+        self.of(metric.name()).any(|(_, series, _)| measured(series).next().is_some())
     }
 
     /// Good answers per second: what the load is about.
-    #[must_use]
     pub fn throughput(&self) -> Option<f64> {
-        self.median(self.rate).filter(|rate| *rate > 0.0)
+        self.median_of(self.rate).filter(|rate| *rate > 0.0)
     }
 
     /// Good answers per second by take.
-    #[must_use]
     pub fn throughputs(&self) -> Vec<f64> {
         let series = self.of(self.rate).find(|(_, _, part)| part.is_empty());
         series.map(|(_, series, _)| series.measured()).unwrap_or_default()
     }
 
     /// The histograms of the measured takes.
-    #[must_use]
-    pub fn histograms(&self, metric: &str) -> Vec<&'a Histogram> {
-        let points = self.of(metric).filter(|(_, _, part)| part.is_empty()).flat_map(|(_, s, _)| measured(s));
+    pub fn histograms<Q: Quantity>(&self, metric: &Metric<Q>) -> Vec<&'a Histogram> {
+        let points =
+            self.of(metric.name()).filter(|(_, _, part)| part.is_empty()).flat_map(|(_, s, _)| measured(s));
         let kept = points.filter_map(|point| match &point.value {
             Value::Histogram(histogram) => Some(histogram),
             Value::Number(_) => None,
@@ -175,15 +161,13 @@ impl<'a> Load<'a> {
     }
 
     /// Requests of all measured takes, failed ones included; where they were not counted, those that have a time.
-    #[must_use]
     pub fn requests(&self) -> Option<f64> {
-        let counted: f64 = self.by_take("requests").values().sum();
-        let timed: u64 = self.histograms("response-times").iter().map(|times| times.count()).sum();
+        let counted: f64 = self.by_take(&load::REQUESTS).values().sum();
+        let timed: u64 = self.histograms(&load::RESPONSES).iter().map(|times| times.count()).sum();
         Some(if counted > 0.0 { counted } else { timed as f64 }).filter(|requests| *requests > 0.0)
     }
 
     /// The notes that were made in the measured takes.
-    #[must_use]
     pub fn notes<'r>(&self, run: &'r RunData) -> Vec<&'r NoteBody> {
         let takes = self.takes();
         let spans: Vec<(u64, u64)> = (run.takes.iter())
@@ -196,8 +180,7 @@ impl<'a> Load<'a> {
     }
 
     /// Mean of a metric's histograms over all takes, in seconds.
-    #[must_use]
-    pub fn mean_time(&self, metric: &str) -> Option<f64> {
+    pub fn mean_time<Q: Quantity>(&self, metric: &Metric<Q>) -> Option<f64> {
         let all = self.histograms(metric);
         let count: u64 = all.iter().map(|histogram| histogram.count()).sum();
         let sum: f64 = all.iter().filter_map(|one| Some(one.mean_ns()? * one.count() as f64)).sum();
@@ -205,28 +188,26 @@ impl<'a> Load<'a> {
     }
 
     /// Mean response time, or its median where the times themselves were not kept, s.
-    #[must_use]
     pub fn response(&self) -> Option<f64> {
-        self.mean_time("response-times").or_else(|| self.median("response-time"))
+        self.mean_time(&load::RESPONSES).or_else(|| self.median(&load::RESPONSE))
     }
 
     /// Every core that was watched, in the order of their numbers.
-    #[must_use]
     pub fn cores(&self) -> Vec<Core> {
-        let share = |metric: &str, cpu: &str| {
-            let found = self.of(metric).find(|(_, _, part)| part.get("cpu") == Some(cpu));
+        let share = |metric: &Metric<Ratio>, cpu: &str| {
+            let found = self.of(metric.name()).find(|(_, _, part)| part.get("cpu") == Some(cpu));
             found.and_then(|(_, series, _)| median(series))
         };
-        let known = self.of("core-busy").filter_map(|(_, series, part)| {
+        let known = self.of(load::CORE_BUSY.name()).filter_map(|(_, series, part)| {
             let cpu = part.get("cpu")?;
             Some(Core {
                 cpu: cpu.to_owned(),
                 role: part.get("role").unwrap_or("other").to_owned(),
                 busy: median(series)?,
-                user: share("core-user", cpu),
-                system: share("core-system", cpu),
-                softirq: share("core-softirq", cpu),
-                steal: share("core-steal", cpu),
+                user: share(&load::CORE_USER, cpu),
+                system: share(&load::CORE_SYSTEM, cpu),
+                softirq: share(&load::CORE_SOFTIRQ, cpu),
+                steal: share(&load::CORE_STEAL, cpu),
             })
         });
         let mut cores: Vec<Core> = known.collect();
@@ -236,53 +217,46 @@ impl<'a> Load<'a> {
 
     /// Cores that the server has: those set aside for it, or where it is not ours but on this machine, all that are
     /// not the generator's.
-    #[must_use]
     pub fn server_cores(&self) -> Vec<Core> {
         let cores = self.cores();
         let own = |core: &&Core| core.role == "server" || core.role == "both";
         if cores.iter().any(|core| own(&core)) {
             return cores.iter().filter(own).cloned().collect();
         }
-        let here = self.has("server-cpu") || self.has("server-cores");
+        let here = self.has(&load::SERVER_CPU) || self.has(&load::SERVER_CORES);
         cores.into_iter().filter(|core| here && core.role == "other").collect()
     }
 
     /// How busy the server kept its cores, its packets' interrupts included: CPU time by cores where that was read,
     /// else what the cores were.
-    #[must_use]
     pub fn server_busy(&self) -> Option<f64> {
         let cores = self.server_cores();
         let busy = stats::mean(&cores.iter().map(|core| core.busy).collect::<Vec<_>>())?;
         let interrupts: f64 = cores.iter().filter_map(|core| core.softirq).sum();
-        let own = self.median("server-cores").map(|used| (used + interrupts) / cores.len() as f64);
+        let own = self.median(&load::SERVER_CORES).map(|used| (used + interrupts) / cores.len() as f64);
         Some(own.map_or(busy, |own| own.min(busy)))
     }
 
     /// A whole number of a parameter.
-    #[must_use]
     pub fn number(&self, param: &str) -> Option<f64> {
         self.params.get(param)?.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0)
     }
 
     /// A parameter that is set to something.
-    #[must_use]
     pub fn given(&self, param: &str) -> Option<&str> {
         self.params.get(param).filter(|value| !matches!(*value, "auto" | "none" | "off" | ""))
     }
 
     /// One load, and no search for one.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
-        matches!(self.instrument, "web" | "kv-load")
+        !self.is_search
     }
 
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.is_plain() && matches!(self.params.get("arrivals"), None | Some("closed"))
     }
 
     /// An open loop whose answers keep up with what is offered: at least [`HELD`] of it.
-    #[must_use]
     pub fn is_held(&self) -> Option<bool> {
         if self.is_closed() {
             return None;
@@ -291,13 +265,11 @@ impl<'a> Load<'a> {
     }
 
     /// Requests that were due per second in an open loop.
-    #[must_use]
     pub fn offered(&self) -> Option<f64> {
-        self.median("offered-load").or_else(|| self.number("rate")).filter(|rate| *rate > 0.0)
+        self.median(&load::OFFERED).or_else(|| self.number("rate")).filter(|rate| *rate > 0.0)
     }
 
     /// Positions of the rows among these metrics; of all rows where none is named.
-    #[must_use]
     pub fn rows(&self, metrics: &[&str]) -> Vec<usize> {
         let wanted = |metric: &str| metrics.is_empty() || metrics.contains(&metric);
         let rows =
@@ -307,26 +279,22 @@ impl<'a> Load<'a> {
 
     /// Its requests and seconds where they are too few to say what binds it: the work of cores is counted in ticks of a
     /// hundredth of a second, and a few requests are no load.
-    #[must_use]
     pub fn too_short(&self) -> Option<(u64, f64)> {
-        let requests = self.histograms("response-times").iter().map(|times| times.count()).sum::<u64>();
-        let seconds = self.by_take("answering-time").into_values().reduce(|a, b| a + b)?;
+        let requests = self.histograms(&load::RESPONSES).iter().map(|times| times.count()).sum::<u64>();
+        let seconds = self.by_take(&load::ANSWERING).into_values().reduce(|a, b| a + b)?;
         let is_short = (1..LEAST_REQUESTS).contains(&requests) || seconds < LEAST_S;
         is_short.then_some((requests, seconds))
     }
 
     /// Rows that the load generator could have set: all but what the server used for each request.
-    #[must_use]
     pub fn set_by_generator(&self) -> Vec<usize> {
-        let rows = self
-            .series
-            .iter()
-            .filter(|(_, series, _)| series.better != Better::Neither && series.key.metric != "server-cpu");
+        let rows = self.series.iter().filter(|(_, series, _)| {
+            series.better != Better::Neither && series.key.metric != load::SERVER_CPU.name()
+        });
         rows.map(|(index, ..)| *index).collect()
     }
 
-    /// What findings about it are about: `web throughput connections=50 [arm]`.
-    #[must_use]
+    /// Subject of findings about the load: `web throughput connections=50 [arm]`.
     pub fn subject(&self) -> Subject {
         let figure = FigureName {
             instrument: self.instrument.to_owned(),
@@ -338,7 +306,6 @@ impl<'a> Load<'a> {
     }
 
     /// `the server (nginx)`, as far as it is known.
-    #[must_use]
     pub fn server(&self) -> String {
         match (self.given("server"), self.given("mpm")) {
             (Some(name), Some(mpm)) => format!("the server ({name}, {mpm})"),
@@ -352,14 +319,12 @@ impl<'a> Load<'a> {
     }
 
     /// The measured takes.
-    #[must_use]
     pub fn takes(&self) -> BTreeSet<u64> {
         let rate = self.of(self.rate);
         rate.flat_map(|(_, series, _)| measured(series)).map(|point| point.seq).collect()
     }
 
     /// The same load but for these parameters.
-    #[must_use]
     pub fn is_alike(&self, other: &Load<'_>, but: &[&str]) -> bool {
         self.instrument == other.instrument
             && self.definition == other.definition
@@ -400,13 +365,13 @@ mod tests {
         ];
         let mut run = one("connections=5;server=nginx", &figures);
         load(&mut run, "connections=9;server=nginx", &[("throughput", 7.0), ("server-cpu", 1e-5)]);
-        let loads = of_run(&run);
+        let loads = of_run(&run, instruments::cards());
         assert_eq!(loads.len(), 2);
         let first = &loads[0];
         assert_eq!(first.params, planted::params("connections=5;server=nginx"));
-        assert!((first.throughput().unwrap() - 1000.0).abs() < 0.1 && first.median("failed").is_none());
-        assert!((first.sums_by("failed", "kind")["reset"] - 16.0).abs() < 0.01, "summed over the takes");
-        assert!(first.has("drops") && first.sums_by("drops", "counter").is_empty());
+        assert!((first.throughput().unwrap() - 1000.0).abs() < 0.1 && first.median(&load::FAILED).is_none());
+        assert!((first.sums_by(&load::FAILED, "kind")["reset"] - 16.0).abs() < 0.01, "summed over the takes");
+        assert!(first.has(&load::DROPS) && first.sums_by(&load::DROPS, "counter").is_empty());
         let cores = first.cores();
         assert_eq!(cores.iter().map(|core| core.cpu.as_str()).collect::<Vec<_>>(), ["2", "10"]);
         assert_eq!((cores[0].user, cores[1].softirq), (None, None));
@@ -428,7 +393,7 @@ mod tests {
         ] {
             let mut run = one("connections=1", &[("throughput", 1.0)]);
             run.series[0].key.params.set("url", url);
-            assert_eq!(of_run(&run)[0].server(), name);
+            assert_eq!(of_run(&run, instruments::cards())[0].server(), name);
         }
     }
 
@@ -437,9 +402,9 @@ mod tests {
         let mut run = one("connections=1", &[("throughput", 10.0)]);
         let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
         times(&mut run, &seqs, "response-times", "connections=1", &[(100, 3), (500, 1)]);
-        let loads = of_run(&run);
+        let loads = of_run(&run, instruments::cards());
         assert!(loads[0].response().is_some_and(|mean| (mean / 200e-6 - 1.0).abs() < 0.01));
-        assert_eq!((loads[0].mean_time("service-times"), loads[0].takes().len()), (None, 8));
+        assert_eq!((loads[0].mean_time(&load::SERVICES), loads[0].takes().len()), (None, 8));
     }
 
     #[test]
@@ -447,10 +412,10 @@ mod tests {
         let held = |throughput: f64| {
             let run =
                 one("arrivals=poisson;load=90%", &[("throughput", throughput), ("offered-load", 1000.0)]);
-            of_run(&run)[0].is_held()
+            of_run(&run, instruments::cards())[0].is_held()
         };
         assert_eq!((held(990.0), held(900.0)), (Some(true), Some(false)));
         let closed = one("arrivals=closed", &[("throughput", 10.0)]);
-        assert_eq!(of_run(&closed)[0].is_held(), None);
+        assert_eq!(of_run(&closed, instruments::cards())[0].is_held(), None);
     }
 }

@@ -11,11 +11,12 @@ use model::doc::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc, Seri
 use model::{Better, Cards, Params, Unit, Validity, card};
 
 use crate::compare::Side;
-use crate::run::{RunContext, run_doc};
+use crate::run::run_doc;
+use crate::run_index::RunContext;
 
 const SIZE: &str = "size";
 
-/// What is asked for.
+/// The parameters and the metric that the user asked for.
 #[derive(Clone, Debug, Default)]
 pub struct MatrixOptions {
     /// The last one has the rows.
@@ -34,7 +35,7 @@ struct Entry {
     cell: MatrixCellDoc,
 }
 
-/// What stands in tables of its own.
+/// Key of a table: figures of one group share one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     instrument: String,
@@ -45,7 +46,6 @@ struct Group {
 }
 
 /// The tables of these sides.
-#[must_use]
 pub fn matrix(sides: &[Side<'_>], options: &MatrixOptions) -> MatrixDoc {
     let entries: Vec<Entry> =
         sides.iter().enumerate().flat_map(|(at, side)| entries(at, side, options)).collect();
@@ -183,7 +183,6 @@ fn placed(
 
 /// A metric's name without the size in it, and the size: `basic.read1K` is `basic.read` and `1K`. A percentile (`p99`)
 /// is no size.
-#[must_use]
 pub fn sized(metric: &str) -> Option<(String, String)> {
     let at = metric.find(|c: char| c.is_ascii_digit())?;
     let (family, rest) = metric.split_at(at);
@@ -217,7 +216,7 @@ fn only(params: &Params, names: &BTreeSet<String>) -> Params {
     kept
 }
 
-/// What differs between the sides of a table although nobody chose it.
+/// Parameters that differ between the sides of a table and were not chosen.
 fn unlike(of: &[&Entry], sides: &[Side<'_>], chosen: &[String], split: &BTreeSet<String>) -> Vec<String> {
     let names: BTreeSet<&String> = of.iter().flat_map(|entry| entry.params.0.keys()).collect();
     let mut notes = Vec::new();

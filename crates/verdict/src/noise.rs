@@ -9,19 +9,16 @@ use stats::{Noise, NoiseKind, Run};
 
 /// The difference between two runs of one machine that is assumed until runs have measured it (0.05 = 5 %);
 /// that of the least noisy instruments for one of another build.
-#[must_use]
 pub fn assumed_floor(cards: Cards, instrument: &str) -> f64 {
     card::find(cards, instrument).map_or(Family::Cpu, |card| card.family).assumed_floor()
 }
 
 /// The one number that a run is worth for this series; `None` when it has no usable takes.
-#[must_use]
 pub fn run_of(series: &Series) -> Option<Run> {
     Run::from_takes(&series.measured()).ok()
 }
 
 /// The same series in earlier runs, oldest first.
-#[must_use]
 pub fn history<'a>(key: &SeriesKey, earlier: impl IntoIterator<Item = &'a RunData>) -> Vec<Run> {
     let mut runs: Vec<&RunData> = earlier.into_iter().collect();
     runs.sort_by_key(|run| run.head.started_ns);
@@ -32,7 +29,6 @@ pub fn history<'a>(key: &SeriesKey, earlier: impl IntoIterator<Item = &'a RunDat
 }
 
 /// The noise of one series of one run, given earlier runs of the same machine and config class.
-#[must_use]
 pub fn of_series<'a>(
     series: &Series,
     earlier: impl IntoIterator<Item = &'a RunData>,
@@ -45,7 +41,6 @@ pub fn of_series<'a>(
 }
 
 /// The word of the documents.
-#[must_use]
 pub const fn word(kind: NoiseKind) -> Word {
     match kind {
         NoiseKind::Assumed => Word::Assumed,

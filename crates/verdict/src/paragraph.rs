@@ -7,34 +7,41 @@
 mod phrase;
 mod topic;
 
-use model::doc::{CompareDoc, IndexDoc, RowDoc, VerdictWord};
+use model::doc::{CompareDoc, IndexDoc, Paragraph, RowDoc, VerdictWord};
 use model::why::{Held, Withheld};
 
-use crate::say;
+use model::format;
 use topic::Topic;
 
 /// The paragraph of a comparison; one line a further arm.
-#[must_use]
-pub fn paragraph(doc: &CompareDoc) -> String {
-    let Some((base, arms)) = doc.arms.split_first() else { return "Nothing to compare.".to_owned() };
+pub fn paragraph(doc: &CompareDoc) -> Paragraph {
+    let Some((base, arms)) = doc.arms.split_first() else {
+        return "Nothing to compare.".to_owned().into();
+    };
     if arms.is_empty() {
-        return format!("Only {}: nothing to compare it with.", base.name);
+        return format!("Only {}: nothing to compare it with.", base.name).into();
     }
     let rows = |arm: &str| doc.rows.iter().filter(|row| row.arm == arm).collect::<Vec<&RowDoc>>();
     let (strangers, known): (Vec<_>, Vec<_>) = arms.iter().partition(|arm| rows(&arm.name).is_empty());
     let index = |arm: &str| doc.index.iter().find(|index| index.arm == arm);
-    let mut lines: Vec<String> =
+    let mut lines: Vec<Vec<String>> =
         known.iter().map(|arm| one(&arm.name, &base.name, &rows(&arm.name), index(&arm.name))).collect();
     let strangers: Vec<String> = strangers.into_iter().map(|arm| arm.name.clone()).collect();
     match &strangers[..] {
         [] => {}
-        [only] => lines.push(format!("{only} and {} have no figure in common.", base.name)),
-        several => lines.push(format!("{} have no figure in common with {}.", say::list(several), base.name)),
+        [only] => lines.push(vec![format!("{only} and {} have no figure in common.", base.name)]),
+        several => {
+            lines.push(vec![format!(
+                "{} have no figure in common with {}.",
+                format::list(several),
+                base.name
+            )]);
+        }
     }
-    lines.join("\n")
+    Paragraph::of_lines(&lines)
 }
 
-fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> String {
+fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Vec<String> {
     let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
     let judged: Vec<&RowDoc> =
         if heads.is_empty() { rows.iter().copied().filter(|row| !row.point).collect() } else { heads };
@@ -46,13 +53,13 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
     let losses = clauses(&worse, &better, wins.is_empty().then_some(base));
     let decided = [wins, losses].concat();
     if !decided.is_empty() {
-        sentences.push(format!("{arm} {}.", say::list(&decided)));
+        sentences.push(format!("{arm} {}.", format::list(&decided)));
     }
     let ties = names(&with(VerdictWord::Tie));
     if !ties.is_empty() {
         let within = phrase::within(&with(VerdictWord::Tie));
         let subject = if decided.is_empty() { format!("{arm} and {base}") } else { "They".to_owned() };
-        sentences.push(format!("{subject} tie on {} ({within}).", say::list(&ties)));
+        sentences.push(format!("{subject} tie on {} ({within}).", format::list(&ties)));
     }
     let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
         with(VerdictWord::CannotTell).into_iter().partition(|row| row.why.withheld().is_some());
@@ -63,7 +70,7 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
     sentences.extend(index.and_then(|index| overall(index, doubtful.len())));
     sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
     sentences.extend(value("watt", &judged, |row| row.per_watt, base));
-    sentences.join(" ")
+    sentences
 }
 
 /// One clause for each topic: `computes 18 to 31 % faster than ref`. Where other rows of the topic went the other way,
@@ -72,11 +79,11 @@ fn clauses(rows: &[&RowDoc], others: &[&RowDoc], mut base: Option<&str>) -> Vec<
     let both = Topic::of_all(others);
     let mut said = Vec::new();
     for topic in Topic::of_all(rows) {
-        let about: Vec<&RowDoc> = rows.iter().copied().filter(|row| Topic::of(row) == topic).collect();
+        let about: Vec<&RowDoc> = rows.iter().copied().filter(|row| Topic::of_row(row) == topic).collect();
         let ratios: Vec<f64> = about.iter().filter_map(|row| topic.factor(row)).collect();
         if let Some(clause) = phrase::clause(&topic, &ratios, base) {
             said.push(if both.contains(&topic) {
-                format!("{clause} ({})", say::list(&names(&about)))
+                format!("{clause} ({})", format::list(&names(&about)))
             } else {
                 clause
             });
@@ -108,7 +115,7 @@ fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String
     if rows.is_empty() {
         return None;
     }
-    let what = if rows.len() == all { "any of the figures".to_owned() } else { say::list(&names(rows)) };
+    let what = if rows.len() == all { "any of the figures".to_owned() } else { format::list(&names(rows)) };
     let held = |by: Held| rows.iter().filter(|row| row.why.held() == Some(by)).count();
     let reason = if held(Held::AssumedNoise) > 0 {
         ", since the noise between runs is assumed, not measured"
@@ -125,35 +132,36 @@ fn disturbed(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<Stri
     if whys.is_empty() {
         return None;
     }
-    let what = if rows.len() == all { "any of the figures".to_owned() } else { say::list(&names(rows)) };
+    let what = if rows.len() == all { "any of the figures".to_owned() } else { format::list(&names(rows)) };
     Some(format!(
         "Whether {arm} and {base} differ on {what} cannot be told, since these figures are doubtful: {}.",
-        say::list(&whys)
+        format::list(&whys)
     ))
 }
 
 fn refused(rows: &[&RowDoc]) -> Option<String> {
     let first = rows.first()?;
     let why = if first.why.is_empty() { String::new() } else { format!(" ({})", first.why) };
-    Some(format!("Not counted: {}{why}.", say::list(&names(rows))))
+    Some(format!("Not counted: {}{why}.", format::list(&names(rows))))
 }
 
 fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
     let pasted = rows.iter().any(|row| row.why.is_pasted());
     let mut said: Vec<String> = Vec::new();
     for topic in Topic::of_all(rows) {
-        let about = rows.iter().filter(|row| Topic::of(row) == topic);
+        let about = rows.iter().filter(|row| Topic::of_row(row) == topic);
         let good: Vec<f64> = about.filter_map(|row| Topic::goodness(row)).collect();
         let Some(range) = phrase::factors(&good) else { continue };
         let of = if said.is_empty() { format!(" the performance of {base}") } else { String::new() };
-        let figures = if said.is_empty() { say::count(good.len(), "figure") } else { good.len().to_string() };
+        let figures =
+            if said.is_empty() { format::count(good.len(), "figure") } else { good.len().to_string() };
         said.push(format!("{range}{of} in {} ({figures})", topic.noun()));
     }
     if said.is_empty() {
         return None;
     }
     let what = if pasted { "Figures of a pasted line" } else { "Published figures" };
-    Some(format!("{what}, which carry no verdict, put {arm} at {}.", say::list(&said)))
+    Some(format!("{what}, which carry no verdict, put {arm} at {}.", format::list(&said)))
 }
 
 fn overall(index: &IndexDoc, doubtful: usize) -> Option<String> {
@@ -190,7 +198,7 @@ fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base:
     };
     let range = phrase::factors(&values)?;
     let arm = rows.first().map_or("it", |row| row.arm.as_str());
-    let rows = say::count(values.len(), "row");
+    let rows = format::count(values.len(), "row");
     let over = if values.len() > 1 { format!("the spread over {rows}") } else { rows };
     Some(format!("Per {per} {arm} has {range} the performance of {base} ({over}{verdict})."))
 }
@@ -243,6 +251,7 @@ mod tests {
             price: None,
             watts: None,
             source: None,
+            pasted: false,
         }
     }
 
@@ -251,7 +260,7 @@ mod tests {
             cards: &[],
             beside: Vec::new(),
             schema: String::new(),
-            paragraph: String::new(),
+            paragraph: Paragraph::default(),
             arms: vec![arm("ref"), arm("mini-1")],
             rows,
             ranks: Vec::new(),
@@ -279,7 +288,8 @@ mod tests {
             row("mem-bandwidth", "op=read;size=auto;threads=1", Higher, 1.0, Tie),
             held,
             refused,
-        ]));
+        ]))
+        .to_string();
         assert_eq!(
             text,
             "mini-1 computes 18 to 31 % faster than ref and waits 21 % longer for memory. They tie on memory \
@@ -297,7 +307,8 @@ mod tests {
             flops("fft", 1.23, VerdictWord::Better),
             flops("lu", 1.9, VerdictWord::Better),
             flops("monte-carlo", 0.89, VerdictWord::Worse),
-        ]));
+        ]))
+        .to_string();
         assert_eq!(
             text,
             "mini-1 runs scimark in c 23 to 90 % faster than ref (fft c and lu c) and runs scimark in c 11 % slower \
@@ -314,7 +325,7 @@ mod tests {
         let by_what = vec![Disturbance::OtherProcesses, Disturbance::Swap];
         rows[0].why = Reason::Withheld(Withheld::Disturbed { by_what }).into();
         assert_eq!(
-            paragraph(&doc(rows)),
+            paragraph(&doc(rows)).to_string(),
             "mini-1 and ref tie on memory read (within 5 %). Whether mini-1 and ref differ on integer cannot be told, \
              since these figures are doubtful: other processes were busy and the system swapped."
         );
@@ -329,7 +340,8 @@ mod tests {
         let text = paragraph(&doc(vec![
             wait("response-time", 0.76, VerdictWord::Better),
             wait("response-time-p99", 1.47, VerdictWord::Worse),
-        ]));
+        ]))
+        .to_string();
         let (median, p99) = ("24 % shorter for web p50", "47 % longer for web p99");
         assert!(text.contains(median) && text.contains(p99), "{text}");
     }
@@ -340,7 +352,7 @@ mod tests {
             margin,
             ..row("index", &format!("kind={kind}"), Better::Higher, 1.0, VerdictWord::Tie)
         };
-        let text = |rows| paragraph(&doc(rows));
+        let text = |rows| paragraph(&doc(rows)).to_string();
         let both = text(vec![tie("integer", 0.05), tie("floating", 0.4)]);
         assert_eq!(both, "mini-1 and ref tie on integer and floating (within 5 to 40 %).");
         assert!(text(vec![tie("integer", 0.025)]).ends_with("(within 2.5 %)."));
@@ -356,7 +368,7 @@ mod tests {
             row.why = Reason::Withheld(Withheld::Clocks { arm, base: 4.2e9 }).into();
         }
         assert_eq!(
-            paragraph(&doc(rows)),
+            paragraph(&doc(rows)).to_string(),
             "Whether mini-1 and ref differ on any of the figures cannot be told, since these figures are doubtful: \
              the clock was 3.58 to 3.61 GHz against 4.20 GHz."
         );
@@ -368,7 +380,7 @@ mod tests {
             per_price: Some(per_price),
             ..row("index", "kind=integer;threads=1", Better::Higher, 1.3, verdict)
         };
-        let said = |rows: Vec<RowDoc>| paragraph(&doc(rows));
+        let said = |rows: Vec<RowDoc>| paragraph(&doc(rows)).to_string();
         let text = said(vec![
             priced(VerdictWord::Better, 0.8),
             priced(VerdictWord::Better, 0.9),
@@ -382,9 +394,9 @@ mod tests {
 
     #[test]
     fn nothing_in_common_is_said() {
-        assert_eq!(paragraph(&doc(Vec::new())), "mini-1 and ref have no figure in common.");
+        assert_eq!(paragraph(&doc(Vec::new())).to_string(), "mini-1 and ref have no figure in common.");
         let mut three = doc(Vec::new());
         three.arms.push(arm("mini-2"));
-        assert_eq!(paragraph(&three), "mini-1 and mini-2 have no figure in common with ref.");
+        assert_eq!(paragraph(&three).to_string(), "mini-1 and mini-2 have no figure in common with ref.");
     }
 }

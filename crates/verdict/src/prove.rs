@@ -7,69 +7,67 @@
 use std::collections::BTreeMap;
 
 use model::data::{RunData, Series};
-use model::doc::{Binding, ProofDoc, ProofLineDoc, ProofState, ProveDoc, Scalar};
+use model::doc::{Binding, ProofDoc, ProofLineDoc, ProofState, ProveDoc};
+use model::metrics::load;
 use model::reading::{Phase, Value};
-use model::{Histogram, Unit, Validity};
+use model::{Cards, FactValue, Histogram, Unit, Validity};
 
 use crate::bottleneck::bottlenecks;
-use crate::rules::{Look, rulings};
-use crate::run::RunContext;
-use crate::say;
+use crate::rules::rulings;
+use crate::run_index::RunContext;
+use crate::run_index::RunIndex;
+use model::format;
 
 /// How far a time may be from the planted one: the larger of both.
 const TIME_S: f64 = 50e-6;
 const TIME_SHARE: f64 = 0.01;
 /// How late sends may be that have a core of their own.
 const LATE_S: f64 = 100e-6;
-/// What the machine itself adds, where that is more: gaps of a loop that only reads the clock, or the time that a bare
+/// Delays of the machine itself, if they are longer: gaps of a loop that only reads the clock, or the time that a bare
 /// reader who sleeps takes to wake.
 const JITTER: &str = " (jitter)";
 const WAKING: &str = " (wake-ups)";
 
-/// What a line is about and how it ends.
-fn line(what: &str, planted: Scalar, read: Option<Scalar>, wanted: String, pass: bool) -> ProofLineDoc {
+/// A line of a proof, with its state.
+fn line(what: &str, planted: FactValue, read: Option<FactValue>, wanted: String, pass: bool) -> ProofLineDoc {
     let why = read.is_none().then(|| "nothing was read".to_owned());
     let state = if pass && read.is_some() { ProofState::Pass } else { ProofState::Fail };
     ProofLineDoc { what: what.to_owned(), unit: None, planted, read, wanted, state, why }
 }
 
-fn number(value: Option<f64>) -> Option<Scalar> {
-    value.filter(|value| value.is_finite()).map(Scalar::Number)
+fn number(value: Option<f64>) -> Option<FactValue> {
+    value.filter(|value| value.is_finite()).map(FactValue::Number)
 }
 
 /// A number that must be read to within `off`.
-#[must_use]
 pub fn within(what: &str, unit: Unit, planted: f64, read: Option<f64>, off: f64) -> ProofLineDoc {
     let pass = read.is_some_and(|read| (read - planted).abs() <= off);
-    let wanted = format!("within {}", say::quantity(off, unit));
-    ProofLineDoc { unit: Some(unit), ..line(what, Scalar::Number(planted), number(read), wanted, pass) }
+    let wanted = format!("within {}", format::quantity(off, unit));
+    ProofLineDoc { unit: Some(unit), ..line(what, FactValue::Number(planted), number(read), wanted, pass) }
 }
 
 /// A count that must be read exactly.
-#[must_use]
 pub fn same(what: &str, planted: u64, read: Option<u64>) -> ProofLineDoc {
     let read_number = number(read.map(|count| count as f64));
-    let planted_number = Scalar::Number(planted as f64);
+    let planted_number = FactValue::Number(planted as f64);
     let count = line(what, planted_number, read_number, "the same".to_owned(), read == Some(planted));
     ProofLineDoc { unit: Some(Unit::Count), ..count }
 }
 
 /// A number that must stay below `limit`, whatever was planted.
-#[must_use]
 pub fn at_most(what: &str, unit: Unit, planted: f64, limit: f64, read: Option<f64>) -> ProofLineDoc {
     let pass = read.is_some_and(|read| read <= limit);
-    let wanted = format!("at most {}", say::quantity(limit, unit));
-    let below = line(what, Scalar::Number(planted), number(read), wanted, pass);
+    let wanted = format!("at most {}", format::quantity(limit, unit));
+    let below = line(what, FactValue::Number(planted), number(read), wanted, pass);
     ProofLineDoc { unit: Some(unit), ..below }
 }
 
 /// A fault that this host did not let be planted, or a measurement that failed.
-#[must_use]
 pub fn missing(what: &str, planted: &str, state: ProofState, why: &str) -> ProofLineDoc {
     ProofLineDoc {
         what: what.to_owned(),
         unit: None,
-        planted: Scalar::Text(planted.to_owned()),
+        planted: FactValue::Text(planted.to_owned()),
         read: None,
         wanted: String::new(),
         state,
@@ -91,13 +89,11 @@ const BUSY: f64 = 0.01;
 
 impl Gaps {
     /// The share of the time that lay in gaps.
-    #[must_use]
     pub fn lost(&self) -> f64 {
         self.gaps_ns.iter().map(|gap| *gap as f64).sum::<f64>() / self.span_ns.max(1) as f64
     }
 
     /// The mean wait of somebody who comes at any moment and then wakes a reader, in seconds.
-    #[must_use]
     pub fn mean_s(&self) -> f64 {
         let squares = self.gaps_ns.iter().map(|gap| (*gap as f64 / 1e9).powi(2)).sum::<f64>();
         let wakes = self.wakes_ns.iter().map(|wake| *wake as f64 / 1e9).sum::<f64>();
@@ -105,7 +101,6 @@ impl Gaps {
     }
 
     /// By how much a quantile of times rises, in seconds, where each ends with a wake-up, whichever.
-    #[must_use]
     pub fn woken_s(&self, quantile: f64, times: &Histogram) -> f64 {
         let mut late = Histogram::default();
         for (ns, count) in times.bins() {
@@ -117,7 +112,7 @@ impl Gaps {
         with.saturating_sub(without) as f64 / 1e9
     }
 
-    /// What may be missed at a quantile of these times: `least`, or what the machine itself adds, and its name then.
+    /// Tolerance at a quantile of these times in s: `least`, or the delay of the machine itself with its name.
     fn allowed(&self, least: f64, quantile: f64, times: &Histogram) -> (f64, &'static str) {
         let added = [(self.wait_s(quantile), JITTER), (self.woken_s(quantile, times), WAKING)];
         added.into_iter().fold((least, ""), |most, one| if one.0 > most.0 { one } else { most })
@@ -130,11 +125,10 @@ impl Gaps {
 
     /// Says what else may have spoilt a line that is wrong by `beyond` seconds more than is allowed. Nobody can tell
     /// whether it was that or the reading where one gap alone is as long.
-    #[must_use]
     pub fn blamed(&self, mut line: ProofLineDoc, beyond: f64) -> ProofLineDoc {
         let (lost, longest) = (self.lost(), self.longest_s());
         if line.state == ProofState::Fail && line.read.is_some() && lost > BUSY {
-            let (share, most) = (say::percent(lost), say::quantity(longest, Unit::Second));
+            let (share, most) = (format::percent(lost), format::quantity(longest, Unit::Second));
             line.why = Some(format!(
                 "other work took {share} of a core's time here, up to {most} at once: try again on a quiet machine"
             ));
@@ -146,7 +140,6 @@ impl Gaps {
     }
 
     /// The wait that a share `quantile` of all moments does not exceed, in seconds.
-    #[must_use]
     pub fn wait_s(&self, quantile: f64) -> f64 {
         let beyond = |wait: f64| -> f64 {
             let over = self.gaps_ns.iter().map(|gap| (*gap as f64 - wait).max(0.0)).sum::<f64>();
@@ -176,7 +169,6 @@ pub struct Own<'h> {
 /// A percentile of a metric of times against the server's own: within 50 us, 1 %, or what the machine itself adds
 /// there.
 /// The answer left somewhere between the server's two readings of the clock; the middle of both is what was planted.
-#[must_use]
 pub fn percentile(
     name: &str,
     quantile: f64,
@@ -199,12 +191,11 @@ pub fn percentile(
 }
 
 /// How late 99 in 100 sends at most were: 100 us, or what the machine itself adds there.
-#[must_use]
 pub fn late(run: &RunData, instrument: &str, gaps: &Gaps) -> ProofLineDoc {
     let mut at_once = Histogram::default();
     at_once.record(1);
     let (limit, whose) = gaps.allowed(LATE_S, 0.99, &at_once);
-    let read = median(run, instrument, "late-p99");
+    let read = median(run, instrument, load::LATE.name());
     let mut line = at_most("p99 lateness of sends", Unit::Second, 0.0, limit, read);
     line.wanted.push_str(whose);
     gaps.blamed(line, read.map_or(f64::INFINITY, |read| read - limit))
@@ -216,13 +207,11 @@ fn series<'r>(run: &'r RunData, instrument: &str, metric: &str) -> Option<&'r Se
 }
 
 /// The median of a metric's measured values.
-#[must_use]
 pub fn median(run: &RunData, instrument: &str, metric: &str) -> Option<f64> {
     stats::median(&series(run, instrument, metric)?.measured())
 }
 
 /// The measured histograms of a metric as one.
-#[must_use]
 pub fn histogram(run: &RunData, instrument: &str, metric: &str) -> Option<Histogram> {
     let mut all = Histogram::default();
     for point in &series(run, instrument, metric)?.points {
@@ -234,17 +223,16 @@ pub fn histogram(run: &RunData, instrument: &str, metric: &str) -> Option<Histog
 }
 
 /// Requests of a load that are over, good and failed, over all its measured takes.
-#[must_use]
 pub fn requests(run: &RunData, instrument: &str) -> Option<u64> {
-    let counts = series(run, instrument, "requests")?.measured();
+    let counts = series(run, instrument, load::REQUESTS.name())?.measured();
     (!counts.is_empty()).then(|| counts.iter().sum::<f64>().round() as u64)
 }
 
 /// Failed requests of a load by kind, over all its measured takes.
-#[must_use]
 pub fn failed(run: &RunData, instrument: &str) -> BTreeMap<String, u64> {
     let mut kinds = BTreeMap::new();
-    let of = |series: &&Series| series.key.instrument == instrument && series.key.metric == "failed";
+    let of =
+        |series: &&Series| series.key.instrument == instrument && series.key.metric == load::FAILED.name();
     for series in run.series.iter().filter(of) {
         let sum: f64 = series.measured().iter().sum();
         let kind = series.key.params.get("kind").unwrap_or("unknown").to_owned();
@@ -254,30 +242,28 @@ pub fn failed(run: &RunData, instrument: &str) -> BTreeMap<String, u64> {
 }
 
 /// A fault that must be named by one of the rules of `kinds`, which must not leave the figures as they are.
-#[must_use]
-pub fn refused(what: &str, planted: &str, run: &RunData, kinds: &[&str]) -> ProofLineDoc {
-    let all = rulings(run, &RunContext::default());
+pub fn refused(what: &str, planted: &str, run: &RunData, kinds: &[&str], cards: Cards) -> ProofLineDoc {
+    let all = rulings(run, &RunContext { cards, ..RunContext::default() });
     let named = all.iter().find(|ruling| {
         let finding = &ruling.finding;
         kinds.contains(&finding.kind()) && matches!(finding.state, Validity::Doubtful | Validity::Invalid)
     });
     let wanted = format!("named by {}", kinds.join(" or "));
-    let planted = Scalar::Text(planted.to_owned());
+    let planted = FactValue::Text(planted.to_owned());
     let Some(ruling) = named else {
         let mut line = line(what, planted, None, wanted, false);
-        line.why = Some(silent(run, kinds));
+        line.why = Some(silent(run, kinds, cards));
         return line;
     };
     let finding = &ruling.finding;
     let text = format!("{} ({}): {}", finding.kind(), finding.state.word(), finding.text());
-    line(what, planted, Some(Scalar::Text(text)), wanted, true)
+    line(what, planted, Some(FactValue::Text(text)), wanted, true)
 }
 
 /// The same where the rule's inputs may be missing on this host: then it must say so, and the line is unknown.
-#[must_use]
-pub fn refused_if_seen(what: &str, planted: &str, run: &RunData, kind: &str) -> ProofLineDoc {
-    let line = refused(what, planted, run, &[kind]);
-    let all = rulings(run, &RunContext::default());
+pub fn refused_if_seen(what: &str, planted: &str, run: &RunData, kind: &str, cards: Cards) -> ProofLineDoc {
+    let line = refused(what, planted, run, &[kind], cards);
+    let all = rulings(run, &RunContext { cards, ..RunContext::default() });
     let unknown =
         all.iter().find(|ruling| ruling.finding.kind() == kind && ruling.finding.state == Validity::Unknown);
     match (line.state, unknown) {
@@ -288,19 +274,18 @@ pub fn refused_if_seen(what: &str, planted: &str, run: &RunData, kind: &str) -> 
     }
 }
 
-/// What must be named as what binds the load of the highest throughput, the first that was not served in full.
-#[must_use]
-pub fn binds(what: &str, planted: &str, run: &RunData, kinds: &[Binding]) -> ProofLineDoc {
-    let context = RunContext::default();
-    let found = bottlenecks(&Look::new(run, &context)).into_iter().next();
+/// The resource that must be named as binding the load of the highest throughput that was not served in full.
+pub fn binds(what: &str, planted: &str, run: &RunData, kinds: &[Binding], cards: Cards) -> ProofLineDoc {
+    let context = RunContext { cards, ..RunContext::default() };
+    let found = bottlenecks(&RunIndex::new(run, &context)).into_iter().next();
     let pass = found.as_ref().is_some_and(|found| kinds.contains(&found.kind));
-    let read = found.map(|found| Scalar::Text(found.sentence));
-    line(what, Scalar::Text(planted.to_owned()), read, "named".to_owned(), pass)
+    let read = found.map(|found| FactValue::Text(found.sentence));
+    line(what, FactValue::Text(planted.to_owned()), read, "named".to_owned(), pass)
 }
 
 /// Why no rule named it: what they said instead.
-fn silent(run: &RunData, kinds: &[&str]) -> String {
-    let all = rulings(run, &RunContext::default());
+fn silent(run: &RunData, kinds: &[&str], cards: Cards) -> String {
+    let all = rulings(run, &RunContext { cards, ..RunContext::default() });
     let said = all.iter().filter(|ruling| kinds.contains(&ruling.finding.kind()));
     let said: Vec<String> = said.map(|ruling| ruling.finding.text()).collect();
     let fault = run.takes.iter().find_map(|take| take.fault.clone());
@@ -312,15 +297,14 @@ fn silent(run: &RunData, kinds: &[&str]) -> String {
 }
 
 /// Requests in flight, as both sides count them, and Little's law within the client's.
-#[must_use]
 pub fn in_flight(run: &RunData, instrument: &str, planted: Option<f64>, gaps: &Gaps) -> Vec<ProofLineDoc> {
-    let read = median(run, instrument, "in-flight");
-    let law = median(run, instrument, "in-flight-by-little");
+    let read = median(run, instrument, load::IN_FLIGHT.name());
+    let law = median(run, instrument, load::LITTLE.name());
     let mut lines = Vec::new();
     match planted {
         Some(own) => {
             // On its way to and from the server a request is in flight for its client alone.
-            let rate = median(run, instrument, "throughput").unwrap_or(0.0);
+            let rate = median(run, instrument, load::THROUGHPUT.name()).unwrap_or(0.0);
             let off = (0.02 * own).max(rate * gaps.mean_s());
             // By so many seconds each request would have had to stay longer.
             let beyond = read.map_or(f64::INFINITY, |read| ((read - own).abs() - off) / rate);
@@ -341,12 +325,11 @@ pub fn in_flight(run: &RunData, instrument: &str, planted: Option<f64>, gaps: &G
 
 /// A stall of `stalled_s` in a take of `seconds` at a constant rate: what is due in it waits for its end, so that the
 /// longest waits are the stall's length and the others spread evenly below.
-#[must_use]
 pub fn stall(run: &RunData, instrument: &str, stalled_s: f64, seconds: f64) -> Vec<ProofLineDoc> {
     // Of the requests, 1 in 100 waits longer: those due in the first hundredth of the take's time of the stall.
     let planted = (stalled_s - 0.01 * seconds).max(0.0);
     let p99 = |metric: &str| Some(histogram(run, instrument, metric)?.quantile_ns(0.99)? as f64 / 1e9);
-    let (response, service) = (p99("response-times"), p99("service-times"));
+    let (response, service) = (p99(load::RESPONSES.name()), p99(load::SERVICES.name()));
     vec![
         within("p99 response time (shows it)", Unit::Second, planted, response, 0.05 * planted),
         at_most("p99 service time (hides it)", Unit::Second, stalled_s, 0.1 * stalled_s, service),
@@ -354,7 +337,6 @@ pub fn stall(run: &RunData, instrument: &str, stalled_s: f64, seconds: f64) -> V
 }
 
 /// All proofs together.
-#[must_use]
 pub fn document(proofs: Vec<ProofDoc>, seconds: f64) -> ProveDoc {
     let count = |state: ProofState| {
         proofs.iter().flat_map(|proof| &proof.lines).filter(|line| line.state == state).count() as u64
@@ -477,15 +459,18 @@ mod tests {
     fn a_rule_must_speak_and_must_not_be_content() {
         let shared = [("throughput", 1.0), ("core-busy;cpu=0;role=both", 0.98)];
         let run = one("connections=1", &shared);
-        let read = refused("a", "one core", &run, &["same-cores"]);
+        let read = refused("a", "one core", &run, &["same-cores"], instruments::cards());
         assert_eq!(read.state, ProofState::Pass);
         assert!(
-            matches!(&read.read, Some(Scalar::Text(text)) if text.starts_with("same-cores (doubtful): "))
+            matches!(&read.read, Some(FactValue::Text(text)) if text.starts_with("same-cores (doubtful): "))
         );
-        let content = refused("a", "x", &run, &["errors"]);
+        let content = refused("a", "x", &run, &["errors"], instruments::cards());
         assert_eq!((content.state, content.read.is_none()), (ProofState::Fail, true));
         assert!(content.why.unwrap().contains("no request failed"));
-        assert_eq!(refused("a", "x", &run, &["nothing"]).why.unwrap(), "no rule spoke of it");
+        assert_eq!(
+            refused("a", "x", &run, &["nothing"], instruments::cards()).why.unwrap(),
+            "no rule spoke of it"
+        );
     }
 
     #[test]

@@ -6,32 +6,32 @@ use std::collections::BTreeMap;
 
 use model::data::RunData;
 use model::doc::{RequestsDoc, StatusDoc};
-use model::{Cards, Histogram, card};
+use model::metrics::load;
+use model::{Cards, Histogram, Metric, Seconds, card};
 
-use crate::load::{first_urls, times_doc, whole};
+use crate::load_doc::{first_urls, times_doc, whole};
 use crate::loads::{Load, of_run};
 
 /// In the order of the run's series; a load whose requests were not counted is left out.
-#[must_use]
 pub fn requests(run: &RunData, cards: Cards) -> Vec<RequestsDoc> {
     let of_load = |load: &Load<'_>| {
         let card = card::find(cards, load.instrument);
         Some(RequestsDoc { card, ..of_load(run, load)? })
     };
-    of_run(run).iter().filter_map(of_load).collect()
+    of_run(run, cards).iter().filter_map(of_load).collect()
 }
 
 fn of_load(run: &RunData, load: &Load<'_>) -> Option<RequestsDoc> {
     let requests = whole(load.requests()?);
     let count = |sums: BTreeMap<String, f64>| sums.into_iter().map(|(name, count)| (name, whole(count)));
-    let errors: BTreeMap<String, u64> = count(load.sums_by("failed", "kind")).collect();
+    let errors: BTreeMap<String, u64> = count(load.sums_by(&load::FAILED, "kind")).collect();
     let urls = first_urls(load.notes(run));
     let url = |status: &str| Some((*urls.get(&status.parse().ok()?)?).to_owned());
-    let statuses = count(load.sums_by("failed-statuses", "status")).map(|(status, count)| {
+    let statuses = count(load.sums_by(&load::STATUSES, "status")).map(|(status, count)| {
         let first_url = url(&status);
         (status, StatusDoc { count, first_url })
     });
-    let times = |metric: &str| {
+    let times = |metric: &Metric<Seconds>| {
         let mut all = Histogram::default();
         let merged = load.histograms(metric).into_iter().try_for_each(|one| all.merge(one));
         // Histograms of other borders do not add up, and are no times then.
@@ -47,8 +47,8 @@ fn of_load(run: &RunData, load: &Load<'_>) -> Option<RequestsDoc> {
         good: requests.saturating_sub(errors.values().sum()),
         errors,
         statuses: statuses.collect(),
-        response_time: times("response-times"),
-        service_time: times("service-times"),
+        response_time: times(&load::RESPONSES),
+        service_time: times(&load::SERVICES),
     })
 }
 

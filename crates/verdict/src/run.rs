@@ -7,40 +7,27 @@ use std::collections::BTreeMap;
 use model::data::RunData;
 use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
-use model::{Cards, NoteBody, Phase, Samples, card};
+use model::{NoteBody, Phase, Samples, card};
 use stats::Summary;
 
-use crate::rules::{self, Look};
+use crate::rules;
+use crate::ruling::validity_of;
+use crate::run_index::{FigureRow, RunContext, RunIndex, noted_seconds};
 use crate::{noise, traffic};
 
-/// What is known besides the run itself.
-#[derive(Clone, Debug, Default)]
-pub struct RunContext<'a> {
-    /// Earlier runs of the same machine and config class, for the noise. Their series are enough.
-    pub earlier: &'a [RunData],
-    pub cards: Cards,
-    /// Runs of the other machines of the same study.
-    pub siblings: Vec<String>,
-    /// The command that repeats the run.
-    pub command: String,
-    /// Put the measured values into the document.
-    pub with_takes: bool,
-}
-
 /// The document that `run`, `show` and `resume` print.
-#[must_use]
 pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
     let head = &run.head;
     let rulings = rules::rulings(run, context);
-    let look = Look::new(run, context);
-    let doc = |row: rules::Row<'_>| {
-        let (validity, reasons) = rules::of_series(&rulings, row.index);
-        SeriesDoc { validity, reasons, ..series_doc(&look, row) }
+    let index = RunIndex::new(run, context);
+    let doc = |row: FigureRow<'_>| {
+        let (validity, reasons) = validity_of(&rulings, row.index);
+        SeriesDoc { validity, reasons, ..series_doc(&index, row) }
     };
-    let series = look.figures().map(doc).collect();
+    let series = index.figures().map(doc).collect();
     let traffic = run.traffic.as_ref();
     let served = traffic.into_iter().flat_map(traffic::of_run);
-    let curves = crate::curves(&look, &rulings);
+    let curves = crate::curves(&index, &rulings);
     let ended = run.notes.iter().rev().find_map(|note| match &note.body {
         NoteBody::EndedBy(word) => Some(word.clone()),
         _ => None,
@@ -50,7 +37,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         schema: "boxscore.run/1".to_owned(),
         run: head.id.clone(),
         study: head.study.clone(),
-        status: head.status.word().to_owned(),
+        status: head.status,
         machine: MachineDoc { id: head.machine_id.clone(), name: head.machine.clone() },
         label: head.label.clone(),
         started: head.started_ns as f64 / 1e9,
@@ -63,7 +50,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         watts: head.watts,
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
-        bottlenecks: crate::bottlenecks(&look),
+        bottlenecks: crate::bottlenecks(&index),
         curves,
         notes: run.notes.clone(),
         errors: errors(run),
@@ -87,12 +74,6 @@ fn own_cpu_seconds(run: &RunData) -> Option<f64> {
     )
 }
 
-/// The sum of the seconds that every sitting of a run noted; `None` where none did.
-pub(crate) fn noted_seconds(run: &RunData, of: impl Fn(&NoteBody) -> Option<f64>) -> Option<f64> {
-    let seconds: Vec<f64> = run.notes.iter().filter_map(|note| of(&note.body)).collect();
-    (!seconds.is_empty()).then(|| seconds.iter().sum())
-}
-
 /// The known facts of the config class.
 fn config(run: &RunData) -> BTreeMap<String, String> {
     let known = CONFIG_CLASS
@@ -111,8 +92,8 @@ fn errors(run: &RunData) -> BTreeMap<String, u64> {
 }
 
 /// One row without what the rules say of it.
-fn series_doc(look: &Look<'_>, row: rules::Row<'_>) -> SeriesDoc {
-    let (series, context) = (row.series, look.context);
+fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
+    let (series, context) = (row.series, index.context);
     let key = &series.key;
     let takes = series.measured();
     let noise = noise::of_series(series, context.earlier, context.cards);
@@ -122,8 +103,8 @@ fn series_doc(look: &Look<'_>, row: rules::Row<'_>) -> SeriesDoc {
         .filter(|point| point.phase == Phase::Measured)
         .map(|point| point.block)
         .collect();
-    let places = look.places(series);
-    let faults = look.run.takes.iter().filter(|take| {
+    let places = index.places(series);
+    let faults = index.run.takes.iter().filter(|take| {
         take.fault.is_some() && take.phase == Phase::Measured && places.contains(&(take.cell, take.arm))
     });
     let mut doc = SeriesDoc {
@@ -136,8 +117,8 @@ fn series_doc(look: &Look<'_>, row: rules::Row<'_>) -> SeriesDoc {
         definition: key.definition,
         arm: key.arm.clone(),
         role: "box".to_owned(),
-        headline: is_headline(look, row),
-        samples: Samples::of(context.cards, &key.instrument),
+        headline: is_headline(index, row),
+        samples: Samples::for_instrument(context.cards, &key.instrument),
         n: takes.len() as u64,
         faults: faults.count() as u64,
         blocks: blocks.len() as u64,
@@ -186,20 +167,19 @@ fn fill(doc: &mut SeriesDoc, summary: &Summary) {
     doc.max = Some(summary.max);
 }
 
-/// What periods differ by is what was asked for in them, so that nothing of it is a figure's uncertainty.
+/// Takes intervals and floors away from a figure of periods: periods differ in what was asked for, not by chance.
 fn without_repetitions(doc: &mut SeriesDoc) {
     (doc.low, doc.high, doc.level) = (None, None, None);
     (doc.mean_low, doc.mean_high, doc.floor) = (None, None, None);
     doc.why = Some("periods differ in what was asked for, and are no repetitions".to_owned());
 }
 
-/// Whether the plan made this row a headline before measuring.
-#[must_use]
-pub fn is_headline(look: &Look<'_>, row: rules::Row<'_>) -> bool {
-    let plan = &look.run.plan;
+/// True if the plan made this row a headline before measuring.
+pub fn is_headline(index: &RunIndex<'_>, row: FigureRow<'_>) -> bool {
+    let plan = &index.run.plan;
     let key = &row.series.key;
     let named = |cell: &model::Cell| cell.headline.contains(&key.metric);
-    let places = look.places(row.series);
+    let places = index.places(row.series);
     if !places.is_empty() {
         let cells = places.iter().filter_map(|(cell, _)| plan.cells.get(usize::try_from(*cell).ok()?));
         return cells.filter(|cell| cell.instrument == key.instrument).any(named);

@@ -5,22 +5,22 @@
 use std::error::Error;
 use std::time::Duration;
 
-use instruments::kv::client::Client;
-use instruments::kv::connection::Connection;
-use instruments::kv::hot::{self, Hot};
-use instruments::kv::keys::{HOT, value};
-use instruments::kv::times::Times;
-use instruments::load::kv::Spec;
-use instruments::load::kv::data::{At, Work};
-use instruments::load::kv::keys::{Popularity, Sizes};
+use instruments::bench::kv::client::Client;
+use instruments::bench::kv::connection::Connection;
+use instruments::bench::kv::hot::{self, Hot};
+use instruments::bench::kv::keys::{HOT, value};
+use instruments::bench::kv::times::Times;
+use instruments::load::store_client::Spec;
+use instruments::load::store_client::data::{At, Work};
+use instruments::load::store_client::keys::{Popularity, Sizes};
 use instruments::load::{Control, Load, run};
-use instruments::net::frame::Wait;
+use instruments::bench::net::frame::Wait;
 use instruments::store_protocol::resp::Resp;
 
 /// Bytes of each value.
 const SIZE: u32 = 100;
 
-/// What is read: 30-byte keys, as clusterperf has them.
+/// The keys that are read: 30 bytes each, as clusterperf has them.
 fn spec() -> Spec {
     Spec {
         keys: 1000,

@@ -5,7 +5,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Options, Outcome, bound, comparison, load};
+use super::bound;
+use super::options::Options;
+use super::pairs::{Outcome, comparison, load};
 
 /// Bytes of a message.
 const SIZES: [usize; 3] = [64, 1024, 65_536];

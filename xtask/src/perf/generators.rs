@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Options, Outcome, bound, comparison, load};
+use super::bound;
+use super::options::Options;
+use super::pairs::{Outcome, comparison, load};
 use crate::shell;
 
 pub const OURS: &str = "boxscore";
@@ -74,16 +76,16 @@ pub fn built(folder: &Path, name: &str) -> Result<String> {
     Ok(program)
 }
 
-/// What one run of a generator gave.
+/// Result of one run of a generator.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     cpu_us: f64,
     per_s: f64,
 }
 
-/// What is compared, and how its generators are called.
+/// A comparison of generators, and the commands that start them.
 pub trait Match {
-    /// What the rows begin with.
+    /// First word of the rows.
     fn what(&self) -> &'static str;
     /// The program and its arguments.
     fn words(&self, name: &str, connections: u32) -> Vec<String>;

@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::bound;
 use super::generators::{self, FLOOR, Match, OURS, SECONDS, Server};
-use super::{Options, Outcome, bound, comparison, in_turns, load};
+use super::options::Options;
+use super::pairs::{Outcome, comparison, in_turns, load};
 use crate::shell;
 
 const CONNECTIONS: u32 = 50;

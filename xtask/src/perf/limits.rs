@@ -8,25 +8,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use serde_json::{Value, json};
 
-use super::{Options, Outcome};
+use super::options::Options;
+use super::pairs::{Limit, Outcome};
 use crate::shell;
-
-#[derive(Debug, Clone)]
-pub struct Limit {
-    what: &'static str,
-    value: f64,
-    most: f64,
-    unit: &'static str,
-}
-
-impl Limit {
-    pub fn kept(&self) -> Value {
-        let held = self.value <= self.most;
-        json!({"what": self.what, "value": self.value, "most": self.most, "unit": self.unit, "held": held})
-    }
-}
 
 /// Runs in the store when its costs are measured.
 const RUNS: usize = 1000;

@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Options, Outcome, comparison, in_turns, load};
+use super::options::Options;
+use super::pairs::{Outcome, comparison, in_turns, load};
 use crate::shell;
 
 const LINES: u64 = 10_000_000;

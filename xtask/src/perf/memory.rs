@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Options, Outcome, bound, comparison, in_turns, load};
+use super::bound;
+use super::options::Options;
+use super::pairs::{Outcome, comparison, in_turns, load};
 use crate::shell;
 
 /// A run that lasts longer is stuck.
@@ -182,7 +184,7 @@ fn columns(text: &str) -> BTreeMap<String, f64> {
     text.lines().filter_map(pair).collect()
 }
 
-/// What is known about the machine, for the record.
+/// Name of the CPU; the architecture if it has none.
 pub fn cpu_model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("model name"));

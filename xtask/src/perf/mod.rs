@@ -1,8 +1,6 @@
 //! `cargo xtask perf`: our kernels beside others', and our own size and start-up, paired and in turns.
 //!
-//! A comparison is a number of pairs on one pinned CPU, in random order within a pair; its figure is the
-//! Hodges-Lehmann ratio ours / theirs of the speeds (above 1: we are faster) with its interval. Nothing
-//! here is a test, and no figure fails a build. Other people's programs are only run, by the paths given.
+//! Nothing here is a test, and no figure fails a build. Other people's programs are only run, by the paths given.
 
 mod bound;
 mod crc;
@@ -13,89 +11,42 @@ mod logs;
 mod memory;
 mod net;
 mod options;
+mod pairs;
 mod record;
 mod runtime;
 mod web;
 
-use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use anyhow::Result;
 
 use crate::shell;
-pub use options::Options;
+use options::Options;
+use pairs::Outcome;
 
-/// One comparison, done.
-#[derive(Debug, Clone)]
-pub struct Comparison {
-    pub what: String,
-    pub peer: String,
-    /// Medians of the pairs' speeds (or times, where `unit` is one), in `unit`.
-    pub ours: f64,
-    pub theirs: f64,
-    pub unit: &'static str,
-    /// Speed of ours over theirs: estimate, low, high.
-    pub ratio: f64,
-    pub interval: Option<(f64, f64)>,
-    pub pairs: usize,
-    pub load: (f64, f64),
-}
+/// One group of comparisons: the options, the program that runs our side, and where the results go.
+type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
-/// What is left out, and why: shown, never silent.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    pub comparisons: Vec<Comparison>,
-    pub limits: Vec<limits::Limit>,
-    pub skipped: Vec<String>,
-}
+/// The parts by the names that `--only` takes, in the order in which they run.
+const PARTS: [(&str, Part); 10] = [
+    ("crc32c", crc::run),
+    ("latency", memory::latency),
+    ("bandwidth", memory::bandwidth),
+    ("stream", memory::stream),
+    ("web", web::run),
+    ("kv", kv::run),
+    ("logs", logs::run),
+    ("net", net::run),
+    ("runtime", runtime::run),
+    ("limits", |options, _, outcome| limits::run(options, outcome)),
+];
 
-impl Outcome {
-    fn keep(&mut self, comparison: Comparison) {
-        println!("{}", row(&comparison));
-        self.comparisons.push(comparison);
-    }
-
-    fn skip(&mut self, what: &str, why: &str) {
-        println!("{what}: {why}: skipped");
-        self.skipped.push(format!("{what}: {why}"));
-    }
-}
-
+/// Runs the parts that the options ask for, prints a line for each comparison and keeps them in docs/perf.
 pub fn run(words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
     let peers = build()?;
-    println!(
-        "{:<44} {:<16} {:>11} {:>11} {:<5} {:>6}  {:<16} {:>5}  load",
-        "what", "beside", "ours", "theirs", "", "ratio", "interval", "pairs"
-    );
+    println!("{}", pairs::heading());
     let mut outcome = Outcome::default();
-    if options.wants("crc32c") {
-        crc::run(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("latency") {
-        memory::latency(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("bandwidth") {
-        memory::bandwidth(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("stream") {
-        memory::stream(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("web") {
-        web::run(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("kv") {
-        kv::run(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("logs") {
-        logs::run(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("net") {
-        net::run(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("runtime") {
-        runtime::run(&options, &peers, &mut outcome)?;
-    }
-    if options.wants("limits") {
-        limits::run(&options, &mut outcome)?;
+    for (_, part) in PARTS.iter().filter(|(name, _)| options.wants(name)) {
+        part(&options, &peers, &mut outcome)?;
     }
     record::append(&options, &outcome)
 }
@@ -108,105 +59,4 @@ fn build() -> Result<String> {
     let words = ["build", "--release", "--locked", "--quiet", "--manifest-path", &manifest, "--target-dir"];
     shell::run(&shell::cargo(), &[words.as_slice(), &[&target]].concat())?;
     Ok(format!("{target}/release/boxscore-peers"))
-}
-
-/// Puts pairs (ours, theirs) of speeds together; `times` says that the values are times instead.
-fn comparison(
-    what: &str,
-    peer: &str,
-    unit: &'static str,
-    pairs: &[(f64, f64)],
-    times: bool,
-    before: f64,
-) -> Result<Comparison> {
-    let (ours, theirs): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-    let d = if times { stats::log_ratios(&theirs, &ours) } else { stats::log_ratios(&ours, &theirs) };
-    let paired = stats::paired(&d.with_context(|| what.to_owned())?, 1)?;
-    let middle = |values: &[f64]| stats::median(values).context("no pairs");
-    Ok(Comparison {
-        what: what.into(),
-        peer: peer.into(),
-        ours: middle(&ours)?,
-        theirs: middle(&theirs)?,
-        unit,
-        ratio: paired.estimate.exp(),
-        interval: paired.interval.map(|interval| (interval.low.exp(), interval.high.exp())),
-        pairs: paired.n,
-        load: (before, load()),
-    })
-}
-
-/// Runs both sides of each pair, the first of them drawn.
-fn in_turns<A, B>(
-    pairs: usize,
-    seed: u64,
-    mut ours: impl FnMut() -> Result<A>,
-    mut theirs: impl FnMut() -> Result<B>,
-) -> Result<Vec<(A, B)>> {
-    let mut random = stats::Rng::new(seed);
-    let mut done = Vec::with_capacity(pairs);
-    for _ in 0..pairs {
-        done.push(if random.below(2) == 0 {
-            let first = ours()?;
-            (first, theirs()?)
-        } else {
-            let first = theirs()?;
-            (ours()?, first)
-        });
-    }
-    Ok(done)
-}
-
-/// The load average of the last minute; not a number where the system has none.
-fn load() -> f64 {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
-}
-
-fn row(c: &Comparison) -> String {
-    let interval = c.interval.map_or("none".to_owned(), |(low, high)| format!("{low:.3} to {high:.3}"));
-    format!(
-        "{:<44} {:<16} {:>11.3} {:>11.3} {:<5} {:>6.3}  {interval:<16} {:>5}  {:.2}, {:.2}",
-        c.what, c.peer, c.ours, c.theirs, c.unit, c.ratio, c.pairs, c.load.0, c.load.1
-    )
-}
-
-/// The comparison as it is kept.
-fn kept(c: &Comparison) -> Value {
-    json!({
-        "what": c.what, "peer": c.peer, "unit": c.unit, "ours": c.ours, "theirs": c.theirs,
-        "ratio": c.ratio, "low": c.interval.map(|i| i.0), "high": c.interval.map(|i| i.1),
-        "pairs": c.pairs, "load_before": c.load.0, "load_after": c.load.1,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shorter_time_is_a_higher_ratio() {
-        let pairs: Vec<(f64, f64)> = (0..12).map(|i| (10.0, 12.0 + 0.01 * f64::from(i))).collect();
-        let slower = comparison("x", "y", "GB/s", &pairs, false, 0.0).unwrap();
-        let faster = comparison("x", "y", "ns", &pairs, true, 0.0).unwrap();
-        assert!(slower.ratio < 0.84 && faster.ratio > 1.2);
-        let (low, high) = faster.interval.unwrap();
-        assert!(low <= faster.ratio && faster.ratio <= high);
-        assert!(row(&faster).contains("1.2"));
-        assert_eq!(kept(&faster)["pairs"], 12);
-    }
-
-    #[test]
-    fn both_sides_run_in_each_pair_and_both_go_first() {
-        let order = std::cell::RefCell::new(String::new());
-        let say = |c: char| {
-            order.borrow_mut().push(c);
-            Ok(())
-        };
-        in_turns(40, 3, || say('a'), || say('b')).unwrap();
-        let order = order.into_inner();
-        let pairs: Vec<&str> = (0..40).map(|i| &order[2 * i..2 * i + 2]).collect();
-        assert!(pairs.iter().all(|pair| ["ab", "ba"].contains(pair)));
-        assert!(pairs.contains(&"ab") && pairs.contains(&"ba"));
-    }
 }

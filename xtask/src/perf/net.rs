@@ -15,7 +15,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::{Options, Outcome, bound, comparison, in_turns, load};
+use super::bound;
+use super::options::Options;
+use super::pairs::{Outcome, comparison, in_turns, load};
 use crate::shell;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -23,7 +25,7 @@ const HOST: &str = "127.0.0.1";
 /// Of ours: a second or two asleep; spinning threads on a busy machine need far longer than on an idle one.
 const ROUNDS: &str = "20000";
 
-/// What is measured.
+/// One test of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Test {
     PingPong { proto: &'static str, mode: &'static str },
@@ -141,7 +143,7 @@ impl Server {
     }
 }
 
-/// Whether a table of the kernel has a socket that is bound to the port and connected to none.
+/// True if a table of the kernel has a socket that is bound to the port and not connected.
 fn listens(table: &str, port: u16) -> bool {
     table.lines().skip(1).any(|line| {
         let mut columns = line.split_whitespace().skip(1);

@@ -1,4 +1,4 @@
-//! What `cargo xtask perf` may be told.
+//! Options of `cargo xtask perf`.
 
 use anyhow::{Context, Result, bail};
 

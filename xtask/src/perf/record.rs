@@ -6,7 +6,9 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 
-use super::{Options, Outcome, kept, memory};
+use super::memory;
+use super::options::Options;
+use super::pairs::{Outcome, kept};
 use crate::shell;
 
 pub fn append(options: &Options, outcome: &Outcome) -> Result<()> {
@@ -36,7 +38,7 @@ pub fn append(options: &Options, outcome: &Outcome) -> Result<()> {
         "date": date,
         "machine": machine,
         "comparisons": outcome.comparisons.iter().map(kept).collect::<Vec<_>>(),
-        "limits": outcome.limits.iter().map(super::limits::Limit::kept).collect::<Vec<_>>(),
+        "limits": outcome.limits.iter().map(super::pairs::Limit::kept).collect::<Vec<_>>(),
         "skipped": outcome.skipped,
     });
     let before = if path.exists() { fs::read_to_string(&path)? } else { String::new() };

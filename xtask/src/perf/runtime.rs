@@ -1,7 +1,7 @@
 //! SciMark2's kernels in C as the instrument runs them, beside the same files in a bare loop
 //! (`perf/kernels.c`).
 //!
-//! What differs is what measuring adds: results that are checked first, batches with two clocks read around each,
+//! The difference is the cost of measuring: results that are checked first, batches with two clocks read around each,
 //! a supervisor that waits. Both sides are built by the same compiler with the same flags, and the functions that
 //! are timed begin with a line of the cache in either, so that it is not the linker that is compared. Speeds in
 //! MFLOPS by CPU time. Not counted: building, checking, and the batches that are not scored.
@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Options, Outcome, bound, comparison, generators, in_turns, load};
+use super::options::Options;
+use super::pairs::{Outcome, comparison, in_turns, load};
+use super::{bound, generators};
 use crate::shell;
 
 /// Kernels of the small size, and the operations that SciMark2 credits a cycle.
@@ -25,7 +27,7 @@ const KERNELS: [(&str, f64); 5] = [
 ];
 /// Least CPU time of the batch that counts.
 const SECONDS: &str = "0.3";
-const SOURCES: &str = "crates/instruments/src/runtime/languages/c";
+const SOURCES: &str = "crates/instruments/src/bench/runtime/languages/c";
 const FLAGS: &str = "-O2";
 const LIMIT: Duration = Duration::from_secs(120);
 

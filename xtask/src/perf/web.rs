@@ -9,7 +9,8 @@ use std::net::TcpListener;
 use anyhow::Result;
 
 use super::generators::{self, FLOOR, Match, OURS, SECONDS, Server};
-use super::{Options, Outcome};
+use super::options::Options;
+use super::pairs::Outcome;
 use crate::shell;
 
 const CONNECTIONS: [u32; 2] = [50, 500];

@@ -9,7 +9,7 @@ struct Ban {
     inside: &'static [&'static str],
     /// Where it does not: the homes.
     homes: &'static [&'static str],
-    /// Whether tests may do it.
+    /// True if tests may do it.
     tests: bool,
     instead: &'static str,
 }
@@ -49,10 +49,10 @@ const BANS: &[Ban] = &[
             "crates/boxscore/",
             "crates/lab/",
             "crates/instruments/src/workload/",
-            "crates/instruments/src/runtime/",
+            "crates/instruments/src/bench/runtime/",
         ],
         tests: true,
-        instead: "read sysfs or /proc, or spawn from sys, boxscore, lab, instruments/src/workload or runtime",
+        instead: "read sysfs or /proc, or spawn from sys, boxscore, lab, instruments/src/workload or bench/runtime",
     },
     Ban {
         what: "fs::write",

@@ -6,20 +6,42 @@
 //! that a macro makes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use super::bans::Production;
-use super::source::{Source, crate_of};
+use super::source::{Complaint, Source, crate_of};
 
 /// The largest circle that may be.
-pub const MOST: usize = 3;
+const MOST: usize = 3;
 /// How often a name may be passed on.
 const DEEPEST: usize = 8;
 
 /// A file of a circle, and the files of the circle that it imports from.
-pub type Arrows = (String, Vec<String>);
+type Arrows = (String, Vec<String>);
+
+/// A complaint about each crate whose largest circle has too many files, with the arrows that tie it.
+pub fn check(files: &[Production<'_>]) -> Vec<Complaint> {
+    let too_large = largest(files).into_iter().filter(|(_, circle)| circle.len() > MOST);
+    too_large.map(|(krate, circle)| complaint(&krate, &circle)).collect()
+}
+
+fn complaint(krate: &str, circle: &[Arrows]) -> Complaint {
+    let first = circle.first().map_or("", |(path, _)| path);
+    let mut what = format!(
+        "{} files of {krate} import each other in a circle; {MOST} are the most. Move what they share into a file of \
+         its own",
+        circle.len()
+    );
+    for (path, targets) in circle {
+        let root = path.find("/src/").map_or(0, |at| at + "/src/".len());
+        let targets: Vec<&str> = targets.iter().map(|target| target.get(root..).unwrap_or(target)).collect();
+        let _ = write!(what, "\n    {path} -> {}", targets.join(", "));
+    }
+    Complaint::new(first, 0, what)
+}
 
 /// The largest circle of each crate; nothing where there is none.
-pub fn largest(files: &[Production<'_>]) -> Vec<(String, Vec<Arrows>)> {
+fn largest(files: &[Production<'_>]) -> Vec<(String, Vec<Arrows>)> {
     let mut crates: BTreeMap<&str, Vec<Production<'_>>> = BTreeMap::new();
     for file in files.iter().filter(|(source, _)| source.path.contains("/src/")) {
         crates.entry(crate_of(&file.0.path)).or_default().push(*file);
@@ -239,7 +261,6 @@ fn reachable<'a>(graph: &'a BTreeMap<String, BTreeSet<String>>, from: &str) -> B
 mod tests {
     use super::*;
     use crate::tidy::bans::production;
-    use crate::tidy::ratchet;
 
     fn circle(files: &[(&str, &str)]) -> Vec<String> {
         let sources: Vec<Source> =
@@ -265,8 +286,8 @@ mod tests {
         assert_eq!(circle(&files), ["four", "one", "three", "two/mod"]);
         let sources: Vec<Source> =
             files.iter().map(|(name, text)| Source::new(format!("crates/a/src/{name}.rs"), *text)).collect();
-        let found = ratchet::check(&ratchet::counts(&sources), "");
-        assert!(found[0].what.contains("circle a: 4, may be 3"), "{found:?}");
+        let found = check(&production(&sources));
+        assert!(found[0].what.starts_with("4 files of a import each other"), "{found:?}");
         assert!(found[0].what.contains("crates/a/src/three.rs"), "{found:?}");
     }
 

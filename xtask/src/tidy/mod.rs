@@ -7,10 +7,10 @@ pub mod bans;
 mod circle;
 mod code;
 mod dead;
+mod ids;
 mod links;
 mod own_text;
 pub mod prose;
-mod ratchet;
 mod size;
 pub mod source;
 mod words;
@@ -37,14 +37,6 @@ pub fn sources() -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Writes the limits of the ratcheted rules as low as they may be now.
-pub fn lower() -> Result<()> {
-    let path = shell::root().join(ratchet::LIMITS);
-    let limits = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let lowered = ratchet::lowered(&ratchet::counts(&sources()?), &limits);
-    fs::write(&path, lowered).with_context(|| format!("cannot write {}", path.display()))
-}
-
 /// Checks the working tree and prints every complaint, then where unsafe code lives.
 pub fn run() -> Result<()> {
     let root = shell::root();
@@ -55,16 +47,15 @@ pub fn run() -> Result<()> {
     complaints.extend(bans::check(&sources));
     complaints.extend(size::check(&sources, &exceptions));
     complaints.extend(dead::check(&sources));
+    complaints.extend(ids::check(&sources));
     complaints.extend(links::check(&sources, &|path| root.join(path).exists()));
     complaints.extend(words::check(&sources, &std::env::var("BOXSCORE_TIDY_WORDS").unwrap_or_default()));
-    let (counts, limits) =
-        (ratchet::counts(&sources), fs::read_to_string(root.join(ratchet::LIMITS)).unwrap_or_default());
-    complaints.extend(ratchet::check(&counts, &limits));
+    let files = bans::production(&sources);
+    complaints.extend(circle::check(&files));
+    complaints.extend(own_text::check(&files));
+    complaints.extend(prose::docs(&files));
+    complaints.extend(prose::names(&files));
     complaints.sort();
-    println!("rules that are not kept everywhere yet, and how often they are broken:");
-    for count in counts.iter().filter(|count| count.now > count.free) {
-        println!("  {} {} {}", count.rule, count.krate, count.now);
-    }
     println!("unsafe code outside crates/sys:");
     for home in bans::unsafe_homes(&sources) {
         println!("  {home}");

@@ -4,19 +4,44 @@
 //! field or variable, so what it finds is few and certain rather than everything.
 
 use super::bans::Production;
-use super::source::{Place, Source, finds, lines};
+use super::source::{Complaint, Source, finds, lines};
 
 /// Crates that make or show what was concluded.
 const INSIDE: &[&str] = &["crates/verdict/src/", "crates/report/src/", "crates/boxscore/src/"];
 /// Importers of foreign formats, which have nothing but text.
-const HOMES: &[&str] = &["crates/boxscore/src/import/", "crates/boxscore/src/importers/"];
+const HOMES: &[&str] = &["crates/boxscore/src/import/"];
 /// Fields that hold words of ours.
-const FIELDS: &[&str] = &["text", "why", "says", "sentence", "message", "advice"];
+const FIELDS: &[&str] =
+    &["text", "why", "says", "sentence", "message", "advice", "paragraph", "lead", "title"];
 /// Variables that hold them.
-const VARIABLES: &[&str] =
-    &["why", "says", "sentence", "note", "finding", "fault", "advice", "hint", "clause"];
-/// What stands between a text and the call that reads it.
-const PASSED: &[&str] = &["as_str()", "as_deref()", "as_ref()", "trim()", "trim_start()", "trim_end()"];
+const VARIABLES: &[&str] = &[
+    "why",
+    "says",
+    "said",
+    "sentence",
+    "note",
+    "finding",
+    "fault",
+    "advice",
+    "hint",
+    "clause",
+    "paragraph",
+    "lead",
+    "title",
+];
+/// Calls that may stand between a text and the one that reads it.
+const PASSED: &[&str] = &[
+    "to_string()",
+    "to_owned()",
+    "to_lowercase()",
+    "clone()",
+    "as_str()",
+    "as_deref()",
+    "as_ref()",
+    "trim()",
+    "trim_start()",
+    "trim_end()",
+];
 const CALLS: &[&str] = &[
     "split_once",
     "rsplit_once",
@@ -28,12 +53,19 @@ const CALLS: &[&str] = &[
     "starts_with",
     "ends_with",
     "find",
+    "rfind",
+    "splitn",
+    "rsplitn",
+    "replacen",
+    "matches",
+    "match_indices",
+    "eq_ignore_ascii_case",
 ];
 
-pub const INSTEAD: &str = "decide from a variant or a field, not from our own words";
+const INSTEAD: &str = "decide from a variant or a field, not from our own words";
 
 /// Every such call in production code.
-pub fn places(files: &[Production<'_>]) -> Vec<Place> {
+pub fn check(files: &[Production<'_>]) -> Vec<Complaint> {
     let is_inside = |(source, _): &&Production<'_>| {
         INSIDE.iter().any(|folder| source.path.starts_with(folder))
             && !HOMES.iter().any(|folder| source.path.starts_with(folder))
@@ -41,7 +73,7 @@ pub fn places(files: &[Production<'_>]) -> Vec<Place> {
     files.iter().filter(is_inside).flat_map(|(source, code)| inside(source, code)).collect()
 }
 
-fn inside(source: &Source, code: &str) -> Vec<Place> {
+fn inside(source: &Source, code: &str) -> Vec<Complaint> {
     let mut found = Vec::new();
     // A chain may go on in the next line.
     let mut chain = String::new();
@@ -52,7 +84,7 @@ fn inside(source: &Source, code: &str) -> Vec<Place> {
         }
         let known = calls(&chain);
         chain.push_str(line);
-        found.extend((known..calls(&chain)).map(|_| Place::new(source, number)));
+        found.extend((known..calls(&chain)).map(|_| Complaint::new(&source.path, number, INSTEAD)));
     }
     found
 }
@@ -64,7 +96,7 @@ fn calls(code: &str) -> usize {
     names.map(|(name, is_field)| after(code, &name, is_field).filter(|rest| reads(rest)).count()).sum()
 }
 
-/// What follows each use of a name, as a field or as a variable.
+/// The code behind each use of a name, as a field or as a variable.
 fn after<'a>(code: &'a str, name: &'a str, is_field: bool) -> impl Iterator<Item = &'a str> {
     code.match_indices(name).filter_map(move |(at, _)| {
         let is_whole = finds(&code[at..], name) == Some(0);
@@ -74,15 +106,25 @@ fn after<'a>(code: &'a str, name: &'a str, is_field: bool) -> impl Iterator<Item
     })
 }
 
-fn reads(mut rest: &str) -> bool {
+/// The text is taken apart, or compared with words. A field may be a method: `finding.text()`.
+fn reads(rest: &str) -> bool {
+    let mut rest = rest.strip_prefix("()").unwrap_or(rest);
     loop {
         rest = rest.trim_start().trim_start_matches('?');
+        if ["==", "!="].iter().any(|sign| rest.strip_prefix(sign).is_some_and(is_literal)) {
+            return true;
+        }
         let Some(chained) = rest.strip_prefix('.') else { return false };
         match PASSED.iter().find_map(|call| chained.strip_prefix(call)) {
             Some(further) => rest = further,
             None => return CALLS.iter().any(|call| finds(chained, call) == Some(0) && called(chained, call)),
         }
     }
+}
+
+/// A string literal of at least one letter, which is blanked here.
+fn is_literal(rest: &str) -> bool {
+    rest.len() - rest.trim_start_matches(' ').len() > " \"\"".len()
 }
 
 fn called(chained: &str, call: &str) -> bool {
@@ -95,7 +137,7 @@ mod tests {
 
     fn numbers(path: &str, text: &str) -> Vec<usize> {
         let sources = [Source::new(path, text)];
-        places(&super::super::bans::production(&sources)).into_iter().map(|place| place.line).collect()
+        check(&super::super::bans::production(&sources)).into_iter().map(|place| place.line).collect()
     }
 
     #[test]
@@ -107,6 +149,9 @@ mod tests {
             "fact.why.as_deref().contains(x)",
             "match note { note if note.starts_with(\"W\") => 1 }",
             "found\n    .text\n    .ends_with(\"!\")",
+            "finding.text().to_string().starts_with(\"x\")",
+            "if said == \"in a pasted line\" { 1 } else { 2 }",
+            "doc.paragraph.rfind('.')",
         ] {
             let text = format!("//! x\nfn f() {{\n    {planted};\n}}\n");
             assert_eq!(numbers("crates/verdict/src/x.rs", &text).len(), 1, "{planted}");
@@ -128,6 +173,8 @@ mod tests {
             "notes.contains(&a)",
             "row.why.clone()",
             "why.is_some()",
+            "why == \"\"",
+            "finding.text()",
         ] {
             assert!(numbers("crates/verdict/src/x.rs", free).is_empty(), "{free}");
         }

@@ -1,10 +1,10 @@
 //! Doc comments that begin as a riddle does, and names that say nothing.
 
 use super::bans::Production;
-use super::source::{Place, lines};
+use super::source::{Complaint, lines};
 
-pub const DOC: &str = "say what the thing is, not \"What ...\" or \"Whether ...\"";
-pub const NAME: &str = "name a public function by what it gives, not `of`, `said` or `told`";
+const DOC: &str = "say what the thing is, not \"What ...\" or \"Whether ...\"";
+const NAME: &str = "name a public function by what it gives, not `of`, `said` or `told`";
 
 const OPENINGS: &[&str] = &["What", "Whether"];
 const VAGUE: &[&str] = &["of", "said", "told"];
@@ -33,7 +33,7 @@ pub fn doc_comments((source, code): &Production<'_>) -> Vec<Doc> {
 }
 
 /// Doc comments that open with one of the words, and are no question.
-pub fn docs(files: &[Production<'_>]) -> Vec<Place> {
+pub fn docs(files: &[Production<'_>]) -> Vec<Complaint> {
     let is_riddle = |doc: &Doc| {
         let first = doc.text.split("\n\n").next().unwrap_or("");
         let word = first.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
@@ -41,17 +41,17 @@ pub fn docs(files: &[Production<'_>]) -> Vec<Place> {
     };
     let inside = |file: &Production<'_>| {
         let docs: Vec<Doc> = doc_comments(file).into_iter().filter(is_riddle).collect();
-        docs.into_iter().map(|doc| Place::new(file.0, doc.line)).collect::<Vec<_>>()
+        docs.into_iter().map(|doc| Complaint::new(&file.0.path, doc.line, DOC)).collect::<Vec<_>>()
     };
     files.iter().flat_map(inside).collect()
 }
 
 /// Public functions with a vague name.
-pub fn names(files: &[Production<'_>]) -> Vec<Place> {
+pub fn names(files: &[Production<'_>]) -> Vec<Complaint> {
     let is_vague = |line: &str| public_function(line).is_some_and(|name| VAGUE.contains(&name));
     let inside = |(source, code): &Production<'_>| {
         let found = lines(code).filter(|(_, line)| is_vague(line));
-        found.map(|(number, _)| Place::new(source, number)).collect::<Vec<_>>()
+        found.map(|(number, _)| Complaint::new(&source.path, number, NAME)).collect::<Vec<_>>()
     };
     files.iter().flat_map(inside).collect()
 }
@@ -70,7 +70,7 @@ mod tests {
     use crate::tidy::Source;
     use crate::tidy::bans::production;
 
-    fn count(rule: fn(&[Production<'_>]) -> Vec<Place>, text: &str) -> usize {
+    fn count(rule: fn(&[Production<'_>]) -> Vec<Complaint>, text: &str) -> usize {
         rule(&production(&[Source::new("crates/a/src/x.rs", text)])).len()
     }
 

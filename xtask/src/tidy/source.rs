@@ -51,20 +51,6 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Where a rule is broken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub path: String,
-    /// From 1.
-    pub line: usize,
-}
-
-impl Place {
-    pub fn new(source: &Source, line: usize) -> Place {
-        Place { path: source.path.clone(), line }
-    }
-}
-
 /// The crate of a path: `crates/NAME/...`, or the first folder.
 pub fn crate_of(path: &str) -> &str {
     let mut parts = path.split('/');

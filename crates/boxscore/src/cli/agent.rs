@@ -6,7 +6,7 @@ use model::frame::{Hello, WIRE_VERSION};
 use crate::error::CliError;
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub struct AgentArgs {
     /// Speak frames on stdin and stdout
     #[arg(long, required = true)]
     pub stdio: bool,
@@ -15,19 +15,31 @@ pub struct Args {
 /// Version and source hash: two different builds are never mixed in a study.
 pub const BUILD: &str = env!("BOXSCORE_BUILD");
 
-pub fn run(_args: &Args) -> Result<u8, CliError> {
+pub fn run(_args: &AgentArgs) -> Result<u8, CliError> {
     let worker = Worker {
         instruments: instruments::all(),
         hello: hello()?,
         generate: instruments::remote_task::serve,
         lost,
         set_progress: instruments::progress::install,
+        anew,
     };
     match worker.serve(std::io::stdin(), std::io::stdout()) {
         Ok(()) => Ok(0),
         Err(WorkerError::Pipe(_)) => Ok(1),
         Err(error @ WorkerError::Order { .. }) => Err(CliError::data(error.to_string())),
     }
+}
+
+/// Starts this program anew in this process: on the same pipes, with memory of its own. Returns only why that failed.
+fn anew() -> Option<String> {
+    use std::os::unix::process::CommandExt;
+
+    instruments::workload::guard::end_all();
+    // Not by its path: another build may be there by now.
+    let error =
+        std::process::Command::new("/proc/self/exe").arg0("boxscore").args(["agent", "--stdio"]).exec();
+    Some(error.to_string())
 }
 
 /// The program is gone or said Abort: nothing of the take in flight is worth keeping.
@@ -41,7 +53,7 @@ fn lost() {
 }
 
 fn hello() -> Result<Hello, CliError> {
-    let cpus = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
+    let cpus = sys::affinity::allowed()?;
     let number = |cpu: usize| u32::try_from(cpu).unwrap_or(u32::MAX);
     let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     Ok(Hello {

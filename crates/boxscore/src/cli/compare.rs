@@ -8,8 +8,9 @@ use verdict::matrix::MatrixOptions;
 
 use crate::cli::Global;
 use crate::error::{CliError, Kind};
-use crate::resolve::{Loaded, Resolver, distinct};
-use crate::{out, planning, ratios};
+use crate::lookup::resolve::{Loaded, Resolver, distinct};
+use crate::show::ratios;
+use crate::{out, plan};
 
 const AFTER: &str = "\
 Examples:
@@ -29,8 +30,8 @@ another store, a published machine, a line of `boxscore show --line`. The first 
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
-    /// What to compare; the first is the base [with --ratio: default `.`]
+pub struct CompareArgs {
+    /// Names to compare; the first is the base [with --ratio: default `.`]
     #[arg(value_name = "NAME", required_unless_present = "ratio")]
     pub names: Vec<String>,
     /// Only rows whose metric or instrument has this name
@@ -76,7 +77,7 @@ pub enum FailOn {
     Invalid,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &CompareArgs, global: &Global) -> Result<u8, CliError> {
     let mut resolver = Resolver::new(global)?;
     if !args.matrix.is_empty() {
         return matrix(args, &mut resolver, global);
@@ -89,8 +90,11 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         many => many.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?,
     };
     if loaded.len() < 2 {
-        return Err(CliError::usage(format!("`{}` is one thing: a comparison needs two", args.names[0]))
-            .hint("for example `boxscore compare latest~1 latest`, or a published machine as the second"));
+        return Err(CliError::usage(format!(
+            "`{}` alone cannot be compared: a comparison needs two names",
+            args.names[0]
+        ))
+        .hint("for example `boxscore compare latest~1 latest`, or a published machine as the second"));
     }
     distinct(&loaded)?;
     let document = document(&loaded, args)?;
@@ -105,7 +109,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 }
 
 /// The exit code, given every verdict.
-fn fired(args: &Args, mut verdicts: impl Iterator<Item = VerdictWord>) -> u8 {
+fn fired(args: &CompareArgs, mut verdicts: impl Iterator<Item = VerdictWord>) -> u8 {
     let wanted = args.fail_on.map(|on| match on {
         FailOn::Worse => VerdictWord::Worse,
         FailOn::Better => VerdictWord::Better,
@@ -115,20 +119,12 @@ fn fired(args: &Args, mut verdicts: impl Iterator<Item = VerdictWord>) -> u8 {
 }
 
 /// Figures at two values of a parameter; this machine where none is named.
-fn ratio(text: &str, args: &Args, resolver: &mut Resolver, global: &Global) -> Result<u8, CliError> {
+fn ratio(text: &str, args: &CompareArgs, resolver: &mut Resolver, global: &Global) -> Result<u8, CliError> {
     let here = [".".to_owned()];
     let names = if args.names.is_empty() { &here[..] } else { &args.names };
     let loaded: Vec<Loaded> = names.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?;
     distinct(&loaded)?;
-    let cards = instruments::cards();
-    let margin = args.margin.as_deref().map(|text| planning::share("--margin", text));
-    let options = CompareOptions {
-        margin: margin.transpose()?,
-        all: args.all,
-        metric: args.metric.clone(),
-        life_hours: None,
-        cards,
-    };
+    let options = options(args)?;
     let document = ratios::document(&named(&loaded), text, &options)?;
     match (global.json, args.format) {
         (true, _) | (_, Format::Json) => out::json(&document),
@@ -144,7 +140,7 @@ fn ratio(text: &str, args: &Args, resolver: &mut Resolver, global: &Global) -> R
 }
 
 /// Figures over the chosen parameters; one side is enough.
-fn matrix(args: &Args, resolver: &mut Resolver, global: &Global) -> Result<u8, CliError> {
+fn matrix(args: &CompareArgs, resolver: &mut Resolver, global: &Global) -> Result<u8, CliError> {
     let names: BTreeSet<&String> = args.matrix.iter().collect();
     if names.len() < args.matrix.len() || names.iter().any(|name| name.trim().is_empty()) {
         let text =
@@ -180,25 +176,8 @@ fn matrix(args: &Args, resolver: &mut Resolver, global: &Global) -> Result<u8, C
     Ok(0)
 }
 
-fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
-    let margin = args.margin.as_deref().map(|text| planning::share("--margin", text));
-    let life = args.life.as_deref().map(|text| {
-        let years =
-            text.strip_suffix('y').and_then(|years| years.parse::<f64>().ok()).map(|years| years * 8766.0);
-        let hours = years.or_else(|| planning::parse_span(text).map(|seconds| seconds / 3600.0));
-        hours.filter(|hours| *hours > 0.0).ok_or_else(|| {
-            CliError::usage(format!("--life {text}: not a duration")).hint("write 3y, 365d or 26280h")
-        })
-    });
-    let sides: Vec<Side<'_>> = named(loaded);
-    let cards = instruments::cards();
-    let options = CompareOptions {
-        margin: margin.transpose()?,
-        all: args.all,
-        metric: args.metric.clone(),
-        life_hours: life.transpose()?,
-        cards,
-    };
+fn document(loaded: &[Loaded], args: &CompareArgs) -> Result<CompareDoc, CliError> {
+    let (sides, options) = (named(loaded), options(args)?);
     let document = compare(&sides, &options);
     let given = loaded.iter().zip(&document.arms);
     if let Some((side, _)) =
@@ -209,7 +188,7 @@ fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
         return Err(CliError::usage(text).hint("name runs or labels that have none in common"));
     }
     if document.rows.is_empty() {
-        let error = CliError::data("these have no figure in common");
+        let error = CliError::data("not comparable: these have no figure in common");
         return Err(match &args.metric {
             Some(metric) => {
                 error.hint(format!("no row is called `{metric}`; without --metric all are shown"))
@@ -220,7 +199,26 @@ fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
     Ok(document)
 }
 
-/// Says what keeps the figures apart, where the same was measured in another way.
+/// The options of a comparison. Fails for a margin or a life that is no number.
+fn options(args: &CompareArgs) -> Result<CompareOptions, CliError> {
+    let margin = args.margin.as_deref().map(|text| plan::share("--margin", text)).transpose()?;
+    let life = args.life.as_deref().map(|text| {
+        let years = text.strip_suffix('y').and_then(|years| years.parse::<f64>().ok());
+        let hours = years.map(|years| years * 8766.0).or_else(|| Some(plan::parse_span(text)? / 3600.0));
+        hours.filter(|hours| *hours > 0.0).ok_or_else(|| {
+            CliError::usage(format!("--life {text}: not a duration")).hint("write 3y, 365d or 26280h")
+        })
+    });
+    Ok(CompareOptions {
+        margin,
+        all: args.all,
+        metric: args.metric.clone(),
+        life_hours: life.transpose()?,
+        cards: instruments::cards(),
+    })
+}
+
+/// Prints why figures are not compared, where both sides measured the same in different ways.
 fn none_in_common(error: CliError, apart: &[String]) -> CliError {
     match apart {
         [] => error.hint("run the same instruments on both, for example `boxscore run --quick`"),
@@ -229,7 +227,7 @@ fn none_in_common(error: CliError, apart: &[String]) -> CliError {
     }
 }
 
-/// Sides of one name (two runs of a machine) are told apart by their number.
+/// The sides under names that differ: two runs of one machine get a number each.
 fn named(loaded: &[Loaded]) -> Vec<Side<'_>> {
     let mut sides: Vec<Side<'_>> = Vec::new();
     for one in loaded {

@@ -1,12 +1,13 @@
 //! `boxscore doctor`: what about this host would spoil measurements, and the command that changes it.
 //!
-//! Reads only, but for `--prove` (`prove/`).
-//! Looks at the CPU times over [`WINDOW`]; a state never changes the exit code.
+//! It only reads, but for `--prove` (see `prove`). CPU times are observed for [`WINDOW`]. A finding never changes the
+//! exit code.
 
 use std::time::Duration;
 
-use instruments::facts::cgroup::{self, Limits};
-use instruments::facts::{Root, scan};
+use instruments::inventory::spec_sheet;
+use instruments::system_files::Root;
+use instruments::system_files::cgroup::{self, Limits};
 use instruments::telemetry::parse::{meminfo, stat, throttle};
 use model::data::{RunData, RunHead, Status};
 use model::doc::{DoctorDoc, MachineDoc};
@@ -15,11 +16,12 @@ use verdict::Live;
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::{names, out, paths, resolve};
+use crate::lookup::{names, paths};
+use crate::out;
 
-/// Runs that are looked at for one that was not planted, at the most.
+/// Most runs that are searched for one that was not planted.
 const MOST_LOOKED_AT: usize = 20;
-/// Long enough that one tick of the kernel's books (10 ms) is little.
+/// Time for which CPU times are observed; one tick of the kernel's accounting (10 ms) is small beside it.
 const WINDOW: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug, clap::Args)]
@@ -28,7 +30,7 @@ const WINDOW: Duration = Duration::from_millis(500);
                        changes nothing, and exits 0 whatever it finds; with --prove it exits 1 when a planted fault \
                        was read wrongly."
 )]
-pub struct Args {
+pub struct DoctorArgs {
     /// Plant faults for a minute (delays, stalls, a CPU quota, cut answers, a cached disk ...) and print what was
     /// planted beside what was read; --prove=stall,quota plants only these
     #[arg(long, value_name = "FAULT,...", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
@@ -36,13 +38,13 @@ pub struct Args {
     pub prove: Option<Vec<String>>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &DoctorArgs, global: &Global) -> Result<u8, CliError> {
     if let Some(faults) = &args.prove {
         return crate::prove::run(faults, global);
     }
     let root = Root::live();
     let live = live(&root);
-    let facts = scan::everything(&root);
+    let facts = spec_sheet::all_facts(&root);
     let newest = newest(global, &names::identity(&facts));
     let mut checks = verdict::doctor(&facts, &live);
     checks.push(verdict::own_cost(newest.as_ref().map_err(Clone::clone)));
@@ -61,7 +63,7 @@ fn newest(global: &Global, machine: &MachineDoc) -> Result<RunData, String> {
     if !path.exists() {
         return Err("nothing was measured yet: there is no store".to_owned());
     }
-    let store = resolve::open(&path).map_err(|error| error.message)?;
+    let store = paths::open(&path).map_err(|error| error.message)?;
     let heads = store.heads(&Filter::default()).map_err(|error| error.to_string())?;
     let ended = |head: &&RunHead| head.machine_id == machine.id && head.status != Status::Running;
     for head in heads.iter().rev().filter(ended).take(MOST_LOOKED_AT) {
@@ -73,7 +75,7 @@ fn newest(global: &Global, machine: &MachineDoc) -> Result<RunData, String> {
     Err("nothing was measured yet: the store has no run of this machine that ended".to_owned())
 }
 
-/// What only shows while one looks.
+/// State that takes a moment to observe: CPU times and throttling over [`WINDOW`].
 fn live(root: &Root) -> Live {
     let before = times(root);
     std::thread::sleep(WINDOW);

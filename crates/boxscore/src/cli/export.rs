@@ -4,18 +4,17 @@
 
 use std::path::PathBuf;
 
-use model::Better;
 use model::data::{RunData, Series};
-use model::doc::DoneDoc;
 use model::reading::{Phase, Value};
 use model::unit::Unit;
 use store::{Filter, Store, StoreError};
 
 use crate::cli::Global;
 use crate::error::{CliError, Kind};
-use crate::importers::own;
-use crate::resolve::{self, Resolver};
-use crate::{out, paths, present, runs};
+use crate::import::own;
+use crate::lookup::resolve::Resolver;
+use crate::lookup::{paths, runs};
+use crate::out;
 
 const AFTER: &str = "\
 Examples:
@@ -36,7 +35,7 @@ pub enum Format {
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct ExportArgs {
     /// Runs of the store: ids, latest, latest~N, labels (each of their runs), machines (`.` is this one; their runs of
     /// the newest configuration) [default: latest]
     #[arg(value_name = "RUN")]
@@ -52,15 +51,15 @@ pub struct Args {
     pub output: Option<PathBuf>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &ExportArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     if global.json && args.output.is_none() && args.format != Format::Json {
         return Err(CliError::usage("--json prints a document on stdout, and so does the export")
             .hint("name a file with -o"));
     }
-    let store = resolve::open(&path)?;
+    let store = paths::open(&path)?;
     let ids: Vec<String> = if args.all {
-        let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
+        let heads = store.heads(&Filter::default())?;
         heads.into_iter().map(|head| head.id).collect()
     } else if args.runs.is_empty() {
         vec![runs::run_id("latest", &store)?]
@@ -73,7 +72,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         }
         ids
     };
-    let (runs, code) = if args.all { readable(&store, &ids)? } else { (loaded(&store, &ids)?, 0) };
+    let (runs, code) = if args.all { readable(&store, &ids)? } else { (store.load_many(&ids)?, 0) };
     let text = match args.format {
         Format::Json => own::write(&runs)?,
         Format::Csv => csv(&runs)?,
@@ -83,22 +82,13 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         out::print(&text);
         return Ok(code);
     };
-    crate::paths::write(to, text.as_bytes())?;
+    paths::write(to, text.as_bytes())?;
     if global.json {
-        out::json(&DoneDoc {
-            schema: "boxscore.export/1".to_owned(),
-            ok: true,
-            paths: vec![to.display().to_string()],
-            run: runs.first().map(|run| run.head.id.clone()),
-        });
+        out::done("export", [to], runs.first().map(|run| run.head.id.clone()));
     } else {
         out::say(&format!("{}: {}", to.display(), counted(runs.len())));
     }
     Ok(code)
-}
-
-fn loaded(store: &Store, ids: &[String]) -> Result<Vec<RunData>, CliError> {
-    store.load_many(ids).map_err(present::store_error)
 }
 
 /// Every run that can be read, and the exit code: of a damaged store the others are left out, which is said.
@@ -111,7 +101,7 @@ fn readable(store: &Store, ids: &[String]) -> Result<(Vec<RunData>, u8), CliErro
                 out::say(&format!("warning: run {id} is left out: {error}"));
                 code = Kind::Faults.exit_code();
             }
-            Err(error) => return Err(present::store_error(error)),
+            Err(error) => return Err(CliError::from(error)),
         }
     }
     if runs.is_empty() && code != 0 {
@@ -124,7 +114,7 @@ fn counted(runs: usize) -> String {
     if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
 }
 
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "run",
     "study",
     "machine",
@@ -138,6 +128,7 @@ const COLUMNS: [&str; 18] = [
     "arm",
     "take",
     "block",
+    "sitting",
     "phase",
     "at_ns",
     "window_ns",
@@ -155,7 +146,7 @@ fn csv(runs: &[RunData]) -> Result<String, CliError> {
             for point in &series.points {
                 let (value, histogram) = match &point.value {
                     Value::Number(number) => (number.to_string(), String::new()),
-                    Value::Histogram(histogram) => (String::new(), own::hex(&histogram.to_bytes())),
+                    Value::Histogram(histogram) => (String::new(), histogram.hex()),
                 };
                 let key = &series.key;
                 let record = [
@@ -166,12 +157,13 @@ fn csv(runs: &[RunData]) -> Result<String, CliError> {
                     key.instrument.clone(),
                     key.metric.clone(),
                     key.unit.symbol().to_owned(),
-                    direction(series.better).to_owned(),
+                    series.better.word().to_owned(),
                     key.params.to_string(),
                     key.definition.to_string(),
                     key.arm.clone(),
                     point.seq.to_string(),
                     point.block.to_string(),
+                    point.sitting.to_string(),
                     point.phase.word().to_owned(),
                     point.at_ns.to_string(),
                     point.window_ns.to_string(),
@@ -184,14 +176,6 @@ fn csv(runs: &[RunData]) -> Result<String, CliError> {
     }
     let bytes = writer.into_inner().map_err(|error| wrong(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| wrong(error.to_string()))
-}
-
-const fn direction(better: Better) -> &'static str {
-    match better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
-        Better::Neither => "neither",
-    }
 }
 
 /// Go's benchmark format: a block of configuration a run, a line a measured take. Conditions, warm-up takes and
@@ -231,7 +215,7 @@ fn units(runs: &[RunData]) -> String {
     let mut out = String::new();
     for of in Unit::ALL {
         let mut ways: Vec<&str> =
-            rows.iter().filter(|row| row.key.unit == of).map(|row| direction(row.better)).collect();
+            rows.iter().filter(|row| row.key.unit == of).map(|row| row.better.word()).collect();
         ways.sort_unstable();
         ways.dedup();
         if let [way] = ways.as_slice() {

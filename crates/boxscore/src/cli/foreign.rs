@@ -65,8 +65,7 @@ const KNOWN: &[(&[&str], &str)] = &[
     (&["--qps", "--rps", "--query-per-second"], "--rate"),
 ];
 
-/// What to say of an argument that `load` does not know; `None` where nobody else does.
-#[must_use]
+/// The hint for an argument that `load` does not know; `None` if no other load generator has it either.
 pub fn hint(argument: &str) -> Option<&'static str> {
     let flag = argument.split('=').next().unwrap_or(argument);
     KNOWN.iter().find(|(flags, _)| flags.contains(&flag)).map(|(_, says)| *says)

@@ -3,9 +3,9 @@
 use crate::error::CliError;
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {}
+pub struct GuardArgs {}
 
-pub fn run(_args: &Args) -> Result<u8, CliError> {
+pub fn run(_args: &GuardArgs) -> Result<u8, CliError> {
     instruments::workload::guard::serve(std::io::stdin());
     Ok(0)
 }

@@ -9,7 +9,8 @@ use store::{Filter, Store};
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::{out, paths, present, resolve};
+use crate::lookup::paths;
+use crate::out;
 
 const AFTER: &str = "\
 Examples:
@@ -19,7 +20,7 @@ Examples:
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct HistoryArgs {
     /// At most so many runs, the newest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
@@ -31,10 +32,10 @@ pub struct Args {
     pub machine: Option<String>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &HistoryArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     // Before the first run there is no store; that is an empty history, not an error.
-    let runs = if path.exists() { rows(args, &resolve::open(&path)?)? } else { Vec::new() };
+    let runs = if path.exists() { rows(args, &paths::open(&path)?)? } else { Vec::new() };
     let document = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
     if global.json {
         out::json(&document);
@@ -47,9 +48,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 }
 
 /// The runs that the arguments ask for, newest first.
-fn rows(args: &Args, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
+fn rows(args: &HistoryArgs, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
     let filter = Filter { label: args.label.clone(), ..Filter::default() };
-    let heads = store.heads(&filter).map_err(present::store_error)?;
+    let heads = store.heads(&filter)?;
     let wanted = |head: &&RunHead| {
         args.machine.as_ref().is_none_or(|name| *name == head.machine || *name == head.machine_id)
     };
@@ -61,12 +62,12 @@ fn rows(args: &Args, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
         // Machines of one study share its plan.
         let planned = match known.take() {
             Some((study, planned)) if study == head.study => planned,
-            _ => Planned::of(&store.plan(&head.study).map_err(present::store_error)?),
+            _ => Planned::of(&store.plan(&head.study)?),
         };
         known = Some((head.study.clone(), planned.clone()));
-        let noted = store.notes(&head.id).map_err(present::store_error)?;
+        let noted = store.notes(&head.id)?;
         let cut = match noted.iter().any(|note| matches!(note.body, NoteBody::Cut(_))) {
-            true => verdict::cut_short(&store.load(&head.id).map_err(present::store_error)?),
+            true => verdict::cut_short(&store.load(&head.id)?, instruments::cards()),
             false => None,
         };
         rows.push(HistoryRow { cut, ..row(head, planned) });
@@ -74,7 +75,7 @@ fn rows(args: &Args, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
     Ok(rows)
 }
 
-/// What of a plan is shown.
+/// The parts of a plan that the list shows.
 #[derive(Clone)]
 struct Planned {
     level: String,
@@ -99,7 +100,7 @@ fn row(head: &RunHead, Planned { level, instruments }: Planned) -> HistoryRow {
         study: head.study.clone(),
         label: head.label.clone(),
         machine: head.machine.clone(),
-        status: head.status.word().to_owned(),
+        status: head.status,
         started: head.started_ns as f64 / 1e9,
         seconds: head.seconds,
         level,

@@ -5,14 +5,14 @@
 use std::path::{Path, PathBuf};
 
 use model::data::RunData;
-use model::doc::DoneDoc;
 use store::{Filter, MachineSheet, Store, StoreError};
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::importers::clusterperf::About;
-use crate::importers::{self, Read, check, own};
-use crate::{out, paths, present, resolve};
+use crate::import::clusterperf::About;
+use crate::import::{Read, check, own};
+use crate::lookup::paths;
+use crate::{import, out};
 
 const AFTER: &str = "\
 Examples:
@@ -25,7 +25,7 @@ A file that is wrong says where, and then nothing of any file is imported.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct ImportArgs {
     /// Exported runs (JSON), machine sheets (CSV), other stores, or clusterperf's output
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
@@ -35,12 +35,12 @@ pub struct Args {
     /// Label of the run that clusterperf's output becomes
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
-    /// What clusterperf's output does not say, such as transport=kernel-tcp or replicas=3; repeatable
+    /// A parameter that clusterperf's output lacks, such as transport=kernel-tcp or replicas=3; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &ImportArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let about = About::new(args.machine.as_deref(), args.label.as_deref(), &args.set)?;
     let mut all = All::default();
@@ -48,21 +48,16 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         if same_file(file, &path) {
             return Err(CliError::usage(format!("{} is the store itself", file.display())));
         }
-        all.add(file, importers::read(file, &about)?)?;
+        all.add(file, import::read(file, &about)?)?;
     }
-    let mut store = resolve::create(&path)?;
+    let mut store = paths::create(&path)?;
     all.date(&store)?;
     let done = store.import(&all.runs, &all.machines).map_err(|error| all.named(error))?;
     for said in &all.said {
         out::say(&format!("note: {said}"));
     }
     if global.json {
-        out::json(&DoneDoc {
-            schema: "boxscore.import/1".to_owned(),
-            ok: true,
-            paths: args.files.iter().map(|file| file.display().to_string()).collect(),
-            run: all.runs.first().map(|run| run.head.id.clone()),
-        });
+        out::done("import", &args.files, all.runs.first().map(|run| run.head.id.clone()));
         return Ok(0);
     }
     if !all.runs.is_empty() {
@@ -76,7 +71,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// What the files hold together, and which file a run came from.
+/// The content of all files, and the file of each run.
 #[derive(Default)]
 struct All {
     runs: Vec<RunData>,
@@ -112,7 +107,7 @@ impl All {
 
     /// A copy of a file has another date than the file: what is stored already keeps its own.
     fn date(&mut self, store: &Store) -> Result<(), CliError> {
-        let known = store.heads(&Filter::default()).map_err(present::store_error)?;
+        let known = store.heads(&Filter::default())?;
         for run in self.runs.iter_mut().filter(|run| self.undated.contains(&run.head.id)) {
             if let Some(there) = known.iter().find(|there| there.id == run.head.id) {
                 run.head.started_ns = there.started_ns;
@@ -123,7 +118,7 @@ impl All {
 
     /// The store's refusal, with the file that holds the run.
     fn named(&self, error: StoreError) -> CliError {
-        let StoreError::Differs { run, .. } = &error else { return present::store_error(error) };
+        let StoreError::Differs { run, .. } = &error else { return CliError::from(error) };
         let at = self.runs.iter().position(|one| one.head.id == *run);
         let file = at.and_then(|at| self.files.get(at)).map_or("", String::as_str);
         CliError::data(format!("{file}: {error}")).hint(DIFFERS)

@@ -4,16 +4,17 @@
 
 use std::collections::BTreeMap;
 
-use instruments::runtime::runtime_tools;
+use instruments::bench::runtime::runtime_tools;
 use model::Fact;
-use model::doc::{FactDoc, InspectDoc, InspectManyDoc, MachineDoc, MachineFacts};
+use model::doc::{InspectDoc, InspectManyDoc, MachineDoc, MachineFacts};
 use store::{Filter, Store};
 
 use crate::cli::Global;
 use crate::cli::note::BY_HAND;
-use crate::error::{CliError, nearest};
-use crate::names::{self, Machine};
-use crate::{catalogue, out, paths, present, resolve, runs};
+use crate::error::CliError;
+use crate::lookup::names::Machine;
+use crate::lookup::{catalogue, names, paths, runs};
+use crate::out;
 
 const AFTER: &str = "\
 Examples:
@@ -24,16 +25,16 @@ Facts that need root say so; `sudo boxscore inspect` has them.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct InspectArgs {
     /// Machines: `.` (this one), names of the store, sheets, published machines, or runs [default: .]
     #[arg(value_name = "MACHINE")]
     pub machines: Vec<String>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &InspectArgs, global: &Global) -> Result<u8, CliError> {
     // Facts need no store; one that is there adds what was noted by hand.
     let path = paths::store(global)?;
-    let store = match path.exists().then(|| resolve::open(&path)) {
+    let store = match path.exists().then(|| paths::open(&path)) {
         // This machine can be looked at without it.
         Some(Err(error)) if args.machines.is_empty() => {
             out::say(&format!("warning: {}; facts that were added by hand are not shown", error.message));
@@ -60,7 +61,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 }
 
 fn published() -> Result<BTreeMap<String, Vec<Fact>>, CliError> {
-    let machines = catalogue::machines().map_err(|error| CliError::data(error.to_string()))?;
+    let machines = catalogue::machines()?;
     Ok(machines.into_iter().map(|machine| (machine.name, machine.facts)).collect())
 }
 
@@ -68,10 +69,7 @@ fn published() -> Result<BTreeMap<String, Vec<Fact>>, CliError> {
 fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
     let (machine, facts) = match names::machine(name, store)? {
         Some(Machine::This(machine, facts)) => (machine, [facts, runtime_tools::facts()].concat()),
-        Some(Machine::Measured(machine)) => {
-            let facts = newest(&machine, store)?;
-            (machine, facts)
-        }
+        Some(Machine::Measured(machine)) => (machine.clone(), newest(&machine, store)?),
         Some(Machine::Sheet(machine)) => (machine, Vec::new()),
         Some(Machine::Published(name)) => {
             let facts = published()?.remove(&name).unwrap_or_default();
@@ -85,13 +83,10 @@ fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
         None => of_run(name, store)?,
     };
     let added = match store {
-        Some(store) if !machine.id.is_empty() => {
-            store.machine_facts(&machine.id).map_err(present::store_error)?
-        }
+        Some(store) if !machine.id.is_empty() => store.machine_facts(&machine.id)?,
         _ => Vec::new(),
     };
-    let facts = overlaid(facts, added);
-    Ok(MachineFacts { machine, facts: facts.iter().map(FactDoc::from).collect() })
+    Ok(MachineFacts { machine, facts: overlaid(facts, added) })
 }
 
 /// Facts by hand and of sheets replace what was read under the same key; others follow. What was added by hand says so
@@ -118,9 +113,9 @@ fn overlaid(mut facts: Vec<Fact>, added: Vec<Fact>) -> Vec<Fact> {
 fn newest(machine: &MachineDoc, store: Option<&Store>) -> Result<Vec<Fact>, CliError> {
     let Some(store) = store else { return Ok(Vec::new()) };
     let filter = Filter { machine_id: Some(machine.id.clone()), ..Filter::default() };
-    let heads = store.heads(&filter).map_err(present::store_error)?;
+    let heads = store.heads(&filter)?;
     match heads.last() {
-        Some(head) => store.facts(&head.id).map_err(present::store_error),
+        Some(head) => store.facts(&head.id).map_err(CliError::from),
         None => Ok(Vec::new()),
     }
 }
@@ -129,8 +124,8 @@ fn newest(machine: &MachineDoc, store: Option<&Store>) -> Result<Vec<Fact>, CliE
 fn of_run(name: &str, store: Option<&Store>) -> Result<(MachineDoc, Vec<Fact>), CliError> {
     let Some(store) = store else { return Err(unknown(name, None)) };
     let Ok(id) = runs::run_id(name, store) else { return Err(unknown(name, Some(store))) };
-    let facts = store.facts(&id).map_err(present::store_error)?;
-    let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
+    let facts = store.facts(&id)?;
+    let heads = store.heads(&Filter::default())?;
     let head = heads.into_iter().find(|head| head.id == id);
     let head = head.ok_or_else(|| CliError::data(format!("no run is called `{name}`")))?;
     Ok((MachineDoc { id: head.machine_id, name: head.machine }, facts))
@@ -149,8 +144,6 @@ pub fn unknown(name: &str, store: Option<&Store>) -> CliError {
     known.extend(catalogue::references().into_iter().map(str::to_owned));
     known.dedup();
     let error = CliError::data(format!("no machine or run is called `{name}`"));
-    match nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => error.hint(format!("did you mean `{near}`?")),
-        None => error.hint(format!("known are {}", known.join(", "))),
-    }
+    let hint = format!("known are {}", known.join(", "));
+    error.hint(hint).did_you_mean(name, known.iter().map(String::as_str))
 }

@@ -1,19 +1,20 @@
 //! `boxscore list`: the instruments, what each measures, and whether it can run here.
 
-use instruments::kv::family::{REMARKS, Remark, ramcloud_here};
-use instruments::runtime::language::{self, Language};
-use instruments::runtime::runtime_tools;
+use instruments::bench::kv::family::{REMARKS, Remark, ramcloud_here};
+use instruments::bench::runtime::language::{self, Language};
+use instruments::bench::runtime::runtime_tools;
 use model::doc::{InstrumentDoc, ListDoc, MetricDoc, ParamDoc, RemarkDoc};
 use model::params::{ParamKind, show_bytes};
 use model::{Cadence, Card, Family, Instrument, Params, Setup};
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::{out, paths};
+use crate::lookup::paths;
+use crate::out;
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = "Examples:\n  boxscore list\n  boxscore list --long mem-bandwidth")]
-pub struct Args {
+pub struct ListArgs {
     /// Only these instruments or families
     #[arg(value_name = "NAME|FAMILY")]
     pub names: Vec<String>,
@@ -22,7 +23,7 @@ pub struct Args {
     pub long: bool,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &ListArgs, global: &Global) -> Result<u8, CliError> {
     let wanted = |card: &Card| {
         args.names.is_empty() || args.names.iter().any(|name| name == card.name || name == card.family.name())
     };
@@ -32,10 +33,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         let names = known.iter().map(|one| one.card().name);
         let typed = args.names.first().map_or("", String::as_str);
         let error = CliError::usage(format!("no instrument or family is called `{typed}`"));
-        return Err(match crate::error::nearest(typed, names) {
-            Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error,
-        });
+        return Err(error.did_you_mean(typed, names));
     }
     let setup = setup(global);
     let document = ListDoc {
@@ -52,7 +50,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// What is to be said of the families among the chosen.
+/// Remarks about the families of the chosen instruments, such as which compilers are here.
 fn remarks(chosen: &[&'static dyn Instrument]) -> Vec<RemarkDoc> {
     let has = |family: Family| chosen.iter().any(|one| one.card().family == family);
     let remark = |family: Family, about: &str, says: String| RemarkDoc {
@@ -91,7 +89,6 @@ fn setup(global: &Global) -> Setup {
 }
 
 /// An instrument as a document.
-#[must_use]
 pub fn document(one: &dyn Instrument, setup: &Setup) -> InstrumentDoc {
     let card = one.card();
     let resolved = card.resolve(&Params::default()).map_err(|error| error.to_string());

@@ -1,9 +1,6 @@
 //! `boxscore load`: one load on a web server or key-value store that runs already, live while it lasts, on one
 //! screen at its end.
 
-use crate::cli::Global;
-use crate::error::CliError;
-
 const AFTER: &str = "\
 Examples:
   boxscore load http://127.0.0.1:8080/            50 connections for 10 s, as fast as the server answers
@@ -34,7 +31,7 @@ Exit codes: 0 all answers good, 1 none good, 2 usage, 3 some requests failed, 13
 
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct LoadArgs {
     /// The URL to load (http://, https://, redis:// or memcached://); several of one web server are asked for in turn
     /// at random
     #[arg(value_name = "URL", required = true, num_args = 1..)]
@@ -109,8 +106,4 @@ pub struct Args {
     /// Label that `compare` and `show` accept
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
-}
-
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
-    crate::loading::run(args, global)
 }

@@ -16,14 +16,16 @@ use model::{Finding, Note, NoteBody};
 use stats::Margin;
 use store::Store;
 
+use crate::access_logs::beside::Recorded;
+use crate::access_logs::cut::{Cut, Parted};
+use crate::access_logs::follow::{Ask, Followed};
+use crate::access_logs::{Chosen, Formats, Named};
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::ids::{Ids, short};
-use crate::traffic::beside::Recorded;
-use crate::traffic::cut::{Cut, Parted};
-use crate::traffic::follow::{Ask, Followed};
-use crate::traffic::{self, Chosen, Formats, Named};
-use crate::{out, paths, planning, present, resolve};
+use crate::lookup::ids::{Ids, short};
+use crate::lookup::{labels, paths};
+use crate::show::shown;
+use crate::{access_logs, out, plan};
 
 const AFTER: &str = "\
 Examples:
@@ -45,7 +47,7 @@ Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or fi
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct LogsArgs {
     /// Logs, plain, gzip or zstd, with the group of servers that each belongs to; - is stdin
     #[arg(value_name = "[LABEL=]FILE", required_unless_present = "merge")]
     pub files: Vec<String>,
@@ -110,7 +112,7 @@ pub struct Args {
     pub no_store: bool,
 }
 
-/// What was read, from logs and from aggregates.
+/// Everything that was read from logs and from aggregates.
 #[derive(Default)]
 struct Gathered {
     labels: Labels,
@@ -138,14 +140,14 @@ impl Gathered {
     }
 }
 
-/// The one asked for, or the usual one.
-fn margin(args: &Args) -> Result<Margin, CliError> {
-    let asked = args.margin.as_deref().map(|text| planning::share("--margin", text)).transpose()?;
+/// The margin of `--margin`, or the default.
+fn margin(args: &LogsArgs) -> Result<Margin, CliError> {
+    let asked = args.margin.as_deref().map(|text| plan::share("--margin", text)).transpose()?;
     Ok(asked.and_then(Margin::new).unwrap_or(Margin::MACHINES))
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
-    planning::check_label(args.label.as_deref())?;
+pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
+    labels::check_label(args.label.as_deref())?;
     let settings = settings(args)?;
     let margin = margin(args)?;
     let cut = args.cut.as_deref().map(Cut::parse).transpose()?;
@@ -158,7 +160,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     }
     let besides = std::mem::take(&mut gathered.besides);
     let parted = match cut {
-        Some(cut) => Some(traffic::cut::part(&cut, &mut gathered.labels, &mut gathered.order, &besides)?),
+        Some(cut) => Some(access_logs::cut::part(&cut, &mut gathered.labels, &mut gathered.order, &besides)?),
         None => None,
     };
     let beside = recorded.beside(&besides, parted.as_ref());
@@ -178,11 +180,11 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let named = gathered.named();
     let mut judged = match &parted {
         Some(parted) => parted.judge(margin),
-        None => verdict::traffic::judge(&traffic::groups(&named), margin, verdict::traffic::SEED),
+        None => verdict::traffic::judge(&access_logs::groups(&named), margin, verdict::traffic::SEED),
     };
-    let own = traffic::findings(&named, &gathered.units);
+    let own = access_logs::findings(&named, &gathered.units);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
-    let mut document = traffic::document(&named, &args.by, args.top as usize, formats, judged);
+    let mut document = access_logs::document(&named, &args.by, args.top as usize, formats, judged);
     document.beside = beside.docs;
     if let Some(store) = &mut store {
         document.run = keep(args, &named, parted.as_ref(), &document, store)?;
@@ -195,7 +197,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     Ok(if skipped || beside.is_apart || !gathered.faults.is_empty() { 3 } else { 0 })
 }
 
-fn settings(args: &Args) -> Result<Settings, CliError> {
+fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
     // Days are kept anyhow.
     let apart = args.by.iter().any(|key| key != "day");
     let keys = args.by.iter().filter(|_| apart).map(|key| Key::parse(key));
@@ -206,7 +208,7 @@ fn settings(args: &Args) -> Result<Settings, CliError> {
     Ok(Settings { group_by, filters, mix: args.profile_out.is_some() })
 }
 
-fn gather(args: &Args, settings: Settings, wants: Wants, global: &Global) -> Result<Gathered, CliError> {
+fn gather(args: &LogsArgs, settings: Settings, wants: Wants, global: &Global) -> Result<Gathered, CliError> {
     let (mut labels, mut order) = (Labels::new(&settings), Vec::new());
     for path in &args.merge {
         let wrong = |what: String| CliError::data(format!("{}: {what}", path.display()));
@@ -223,7 +225,7 @@ fn gather(args: &Args, settings: Settings, wants: Wants, global: &Global) -> Res
     if args.follow {
         return followed(args, &formats, &settings, wants, global);
     }
-    let chosen = traffic::choose(&args.files, &formats)?;
+    let chosen = access_logs::choose(&args.files, &formats)?;
     // What is wrong with the store is said before an hour of reading, not after.
     let store = opened(args, global)?;
     let unit = |input: &logs::read::Input| Some((input.label.clone(), input.format.unit_ns()?));
@@ -245,29 +247,29 @@ fn gather(args: &Args, settings: Settings, wants: Wants, global: &Global) -> Res
     Ok(Gathered { labels, besides, order, formats, units, findings, faults, store })
 }
 
-/// What logs held until they were followed no more.
+/// Follows the logs until the user or `--for` ends it, and returns what was read.
 fn followed(
-    args: &Args,
+    args: &LogsArgs,
     formats: &Formats,
     settings: &Settings,
     wants: Wants,
     global: &Global,
 ) -> Result<Gathered, CliError> {
     let ask = Ask::parse(args.span.as_deref(), args.every.as_deref(), global.json)?;
-    let sources = traffic::follow::sources(&args.files)?;
+    let sources = access_logs::follow::sources(&args.files)?;
     let store = opened(args, global)?;
-    let found = traffic::follow::follow(sources, formats, settings, wants, ask)?;
+    let found = access_logs::follow::follow(sources, formats, settings, wants, ask)?;
     let (labels, besides) = logs::read::apart(found.tallies, settings);
     let Followed { order, formats, units, faults, .. } = found;
     Ok(Gathered { labels, besides, order, formats, units, faults, store, ..Gathered::default() })
 }
 
 /// The store, where something is to be kept.
-fn opened(args: &Args, global: &Global) -> Result<Option<Store>, CliError> {
+fn opened(args: &LogsArgs, global: &Global) -> Result<Option<Store>, CliError> {
     if args.no_store {
         return Ok(None);
     }
-    resolve::create(&paths::store(global)?).map(Some)
+    paths::create(&paths::store(global)?).map(Some)
 }
 
 /// Reads while a bar shows how far it is, where somebody looks.
@@ -307,9 +309,9 @@ fn write(flag: &str, path: &std::path::Path, bytes: &[u8]) -> Result<(), CliErro
 
 /// Writes the mix, and says what of the log is in it.
 fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<(), CliError> {
-    let mix = traffic::mix::document(&gathered.labels, &gathered.formats, logged);
+    let mix = access_logs::mix::document(&gathered.labels, &gathered.formats, logged);
     let mix = mix.map_err(|why| CliError::data(format!("--profile-out {}: {why}", path.display())))?;
-    let text = serde_json::to_string_pretty(&mix).map_err(|error| CliError::data(error.to_string()))?;
+    let text = serde_json::to_string_pretty(&mix)?;
     write("--profile-out", path, format!("{text}\n").as_bytes())?;
     let paths = match logged {
         true => "with the paths of the log",
@@ -321,7 +323,7 @@ fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<
 
 /// Puts the runs into the store, unless it has them; the id of the first label.
 fn keep(
-    args: &Args,
+    args: &LogsArgs,
     named: &[Named<'_>],
     parted: Option<&Parted>,
     document: &LogsDoc,
@@ -330,15 +332,15 @@ fn keep(
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note::of_run(NoteBody::remark("logs", text))];
-    let besides = traffic::Besides { parted, machines: &document.beside };
-    let runs = traffic::keep(named, besides, args.label.as_deref(), &notes, &mut Ids::new(None));
+    let besides = access_logs::Besides { parted, machines: &document.beside };
+    let runs = access_logs::keep(named, besides, args.label.as_deref(), &notes, &mut Ids::new(None));
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");
         return Ok(None);
     }
-    let known = traffic::stored(store, &runs).map_err(present::store_error)?;
+    let known = access_logs::stored(store, &runs)?;
     if known.is_none() {
-        store.import(&runs, &[]).map_err(present::store_error)?;
+        store.import(&runs, &[])?;
     }
     Ok(known.or_else(|| runs.first().map(|run| run.head.id.clone())))
 }
@@ -355,7 +357,7 @@ fn show(document: &LogsDoc, follow: bool, global: &Global) {
     let next = document.run.as_ref().map(|run| match document.labels.as_slice() {
         [_] => format!("boxscore report {}", short(run)),
         several => {
-            let names: Vec<String> = several.iter().map(|one| present::word(&one.label)).collect();
+            let names: Vec<String> = several.iter().map(|one| shown::word(&one.label)).collect();
             format!("boxscore report {}", names.join(" "))
         }
     });

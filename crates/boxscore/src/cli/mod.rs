@@ -1,15 +1,18 @@
 //! The command line: one verb a file. Parsing is pure; each verb's `run` touches the machine.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use model::Family;
 
 pub mod agent;
+mod common;
 pub mod compare;
 pub mod docs;
 pub mod doctor;
 pub mod export;
+pub mod fields;
+pub mod flags;
 pub mod foreign;
 pub mod guard;
 pub mod history;
@@ -26,6 +29,8 @@ pub mod run;
 pub mod schema;
 pub mod serve_builtin;
 pub mod show;
+
+pub use common::{Color, Global, Layout, parse_price};
 
 const AFTER: &str = "\
 Examples:
@@ -46,17 +51,26 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What the words say, the program's name first.
+    /// Parses a command line; its first word is the program's name. Fails as clap does.
     pub fn from_words<W: Into<OsString> + Clone>(
         words: impl IntoIterator<Item = W>,
     ) -> Result<Cli, clap::Error> {
-        let mut command = below_zero(Cli::command());
+        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        let text: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let asks_help = text.iter().any(|word| word == "--help" || word == "-h");
+        let families = if asks_help { flags::named(&text) } else { Family::ALL.to_vec() };
+        let mut command = below_zero(command(&families));
         let matches = command.try_get_matches_from_mut(words)?;
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
 
-/// A number below 0 is a value, so that the error is that of its flag.
+/// The whole command. The help of `run` has the options of these families.
+pub fn command(families: &[Family]) -> Command {
+    Cli::command().mut_subcommand("run", |run| run::completed(run, families))
+}
+
+/// Lets flags take negative numbers as values, so that the error names the flag.
 fn below_zero(command: Command) -> Command {
     let takes = |arg: &Arg| arg.get_action().takes_values() && !arg.is_positional();
     command
@@ -64,74 +78,50 @@ fn below_zero(command: Command) -> Command {
         .mut_subcommands(below_zero)
 }
 
-/// What every verb takes.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct Global {
-    /// Database file [default: that of the environment's BOXSCORE_STORE, else boxscore/store.db in the XDG data
-    /// directory]
-    // Not read by the parser: it would call the variable an argument that was given.
-    #[arg(long, global = true, value_name = "FILE")]
-    pub store: Option<PathBuf>,
-    /// Print one JSON document on stdout
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Use colour: auto, always or never (NO_COLOR is obeyed)
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
-    pub color: Color,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Color {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Show the spec sheet of this machine or of others
-    Inspect(inspect::Args),
+    Inspect(inspect::InspectArgs),
     /// List the instruments: what each measures and whether it can run here
-    List(list::Args),
+    List(list::ListArgs),
     /// Measure this machine, or several
-    Run(Box<run::Args>),
+    Run(Box<run::RunArgs>),
     /// Serve as the far end of network tests that are run elsewhere
-    Peer(peer::Args),
+    Peer(peer::PeerArgs),
     /// Load a web server that runs already: rate, response times, failures
-    Load(Box<load::Args>),
+    Load(Box<load::LoadArgs>),
     /// Say what access logs tell: serving speed, times, mix; groups of servers beside each other
-    Logs(Box<logs::Args>),
+    Logs(Box<logs::LogsArgs>),
     /// Compare machines, runs or labels: ratios, intervals, verdicts
-    Compare(compare::Args),
+    Compare(compare::CompareArgs),
     /// Write the HTML report
-    Report(report::Args),
+    Report(report::ReportArgs),
     /// List the runs in the store
-    History(history::Args),
+    History(history::HistoryArgs),
     /// Show one run
-    Show(show::Args),
+    Show(show::ShowArgs),
     /// Add a note, price, watts or fact to a run or machine
-    Note(note::Args),
+    Note(note::NoteArgs),
     /// Continue an interrupted run
-    Resume(resume::Args),
+    Resume(resume::ResumeArgs),
     /// Write runs as JSON, CSV or Go benchmark text
-    Export(export::Args),
+    Export(export::ExportArgs),
     /// Read exported runs, or machine sheets as CSV
-    Import(import::Args),
+    Import(import::ImportArgs),
     /// Say what about this host would spoil measurements, and how to change it
-    Doctor(doctor::Args),
+    Doctor(doctor::DoctorArgs),
     /// Print the JSON Schema of a verb's document
-    Schema(schema::Args),
+    Schema(schema::SchemaArgs),
     /// Serve as the measuring child over stdin and stdout
     #[command(hide = true)]
-    Agent(agent::Args),
+    Agent(agent::AgentArgs),
     /// End what the measuring child started when that child is gone
     #[command(hide = true)]
-    Guard(guard::Args),
+    Guard(guard::GuardArgs),
     /// Serve files, as a web server that a study starts
     #[command(hide = true)]
-    ServeBuiltin(serve_builtin::Args),
+    ServeBuiltin(serve_builtin::ServeBuiltinArgs),
     /// Write the generated documents
     #[command(hide = true)]
-    Docs(docs::Args),
+    Docs(docs::DocsArgs),
 }

@@ -4,18 +4,19 @@
 //! to each of its runs as well.
 
 use model::data::Price;
-use model::doc::{DoneDoc, MachineDoc};
+use model::doc::MachineDoc;
 use model::{Fact, Note, NoteBody, Unit};
 use store::{Filter, Mode, Store};
 
-use crate::cli::Global;
+use crate::cli::{Global, parse_price};
 use crate::error::CliError;
-use crate::ids::short;
-use crate::importers::sheet;
-use crate::names::{self, Machine};
-use crate::{out, paths, present, runs, study};
+use crate::import::sheet;
+use crate::lookup::ids::short;
+use crate::lookup::names::Machine;
+use crate::lookup::{labels, names, paths, runs};
+use crate::out;
 
-/// The source of a fact that a person said.
+/// The source of a fact that a person gave.
 pub const BY_HAND: &str = "added by hand";
 
 const AFTER: &str = "\
@@ -27,20 +28,20 @@ Examples:
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct NoteArgs {
     /// A run (id, label, latest, latest~N) or a machine (`.` is this one)
     #[arg(value_name = "RUN|MACHINE")]
     pub target: String,
-    /// What to remember
+    /// The text of the note
     #[arg(value_name = "TEXT", required_unless_present_any = ["price", "watts", "label", "facts"])]
     pub text: Option<String>,
-    /// What the machine costs: 0.192/h, or 429 bought
+    /// Price of the machine: 0.192/h, or 429 bought
     #[arg(long, value_name = "PRICE")]
     pub price: Option<String>,
     /// Currency of the price
     #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
     pub currency: String,
-    /// What the machine draws, in watts
+    /// Power that the machine draws, in watts
     #[arg(long, value_name = "W")]
     pub watts: Option<f64>,
     /// Label of the run, which `compare` and `show` accept
@@ -51,7 +52,7 @@ pub struct Args {
     pub facts: Vec<String>,
 }
 
-/// What is to be written, checked before anything is.
+/// The additions, checked before any of them is written.
 struct Said {
     text: Option<String>,
     price: Option<Price>,
@@ -60,10 +61,10 @@ struct Said {
     facts: Vec<Fact>,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
     let said = said(args)?;
     let path = paths::store(global)?;
-    let mut store = Store::open(&path, Mode::ReadWrite).map_err(present::store_error)?;
+    let mut store = Store::open(&path, Mode::ReadWrite)?;
     let found = names::machine(&args.target, Some(&store))?;
     let run = match found {
         Some(Machine::This(machine, _) | Machine::Measured(machine) | Machine::Sheet(machine)) => {
@@ -84,12 +85,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         }
     };
     if global.json {
-        out::json(&DoneDoc {
-            schema: "boxscore.note/1".to_owned(),
-            ok: true,
-            paths: vec![path.display().to_string()],
-            run,
-        });
+        out::done("note", [&path], run);
     } else {
         let to = run.map_or_else(|| args.target.clone(), |run| format!("run {}", short(&run)));
         out::say(&format!("noted with {to}"));
@@ -97,7 +93,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
-fn said(args: &Args) -> Result<Said, CliError> {
+fn said(args: &NoteArgs) -> Result<Said, CliError> {
     if let Some(watts) = args.watts.filter(|watts| !watts.is_finite() || *watts <= 0.0) {
         return Err(CliError::usage(format!("--watts {watts}: must be above 0")));
     }
@@ -106,8 +102,8 @@ fn said(args: &Args) -> Result<Said, CliError> {
             return Err(CliError::usage(format!("{what} is empty")));
         }
     }
-    crate::planning::check_label(args.label.as_deref())?;
-    let price = args.price.as_deref().map(|text| study::parse_price(text, &args.currency)).transpose()?;
+    labels::check_label(args.label.as_deref())?;
+    let price = args.price.as_deref().map(|text| parse_price(text, &args.currency)).transpose()?;
     Ok(Said {
         text: args.text.clone(),
         price,
@@ -130,34 +126,34 @@ fn fact(text: &str) -> Result<Fact, CliError> {
 }
 
 fn to_run(run: &str, said: &Said, store: &mut Store) -> Result<(), CliError> {
-    let whole = store.load_light(run).map_err(present::store_error)?;
+    let whole = store.load_light(run)?;
     if let Some(text) = &said.text {
         let note = Note::of_run(NoteBody::User(text.clone()));
         // Said twice is said once.
         if !whole.notes.contains(&note) {
-            store.note(run, &note).map_err(present::store_error)?;
+            store.note(run, &note)?;
         }
     }
     if let Some(price) = &said.price {
-        store.set_price(run, Some(price)).map_err(present::store_error)?;
+        store.set_price(run, Some(price))?;
     }
     if let Some(watts) = said.watts {
-        store.set_watts(run, Some(watts)).map_err(present::store_error)?;
+        store.set_watts(run, Some(watts))?;
     }
     if let Some(label) = &said.label {
-        store.set_label(run, Some(label)).map_err(present::store_error)?;
+        store.set_label(run, Some(label))?;
     }
-    store.add_machine_facts(&whole.head.machine_id, &said.facts).map_err(present::store_error)
+    store.add_machine_facts(&whole.head.machine_id, &said.facts).map_err(CliError::from)
 }
 
 fn to_machine(machine: &MachineDoc, said: &Said, store: &mut Store) -> Result<(), CliError> {
     if said.label.is_some() {
         return Err(CliError::usage(format!("--label belongs to a run; {} is a machine", machine.name))
-            .hint("say the run: boxscore note latest --label LABEL"));
+            .hint("name the run: boxscore note latest --label LABEL"));
     }
     let mut facts = said.facts.clone();
     if let Some(text) = &said.text {
-        let known = store.machine_facts(&machine.id).map_err(present::store_error)?;
+        let known = store.machine_facts(&machine.id)?;
         let earlier = known.iter().find(|fact| fact.key == "note").and_then(|fact| fact.value.as_ref());
         let text = match earlier.map(model::FactValue::text) {
             Some(earlier) if earlier.split("; ").any(|part| part == text) => earlier,
@@ -175,13 +171,13 @@ fn to_machine(machine: &MachineDoc, said: &Said, store: &mut Store) -> Result<()
         facts.push(Fact::number(key, price.amount, Unit::Count, BY_HAND));
     }
     let filter = Filter { machine_id: Some(machine.id.clone()), ..Filter::default() };
-    for head in store.heads(&filter).map_err(present::store_error)? {
+    for head in store.heads(&filter)? {
         if let Some(price) = &said.price {
-            store.set_price(&head.id, Some(price)).map_err(present::store_error)?;
+            store.set_price(&head.id, Some(price))?;
         }
         if let Some(watts) = said.watts {
-            store.set_watts(&head.id, Some(watts)).map_err(present::store_error)?;
+            store.set_watts(&head.id, Some(watts))?;
         }
     }
-    store.add_machine_facts(&machine.id, &facts).map_err(present::store_error)
+    store.add_machine_facts(&machine.id, &facts).map_err(CliError::from)
 }

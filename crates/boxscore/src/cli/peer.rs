@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use instruments::net::frame::PORT;
-use instruments::net::peer::{self, Peer, PeerOptions};
-use instruments::net::target::read_token;
-use model::params::check_cpus;
+use instruments::bench::net::frame::PORT;
+use instruments::bench::net::peer::{self, Peer, PeerOptions};
+use instruments::bench::net::target::read_token;
 
 use crate::error::CliError;
+use crate::lookup::cpus;
 use crate::out;
 
 const AFTER: &str = "\
@@ -20,7 +20,7 @@ test of datagrams is under way. Without --token, whoever reaches the port can ha
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct PeerArgs {
     /// Address to listen at; port 0 is one that is free [default port: 7411]
     #[arg(long, value_name = "ADDR[:PORT]", required_unless_present = "child")]
     pub listen: Option<String>,
@@ -38,13 +38,15 @@ pub struct Args {
     pub child: bool,
 }
 
-pub fn run(args: &Args) -> Result<u8, CliError> {
+pub fn run(args: &PeerArgs) -> Result<u8, CliError> {
     if args.child {
         return peer::child(std::io::stdin(), std::io::stdout())
             .map(|never| match never {})
             .map_err(CliError::data);
     }
     let listen = args.listen.as_deref().unwrap_or_default();
+    let allowed = cpus::allowed()?;
+    let cpus = args.cpus.as_deref().map(|list| cpus::listed(list, &allowed)).transpose()?;
     let options = PeerOptions {
         listen: address(listen)?,
         token: args.token.as_deref().map(read_token).transpose().map_err(CliError::data)?.unwrap_or_default(),
@@ -54,10 +56,9 @@ pub fn run(args: &Args) -> Result<u8, CliError> {
                 CliError::usage(format!("--limit {}: a size from 1 to 64MiB", args.limit))
                     .hint("the default is 1MiB")
             })?,
-        cpus: args.cpus.as_deref().map(crate::planning::parse_cpus).transpose()?.unwrap_or_default(),
+        cpus: cpus.unwrap_or_default(),
         ..PeerOptions::default()
     };
-    allowed(&options.cpus)?;
     let is_open = options.token.is_empty() && !options.listen.ip().is_loopback();
     let peer = Peer::bind(options, Box::new(out::say)).map_err(CliError::data)?;
     if is_open {
@@ -75,11 +76,6 @@ fn address(text: &str) -> Result<SocketAddr, CliError> {
         CliError::usage(format!("--listen {text}: not an address"))
             .hint("for example 10.0.0.2:7411, 0.0.0.0 or [::]:7411")
     })
-}
-
-fn allowed(cpus: &[u32]) -> Result<(), CliError> {
-    let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
-    check_cpus(cpus, &allowed).map_err(|error| CliError::no_cpu("--cpus", &error))
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use model::doc::DoneDoc;
-
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::present::{self, Shown};
-use crate::resolve::Resolver;
-use crate::{out, paths, ratios};
+use crate::lookup::paths;
+use crate::lookup::resolve::Resolver;
+use crate::out;
+use crate::show::shown::Shown;
+use crate::show::{page, ratios, shown, versus};
 
 const AFTER: &str = "\
 Examples:
@@ -19,7 +19,7 @@ Examples:
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct ReportArgs {
     /// Runs of the store: ids, latest, latest~N, labels (each of their runs), machines (`.` is this one; their runs of
     /// the newest configuration) [default: latest]
     #[arg(value_name = "RUN")]
@@ -32,37 +32,29 @@ pub struct Args {
     pub open: bool,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &ReportArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let mut resolver = Resolver::new(global)?;
     let names = if args.runs.is_empty() { vec!["latest".to_owned()] } else { args.runs.clone() };
     let mut shown: Vec<Shown> = Vec::new();
-    if resolver.store().is_none() {
-        return Err(CliError::data(format!("there is no store at {}", path.display()))
-            .hint("`boxscore run --quick` measures this machine"));
-    }
+    resolver.store()?;
     for name in &names {
         for id in resolver.run_ids(name)? {
             if !shown.iter().any(|one| one.doc.run == id) {
-                shown.push(present::shown(&id, "boxscore.run/1", false, &mut resolver)?);
+                shown.push(shown::shown(&id, "boxscore.run/1", false, &mut resolver)?);
             }
         }
     }
-    let versus = present::versus(&shown, &mut resolver)?;
+    let versus = versus::versus(&shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
     let ids: Vec<&str> = shown.iter().map(|one| one.doc.run.as_str()).collect();
-    let to = args.output.clone().unwrap_or_else(|| present::default_report(&path, &ids));
-    let written = present::write_report(&shown, (versus, ratios), &to)?;
+    let to = args.output.clone().unwrap_or_else(|| page::default_report(&path, &ids));
+    let written = page::write_report(&shown, (versus, ratios), &to)?;
     if args.open {
         open(&written)?;
     }
     if global.json {
-        out::json(&DoneDoc {
-            schema: "boxscore.report/1".to_owned(),
-            ok: true,
-            paths: vec![written.display().to_string()],
-            run: shown.first().map(|one| one.doc.run.clone()),
-        });
+        out::done("report", [&written], shown.first().map(|one| one.doc.run.clone()));
     } else {
         out::print(&format!("{}\n", written.display()));
     }

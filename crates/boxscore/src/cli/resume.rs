@@ -9,8 +9,9 @@ use store::Store;
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::ids::short;
-use crate::{out, paths, present, resolve, runs, study};
+use crate::lookup::ids::short;
+use crate::lookup::{paths, runs};
+use crate::{out, study};
 
 const AFTER: &str = "\
 Examples:
@@ -22,7 +23,7 @@ begin anew on that server. Without a name, resume says which URL it is and ends.
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct ResumeArgs {
     /// A run of the store [default: the newest interrupted one, if it loads no server of yours]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
@@ -31,12 +32,12 @@ pub struct Args {
     pub show_takes: bool,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &ResumeArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let head = {
-        let store = resolve::open(&path)?;
+        let store = paths::open(&path)?;
         let head = chosen(args.run.as_deref(), &store)?;
-        let plan = store.plan(&head.study).map_err(present::store_error)?;
+        let plan = store.plan(&head.study)?;
         let urls = loaded_urls(&plan);
         match (args.run.is_some(), urls.as_slice()) {
             (_, []) => {}
@@ -51,7 +52,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 
 /// The run that was named, or the newest that was interrupted.
 fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
-    let heads = store.heads(&store::Filter::default()).map_err(present::store_error)?;
+    let heads = store.heads(&store::Filter::default())?;
     let Some(name) = name else {
         let interrupted = heads.into_iter().filter(|head| head.status == Status::Interrupted);
         return interrupted.max_by_key(|head| head.started_ns).ok_or_else(|| {
@@ -87,7 +88,7 @@ fn loaded_urls(plan: &Plan) -> Vec<String> {
 fn unasked(head: &RunHead, urls: &[String]) -> CliError {
     let run = short(&head.id);
     CliError::usage(format!(
-        "the newest interrupted run, {run}, loads {}: it is resumed only where it is named",
+        "not resumed: the newest interrupted run, {run}, loads {}, and such a run must be named",
         urls.join(", ")
     ))
     .hint(format!("boxscore resume {run} loads it again; `boxscore history` lists other runs"))
@@ -102,9 +103,9 @@ mod tests {
     fn planned(args: &[&str]) -> Vec<String> {
         let all = ["boxscore", "run"].iter().chain(args);
         let Verb::Run(args) = Cli::from_words(all).unwrap().verb else { panic!("a run") };
-        let host = crate::planning::Host { cpus: 2, server: "nginx", ..Default::default() };
+        let host = crate::plan::Host { cpus: 2, server: "nginx", ..Default::default() };
         let cards = instruments::cards();
-        loaded_urls(&crate::planning::plan(&args, cards, &host, 1).unwrap().0)
+        loaded_urls(&crate::plan::plan(&args, cards, &host, 1).unwrap().0)
     }
 
     #[test]

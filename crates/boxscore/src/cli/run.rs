@@ -1,86 +1,72 @@
-//! `boxscore run`: plans, measures in the agent child, stores take by take, then shows the box score.
+//! `boxscore run`: plans, measures in the agent child, stores take by take, then shows the box score. The options of
+//! families are those of the cards.
 
 use std::path::PathBuf;
 
-use crate::cli::Global;
-use crate::error::CliError;
-use crate::present::Layout;
+use clap::Command;
+use model::{Example, Family};
 
-const AFTER: &str = "\
-Examples:
-  boxscore run --quick                       the headline set, in at most 2 minutes
-  boxscore run cpu                           one family, every variant
-  boxscore run crc32c --set impl=chain       one instrument with a fixed parameter
-  boxscore run mem-bandwidth --arm store=temporal --arm store=streaming
-                                             an interleaved study of two arms, with verdicts
-  boxscore run --via big='ssh big ./boxscore' --via small='ssh small ./boxscore'
-                                             an interleaved study of two machines
-  boxscore run web --from 'ssh gen1 ./boxscore' --from 'ssh gen2 ./boxscore' --set listen=10.0.0.5
-                                             load from other hosts, merged exactly
-  boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10
-                                             your own work as the instrument
-  boxscore run web --quick                   loads of a web server, and what holds it back, in at most 3 minutes
-  boxscore run web --mix mix.json            the same with the sizes, popularity and connections of your own log
-  boxscore run web --slo p99=10ms            the largest load that holds it
-  boxscore run web --arm mpm=prefork --arm mpm=event
-                                             an interleaved study of two setups of a server
-  boxscore run net --quick                   the network stack of this machine, over the loopback
-  boxscore run net --to 10.0.0.2 --test tcp-rtt
-                                             round trips to where `boxscore peer` listens
-  boxscore run net --to 10.0.0.2 --far 'ssh box2 ./boxscore'
-                                             the same to a far end that this run starts and ends
-  boxscore run kv --quick                    clusterperf's basic on Redis (with 0 and 2 replicas) and memcached
-  boxscore run kv --kv 10.0.0.3:6379 --test basic --definition era1
-                                             a store of yours, as the studies until 2014 measured theirs
-  boxscore run kv --kv ramcloud:tcp:host=10.0.0.3,port=12246 --set ramcloud-library=/opt/ramcloud/libramcloud.so
-                                             a RAMCloud of yours, through its own client library
-  boxscore run runtime --lang c,java --arm jvm=hotspot --arm jvm=zero
-                                             SciMark2 in C and under two virtual machines: how ready is each here
-  boxscore run runtime --lang c --arm 'cc=gcc -O2' --arm 'cc=gcc -O3 -march=native'
-                                             compilers, flags or (bits=32, bits=64) widths against each other
-  boxscore run telemetry --for 24h           record, and load nothing
-  BOXSCORE_KV_PASSWORD=... boxscore run kv --kv 10.0.0.3:6379
-                                             a store of yours with a password (and BOXSCORE_KV_USER); it is not stored
-What is stored: every take, at once, in the store; `boxscore resume` continues a run that was cut.";
+use crate::cli::Layout;
+use crate::cli::flags::{self, Given};
+
+/// Examples that belong to no family.
+const EXAMPLES: [&Example; 8] = [
+    &Example::new("boxscore run --quick", "the headline set, in at most 2 minutes"),
+    &Example::new("boxscore run cpu", "one family, every variant"),
+    &Example::new("boxscore run crc32c --set impl=chain", "one with a fixed parameter"),
+    &Example::new(
+        "boxscore run mem-bandwidth --arm store=temporal --arm store=streaming",
+        "an interleaved study of two arms, with verdicts",
+    ),
+    &Example::new(
+        "boxscore run --via big='ssh big ./boxscore' --via small='ssh small ./boxscore'",
+        "an interleaved study of two machines",
+    ),
+    &Example::new(
+        "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
+        "your own work as the instrument",
+    ),
+    &Example::new("boxscore run telemetry --for 24h", "record, and load nothing"),
+    &Example::new("boxscore run --plan latest", "the last run once more"),
+];
 
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(after_long_help = AFTER)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct Args {
+pub struct RunArgs {
     /// Instruments or families (see `boxscore list`); none: the headline set
     #[arg(value_name = "NAME|FAMILY")]
     pub names: Vec<String>,
     /// The headline set in at most 2 minutes, or the named instruments in at most 3
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// Everything: every size, thread count and sweep; a study of --arm has fewer variants without it
+    /// Everything: every size, thread count and sweep, also in a study of --arm
     #[arg(long)]
     pub full: bool,
     /// Exactly N measured takes of each figure
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub takes: Option<u32>,
-    /// End the run after this long, at the end of a take (90s, 10m, 24h) [default: 2 minutes with --quick, no end with
-    /// --full, --cmd or --takes, else 10 minutes]
+    /// Prepare everything anew this often, with takes spread over it [default: 5; 3 with --quick; 1 with
+    /// --cmd]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub sittings: Option<u32>,
+    /// End the run after this long (90s, 10m, 24h) [default: 2m with --quick, no end with --full, --cmd or --takes,
+    /// else 10m]
     #[arg(long = "for", value_name = "DURATION")]
     pub span: Option<String>,
     /// Stop a figure early when its interval is within this of the median
     #[arg(long, value_name = "PERCENT")]
     pub target: Option<String>,
-    /// Fix a parameter (k=v, or instrument.k=v; k=v|w where it is one of some words); repeatable
+    /// Fix a parameter (k=v or instrument.k=v; k=v|w for some of its words); repeatable
     #[arg(long = "set", value_name = "K=V")]
     pub sets: Vec<String>,
-    /// One arm of a study: parameters laid over every instrument that has them; repeat for each arm
+    /// One arm of a study: parameters laid over the others; repeatable
     #[arg(long = "arm", value_name = "K=V,...")]
     pub arms: Vec<String>,
     /// Use only these CPUs (0-3,8)
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// Repeat a plan: a JSON file, or a run of the store
-    #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
-        "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "far",
-        "dir", "cmd", "url", "slo", "mix", "to", "tests", "token", "kv", "replicas", "size", "clients", "servers",
-        "definition", "lang", "kernel",
-    ])]
+    #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
     #[arg(long, value_name = "FILE")]
@@ -91,20 +77,20 @@ pub struct Args {
     /// Label that `compare` and `show` accept
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
-    /// What the machine costs: 0.192/h, or 429 bought
+    /// Price of the machine: 0.192/h, or 429 bought
     #[arg(long, value_name = "PRICE")]
     pub price: Option<String>,
     /// Currency of the price
     #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
     pub currency: String,
-    /// What the machine draws, in watts
+    /// Power that the machine draws, in watts
     #[arg(long, value_name = "W")]
     pub watts: Option<f64>,
     /// A machine of the study: the command that starts boxscore there; repeatable
     #[arg(long = "via", value_name = "NAME=COMMAND")]
     pub via: Vec<String>,
-    /// A generator of load: the command that starts boxscore there; repeatable. Those of the machine send nothing then
-    #[arg(long = "from", value_name = "[NAME=]COMMAND")]
+    /// A generator of load in place of those here: the command ([NAME=]COMMAND) that starts boxscore there; repeatable
+    #[arg(long = "from", value_name = "COMMAND")]
     pub from: Vec<String>,
     /// Directory for files of disk instruments [default: the store's]
     #[arg(long, value_name = "DIR")]
@@ -112,110 +98,140 @@ pub struct Args {
     /// Your own work as an instrument: a shell command
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full"])]
     pub cmd: Option<String>,
-    /// A number read from the command's output, NAME='regex with one group'; NAME:higher=REGEX or NAME:lower=REGEX
-    /// says which way is good, so that compare can judge it; repeatable
-    #[arg(long = "metric", value_name = "NAME=REGEX", requires = "cmd")]
+    /// A number in the command's output: a regex with one group. NAME:higher=RE or NAME:lower=RE says which way is
+    /// good, so that compare can judge it; repeatable
+    #[arg(long = "metric", value_name = "NAME=RE", requires = "cmd")]
     pub metrics: Vec<String>,
     /// Run this before each take of --cmd, untimed
     #[arg(long, value_name = "COMMAND", requires = "cmd")]
     pub prepare: Option<String>,
-    /// Say a line on stderr for each take, once it is stored
+    /// Print a line on stderr for each take, once it is stored
     #[arg(long, hide = true)]
     pub show_takes: bool,
-    /// Load this web server instead of one that is started here (family web)
-    #[arg(long, value_name = "URL")]
-    pub url: Option<String>,
-    /// Repeat the mix of requests of a log (boxscore logs --profile-out): our server serves files that stand for it,
-    /// and --set arrivals=mix has requests arrive as they did (family web)
-    #[arg(long, value_name = "FILE")]
-    pub mix: Option<PathBuf>,
-    /// Search the largest load that keeps this percentile of response times within a limit (family web)
-    #[arg(long, value_name = "PERCENTILE=TIME")]
-    pub slo: Option<String>,
-    /// Sample the server with perf in a load of its own before the takes: flame graph and top symbols in the report
-    /// (family web)
-    #[arg(long)]
-    pub profile: bool,
-    /// Far end of the tests of the network: HOST or HOST:PORT where `boxscore peer` or --far listens, or loopback
-    /// (family net)
-    #[arg(long, value_name = "HOST[:PORT]|loopback")]
-    pub to: Option<String>,
-    /// Only this test of the network or of key-value stores; repeatable (families net and kv)
-    #[arg(long = "test", value_name = "TEST", value_enum)]
-    pub tests: Vec<Test>,
-    /// Start the far end of the tests of the network: the command that starts boxscore there; it listens at the address
-    /// of --to, on its port or a free one, until the run ends (family net)
-    #[arg(long, value_name = "[NAME=]COMMAND", conflicts_with_all = ["token", "from"])]
-    pub far: Option<String>,
-    /// File with the token that the far end has too (family net)
-    #[arg(long, value_name = "FILE")]
-    pub token: Option<PathBuf>,
-    /// The store: redis, valkey, memcached or ramcloud, started here, or one that runs (HOST:PORT, ramcloud:LOCATOR)
-    /// [default: what is installed] (family kv)
-    #[arg(long, value_name = "STORE|HOST:PORT")]
-    pub kv: Option<String>,
-    /// Replicas that must have each write (family kv)
-    #[arg(long, value_name = "N")]
-    pub replicas: Option<String>,
-    /// Bytes of an object's value (family kv), or small or large data (family runtime)
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<String>,
-    /// Clients at most, in tests that have several (family kv)
-    #[arg(long, value_name = "N")]
-    pub clients: Option<String>,
-    /// Stores that are started, in tests that have several (family kv)
-    #[arg(long, value_name = "N")]
-    pub servers: Option<String>,
-    /// Which of the three definitions that clusterperf's basic had: era1, era2, era3 (family kv)
-    #[arg(long, value_name = "ERA")]
-    pub definition: Option<String>,
-    /// Languages, with commas between them [default: all] (family runtime)
-    #[arg(long, value_name = "LANG,...")]
-    pub lang: Option<String>,
-    /// Kernels, with commas between them: fft, sor, monte-carlo, sparse, lu [default: all] (family runtime)
-    #[arg(long, value_name = "KERNEL,...")]
-    pub kernel: Option<String>,
-    /// How to print the figures
+    #[command(flatten)]
+    pub given: Given,
+    /// How to print the figures: text, or clusterperf as that tool does
+    // With its values below each other the help would be the long one.
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text", conflicts_with = "json")]
+    #[arg(hide_possible_values = true)]
     pub format: Layout,
     /// Write no HTML report
     #[arg(long)]
     pub no_report: bool,
 }
 
-/// Tests by the names that other tools have for them: of the network, and clusterperf's of key-value stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Test {
-    TcpRtt,
-    UdpRtt,
-    Bandwidth,
-    ConnectionRate,
-    PacketRate,
-    Ping,
-    /// ib_send_lat and ib_write_lat of perftest, where there are RDMA devices
-    Rdma,
-    Basic,
-    #[value(name = "readNotFound")]
-    ReadNotFound,
-    #[value(name = "readDist")]
-    ReadDist,
-    #[value(name = "readDistRandom")]
-    ReadDistRandom,
-    #[value(name = "writeDistRandom")]
-    WriteDistRandom,
-    #[value(name = "readLoaded")]
-    ReadLoaded,
-    #[value(name = "readThroughput")]
-    ReadThroughput,
-    #[value(name = "writeThroughput")]
-    WriteThroughput,
-    #[value(name = "multiRead_oneMaster")]
-    MultiReadOneMaster,
-    #[value(name = "netBandwidth")]
-    NetBandwidth,
-    Split,
+/// Options that change nothing of a plan that is there already.
+const BESIDE_PLAN: [&str; 9] =
+    ["plan", "fake", "label", "price", "currency", "watts", "format", "no_report", "show_takes"];
+
+/// `run` with what follows from its other options: a plan that is repeated conflicts with all that would shape it. Its
+/// help has the options of the families that are named.
+pub fn completed(run: Command, families: &[Family]) -> Command {
+    let shaping = run.get_arguments().map(|arg| arg.get_id().clone());
+    let shaping: Vec<_> = shaping.filter(|id| !BESIDE_PLAN.contains(&id.as_str())).collect();
+    let run = run.mut_arg("plan", |plan| plan.conflicts_with_all(shaping));
+    let names: Vec<&str> = flags::families().iter().map(|family| family.name()).collect();
+    let after = format!(
+        "Examples:\n{}Every take is stored at once; `boxscore resume` continues a run that was cut.\n\
+         Options and examples of a family: boxscore run {} --help",
+        flags::table(&EXAMPLES),
+        names.join("|")
+    );
+    flags::narrowed(run.after_help(after), families)
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
-    crate::study::run(args, global)
+#[cfg(test)]
+mod tests {
+    use clap::Arg;
+    use clap::error::ErrorKind;
+
+    use super::*;
+    use crate::cli::{Cli, command};
+
+    fn help(words: &[&str]) -> String {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let mut root = command(&flags::named(&words));
+        root.build();
+        root.find_subcommand("run").unwrap().clone().term_width(80).render_help().to_string()
+    }
+
+    #[test]
+    fn the_help_of_a_run_fits_two_screens() {
+        let help = help(&[]);
+        assert!(help.lines().count() <= 80, "{} lines:\n{help}", help.lines().count());
+        assert!(!help.contains("see more"), "{help}");
+        let wide = help.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None);
+        for flag in ["--url", "--kv", "--lang", "--test"] {
+            assert!(!help.contains(flag), "{flag}:\n{help}");
+        }
+        assert!(help.contains("boxscore run net|kv|web|runtime --help"), "{help}");
+    }
+
+    #[test]
+    fn the_help_of_a_family_has_its_options_and_no_other_family_s() {
+        for family in flags::families() {
+            let help = help(&[family.name()]);
+            let plain = help.split_whitespace().collect::<Vec<_>>().join(" ");
+            let has = |of: Family, long: &str| {
+                let cards = instruments::cards().iter().filter(|card| card.family == of);
+                cards.flat_map(|card| card.all_flags()).any(|flag| flag.long == long)
+            };
+            for card in instruments::cards() {
+                for flag in card.all_flags() {
+                    let shown = help.contains(&format!("      --{}", flag.long));
+                    assert_eq!(shown, has(family, flag.long), "{} {}:\n{help}", family.name(), flag.long);
+                }
+                let own = |command: &str| command.contains(&format!("run {}", family.name()));
+                for example in card.examples.iter().filter(|example| own(example.command)) {
+                    assert!(plain.contains(example.command), "{}:\n{help}", example.command);
+                }
+            }
+        }
+        assert_eq!(help(&["mem-latency"]), help(&["memory"]));
+    }
+
+    /// Words that give an option a value that it accepts.
+    fn given(arg: &Arg) -> Vec<String> {
+        let value = match arg.get_possible_values().first() {
+            Some(value) => value.get_name().to_owned(),
+            None => "1".to_owned(),
+        };
+        let long = arg.get_long().map(|long| format!("--{long}"));
+        let value = arg.get_action().takes_values().then_some(value);
+        long.into_iter().chain(value).collect()
+    }
+
+    #[test]
+    fn a_plan_is_repeated_with_nothing_that_would_shape_it() {
+        let root = command(&Family::ALL);
+        let run = root.find_subcommand("run").unwrap();
+        let mut refused = 0;
+        for arg in run.get_arguments().filter(|arg| arg.get_id() != "plan") {
+            let words = ["boxscore", "run", "--plan", "x"].map(str::to_owned).to_vec();
+            let parsed = Cli::from_words([words, given(arg)].concat());
+            let conflicts = parsed.is_err_and(|error| error.kind() == ErrorKind::ArgumentConflict);
+            let beside = BESIDE_PLAN.contains(&arg.get_id().as_str()) || arg.is_global_set();
+            assert!(conflicts != beside || arg.get_id() == "currency", "{}", arg.get_id());
+            refused += usize::from(conflicts);
+        }
+        assert!(refused >= 30, "{refused}");
+    }
+
+    #[test]
+    fn examples_are_command_lines() {
+        let of_cards = instruments::cards().iter().flat_map(|card| card.examples);
+        for example in of_cards.chain(EXAMPLES) {
+            let command = example.command.trim_start_matches("BOXSCORE_KV_PASSWORD=... ");
+            // Quotes keep blanks in a word.
+            let words = command.split('\'').enumerate().flat_map(|(index, part)| match index % 2 {
+                0 => part.split(' ').map(str::to_owned).collect::<Vec<_>>(),
+                _ => vec![part.replace(' ', "_")],
+            });
+            let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+            if let Err(error) = Cli::from_words(words) {
+                panic!("{command}: {error}");
+            }
+        }
+    }
 }

@@ -1,24 +1,22 @@
 //! `boxscore schema VERB`: the JSON Schema of the document that a verb prints with `--json`.
 
+use model::doc;
 use schemars::{Schema, schema_for};
 
-use model::doc;
-
-use crate::error::{CliError, nearest};
+use crate::error::CliError;
 use crate::out;
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_long_help = "Examples:\n  boxscore schema run\n  boxscore schema compare > compare.schema.json"
 )]
-pub struct Args {
+pub struct SchemaArgs {
     /// A verb, `compare-matrix`, `mix` or `error`
     #[arg(value_name = "VERB")]
     pub verb: String,
 }
 
 /// Every document with its schema, in the order of the documentation.
-#[must_use]
 pub fn all() -> Vec<(&'static str, Schema)> {
     vec![
         ("inspect", schema_for!(doc::InspectDoc)),
@@ -45,14 +43,12 @@ pub fn all() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-pub fn run(args: &Args) -> Result<u8, CliError> {
+pub fn run(args: &SchemaArgs) -> Result<u8, CliError> {
     let all = all();
     let Some((_, schema)) = all.iter().find(|(verb, _)| *verb == args.verb) else {
-        let error = CliError::usage(format!("`{}` prints no document", args.verb));
-        return Err(match nearest(&args.verb, all.iter().map(|(verb, _)| *verb)) {
-            Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error.hint(all.iter().map(|(verb, _)| *verb).collect::<Vec<_>>().join(", ")),
-        });
+        let known: Vec<&str> = all.iter().map(|(verb, _)| *verb).collect();
+        let error = CliError::usage(format!("`{}` prints no document", args.verb)).hint(known.join(", "));
+        return Err(error.did_you_mean(&args.verb, known));
     };
     out::json(schema);
     Ok(0)

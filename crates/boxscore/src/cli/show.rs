@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
-use model::doc::{FactDoc, RunDoc, SeriesDoc};
+use model::doc::{RunDoc, SeriesDoc};
 use report::text::score::{Tail, score};
 use store::{Filter, Store};
 use verdict::{RunContext, run_doc};
 
-use crate::cli::Global;
+use crate::cli::{Global, Layout};
 use crate::error::CliError;
-use crate::ids::short;
-use crate::names::{self, Machine};
-use crate::present::{self, Layout, Shown};
-use crate::resolve::Resolver;
-use crate::{importers, out, paths, runs};
+use crate::lookup::ids::short;
+use crate::lookup::names::Machine;
+use crate::lookup::resolve::Resolver;
+use crate::lookup::{names, paths, runs};
+use crate::show::shown::Shown;
+use crate::show::{after_run, page, shown};
+use crate::{import, out};
 
 const SCHEMA: &str = "boxscore.show/1";
 
@@ -29,7 +31,7 @@ Examples:
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
-pub struct Args {
+pub struct ShowArgs {
     /// A run (id, label, latest, latest~N), a machine's newest run (`.` is this one), or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
@@ -48,27 +50,23 @@ pub struct Args {
     pub format: Layout,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let shown = if Path::new(&args.run).is_file() {
         of_file(&args.run, args.takes)?
     } else {
         let mut resolver = Resolver::new(global)?;
-        let store = resolver.store().ok_or_else(|| {
-            CliError::data(format!("there is no store at {}", path.display()))
-                .hint("`boxscore run --quick` measures this machine")
-        })?;
-        let id = run_id(&args.run, store)?;
-        present::shown(&id, SCHEMA, args.takes, &mut resolver)?
+        let id = run_id(&args.run, resolver.store()?)?;
+        shown::shown(&id, SCHEMA, args.takes, &mut resolver)?
     };
     if args.format == Layout::Clusterperf {
-        out::print(&present::clusterperf(&shown)?);
+        out::print(&after_run::clusterperf(&shown)?);
     } else if args.line {
         out::print(&format!("{}\n", report::text::line::line(&shown.doc)));
     } else if global.json {
         out::json(&shown.doc);
     } else {
-        let report = present::default_report(&path, &[&shown.doc.run]);
+        let report = page::default_report(&path, &[&shown.doc.run]);
         let report = report.is_file().then(|| paths::tilde(&report));
         out::print(&text(&shown, args, report));
     }
@@ -77,7 +75,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 
 /// The newest run of an exported file or another store, without earlier runs beside it.
 fn of_file(name: &str, with_takes: bool) -> Result<Shown, CliError> {
-    let runs = importers::read(Path::new(name), &importers::clusterperf::About::default())?.runs;
+    let runs = import::read(Path::new(name), &import::clusterperf::About::default())?.runs;
     let data = runs.into_iter().max_by_key(|run| run.head.started_ns);
     let data = data.ok_or_else(|| CliError::data(format!("{name}: no run in it")))?;
     let cards = instruments::cards();
@@ -98,7 +96,7 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
         Some(Machine::Reference(_)) | None => return runs::one_run(name, store),
     };
     let filter = Filter { machine_id: Some(machine.id), ..Filter::default() };
-    let heads = store.heads(&filter).map_err(present::store_error)?;
+    let heads = store.heads(&filter)?;
     let whole = heads.iter().rev().find(|head| runs::is_whole(head));
     whole.map(|head| head.id.clone()).ok_or_else(|| {
         CliError::data(format!("{} has no complete run in the store", machine.name))
@@ -106,14 +104,13 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
     })
 }
 
-fn text(shown: &Shown, args: &Args, report: Option<String>) -> String {
-    let facts: Vec<FactDoc> = shown.data.facts.iter().map(FactDoc::from).collect();
+fn text(shown: &Shown, args: &ShowArgs, report: Option<String>) -> String {
     let tail = Tail { report, advice: Vec::new() };
     let mut doc = shown.doc.clone();
     if args.all {
         doc.series.iter_mut().for_each(|series| series.headline = true);
     }
-    let mut text = score(&doc, &facts, None, &tail, out::look());
+    let mut text = score(&doc, &shown.data.facts, None, &tail, out::look());
     if args.all {
         text.push_str(&report::text::load::requests(
             &verdict::requests(&shown.data, instruments::cards()),

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use instruments::workload::server::builtin::faulty::{Account, Faults, Planted};
 use model::data::RunData;
+use model::doc::ProofLineDoc;
+use model::names::instrument;
 use model::plan::Takes;
 use model::{Cell, Params, Plan};
 use sys::files::LockFile;
@@ -11,15 +13,19 @@ use verdict::prove::Gaps;
 
 use super::wakes::wakes;
 use crate::error::CliError;
-use crate::paths::{self, Scratch};
-use crate::stop_signal::StopSignal;
+use crate::lookup::paths;
+use crate::lookup::paths::Scratch;
 use crate::study;
+use crate::study::stop_signal::StopSignal;
 
 /// No run of a proof lasts longer, in seconds.
 const BUDGET: f64 = 60.0;
-/// How long the gaps of the cores are watched, and from which length on.
+/// Time for which the gaps of the cores are watched, and the shortest gap that counts, ns.
 const GAPS_NS: u64 = 500_000_000;
 const GAP_NS: u64 = 10_000;
+
+/// The lines of a proof, or the reason why the fault could not be planted or measured.
+pub type Lines = Result<Vec<ProofLineDoc>, String>;
 
 pub struct Bench<'a> {
     folder: Scratch,
@@ -31,7 +37,7 @@ pub struct Bench<'a> {
 
 impl Bench<'_> {
     pub fn new<'a>(store: &Path, stop: &'a StopSignal) -> Result<Bench<'a>, CliError> {
-        let cpus = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
+        let cpus = sys::affinity::allowed()?;
         let folder = Scratch::new("prove")?;
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let disks = vec![paths::beside(store), here, folder.path().to_owned(), PathBuf::from("/var/tmp")];
@@ -49,7 +55,7 @@ impl Bench<'_> {
         Planted::start(&Faults { cpu: self.server_cpu(), spin, ..faults })
     }
 
-    /// Nobody else measures meanwhile. Where no store is there is no other run.
+    /// Keeps other runs out while proofs are measured. Without a store there is no other run to keep out.
     pub fn alone(&self, store: &Path) -> Result<Option<LockFile>, CliError> {
         if !store.parent().is_some_and(Path::is_dir) {
             return Ok(None);
@@ -83,12 +89,12 @@ impl Bench<'_> {
     pub fn load(&self, faults: Faults, params: &str) -> Result<(RunData, Account), String> {
         let server = self.plant(faults)?;
         let params = format!("url={};{params}", server.url());
-        let run = self.measure(&self.plan(&[("web", &params)], 1)?)?;
+        let run = self.measure(&self.plan(&[(instrument::WEB, &params)], 1)?)?;
         let account = server.account()?;
         Ok((run, account))
     }
 
-    /// What the system takes from the cores of server and generator just now.
+    /// Measures the gaps that other work and the hypervisor tear into the cores of server and generator now.
     pub fn cores(&self) -> Result<Cores, String> {
         let watch = |cpu: Option<usize>| {
             move || {
@@ -125,8 +131,8 @@ impl Cores {
         self
     }
 
-    /// What a request meets that is sent, served and answered: the generator's gaps `times` times. It wakes the
-    /// generator once: for a send that one is awake before it is due.
+    /// The gaps that a request can meet on its way: the server's once, the generator's `times` times, and one wake-up
+    /// of the generator. For a send the generator is awake already.
     pub fn passed(&self, times: usize) -> Gaps {
         let mut all = Gaps { wakes_ns: self.generator.wakes_ns.clone(), ..self.server.clone() };
         (0..times).for_each(|_| all.gaps_ns.extend(&self.generator.gaps_ns));

@@ -2,18 +2,18 @@
 
 use instruments::workload::server::builtin::faulty::Faults;
 use model::doc::ProofState;
+use model::names::instrument;
 use model::plan::Via;
 use verdict::prove;
 
-use super::Lines;
-use super::bench::Bench;
+use super::bench::{Bench, Lines};
 use super::quota::Quota;
 
 /// Of one CPU, for all that is measured.
 const SHARE: f64 = 0.25;
 
 pub fn same_core(bench: &Bench<'_>) -> Lines {
-    let cell = ("web", "server=builtin;content=gif;connections=10;duration=1");
+    let cell = (instrument::WEB, "server=builtin;content=gif;connections=10;duration=1");
     let mut plan = bench.plan(&[cell], 2)?;
     plan.cpus = bench.server_cpu().and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
     let run = bench.measure(&plan)?;
@@ -22,6 +22,7 @@ pub fn same_core(bench: &Bench<'_>) -> Lines {
         "one core for both",
         &run,
         &["same-cores", "generator-bound"],
+        instruments::cards(),
     )])
 }
 
@@ -36,16 +37,17 @@ pub fn quota(bench: &Bench<'_>) -> Lines {
     let server = bench.plant(Faults::default())?;
     let load = format!("url={};connections=10;duration=1", server.url());
     let mut lines = Vec::new();
-    for (what, cell) in
-        [("a starved benchmark", ("crc32c", "size=1KiB")), ("a starved generator", ("web", load.as_str()))]
-    {
+    for (what, cell) in [
+        ("a starved benchmark", (instrument::CRC32C, "size=1KiB")),
+        ("a starved generator", (instrument::WEB, load.as_str())),
+    ] {
         let mut plan = bench.plan(&[cell], 3)?;
         // Longer than a period of the quota.
         plan.take_seconds = 0.2;
         plan.machines = vec![Via { name: String::new(), command: Some(quota.command()?) }];
         let before = quota.stopped();
         let run = bench.measure(&plan)?;
-        let line = prove::refused(what, PLANTED, &run, &["throttled"]);
+        let line = prove::refused(what, PLANTED, &run, &["throttled"], instruments::cards());
         // Where others leave less than the quota, it stops nobody: then nothing was planted.
         let unplanted = before.is_some() && before == quota.stopped();
         lines.push(match (line.state, unplanted) {
@@ -68,8 +70,8 @@ pub fn cached_disk(bench: &Bench<'_>) -> Lines {
         let why = "no folder on a disk: say --store FILE with one that is";
         return Ok(vec![prove::missing("disk reads", PLANTED, ProofState::Unknown, why)]);
     };
-    let mut plan = bench.plan(&[("disk-read", "engine=cached;file-size=16MiB;qd=1")], 2)?;
+    let mut plan = bench.plan(&[(instrument::DISK_READ, "engine=cached;file-size=16MiB;qd=1")], 2)?;
     plan.dir = Some(dir.display().to_string());
     let run = bench.measure(&plan)?;
-    Ok(vec![prove::refused_if_seen("disk reads", PLANTED, &run, "page-cache")])
+    Ok(vec![prove::refused_if_seen("disk reads", PLANTED, &run, "page-cache", instruments::cards())])
 }

@@ -1,7 +1,7 @@
 //! `boxscore doctor --prove`: plants faults whose size is known and prints what was planted beside what was read.
 //!
 //! Everything is measured as in any run: the measuring child takes, a store of its own keeps the takes, and the same
-//! rules speak. What was planted is told by the faulty server's own account, not by what it was asked to do.
+//! rules judge. The size of a fault is taken from the faulty server's own account, not from its order.
 
 mod bench;
 mod machine;
@@ -9,16 +9,14 @@ mod quota;
 mod servers;
 mod wakes;
 
-use model::doc::{ProofDoc, ProofLineDoc, ProofState};
+use model::doc::{ProofDoc, ProofState};
 
 use crate::cli::Global;
-use crate::error::{CliError, Kind, nearest};
-use crate::stop_signal::StopSignal;
-use crate::{out, paths};
-use bench::Bench;
-
-/// What was read of a fault, or why it could not be planted or measured.
-type Lines = Result<Vec<ProofLineDoc>, String>;
+use crate::error::{CliError, Kind};
+use crate::lookup::paths;
+use crate::out;
+use crate::study::stop_signal::StopSignal;
+use bench::{Bench, Lines};
 
 /// One fault: its key, what it is in words, and how it is planted and read.
 struct Proof {
@@ -68,11 +66,8 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Proof>, CliError> {
     let known = || ALL.iter().map(|proof| proof.key);
     for name in names {
         if name != "all" && !known().any(|key| key == name) {
-            let error = CliError::usage(format!("--prove={name}: no fault is called so"));
-            return Err(match nearest(name, known()) {
-                Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error.hint(known().collect::<Vec<_>>().join(", ")),
-            });
+            let error = CliError::usage(format!("--prove={name}: no fault has this name"));
+            return Err(error.hint(known().collect::<Vec<_>>().join(", ")).did_you_mean(name, known()));
         }
     }
     let wanted = |proof: &&Proof| names.iter().any(|name| name == "all" || name == proof.key);
@@ -93,7 +88,7 @@ pub fn run(names: &[String], global: &Global) -> Result<u8, CliError> {
     for proof in chosen {
         let document = one(proof, &bench);
         if stop.is_requested() {
-            return Err(CliError { kind: Kind::Interrupted, ..CliError::data("interrupted") });
+            return Err(CliError::interrupted("interrupted"));
         }
         if !global.json {
             out::print(&report::text::prove::proof(&document, out::look()));

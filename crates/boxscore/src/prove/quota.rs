@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use instruments::facts::cgroup::{ancestors, membership};
-use instruments::facts::{Root, mounts};
+use instruments::system_files::cgroup::{ancestors, membership};
+use instruments::system_files::{Root, mounts};
 use instruments::telemetry::parse::throttle;
 
 const PERIOD_US: u64 = 100_000;

@@ -4,28 +4,27 @@
 use instruments::workload::server::builtin::faulty::{Account, Fault, Faults};
 use model::data::RunData;
 use model::doc::{Binding, ProofLineDoc};
+use model::metrics::load;
+use model::names::instrument;
 use model::{Histogram, Unit};
 use verdict::prove;
 
-use super::Lines;
-use super::bench::{Bench, Cores};
-
-const WEB: &str = "web";
+use super::bench::{Bench, Cores, Lines};
 
 /// Requests that ended, good or not.
 fn requests(run: &RunData) -> Option<u64> {
-    prove::requests(run, WEB)
+    prove::requests(run, instrument::WEB)
 }
 
 fn times(run: &RunData, metric: &str) -> Option<Histogram> {
-    prove::histogram(run, WEB, metric)
+    prove::histogram(run, instrument::WEB, metric)
 }
 
 fn own(account: &Account) -> prove::Own<'_> {
     prove::Own { held: &account.held, answered: &account.answered }
 }
 
-/// What the cores themselves add, before and after, with what was measured between.
+/// Runs `measure` between two measurements of the cores' scheduling gaps, and returns both.
 fn watched<T>(bench: &Bench<'_>, measure: impl FnOnce() -> Result<T, String>) -> Result<(T, Cores), String> {
     let before = bench.cores()?;
     let measured = measure()?;
@@ -36,7 +35,7 @@ pub fn delay(bench: &Bench<'_>) -> Lines {
     let faults = Faults { delay_us: 20_000, ..Faults::default() };
     let load = "arrivals=constant;rate=500;connections=50;duration=3";
     let ((run, account), cores) = watched(bench, || bench.load(faults, load))?;
-    let (response, service) = (times(&run, "response-times"), times(&run, "service-times"));
+    let (response, service) = (times(&run, load::RESPONSES.name()), times(&run, load::SERVICES.name()));
     // A response time begins when the request is due, so the generator's core is passed twice.
     let of = |name: &str, quantile: f64, read: &Option<Histogram>, times: usize| {
         prove::percentile(name, quantile, own(&account), read.as_ref(), &cores.passed(times))
@@ -47,7 +46,7 @@ pub fn delay(bench: &Bench<'_>) -> Lines {
         of("service time", 0.99, &service, 1),
         prove::same("requests", account.requests, requests(&run)),
     ];
-    lines.extend(prove::in_flight(&run, WEB, account.in_flight(), &cores.passed(1)));
+    lines.extend(prove::in_flight(&run, instrument::WEB, account.in_flight(), &cores.passed(1)));
     Ok(lines)
 }
 
@@ -55,12 +54,12 @@ pub fn percentiles(bench: &Bench<'_>) -> Lines {
     let faults = Faults { delay_us: 1_000, spread_us: 50_000, ..Faults::default() };
     let load = "arrivals=constant;rate=1000;connections=100;duration=6";
     let ((run, account), cores) = watched(bench, || bench.load(faults, load))?;
-    let service = times(&run, "service-times");
+    let service = times(&run, load::SERVICES.name());
     let gaps = cores.passed(1);
     let of =
         |quantile: f64| prove::percentile("service time", quantile, own(&account), service.as_ref(), &gaps);
     let mut lines = [0.01, 0.1, 0.5, 0.9, 0.99, 0.999].map(of).to_vec();
-    lines.push(prove::late(&run, WEB, &cores.generator));
+    lines.push(prove::late(&run, instrument::WEB, &cores.generator));
     Ok(lines)
 }
 
@@ -69,7 +68,7 @@ pub fn stall(bench: &Bench<'_>) -> Lines {
     let faults = Faults { stall_us: 1_000_000, period_us: 10_000_000, ..Faults::default() };
     let (run, account) = bench.load(faults, "arrivals=constant;rate=1000;connections=10;duration=10")?;
     let mut lines = vec![prove::same("stalls", 1, Some(account.stalls))];
-    lines.extend(prove::stall(&run, WEB, account.stalled_ns as f64 / 1e9, SECONDS));
+    lines.extend(prove::stall(&run, instrument::WEB, account.stalled_ns as f64 / 1e9, SECONDS));
     lines.push(prove::same("requests", account.requests, requests(&run)));
     Ok(lines)
 }
@@ -81,14 +80,20 @@ pub fn slow(bench: &Bench<'_>) -> Lines {
     let rate = account.good as f64 / span.max(1e-9);
     let named = [Binding::Waiting, Binding::Thread, Binding::Core, Binding::Cores];
     Ok(vec![
-        prove::within("throughput", Unit::PerSec, rate, prove::median(&run, WEB, "throughput"), 0.02 * rate),
-        prove::binds("what binds", "the server", &run, &named),
+        prove::within(
+            "throughput",
+            Unit::PerSec,
+            rate,
+            prove::median(&run, instrument::WEB, load::THROUGHPUT.name()),
+            0.02 * rate,
+        ),
+        prove::binds("what binds", "the server", &run, &named, instruments::cards()),
     ])
 }
 
 /// Good answers and failures, kind by kind, as both sides counted them.
 fn counts(run: &RunData, account: &Account) -> Vec<ProofLineDoc> {
-    let failed = prove::failed(run, WEB);
+    let failed = prove::failed(run, instrument::WEB);
     let all: u64 = failed.values().sum();
     let good = requests(run).map(|requests| requests.saturating_sub(all));
     let mut lines = vec![prove::same("good answers", account.good, good)];
@@ -112,7 +117,13 @@ pub fn cut(bench: &Bench<'_>) -> Lines {
     let faults = Faults { every: 10, kinds: vec![Fault::Short], body: 1000, ..Faults::default() };
     let (run, account) = bench.load(faults, "connections=10;requests=5000")?;
     let mut lines = counts(&run, &account);
-    lines.push(prove::refused("the run says so", "requests that failed", &run, &["errors"]));
+    lines.push(prove::refused(
+        "the run says so",
+        "requests that failed",
+        &run,
+        &["errors"],
+        instruments::cards(),
+    ));
     Ok(lines)
 }
 

@@ -1,5 +1,5 @@
-//! How late a reader wakes that sleeps on the generator's core: what a bare read over loopback waits for, in ns from
-//! before the write to after the read.
+//! Wake-up latency of a reader that sleeps on the generator's core: ns from before a write over loopback to after its
+//! read.
 //!
 //! It is the machine's own share of every time that a sleeping client reads: leaving idle, the scheduler, and the
 //! hypervisor. The way of the bytes through the kernel is counted, work on an answer is not.

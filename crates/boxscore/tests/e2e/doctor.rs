@@ -1,7 +1,8 @@
 //! `boxscore doctor` end to end, on the machine that the tests run on.
 
 use crate::common::Bench;
-use model::doc::{CheckState, DoctorDoc, ProofState, ProveDoc, Scalar};
+use model::FactValue;
+use model::doc::{CheckState, DoctorDoc, ProofState, ProveDoc};
 
 #[test]
 fn every_check_says_what_it_found_and_how_to_change_it() {
@@ -67,12 +68,12 @@ fn planted_faults_are_read_and_the_document_has_each_line() {
         lines.into_iter().find(|line| line.what == what).expect("the line").clone()
     };
     let short = line("short_body");
-    assert_eq!((short.planted, short.read), (Scalar::Number(500.0), Some(Scalar::Number(500.0))));
-    assert_eq!(line("good answers").read, Some(Scalar::Number(4500.0)));
+    assert_eq!((short.planted, short.read), (FactValue::Number(500.0), Some(FactValue::Number(500.0))));
+    assert_eq!(line("good answers").read, Some(FactValue::Number(4500.0)));
     // Where no device has counters it is unknown, and never passed.
     let disk = line("disk reads");
     match &disk.read {
-        Some(Scalar::Text(text)) => assert!(text.starts_with("page-cache (invalid)"), "{text}"),
+        Some(FactValue::Text(text)) => assert!(text.starts_with("page-cache (invalid)"), "{text}"),
         _ => assert!(disk.state == ProofState::Unknown && disk.why.is_some(), "{disk:?}"),
     }
     assert_eq!(document.failed, 0);

@@ -279,7 +279,10 @@ fn a_full_stdout_is_told_and_ends_with_1() {
         let done = bench.command(asked).stdout(full).output().expect("it ends");
         let err = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.code() == Some(1), "{asked:?}: {:?}: {err}", done.status);
-        assert!(err.contains("No space left on device") && err.contains("not whole"), "{asked:?}: {err}");
+        assert!(
+            err.contains("No space left on device") && err.contains("the output is incomplete"),
+            "{asked:?}: {err}"
+        );
     }
 }
 

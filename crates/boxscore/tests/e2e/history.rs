@@ -28,7 +28,11 @@ fn runs_come_newest_first_up_to_the_limit() {
     let labels: Vec<_> = all.runs.iter().map(|run| run.label.as_deref().unwrap_or("")).collect();
     assert_eq!(labels, ["two", "two", "one"]);
     assert!(all.runs.windows(2).all(|pair| pair[0].started >= pair[1].started));
-    assert!(all.runs.iter().all(|run| run.status == "complete" && run.takes > 0 && run.faults == 0));
+    assert!(
+        all.runs
+            .iter()
+            .all(|run| run.status == model::data::Status::Complete && run.takes > 0 && run.faults == 0)
+    );
     let newest = document(&["history", "--limit", "1", "--json"]);
     assert_eq!(newest.runs, all.runs[..1]);
     assert_eq!(document(&["history", "--label", "one", "--json"]).runs.len(), 1);

@@ -1,15 +1,16 @@
 //! `boxscore inspect` end to end: this machine against /proc, machines of the store, sheets, published machines.
 
 use crate::common::Bench;
-use model::doc::{FactDoc, InspectDoc, InspectManyDoc, Scalar};
+use model::doc::{InspectDoc, InspectManyDoc};
+use model::{Fact, FactValue};
 
 fn one(bench: &Bench, args: &[&str]) -> InspectDoc {
     serde_json::from_str(&bench.run(args).expect(0, &[]).out).expect("a document")
 }
 
-fn number(facts: &[FactDoc], key: &str) -> Option<f64> {
+fn number(facts: &[Fact], key: &str) -> Option<f64> {
     match facts.iter().find(|fact| fact.key == key)?.value {
-        Some(Scalar::Number(number)) => Some(number),
+        Some(FactValue::Number(number)) => Some(number),
         _ => None,
     }
 }

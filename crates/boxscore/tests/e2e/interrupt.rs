@@ -94,7 +94,7 @@ fn before_the_child_said_hello() {
     wait_for("the child", || !children(running.pid()).is_empty());
     let child = children(running.pid());
     running.signal("INT");
-    let said = running.end().expect(130, &["stopping", "interrupted before anything was taken"]);
+    let said = running.end().expect(130, &["stopping", "interrupted before the first take"]);
     assert!(!said.err.contains("lost: "), "{said:#?}");
     child.iter().for_each(|pid| assert_gone(*pid));
     assert!(bench.heads().is_empty());

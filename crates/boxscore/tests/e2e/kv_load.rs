@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Bench, PATIENCE, Running};
 use instruments::workload::guard;
-use instruments::workload::store::{Options, Store, StoreKind};
+use instruments::workload::store_server::{Options, Store, StoreKind};
 use model::doc::{Binding, ErrorDoc, LoadDoc};
 
 /// A store in a folder of its own.
@@ -309,15 +309,16 @@ fn keys_that_do_not_fit_are_refused_before_the_first() {
     }
 }
 
-/// The bytes at which a store is full midway through 300,000 keys of 30 B with values of 1 B: between the 26.1 MB that
-/// they are said to need at least and the 33 MB that Redis takes for them.
-const MIDWAY: u64 = 29_500_000;
+/// The bytes at which a store is full midway through 300,000 keys of 30 B with values of 3 B: between the 26.7 MB that
+/// they are said to need at least and the 30.9 MB that Redis takes for them. Values are random bytes: of one or two
+/// digits they would be numbers that Redis shares between keys, and all keys would fit.
+const MIDWAY: u64 = 28_500_000;
 
 /// Its limit is reached while keys are written: the estimate lets them through.
 #[test]
 fn a_store_that_is_full_midway_is_left_as_it_was() {
-    let load = ["--keys", "300k", "--value-size", "1", "-c", "2", "-n", "10", "--json"];
-    let run = ["--set", "keys=300k", "--set", "value-size=1", "--takes", "2", "--json"];
+    let load = ["--keys", "300k", "--value-size", "3", "-c", "2", "-n", "10", "--json"];
+    let run = ["--set", "keys=300k", "--set", "value-size=3", "--takes", "2", "--json"];
     for (is_run, args) in [(false, &load[..]), (true, &run)] {
         // A store of its own: one that was filled gives its tables back when it comes to it.
         let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));

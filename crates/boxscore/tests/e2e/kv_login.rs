@@ -237,7 +237,7 @@ fn what_would_be_stored_is_refused() {
         assert!(!said.out.contains(SECRET) && !said.err.contains(SECRET), "{said:#?}");
     }
     let memcached = format!("memcached://{kv}");
-    let said = bench.run(&["load", &memcached]).expect(2, &["memcached's text protocol has no word"]);
+    let said = bench.run(&["load", &memcached]).expect(2, &["memcached takes no password"]);
     silent(&said);
     assert!(!bench.store().exists() || bench.heads().is_empty());
 }

@@ -11,7 +11,7 @@ use crate::common::{Bench, PATIENCE, Running};
 use instruments::workload::guard;
 use instruments::workload::server::account;
 use instruments::workload::server::content::{Content, Limits, Set};
-use instruments::workload::server::kind;
+use instruments::workload::server::installed;
 use instruments::workload::server::options::Options;
 use instruments::workload::server::run::Server;
 use model::data::Status;
@@ -105,7 +105,7 @@ impl Managed {
         let limits = Limits { mix_bytes: 1 << 20, large_bytes: 1 << 20 };
         let account = account::choose().expect("an account");
         let content = Content::make(Set::Gif, 1, &limits, dir.path(), account.as_ref()).expect("content");
-        let kind = kind::find(name).expect("a known server");
+        let kind = installed::find(name).expect("a known server");
         let options = Options { connections: 64, ..Options::default() };
         let server = Server::start(kind, &options, &content, dir.path()).expect("it starts");
         Managed { server, content, _dir: dir }
@@ -274,7 +274,7 @@ fn a_load_that_was_lost_begins_again_only_where_it_is_named() {
     running.end();
     let id = bench.only().head.id;
     let run = crate::common::short(&id);
-    let said = bench.run(&["resume"]).expect(2, &[run, &url, "only where it is named"]);
+    let said = bench.run(&["resume"]).expect(2, &[run, &url, "not resumed: ", "must be named"]);
     assert!(said.err.contains(&format!("boxscore resume {run} loads it again")), "{said:#?}");
     assert_eq!(bench.only().head.status, Status::Interrupted, "it was resumed");
 }

@@ -11,7 +11,7 @@ use instruments::workload::guard;
 use instruments::workload::mix::objects::objects;
 use instruments::workload::server::account;
 use instruments::workload::server::content::{Content, Item, Set};
-use instruments::workload::server::kind;
+use instruments::workload::server::installed;
 use instruments::workload::server::options::Options;
 use instruments::workload::server::run::Server;
 use model::doc::mix::MixBin;
@@ -32,7 +32,7 @@ impl Logged {
         let account = account::choose().expect("an account");
         let content = Content::from_items(items, Set::Mix, 1, dir.path(), account.as_ref()).expect("content");
         let options = Options { connections: 64, access_log: true, ..Options::default() };
-        let server = Server::start(kind::find("nginx").expect("known"), &options, &content, dir.path());
+        let server = Server::start(installed::find("nginx").expect("known"), &options, &content, dir.path());
         Logged { dir, server: server.expect("it starts"), _content: content }
     }
 

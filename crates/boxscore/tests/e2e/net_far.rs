@@ -50,7 +50,8 @@ fn a_child_here_is_the_far_end_and_goes_with_the_run() {
     assert!(rtt.measured().iter().all(|rtt| (1e-7..1.0).contains(rtt)), "{:?}", rtt.measured());
     let place = notes(&run, "place");
     assert!(place.iter().all(|text| text.contains("the peer is box2, a child of this study")), "{place:?}");
-    assert_eq!(place.len(), 2);
+    // Two figures, prepared in each of two sittings.
+    assert_eq!(place.len(), 4);
     assert_gone(pid(&path));
     // The plan starts it again.
     let id = run.head.id.clone();

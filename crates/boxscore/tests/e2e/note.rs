@@ -2,7 +2,7 @@
 
 use crate::common::Bench;
 use model::FactValue;
-use model::doc::{DoneDoc, InspectDoc, RunDoc, Scalar};
+use model::doc::{DoneDoc, InspectDoc, RunDoc};
 
 fn bench() -> Bench {
     let bench = Bench::new();
@@ -53,9 +53,9 @@ fn a_machine_keeps_facts_and_gives_its_price_to_its_runs() {
     let said = bench.run(&["inspect", "planted", "--json"]).expect(0, &[]).out;
     let sheet: InspectDoc = serde_json::from_str(&said).expect("a document");
     let fact = |key: &str| sheet.facts.iter().find(|fact| fact.key == key).expect("the fact");
-    assert_eq!(fact("memory.slots").value, Some(Scalar::Number(4.0)));
+    assert_eq!(fact("memory.slots").value, Some(FactValue::Number(4.0)));
     assert_eq!(fact("memory.slots").source, "added by hand");
-    assert_eq!(fact("rack.row").value, Some(Scalar::Text("B 12".into())));
+    assert_eq!(fact("rack.row").value, Some(FactValue::Text("B 12".into())));
     assert_eq!(fact("memory.slots").why.as_deref(), Some("added by hand"));
     bench.run(&["note", "planted", "--fact", "cpu.cores=12"]).expect(0, &[]);
     let alone = bench.run(&["inspect", "planted"]).expect(0, &[]).out;
@@ -66,7 +66,7 @@ fn a_machine_keeps_facts_and_gives_its_price_to_its_runs() {
     // Side by side there is no column for sources: a footnote says it.
     let both = bench.run(&["inspect", "planted", "xeon-x3470"]).expect(0, &[]).out;
     assert!(row(&both, "DIMM slots").contains("4 (") && both.contains(") added by hand"), "{both}");
-    assert_eq!(fact("note").value, Some(Scalar::Text("loud; hot".into())));
+    assert_eq!(fact("note").value, Some(FactValue::Text("loud; hot".into())));
 }
 
 #[test]

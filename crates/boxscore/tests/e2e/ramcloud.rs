@@ -102,7 +102,10 @@ fn a_quick_run_prints_the_table_of_basic_and_leaves_nothing() {
     for line in ["basic.read100 ", "basic.read100.99 ", "basic.readBw1M ", "basic.write1M "] {
         assert!(said.out.contains(line), "{line}: {said:#?}");
     }
-    assert!(words(&said).contains("kv-split is left out: n/a for RAMCloud"), "{said:#?}");
+    assert!(
+        words(&said).contains("kv-split is left out: n/a for kv=ramcloud: its client library"),
+        "{said:#?}"
+    );
     let data = world.bench.only();
     assert_eq!(data.head.status, Status::Complete);
     for size in ["100", "1K", "10K", "100K", "1M"] {

@@ -122,7 +122,7 @@ fn a_killed_child_is_named_and_its_takes_are_kept() {
         &[
             "the measuring child: lost: the pipe was closed; killed by signal 9",
             "error: the measuring child was lost before the plan was done",
-            "what was taken is stored; `boxscore resume` continues",
+            "finished takes are stored; `boxscore resume` continues",
         ],
     );
     let run = bench.only();

@@ -175,6 +175,23 @@ fn real_takes_of_a_real_instrument_are_stored() {
 }
 
 #[test]
+fn every_sitting_is_prepared_by_a_new_process() {
+    let bench = Bench::new();
+    let args: Vec<&str> = crate::common::ONE.into_iter().chain(["--takes", "7", "--sittings", "3"]).collect();
+    bench.run(&args).expect(0, &[]);
+    let run = bench.only();
+    assert_whole(&run, 7);
+    assert!(run.takes.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns));
+    for series in run.rows() {
+        let lengths: Vec<usize> = series.by_sitting().iter().map(Vec::len).collect();
+        assert_eq!(lengths, [3, 2, 2]);
+    }
+    let count = |kind: &str| run.notes.iter().filter(|note| note.kind() == kind).count();
+    assert_eq!(count("repeats"), 3 * run.plan.cells.len(), "{:?}", run.notes);
+    assert_eq!(count("sitting") + count("lost") + count("changed"), 0, "{:?}", run.notes);
+}
+
+#[test]
 fn telemetry_alone_ends_well() {
     let bench = Bench::new();
     let said = bench.run(&["run", "telemetry", "--for", "2s", "--no-report"]).expect(0, &[]);

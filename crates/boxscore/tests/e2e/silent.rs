@@ -11,7 +11,7 @@ use crate::common::{Bench, PATIENCE, Running, Said, signal};
 use instruments::workload::guard;
 use instruments::workload::server::account;
 use instruments::workload::server::content::{Content, Limits, Set};
-use instruments::workload::server::kind;
+use instruments::workload::server::installed;
 use instruments::workload::server::options::Options;
 use instruments::workload::server::run::Server;
 use model::doc::{Binding, LoadDoc};
@@ -31,7 +31,7 @@ impl Nginx {
         let limits = Limits { mix_bytes: 1 << 20, large_bytes: 1 << 20 };
         let account = account::choose().expect("an account");
         let content = Content::make(Set::Gif, 1, &limits, dir.path(), account.as_ref()).expect("content");
-        let kind = kind::find("nginx").expect("a known server");
+        let kind = installed::find("nginx").expect("a known server");
         let options = Options { connections: 64, ..Options::default() };
         let server = Server::start(kind, &options, &content, dir.path()).expect("it starts");
         Nginx { server, content, _dir: dir }
@@ -182,7 +182,8 @@ fn a_stall_in_an_open_loop_is_told_with_what_waited() {
     let doc = document(&said.out);
     let found = doc.findings.iter().find(|finding| finding.kind() == "stall").expect("a finding");
     assert!(
-        found.text().starts_with("stalled: no answer for ") && found.text().contains("came due"),
+        found.text().starts_with("its figures hold a stall of the server: no answer for ")
+            && found.text().contains("came due"),
         "{found:#?}"
     );
     // It stood still for two seconds at least, and all that time requests were due.

@@ -1,10 +1,10 @@
 //! The end of a study: Bye from every child, and an end for every machine's run.
 //!
-//! Seconds are of the whole run, earlier sittings included; CPU seconds are of this sitting.
+//! Seconds are of the whole run, from before it was resumed too; CPU seconds are of this program's part.
 
 use model::NoteBody;
 use model::data::Status;
-use model::frame::Frame;
+use model::frame::{Frame, OwnCost};
 
 use super::{Conductor, Ended, Outcome, SinkError};
 
@@ -42,7 +42,6 @@ impl Conductor<'_> {
         let faults = self.machines.iter().map(|machine| machine.faults).sum();
         let takes = self.machines.iter().map(|machine| machine.seq).sum();
         let measured = self.machines.iter().map(|machine| machine.measured).sum();
-        let refused = refused.map(|error| error.0);
         Outcome { ended, refused, statuses, faults, takes, measured, unfit: self.unfit }
     }
 
@@ -105,6 +104,7 @@ impl Conductor<'_> {
             Some(world) => self.machines[machine].seq as f64 * world.take_seconds,
             None => seconds,
         };
-        self.sink.end(machine, status, seconds, self.machines[machine].cost)
+        let state = &self.machines[machine];
+        self.sink.end(machine, status, seconds, OwnCost::together(state.spent, state.cost))
     }
 }

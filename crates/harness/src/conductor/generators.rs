@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use model::NoteBody;
 use model::frame::{Frame, Hello};
-use model::generate::{self, Loaded, NotLoaded, Order, Part};
+use model::generate::{self, GeneratorOrder, Loaded, NotLoaded, Part};
 
 use super::silence::too_silent;
 use super::{Conductor, Link, Show, SinkError, UNASKED};
@@ -30,7 +30,10 @@ pub(super) struct Generator {
     name: String,
     link: Box<dyn Link>,
     pub(super) heard_ns: u64,
+    /// The last one.
     hello: Option<Hello>,
+    /// True from its Hello until it is told to begin anew.
+    greeted: bool,
     lost: Option<String>,
     /// Advice for the user about its loss.
     hint: Option<String>,
@@ -73,6 +76,7 @@ impl Conductor<'_> {
             link,
             heard_ns: sys::clock::now_ns(),
             hello: None,
+            greeted: false,
             lost: None,
             hint: None,
             inbox: VecDeque::new(),
@@ -83,18 +87,36 @@ impl Conductor<'_> {
         self
     }
 
-    /// Waits for Hello of every generator. A study begins only with all of them.
+    /// Waits for Hello of every generator. A study begins only with all of them; one that is lost later makes every
+    /// take fail that needs it.
     pub(super) fn open_generators(&mut self) -> Result<Vec<generate::Generator>, SinkError> {
         let mut known = Vec::new();
         for at in 0..self.generators.len() {
-            let Some(hello) = self.greeting(at)? else { return Ok(Vec::new()) };
-            let name = self.generators[at].name.clone();
-            let (host, cpus) = (hello.boot_id.clone(), hello.cpus.clone());
-            known.push(generate::Generator { name, host, cpus });
-            self.generators[at].hello = Some(hello);
-            self.post(at, &Frame::Generator)?;
+            match self.greeting(at) {
+                Ok(Some(hello)) => {
+                    self.generators[at].hello = Some(hello);
+                    self.post(at, &Frame::Generator)?;
+                }
+                Ok(None) => return Ok(Vec::new()),
+                Err(error) if self.generators[at].hello.is_none() => return Err(error),
+                Err(_) => {}
+            }
+            let state = &self.generators[at];
+            if let Some(Hello { boot_id, cpus, .. }) = &state.hello {
+                let (name, host, cpus) = (state.name.clone(), boot_id.clone(), cpus.clone());
+                known.push(generate::Generator { name, host, cpus });
+            }
         }
         Ok(known)
+    }
+
+    /// Has every generator begin anew; its next frame is another Hello.
+    pub(super) fn renew_generators(&mut self) -> Result<(), SinkError> {
+        for at in 0..self.generators.len() {
+            self.post(at, &Frame::Anew)?;
+            self.generators[at].greeted = false;
+        }
+        Ok(())
     }
 
     /// The Hello of a generator; `None` when the user asked to stop first.
@@ -105,8 +127,11 @@ impl Conductor<'_> {
             }
             match self.hear(at, u64::MAX, "did not say hello")? {
                 Ok(Some((_, Frame::Hello(hello)))) => match self.sink.generator(&hello) {
-                    Ok(()) => return Ok(Some(hello)),
-                    Err(error) => break error.0,
+                    Ok(()) => {
+                        self.generators[at].greeted = true;
+                        return Ok(Some(hello));
+                    }
+                    Err(error) => break error.why,
                 },
                 Ok(Some(_)) => break UNASKED.to_owned(),
                 Ok(None) => {}
@@ -116,8 +141,7 @@ impl Conductor<'_> {
         self.lose_generator(at, &why)?;
         let state = &self.generators[at];
         let why = state.lost.as_deref().unwrap_or(&why);
-        let hint = state.hint.as_ref().map(|hint| format!("\n hint: {hint}")).unwrap_or_default();
-        Err(SinkError(format!("{}: {why}{hint}", self.called(at))))
+        Err(SinkError { why: format!("{}: {why}", self.called(at)), hint: state.hint.clone() })
     }
 
     /// "generator" or "far end", with its name and command.
@@ -223,7 +247,7 @@ impl Conductor<'_> {
         let state = &self.generators[at];
         if now_ns > until_ns {
             self.lose_generator(at, &format!("it {failed} in time"))?;
-        } else if let Some(why) = too_silent(state.hello.is_some(), state.heard_ns, self.began_ns) {
+        } else if let Some(why) = too_silent(state.greeted, state.heard_ns) {
             self.lose_generator(at, &why)?;
         } else if let Some((machine, frame)) = self.poll()? {
             self.keep(machine, frame)?;
@@ -247,7 +271,7 @@ impl Conductor<'_> {
     }
 
     /// Has a load carried out for a machine and sends it the result.
-    fn generate(&mut self, machine: usize, order: &Order) -> Result<(), SinkError> {
+    fn generate(&mut self, machine: usize, order: &GeneratorOrder) -> Result<(), SinkError> {
         let result = match self.load(machine, order) {
             Ok(parts) => Ok(parts),
             Err(Stopped::Not(not)) => {
@@ -259,7 +283,7 @@ impl Conductor<'_> {
         self.tell(machine, &Frame::Generated { id: order.id, result })
     }
 
-    fn load(&mut self, machine: usize, order: &Order) -> Result<Vec<Part>, Stopped> {
+    fn load(&mut self, machine: usize, order: &GeneratorOrder) -> Result<Vec<Part>, Stopped> {
         let (wanted, have) = (order.bodies.len(), self.generators.len());
         if wanted == 0 || wanted > have {
             let what = format!("{wanted} generators are asked for, and {have} are given with --from");
@@ -363,7 +387,7 @@ impl Conductor<'_> {
     }
 
     /// Calls off a load: ends the generators that have only set it up, and waits for those that carry it out.
-    fn call_off(&mut self, order: &Order) -> Result<(), SinkError> {
+    fn call_off(&mut self, order: &GeneratorOrder) -> Result<(), SinkError> {
         let patience_ns = order.run_ns.saturating_add(ANSWER_NS);
         let until_ns = sys::clock::now_ns().saturating_add(patience_ns);
         for at in 0..self.generators.len() {

@@ -3,11 +3,9 @@
 //! Not counted: time in which this program itself stood still (a paused virtual machine, a stopped process, a slow
 //! disk), since nobody listened then.
 
-use super::{Conductor, SinkError};
-
 /// A child that is silent for this long is lost; it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
-/// Time limit for Hello, from the start of the study. If a host does not exist, ssh gives up after the 127 s in which
+/// Time limit for Hello, from the start of the child. If a host does not exist, ssh gives up after the 127 s in which
 /// Linux tries to connect, and reports it; a user who types a password needs less.
 const HELLO_NS: u64 = 150_000_000_000;
 /// A gap this long between two looks means that this program stood still; it normally looks several times a second.
@@ -23,44 +21,18 @@ impl Looked {
     }
 
     /// Notes a look. Returns how long this program stood still since the last one.
-    fn again(&mut self, now_ns: u64) -> u64 {
+    pub(super) fn again(&mut self, now_ns: u64) -> u64 {
         let since_ns = now_ns.saturating_sub(std::mem::replace(&mut self.0, now_ns));
         if since_ns > STILL_NS { since_ns } else { 0 }
     }
 }
 
-impl Conductor<'_> {
-    /// Loses the machine if it has been silent for too long. Fails when the sink cannot store.
-    pub(super) fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
-        self.excuse();
-        let state = &self.machines[machine];
-        match too_silent(state.greeted, state.heard_ns, self.began_ns) {
-            Some(why) => self.lose(machine, &why),
-            None => Ok(()),
-        }
-    }
-
-    /// Excludes time in which this program stood still from everyone's silence.
-    pub(super) fn excuse(&mut self) {
-        let still_ns = self.looked.again(sys::clock::now_ns());
-        let machines = self.machines.iter_mut().map(|machine| &mut machine.heard_ns);
-        machines.chain(self.generators.iter_mut().map(|one| &mut one.heard_ns)).for_each(|heard_ns| {
-            *heard_ns = heard_ns.saturating_add(still_ns);
-        });
-    }
-}
-
-/// Why a child is dropped that was last heard at `heard_ns`, in a study that began at `began_ns`; `None` if it may go
-/// on.
-pub(super) fn too_silent(greeted: bool, heard_ns: u64, began_ns: u64) -> Option<String> {
-    let since_ns = |from_ns: u64| sys::clock::now_ns().saturating_sub(from_ns);
+/// Why a child is dropped that was last heard, or started, at `heard_ns`; `None` if it may go on.
+pub(super) fn too_silent(greeted: bool, heard_ns: u64) -> Option<String> {
+    let since_ns = sys::clock::now_ns().saturating_sub(heard_ns);
     match greeted {
-        true if since_ns(heard_ns) > SILENCE_NS => {
-            Some(format!("nothing heard for {} s", since_ns(heard_ns) / 1_000_000_000))
-        }
-        false if since_ns(began_ns) > HELLO_NS => {
-            Some(format!("no hello within {} s", HELLO_NS / 1_000_000_000))
-        }
+        true if since_ns > SILENCE_NS => Some(format!("nothing heard for {} s", since_ns / 1_000_000_000)),
+        false if since_ns > HELLO_NS => Some(format!("no hello within {} s", HELLO_NS / 1_000_000_000)),
         _ => None,
     }
 }

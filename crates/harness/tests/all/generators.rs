@@ -1,18 +1,17 @@
 //! Loads relayed to generators over real pipes: a common start, exact results, and generators that fail in every way.
 
-use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harness::conductor::{Conductor, Ended, Link, Outcome, Parting, Show, Sink, SinkError};
+use harness::conductor::{Conductor, Ended, Link, Outcome, Show, Sink, SinkError};
 use harness::worker::{Event, Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
-use model::frame::{Frame, Hello, OwnCost, Segment, WIRE_VERSION, encode};
-use model::generate::{Loaded, Order, Relay};
+use model::frame::{Frame, Hello, OwnCost, Segment, WIRE_VERSION};
+use model::generate::{GeneratorOrder, Loaded, Relay};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
 use model::plan::{PLAN_VERSION, Takes, Via};
@@ -20,6 +19,8 @@ use model::reading::Take;
 use model::{
     Card, Cell, Count, Fact, Fault, Instrument, Params, Plan, Probe, Record, RecordExt, Setup, Unfit, Value,
 };
+
+use super::pipe::Pipe;
 
 const SUM: Metric<Count> = Metric::new("sum", Better::Higher, "of what the generators brought");
 const METRICS: [MetricInfo; 1] = [SUM.info()];
@@ -56,7 +57,7 @@ impl Probe for ToyProbe {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let second = 1_000_000_000;
         let hangs = self.words.iter().any(|word| word == "hang");
-        let order = Order {
+        let order = GeneratorOrder {
             id: 0,
             bodies: self.words.iter().map(|word| word.clone().into_bytes()).collect(),
             connect_ns: 60 * second,
@@ -101,17 +102,6 @@ fn generate(body: &[u8], start: &mut dyn FnMut() -> Option<u64>) -> Result<Loade
     Ok(Loaded { start_ns, body: body.to_vec() })
 }
 
-struct Pipe(UnixStream);
-impl Link for Pipe {
-    fn send(&mut self, frame: &Frame) -> Result<(), String> {
-        self.0.write_all(&encode(frame).unwrap()).map_err(|error| error.to_string())
-    }
-    fn hang_up(&mut self) -> Parting {
-        drop(self.0.shutdown(std::net::Shutdown::Both));
-        Parting::default()
-    }
-}
-
 #[derive(Default)]
 struct Shelf {
     started: usize,
@@ -127,7 +117,7 @@ impl Sink for Shelf {
     }
     fn generator(&mut self, hello: &Hello) -> Result<(), SinkError> {
         assert_eq!(hello.wire, WIRE_VERSION);
-        if self.refuse { Err(SinkError("another build".to_owned())) } else { Ok(()) }
+        if self.refuse { Err(SinkError::new("another build")) } else { Ok(()) }
     }
     fn facts(&mut self, _: usize, _: &[Fact]) -> Result<(), SinkError> {
         Ok(())
@@ -182,8 +172,14 @@ fn hello() -> Hello {
 }
 
 fn sound(pipe: UnixStream) {
-    let worker =
-        Worker { instruments: vec![&Toy], hello: hello(), generate, lost: || (), set_progress: |_| () };
+    let worker = Worker {
+        instruments: vec![&Toy],
+        hello: hello(),
+        generate,
+        lost: || (),
+        set_progress: |_| (),
+        anew: || None,
+    };
     let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
 }
 
@@ -219,6 +215,13 @@ fn generators_run_at_the_same_time_and_bring_exactly_what_they_have() {
     assert_eq!(shelf.takes.len(), 4);
     assert!(shelf.takes.iter().all(|take| take.readings[0].value == Value::Number(321.0)));
     assert!(shelf.started == 12 && shelf.lost.is_empty());
+}
+
+#[test]
+fn generators_begin_every_sitting_anew() {
+    let plan = Plan { sittings: 3, ..plan(&["2"], 2, 3) };
+    let (outcome, shelf) = conduct(&plan, Shelf::default(), &[sound, sound]);
+    assert_eq!((outcome.measured, outcome.faults), (3, 0), "{:?}", faults(&shelf));
 }
 
 #[test]
@@ -301,8 +304,8 @@ fn a_study_without_all_its_generators_is_not_begun() {
     }
     let (outcome, shelf) = conduct(&plan(&["5"], 1, 1), Shelf::default(), &[silent]);
     assert_eq!((outcome.ended, shelf.takes.len()), (Ended::Refused, 0));
-    assert_eq!(outcome.refused.as_deref(), Some("generator gen0: the pipe was closed"));
+    assert_eq!(outcome.refused, Some(SinkError::new("generator gen0: the pipe was closed")));
     let refuses = Shelf { refuse: true, ..Shelf::default() };
     let (outcome, _) = conduct(&plan(&["5"], 1, 1), refuses, &[sound]);
-    assert_eq!(outcome.refused.as_deref(), Some("generator gen0: another build"));
+    assert_eq!(outcome.refused, Some(SinkError::new("generator gen0: another build")));
 }

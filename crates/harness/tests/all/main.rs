@@ -1,4 +1,6 @@
 //! Studies and their generators, with toys as instruments.
 
 mod generators;
+mod pipe;
+mod sittings;
 mod study;

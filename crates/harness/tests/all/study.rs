@@ -5,13 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
-use harness::conductor::{
-    Conductor, Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError,
-};
+use harness::conductor::{Conductor, Ended, Finished, Interaction, Link, Outcome, Show, Sink, SinkError};
 use harness::worker::{Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
-use model::frame::{Frame, Hello, Live, OwnCost, Segment, WIRE_VERSION, encode};
+use model::frame::{Frame, Hello, Live, OwnCost, Segment, WIRE_VERSION};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
 use model::plan::{Takes, Via};
@@ -20,6 +18,8 @@ use model::{
     Arm, Card, Cell, Fact, Fault, Instrument, Params, PerSec, Phase, Plan, Probe, ProgressHandle, Record,
     RecordExt, Setup, Unfit,
 };
+
+use super::pipe::Pipe;
 
 const RATE: Metric<PerSec> = Metric::new("rate", Better::Higher, "toy");
 const WANDER: Metric<PerSec> = Metric::new("wander", Better::Neither, "toy without a direction");
@@ -39,7 +39,7 @@ static TOY: Card = Card {
 /// n = 8 never fits; n = 9 fails every other take; n = 7 pushes only what has no direction, and never steadies; n = 6
 /// never steadies; n = 5 goes on until it is cut; n = 4 fails from its fourth take on, and is given up with the fifth;
 /// n = 10 is prepared until the user cancels; the others count up.
-struct Toy;
+pub struct Toy;
 struct ToyProbe {
     n: u64,
     taken: u64,
@@ -103,28 +103,16 @@ impl Probe for ToyProbe {
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-struct Pipe(UnixStream);
-impl Link for Pipe {
-    fn send(&mut self, frame: &Frame) -> Result<(), String> {
-        use std::io::Write;
-        self.0.write_all(&encode(frame).unwrap()).map_err(|error| error.to_string())
-    }
-    fn hang_up(&mut self) -> Parting {
-        drop(self.0.shutdown(std::net::Shutdown::Both));
-        Parting::default()
-    }
-}
-
 #[derive(Default)]
-struct Shelf {
-    takes: Vec<(usize, Take)>,
-    notes: Vec<(usize, String, String)>,
-    ends: Vec<(usize, Status)>,
-    facts: usize,
+pub struct Shelf {
+    pub takes: Vec<(usize, Take)>,
+    pub notes: Vec<(usize, String, String)>,
+    pub ends: Vec<(usize, Status)>,
+    pub facts: usize,
     stop_after: Option<usize>,
     /// Refuses every take after so many.
     refuse_after: Option<usize>,
-    costs: usize,
+    pub costs: usize,
     /// Whoever watches wants the end of the take once it has told so often how it goes.
     stop_after_live: Option<usize>,
     live: usize,
@@ -151,7 +139,7 @@ impl Sink for Shared<'_> {
     fn commit(&mut self, machine: usize, take: Option<&Take>, _: &[Segment]) -> Result<(), SinkError> {
         let mut shelf = self.0.lock().unwrap();
         if shelf.refuse_after.is_some_and(|most| shelf.takes.len() >= most) {
-            return Err(SinkError("the shelf is full".to_owned()));
+            return Err(SinkError::new("the shelf is full"));
         }
         shelf.takes.extend(take.map(|take| (machine, take.clone())));
         Ok(())
@@ -182,7 +170,7 @@ impl Sink for Shared<'_> {
     }
 }
 
-fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
+pub fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
     let cell = |n: &u32| Cell {
         instrument: "toy".into(),
         params: Params::parse(&format!("n={n}")).unwrap(),
@@ -198,7 +186,7 @@ fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
     }
 }
 
-fn hello() -> Hello {
+pub fn hello() -> Hello {
     Hello {
         wire: WIRE_VERSION,
         build: "test".into(),
@@ -219,15 +207,21 @@ fn sound(pipe: UnixStream) {
         generate: |_, _| Err("no generator".to_owned()),
         lost: || (),
         set_progress: |progress| drop(HANDLE.lock().unwrap().replace(progress)),
+        anew: || None,
     };
     let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
 }
 
-fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Outcome, Shelf) {
+pub fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Outcome, Shelf) {
     conduct_to(plan, earlier, Shelf { stop_after, ..Shelf::default() }, sound)
 }
 
-fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf, child: fn(UnixStream)) -> (Outcome, Shelf) {
+pub fn conduct_to(
+    plan: &Plan,
+    earlier: &[Finished],
+    shelf: Shelf,
+    child: fn(UnixStream),
+) -> (Outcome, Shelf) {
     let _guard = ONE_AT_A_TIME.lock();
     let (give, events) = channel();
     let mut links: Vec<Box<dyn Link>> = Vec::new();
@@ -398,7 +392,7 @@ fn a_sink_that_refuses_ends_every_run_and_is_heard() {
     let shelf = Shelf { refuse_after: Some(5), ..Shelf::default() };
     let (outcome, shelf) = conduct_to(&plan(&[1], 1, 2, Takes::Fixed(9)), &[], shelf, sound);
     assert_eq!(outcome.ended, Ended::Refused);
-    assert_eq!(outcome.refused.as_deref(), Some("the shelf is full"));
+    assert_eq!(outcome.refused, Some(SinkError::new("the shelf is full")));
     assert_eq!(shelf.takes.len(), 5);
     assert_eq!(shelf.ends, [(0, Status::Interrupted), (1, Status::Interrupted)]);
     assert_eq!(shelf.costs, 2, "a farewell of each child");

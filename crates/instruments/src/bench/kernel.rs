@@ -33,18 +33,15 @@ pub struct Tally<Out> {
 
 impl<Out> Tally<Out> {
     /// Time from the first start to the last end.
-    #[must_use]
     pub fn time(&self) -> Seconds {
         self.done.time()
     }
 
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.done.parts.len()
     }
 
     /// Units of work that all threads did together.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of work stay far below 2^53")]
     pub fn units(&self) -> f64 {
         self.repeats as f64 * self.threads() as f64
@@ -65,9 +62,9 @@ pub struct KernelProbe<Out> {
 }
 
 impl<Out: Send + 'static> KernelProbe<Out> {
-    /// Starts as many threads as the `threads` parameter of `setup` says (one without it). `make` builds
-    /// the kernel of thread 0, 1, 2 … inside that thread; `push` reports a take; `footprint` is the memory
-    /// of all threads together, in bytes.
+    /// Starts as many threads as the `threads` parameter of `setup` says (one without it). `make` builds the kernel of
+    /// thread 0, 1, 2 … inside that thread; `push` reports a take; `footprint` is the memory of all threads together,
+    /// in bytes. Fails when the threads cannot run here or a kernel cannot be built.
     pub fn boxed<K, M, P>(setup: &Setup, footprint: u64, make: M, push: P) -> Result<Box<dyn Probe>, Unfit>
     where
         K: Kernel<Out = Out>,
@@ -170,14 +167,12 @@ pub fn word_param<'a>(setup: &'a Setup, name: &str) -> Result<&'a str, Unfit> {
 }
 
 /// A count as a number to calculate with.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of bytes and items stay far below 2^53")]
 pub const fn float(count: usize) -> f64 {
     count as f64
 }
 
 /// Memory of `threads` threads that hold `each` bytes.
-#[must_use]
 pub fn footprint(each: usize, threads: usize) -> u64 {
     u64::try_from(each.saturating_mul(threads)).unwrap_or(u64::MAX)
 }
@@ -195,7 +190,6 @@ pub fn room(setup: &Setup, bytes: u64) -> Result<(), Unfit> {
 }
 
 /// `full`, or the smaller `smoke` in a smoke test.
-#[must_use]
 pub fn sized<T>(setup: &Setup, full: T, smoke: T) -> T {
     match setup.size {
         Size::Full => full,

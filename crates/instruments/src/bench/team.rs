@@ -24,7 +24,6 @@ pub struct Part<R> {
 
 impl<R> Part<R> {
     /// This member's own time.
-    #[must_use]
     pub fn time(&self) -> Seconds {
         Seconds::from_ns(self.end_ns.saturating_sub(self.start_ns))
     }
@@ -38,7 +37,6 @@ pub struct Done<R> {
 
 impl<R> Done<R> {
     /// Time from the first start to the last end.
-    #[must_use]
     pub fn time(&self) -> Seconds {
         let start = self.parts.iter().map(|part| part.start_ns).min().unwrap_or(0);
         let end = self.parts.iter().map(|part| part.end_ns).max().unwrap_or(0);
@@ -88,7 +86,8 @@ pub struct Team<J, R> {
 }
 
 impl<J: Clone + Send + 'static, R: Send + 'static> Team<J, R> {
-    /// Starts one thread on each of `cpus`; `make` builds the work of member 0, 1, 2 … inside its thread.
+    /// Starts one thread on each of `cpus`; `make` builds the work of member 0, 1, 2 … inside its thread. Fails when a
+    /// thread cannot be started or its work cannot be built.
     pub fn start<M, W>(cpus: &[u32], make: M) -> Result<Team<J, R>, Unfit>
     where
         M: Fn(usize) -> Result<W, Unfit> + Send + Sync + 'static,
@@ -134,7 +133,6 @@ impl<J: Clone + Send + 'static, R: Send + 'static> Team<J, R> {
     }
 
     /// The CPUs of the members, in order.
-    #[must_use]
     pub fn cpus(&self) -> Vec<u32> {
         self.members.iter().map(|member| member.cpu).collect()
     }

@@ -3,7 +3,7 @@
 
 use model::{Better, Params, Unit};
 
-use super::Figure;
+use super::PrintedFigure;
 use super::section::numbers;
 
 /// Share of the requests, what is added to the metric's name.
@@ -24,6 +24,7 @@ impl Distribution {
         Distribution { metric, params, rows: Vec::new() }
     }
 
+    /// Reads one row. Fails when it is not a time and a share in order.
     pub fn row(&mut self, line: usize, text: &str) -> Result<(), String> {
         let &[time, share] = numbers(text)?.as_slice() else {
             return Err(format!("{}: a line of a distribution is a time and a share", self.metric));
@@ -50,8 +51,8 @@ impl Distribution {
         self.rows.first().is_some_and(|(_, _, share)| *share > 0.5)
     }
 
-    pub fn figures(&self) -> Vec<Figure> {
-        let figure = |end: &str, row: &(usize, f64, f64), better: Better| Figure {
+    pub fn figures(&self) -> Vec<PrintedFigure> {
+        let figure = |end: &str, row: &(usize, f64, f64), better: Better| PrintedFigure {
             line: row.0,
             metric: format!("{}{end}", self.metric),
             unit: Unit::Second,

@@ -26,7 +26,7 @@ fn fuzz_output_of_clusterperf() {
         match parse(&text) {
             Ok(output) => {
                 read += 1;
-                let sound = |figure: &super::Figure| {
+                let sound = |figure: &super::PrintedFigure| {
                     figure.value.is_finite() && figure.value >= 0.0 && (1..=lines).contains(&figure.line)
                 };
                 assert!(output.figures.iter().all(sound), "{text:?}");

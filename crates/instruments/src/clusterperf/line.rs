@@ -15,7 +15,6 @@ pub enum Era {
 
 impl Era {
     /// The value of the parameter `definition`.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Era::One => "era1",
@@ -57,7 +56,7 @@ pub struct Line<'a> {
     words: &'a str,
 }
 
-/// Whether this is a line that tells clusterperf's output from other texts.
+/// True for a line that only clusterperf prints.
 pub fn is_known(text: &str) -> bool {
     KNOWN.iter().any(|known| text.starts_with(known)) && parse(text).is_some()
 }
@@ -77,14 +76,15 @@ pub fn parse(text: &str) -> Option<Line<'_>> {
     Some(Line { name, unit, number, factor, words: words.trim() })
 }
 
-/// Why a line of no table is none of a figure either.
-pub fn told(text: &str) -> String {
+/// The error for a line that belongs to no table and is no figure.
+pub fn unknown(text: &str) -> String {
     let shown: String = text.chars().take(40).collect();
     format!("`{shown}` is neither a figure (name, number, unit, words) nor of a table of clusterperf")
 }
 
 impl Line<'_> {
-    /// In the base unit; none where clusterperf had too few requests for the percentile, which it prints as 0.
+    /// The value in the base unit; `None` where clusterperf had too few requests for the percentile, which it prints
+    /// as 0. Fails when it is not a number.
     pub fn value(&self) -> Result<Option<f64>, String> {
         let value = self.number.parse::<f64>().ok().map(|number| number * self.factor);
         match value.filter(|value| value.is_finite() && *value >= 0.0) {
@@ -95,7 +95,7 @@ impl Line<'_> {
         }
     }
 
-    /// What the words say of `basic`'s definition.
+    /// The definition of `basic` that the words name.
     pub fn era(&self) -> Option<Era> {
         let has = |word: &str| self.words.split(' ').any(|one| one == word);
         let each = has("median") || has("minimum") || self.words.ends_with('%');

@@ -1,8 +1,9 @@
-//! What stands below a heading of `#` lines: a table of a known test, a distribution, or what is not read.
+//! The kinds of text below a heading of `#` lines: a table of a known test, a distribution, or something that is
+//! skipped.
 
 use model::{Better, Params, Unit};
 
-use super::Figure;
+use super::PrintedFigure;
 
 /// Where in the text a line stands.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +26,7 @@ pub enum Section {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     metric: String,
-    /// What holds for each row.
+    /// Parameters of every row.
     params: Params,
     columns: &'static [Column],
 }
@@ -33,11 +34,11 @@ pub struct Table {
 #[derive(Debug, PartialEq)]
 enum Column {
     Param(&'static str),
-    /// What is added to the metric's name, the unit, the factor to it, the direction.
+    /// A suffix of the metric's name, the unit, the factor to it, the direction.
     Figure(&'static str, Unit, f64, Better),
     /// A share of the server's threads that not every version prints.
     Also(&'static str),
-    /// What follows from the others.
+    /// A column that follows from the others.
     Skip,
 }
 
@@ -53,7 +54,7 @@ const READS: &[Column] = &[
     Column::Also(".worker"),
     Column::Also(".dispatch"),
 ];
-/// What follows differs by version.
+/// The columns that follow differ by version.
 const WRITES: &[Column] =
     &[Column::Param("k"), Column::Figure("", Unit::PerSec, 1e3, Better::Higher), Column::Skip];
 const MULTI: &[Column] = &[
@@ -65,8 +66,8 @@ const MULTI: &[Column] = &[
 ];
 
 impl Section {
-    /// What a heading announces; its lines are joined by spaces.
-    pub fn of(heading: &str) -> Section {
+    /// The section that a heading announces; its lines are joined by spaces.
+    pub fn from_heading(heading: &str) -> Section {
         let test = heading.split("clusterperf.py ").nth(1).and_then(|rest| rest.split('\'').next());
         let Some(test) = test.map(str::trim).filter(|test| !test.is_empty()) else {
             // Rules and remarks between figures.
@@ -122,7 +123,7 @@ fn distribution(heading: &str, test: &str) -> Option<String> {
 /// No table has a larger number: beyond it a factor could leave what a number can be.
 const LARGEST: f64 = 1e15;
 
-/// The numbers of a row.
+/// The numbers of a row. Fails when a word is none.
 pub fn numbers(text: &str) -> Result<Vec<f64>, String> {
     let number = |word: &str| {
         let number = word.parse::<f64>().ok().filter(|number| (0.0..LARGEST).contains(number));
@@ -132,8 +133,8 @@ pub fn numbers(text: &str) -> Result<Vec<f64>, String> {
 }
 
 impl Table {
-    /// The figures of a row.
-    pub fn row(&self, line: usize, text: &str) -> Result<Vec<Figure>, String> {
+    /// The figures of a row. Fails when a column is missing or malformed.
+    pub fn row(&self, line: usize, text: &str) -> Result<Vec<PrintedFigure>, String> {
         let numbers = numbers(text)?;
         let mut params = self.params.clone();
         for (column, number) in self.columns.iter().zip(&numbers) {
@@ -165,7 +166,7 @@ impl Table {
                 return Err(format!("{metric}: it is 0, which no test comes to"));
             }
             let (value, params) = (number * factor, params.clone());
-            figures.push(Figure { line, metric, unit, better, value, params });
+            figures.push(PrintedFigure { line, metric, unit, better, value, params });
         }
         Ok(figures)
     }

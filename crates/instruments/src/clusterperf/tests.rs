@@ -92,8 +92,9 @@ pub const RCDF: &str = "\
 /// Metric, parameters, value in the base unit.
 fn told(text: &str) -> Vec<(String, String, f64)> {
     let output = parse(text).expect("clusterperf's output");
-    let figure =
-        |figure: Figure| (figure.metric, figure.params.to_string(), (figure.value * 1e10).round() / 1e10);
+    let figure = |figure: PrintedFigure| {
+        (figure.metric, figure.params.to_string(), (figure.value * 1e10).round() / 1e10)
+    };
     output.figures.into_iter().map(figure).collect()
 }
 
@@ -144,7 +145,8 @@ fn graphs_give_a_figure_for_each_row() {
 
 #[test]
 fn figures_belong_to_the_instruments_that_measure_the_same() {
-    let of = |text: &str| parse(text).unwrap().figures.iter().map(Figure::instrument).collect::<Vec<_>>();
+    let of =
+        |text: &str| parse(text).unwrap().figures.iter().map(PrintedFigure::instrument).collect::<Vec<_>>();
     assert!(of(ERA1).into_iter().all(|name| name == "kv-basic"));
     assert_eq!((of(CDF)[0], of(&CDF.replace("random 100", "single 100"))[0]), ("kv-dist-random", "kv-dist"));
     let graphs = of(GRAPHS);

@@ -7,15 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Fact, Unit};
 
-use crate::facts::root::{ABSENT, HYPERVISOR};
-use crate::facts::{Root, Scan, Sheet, text, virt};
+use super::scan::Scan;
+use crate::system_files::root::ABSENT;
+use crate::system_files::{Root, Sheet, text, virt};
+use model::fact::HYPERVISOR;
 
 pub static INSTRUMENT: &Scan = &Scan::new("inventory-cache", "caches by level and sharing, NUMA nodes", scan);
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     caches(&mut sheet);
@@ -36,7 +37,6 @@ pub struct Cache {
 }
 
 /// The caches that sysfs describes, each instance once.
-#[must_use]
 pub fn instances(root: &Root) -> Vec<Cache> {
     let mut found: BTreeSet<Cache> = BTreeSet::new();
     let mut seen: BTreeSet<u32> = BTreeSet::new();

@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Fact, Unit};
 
-use crate::facts::cpuinfo::{self, CpuInfo};
-use crate::facts::root::ABSENT;
-use crate::facts::{Root, Scan, Sheet, arm, text, virt};
+use super::scan::Scan;
+use crate::system_files::cpuinfo::{self, CpuInfo};
+use crate::system_files::root::ABSENT;
+use crate::system_files::{Root, Sheet, arm, text, virt};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-cpu", "processor: names, counts, clocks, governor", scan);
@@ -19,7 +20,6 @@ const CPUINFO: &str = "/proc/cpuinfo";
 const CPUS: &str = "/sys/devices/system/cpu";
 
 /// All facts of the topic.
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let info = root.cpuinfo();
     let mut sheet = Sheet::new(root);
@@ -32,7 +32,6 @@ pub fn scan(root: &Root) -> Vec<Fact> {
 }
 
 /// The CPUs that are online, by sysfs or else by /proc/cpuinfo.
-#[must_use]
 pub fn online(root: &Root, info: &CpuInfo) -> BTreeSet<u32> {
     if let Some(list) = root.maybe(&format!("{CPUS}/online")) {
         return text::cpu_list(&list);

@@ -5,9 +5,10 @@
 
 use model::{Fact, Unit};
 
-use crate::facts::mounts::{self, Mount};
-use crate::facts::root::ABSENT;
-use crate::facts::{Root, Scan, Sheet, pci, text};
+use super::scan::Scan;
+use crate::system_files::mounts::{self, Mount};
+use crate::system_files::root::ABSENT;
+use crate::system_files::{Root, Sheet, pci, text};
 
 pub static INSTRUMENT: &Scan = &Scan::new(
     "inventory-disk",
@@ -20,7 +21,6 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 /// The kernel counts `size` in these, whatever the device's own blocks are.
 const SECTOR: u64 = 512;
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     let names: Vec<String> = root.list(BLOCK).into_iter().filter(|name| listed(root, name)).collect();
@@ -46,7 +46,6 @@ fn listed(root: &Root, name: &str) -> bool {
 }
 
 /// The bus of a device, from its path in the device tree.
-#[must_use]
 pub fn bus(name: &str, path: &str) -> Option<&'static str> {
     let has = |part: &str| path.contains(part);
     let by_name =

@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 
 use model::Fact;
 
-use crate::facts::root::ABSENT;
-use crate::facts::{Root, Scan, Sheet, text};
+use super::scan::Scan;
+use crate::system_files::root::ABSENT;
+use crate::system_files::{Root, Sheet, text};
 
 pub static INSTRUMENT: &Scan = &Scan::new("inventory-isa", "instruction-set features, mitigations", scan);
 
 const CPUINFO: &str = "/proc/cpuinfo";
 const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     features(&mut sheet);

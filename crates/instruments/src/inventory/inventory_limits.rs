@@ -5,15 +5,15 @@
 
 use model::{Fact, Unit};
 
-use crate::facts::root::ABSENT;
-use crate::facts::{Root, Scan, Sheet, cgroup, text};
+use super::scan::Scan;
+use crate::system_files::root::ABSENT;
+use crate::system_files::{Root, Sheet, cgroup, text};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-limits", "control group, affinity, resource limits, kernel settings", scan);
 
 const GROUP: &str = "/proc/self/cgroup";
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     groups(&mut sheet);

@@ -5,10 +5,11 @@
 
 use model::{Fact, Unit};
 
-use crate::facts::dimm::{self, filled};
-use crate::facts::root::ABSENT;
-use crate::facts::smbios::{self, Module, Structure};
-use crate::facts::{Root, Scan, Sheet, text, virt};
+use super::scan::Scan;
+use crate::system_files::dimm::{self, filled};
+use crate::system_files::root::ABSENT;
+use crate::system_files::smbios::{self, Module, Structure};
+use crate::system_files::{Root, Sheet, text, virt};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-memory", "memory: size, modules, channels, speed, huge pages, swap", scan);
@@ -17,7 +18,6 @@ const MEMINFO: &str = "/proc/meminfo";
 /// The raw SMBIOS tables; readable by root only.
 pub const TABLES: &str = "/sys/firmware/dmi/tables/DMI";
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     meminfo(&mut sheet);

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use model::{Fact, Unit};
 
-use crate::facts::root::ABSENT;
-use crate::facts::{Root, Scan, Sheet, text};
+use super::scan::Scan;
+use crate::system_files::root::ABSENT;
+use crate::system_files::{Root, Sheet, text};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-net", "network and RDMA devices: driver, speed, queues, interrupts", scan);
@@ -18,7 +19,6 @@ const RDMA: &str = "/sys/class/infiniband";
 /// A host of containers has hundreds of virtual devices; beyond this they are only counted.
 const MOST_VIRTUAL: usize = 16;
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     let names: Vec<String> = root

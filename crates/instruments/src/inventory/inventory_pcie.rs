@@ -5,11 +5,13 @@
 
 use model::{Fact, Unit};
 
-use crate::facts::pci::{self, Device};
-use crate::facts::root::{ABSENT, HYPERVISOR};
-use crate::facts::smbios::{self, Slot};
-use crate::facts::{Root, Scan, Sheet, virt};
+use super::scan::Scan;
 use crate::inventory::{inventory_disk as disk, inventory_memory as memory};
+use crate::system_files::pci::{self, Device};
+use crate::system_files::root::ABSENT;
+use crate::system_files::smbios::{self, Slot};
+use crate::system_files::{Root, Sheet, virt};
+use model::fact::HYPERVISOR;
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-pcie", "PCI devices of note, their links, and slots", scan);
@@ -18,7 +20,6 @@ const PCI: &str = "/sys/bus/pci/devices";
 /// Most devices that are listed; machines with virtual functions have hundreds, and further ones are only counted.
 const MOST: usize = 64;
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     let devices = pci::devices(root);

@@ -5,12 +5,13 @@
 
 use model::Fact;
 
-use crate::facts::cpuinfo;
-use crate::facts::root::ABSENT;
-use crate::facts::sheet::known;
-use crate::facts::smbios;
-use crate::facts::{Root, Scan, Sheet, text};
+use super::scan::Scan;
 use crate::inventory::{inventory_cpu as cpu, inventory_memory as memory};
+use crate::system_files::cpuinfo;
+use crate::system_files::root::ABSENT;
+use crate::system_files::sheet::known;
+use crate::system_files::smbios;
+use crate::system_files::{Root, Sheet, text};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-platform", "board, firmware, kernel, system, machine identity", scan);
@@ -18,7 +19,6 @@ pub static INSTRUMENT: &Scan =
 const DMI: &str = "/sys/class/dmi/id";
 const TREE: &str = "/proc/device-tree";
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     makers(&mut sheet);

@@ -4,8 +4,9 @@
 
 use model::Fact;
 
-use crate::facts::root::{ABSENT, NEEDS_ROOT};
-use crate::facts::{Root, Scan, Sheet};
+use super::scan::Scan;
+use crate::system_files::root::{ABSENT, NEEDS_ROOT};
+use crate::system_files::{Root, Sheet};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-power", "power and temperature sensors that exist", scan);
@@ -14,7 +15,6 @@ const POWERCAP: &str = "/sys/class/powercap";
 const HWMON: &str = "/sys/class/hwmon";
 const THERMAL: &str = "/sys/class/thermal";
 
-#[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
     rapl(&mut sheet);

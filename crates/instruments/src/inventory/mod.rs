@@ -12,6 +12,8 @@ pub mod inventory_net;
 pub mod inventory_pcie;
 pub mod inventory_platform;
 pub mod inventory_power;
+pub mod scan;
+pub mod spec_sheet;
 
 pub static ALL: &[&dyn Instrument] = &[
     &inventory_cache::INSTRUMENT,

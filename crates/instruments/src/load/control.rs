@@ -46,7 +46,6 @@ impl Control {
     }
 
     /// The merged response times, once all threads have answered. Each result is returned once.
-    #[must_use]
     pub fn answer(&self, threads: usize) -> Option<Histogram> {
         let mut answers = self.answers();
         if answers.threads < threads {

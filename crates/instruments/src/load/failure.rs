@@ -21,25 +21,22 @@ impl Failures {
         }
     }
 
-    #[must_use]
-    pub fn of(&self, kind: Failure) -> u64 {
+    pub fn count(&self, kind: Failure) -> u64 {
         self.0[kind as usize]
     }
 
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
     /// How many ended without any answer ([`Failure::is_no_answer`]).
-    #[must_use]
     pub fn no_answers(&self) -> u64 {
-        Failure::ALL.into_iter().filter(|kind| kind.is_no_answer()).map(|kind| self.of(kind)).sum()
+        Failure::ALL.into_iter().filter(|kind| kind.is_no_answer()).map(|kind| self.count(kind)).sum()
     }
 
     /// The kinds that occurred, with their counts.
     pub fn seen(&self) -> impl Iterator<Item = (Failure, u64)> + '_ {
-        Failure::ALL.into_iter().map(|kind| (kind, self.of(kind))).filter(|&(_, count)| count > 0)
+        Failure::ALL.into_iter().map(|kind| (kind, self.count(kind))).filter(|&(_, count)| count > 0)
     }
 }
 
@@ -58,7 +55,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), Failure::ALL.len());
-        assert_eq!(failures.of(Failure::Unsent), 19);
+        assert_eq!(failures.count(Failure::Unsent), 19);
         assert_eq!(failures.total(), 210);
         let mut twice = failures;
         twice.merge(&failures);

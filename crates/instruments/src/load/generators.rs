@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use model::generate::{Generator, NotLoaded, Order, Part as Came, Relay};
+use model::generate::{Generator, GeneratorOrder, NotLoaded, Part as Came, Relay};
 
-use super::engine::arrivals::Part;
 use super::placement::{Placement, placements};
 use super::quota;
 use super::relayed::unpack;
+use super::schedule::Part;
 use super::schedule::{Schedule, stream};
 use super::{Control, Error, Load, Outcome, nanoseconds, run};
 use crate::remote_task::RemoteTask;
@@ -95,7 +95,6 @@ pub struct Remote {
 }
 
 impl Remote {
-    #[must_use]
     pub fn new(relay: Arc<dyn Relay>) -> Remote {
         Remote { relay, here: sys::clock::boot_id().ok() }
     }
@@ -109,13 +108,11 @@ impl Remote {
         })
     }
 
-    #[must_use]
     pub fn names(&self, how_many: usize) -> Vec<&str> {
         self.relay.generators().iter().take(how_many).map(|one| one.name.as_str()).collect()
     }
 
     /// The CPUs of this machine that the first `how_many` generators use.
-    #[must_use]
     pub fn cpus_here(&self, how_many: usize) -> Vec<u32> {
         let all = self.relay.generators();
         let taking = &all[..how_many.min(all.len())];
@@ -207,8 +204,12 @@ impl Generators for Remote {
             bodies.push(RemoteTask::Load(Box::new(mine)).pack().map_err(Error::System)?);
         }
         let connecting = load.timeout.saturating_mul(CONNECTING).saturating_add(PATIENCE);
-        let order =
-            Order { id: 0, bodies, connect_ns: nanoseconds(connecting), run_ns: nanoseconds(running) };
+        let order = GeneratorOrder {
+            id: 0,
+            bodies,
+            connect_ns: nanoseconds(connecting),
+            run_ns: nanoseconds(running),
+        };
         let mut started = || control.started.store(true, Ordering::Relaxed);
         let parts = self.relay.load(order, &mut started).map_err(|not| failed(&not, load))?;
         merge(parts, taking, &places)

@@ -4,7 +4,7 @@
 //! Units: counts of connections, packets and files, in the network namespace of the generator. The settings of a
 //! remote server are not seen.
 
-use crate::facts::root::Root;
+use crate::system_files::root::Root;
 use crate::telemetry::parse::{number, words};
 
 /// How long the kernel keeps the port of a connection that it closed first (TIME_WAIT), in seconds.
@@ -47,7 +47,6 @@ pub struct Host {
 }
 
 impl Host {
-    #[must_use]
     pub fn read(root: &Root) -> Host {
         let words_of = |name: &str| -> Vec<Option<u64>> {
             let bytes = root.bytes(&format!("/proc/sys/{name}")).unwrap_or_default();
@@ -87,7 +86,6 @@ impl Host {
     }
 
     /// Warnings: the soft limits that this load may meet.
-    #[must_use]
     pub fn notes(&self, ask: &Ask) -> Vec<String> {
         let mut notes = self.ports(ask);
         if ask.is_here {

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::host::Host;
-use crate::facts::root::Root;
+use crate::system_files::root::Root;
 
 /// Files that a thread needs beside its connections, and that the process may open meanwhile.
 const FILES_A_THREAD: u64 = 2;
@@ -70,7 +70,6 @@ pub fn ports(connections: usize, to: IpAddr) -> Result<(), String> {
 }
 
 /// True if the address is one of this host's own, so that packets stay on it.
-#[must_use]
 pub fn is_here(address: IpAddr) -> bool {
     // Nobody can listen on another's address.
     address.to_canonical().is_loopback() || std::net::UdpSocket::bind((address, 0)).is_ok()

@@ -6,11 +6,11 @@
 
 pub mod control;
 pub mod engine;
+mod error;
 pub mod failure;
 pub mod generators;
 pub mod host;
 pub mod http;
-pub mod kv;
 pub mod limits;
 pub mod outcome;
 mod placement;
@@ -24,6 +24,7 @@ pub mod schedule;
 pub mod shape;
 pub mod stalls;
 pub mod statuses;
+pub mod store_client;
 pub mod target;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -35,7 +36,6 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::login::Login;
-use model::{Fault, FaultKind};
 use serde::{Deserialize, Serialize};
 
 use crate::store_protocol::memcached::Memcached;
@@ -43,18 +43,19 @@ use crate::store_protocol::resp::Resp;
 pub use control::Control;
 use engine::arrivals::Choice;
 use engine::{LoadShare, Rules};
+pub use error::Error;
 use http::Http;
 use http::request::{Expected, Origin, Wanted};
-use kv::Kv;
-use kv::greeted::Greeted;
 use model::url::{Scheme, Url};
 pub use outcome::Outcome;
 pub use relayed::serve;
 use schedule::Schedule;
+use store_client::Kv;
+use store_client::greeted::Greeted;
 use tls::Tls;
 use transport::Plain;
 
-use crate::facts::root::Root;
+use crate::system_files::root::Root;
 
 /// One URL of a load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,14 +107,13 @@ pub struct Load {
     pub tls: tls::Options,
     /// The keys that are read and written, for a key-value store only. Method, headers, body and weights are then
     /// not used.
-    pub store: Option<kv::Spec>,
+    pub store: Option<store_client::Spec>,
     /// Credentials, for a store that requires them.
     pub login: Option<Login>,
 }
 
 impl Load {
     /// A closed loop of one connection for ten seconds.
-    #[must_use]
     pub fn new(url: Url) -> Load {
         Load {
             targets: vec![url.into()],
@@ -135,33 +135,6 @@ impl Load {
             store: None,
             login: None,
         }
-    }
-}
-
-/// Why a load could not run at all. Failures within a load are counted, not returned.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// The description of the load is wrong.
-    #[error("{0}")]
-    Load(String),
-    /// The server cannot be reached.
-    #[error("{0}")]
-    Unreachable(String),
-    /// The server accepts connections, but the TLS handshake with it fails.
-    #[error("{0}")]
-    Tls(String),
-    /// A limit of this host is too low.
-    #[error("{0}")]
-    Limit(String),
-    /// A system call that the engine needs failed.
-    #[error("{0}")]
-    System(String),
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Fault {
-        let kind = if matches!(error, Error::Tls(_)) { FaultKind::Tls } else { FaultKind::Other };
-        Fault { kind, text: error.to_string() }
     }
 }
 
@@ -224,7 +197,6 @@ fn run_at(
 }
 
 /// The needs of a load on a server at this address.
-#[must_use]
 pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
     host::Ask {
         connections: load.connections as u64,

@@ -72,7 +72,6 @@ pub struct Little {
 
 impl Little {
     /// Difference of the two sides as a share of the larger; `None` when nothing was sent.
-    #[must_use]
     pub fn apart(&self) -> Option<f64> {
         let larger = self.in_flight_s.max(self.served_s);
         (larger > 0.0).then(|| (self.in_flight_s - self.served_s).abs() / larger)
@@ -155,36 +154,30 @@ impl Outcome {
     }
 
     /// Requests that completed or failed.
-    #[must_use]
     pub fn requests(&self) -> u64 {
         self.record.requests()
     }
 
     /// Good answers per second, of all generators together; `None` when no time passed.
-    #[must_use]
     pub fn throughput(&self) -> Option<f64> {
         self.rates.throughput
     }
 
     /// Times from the intended start to the end, of all requests but those without an answer.
-    #[must_use]
     pub fn response_time(&self) -> Histogram {
         self.record.response().histogram()
     }
 
     /// Times from the actual start to the end, of the same requests as far as they were sent.
-    #[must_use]
     pub fn service_time(&self) -> Histogram {
         self.record.service().histogram()
     }
 
     /// The 99th percentile of how late requests were sent, in seconds; `None` in a closed loop.
-    #[must_use]
     pub fn late_p99_s(&self) -> Option<f64> {
         self.record.late.histogram().quantile_ns(0.99).map(|ns| ns as f64 / 1e9)
     }
 
-    #[must_use]
     pub fn little(&self) -> Little {
         Little {
             in_flight_s: seconds(self.record.in_flight.area_ns()),
@@ -193,7 +186,6 @@ impl Outcome {
     }
 
     /// CPU seconds per request begun, without spinning; `None` when no request was begun.
-    #[must_use]
     pub fn cpu_per_request_s(&self) -> Option<f64> {
         let begun = self.record.begun();
         (begun > 0).then(|| (self.generator.cpu_s - self.generator.spun_s).max(0.0) / begun as f64)

@@ -64,8 +64,8 @@ fn allow(brought: &mut [Brought], group: &Shared) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::cgroup::Quota;
     use crate::load::tests::ran;
+    use crate::system_files::cgroup::Quota;
 
     /// One thread on each host's core with this work out of 1000, and these quotas of groups.
     fn one(host: u32, cpu: usize, worked_ns: u64, quotas: &[(u64, f64)]) -> Brought {

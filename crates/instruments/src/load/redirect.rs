@@ -18,7 +18,6 @@ pub struct Redirects {
 }
 
 /// The target of a redirect as text. Unprintable bytes are escaped, and a long target is cut.
-#[must_use]
 pub fn place(bytes: &[u8]) -> String {
     let mut text = bytes.trim_ascii().escape_ascii().to_string();
     text.truncate(MOST);
@@ -26,7 +25,6 @@ pub fn place(bytes: &[u8]) -> String {
 }
 
 /// True if `text` can come from [`place`].
-#[must_use]
 pub fn is_place(text: &str) -> bool {
     text.len() <= MOST && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }

@@ -6,8 +6,8 @@ use model::generate::Loaded;
 use serde::{Deserialize, Serialize};
 
 use super::{Control, Load, Outcome, run_at};
-use crate::facts::Root;
-use crate::facts::cgroup::{self, Quota};
+use crate::system_files::Root;
+use crate::system_files::cgroup::{self, Quota};
 
 /// The result of one generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

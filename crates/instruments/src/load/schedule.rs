@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::arrivals::Part;
 use super::shape::Shape;
 use crate::bench::kernels::random::Random;
 
@@ -22,6 +21,21 @@ pub struct Arrival {
     pub at_ns: u64,
     /// Index of the target; `None` leaves the choice to the weights.
     pub target: Option<u32>,
+}
+
+/// One of several equal parts of a load: that of a thread, or of a generator process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Part {
+    pub thread: usize,
+    pub threads: usize,
+}
+
+impl Part {
+    /// This part's share of `all` items. The shares of all parts add up to `all`.
+    pub fn share_of(self, all: u64) -> u64 {
+        let (thread, threads) = (self.thread as u64, self.threads as u64);
+        all / threads + u64::from(thread < all % threads)
+    }
 }
 
 /// How intended start times come about. Rates are requests per second.
@@ -65,7 +79,7 @@ mod shared {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::Arrival;
+    use crate::load::schedule::Arrival;
 
     /// Fails as the serializer does.
     pub fn serialize<S: Serializer>(list: &Arc<[Arrival]>, to: S) -> Result<S::Ok, S::Error> {
@@ -80,7 +94,6 @@ mod shared {
 
 impl Schedule {
     /// The mean rate over the length of the load, where it is known beforehand.
-    #[must_use]
     pub fn mean_rate(&self, over: Option<Duration>) -> Option<f64> {
         match self {
             Schedule::Closed => None,
@@ -173,7 +186,6 @@ impl Schedule {
     }
 
     /// The arrivals in order; `None` for a closed loop.
-    #[must_use]
     pub fn arrivals(&self) -> Option<Arrivals> {
         let kind = match self {
             Schedule::Closed => return None,
@@ -289,7 +301,6 @@ impl Kind {
 
 impl Arrivals {
     /// Due time of the arrival that `nth(skip)` would give; the expected time for random arrivals.
-    #[must_use]
     pub fn ahead(&self, skip: u64) -> Option<u64> {
         let gaps = skip as f64 + 1.0;
         match &self.kind {

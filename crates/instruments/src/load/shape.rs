@@ -25,7 +25,6 @@ impl From<Shape> for Vec<(f64, f64)> {
 impl Shape {
     /// Builds a shape from the length of each step and the requests in it, in any unit. `None` where there are no
     /// requests.
-    #[must_use]
     pub fn new(steps: impl IntoIterator<Item = (f64, f64)>) -> Option<Shape> {
         let (mut time, mut requests) = (0.0, 0.0);
         let end = |(lasts, has): (f64, f64)| {
@@ -39,7 +38,6 @@ impl Shape {
     }
 
     /// The share of the time after which this share of the requests has come.
-    #[must_use]
     pub fn time_of(&self, share: f64) -> f64 {
         // The first step that ends above it has requests, so that what is divided by is above 0.
         let at = self.0.partition_point(|(_, sum)| *sum <= share);
@@ -49,7 +47,6 @@ impl Shape {
     }
 
     /// The highest rate divided by the mean rate.
-    #[must_use]
     pub fn steepest(&self) -> f64 {
         let before = std::iter::once(&(0.0, 0.0)).chain(self.0.iter());
         let rate = |(start, end): (&(f64, f64), &(f64, f64))| (end.1 - start.1) / (end.0 - start.0);

@@ -21,7 +21,6 @@ pub struct Stall {
 }
 
 impl Stall {
-    #[must_use]
     pub const fn long_ns(&self) -> u64 {
         self.to_ns.saturating_sub(self.from_ns)
     }
@@ -78,7 +77,6 @@ impl Stalls {
     }
 
     /// The longest stall, if there was one.
-    #[must_use]
     pub fn longest(&self) -> Option<Stall> {
         self.kept.iter().copied().max_by_key(Stall::long_ns)
     }

@@ -63,7 +63,6 @@ impl Statuses {
     }
 
     /// The number of answers with any of these statuses.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -186,7 +186,7 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Sends waiting bytes; those that the socket does not take stay.
+    /// Sends waiting bytes until the socket is full; the rest waits for the next call.
     fn flush(&mut self, fd: BorrowedFd<'_>) -> Result<(), Failure> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut Socket(fd)) {

@@ -1,6 +1,6 @@
 //! memcached's classic text protocol: a line a request, values with their length before them.
 //!
-//! What goes in: keys and values; the bytes of an answer. What comes out: requests in a buffer; the answer's lines
+//! Input: keys and values; the bytes of an answer. Output: requests in a buffer; the answer's lines
 //! ([`head`]) or whole pieces ([`scan`]). Flags and times of expiry are 0. Not used: the meta commands, which servers
 //! before 1.6 lack, the binary protocol, UDP.
 
@@ -45,7 +45,7 @@ pub enum Piece<'a> {
     Error(&'a [u8]),
 }
 
-/// Reads the first line of a piece, without its end.
+/// Reads the first line of a piece, without its end. Fails on a line of no known form.
 #[inline]
 pub fn head(line: &[u8]) -> Result<Head<'_>, Junk> {
     Ok(match line {
@@ -130,7 +130,7 @@ pub fn delete(out: &mut Vec<u8>, key: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// What the server says of itself, or that part of it.
+/// Asks for the server's description of itself, or that part of it.
 pub fn stats(out: &mut Vec<u8>, part: &str) {
     out.extend_from_slice(b"stats");
     if !part.is_empty() {
@@ -140,8 +140,7 @@ pub fn stats(out: &mut Vec<u8>, part: &str) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// What an error answer means.
-#[must_use]
+/// The kind of failure of an error answer.
 pub fn error(line: &[u8]) -> Failure {
     let text = line.to_ascii_lowercase();
     let has = |part: &[u8]| memchr::memmem::find(&text, part).is_some();

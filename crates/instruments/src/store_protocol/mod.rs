@@ -1,9 +1,9 @@
 //! The protocols of key-value stores: RESP2 and memcached's text protocol.
 //!
-//! What goes in: keys and values, and bytes that a store sent. What comes out: requests in a buffer, the lines and
+//! Input: keys and values, and bytes that a store sent. Output: requests in a buffer, the lines and
 //! pieces of answers, and the kind of an error answer. Pure: no socket, no clock, and requests allocate nothing once
-//! the buffer has its size. Two clients use it: `kv`, which asks one thing at a time and keeps its answer, and
-//! `load/kv`, which reads answers as they stream by and keeps no value.
+//! the buffer has its size. Two clients use it: `bench/kv`, which asks one thing at a time and keeps its answer, and
+//! `load/store_client`, which reads answers as they stream by and keeps no value.
 
 pub mod memcached;
 pub mod resp;
@@ -50,20 +50,17 @@ fn value(bytes: &[u8], from: usize, size: u64) -> Result<Scan<&[u8]>, Junk> {
 }
 
 /// A number of decimal digits alone.
-#[must_use]
 pub fn number(text: &[u8]) -> Option<u64> {
     let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
 }
 
 /// A length in digits, of at most [`MOST_VALUE`].
-#[must_use]
 pub fn length(digits: &[u8]) -> Option<u64> {
     number(digits).filter(|length| *length <= MOST_VALUE)
 }
 
-/// What to show of bytes: the beginning, in one line.
-#[must_use]
+/// The beginning of some bytes, as one printable line.
 pub fn shown(bytes: &[u8]) -> String {
     const MOST: usize = 80;
     let head = bytes.get(..bytes.len().min(MOST)).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! RESP2 as Redis and Valkey speak it: requests are arrays of bulk strings, answers begin with a line.
 //!
-//! What goes in: keys and values; the bytes of an answer. What comes out: requests in a buffer; the answer's lines
+//! Input: keys and values; the bytes of an answer. Output: requests in a buffer; the answer's lines
 //! ([`head`]) or whole pieces ([`scan`]). Not read: RESP3, which a server speaks only to who asks with `HELLO 3`.
 
 use model::failure::Failure;
@@ -39,7 +39,7 @@ pub enum Piece<'a> {
     Array(u32),
 }
 
-/// Reads the first line of a piece, without its end.
+/// Reads the first line of a piece, without its end. Fails on a line of no known form.
 #[inline]
 pub fn head(line: &[u8]) -> Result<Head<'_>, Junk> {
     let (kind, rest) = line.split_first().ok_or(Junk)?;
@@ -134,14 +134,13 @@ pub fn wait(out: &mut Vec<u8>, replicas: u32, ms: u64) {
     push_bulk(out, ms.to_string().as_bytes());
 }
 
-/// What the server says of itself, or that part of it.
+/// Asks for the server's description of itself, or that part of it.
 pub fn info(out: &mut Vec<u8>, part: &str) {
     push_head(out, 2, b"INFO");
     push_bulk(out, part.as_bytes());
 }
 
-/// What an error answer means, by its first word.
-#[must_use]
+/// The kind of failure of an error answer, by its first word.
 pub fn error(text: &[u8]) -> Failure {
     let word = text.split(|byte| *byte == b' ').next().unwrap_or_default();
     let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();

@@ -3,30 +3,19 @@
 //! Shares of elapsed CPU time, from the kernel's ticks of 10 ms. Guest time is in user. Single CPUs are shown up to a
 //! limit that keeps a report readable on large machines.
 
-use model::{
-    Cadence, Card, Family, Fault, Instrument, Metric, Params, Probe, Ratio, Record, RecordExt, Setup, Unfit,
-};
+use model::metrics::telemetry::{IDLE, IOWAIT, IRQ, NICE, SOFTIRQ, STEAL, SYSTEM, USER};
+use model::{Cadence, Card, Family, Fault, Params, Probe, Ratio, Record, RecordExt, Setup, Simple, Unfit};
 
 use super::parse::float;
 use super::parse::stat::{self, Stat, Times};
 use super::read::Needed;
-use super::since::{Since, extra, share};
-
-const USER: Metric<Ratio> = share("user", "Share of CPU time in programs at normal priority");
-const NICE: Metric<Ratio> = share("nice", "Share of CPU time in programs at lowered priority");
-const SYSTEM: Metric<Ratio> = share("system", "Share of CPU time in the kernel on behalf of programs");
-const IRQ: Metric<Ratio> = share("irq", "Share of CPU time in interrupt handlers");
-const SOFTIRQ: Metric<Ratio> =
-    share("softirq", "Share of CPU time in deferred interrupt work, such as the network's");
-const STEAL: Metric<Ratio> = share("steal", "Share of CPU time that the hypervisor gave to others");
-const IOWAIT: Metric<Ratio> = share("iowait", "Share of CPU time idle while some thread waited for a disk");
-const IDLE: Metric<Ratio> = share("idle", "Share of CPU time idle, without waiting for a disk");
+use super::since::{Since, extra};
 
 /// CPUs that get columns of their own.
 const MOST_CPUS: usize = 128;
 
 static CARD: Card = Card {
-    name: "cpu-use",
+    name: model::names::instrument::CPU_USE,
     family: Family::Telemetry,
     says: "how the CPUs spend their time, together and each",
     source: "/proc/stat",
@@ -45,19 +34,11 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct CpuUse;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: CpuUse = CpuUse;
-
-impl Instrument for CpuUse {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = Needed::open("/proc/stat")?;
-        Ok(Box::new(Split { file, since: Since::new(), names: Vec::new() }))
-    }
+fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let file = Needed::open("/proc/stat")?;
+    Ok(Box::new(Split { file, since: Since::new(), names: Vec::new() }))
 }
 
 struct Split {

@@ -6,26 +6,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use model::metrics::telemetry::{BUSY, READ, READS, WRITES, WRITTEN};
 use model::{
-    Better, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, PerSec, Probe, Ratio, Record,
-    RecordExt, Setup, Unfit,
+    BytesPerSec, Cadence, Card, Family, Fault, PerSec, Probe, Ratio, Record, RecordExt, Setup, Simple, Unfit,
 };
 
 use super::parse::disks::{self, Counters};
 use super::read::Needed;
-use super::since::{Since, extra, per_sec, rate, share};
-
-const READS: Metric<PerSec> = per_sec("reads", "Read requests finished");
-const WRITES: Metric<PerSec> = per_sec("writes", "Write requests finished");
-const READ: Metric<BytesPerSec> = Metric::new("read", Better::Neither, "Bytes read");
-const WRITTEN: Metric<BytesPerSec> = Metric::new("written", Better::Neither, "Bytes written");
-const BUSY: Metric<Ratio> = share("busy", "Share of the time with at least one request under way");
+use super::since::{Since, extra, rate};
 
 const MOST_DISKS: usize = 32;
 const SECTOR_BYTES: f64 = 512.0;
 
 static CARD: Card = Card {
-    name: "disk-use",
+    name: model::names::instrument::DISK_USE,
     family: Family::Telemetry,
     says: "requests, bytes and busy time of each disk",
     source: "/proc/diskstats",
@@ -35,19 +29,11 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct DiskUse;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: DiskUse = DiskUse;
-
-impl Instrument for DiskUse {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = Needed::open("/proc/diskstats")?;
-        Ok(Box::new(Disks { file, whole: BTreeMap::new(), since: Since::new() }))
-    }
+fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let file = Needed::open("/proc/diskstats")?;
+    Ok(Box::new(Disks { file, whole: BTreeMap::new(), since: Since::new() }))
 }
 
 struct Disks {
@@ -82,12 +68,8 @@ impl Probe for Disks {
 fn push(name: &str, now: &Counters, before: &Counters, seconds: f64, record: &mut dyn Record) {
     let extra = extra("disk", name);
     let of = |part: fn(&Counters) -> u64| rate(part(now), part(before), seconds);
-    if let Some(rate) = of(|disk| disk.reads) {
-        record.push_of(&READS, &extra, PerSec(rate));
-    }
-    if let Some(rate) = of(|disk| disk.writes) {
-        record.push_of(&WRITES, &extra, PerSec(rate));
-    }
+    record.push_of_if(&READS, &extra, of(|disk| disk.reads).map(PerSec));
+    record.push_of_if(&WRITES, &extra, of(|disk| disk.writes).map(PerSec));
     if let Some(rate) = of(|disk| disk.read_sectors) {
         record.push_of(&READ, &extra, BytesPerSec(rate * SECTOR_BYTES));
     }

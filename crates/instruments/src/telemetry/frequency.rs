@@ -4,20 +4,12 @@
 //! clock is measured around each take. Not read on machines with more than 64 CPUs, since each read may wake the CPU
 //! that it asks about.
 
-use model::{
-    Better, Cadence, Card, Family, Fault, Hertz, Instrument, Metric, Params, Probe, Record, RecordExt, Setup,
-    Unfit,
-};
+use model::metrics::telemetry::CLOCK;
+use model::{Cadence, Card, Family, Fault, Hertz, Params, Probe, Record, RecordExt, Setup, Simple, Unfit};
 
 use super::parse::{float, lone};
 use super::read::Kept;
 use super::since::extra;
-
-const CLOCK: Metric<Hertz> = Metric::new(
-    "clock",
-    Better::Neither,
-    "Clock as the kernel reports it (scaling_cur_freq): of one CPU, or the mean of those read",
-);
 
 const MOST_CPUS: usize = 64;
 
@@ -32,26 +24,18 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct Frequency;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: Frequency = Frequency;
-
-impl Instrument for Frequency {
-    fn card(&self) -> &'static Card {
-        &CARD
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let open = |cpu: &u32| {
+        let file = Kept::open(format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"))?;
+        Some((extra("cpu", &cpu.to_string()), file))
+    };
+    let files: Vec<(Params, Kept)> = setup.cpus.iter().take(MOST_CPUS).filter_map(open).collect();
+    if files.is_empty() {
+        return Err(Unfit::new("the kernel reports no clock here, as in most virtual machines"));
     }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let open = |cpu: &u32| {
-            let file = Kept::open(format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"))?;
-            Some((extra("cpu", &cpu.to_string()), file))
-        };
-        let files: Vec<(Params, Kept)> = setup.cpus.iter().take(MOST_CPUS).filter_map(open).collect();
-        if files.is_empty() {
-            return Err(Unfit::new("the kernel reports no clock here, as in most virtual machines"));
-        }
-        Ok(Box::new(Clocks { files }))
-    }
+    Ok(Box::new(Clocks { files }))
 }
 
 struct Clocks {

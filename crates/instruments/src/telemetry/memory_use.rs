@@ -2,26 +2,14 @@
 //!
 //! Bytes of the whole system, at the tick.
 
-use model::{
-    Better, Bytes, Cadence, Card, Family, Fault, Instrument, Metric, Probe, Record, RecordExt, Setup, Unfit,
-};
+use model::metrics::telemetry::{AVAILABLE, CACHED, DIRTY, SWAP};
+use model::{Bytes, Cadence, Card, Family, Fault, Probe, Record, RecordExt, Setup, Simple, Unfit};
 
 use super::parse::{float, meminfo};
 use super::read::Needed;
 
-const fn bytes(name: &'static str, definition: &'static str) -> Metric<Bytes> {
-    Metric::new(name, Better::Neither, definition).binary()
-}
-
-const AVAILABLE: Metric<Bytes> =
-    bytes("available", "Memory that programs could get without swapping (MemAvailable)");
-const CACHED: Metric<Bytes> = bytes("cached", "Page cache and buffers");
-const DIRTY: Metric<Bytes> =
-    bytes("dirty", "Written by programs, not yet by the disk (dirty and under write-back)");
-const SWAP: Metric<Bytes> = bytes("swap-used", "Memory that was moved to swap");
-
 static CARD: Card = Card {
-    name: "memory-use",
+    name: model::names::instrument::MEMORY_USE,
     family: Family::Telemetry,
     says: "available memory, page cache, dirty pages, swap",
     source: "/proc/meminfo",
@@ -31,19 +19,11 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct MemoryUse;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: MemoryUse = MemoryUse;
-
-impl Instrument for MemoryUse {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = Needed::open("/proc/meminfo")?;
-        Ok(Box::new(Amounts { file }))
-    }
+fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let file = Needed::open("/proc/meminfo")?;
+    Ok(Box::new(Amounts { file }))
 }
 
 struct Amounts {
@@ -56,9 +36,7 @@ impl Probe for Amounts {
         let all =
             [(&AVAILABLE, now.available), (&CACHED, now.cached), (&DIRTY, now.dirty), (&SWAP, now.swap_used)];
         for (metric, amount) in all {
-            if let Some(amount) = amount {
-                record.push(metric, Bytes(float(amount)));
-            }
+            record.push_if(metric, amount.map(|amount| Bytes(float(amount))));
         }
         Ok(())
     }

@@ -5,25 +5,19 @@
 
 use std::collections::BTreeMap;
 
+use model::metrics::telemetry::{DROPPED, IN, OUT, RECEIVED, SENT};
 use model::{
-    Better, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, PerSec, Probe, Record, RecordExt,
-    Setup, Unfit,
+    BytesPerSec, Cadence, Card, Family, Fault, PerSec, Probe, Record, RecordExt, Setup, Simple, Unfit,
 };
 
 use super::parse::nets::{self, Counters};
 use super::read::Needed;
-use super::since::{Since, extra, per_sec, rate};
-
-const RECEIVED: Metric<BytesPerSec> = Metric::new("received", Better::Neither, "Bytes received");
-const SENT: Metric<BytesPerSec> = Metric::new("sent", Better::Neither, "Bytes sent");
-const IN: Metric<PerSec> = per_sec("packets-in", "Packets received");
-const OUT: Metric<PerSec> = per_sec("packets-out", "Packets sent");
-const DROPPED: Metric<PerSec> = per_sec("dropped", "Packets dropped, received and sent");
+use super::since::{Since, extra, rate};
 
 const MOST_INTERFACES: usize = 32;
 
 static CARD: Card = Card {
-    name: "net-use",
+    name: model::names::instrument::NET_USE,
     family: Family::Telemetry,
     says: "bytes, packets and drops of each network interface",
     source: "/proc/net/dev",
@@ -33,21 +27,13 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct NetUse;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: NetUse = NetUse;
-
-impl Instrument for NetUse {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        // Not by way of /proc/net: a link to the caller's own thread, closed when that thread ends.
-        let path = format!("/proc/{}/net/dev", std::process::id());
-        let file = Needed::open(path)?;
-        Ok(Box::new(Nets { file, since: Since::new() }))
-    }
+fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    // Not by way of /proc/net: a link to the caller's own thread, closed when that thread ends.
+    let path = format!("/proc/{}/net/dev", std::process::id());
+    let file = Needed::open(path)?;
+    Ok(Box::new(Nets { file, since: Since::new() }))
 }
 
 struct Nets {
@@ -70,21 +56,11 @@ impl Probe for Nets {
 fn push(name: &str, now: &Counters, before: &Counters, seconds: f64, record: &mut dyn Record) {
     let extra = extra("interface", name);
     let of = |part: fn(&Counters) -> u64| rate(part(now), part(before), seconds);
-    if let Some(rate) = of(|net| net.received_bytes) {
-        record.push_of(&RECEIVED, &extra, BytesPerSec(rate));
-    }
-    if let Some(rate) = of(|net| net.sent_bytes) {
-        record.push_of(&SENT, &extra, BytesPerSec(rate));
-    }
-    if let Some(rate) = of(|net| net.received_packets) {
-        record.push_of(&IN, &extra, PerSec(rate));
-    }
-    if let Some(rate) = of(|net| net.sent_packets) {
-        record.push_of(&OUT, &extra, PerSec(rate));
-    }
-    if let Some(rate) = of(|net| net.dropped) {
-        record.push_of(&DROPPED, &extra, PerSec(rate));
-    }
+    record.push_of_if(&RECEIVED, &extra, of(|net| net.received_bytes).map(BytesPerSec));
+    record.push_of_if(&SENT, &extra, of(|net| net.sent_bytes).map(BytesPerSec));
+    record.push_of_if(&IN, &extra, of(|net| net.received_packets).map(PerSec));
+    record.push_of_if(&OUT, &extra, of(|net| net.sent_packets).map(PerSec));
+    record.push_of_if(&DROPPED, &extra, of(|net| net.dropped).map(PerSec));
 }
 
 #[cfg(test)]

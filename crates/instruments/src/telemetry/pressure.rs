@@ -2,19 +2,13 @@
 //!
 //! Shares of the last second, of the whole system. Kernels before 4.20, or without PSI, do not have it.
 
-use model::{
-    Cadence, Card, Family, Fault, Instrument, Metric, Params, Probe, Ratio, Record, RecordExt, Setup, Unfit,
-};
+use model::metrics::telemetry::{FULL, SOME};
+use model::{Cadence, Card, Family, Fault, Params, Probe, Ratio, Record, RecordExt, Setup, Simple, Unfit};
 
 use super::parse::float;
 use super::parse::pressure::{self, Pressure};
 use super::read::Kept;
-use super::since::{Since, extra, maybe_rate, share};
-
-const SOME: Metric<Ratio> =
-    share("some", "Share of the time in which at least one thread waited for the resource");
-const FULL: Metric<Ratio> =
-    share("full", "Share of the time in which all threads that could run waited for it");
+use super::since::{Since, extra, maybe_rate};
 
 const RESOURCES: [&str; 3] = ["cpu", "memory", "io"];
 
@@ -29,26 +23,18 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct PressureStall;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: PressureStall = PressureStall;
-
-impl Instrument for PressureStall {
-    fn card(&self) -> &'static Card {
-        &CARD
+fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let open = |resource: &&str| {
+        let file = Kept::open(format!("/proc/pressure/{resource}"))?;
+        Some(Resource { name: extra("resource", resource), file, since: Since::new() })
+    };
+    let resources: Vec<Resource> = RESOURCES.iter().filter_map(open).collect();
+    if resources.is_empty() {
+        return Err(Unfit::new("the kernel has no /proc/pressure: boot it with psi=1"));
     }
-
-    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let open = |resource: &&str| {
-            let file = Kept::open(format!("/proc/pressure/{resource}"))?;
-            Some(Resource { name: extra("resource", resource), file, since: Since::new() })
-        };
-        let resources: Vec<Resource> = RESOURCES.iter().filter_map(open).collect();
-        if resources.is_empty() {
-            return Err(Unfit::new("the kernel has no /proc/pressure: boot it with psi=1"));
-        }
-        Ok(Box::new(Stalls { resources }))
-    }
+    Ok(Box::new(Stalls { resources }))
 }
 
 struct Resource {

@@ -2,24 +2,18 @@
 //!
 //! Current counts, and events per second. The run queue is a sample at the tick, not a mean over the second.
 
+use model::metrics::telemetry::{BLOCKED, FORKS, INTERRUPTS, LOAD, RUNNING, SWITCHES};
 use model::{
-    Cadence, Card, Count, Family, Fault, Instrument, Metric, PerSec, Probe, Record, RecordExt, Setup, Unfit,
+    Cadence, Card, Count, Family, Fault, Metric, PerSec, Probe, Record, RecordExt, Setup, Simple, Unfit,
 };
 
 use super::parse::stat::{self, Stat};
 use super::parse::{float, words};
 use super::read::{Kept, Needed};
-use super::since::{Since, maybe_rate, number_of, per_sec};
-
-const RUNNING: Metric<Count> = number_of("run-queue", "Threads that run or want to, at the tick");
-const BLOCKED: Metric<Count> = number_of("blocked", "Threads that wait for a disk, at the tick");
-const LOAD: Metric<Count> = number_of("load-1min", "The kernel's load average of one minute");
-const SWITCHES: Metric<PerSec> = per_sec("switches", "Context switches of all CPUs");
-const INTERRUPTS: Metric<PerSec> = per_sec("interrupts", "Interrupts served by all CPUs");
-const FORKS: Metric<PerSec> = per_sec("forks", "Processes and threads created");
+use super::since::{Since, maybe_rate};
 
 static CARD: Card = Card {
-    name: "scheduler",
+    name: model::names::instrument::SCHEDULER,
     family: Family::Telemetry,
     says: "run queue, context switches, interrupts, load average",
     source: "/proc/stat, /proc/loadavg",
@@ -29,19 +23,11 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct Scheduler;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: Scheduler = Scheduler;
-
-impl Instrument for Scheduler {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = Needed::open("/proc/stat")?;
-        Ok(Box::new(Queue { file, load: Kept::open("/proc/loadavg"), since: Since::new() }))
-    }
+fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let file = Needed::open("/proc/stat")?;
+    Ok(Box::new(Queue { file, load: Kept::open("/proc/loadavg"), since: Since::new() }))
 }
 
 struct Queue {
@@ -60,20 +46,12 @@ impl Probe for Queue {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let now = self.file.parse(stat::parse)?;
         // The thread that reads this is one of those that run.
-        if let Some(running) = now.running {
-            record.push(&RUNNING, Count(float(running.saturating_sub(1))));
-        }
-        if let Some(blocked) = now.blocked {
-            record.push(&BLOCKED, Count(float(blocked)));
-        }
-        if let Some(load) = self.load.as_mut().and_then(|file| file.parse(load_average)?) {
-            record.push(&LOAD, Count(load));
-        }
+        record.push_if(&RUNNING, now.running.map(|running| Count(float(running.saturating_sub(1)))));
+        record.push_if(&BLOCKED, now.blocked.map(|blocked| Count(float(blocked))));
+        record.push_if(&LOAD, self.load.as_mut().and_then(|file| file.parse(load_average)?).map(Count));
         let Some(step) = self.since.step(sys::clock::now_ns(), now) else { return Ok(()) };
         let mut push = |metric: &Metric<PerSec>, of: fn(&Stat) -> Option<u64>| {
-            if let Some(rate) = maybe_rate(of(step.now), of(&step.before), step.seconds) {
-                record.push(metric, PerSec(rate));
-            }
+            record.push_if(metric, maybe_rate(of(step.now), of(&step.before), step.seconds).map(PerSec));
         };
         push(&SWITCHES, |stat| stat.switches);
         push(&INTERRUPTS, |stat| stat.interrupts);

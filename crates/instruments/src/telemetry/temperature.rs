@@ -5,16 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use model::{
-    Better, Cadence, Card, Celsius, Family, Fault, Instrument, Metric, Params, Probe, Record, RecordExt,
-    Setup, Unfit,
-};
+use model::metrics::telemetry::TEMPERATURE;
+use model::{Cadence, Card, Celsius, Family, Fault, Params, Probe, Record, RecordExt, Setup, Simple, Unfit};
 
 use super::parse::lone_signed;
 use super::read::{Kept, names};
 use super::since::extra;
-
-const TEMPERATURE: Metric<Celsius> = Metric::new("temperature", Better::Neither, "What one sensor reads");
 
 const MOST_SENSORS: usize = 32;
 
@@ -29,22 +25,14 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct Temperature;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: Temperature = Temperature;
-
-impl Instrument for Temperature {
-    fn card(&self) -> &'static Card {
-        &CARD
+fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let sensors = sensors("/sys");
+    if sensors.is_empty() {
+        return Err(Unfit::new("there is no temperature sensor that can be read here"));
     }
-
-    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let sensors = sensors("/sys");
-        if sensors.is_empty() {
-            return Err(Unfit::new("there is no temperature sensor that can be read here"));
-        }
-        Ok(Box::new(Sensors { sensors }))
-    }
+    Ok(Box::new(Sensors { sensors }))
 }
 
 struct Sensors {
@@ -101,9 +89,7 @@ fn celsius(bytes: &[u8]) -> Option<Celsius> {
 impl Probe for Sensors {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
         for (name, file) in &mut self.sensors {
-            if let Some(degrees) = file.parse(celsius).flatten() {
-                record.push_of(&TEMPERATURE, name, degrees);
-            }
+            record.push_of_if(&TEMPERATURE, name, file.parse(celsius).flatten());
         }
         Ok(())
     }

@@ -3,20 +3,12 @@
 //! Watts, from energy counters that wrap at a stated range. It is the processor's own estimate, not the power at the
 //! plug, which is about twice as much on servers. Since 2020 most kernels let only root read it.
 
-use model::{
-    Better, Cadence, Card, Family, Fault, Instrument, Metric, Params, Probe, Record, RecordExt, Setup, Unfit,
-    Watts,
-};
+use model::metrics::telemetry::POWER;
+use model::{Cadence, Card, Family, Fault, Params, Probe, Record, RecordExt, Setup, Simple, Unfit, Watts};
 
 use super::parse::{float, lone};
 use super::read::{Kept, names};
 use super::since::{Since, extra};
-
-const POWER: Metric<Watts> = Metric::new(
-    "power",
-    Better::Neither,
-    "Power of one RAPL zone; the whole machine uses more, often twice as much",
-);
 
 static CARD: Card = Card {
     name: "watts",
@@ -29,28 +21,20 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct WattsUsed;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: WattsUsed = WattsUsed;
-
-impl Instrument for WattsUsed {
-    fn card(&self) -> &'static Card {
-        &CARD
+fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    const CLASS: &str = "/sys/class/powercap";
+    let zones = zones(CLASS);
+    if !zones.is_empty() {
+        return Ok(Box::new(Zones { zones }));
     }
-
-    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        const CLASS: &str = "/sys/class/powercap";
-        let zones = zones(CLASS);
-        if !zones.is_empty() {
-            return Ok(Box::new(Zones { zones }));
-        }
-        let there = names(CLASS).iter().any(|name| name.contains(':'));
-        Err(Unfit::new(if there {
-            "needs root: run with sudo"
-        } else {
-            "this machine has no RAPL energy counters"
-        }))
-    }
+    let there = names(CLASS).iter().any(|name| name.contains(':'));
+    Err(Unfit::new(if there {
+        "needs root: run with sudo"
+    } else {
+        "this machine has no RAPL energy counters"
+    }))
 }
 
 struct Zone {

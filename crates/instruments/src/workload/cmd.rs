@@ -6,50 +6,19 @@
 
 use std::time::Duration;
 
+use model::metrics::command::{CPU, HIGHER, LOWER, MEMORY, VALUE, WALL};
 use model::plan::Command;
 use model::{
-    Better, Bytes, Cadence, Card, Count, Family, Fault, Instrument, Label, Metric, Need, ParamKind,
-    ParamSpec, Params, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    Bytes, Cadence, Card, Count, Family, Fault, Label, Metric, Need, ParamKind, ParamSpec, Params, Probe,
+    Record, RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Unfit, Variant,
 };
 use regex_lite::Regex;
 
 use super::{guard, shell};
 use crate::bench::kernel::int_param;
 
-const WALL: Metric<Seconds> =
-    Metric::new("wall", Better::Lower, "Time from starting the shell until it has ended")
-        .topic(Topic::Work)
-        .per("run");
-const CPU: Metric<Seconds> = Metric::new(
-    "cpu",
-    Better::Lower,
-    "User and system time of the shell and of all processes waited for within it (wait4)",
-)
-.per("run");
-const MEMORY: Metric<Bytes> = Metric::new(
-    "peak-memory",
-    Better::Lower,
-    "Largest resident set of any one process of the command (wait4), at least that of boxscore when it started it",
-)
-.binary();
-const VALUE: Metric<Count> = Metric::new(
-    "value",
-    Better::Neither,
-    "A number that the command prints: the last match of the user's expression; no direction was given",
-);
-const HIGHER: Metric<Count> = Metric::new(
-    "value-higher",
-    Better::Higher,
-    "A number that the command prints, named NAME:higher: the last match of the user's expression",
-);
-const LOWER: Metric<Count> = Metric::new(
-    "value-lower",
-    Better::Lower,
-    "A number that the command prints, named NAME:lower: the last match of the user's expression",
-);
-
 static CARD: Card = Card {
-    name: "cmd",
+    name: model::names::instrument::CMD,
     family: Family::User,
     says: "your own command: time, CPU time, memory and numbers that it prints",
     source: "own: wait4 of the command",
@@ -66,27 +35,15 @@ static CARD: Card = Card {
     )],
     metrics: &[WALL.info(), CPU.info(), MEMORY.info(), VALUE.info(), HIGHER.info(), LOWER.info()],
     needs: &[Need::Command],
-    variants: &[Variant { tier: Tier::Quick, set: "", headline: &["wall"] }],
+    variants: &[Variant { tier: Tier::Quick, set: "", headline: &["wall", "value"] }],
     ..Card::DEFAULT
 };
 
-pub struct Cmd;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(|setup| work(setup).map(|_| ()));
 
-pub static INSTRUMENT: Cmd = Cmd;
-
-impl Instrument for Cmd {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        work(setup).map(|_| ())
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        guard::available().map_err(Unfit::new)?;
-        Ok(Box::new(work(setup)?))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    guard::available().map_err(Unfit::new)?;
+    Ok(Box::new(work(setup)?))
 }
 
 /// A metric read from the output.
@@ -160,7 +117,7 @@ fn label(text: &str) -> String {
     format!("{}~{hash:08x}", start.trim_end())
 }
 
-/// What is wrong with a command before it is ever run, if anything.
+/// Fails when a command is wrong in a way that shows before it runs.
 pub fn check(command: &Command) -> Result<(), Unfit> {
     if command.run.trim().is_empty() {
         return Err(Unfit::new("the command of --cmd is empty"));
@@ -228,12 +185,8 @@ impl Wanted {
     }
 }
 
+/// The whole command is one unit of work; finding that out must not run it.
 impl Probe for Work {
-    /// The whole command is one unit of work; finding that out must not run it.
-    fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
-        Ok(1)
-    }
-
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
         if let Some(prepare) = &self.prepare {
             self.shell("the command of --prepare", prepare)?;
@@ -255,6 +208,8 @@ impl Probe for Work {
 
 #[cfg(test)]
 mod tests {
+    use model::Better;
+
     use super::*;
 
     fn number(regex: &str, text: &str) -> Option<f64> {

@@ -4,25 +4,18 @@
 //! requests per second, to 2 %.
 
 use model::{
-    Cadence, Card, Family, Instrument, Need, ParamSpec, Probe, Role, Setup, Shown, Tier, Topic, Unfit,
-    Variant,
+    Cadence, Card, Family, Need, ParamSpec, Probe, Role, Setup, Shown, Simple, Tier, Topic, Unfit, Variant,
 };
 
 use super::kv_load::ask::KvAsk;
-use super::kv_load::params::{self, OF_SCHEDULE};
+use super::kv_load::params;
 use super::kv_load::probe::KvLoads;
-use super::web_slo::{Goal, METRICS, OWN, Searches};
+use super::web::seconds;
+use super::web_slo::{Goal, METRICS, OWN, Searches, USUAL_STEPS};
 
-const COUNT: usize = OWN.len() + params::PARAMS.len() - OF_SCHEDULE;
-const PARAMS: [ParamSpec; COUNT] = {
-    let mut all = [OWN[0]; COUNT];
-    let mut at = 0;
-    while at < COUNT {
-        all[at] = if at < OWN.len() { OWN[at] } else { params::PARAMS[at - OWN.len() + OF_SCHEDULE] };
-        at += 1;
-    }
-    all
-};
+const OF_LOAD: [ParamSpec; ParamSpec::count_unscheduled(params::PARAMS)] =
+    ParamSpec::unscheduled(params::PARAMS);
+const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] = ParamSpec::joined(&[&OWN, &OF_LOAD]);
 
 static CARD: Card = Card {
     name: "kv-slo",
@@ -31,40 +24,33 @@ static CARD: Card = Card {
     source: "own",
     shown: Shown {
         label: "kv load",
-        main: "slo-throughput",
+        main: model::metrics::load::SLO.name(),
         tells: super::web::shown::TELLS,
         sorted: super::web::shown::SORTED,
         place: 21,
         topic: Topic::Wait("requests to a store"),
         ..Shown::PLAIN
     },
-    role: Role::Search { rate: "slo-throughput" },
+    role: Role::Search { rate: model::metrics::load::SLO.name(), load: model::names::instrument::KV_LOAD },
     parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
     definition: 2,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],
-    variants: &[Variant { tier: Tier::Full, set: "", headline: &["slo-throughput"] }],
+    variants: &[Variant { tier: Tier::Full, set: "", headline: &[model::metrics::load::SLO.name()] }],
     ..Card::DEFAULT
 };
 
-pub struct KvSlo;
+pub static INSTRUMENT: Simple =
+    Simple::new(&CARD, prepare).fits(fit).lasts(|params| Some(seconds::take(params)? * USUAL_STEPS));
 
-pub static INSTRUMENT: KvSlo = KvSlo;
+fn fit(setup: &Setup) -> Result<(), Unfit> {
+    Goal::from_setup(setup)?;
+    KvAsk::searching(setup).map(drop)
+}
 
-impl Instrument for KvSlo {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        Goal::of(setup)?;
-        KvAsk::searching(setup).map(drop)
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let goal = Goal::of(setup)?;
-        Ok(Box::new(Searches { goal, loads: KvLoads::prepare(setup, KvAsk::searching(setup)?)? }))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let goal = Goal::from_setup(setup)?;
+    Ok(Box::new(Searches { goal, loads: KvLoads::prepare(setup, KvAsk::searching(setup)?)? }))
 }

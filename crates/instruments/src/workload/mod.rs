@@ -4,6 +4,7 @@ use model::Instrument;
 
 pub mod cmd;
 pub mod guard;
+pub mod helper_process;
 pub mod kv_load;
 pub mod kv_slo;
 pub mod logs;
@@ -13,8 +14,7 @@ pub mod profile;
 pub mod ramcloud;
 pub mod server;
 pub mod shell;
-pub mod store;
-pub mod told;
+pub mod store_server;
 pub mod web;
 pub mod web_slo;
 

@@ -5,26 +5,20 @@
 //! A failed request breaks the limit, however fast it failed, and so does a queue that grows: at least [`HELD`] of the
 //! requests must be answered in the step's own time. Between two steps nothing is sent.
 
+use model::flags;
 use model::generate::HELD;
-use model::params::parse_span;
+use model::metrics::load::{self, CAPACITY, RESPONSES, SERVICES, SHARE, SLO, STEPS};
+use model::params::{parse_span, show_time};
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Label, Metric, MetricInfo, Need, ParamKind,
-    ParamSpec, PerSec, Probe, Record, RecordExt, Role, Seconds, Setup, Shown, Size, Tier, Unfit, Variant,
+    Cadence, Card, Count, Example, Family, Fault, Flag, Label, Means, MetricInfo, Need, ParamKind, ParamSpec,
+    PerSec, Probe, Record, RecordExt, Role, Seconds, Setup, Shown, Simple, Size, Tier, Unfit, Variant,
 };
 
-use super::web::metrics::{self, CAPACITY, RESPONSES, SERVICES, SHARE};
-use super::web::params::{self, Ask, OF_SCHEDULE};
+use super::web::metrics;
+use super::web::params::{self, Ask};
 use super::web::probe::{Loads, Watched};
+use super::web::seconds;
 use crate::load::Outcome;
-
-const SLO: Metric<PerSec> = Metric::new(
-    "slo-throughput",
-    Better::Higher,
-    "the largest load, to 2 %, at which the percentile of response times stayed within the limit and 95 % of the \
-     requests were answered while it lasted",
-)
-.per("request");
-const STEPS: Metric<Count> = Metric::new("steps", Better::Neither, "loads that the search tried");
 
 const PERCENTILES: &[&str] = &["p50", "p90", "p95", "p99", "p99.9", "p99.99", "p100"];
 
@@ -34,7 +28,7 @@ const UP: f64 = 1.5;
 const CLOSE: f64 = 1.02;
 const MOST_STEPS: u32 = 24;
 /// Loads that a search tries as a rule: some steps up, then five that halve the distance of a step up to [`CLOSE`].
-pub const USUAL_STEPS: u32 = 10;
+pub(super) const USUAL_STEPS: f64 = 10.0;
 /// The share of the capacity at which a search starts.
 const FROM: f64 = 0.3;
 
@@ -45,20 +39,31 @@ pub(super) const OWN: [ParamSpec; 2] = [
         "p99",
         "the percentile of response times that has a limit",
     )
-    .label(Label::Value),
+    .label(Label::Value)
+    .flag(GOAL),
     ParamSpec::new("limit", ParamKind::Time { max: 3600 }, "10ms", "the limit, such as 10ms")
         .label(Label::Form("within {}")),
 ];
-const COUNT: usize = OWN.len() + params::PARAMS.len() - OF_SCHEDULE;
-const PARAMS: [ParamSpec; COUNT] = {
-    let mut all = [OWN[0]; COUNT];
-    let mut at = 0;
-    while at < COUNT {
-        all[at] = if at < OWN.len() { OWN[at] } else { params::PARAMS[at - OWN.len() + OF_SCHEDULE] };
-        at += 1;
-    }
-    all
-};
+/// `--slo` of every search.
+const GOAL: Flag = Flag::new(
+    "slo",
+    "PNN=TIME",
+    "Search the largest load that keeps this percentile of response times within a limit",
+    Means::Read(goal),
+);
+
+/// Reads `p99=10ms` as the two parameters. Fails when it is no such pair, or the limit is out of range.
+fn goal(text: &str) -> Result<flags::Settings, String> {
+    let (percentile, limit) =
+        text.split_once('=').ok_or("not of the form PERCENTILE=TIME, such as p99=10ms")?;
+    let seconds = parse_span(limit.trim()).ok_or("the limit is not a time, as in p99=10ms")?;
+    let limit = show_time(seconds).ok_or("the limit must be from 1us to 1h")?;
+    Ok(vec![("percentile", percentile.trim().to_owned()), ("limit", limit)])
+}
+
+const OF_LOAD: [ParamSpec; ParamSpec::count_unscheduled(params::PARAMS)] =
+    ParamSpec::unscheduled(params::PARAMS);
+const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] = ParamSpec::joined(&[&OWN, &OF_LOAD]);
 
 const OF_SEARCH: &[MetricInfo] = &[
     SLO.info(),
@@ -67,18 +72,18 @@ const OF_SEARCH: &[MetricInfo] = &[
     RESPONSES.info(),
     SERVICES.info(),
     SHARE.info(),
-    metrics::THREAD.info(),
-    metrics::REQUESTS.info(),
-    metrics::REDIRECTS.info(),
-    metrics::STATUSES.info(),
-    metrics::STALL.info(),
-    metrics::STALL_AT.info(),
-    metrics::STALL_WAITING.info(),
-    metrics::WINDOW.info(),
-    metrics::FAILED.info(),
-    metrics::LATE.info(),
-    metrics::IN_FLIGHT.info(),
-    metrics::LITTLE.info(),
+    load::THREAD.info(),
+    load::REQUESTS.info(),
+    load::REDIRECTS.info(),
+    load::STATUSES.info(),
+    load::STALL.info(),
+    load::STALL_AT.info(),
+    load::STALL_WAITING.info(),
+    load::WINDOW.info(),
+    load::FAILED.info(),
+    load::LATE.info(),
+    load::IN_FLIGHT.info(),
+    load::LITTLE.info(),
 ];
 const ALL: usize = OF_SEARCH.len() + metrics::OF_MACHINE.len();
 pub(super) const METRICS: [MetricInfo; ALL] = metrics::joined(OF_SEARCH);
@@ -90,26 +95,23 @@ static CARD: Card = Card {
     source: "own",
     shown: Shown {
         label: "web",
-        main: "slo-throughput",
+        main: SLO.name(),
         tells: super::web::shown::TELLS,
         sorted: super::web::shown::SORTED,
         place: 1,
         ..Shown::PLAIN
     },
-    role: Role::Search { rate: "slo-throughput" },
+    role: Role::Search { rate: SLO.name(), load: model::names::instrument::WEB },
     parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
     definition: 2,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],
-    variants: &[Variant { tier: Tier::Full, set: "", headline: &["slo-throughput"] }],
+    variants: &[Variant { tier: Tier::Full, set: "", headline: &[SLO.name()] }],
+    examples: &[Example::new("boxscore run web --slo p99=10ms", "the largest load that holds it")],
     ..Card::DEFAULT
 };
-
-pub struct WebSlo;
-
-pub static INSTRUMENT: WebSlo = WebSlo;
 
 /// A step lasts at least so many times the limit, else few requests could break it.
 const LIMITS: f64 = 4.0;
@@ -122,7 +124,8 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    pub(super) fn of(setup: &Setup) -> Result<Goal, Unfit> {
+    /// Reads the goal of a setup. Fails when it is malformed or a step is too short to show it.
+    pub(super) fn from_setup(setup: &Setup) -> Result<Goal, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let percent = text("percentile").strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
         let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
@@ -144,8 +147,8 @@ impl Goal {
         Ok(Goal { share: percent / 100.0, limit_s })
     }
 
-    /// Whether a load kept to it, and the percentile that it had. Failed requests count as over the limit, those that
-    /// were also slow twice.
+    /// True if a load kept to the goal, with the percentile that it had. Failed requests count as over the limit;
+    /// those that were also slow count twice.
     fn held(&self, outcome: &Outcome) -> (bool, Option<f64>) {
         let times = outcome.response_time();
         let at = |share: f64| times.quantile_ns(share).map(|ns| ns as f64 / 1e9);
@@ -158,7 +161,7 @@ impl Goal {
         (keeps_up && in_time, at(self.share))
     }
 
-    /// One search on a server, with the load that it found.
+    /// Makes one search and pushes the load that it found. Fails when it finds none.
     pub(super) fn search(self, loads: &mut Loads, record: &mut dyn Record) -> Result<(), Fault> {
         let capacity = loads.capacity()?;
         let mut best: Option<Watched> = None;
@@ -180,20 +183,17 @@ impl Goal {
     }
 }
 
-impl Instrument for WebSlo {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple =
+    Simple::new(&CARD, prepare).fits(fit).lasts(|params| Some(seconds::take(params)? * USUAL_STEPS));
 
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        Goal::of(setup)?;
-        Ask::searching(setup).map(|_| ())
-    }
+fn fit(setup: &Setup) -> Result<(), Unfit> {
+    Goal::from_setup(setup)?;
+    Ask::searching(setup).map(|_| ())
+}
 
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let goal = Goal::of(setup)?;
-        Ok(Box::new(Searches { goal, loads: Loads::prepare(setup, Ask::searching(setup)?)? }))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let goal = Goal::from_setup(setup)?;
+    Ok(Box::new(Searches { goal, loads: Loads::prepare(setup, Ask::searching(setup)?)? }))
 }
 
 /// Loads, with what must be in place for them.
@@ -369,7 +369,7 @@ mod tests {
         let goal = |text: &str| {
             let params = CARD.resolve(&Params::parse(text).unwrap()).unwrap();
             let setup = Setup { size: Size::Full, ..Setup::bare(params, vec![0], std::env::temp_dir()) };
-            Goal::of(&setup)
+            Goal::from_setup(&setup)
         };
         assert_eq!(goal(""), Ok(Goal { share: 0.99, limit_s: 0.01 }));
         assert_eq!(goal("percentile=p100;limit=2s;duration=8"), Ok(Goal { share: 1.0, limit_s: 2.0 }));

@@ -1,10 +1,10 @@
-//! What holds for every card: nobody but the card says how an instrument's figures are shown.
+//! Checks of every card: nobody but the card says how an instrument's figures are shown.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use model::{By, Cadence, Card, Params, Samples};
+use model::{By, Cadence, Card, Flag, Means, ParamSpec, Params, Part, Role, Samples};
 
 fn cards() -> impl Iterator<Item = &'static Card> {
     instruments::cards().iter().copied()
@@ -88,4 +88,104 @@ fn verdicts_and_reports_ask_for_parameters_that_exist() {
         |name: &String| stated.contains(&name.as_str()) || cards().any(|card| card.any_param(name).is_some());
     let unknown: Vec<&String> = asked.iter().filter(|name| !known(name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// Parameters that an option sets.
+fn set_by(flag: &Flag) -> Vec<&'static str> {
+    match flag.means {
+        Means::Param(param) | Means::Each(param) | Means::Path(param) | Means::Child(param) => vec![param],
+        Means::Mix { name, content: (content, _), .. } => vec![name, content],
+        Means::Read(read) => {
+            let all = ["p99=10ms", "100", "ramcloud:tcp:host=a,port=1"]
+                .into_iter()
+                .filter_map(|text| read(text).ok());
+            let keys: Vec<&str> = all.flatten().map(|(key, _)| key).collect();
+            assert!(!keys.is_empty(), "--{} reads nothing", flag.long);
+            keys
+        }
+        Means::Profile | Means::Tests => Vec::new(),
+    }
+}
+
+#[test]
+fn options_set_parameters_of_their_card_and_mean_one_thing_in_a_family() {
+    for card in cards() {
+        let mut longs = BTreeSet::new();
+        for flag in card.all_flags() {
+            let what = format!("{} --{}", card.name, flag.long);
+            assert!(longs.insert(flag.long), "{what} stands twice");
+            assert!(!flag.says.is_empty(), "{what} has no help");
+            assert_eq!(flag.value_name.is_empty(), matches!(flag.means, Means::Profile), "{what}");
+            for param in set_by(flag) {
+                assert!(card.param(param).is_some(), "{what} sets {param}, which the card does not have");
+            }
+            for other in cards().filter(|other| other.family == card.family) {
+                let says = other.flag(flag.long).map(|other| (other.says, other.value_name));
+                assert!(
+                    says.is_none_or(|says| says == (flag.says, flag.value_name)),
+                    "{what} and {}",
+                    other.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn tests_and_examples_are_of_their_card() {
+    let mut names = BTreeSet::new();
+    for card in cards() {
+        for test in card.tests {
+            assert!(names.insert(test.name), "{} is the name of two tests", test.name);
+            let params = Params::parse(test.params).expect("pairs");
+            let full = card.resolve(&params).expect("parameters of the card");
+            assert!(full.contains(&params), "{}: {} is not spelled as the card does", test.name, test.params);
+        }
+        for example in card.examples {
+            let words: Vec<&str> = example.command.split_whitespace().collect();
+            let named = words.iter().skip_while(|word| **word != "run").nth(1).copied().unwrap_or_default();
+            assert!([card.name, card.family.name()].contains(&named), "{}: {}", card.name, example.command);
+            assert!(!example.says.is_empty(), "{}", example.command);
+        }
+    }
+}
+
+#[test]
+fn a_search_has_the_parameters_of_its_load_but_for_the_schedule() {
+    for card in cards() {
+        let Role::Search { load, .. } = card.role else { continue };
+        let load = model::card::find(instruments::cards(), load).expect("a card");
+        assert!(matches!(load.role, Role::Load { .. }), "{} searches for {}", card.name, load.name);
+        let scheduled = |spec: &&ParamSpec| spec.part == Part::Schedule;
+        assert!(
+            load.params.iter().any(|spec| scheduled(&spec))
+                && !card.params.iter().any(|spec| scheduled(&spec))
+        );
+        for spec in load.params {
+            assert_eq!(card.param(spec.name).is_none(), scheduled(&spec), "{} {}", card.name, spec.name);
+        }
+    }
+}
+
+#[test]
+fn values_that_parts_and_implications_name_are_possible() {
+    for card in cards() {
+        for spec in card.params {
+            let what = format!("{} {}", card.name, spec.name);
+            if let Part::Address { ours } = spec.part {
+                assert!(ours.contains(&spec.default), "{what}");
+                assert!(ours.iter().all(|value| spec.canonical(value).is_ok()), "{what}");
+            }
+            if spec.part == Part::Server {
+                let is_address = |spec: &ParamSpec| matches!(spec.part, Part::Address { .. });
+                assert!(card.params.iter().any(is_address), "{what}: no parameter says where the server is");
+            }
+            if let Some(implied) = spec.implies {
+                let other = card.param(implied.param).expect("a parameter of the card");
+                assert!(other.canonical(implied.value).is_ok() && !implied.why.is_empty(), "{what}");
+            }
+        }
+        let is_load = card.params.iter().any(|spec| spec.part == Part::Schedule);
+        assert_eq!(is_load, matches!(card.role, Role::Load { .. }), "{}: its role", card.name);
+    }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::inventory_tree::{Machine, names};
-use instruments::facts::Root;
-use instruments::facts::scan::{SCANS, everything};
-use instruments::facts::sheet::known;
+use instruments::inventory::spec_sheet::{SCANS, all_facts};
+use instruments::system_files::Root;
+use instruments::system_files::sheet::known;
 use model::Fact;
 
 fn assert_facts(name: &str, wanted: &[(&str, &str)]) {
     let machine = Machine::with(name, "");
-    let facts = everything(&machine.root());
+    let facts = all_facts(&machine.root());
     for (key, value) in wanted {
         assert_eq!(known(&facts, key).as_deref(), Some(*value), "{key} of {name}");
     }
@@ -96,7 +96,7 @@ fn an_arm_cloud_instance() {
             ("cpu.isa.lse", "true"),
         ],
     );
-    let facts = everything(&Machine::with("ec2-m6g-4xlarge", "").root());
+    let facts = all_facts(&Machine::with("ec2-m6g-4xlarge", "").root());
     assert_eq!(why(&facts, "memory.installed.bytes"), "reported by the hypervisor");
     assert_eq!(why(&facts, "memory.channels"), "the slot names do not say which channel they are on");
 }
@@ -192,7 +192,7 @@ fn machines_of_2010_and_2014() {
             ("cpu.cores", "8"),
         ],
     );
-    let facts = everything(&Machine::with("atom-c2750", "").root());
+    let facts = all_facts(&Machine::with("atom-c2750", "").root());
     assert_eq!(why(&facts, "cache.l3.bytes"), "this CPU reports no such cache");
 }
 
@@ -213,7 +213,7 @@ fn a_container_and_a_bare_chroot_say_what_they_cannot_know() {
             ("fs.root.type", "overlay"),
         ],
     );
-    let facts = everything(&Machine::with("bare-chroot", "").root());
+    let facts = all_facts(&Machine::with("bare-chroot", "").root());
     assert_eq!(known(&facts, "os.name").as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
     let unknown = facts.iter().filter(|fact| fact.value.is_none());
     assert!(unknown.clone().count() > 30);
@@ -226,7 +226,7 @@ fn golden_sheets() {
     for name in names() {
         let machine = Machine::with(&name, "");
         let mut sheet = String::new();
-        for fact in everything(&machine.root()) {
+        for fact in all_facts(&machine.root()) {
             let value = fact.value.as_ref().map_or("unknown".to_owned(), model::FactValue::text);
             let unit = fact.unit.map_or(String::new(), |unit| format!(" {}", unit.symbol()));
             let why = fact.why.as_ref().map_or(String::new(), |why| format!("  ({why})"));
@@ -242,7 +242,7 @@ fn golden_sheets() {
 fn keys_are_unique_and_sourced() {
     let roots = names().into_iter().map(|name| Machine::with(&name, "")).collect::<Vec<_>>();
     for root in roots.iter().map(Machine::root).chain([Root::live()]) {
-        let facts = everything(&root);
+        let facts = all_facts(&root);
         let mut seen = BTreeSet::new();
         for fact in &facts {
             assert!(seen.insert(fact.key.clone()), "{} twice under {:?}", fact.key, root.prefix());
@@ -266,10 +266,10 @@ fn every_scan_is_an_instrument() {
 #[test]
 fn identity_depends_on_the_processor_and_not_on_the_user() {
     let machine = Machine::with("xeon-silver-4108-2s", "");
-    let before = known(&everything(&machine.root()), "machine.id").unwrap();
-    assert_eq!(known(&everything(&machine.root()), "machine.id").as_deref(), Some(before.as_str()));
+    let before = known(&all_facts(&machine.root()), "machine.id").unwrap();
+    assert_eq!(known(&all_facts(&machine.root()), "machine.id").as_deref(), Some(before.as_str()));
     let cpuinfo = machine.root().path("/proc/cpuinfo");
     let text = std::fs::read_to_string(&cpuinfo).unwrap().replace("Silver 4108", "Silver 4208");
     std::fs::write(cpuinfo, text).unwrap();
-    assert_ne!(known(&everything(&machine.root()), "machine.id").as_deref(), Some(before.as_str()));
+    assert_ne!(known(&all_facts(&machine.root()), "machine.id").as_deref(), Some(before.as_str()));
 }

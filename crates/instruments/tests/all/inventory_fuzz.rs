@@ -5,10 +5,10 @@
 use std::time::{Duration, Instant};
 
 use crate::inventory_tree::{Machine, names};
-use instruments::facts::{cgroup, cpuinfo, dimm, mounts, pci, smbios, text};
+use instruments::system_files::{cgroup, cpuinfo, dimm, mounts, pci, smbios, text};
 use model::mutate::{Dice, mutate};
 
-/// What parsers trip over.
+/// Bytes that parsers trip over.
 const PLANTS: [&[u8]; 12] = [
     b"\0",
     b"\xff\xff",

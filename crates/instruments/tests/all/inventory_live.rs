@@ -3,9 +3,9 @@
 
 use std::process::Command;
 
-use instruments::facts::Root;
-use instruments::facts::scan::everything;
-use instruments::facts::sheet::known;
+use instruments::inventory::spec_sheet::all_facts;
+use instruments::system_files::Root;
+use instruments::system_files::sheet::known;
 use model::Fact;
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ fn tool(name: &str, args: &[&str]) -> Option<Value> {
 }
 
 fn facts() -> Vec<Fact> {
-    everything(&Root::live())
+    all_facts(&Root::live())
 }
 
 fn same(facts: &[Fact], key: &str, theirs: Option<String>) {
@@ -158,7 +158,7 @@ fn as_ip_link() {
 #[test]
 fn the_store_directory_is_on_a_known_file_system() {
     let dir = tempfile::tempdir().unwrap();
-    let facts = everything(&Root::live().with_dir(dir.path()));
+    let facts = all_facts(&Root::live().with_dir(dir.path()));
     let number = |key: &str| facts.iter().find(|fact| fact.key == key)?.value.as_ref()?.number();
     let (size, free) = (number("fs.store.bytes").unwrap(), number("fs.store.free.bytes").unwrap());
     assert!(size > 0.0 && (0.0..=size).contains(&free), "{free} free of {size}");

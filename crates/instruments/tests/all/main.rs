@@ -1,4 +1,4 @@
-//! What holds for every instrument, and the inventory of known and of this machine.
+//! Checks of every instrument, and of the inventory of known machines and of this one.
 
 mod inventory_tree;
 

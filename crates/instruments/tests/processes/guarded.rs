@@ -84,7 +84,7 @@ pub fn a_dead_guard_is_replaced() {
     }
 }
 
-/// What a take pushed.
+/// The values that a take pushed.
 #[derive(Default)]
 struct Sheet {
     values: Vec<(String, f64)>,

@@ -39,7 +39,7 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-/// Whether this system lets us limit a group's memory, found out without the code under test.
+/// True if this system lets us limit a group's memory, found out without the code under test.
 fn memory_can_be_limited() -> bool {
     let mut command = Command::new("/bin/sh");
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/memory_probe.sh"));

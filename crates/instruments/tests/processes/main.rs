@@ -23,7 +23,7 @@ use std::time::Instant;
 
 use instruments::workload::guard;
 use instruments::workload::server::builtin;
-use instruments::workload::store::StoreKind;
+use instruments::workload::store_server::StoreKind;
 
 type Case = (&'static str, fn());
 

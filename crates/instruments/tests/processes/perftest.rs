@@ -7,12 +7,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use instruments::net::frame::Test;
-use instruments::net::net_rdma;
-use instruments::net::peer::{Peer, PeerOptions};
-use instruments::net::session::Session;
-use instruments::net::target::Target;
-use instruments::workload::perftest::{Order, Verb};
+use instruments::bench::net::frame::Test;
+use instruments::bench::net::net_rdma;
+use instruments::bench::net::peer::{Peer, PeerOptions};
+use instruments::bench::net::session::Session;
+use instruments::bench::net::target::Target;
+use instruments::workload::perftest::{PerftestOptions, Verb};
 use model::{Instrument, Params, Setup};
 
 const SAID: &str = include_str!("../../src/workload/perftest/fixtures/ib_send_lat.txt");
@@ -61,9 +61,9 @@ pub fn inner() {
     a_device_that_is_an_option_is_refused();
 }
 
-fn order(verb: Verb, device: &str) -> (Order, Test) {
-    let order = Order { verb, size: 64, iterations: 12, device: Some(device.to_owned()) };
-    let Order { verb, size, iterations, device } = order.clone();
+fn order(verb: Verb, device: &str) -> (PerftestOptions, Test) {
+    let order = PerftestOptions { verb, size: 64, iterations: 12, device: Some(device.to_owned()) };
+    let PerftestOptions { verb, size, iterations, device } = order.clone();
     (order, Test::Perftest { verb, size, iterations, device })
 }
 

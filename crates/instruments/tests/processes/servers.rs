@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use instruments::workload::server::content::{Content, Limits, Set};
-use instruments::workload::server::kind::{self, Kind, ServerError};
+use instruments::workload::server::installed;
+use instruments::workload::server::kind::{Kind, ServerError};
 use instruments::workload::server::options::{Mpm, Options};
 use instruments::workload::server::run::Server;
 use instruments::workload::server::{account, tree};
@@ -21,7 +22,7 @@ const LIMITS: Limits = Limits { mix_bytes: 1 << 20, large_bytes: 3_000_000 };
 
 /// `xtask/setup.sh test` installs them: without one the tests would show less than they say.
 pub fn every_server_is_installed() {
-    for (name, build) in kind::detect() {
+    for (name, build) in installed::detect() {
         let build = build.unwrap_or_else(|why| panic!("{name}: {why}"));
         assert!(build.program.is_absolute() && build.version.contains('/'), "{build:?}");
     }
@@ -30,7 +31,7 @@ pub fn every_server_is_installed() {
 /// Each kind of server, with each MPM.
 fn arms() -> Vec<(&'static dyn Kind, Options)> {
     let small = Options { connections: 40, ..Options::default() };
-    let of = |name: &str| kind::find(name).unwrap();
+    let of = |name: &str| installed::find(name).unwrap();
     let mut arms = vec![(of("nginx"), small.clone()), (of("builtin"), small.clone())];
     for mpm in [Mpm::Prefork, Mpm::Worker, Mpm::Event] {
         arms.push((of("httpd"), Options { mpm: Some(mpm), ..small.clone() }));
@@ -83,7 +84,7 @@ fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
 pub fn every_file_arrives_unchanged() {
     let dir = folder();
     for set in Set::ALL {
-        let content = content(*set, dir.path());
+        let content = content(set, dir.path());
         for (kind, options) in arms() {
             let server = start(kind, &options, &content, dir.path());
             for item in &content.items {
@@ -242,7 +243,7 @@ pub fn programs_that_are_no_server_are_named() {
     ];
     for (name, binary, says) in cases {
         let options = Options { binary: Some(binary.to_owned()), ..Options::default() };
-        let why = Server::start(kind::find(name).unwrap(), &options, &content, dir.path()).unwrap_err();
+        let why = Server::start(installed::find(name).unwrap(), &options, &content, dir.path()).unwrap_err();
         assert!(why.to_string().contains(says), "{name} {}: {why}", binary.display());
         assert_eq!(matches!(why, ServerError::Missing(_)), says == "/no/such/nginx", "{why}");
     }
@@ -250,7 +251,7 @@ pub fn programs_that_are_no_server_are_named() {
     let copy = dir.path().join("other-nginx");
     std::fs::copy("/usr/sbin/nginx", &copy).unwrap();
     let options = Options { binary: Some(copy.clone()), ..Options::default() };
-    let server = start(kind::find("nginx").unwrap(), &options, &content, dir.path());
+    let server = start(installed::find("nginx").unwrap(), &options, &content, dir.path());
     assert_eq!(server.build().program, copy.canonicalize().unwrap());
 }
 
@@ -276,7 +277,7 @@ pub fn options_change_the_server() {
         let log = server.folder().unwrap().join("access.log");
         soon("a line in the log", || std::fs::read_to_string(&log).is_ok_and(|text| text.contains("?mark")));
     }
-    let nginx = kind::find("nginx").unwrap();
+    let nginx = installed::find("nginx").unwrap();
     let slow = Options { limit_rate: Some(50_000), open_file_cache: true, ..Options::default() };
     let mut server = start(nginx, &slow, &content, dir.path());
     let start_ns = sys::clock::now_ns();
@@ -349,7 +350,7 @@ pub fn many_connections_are_held() {
     let huge = Options { connections: 1_000_000, ..Options::default() };
     let limit = sys::system::limit(sys::system::Resource::OpenFiles).unwrap().hard;
     if limit.is_some_and(|hard| hard < 1_000_000) {
-        let why = Server::start(kind::find("nginx").unwrap(), &huge, &content, dir.path()).unwrap_err();
+        let why = Server::start(installed::find("nginx").unwrap(), &huge, &content, dir.path()).unwrap_err();
         assert!(why.to_string().contains("ulimit -Hn"), "{why}");
     }
 }
@@ -366,7 +367,7 @@ pub fn a_folder_that_the_server_cannot_reach_is_not_used() {
     }
 }
 
-/// What a user without rights sees.
+/// Serves a page as a user without rights.
 pub fn plain(dir: &Path) {
     assert_ne!(sys::files::effective_ids().0, 0);
     assert_eq!(account::choose().unwrap(), None);
@@ -396,7 +397,7 @@ pub fn without_rights_it_works_too() {
     assert!(is_empty(dir.path()));
 }
 
-/// Whether this system lets us limit a group's memory, found out without the code under test.
+/// True if this system lets us limit a group's memory, found out without the code under test.
 fn memory_can_be_limited() -> bool {
     let mut command = Command::new("/bin/sh");
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/memory_probe.sh"));
@@ -413,7 +414,7 @@ fn limited(options: &Options) -> Options {
 /// Starts a server with a limit, says its process group and its control group, and waits.
 pub fn limited_owner(dir: &Path) {
     let content = content(Set::K1, dir);
-    let server = start(kind::find("nginx").unwrap(), &limited(&Options::default()), &content, dir);
+    let server = start(installed::find("nginx").unwrap(), &limited(&Options::default()), &content, dir);
     let mut out = std::io::stdout();
     writeln!(out, "{} {}", server.pgid(), server.control_group().unwrap().display()).unwrap();
     std::thread::sleep(Duration::from_secs(1000));
@@ -503,6 +504,6 @@ fn memory_is_no_place_for_content() {
     std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let content = content(Set::K1, dir.path());
     let why =
-        Server::start(kind::find("nginx").unwrap(), &limited(&Options::default()), &content, dir.path());
+        Server::start(installed::find("nginx").unwrap(), &limited(&Options::default()), &content, dir.path());
     assert!(matches!(&why, Err(ServerError::Refused(why)) if why.contains("not a disk")), "{why:?}");
 }

@@ -10,14 +10,14 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use instruments::load::failure::Failure;
-use instruments::load::kv::Spec;
-use instruments::load::kv::data::{At, Work};
-use instruments::load::kv::keys::{Popularity, Sizes};
 use instruments::load::schedule::Schedule;
+use instruments::load::store_client::Spec;
+use instruments::load::store_client::data::{At, Work};
+use instruments::load::store_client::keys::{Popularity, Sizes};
 use instruments::load::{self, Control, Load};
 use instruments::workload::server::kind::ServerError;
 use instruments::workload::server::{account, tree};
-use instruments::workload::store::{self, Options, Persistence, Store, StoreKind};
+use instruments::workload::store_server::{self as store, Options, Persistence, Store, StoreKind};
 use model::url::{Scheme, Url};
 
 /// `xtask/setup.sh test` installs them: without one the tests would show less than they say.
@@ -171,8 +171,11 @@ pub fn a_replica_that_ends_or_stops_is_named() {
     sys::process::signal_group(first.0, 18).unwrap();
     soon("it goes on", || store.alive().is_ok());
     sys::process::signal_group(second.0, 9).unwrap();
-    soon("a killed replica is noticed", || store.alive().map_err(|said| why = said).is_err());
-    assert!(why.contains(&format!("replica 2 at {}", second.1)) && why.contains("signal: 9"), "{why}");
+    // Before its status is known, it has no process any more.
+    let killed = format!("replica 2 at {}", second.1);
+    soon("a killed replica is noticed", || {
+        store.alive().is_err_and(|said| said.contains(&killed) && said.contains("signal: 9"))
+    });
     let why = store.in_sync().unwrap_err();
     assert!(why.contains("replica 2"), "{why}");
     sys::process::signal_group(store.primary().pgid(), 9).unwrap();
@@ -378,7 +381,7 @@ pub fn loads_read_and_write_and_leave_nothing() {
         // What is not there is a failure of its own.
         let outcome =
             load::run(&load_of(&store, &Spec { reads: 1.0, ..spec }, 50), &Control::default()).unwrap();
-        assert_eq!(outcome.record.failures.of(Failure::Missing), 50);
+        assert_eq!(outcome.record.failures.count(Failure::Missing), 50);
     }
 }
 

@@ -72,7 +72,6 @@ impl<K: Key, V: Clone + Default, const MOST: usize> Bounded<K, V, MOST> {
     }
 
     /// The records in the order of their keys; none at all where there were too many.
-    #[must_use]
     pub fn sorted(&self) -> Option<Vec<(&K, &V)>> {
         if self.overflowed {
             return None;
@@ -83,18 +82,15 @@ impl<K: Key, V: Clone + Default, const MOST: usize> Bounded<K, V, MOST> {
         Some(all)
     }
 
-    /// Whether there were more than `MOST` keys.
-    #[must_use]
+    /// True if there were more than `MOST` keys.
     pub fn overflowed(&self) -> bool {
         self.overflowed
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

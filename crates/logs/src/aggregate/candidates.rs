@@ -73,12 +73,11 @@ impl Candidates {
     }
 
     /// An empty sample, to be filled by another thread at the same time and then merged with this one.
-    #[must_use]
     pub fn beside(&self) -> Candidates {
         Candidates { lowest: Arc::clone(&self.lowest), ..Candidates::default() }
     }
 
-    /// Whether a request that drew `drawn` has a score with which a path can stay; never with a weight of 0.
+    /// True if the score of a request that drew `drawn` is enough to keep its path; false for a weight of 0.
     #[inline(always)]
     pub fn may_stay(&self, drawn: u64, weight: u64) -> bool {
         // drawn / weight < limit, without dividing.
@@ -132,7 +131,6 @@ impl Candidates {
     }
 
     /// Hash and path of every candidate, by rising score.
-    #[must_use]
     pub fn kept(&self) -> Vec<(u64, &[u8])> {
         let mut all: Vec<_> = self.paths.iter().collect();
         all.sort_unstable_by_key(|(key, path)| (path.score, **key));

@@ -43,7 +43,6 @@ impl Distinct {
     }
 
     /// Ertl's estimator, which has no bias at any size and needs no table.
-    #[must_use]
     pub fn estimate(&self) -> f64 {
         let mut having = [0u32; LEFT as usize + 2];
         for &register in &self.registers[..] {

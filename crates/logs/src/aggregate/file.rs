@@ -40,7 +40,6 @@ pub struct Labels {
 }
 
 impl Labels {
-    #[must_use]
     pub fn new(settings: &Settings) -> Labels {
         let groups = settings.group_by.iter().map(ToString::to_string).collect();
         let mut filters: Vec<String> =
@@ -49,7 +48,7 @@ impl Labels {
         Labels { settings: (groups, filters, settings.mix), labels: BTreeMap::new() }
     }
 
-    /// Takes in others; labels of both are merged.
+    /// Takes in others; labels of both are merged. Fails if the settings differ.
     pub fn merge(&mut self, other: &Labels) -> Result<(), FileError> {
         if self.settings != other.settings {
             return Err(FileError::Settings { ours: self.settings(), theirs: other.settings() });
@@ -61,7 +60,6 @@ impl Labels {
     }
 
     /// The settings in words.
-    #[must_use]
     pub fn settings(&self) -> String {
         let list = |of: &[String]| if of.is_empty() { "none".to_owned() } else { of.join(", ") };
         let mix = if self.settings.2 { "; with the mix" } else { "" };
@@ -69,11 +67,11 @@ impl Labels {
     }
 
     /// The conditions, as they are written.
-    #[must_use]
     pub fn conditions(&self) -> &[String] {
         &self.settings.1
     }
 
+    /// The aggregates as bytes, with a checksum. Fails if they cannot be encoded.
     pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
@@ -84,6 +82,7 @@ impl Labels {
         Ok(bytes)
     }
 
+    /// Reads the bytes of [`Labels::to_bytes`]. Fails for other, damaged or impossible contents.
     pub fn from_bytes(bytes: &[u8]) -> Result<Labels, FileError> {
         let damaged = |what: &str| FileError::Damaged(what.to_owned());
         if !bytes.starts_with(MAGIC) {
@@ -110,7 +109,7 @@ impl Labels {
         Ok(labels)
     }
 
-    /// What no counting can have given.
+    /// Fails for numbers that no counting can give.
     fn check(&self) -> Result<(), FileError> {
         for (label, aggregate) in &self.labels {
             let sound = aggregate.parsed.checked_add(aggregate.skipped()) == Some(aggregate.lines)

@@ -76,6 +76,7 @@ impl Order {
 const SIGNS: [&str; 9] = ["!=", "!~", "^=", "<=", ">=", "=", "~", "<", ">"];
 
 impl Filter {
+    /// Reads a condition. The error says what is wrong with the text.
     pub fn parse(text: &str) -> Result<Filter, String> {
         let wrong = |what: String| format!("{text:?}: {what}");
         let at = text.find(['!', '^', '<', '>', '=', '~']).ok_or_else(|| {
@@ -109,19 +110,16 @@ impl Filter {
     }
 
     /// As it was written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it looks at this property.
-    #[must_use]
+    /// True if the condition is about this property.
     pub fn asks(&self, of: Key) -> bool {
         matches!(self.test, Test::Text { key, .. } if key == of)
     }
 
-    /// Whether a request meets the condition; `scratch` saves an allocation.
-    #[must_use]
+    /// True if a request meets the condition; `scratch` saves an allocation.
     pub fn holds(&self, record: &Record<'_>, scratch: &mut Vec<u8>) -> bool {
         match &self.test {
             Test::Text { key, how, negated } => {

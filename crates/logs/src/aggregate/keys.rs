@@ -1,4 +1,4 @@
-//! What requests can be grouped by.
+//! The properties that requests are grouped by.
 
 use std::fmt;
 
@@ -57,7 +57,8 @@ impl Key {
         NAMES.iter().map(|(_, key)| *key)
     }
 
-    /// By its name; `prefix:2` is that of two folders, and `host` is the client as Apache calls it.
+    /// By its name; `prefix:2` is that of two folders, and `host` is the client as Apache calls it. Fails for an
+    /// unknown name.
     pub fn parse(text: &str) -> Result<Key, String> {
         if let Some(depth) = text.strip_prefix("prefix:") {
             return match depth.parse() {
@@ -149,8 +150,7 @@ pub fn write_all(keys: &[Key], record: &Record<'_>, to: &mut Vec<u8>) {
     }
 }
 
-/// What groups are sorted by: part by part, classes of size by their size, all else as text.
-#[must_use]
+/// Sort key of groups: part by part, classes of size by their size, all else as text.
 pub fn rank(key: &[u8]) -> Vec<(Option<usize>, &[u8])> {
     key.split(|byte| *byte == BETWEEN).map(|part| (size::class_named(part), part)).collect()
 }

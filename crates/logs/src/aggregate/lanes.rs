@@ -4,10 +4,10 @@
 //! Everything is exact: either it is what is made of each request by itself, or nothing is said. Sizes in B, times in
 //! ns, ratios in 1/1000 B/s.
 
-use super::histogram::union;
 use super::size::CLASSES;
 use super::sums::{SCALE, Sums};
 use super::{Strata, size};
+use model::log_linear::union;
 
 /// Whole numbers are less than this here.
 const LIMIT: u64 = 1 << MANTISSA;

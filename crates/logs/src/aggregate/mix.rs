@@ -1,4 +1,4 @@
-//! What a mix of requests needs beyond the other sums: sizes of bodies, requests by second, and every path counted.
+//! The mix of requests, for replaying it: sizes of bodies, requests by second, and a count of every path.
 //!
 //! Kept only where the settings ask for it. Bytes, seconds since 1970. Bounded: beyond [`MOST_MINUTES`] or
 //! [`MOST_PATHS`] those are given up as a whole, and what is left are quarter hours and the sketch of all paths.
@@ -53,17 +53,17 @@ impl TryFrom<Vec<u32>> for Minute {
     }
 }
 
-/// What was asked of one path.
+/// Requests for one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct PathRequests {
     pub requests: u64,
     /// Answers whose size is told, but for those to HEAD, and their bytes.
     pub bodies: u64,
     pub bytes: u64,
 }
 
-impl Merge for Asked {
-    fn merge(&mut self, other: &Asked) {
+impl Merge for PathRequests {
+    fn merge(&mut self, other: &PathRequests) {
         self.requests = self.requests.saturating_add(other.requests);
         self.bodies = self.bodies.saturating_add(other.bodies);
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -82,7 +82,7 @@ pub struct Mix {
     pub timed: u64,
     pub minutes: Bounded<i64, Minute, MOST_MINUTES>,
     /// By hash of the path.
-    pub paths: Bounded<u64, Asked, MOST_PATHS>,
+    pub paths: Bounded<u64, PathRequests, MOST_PATHS>,
     pub distinct: Distinct,
 }
 
@@ -116,7 +116,6 @@ impl Mix {
     }
 
     /// Requests by second, by rising second, without those that have none; none where there are too many minutes.
-    #[must_use]
     pub fn seconds(&self) -> Option<Vec<(i64, u64)>> {
         let mut all = Vec::new();
         for (minute, counts) in self.minutes.sorted()? {

@@ -1,4 +1,4 @@
-//! What many requests amount to: sums, distributions, sketches. All of it merges exactly, whatever the order and
+//! Aggregates of many requests: sums, distributions, sketches. All merge exactly, whatever the order and
 //! whatever the pieces.
 //!
 //! Times in ns, sizes in B, ratios in 1/1000 B/s. Memory does not grow with the number of clients or paths, and is
@@ -10,7 +10,6 @@ pub mod distinct;
 mod few;
 pub mod file;
 pub mod filter;
-pub mod histogram;
 pub mod keys;
 mod lanes;
 pub mod mix;
@@ -25,12 +24,12 @@ pub mod timeline;
 mod views;
 mod writer;
 
+use model::log_linear::{LogLinear, highest_of};
 use serde::{Deserialize, Serialize};
 
 use bounded::{Bounded, Merge};
 use distinct::Distinct;
 use filter::Filter;
-use histogram::LogLinear;
 use keys::Key;
 use mix::Mix;
 use paths::Paths;
@@ -45,13 +44,13 @@ use crate::format::plan::Field;
 use crate::scan::Method;
 
 /// Times: the buckets of the load engine, 1 ns to 1.2 h, to 0.05 %.
-pub type Times = LogLinear<10, 42>;
+pub type Times = LogLinear<10, { highest_of(42) }>;
 /// Sizes and ratios, to 0.2 %.
-pub type Sizes = LogLinear<8, 50>;
-pub type Ratios = LogLinear<8, 63>;
+pub type Sizes = LogLinear<8, { highest_of(50) }>;
+pub type Ratios = LogLinear<8, { highest_of(63) }>;
 /// Times and ratios of an hour or a group, to 3 %.
-pub type CoarseTimes = LogLinear<4, 42>;
-pub type CoarseRatios = LogLinear<4, 63>;
+pub type CoarseTimes = LogLinear<4, { highest_of(42) }>;
+pub type CoarseRatios = LogLinear<4, { highest_of(63) }>;
 
 /// Quarter hours, hours and groups that are told apart.
 pub const MOST_SLOTS: usize = 40_000;
@@ -67,19 +66,16 @@ pub struct Slot {
 
 impl Slot {
     /// Seconds since 1970 (UTC) at which it begins.
-    #[must_use]
     pub fn start(self) -> i64 {
         self.quarter * 900
     }
 
     /// The hour since 1970 (UTC) that it is in.
-    #[must_use]
     pub fn hour(self) -> i64 {
         self.quarter.div_euclid(4)
     }
 
     /// The same by the log's own clock.
-    #[must_use]
     pub fn local(self) -> i64 {
         (self.quarter + i64::from(self.zone)) * 900
     }
@@ -91,7 +87,6 @@ pub struct Strata(pub [Sums; CLASSES]);
 
 impl Strata {
     /// All classes together.
-    #[must_use]
     pub fn total(&self) -> Sums {
         let mut total = Sums::default();
         self.0.iter().for_each(|class| total.merge(class));
@@ -113,9 +108,9 @@ impl Merge for CoarseTimes {
     }
 }
 
-/// What the requests of one group amount to.
+/// The aggregate of one group of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
+pub struct RequestGroup {
     pub sums: Sums,
     pub times: CoarseTimes,
     pub ratios: CoarseRatios,
@@ -124,8 +119,8 @@ pub struct Group {
     pub server_errors: u64,
 }
 
-impl Merge for Group {
-    fn merge(&mut self, other: &Group) {
+impl Merge for RequestGroup {
+    fn merge(&mut self, other: &RequestGroup) {
         self.sums.merge(&other.sums);
         self.times.merge(&other.times);
         self.ratios.merge(&other.ratios);
@@ -134,19 +129,18 @@ impl Merge for Group {
     }
 }
 
-/// What is counted and how it is grouped; aggregates merge only where these are the same.
+/// Settings of an aggregate: groups, filters and counts. Only aggregates with equal settings merge.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The properties that make a group together; none: no groups.
     pub group_by: Vec<Key>,
     pub filters: Vec<Filter>,
-    /// Whether the mix of requests is kept too, which costs time for each.
+    /// True: the mix of requests is kept too, which costs time for each request.
     pub mix: bool,
 }
 
 impl Settings {
-    /// Whether a field of a line is of use.
-    #[must_use]
+    /// True if a field of a line is needed.
     pub fn wants(&self, field: &Field) -> bool {
         let asked = |key: Key| self.group_by.contains(&key) || self.filters.iter().any(|by| by.asks(key));
         match field {
@@ -190,14 +184,13 @@ pub struct Aggregate {
     pub hours: Bounded<Slot, CoarseTimes, MOST_HOURS>,
     pub clients: Distinct,
     pub paths: Paths,
-    pub groups: Bounded<Vec<u8>, Group, MOST_GROUPS>,
+    pub groups: Bounded<Vec<u8>, RequestGroup, MOST_GROUPS>,
     /// Where the settings ask for it, once there is a request.
     pub mix: Option<Box<Mix>>,
 }
 
 impl Aggregate {
     /// An empty one, to be filled at the same time and then merged with this one.
-    #[must_use]
     pub fn beside(&self) -> Aggregate {
         Aggregate { paths: self.paths.beside(), ..Aggregate::default() }
     }

@@ -12,7 +12,7 @@ use super::recent::Recent;
 use super::sketch::{Amounts, CountMin};
 use crate::hash;
 
-/// What paths are ranked by.
+/// The order of a ranking of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     Requests,
@@ -43,7 +43,6 @@ pub struct Paths {
 
 impl Paths {
     /// Empty ones, to be filled at the same time and then merged with these.
-    #[must_use]
     pub fn beside(&self) -> Paths {
         Paths {
             by_requests: self.by_requests.beside(),
@@ -105,19 +104,16 @@ impl Paths {
     }
 
     /// Requests whose line tells no path.
-    #[must_use]
     pub fn pathless(&self) -> u64 {
         self.pathless
     }
 
     /// Paths by their hash, of the candidates for the most requests.
-    #[must_use]
     pub fn names(&self) -> HashMap<u64, &[u8]> {
         self.by_requests.kept().into_iter().collect()
     }
 
     /// The `most` largest paths, the largest first; of equal ones in the order of their bytes.
-    #[must_use]
     pub fn top(&self, by: By, most: usize) -> Vec<Top<'_>> {
         let (candidates, amount): (_, fn(&Amounts) -> u64) = match by {
             By::Requests => (&self.by_requests, |amounts| amounts[0]),

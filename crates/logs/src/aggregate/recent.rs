@@ -1,8 +1,8 @@
 //! Amounts on their way into a Count-Min sketch: of few requests they fit into one word a cell, so that all cells lie
 //! in the second cache.
 //!
-//! What is here is in no estimate until it is settled. A cell that is nearly full, and a request that is too large for
-//! one, go to the sketch at once.
+//! Counts here are in no estimate until they are settled. A cell that is nearly full, and a request that is too large
+//! for one, go to the sketch at once.
 
 use super::sketch::{Amounts, CELLS, CountMin, ROWS, WIDTH, column};
 

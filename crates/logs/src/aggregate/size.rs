@@ -12,7 +12,6 @@ const NAMES: [&str; CLASSES] = [
 
 /// The class of a size in B.
 #[inline(always)]
-#[must_use]
 pub fn class_of(bytes: Option<u64>) -> usize {
     match bytes {
         None => UNKNOWN,
@@ -25,7 +24,6 @@ pub fn class_of(bytes: Option<u64>) -> usize {
 }
 
 /// The least size of a class in B; none where its sizes are unknown, or there is no such class.
-#[must_use]
 pub fn least_of(class: usize) -> Option<u64> {
     match class {
         UNKNOWN.. => None,
@@ -35,14 +33,12 @@ pub fn least_of(class: usize) -> Option<u64> {
     }
 }
 
-/// What a class is called; the number of a class that does not exist is unknown.
-#[must_use]
+/// The name of a class; `unknown` for a number without a class.
 pub fn name_of(class: usize) -> &'static str {
     NAMES.get(class).copied().unwrap_or(NAMES[UNKNOWN])
 }
 
 /// The class that is called so.
-#[must_use]
 pub fn class_named(name: &[u8]) -> Option<usize> {
     NAMES.iter().position(|known| known.as_bytes() == name)
 }

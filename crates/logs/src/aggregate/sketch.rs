@@ -68,7 +68,6 @@ impl CountMin {
     }
 
     /// At least what was added with this hash.
-    #[must_use]
     pub fn estimate(&self, hash: u64) -> Amounts {
         let mut least = [u64::MAX; 3];
         for row in 0..ROWS {

@@ -61,7 +61,6 @@ impl Skips {
     }
 
     /// The first of the samples, by file and line.
-    #[must_use]
     pub fn first(&self) -> Option<(Skip, Sample)> {
         let samples =
             self.kinds().flat_map(|(skip, _, samples)| samples.iter().map(move |sample| (skip, sample)));
@@ -69,13 +68,12 @@ impl Skips {
         Some((skip, sample.clone()))
     }
 
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.kinds.values().fold(0, |sum, (count, _)| sum.saturating_add(*count))
     }
 
-    #[must_use]
-    pub fn of(&self, skip: Skip) -> u64 {
+    /// Lines skipped for this reason.
+    pub fn count(&self, skip: Skip) -> u64 {
         self.kinds.get(&skip).map_or(0, |(count, _)| *count)
     }
 
@@ -102,7 +100,7 @@ mod tests {
         let mut back = two.clone();
         back.merge(&one);
         assert_eq!(forward, back);
-        assert_eq!((forward.total(), forward.of(Skip::Shape), forward.of(Skip::Nul)), (11, 11, 0));
+        assert_eq!((forward.total(), forward.count(Skip::Shape), forward.count(Skip::Nul)), (11, 11, 0));
         let (_, _, samples) = forward.kinds().next().unwrap();
         assert_eq!(samples.iter().map(|sample| sample.line).collect::<Vec<_>>(), [3, 4, 101, 102, 103]);
         assert_eq!((samples[0].file.as_str(), &samples[0].text[..]), ("a.log", &b"x"[..]));

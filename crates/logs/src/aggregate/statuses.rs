@@ -38,7 +38,6 @@ impl Statuses {
     }
 
     /// How many are from `low` up to, not including, `high`.
-    #[must_use]
     pub fn between(&self, low: u16, high: u16) -> u64 {
         let inside = self.iter().filter(|(status, _)| (low..high).contains(status));
         inside.fold(0, |sum, (_, count)| sum.saturating_add(count))

@@ -1,4 +1,4 @@
-//! What is added up of a number of requests: whole numbers only, so that any order gives the same sums.
+//! Sums over requests: whole numbers only, so that any order gives the same result.
 //!
 //! Bytes in B, time in ns, ratios in thousandths of a byte per second (rounded down, so each is at most 0.001 B/s low).
 //! A request whose size or time the log does not tell adds nothing to that sum and is counted as such.
@@ -29,7 +29,6 @@ pub struct Sums {
 
 /// The ratio of one request in 1/1000 B/s.
 #[inline(always)]
-#[must_use]
 pub fn ratio(bytes: u64, time_ns: u64) -> u64 {
     if bytes <= u64::MAX / SCALE {
         bytes * SCALE / time_ns.max(1)
@@ -40,7 +39,6 @@ pub fn ratio(bytes: u64, time_ns: u64) -> u64 {
 
 /// The same of a request that has both and a time above 0; none of any other.
 #[inline(always)]
-#[must_use]
 pub fn ratio_of(bytes: Option<u64>, time_ns: Option<u64>) -> Option<u64> {
     match (bytes, time_ns) {
         (Some(bytes), Some(time_ns)) if time_ns > 0 => Some(ratio(bytes, time_ns)),
@@ -88,28 +86,24 @@ impl Sums {
     }
 
     /// Mean of the per-request ratios in B/s, over the requests that have one.
-    #[must_use]
     pub fn mean_of_ratios(&self) -> Option<f64> {
         (self.rated > 0).then(|| self.ratios as f64 / RATIO_PARTS as f64 / self.rated as f64)
     }
 
     /// All bytes over all time in B/s; none where a request lacks either, since the two sums are then of different
     /// requests.
-    #[must_use]
     pub fn ratio_of_totals(&self) -> Option<f64> {
         let both = self.unsized_ == 0 && self.untimed == 0 && self.time_ns > 0;
         both.then(|| self.bytes as f64 / (self.time_ns as f64 / 1e9))
     }
 
     /// Mean size in B of the requests whose size is known.
-    #[must_use]
     pub fn mean_bytes(&self) -> Option<f64> {
         let sized = self.requests.saturating_sub(self.unsized_);
         (sized > 0).then(|| self.bytes as f64 / sized as f64)
     }
 
     /// Mean time in seconds of the requests whose time is known.
-    #[must_use]
     pub fn mean_seconds(&self) -> Option<f64> {
         let timed = self.requests.saturating_sub(self.untimed);
         (timed > 0).then(|| self.time_ns as f64 / 1e9 / timed as f64)

@@ -102,7 +102,7 @@ fn lines_add_up_and_sums_are_those_of_the_lines() {
     let field = |text: &str, back: usize| text.rsplit(' ').nth(back).unwrap().parse::<u64>().unwrap_or(0);
     let totals = all.totals();
     assert_eq!((all.lines, all.parsed, totals.requests), (5000, texts.len() as u64, texts.len() as u64));
-    assert_eq!(all.skips.of(Skip::Empty) + all.skips.of(Skip::Shape), all.skipped());
+    assert_eq!(all.skips.count(Skip::Empty) + all.skips.count(Skip::Shape), all.skipped());
     assert_eq!(all.parsed + all.skipped(), all.lines);
     assert_eq!(totals.bytes, texts.iter().map(|text| field(text, 3)).sum::<u64>());
     assert_eq!(totals.time_ns, texts.iter().map(|text| u128::from(field(text, 0)) * 1000).sum::<u128>());

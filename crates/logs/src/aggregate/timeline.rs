@@ -17,7 +17,7 @@ pub const STEPS: [i64; 9] = [1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400];
 /// Buckets that are told apart.
 const MOST: usize = 4096;
 
-/// What happened in one bucket.
+/// Counts of one bucket of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     pub strata: Strata,
@@ -96,13 +96,11 @@ impl Timeline {
     }
 
     /// Seconds of a bucket; none where there are too many days.
-    #[must_use]
     pub fn step(&self) -> Option<i64> {
         if self.overflowed { None } else { STEPS.get(self.step).copied() }
     }
 
     /// Buckets in the order of their beginnings, each with the time at which it begins.
-    #[must_use]
     pub fn sorted(&self) -> Vec<(At, &Bucket)> {
         let at = |place: &Place| At { seconds: place.0 - i64::from(place.1) * 900, zone: place.1 };
         let mut all: Vec<(At, &Bucket)> =

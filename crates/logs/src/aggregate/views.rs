@@ -43,13 +43,11 @@ pub struct Period {
 
 impl Aggregate {
     /// All requests together.
-    #[must_use]
     pub fn totals(&self) -> Sums {
         self.classes.total()
     }
 
     /// Lines that were not read.
-    #[must_use]
     pub fn skipped(&self) -> u64 {
         self.skips.total()
     }
@@ -65,7 +63,6 @@ impl Aggregate {
     }
 
     /// All bytes over all time in B/s, of the requests that tell both.
-    #[must_use]
     pub fn ratio_of_totals(&self) -> Option<f64> {
         let totals = self.totals();
         let bytes = totals.bytes.saturating_sub(self.untimed_bytes);
@@ -75,7 +72,6 @@ impl Aggregate {
     }
 
     /// The times as the histogram that is stored: ns, what took over an hour counted as saturated.
-    #[must_use]
     pub fn histogram(&self) -> model::Histogram {
         let mut histogram = model::Histogram::default();
         self.times.bins().for_each(|bin| histogram.record_n(bin.low, bin.count));
@@ -83,13 +79,11 @@ impl Aggregate {
     }
 
     /// Requests by hour of the log's own clock; none where the log covers too many.
-    #[must_use]
     pub fn hourly(&self) -> Option<Vec<Period>> {
         self.periods(3600)
     }
 
     /// Requests by day of the log's own clock; none where the log covers too many.
-    #[must_use]
     pub fn daily(&self) -> Option<Vec<Period>> {
         self.periods(86_400)
     }
@@ -104,7 +98,6 @@ impl Aggregate {
     }
 
     /// Times by the slot with which an hour of the log's own clock begins; none where the log covers too many.
-    #[must_use]
     pub fn times_by_hour(&self) -> Option<Vec<(&Slot, &CoarseTimes)>> {
         self.hours.sorted()
     }

@@ -1,6 +1,8 @@
 //! Adds requests to an aggregate: what has a large table is put off and added some hundred requests at a time, so that
 //! one table after the other is in the cache. When the writer is dropped, everything is added.
 
+use model::log_linear::highest_of;
+
 use super::few::Few;
 use super::recent::Recent;
 use super::{Aggregate, Settings, Slot, Strata, keys, lanes, size, sums};
@@ -26,19 +28,19 @@ pub struct Writer<'a> {
     /// Nothing is in it but while sums are made.
     strata: Strata,
     recent: Recent,
-    few_ratios: Few<8, 63>,
-    few_sizes: Few<8, 50>,
-    few_times: Few<10, 42>,
-    /// Whether every request is let in and nothing is asked for besides the usual aggregates.
+    few_ratios: Few<8, { highest_of(63) }>,
+    few_sizes: Few<8, { highest_of(50) }>,
+    few_times: Few<10, { highest_of(42) }>,
+    /// True if there is no filter and only the usual aggregates are wanted.
     plain: bool,
 }
 
-/// What was put off of requests that have a client and a path: column by column.
+/// Requests with a client and a path that are not added yet, column by column.
 struct PutOff {
     count: usize,
     /// Of so many of them, sizes and times are in the aggregate.
     settled: usize,
-    /// Whether one of the others lacks a size or a time.
+    /// True if one of the others lacks a size or a time.
     gaps: bool,
     clients: [u64; BATCH],
     paths: [u64; BATCH],
@@ -80,7 +82,6 @@ impl PutOff {
 }
 
 impl<'a> Writer<'a> {
-    #[must_use]
     pub fn new(aggregate: &'a mut Aggregate, settings: &'a Settings) -> Writer<'a> {
         let plain = settings.filters.is_empty() && settings.group_by.is_empty() && !settings.mix;
         Writer {
@@ -138,8 +139,7 @@ impl<'a> Writer<'a> {
         true
     }
 
-    /// Whether lines may come together: where nothing is asked for that is made of single ones.
-    #[must_use]
+    /// True if lines may be added in groups: nothing wanted needs single lines.
     pub fn takes_rows(&self) -> bool {
         self.plain
     }
@@ -203,7 +203,7 @@ impl<'a> Writer<'a> {
         self.one(bytes, time_ns);
     }
 
-    /// Whether all filters let a request in; one that is not is counted here.
+    /// True if all filters accept a request. Counts it if not.
     #[inline(never)]
     fn is_let_in(&mut self, record: &Record<'_>) -> bool {
         let is_let_in = self.settings.filters.iter().all(|filter| filter.holds(record, &mut self.key));
@@ -215,7 +215,7 @@ impl<'a> Writer<'a> {
         is_let_in
     }
 
-    /// What is kept of a request where it is asked for.
+    /// Adds a request to the optional aggregates.
     #[inline(never)]
     fn besides(&mut self, record: &Record<'_>) {
         if !self.settings.group_by.is_empty() {
@@ -245,7 +245,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What few formats tell.
+    /// Adds the fields that few formats have.
     #[inline]
     fn told(&mut self, record: &Record<'_>) {
         if let Some(reused) = record.reused {

@@ -1,14 +1,15 @@
 //! Apache's LogFormat strings (mod_log_config, mod_logio): every directive, conditions and modifiers included.
 
+use super::error::FormatError;
 use super::plan::{Field, Means, Token};
-use super::{FormatError, strftime};
+use super::strftime;
 use crate::scan::clock::Pattern;
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
 
-/// The pieces of a format string.
+/// The pieces of a format string. Fails at the column of an unknown directive.
 pub fn tokens(text: &str) -> Result<Vec<Token>, FormatError> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -86,7 +87,7 @@ fn directive<'t>(text: &'t str, at: usize, tokens: &mut Vec<Token>) -> Result<&'
     Ok(after)
 }
 
-/// What a directive says, and how well.
+/// The field of a directive, and its rank among directives for the same field. Fails for an unknown directive.
 fn meaning(letters: &str, argument: Option<&str>, is_final: u8) -> Result<(Means, u8), String> {
     let plain = |field: Field, rank: u8| Ok((Means::Plain(field), rank));
     match letters {

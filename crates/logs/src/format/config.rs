@@ -4,7 +4,7 @@
 
 use super::{Escape, Format, FormatError};
 
-/// What a configuration says of logs.
+/// The logs and formats of a server's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     pub formats: Vec<Named>,
@@ -35,7 +35,6 @@ type Word = (String, usize);
 
 impl Config {
     /// Reads a configuration of either server.
-    #[must_use]
     pub fn read(text: &str) -> Config {
         let mut config = Config::default();
         let directive = |line: &str| line.split_whitespace().next().map(str::to_ascii_lowercase);
@@ -81,7 +80,7 @@ impl Config {
                 ["log_format", name, rest @ ..] => {
                     let given = rest.first().and_then(|word| word.strip_prefix("escape="));
                     let pieces = if given.is_some() { &rest[1..] } else { rest };
-                    let escape = given.and_then(Escape::of).unwrap_or_default();
+                    let escape = given.and_then(Escape::named).unwrap_or_default();
                     let (name, text) = ((*name).to_owned(), pieces.concat());
                     self.formats.push(Named { name, text, escape: Some(escape), line });
                 }
@@ -96,7 +95,8 @@ impl Config {
         }
     }
 
-    /// The format of a log: by its path or file name, or the only one that any log uses. `name` wins over both.
+    /// The format of a log: by its path or file name, or the only one that any log uses. `name` wins over both. Fails
+    /// if there is no such log or format, or if several fit.
     pub fn format_of(&self, log: &str, name: Option<&str>) -> Result<Format, FormatError> {
         if let Some(name) = name {
             return self.by_name(name);
@@ -149,7 +149,6 @@ impl Config {
     }
 
     /// The names of its formats.
-    #[must_use]
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.formats.iter().map(|format| format.name.as_str()).collect();
         names.sort_unstable();

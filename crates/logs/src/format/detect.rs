@@ -19,7 +19,7 @@ pub struct Detected {
     pub why: String,
 }
 
-/// The format of these lines (without their line breaks); empty ones say nothing.
+/// The format of these lines (without their line breaks); empty ones say nothing. Fails if no known format reads them.
 pub fn detect(lines: &[&[u8]]) -> Result<Detected, FormatError> {
     let lines: Vec<&[u8]> =
         lines.iter().copied().filter(|line| !line.trim_ascii().is_empty()).take(SAMPLE).collect();
@@ -58,7 +58,6 @@ pub fn detect(lines: &[&[u8]]) -> Result<Detected, FormatError> {
 
 /// How many of these lines would be read as well without their last word: where that is so, the format has fewer fields
 /// than the lines, and its last one takes all that is left.
-#[must_use]
 pub fn overfull(format: &Format, lines: &[Vec<u8>]) -> usize {
     let mut scanner = Scanner::new(format);
     let mut reads = |line: &[u8]| scanner.read(line).is_ok();

@@ -7,9 +7,8 @@ const S: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 const US: u64 = 1_000;
 
-/// What a key says, and how well compared with others that say the same (higher is better).
-#[must_use]
-pub fn of(key: &[u8]) -> Option<(Field, u8)> {
+/// The field of a JSON key, and its rank among keys for the same field (higher is better). `None` for an unknown key.
+pub fn meaning(key: &[u8]) -> Option<(Field, u8)> {
     // A time of day is written in many ways, so its pattern is found at the value: the number is not used.
     let clock = Field::Clock(0);
     Some(match key {
@@ -47,7 +46,6 @@ pub fn of(key: &[u8]) -> Option<(Field, u8)> {
 }
 
 /// A number for each thing that a line can say once.
-#[must_use]
 pub fn role(field: &Field) -> usize {
     match field {
         Field::Other => 0,

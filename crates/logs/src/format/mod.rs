@@ -1,5 +1,5 @@
-//! What a log line looks like: Apache's and nginx's own format strings, named formats, configuration files, JSON, and
-//! what sample lines show. All compile into one plan of fields that the scanner follows.
+//! Formats of log lines: Apache's and nginx's own format strings, named formats, configuration files, JSON, and
+//! formats detected from sample lines. All compile into one plan of fields that the scanner follows.
 //!
 //! A directive that says nothing of interest here is read over; where two say the same, the better one is used and the
 //! other named in the notes.
@@ -7,45 +7,15 @@
 pub mod apache;
 pub mod config;
 pub mod detect;
+mod error;
 pub mod keys;
 pub mod named;
 pub mod nginx;
 pub mod plan;
 mod strftime;
 
-use std::fmt;
-
-pub use nginx::Escape;
-pub use plan::{Field, TextPlan};
-
-/// A format string that cannot be followed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct FormatError {
-    /// The column (from 1, in characters) of what is wrong.
-    pub column: usize,
-    pub what: String,
-}
-
-impl fmt::Display for FormatError {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.column {
-            0 => write!(to, "{}", self.what),
-            column => write!(to, "column {column}: {}", self.what),
-        }
-    }
-}
-
-impl FormatError {
-    fn new(text: &str, byte: usize, what: impl Into<String>) -> FormatError {
-        let before = text.get(..byte).map_or(byte, |before| before.chars().count());
-        FormatError { column: before + 1, what: what.into() }
-    }
-
-    /// One that has no place.
-    fn whole(what: impl Into<String>) -> FormatError {
-        FormatError { column: 0, what: what.into() }
-    }
-}
+pub use error::FormatError;
+pub use plan::{Escape, Field, TextPlan};
 
 /// How lines are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +30,7 @@ pub struct Format {
     /// The name or the string it was made from.
     pub text: String,
     pub plan: Plan,
-    /// What the reader of the figures should know of it.
+    /// Remarks for the reader of the figures.
     pub notes: Vec<String>,
     /// The last digit of its times, in ns: a server cuts the time of day at either end of a request to it, so that the
     /// difference is off by less than one step, either way. None where lines tell no time, or JSON's keys say it.
@@ -68,7 +38,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// A named format, `json`, or a format string of Apache (`%`) or nginx (`$`).
+    /// A named format, `json`, or a format string of Apache (`%`) or nginx (`$`). Fails at the column of what cannot be
+    /// followed.
     pub fn parse(text: &str) -> Result<Format, FormatError> {
         if let Some(named) = named::find(text) {
             return named;
@@ -90,7 +61,7 @@ impl Format {
         )))
     }
 
-    /// Apache's `LogFormat` string.
+    /// Apache's `LogFormat` string. Fails at the column of an unknown directive.
     pub fn apache(text: &str) -> Result<Format, FormatError> {
         let (plan, notes) = plan::build(text, apache::tokens(text)?, Escape::Default)?;
         // Apache writes whole numbers of the directive's unit.
@@ -98,7 +69,7 @@ impl Format {
         Ok(Format { step_ns: format.unit_ns(), ..format })
     }
 
-    /// nginx's `log_format` string, its pieces joined.
+    /// nginx's `log_format` string, its pieces joined. Fails at the column of a `$` without a name.
     pub fn nginx(text: &str, escape: Escape) -> Result<Format, FormatError> {
         let (plan, notes) = plan::build(text, nginx::tokens(text)?, escape)?;
         let format = Format { text: text.to_owned(), plan: Plan::Text(plan), notes, step_ns: None };
@@ -106,7 +77,6 @@ impl Format {
     }
 
     /// One JSON object a line, by the names of its keys.
-    #[must_use]
     pub fn json() -> Format {
         Format { text: "json".to_owned(), plan: Plan::Json, notes: Vec::new(), step_ns: None }
     }
@@ -120,7 +90,6 @@ impl Format {
     }
 
     /// How many stretches a line has; none are counted in JSON.
-    #[must_use]
     pub fn fields(&self) -> usize {
         match &self.plan {
             Plan::Text(plan) => plan.parts.len(),
@@ -128,26 +97,22 @@ impl Format {
         }
     }
 
-    /// Whether its lines tell how long a request took.
-    #[must_use]
+    /// True if the lines have the time that a request took.
     pub fn has_time(&self) -> bool {
         self.tells(|field| matches!(field, Field::Duration { .. } | Field::Durations { .. }))
     }
 
-    /// Whether its lines tell how many bytes were sent.
-    #[must_use]
+    /// True if the lines have the bytes sent.
     pub fn has_bytes(&self) -> bool {
         self.tells(|field| *field == Field::Bytes)
     }
 
-    /// Whether its lines tell when a request was.
-    #[must_use]
+    /// True if the lines have the time of day.
     pub fn has_clock(&self) -> bool {
         self.tells(|field| matches!(field, Field::Clock(_)))
     }
 
     /// The unit in which times are written, in ns; none where the lines tell no time, or JSON's keys say it.
-    #[must_use]
     pub fn unit_ns(&self) -> Option<u64> {
         match &self.plan {
             Plan::Text(plan) => plan.parts.iter().find_map(|part| match part.field {

@@ -30,7 +30,6 @@ pub const NAMES: [(&str, &str); 10] = [
 ];
 
 /// The format of this name, however its letters are written; none where no format has it.
-#[must_use]
 pub fn find(name: &str) -> Option<Result<Format, FormatError>> {
     if name.eq_ignore_ascii_case("json") {
         return Some(Ok(Format::json()));

@@ -1,7 +1,7 @@
 //! nginx's log_format strings: `$name` and `${name}`; a variable that is not known is read over, since modules add
 //! theirs.
 
-use super::FormatError;
+use super::error::FormatError;
 use super::plan::{Field, Means, Token};
 use crate::scan::clock::{Part, Pattern};
 
@@ -10,29 +10,7 @@ const S: u64 = 1_000_000_000;
 /// are read off a clock that its event loop sets anew each time it wakes, cut to whole milliseconds.
 pub const STEP_NS: u64 = 1_000_000;
 
-/// How nginx escapes what it writes: `\xhh`, JSON's way, or not at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Escape {
-    #[default]
-    Default,
-    Json,
-    None,
-}
-
-impl Escape {
-    /// By the word of `escape=`.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Escape> {
-        match word {
-            "default" => Some(Escape::Default),
-            "json" => Some(Escape::Json),
-            "none" => Some(Escape::None),
-            _ => None,
-        }
-    }
-}
-
-/// The pieces of a format string.
+/// The pieces of a format string. Fails at the column of a `$` without a name.
 pub fn tokens(text: &str) -> Result<Vec<Token>, FormatError> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -122,7 +100,5 @@ mod tests {
         assert_eq!(meaning("request_time").0, Means::Plain(Field::Duration { unit_ns: S }));
         assert_eq!(meaning("time_iso8601").0, Means::Clock(Pattern::iso(false)));
         assert_eq!(meaning("gzip_ratio").0, Means::Plain(Field::Other));
-        assert_eq!(Escape::of("json"), Some(Escape::Json));
-        assert_eq!(Escape::of("xml"), None);
     }
 }

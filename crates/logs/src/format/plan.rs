@@ -1,10 +1,31 @@
 //! From directives to a plan: what each stretch of a line holds and what ends it.
 
-use super::{Escape, FormatError};
+use super::error::FormatError;
 use crate::scan::clock::Pattern;
 use crate::scan::word;
 
-/// What a stretch of a line holds.
+/// How nginx escapes what it writes: `\xhh`, JSON's way, or not at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Escape {
+    #[default]
+    Default,
+    Json,
+    None,
+}
+
+impl Escape {
+    /// The value of `escape=` in a `log_format`; `None` for an unknown one.
+    pub fn named(word: &str) -> Option<Escape> {
+        match word {
+            "default" => Some(Escape::Default),
+            "json" => Some(Escape::Json),
+            "none" => Some(Escape::None),
+            _ => None,
+        }
+    }
+}
+
+/// The meaning of a stretch of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Field {
     /// Nothing that is used.
@@ -32,7 +53,7 @@ pub enum Field {
     Reused,
     Referer,
     Agent,
-    /// What a cache said: HIT, MISS.
+    /// State of a cache: HIT, MISS.
     Cache,
     /// A time of day, by the pattern of this number.
     Clock(usize),
@@ -47,7 +68,7 @@ pub struct TextPart {
     /// May hold several values, as nginx writes those of upstream servers: a blank beside a comma or colon does not
     /// end it.
     pub list: bool,
-    /// What follows it; nothing at the end of a line.
+    /// The fixed text behind it; empty at the end of a line.
     pub after: Literal,
 }
 
@@ -60,7 +81,6 @@ pub struct Literal {
 }
 
 impl Literal {
-    #[must_use]
     pub fn new(bytes: &[u8]) -> Literal {
         let mut literal = Literal { bytes: bytes.into(), word: 0, mask: 0 };
         if bytes.len() <= 8 {
@@ -72,17 +92,15 @@ impl Literal {
         literal
     }
 
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether `rest` begins with it.
+    /// True if `rest` begins with it.
     #[inline]
-    #[must_use]
     pub fn begins(&self, rest: &[u8]) -> bool {
         match self.bytes.len() {
-            0..=8 => word::of(rest) & self.mask == self.word && rest.len() >= self.bytes.len(),
+            0..=8 => word::first_eight(rest) & self.mask == self.word && rest.len() >= self.bytes.len(),
             _ => rest.starts_with(&self.bytes),
         }
     }
@@ -91,7 +109,7 @@ impl Literal {
 /// The stretches of a line in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextPlan {
-    /// What a line begins with.
+    /// The fixed text before the first part.
     pub before: Literal,
     pub parts: Vec<TextPart>,
     pub patterns: Vec<Pattern>,
@@ -108,7 +126,7 @@ pub enum Means {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
     Literal(String),
-    /// What the directive says, and how well compared with others that say the same (higher is better).
+    /// The directive's meaning, and its rank among directives for the same field (higher is better).
     Directive {
         means: Means,
         rank: u8,
@@ -123,7 +141,8 @@ impl Token {
     }
 }
 
-/// The plan that tokens make, and notes on what was chosen.
+/// The plan that tokens make, and notes on what was chosen. Fails without a directive, or if nothing says where a field
+/// ends.
 pub fn build(text: &str, tokens: Vec<Token>, escape: Escape) -> Result<(TextPlan, Vec<String>), FormatError> {
     let mut plan = TextPlan { before: Literal::default(), parts: Vec::new(), patterns: Vec::new() };
     let mut notes = Vec::new();
@@ -287,5 +306,11 @@ mod tests {
     fn a_clock_without_zone_is_said() {
         assert_eq!(plan("%{%F %T}t %s").1.len(), 1);
         assert!(plan("%{%F %T %z}t %s").1.is_empty());
+    }
+
+    #[test]
+    fn only_known_ways_to_escape_are_read() {
+        assert_eq!(Escape::named("json"), Some(Escape::Json));
+        assert_eq!(Escape::named("xml"), None);
     }
 }

@@ -28,7 +28,7 @@ const MOST: u64 = 64 << 20;
 /// Bytes before the place that was read up to by which the file is known again.
 const KNOWN: usize = 64;
 
-/// What a call found.
+/// Result of one look at the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grown {
     pub bytes: u64,
@@ -47,7 +47,6 @@ pub struct Lines {
 }
 
 impl Lines {
-    #[must_use]
     pub fn new(name: &str, format: Arc<Format>) -> Lines {
         Lines { name: name.to_owned(), format, cutter: Cutter::new(0, false), before: 0 }
     }
@@ -71,7 +70,6 @@ impl Lines {
     }
 
     /// Bytes of a line whose end is not there yet.
-    #[must_use]
     pub fn pending(&self) -> u64 {
         self.cutter.pending()
     }
@@ -114,17 +112,15 @@ pub struct Follower {
 
 impl Follower {
     /// From the start of the file.
-    #[must_use]
     pub fn new(name: &str, file: File, format: Arc<Format>) -> Follower {
         Follower { lines: Lines::new(name, format), file, known: Vec::new() }
     }
 
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Reads what is new, up to 64 MiB of it.
+    /// Reads what is new, up to 64 MiB of it. Fails if the file cannot be read.
     pub fn poll(&mut self, into: &mut Target<'_>) -> io::Result<Grown> {
         let mut grown = Grown::default();
         if self.was_cut()? {
@@ -150,7 +146,7 @@ impl Follower {
         Ok(grown)
     }
 
-    /// Whether the file is shorter than it was, or is another up to here.
+    /// True if the file is shorter than before, or its beginning has changed.
     fn was_cut(&self) -> io::Result<bool> {
         let at = self.lines.cutter.position();
         if self.file.metadata()?.len() < at {
@@ -170,7 +166,6 @@ impl Follower {
     }
 
     /// Bytes of a line whose end is not there yet.
-    #[must_use]
     pub fn pending(&self) -> u64 {
         self.lines.pending()
     }

@@ -3,13 +3,16 @@
 use std::fs::OpenOptions;
 use std::io::{Cursor, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::follow::{Follower, Grown, Lines, Target};
 use super::rotate::{Event, Named, check};
+use super::tally::Wants;
 use super::*;
 use crate::aggregate::Aggregate;
+use crate::format::Format;
 use crate::scan::moment::Moment;
 
 fn format() -> Arc<Format> {
@@ -50,7 +53,7 @@ fn bytes(of: &Aggregate) -> Vec<u8> {
     postcard::to_stdvec(of).unwrap()
 }
 
-/// What reading it all at once gives.
+/// The aggregate of the whole text, read at once.
 fn whole(text: &str) -> Aggregate {
     let stream = Input::stream("a", "x.log", Box::new(Cursor::new(text.to_owned())), format());
     read(vec![stream], &Options::default(), &Watch::default()).labels.labels["a"].clone()

@@ -5,107 +5,30 @@
 //! read is a fault that names the file; the others are read all the same.
 
 pub mod follow;
+mod input;
 mod pieces;
 mod records;
 pub mod rotate;
 mod source;
 pub mod tally;
+mod watch;
 mod worker;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::io::Read;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+pub use input::{Fault, Input, Options};
 pub use records::records;
 pub use source::{Head, Source, head, is_packed, whole_lines};
-use tally::{Side, Tally, Wants};
+pub use watch::Watch;
+
+use tally::{Side, Tally};
 
 use crate::aggregate::file::Labels;
 use crate::aggregate::skips::{Sample, Skips};
 use crate::aggregate::timeline::Timeline;
 use crate::aggregate::{Settings, bounded::Merge};
-use crate::format::Format;
 use crate::scan::Skip;
-
-/// One log.
-pub struct Input {
-    /// The group of servers it belongs to.
-    pub label: String,
-    /// What it is called in faults and samples.
-    pub name: String,
-    pub source: Source,
-    pub format: Arc<Format>,
-}
-
-impl Input {
-    /// A file, by its path.
-    #[must_use]
-    pub fn file(label: &str, path: PathBuf, format: Arc<Format>) -> Input {
-        Input {
-            label: label.to_owned(),
-            name: path.display().to_string(),
-            source: Source::File(path),
-            format,
-        }
-    }
-
-    /// A stream, such as standard input.
-    #[must_use]
-    pub fn stream(label: &str, name: &str, stream: Box<dyn Read + Send>, format: Arc<Format>) -> Input {
-        Input { label: label.to_owned(), name: name.to_owned(), source: Source::Stream(stream), format }
-    }
-}
-
-/// How the logs are read.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    pub settings: Settings,
-    /// At least one is taken.
-    pub threads: usize,
-    /// Stop at the first line that cannot be read.
-    pub strict: bool,
-    /// Bytes of the pieces of a plain file; none: 32 MiB, fewer towards its end.
-    pub piece: Option<u64>,
-    /// What is kept besides the aggregates.
-    pub wants: Wants,
-}
-
-/// What another thread may look at, and stop, while logs are read.
-#[derive(Debug, Default)]
-pub struct Watch {
-    read: AtomicU64,
-    stop: AtomicBool,
-}
-
-impl Watch {
-    /// Bytes of the files (as they lie on the disk) and streams that were read.
-    pub fn bytes(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
-    }
-
-    /// Reading ends soon; what was read so far is the outcome.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    fn add(&self, bytes: usize) {
-        self.read.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-}
-
-/// Something about an input that kept some or all of it from being read.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
-    pub file: String,
-    pub what: String,
-}
 
 /// One input's lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +40,7 @@ pub struct File {
     pub skipped: u64,
 }
 
-/// What was kept of a label besides its aggregate.
+/// The optional results of a label.
 #[derive(Clone, Debug, Default)]
 pub struct Besides {
     /// Requests over time, those of no side where there are sides.
@@ -126,23 +49,22 @@ pub struct Besides {
     pub sides: Option<Box<[Side; 2]>>,
 }
 
-/// What came of reading.
+/// The results of reading.
 #[derive(Debug)]
 pub struct Outcome {
     pub labels: Labels,
-    /// What was wanted besides, by label.
+    /// The optional results, by label.
     pub besides: BTreeMap<String, Besides>,
     /// In the order of the inputs.
     pub files: Vec<File>,
     pub faults: Vec<Fault>,
     /// The first line that could not be read, in the order of the inputs; where reading is strict it ended there.
     pub first_skipped: Option<(Skip, Sample)>,
-    /// Whether reading was stopped before its end.
+    /// True if reading was stopped before its end.
     pub stopped: bool,
 }
 
 /// Reads all inputs.
-#[must_use]
 pub fn read(inputs: Vec<Input>, options: &Options, watch: &Watch) -> Outcome {
     let mut faults = Vec::new();
     let tasks = pieces::plan(inputs.as_slice(), options.piece, &mut faults);
@@ -191,7 +113,6 @@ pub fn read(inputs: Vec<Input>, options: &Options, watch: &Watch) -> Outcome {
 }
 
 /// The aggregates, and what was wanted besides.
-#[must_use]
 pub fn apart(tallies: BTreeMap<String, Tally>, settings: &Settings) -> (Labels, BTreeMap<String, Besides>) {
     let (mut labels, mut besides) = (Labels::new(settings), BTreeMap::new());
     for (label, Tally { whole: Side { aggregate, timeline }, sides }) in tallies {

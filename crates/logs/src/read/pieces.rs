@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use super::source::{self, Packed};
-use super::{Fault, Input, Source};
+use super::input::{Fault, Input};
+use super::source::{self, Packed, Source};
 
 /// Bytes of a piece: enough that starting one costs nothing.
 const PIECE: u64 = 32 << 20;
@@ -13,7 +13,7 @@ const PIECE: u64 = 32 << 20;
 const LEAST: u64 = 2 << 20;
 const SHARE: u64 = 8;
 
-/// What one thread does at a time.
+/// One unit of work of a thread.
 pub(super) enum Task {
     /// The lines that begin in this part of a plain file, which had `size` bytes when it was opened.
     Piece { input: usize, file: Arc<File>, start: u64, end: u64, size: u64 },

@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::Watch;
 use super::source::{open, unpacked};
+use super::watch::Watch;
 use crate::format::Format;
 use crate::scan::Scanner;
 use crate::scan::lines::{Cutter, Run};
 
-/// Gives every line that is read to `each`, which says whether to go on; how many lines could not be read.
+/// Gives every line that is read to `each`, which says whether to go on; how many lines could not be read. Fails if the
+/// file cannot be opened or read.
 pub fn records(
     path: &Path,
     format: &Format,

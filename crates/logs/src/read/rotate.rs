@@ -20,7 +20,7 @@ const MOST_OLD: usize = 4;
 /// Calls until an old file that still grows, and fast, is left all the same.
 const MOST_CALLS: u32 = 10_000;
 
-/// What became of the name.
+/// A change of the file behind a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The file appeared.
@@ -33,7 +33,7 @@ pub enum Event {
     Gone,
 }
 
-/// What a call found.
+/// Result of one look at the name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     pub bytes: u64,
@@ -55,13 +55,13 @@ pub struct Named {
 
 impl Named {
     /// Nothing is opened yet; without a format nothing is read until there is one.
-    #[must_use]
     pub fn new(name: &str, path: PathBuf, format: Option<Arc<Format>>) -> Named {
         let name = name.to_owned();
         Named { name, path, format, current: None, old: Vec::new(), was_there: false, looked: false }
     }
 
-    /// The first whole lines, to tell a format from; none where one is known or nothing is there yet.
+    /// The first whole lines, to tell a format from; none where one is known or nothing is there yet. Fails if the file
+    /// cannot be read.
     pub fn wants_format(&self) -> Result<Option<Vec<Vec<u8>>>, String> {
         if self.format.is_some() || !self.path.exists() {
             return Ok(None);
@@ -75,8 +75,7 @@ impl Named {
         Ok((!lines.is_empty()).then_some(lines))
     }
 
-    /// Whether any file was opened.
-    #[must_use]
+    /// True if a file was ever opened.
     pub fn is_open(&self) -> bool {
         self.current.is_some()
     }
@@ -85,7 +84,8 @@ impl Named {
         self.format = Some(format);
     }
 
-    /// Reads what is new in the file of this name, and in those that had it.
+    /// Reads what is new in the file of this name, and in those that had it. Fails if a file cannot be read, or is
+    /// packed.
     pub fn poll(&mut self, into: &mut Target<'_>) -> Result<Step, String> {
         let mut step = Step::default();
         let Some(format) = self.format.clone() else {
@@ -183,7 +183,7 @@ fn same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// What is packed does not grow by lines.
+/// Refuses a packed file, which does not grow by lines.
 fn plain(packed: Packed) -> Result<(), String> {
     let kind = match packed {
         Packed::Plain => return Ok(()),
@@ -195,7 +195,8 @@ fn plain(packed: Packed) -> Result<(), String> {
     ))
 }
 
-/// Opens a file to see whether it can be followed; one that is not there yet can.
+/// Opens a file to see whether it can be followed; one that is not there yet can. Fails if it is packed or may not be
+/// read.
 pub fn check(path: &std::path::Path) -> Result<Option<File>, String> {
     if !path.exists() {
         return Ok(None);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use super::Watch;
+use super::watch::Watch;
 use crate::format::detect;
 
 /// Bytes of the buffer in front of a decompressor.
@@ -26,7 +26,7 @@ pub(super) enum Packed {
 
 impl Packed {
     /// By the first bytes.
-    pub(super) fn of(start: &[u8]) -> Packed {
+    pub(super) fn detect(start: &[u8]) -> Packed {
         match start {
             [0x1f, 0x8b, ..] => Packed::Gzip,
             // A frame, or one that says something to other programs and nothing to us.
@@ -35,7 +35,7 @@ impl Packed {
         }
     }
 
-    /// What is wrong, in words, when reading of this kind fails.
+    /// Message for a failed read of this kind.
     pub(super) fn fault(self, error: &io::Error) -> String {
         let kind = match self {
             Packed::Plain => return format!("cannot be read to its end: {error}"),
@@ -51,15 +51,13 @@ impl Packed {
     }
 }
 
-/// Whether bytes begin as packed ones do.
-#[must_use]
+/// True if the bytes begin as gzip or zstd does.
 pub fn is_packed(start: &[u8]) -> bool {
-    Packed::of(start) != Packed::Plain
+    Packed::detect(start) != Packed::Plain
 }
 
 /// The first lines of these bytes, to tell a format from. What stands behind the last line break may grow, unless they
 /// are all that comes.
-#[must_use]
 pub fn whole_lines(bytes: &[u8], ended: bool) -> Vec<Vec<u8>> {
     let mut lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     if !ended {
@@ -88,7 +86,7 @@ pub(super) fn open(path: &Path) -> Result<(File, u64, Packed), String> {
         read = fill(&mut file, &mut start).map_err(said)?;
         file.rewind().map_err(said)?;
     }
-    Ok((file, about.len(), Packed::of(&start[..read])))
+    Ok((file, about.len(), Packed::detect(&start[..read])))
 }
 
 /// Reads until the room is full or the end is there.
@@ -112,7 +110,7 @@ pub(super) fn unpacked<'w>(
 ) -> io::Result<(Box<dyn Read + 'w>, Packed)> {
     let mut start = [0; 4];
     let read = fill(&mut from, &mut start)?;
-    let packed = Packed::of(&start[..read]);
+    let packed = Packed::detect(&start[..read]);
     watch.add(read);
     let rest = Counted { inner: from, watch };
     let whole = Cursor::new(start[..read].to_vec()).chain(rest);
@@ -149,7 +147,7 @@ pub struct Head {
 /// Bytes that are looked at for the first lines.
 pub(super) const HEAD_BYTES: usize = 256 << 10;
 
-/// Looks at the first lines; they are read again with the rest.
+/// Looks at the first lines; they are read again with the rest. Fails if nothing can be read.
 pub fn head(source: Source) -> Result<Head, String> {
     let watch = Watch::default();
     match source {

@@ -1,5 +1,5 @@
-//! What is kept of one label while its logs are read: the aggregate; where they were asked for, either side of a
-//! moment, and requests over time.
+//! The state of one label while its logs are read: the aggregate and, if wanted, the two sides of a moment, and
+//! requests over time.
 //!
 //! Lines that were skipped, and requests without a time, are of no side: where there is a moment they alone are in the
 //! aggregate of the whole.
@@ -10,7 +10,7 @@ use crate::aggregate::{Aggregate, Settings, Writer};
 use crate::scan::moment::Moment;
 use crate::scan::{Record, Rows};
 
-/// What is kept besides the aggregate.
+/// The optional results besides the aggregate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
     /// Requests before this moment and those from it on are two aggregates.
@@ -51,7 +51,7 @@ impl Merge for Side {
     }
 }
 
-/// What one label amounts to.
+/// The results of one label.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub whole: Side,
@@ -60,14 +60,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    #[must_use]
     pub fn new(wants: Wants) -> Tally {
         let sides = wants.cut.is_some().then(|| Box::new([Side::new(wants), Side::new(wants)]));
         Tally { whole: Side::new(wants), sides }
     }
 
     /// An empty one, to be filled by another thread at the same time and then merged with this one.
-    #[must_use]
     pub fn beside(&self) -> Tally {
         let sides = self.sides.as_deref().map(|[before, after]| Box::new([before.beside(), after.beside()]));
         Tally { whole: self.whole.beside(), sides }
@@ -127,7 +125,7 @@ impl TallyWriter<'_> {
         side.add(record);
     }
 
-    /// Whether lines may come together: where all that is kept of them is the usual aggregates of one side.
+    /// True if lines may be added in groups: only the usual aggregates of one side are wanted.
     pub(super) fn takes_rows(&self) -> bool {
         self.sides.is_none() && self.whole.timeline.is_none() && self.whole.writer.takes_rows()
     }

@@ -1,11 +1,14 @@
 //! Files of every kind, whole and damaged; any pieces and threads give the same.
 
 use std::io::{Cursor, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::tally::Wants;
 use super::*;
+use crate::format::Format;
 
 const START: &str = r#"10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200"#;
 
@@ -182,7 +185,7 @@ fn a_line_of_100_mb_is_one_skipped_line() {
     let long = [text(2), vec![b'x'; 100 << 20], b"\n".to_vec(), text(2)].concat();
     let outcome = read_files(&[written(folder.path(), "long", &long)], &options(2, 16 << 20));
     let all = &outcome.labels.labels["a"];
-    assert_eq!((all.lines, all.parsed, all.skips.of(Skip::TooLong)), (5, 4, 1));
+    assert_eq!((all.lines, all.parsed, all.skips.count(Skip::TooLong)), (5, 4, 1));
     let (_, _, samples) = all.skips.kinds().next().unwrap();
     assert_eq!((samples[0].line, samples[0].text.len()), (3, 0));
 }

@@ -8,17 +8,18 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::input::{Fault, Input, Options};
 use super::pieces::Task;
-use super::source::{self, Packed};
+use super::source::{self, Packed, Source};
 use super::tally::{Tally, TallyWriter, Wants};
-use super::{Fault, Input, Options, Source, Watch};
+use super::watch::Watch;
 use crate::aggregate::Settings;
 use crate::aggregate::skips::Skips;
 use crate::format::Format;
 use crate::scan::lines::{Cutter, Line, Run, Took};
 use crate::scan::{Record, Rows, Scanner, Skip, Taker};
 
-/// What all threads see.
+/// State shared by all threads.
 pub(super) struct Shared<'w> {
     inputs: Vec<Mutex<Input>>,
     labels: Vec<String>,
@@ -56,7 +57,7 @@ impl<'w> Shared<'w> {
         self.watch.is_stopped() || task > self.failed.load(Ordering::Relaxed)
     }
 
-    /// Whether to go on behind a line that was skipped.
+    /// Breaks after a skipped line if reading is strict.
     fn go_on(&self, task: usize) -> ControlFlow<()> {
         if !self.options.strict {
             return ControlFlow::Continue(());
@@ -74,7 +75,7 @@ pub(super) struct Piece {
     pub skips: Skips,
 }
 
-/// What one thread did.
+/// The results of one thread.
 #[derive(Default)]
 pub(super) struct Work {
     pub tallies: BTreeMap<String, Tally>,

@@ -15,7 +15,6 @@ pub struct At {
 
 impl At {
     /// Seconds since 1970 that the log's own clock showed.
-    #[must_use]
     pub fn local(self) -> i64 {
         self.seconds + i64::from(self.zone) * 900
     }
@@ -51,7 +50,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Whether it always takes as many bytes as before.
+    /// True if it always has the same number of bytes.
     fn is_fixed(self) -> bool {
         !matches!(
             self,
@@ -60,7 +59,7 @@ impl Part {
     }
 }
 
-/// What several parts together say.
+/// Parts of a time that are read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Civil {
     pub year: Option<i64>,
@@ -85,7 +84,6 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    #[must_use]
     pub fn new(parts: Vec<Part>) -> Pattern {
         // A zone of four digits does not vary within a log; one of another length is read anew each time.
         let fixed = parts.iter().all(|part| part.is_fixed() || *part == Part::Zone);
@@ -93,7 +91,6 @@ impl Pattern {
     }
 
     /// `10/Oct/2000:13:55:36 -0700`, in brackets or not.
-    #[must_use]
     pub fn common(brackets: bool) -> Pattern {
         use Part::{Byte, Day, Hour, Minute, MonthName, Second, Year, Zone};
         let mut parts =
@@ -107,7 +104,6 @@ impl Pattern {
     }
 
     /// `2000-10-10T13:55:36+02:00` (or `Z`), with a fraction of a second or not where one is expected.
-    #[must_use]
     pub fn iso(fraction: bool) -> Pattern {
         use Part::{Byte, Day, Fraction, Hour, Minute, Month, Second, Year, Zone};
         let mut parts = vec![Year, Byte(b'-'), Month, Byte(b'-'), Day, Byte(b'T'), Hour, Byte(b':'), Minute];
@@ -118,7 +114,6 @@ impl Pattern {
     }
 
     /// The plain bytes that it begins with, and the pattern behind them.
-    #[must_use]
     pub fn behind_lead(self) -> (Vec<u8>, Pattern) {
         let lead = |part: &Part| if let Part::Byte(byte) = part { Some(*byte) } else { None };
         let bytes: Vec<u8> = self.parts.iter().map_while(lead).collect();
@@ -126,21 +121,18 @@ impl Pattern {
         (bytes, Pattern::new(parts))
     }
 
-    /// Whether equal bytes at the start of two texts are equal times.
-    #[must_use]
+    /// True if equal bytes at the start of two texts mean equal times.
     pub fn is_fixed(&self) -> bool {
         self.fixed
     }
 
-    /// Whether the time's zone is told by this pattern.
-    #[must_use]
+    /// True if the pattern has the time's zone.
     pub fn has_zone(&self) -> bool {
         let zoned = |part: &Part| matches!(part, Part::Zone | Part::Epoch | Part::EpochMs | Part::EpochUs);
         self.parts.iter().any(zoned)
     }
 
     /// Reads the pattern at the start of `text` into `civil`; says how many bytes it took.
-    #[must_use]
     pub fn read(&self, text: &[u8], civil: &mut Civil) -> Option<usize> {
         let mut rest = text;
         for part in &self.parts {
@@ -229,7 +221,6 @@ fn month(name: &[u8]) -> Option<i64> {
 
 impl Civil {
     /// The moment; none where a part is missing or does not exist. A leap second is the second before it.
-    #[must_use]
     pub fn at(&self) -> Option<At> {
         let zone = self.zone.unwrap_or(0);
         if let Some(seconds) = self.epoch {
@@ -268,7 +259,6 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 /// Days since 1970 of a date in the Gregorian calendar; years count from March, so that a leap day ends one.
-#[must_use]
 pub fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let months = (month + 9) % 12;
@@ -280,7 +270,6 @@ pub fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Year, month and day of a number of days since 1970.
-#[must_use]
 pub fn date(days: i64) -> (i64, i64, i64) {
     // Not later than the year of the day, and few years before it.
     let mut year = 1970 + days.div_euclid(if days < 0 { 365 } else { 366 });

@@ -7,9 +7,11 @@
 
 use super::lines::PART;
 use super::quick::{SLACK, load, window};
+use super::record::Record;
+use super::request::{self, Method};
 use super::usual::{Lead, STOPS};
-use super::word::differs;
-use super::{At, Method, Record, marks, request, word};
+use super::word::{self, differs};
+use super::{clock::At, marks};
 
 /// Lines that are read together at most.
 pub const MOST: usize = 16;
@@ -188,9 +190,9 @@ pub struct Rows<'l> {
     pub offset: u64,
 }
 
-/// What one of them tells besides numbers.
+/// The texts of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row<'l> {
+pub struct LogRow<'l> {
     pub client: &'l [u8],
     pub method: Method,
     /// Without the query.
@@ -206,7 +208,7 @@ impl<'l> Rows<'l> {
 
     /// A line whose request is a usual one; none of any other, whose [record](Self::record) tells what it is.
     #[inline(always)]
-    pub fn usual(&self, line: usize) -> Option<Row<'l>> {
+    pub fn usual(&self, line: usize) -> Option<LogRow<'l>> {
         let columns = self.columns;
         let (start, target) = (columns.starts[line] as usize, columns.targets[line] as usize);
         let word = load(self.text, target);
@@ -237,12 +239,11 @@ impl<'l> Rows<'l> {
         };
         // What begins so is neither nothing nor a dash.
         let client = self.text.get(start..start + columns.clients[line] as usize)?;
-        let row = Row { client, method, path, offset: self.offset + start as u64 };
+        let row = LogRow { client, method, path, offset: self.offset + start as u64 };
         (path.first() == Some(&b'/')).then_some(row)
     }
 
     /// All that a line tells.
-    #[must_use]
     pub fn record(&self, line: usize) -> Record<'l> {
         let columns = self.columns;
         let at = |column: &[u32; MOST]| column[line] as usize;

@@ -2,15 +2,16 @@
 //!
 //! Escapes within strings stay as they are written. A line must be one whole object.
 
-use super::clock::{Civil, Part, Pattern};
-use super::{Record, Skip, text};
+use super::clock::{At, Civil, Part, Pattern};
+use super::record::{LONGEST_NS, Record, Skip};
+use super::text;
 use crate::format::keys;
 use crate::format::plan::Field;
 
 /// Objects within objects beyond this are no log.
 const DEEPEST: usize = 16;
 
-/// Reads a line into a record.
+/// Reads a line into a record. Fails with the reason for skipping the line.
 pub fn read<'l>(line: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
     let mut reader = Reader { rest: line, record, ranks: [0; keys::ROLES], found: 0 };
     reader.blank();
@@ -47,7 +48,7 @@ impl<'l> Reader<'l, '_> {
         Ok(())
     }
 
-    /// What stands between the quotation mark that was read and the next plain one.
+    /// The text up to the next plain quotation mark; the first mark was read. Fails at the end of the line.
     fn string(&mut self) -> Result<&'l [u8], Skip> {
         let mut from = 0;
         loop {
@@ -87,7 +88,7 @@ impl<'l> Reader<'l, '_> {
                 Some(b'[') => self.array(depth)?,
                 _ => {
                     let value = self.value()?;
-                    self.told(outer, key, &value)?;
+                    self.present(outer, key, &value)?;
                 }
             }
             self.blank();
@@ -133,8 +134,9 @@ impl<'l> Reader<'l, '_> {
         if bare.is_empty() { Err(Skip::Shape) } else { Ok(Value::Bare(bare)) }
     }
 
-    fn told(&mut self, outer: &[u8], key: &[u8], value: &Value<'l>) -> Result<(), Skip> {
-        let known = if outer.is_empty() { keys::of(key) } else { keys::of(&[outer, b".", key].concat()) };
+    fn present(&mut self, outer: &[u8], key: &[u8], value: &Value<'l>) -> Result<(), Skip> {
+        let known =
+            if outer.is_empty() { keys::meaning(key) } else { keys::meaning(&[outer, b".", key].concat()) };
         let Some((field, rank)) = known else { return Ok(()) };
         let slot = &mut self.ranks[keys::role(&field)];
         if rank <= *slot {
@@ -162,12 +164,12 @@ fn duration(value: &[u8], unit_ns: u64) -> Result<Option<u64>, Skip> {
     }
     let number = std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
     let ns = number.map(|number| (number * unit_ns as f64).round());
-    let sane = ns.filter(|ns| (0.0..=super::LONGEST_NS as f64).contains(ns));
+    let sane = ns.filter(|ns| (0.0..=LONGEST_NS as f64).contains(ns));
     sane.map(|ns| Some(ns as u64)).ok_or(Skip::Duration)
 }
 
 /// A time of day in any of the usual ways.
-fn clock(value: &Value<'_>) -> Result<super::At, Skip> {
+fn clock(value: &Value<'_>) -> Result<At, Skip> {
     let (Value::Text(text) | Value::Bare(text)) = value;
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let patterns = match digits {

@@ -43,13 +43,11 @@ pub struct Run<'l> {
 
 impl<'l> Run<'l> {
     /// Of the first `length` bytes of a text, which is all of a file.
-    #[must_use]
     pub fn with_more(text: &'l [u8], length: usize) -> Run<'l> {
         Run { number: 0, offset: 0, text: Some(text), length: length.min(text.len()) }
     }
 
     /// Each of its lines.
-    #[must_use]
     pub fn lines(&self) -> Vec<Line<'l>> {
         let Some((text, length)) = self.text() else {
             return vec![Line { number: self.number, offset: self.offset, bytes: None }];
@@ -65,7 +63,6 @@ impl<'l> Run<'l> {
     }
 
     /// Its bytes and how many of them are lines; none where it is one line that is too long.
-    #[must_use]
     pub fn text(&self) -> Option<(&'l [u8], usize)> {
         self.text.map(|text| (text, self.length))
     }
@@ -91,7 +88,7 @@ pub struct Cutter {
     passing: Option<Passing>,
 }
 
-/// What is passed over until the next line break.
+/// The reason for skipping bytes up to the next line break.
 #[derive(Clone, Copy, Debug)]
 enum Passing {
     /// The end of a line that belongs to what came before.
@@ -102,7 +99,6 @@ enum Passing {
 
 impl Cutter {
     /// One that begins at this offset of the file. `inside`: in the middle of a line, whose end is not counted.
-    #[must_use]
     pub fn new(offset: u64, inside: bool) -> Cutter {
         let passing = inside.then_some(Passing::Before);
         Cutter { buffer: vec![0; LONGEST + BLOCK + SLACK], filled: 0, offset, lines: 0, passing }
@@ -115,25 +111,21 @@ impl Cutter {
     }
 
     /// Where in the file the next block begins.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.offset + self.filled as u64
     }
 
     /// Lines so far, those of which only the end is missing not counted.
-    #[must_use]
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
     /// Bytes that are held of a line whose end was not seen yet.
-    #[must_use]
     pub fn pending(&self) -> u64 {
         self.filled as u64
     }
 
-    /// Whether nothing but the end of an earlier line was seen.
-    #[must_use]
+    /// True if only the end of an earlier line was seen.
     pub fn is_before_first(&self) -> bool {
         matches!(self.passing, Some(Passing::Before))
     }

@@ -1,9 +1,9 @@
-//! Whether a mark that ends a path, `?` or `#`, stands in a text, and where bytes stand among sixteen.
+//! Search for the marks that end a path, `?` and `#`, and for bytes among sixteen.
 //!
 //! Sixteen bytes at a time by vectors on x86-64, where every processor has those, and eight at a time elsewhere. The
 //! compiler would make a branch for each byte of it.
 
-/// Whether the text has none; a text of less than [`LEAST`] bytes is not looked at.
+/// True if the text has no mark. A text of less than [`LEAST`] bytes is not searched.
 #[inline(always)]
 pub fn has_none(text: &[u8]) -> bool {
     let (Some(first), Some(last)) = (text.first_chunk::<LEAST>(), text.last_chunk::<LEAST>()) else {

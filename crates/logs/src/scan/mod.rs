@@ -10,6 +10,7 @@ mod marks;
 pub mod moment;
 mod number;
 mod quick;
+mod record;
 pub mod request;
 pub mod shown;
 mod stops;
@@ -20,10 +21,9 @@ pub(crate) mod word;
 
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
-
 pub use clock::At;
-pub use columns::{MOST, Row, Rows};
+pub use columns::{LogRow, MOST, Rows};
+pub use record::{LONGEST_NS, MOST_BYTES, Record, Skip};
 pub use request::Method;
 
 use crate::fastest::fastest;
@@ -35,98 +35,12 @@ use quick::{Quick, Window};
 use stops::Stops;
 use usual::{STOPS, Usual};
 
-/// More bytes than any answer has.
-pub const MOST_BYTES: u64 = 1 << 50;
-/// A year: longer than any request takes.
-pub const LONGEST_NS: u64 = 366 * 86_400 * 1_000_000_000;
-
-/// Why a line was not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Skip {
-    Empty,
-    TooLong,
-    Nul,
-    Shape,
-    Clock,
-    Status,
-    Bytes,
-    Duration,
-}
-
-impl Skip {
-    pub const ALL: [Skip; 8] = [
-        Skip::Empty,
-        Skip::TooLong,
-        Skip::Nul,
-        Skip::Shape,
-        Skip::Clock,
-        Skip::Status,
-        Skip::Bytes,
-        Skip::Duration,
-    ];
-
-    /// A short name, for tables and documents.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Skip::Empty => "empty",
-            Skip::TooLong => "too-long",
-            Skip::Nul => "nul",
-            Skip::Shape => "shape",
-            Skip::Clock => "clock",
-            Skip::Status => "status",
-            Skip::Bytes => "bytes",
-            Skip::Duration => "duration",
-        }
-    }
-
-    /// What was wrong with the line.
-    #[must_use]
-    pub fn says(self) -> &'static str {
-        match self {
-            Skip::Empty => "nothing in the line",
-            Skip::TooLong => "longer than 256 KiB",
-            Skip::Nul => "NUL bytes, as a crash or a truncated rotation leaves them",
-            Skip::Shape => "not of the format: cut short, or written in another one",
-            Skip::Clock => "a time of day that does not exist, or lies before 1990 or after 2199",
-            Skip::Status => "a status that is no number of three digits",
-            Skip::Bytes => "a size that is no number, or beyond 1 PiB",
-            Skip::Duration => "a time that is no number, below 0 or beyond a year",
-        }
-    }
-}
-
-/// One request, as its line tells it. Texts are as they stand in the line, escapes included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Record<'l> {
-    pub client: Option<&'l [u8]>,
-    pub vhost: Option<&'l [u8]>,
-    pub method: Option<Method>,
-    /// Without the query.
-    pub path: Option<&'l [u8]>,
-    pub query: Option<&'l [u8]>,
-    pub protocol: Option<&'l [u8]>,
-    pub referer: Option<&'l [u8]>,
-    pub agent: Option<&'l [u8]>,
-    pub cache: Option<&'l [u8]>,
-    pub status: Option<u16>,
-    pub bytes: Option<u64>,
-    pub time_ns: Option<u64>,
-    /// Whether the time, as it is written, is a whole number of thousands.
-    pub is_whole_thousands: bool,
-    pub at: Option<At>,
-    /// Whether the connection had carried a request before.
-    pub reused: Option<bool>,
-    /// Where the line begins in its file.
-    pub offset: u64,
-}
-
 /// Who is given the lines that are read.
 pub trait Taker<'l> {
     /// A line with its record, or why it has none; may stop the reading, and says whether the line is counted.
     fn line(&mut self, line: Line<'l>, read: Result<&Record<'l>, Skip>) -> ControlFlow<()>;
 
-    /// Whether lines may be given together too, behind which the reading always goes on.
+    /// True if `rows` may be called; reading always goes on after it.
     fn takes_rows(&self) -> bool;
 
     fn rows(&mut self, rows: &Rows<'_>);
@@ -168,13 +82,11 @@ pub struct Scanner<'f> {
 }
 
 impl<'f> Scanner<'f> {
-    #[must_use]
     pub fn new(format: &'f Format) -> Scanner<'f> {
         Scanner::sparing(format, |_| true)
     }
 
     /// One that may leave out fields that are not `wanted`.
-    #[must_use]
     pub fn sparing(format: &'f Format, wanted: impl Fn(&Field) -> bool) -> Scanner<'f> {
         let (patterns, quick, usual) = match &format.plan {
             Plan::Text(plan) => (plan.patterns.len(), Quick::new(plan, &wanted), Usual::new(plan, &wanted)),
@@ -320,14 +232,14 @@ impl<'f> Scanner<'f> {
         Some((*of_line.last()? as usize, rest))
     }
 
-    /// The record of a line, which has no line break.
+    /// The record of a line, which has no line break. Fails with the reason for skipping the line.
     pub fn read<'l>(&mut self, line: &'l [u8]) -> Result<Record<'l>, Skip> {
         let mut record = Record::default();
         self.fill(line, &mut record)?;
         Ok(record)
     }
 
-    /// The same into a record that is as it was made.
+    /// The same into a record that is as it was made. Fails with the reason for skipping the line.
     #[inline]
     pub fn fill<'l>(&mut self, line: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -344,7 +256,7 @@ impl<'f> Scanner<'f> {
     }
 }
 
-/// What is wrong with the line before what is wrong with a field of it.
+/// The reason that concerns the whole line, if there is one; else that of a field.
 #[cold]
 fn reason(line: &[u8], skip: Skip) -> Skip {
     if line.iter().all(u8::is_ascii_whitespace) {
@@ -354,14 +266,6 @@ fn reason(line: &[u8], skip: Skip) -> Skip {
     } else {
         skip
     }
-}
-
-/// A text of a line; `-` and nothing are not told.
-#[inline]
-fn told(text: &[u8]) -> Option<&[u8]> {
-    // Both sides are computed: which one it is cannot be foreseen.
-    let is_dash = text.first().is_none_or(|first| *first == b'-') & (text.len() <= 1);
-    if is_dash { None } else { Some(text) }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// What the text says; the error names the ways to write it.
+    /// Reads a moment. The error names the ways to write one.
     pub fn parse(text: &str) -> Result<Moment, String> {
         let text = text.trim();
         for pattern in patterns() {
@@ -31,26 +31,22 @@ impl Moment {
     }
 
     /// Seconds since 1970 on the clock that the moment is told by.
-    #[must_use]
     pub fn seconds(self) -> i64 {
         self.seconds
     }
 
     /// The request's time on that clock.
-    #[must_use]
     pub fn clock_of(self, at: At) -> i64 {
         if self.is_local { at.local() } else { at.seconds }
     }
 
-    /// Whether a request came then or later.
+    /// True if a request came then or later.
     #[inline]
-    #[must_use]
     pub fn is_reached(self, at: At) -> bool {
         self.clock_of(at) >= self.seconds
     }
 
     /// Seconds since 1970 (UTC) for a log whose clock is so many quarter hours ahead of UTC.
-    #[must_use]
     pub fn utc(self, zone: i8) -> i64 {
         if self.is_local { self.seconds - i64::from(zone) * 900 } else { self.seconds }
     }

@@ -4,7 +4,6 @@ use super::word;
 
 /// The number that exactly the first `count` bytes are; none beyond 18 digits or where one is no digit.
 #[inline]
-#[must_use]
 pub fn digits(text: &[u8], count: usize) -> Option<i64> {
     let mut value = 0i64;
     if count == 0 || count > 18 {
@@ -22,9 +21,8 @@ pub fn digits(text: &[u8], count: usize) -> Option<i64> {
 
 /// The number at the start of `text` and how many bytes it has; none where there is no digit or over 18.
 #[inline(always)]
-#[must_use]
 pub fn leading(text: &[u8]) -> Option<(u64, usize)> {
-    let (value, count) = word::digits(word::of(text));
+    let (value, count) = word::digits(word::first_eight(text));
     match count {
         0 => None,
         8 => more(value, text),
@@ -48,7 +46,6 @@ fn more(mut value: u64, text: &[u8]) -> Option<(u64, usize)> {
 }
 
 /// A decimal number times `unit_ns`, in whole ns, rounded down: `0.125` s is 125,000,000.
-#[must_use]
 pub fn decimal(text: &[u8], unit_ns: u64) -> Option<u64> {
     let (whole, length) = match text.first()? {
         b'.' => (0, 0),

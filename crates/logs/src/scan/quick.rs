@@ -6,8 +6,9 @@
 
 use memchr::memchr;
 
+use super::record::{LONGEST_NS, Record};
 use super::time::Clocks;
-use super::{LONGEST_NS, Record, text, word};
+use super::{text, word};
 use crate::format::plan::{Field, Literal, TextPart, TextPlan};
 
 /// Bytes of the longest line that is read quickly, its line break included.
@@ -32,7 +33,7 @@ pub struct Quick {
 struct Step {
     kind: Kind,
     after: Short,
-    /// What follows where the next so many stretches, which are of no use, are `-`.
+    /// The text behind this stretch if the next unneeded ones are all `-`, and their number.
     past: Option<(Short, usize)>,
 }
 
@@ -80,7 +81,7 @@ impl Short {
     fn new(bytes: &[u8]) -> Option<Short> {
         let mut mask = [0; 8];
         mask.get_mut(..bytes.len())?.fill(0xff);
-        Some(Short { word: word::of(bytes), mask: u64::from_le_bytes(mask), length: bytes.len() })
+        Some(Short { word: word::first_eight(bytes), mask: u64::from_le_bytes(mask), length: bytes.len() })
     }
 
     /// Where it ends that begins at `at`.
@@ -124,7 +125,7 @@ impl Quick {
     /// Reads the line that stands at `start`, where the window begins; `stops` are its quotation marks and its line
     /// break, counted from the same place as `start`. Fields that the plan has and that are wanted are written anew.
     ///
-    /// What stands in the window behind the line break is of no meaning.
+    /// Bytes of the window behind the line break are ignored.
     pub fn read<'l>(
         &self,
         plan: &TextPlan,
@@ -182,7 +183,7 @@ impl Quick {
     }
 }
 
-/// What stands behind the first of these parts where those after it that are of no use are `-`, and how many they are.
+/// The text behind the first part if the unneeded parts after it are all `-`, and the number of those parts.
 fn past(parts: &[TextPart]) -> Option<(Short, usize)> {
     let (first, others) = parts.split_first()?;
     let mut bytes = first.after.bytes().to_vec();

@@ -5,41 +5,31 @@
 use memchr::{memchr, memchr2, memrchr};
 use serde::{Deserialize, Serialize};
 
-use super::{Record, marks, told};
+use super::marks;
+use super::record::{Record, present};
 
-/// What was asked to be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Method {
-    Get,
-    Head,
-    Post,
-    Put,
-    Delete,
-    Options,
-    Patch,
-    Connect,
-    Trace,
-    /// Any other word (WebDAV's and one's own).
-    Other,
+model::words! {
+    /// Method of a request.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum Method as name {
+        Get = "GET",
+        Head = "HEAD",
+        Post = "POST",
+        Put = "PUT",
+        Delete = "DELETE",
+        Options = "OPTIONS",
+        Patch = "PATCH",
+        Connect = "CONNECT",
+        Trace = "TRACE",
+        /// Any other word (WebDAV's and one's own).
+        Other = "other",
+    }
 }
 
 impl Method {
-    pub const ALL: [Method; 10] = [
-        Method::Get,
-        Method::Head,
-        Method::Post,
-        Method::Put,
-        Method::Delete,
-        Method::Options,
-        Method::Patch,
-        Method::Connect,
-        Method::Trace,
-        Method::Other,
-    ];
-
+    /// The method of this name, in capital letters; `Other` for an unknown one.
     #[inline]
-    #[must_use]
-    pub fn of(word: &[u8]) -> Method {
+    pub fn from_word(word: &[u8]) -> Method {
         match word {
             b"GET" => Method::Get,
             b"HEAD" => Method::Head,
@@ -51,22 +41,6 @@ impl Method {
             b"CONNECT" => Method::Connect,
             b"TRACE" => Method::Trace,
             _ => Method::Other,
-        }
-    }
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Get => "GET",
-            Method::Head => "HEAD",
-            Method::Post => "POST",
-            Method::Put => "PUT",
-            Method::Delete => "DELETE",
-            Method::Options => "OPTIONS",
-            Method::Patch => "PATCH",
-            Method::Connect => "CONNECT",
-            Method::Trace => "TRACE",
-            Method::Other => "other",
         }
     }
 }
@@ -91,11 +65,11 @@ fn other<'l>(value: &'l [u8], record: &mut Record<'l>) {
     if word.is_empty() || !word.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'-') {
         return;
     }
-    record.method = Some(Method::of(word));
+    record.method = Some(Method::from_word(word));
     target(rest, record);
 }
 
-/// What stands behind the method.
+/// Reads target and protocol, which follow the method.
 #[inline(always)]
 fn target<'l>(rest: &'l [u8], record: &mut Record<'l>) {
     match rest.split_last_chunk::<9>() {
@@ -115,7 +89,7 @@ fn target<'l>(rest: &'l [u8], record: &mut Record<'l>) {
 #[inline(never)]
 fn target_without_version<'l>(rest: &'l [u8], record: &mut Record<'l>) {
     let end = memrchr(b' ', rest).filter(|at| rest[at + 1..].starts_with(b"HTTP/")).unwrap_or(rest.len());
-    record.protocol = rest.get(end + 1..).and_then(told);
+    record.protocol = rest.get(end + 1..).and_then(present);
     path(&rest[..end], record);
 }
 
@@ -135,16 +109,15 @@ pub fn path<'l>(value: &'l [u8], record: &mut Record<'l>) {
 fn path_and_query<'l>(value: &'l [u8], record: &mut Record<'l>) {
     match memchr2(b'?', b'#', value) {
         Some(at) => {
-            record.path = told(&value[..at]);
-            record.query = told(&value[at + 1..]);
+            record.path = present(&value[..at]);
+            record.query = present(&value[at + 1..]);
         }
-        None => record.path = told(value),
+        None => record.path = present(value),
     }
 }
 
 /// A path as it can be asked for: from `/` on, visible ASCII; `\xHH`, as servers log other bytes, becomes `%HH`. None
 /// where it is no such path.
-#[must_use]
 pub fn sendable(path: &[u8]) -> Option<String> {
     let mut text = String::with_capacity(path.len());
     let mut rest = path;
@@ -222,7 +195,7 @@ mod tests {
     #[test]
     fn methods_are_their_names() {
         for method in Method::ALL {
-            assert_eq!(Method::of(method.name().as_bytes()), method);
+            assert_eq!(Method::from_word(method.name().as_bytes()), method);
         }
     }
 

@@ -4,7 +4,6 @@
 //! For display alone: two texts that are shown alike may be different ones.
 
 /// The text; bytes that are no UTF-8 become U+FFFD, control characters stay escapes.
-#[must_use]
 pub fn shown(text: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -21,7 +20,8 @@ pub fn shown(text: &[u8]) -> String {
     out
 }
 
-/// What stands behind a backslash, and how many bytes it has; a backslash itself where it is no escape.
+/// The byte that an escape stands for, and the length of the escape behind its backslash. An unknown escape is the
+/// backslash itself.
 fn escape(after: &[u8]) -> (u8, usize) {
     match after {
         [b'x', high, low, ..] => match (hex(*high), hex(*low)) {

@@ -271,7 +271,7 @@ impl<'l> Taker<'l> for Kept {
     fn rows(&mut self, rows: &Rows<'_>) {
         for line in 0..rows.count() {
             let record = rows.record(line);
-            if let Some(Row { client, method, path, offset }) = rows.usual(line) {
+            if let Some(LogRow { client, method, path, offset }) = rows.usual(line) {
                 let told = (record.client, record.method, record.path, record.offset);
                 assert_eq!(told, (Some(client), Some(method), Some(path), offset));
             }

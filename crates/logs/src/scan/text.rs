@@ -2,11 +2,12 @@
 
 use memchr::memchr;
 
+use super::record::{LONGEST_NS, MOST_BYTES, Record, Skip, present};
 use super::time::Clocks;
-use super::{LONGEST_NS, MOST_BYTES, Record, Skip, number, request, told, word};
+use super::{number, request, word};
 use crate::format::plan::{Field, TextPart, TextPlan};
 
-/// Reads a line into a record.
+/// Reads a line into a record. Fails with the reason for skipping the line.
 #[inline]
 pub fn read<'l>(
     plan: &TextPlan,
@@ -91,7 +92,7 @@ fn quote(rest: &[u8]) -> Option<usize> {
 /// Where a byte is that mostly stands near: the first eight bytes are looked at together.
 #[inline]
 fn near(byte: u8, rest: &[u8]) -> Option<usize> {
-    let at = word::position(word::of(rest), byte);
+    let at = word::position(word::first_eight(rest), byte);
     // The zeros behind a short text are none of its bytes.
     if at < rest.len().min(8) {
         return Some(at);
@@ -105,17 +106,18 @@ pub fn store_one<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) ->
 }
 
 // Once for every field of every line: the compiler would rather call it.
+/// Puts the value of a field into a record. Fails if it is no value of that field.
 #[inline(always)]
 pub fn store<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
     match field {
         Field::Other | Field::Clock(_) => {}
-        Field::Client => record.client = told(value),
-        Field::Vhost => record.vhost = told(value),
+        Field::Client => record.client = present(value),
+        Field::Vhost => record.vhost = present(value),
         Field::Request => request::line(value, record),
-        Field::Method => record.method = told(value).map(request::Method::of),
+        Field::Method => record.method = present(value).map(request::Method::from_word),
         Field::Path => request::path(value, record),
-        Field::Query => record.query = told(value.strip_prefix(b"?").unwrap_or(value)),
-        Field::Protocol => record.protocol = told(value),
+        Field::Query => record.query = present(value.strip_prefix(b"?").unwrap_or(value)),
+        Field::Protocol => record.protocol = present(value),
         Field::Status => record.status = status(value)?,
         Field::Bytes => record.bytes = Some(bytes(value)?),
         Field::Duration { unit_ns } => {
@@ -124,13 +126,14 @@ pub fn store<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Res
         }
         Field::Durations { unit_ns } => record.time_ns = durations(value, *unit_ns)?,
         Field::Reused => record.reused = number::leading(value).map(|(before, _)| before > 0),
-        Field::Referer => record.referer = told(value),
-        Field::Agent => record.agent = told(value),
-        Field::Cache => record.cache = told(value),
+        Field::Referer => record.referer = present(value),
+        Field::Agent => record.agent = present(value),
+        Field::Cache => record.cache = present(value),
     }
     Ok(())
 }
 
+/// A status of three digits; `None` for a dash. Fails for anything else.
 #[inline(always)]
 pub fn status(value: &[u8]) -> Result<Option<u16>, Skip> {
     match value {
@@ -143,7 +146,7 @@ pub fn status(value: &[u8]) -> Result<Option<u16>, Skip> {
     }
 }
 
-/// A size; Apache's `%b` writes none as `-`.
+/// A size; Apache's `%b` writes none as `-`. Fails if it is no number, or above 1 PiB.
 #[inline(always)]
 pub fn bytes(value: &[u8]) -> Result<u64, Skip> {
     match number::leading(value) {
@@ -153,6 +156,7 @@ pub fn bytes(value: &[u8]) -> Result<u64, Skip> {
     }
 }
 
+/// A time in ns; `None` for a dash. Fails if it is no number, or longer than a year.
 #[inline(always)]
 pub fn duration(value: &[u8], unit_ns: u64) -> Result<Option<u64>, Skip> {
     let ns = match number::leading(value) {

@@ -1,7 +1,7 @@
 //! The clocks of a line: one pattern or several that make up one time; the last one is remembered by its bytes.
 
 use super::clock::{At, Civil, Pattern};
-use super::{Record, Skip};
+use super::record::{Record, Skip};
 
 /// A text of up to 32 bytes that is compared as four words; longer ones are never remembered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,7 +24,7 @@ impl Literals {
         made
     }
 
-    /// Whether `rest` begins with it; nothing begins with nothing.
+    /// True if `rest` begins with it; false for an empty text.
     #[inline(always)]
     fn begins(&self, start: &[u8; 32]) -> bool {
         let mut differs = 0;
@@ -42,7 +42,7 @@ pub struct Clocks {
     /// The bytes of the last time, where equal bytes are equal times, and that time.
     last: Literals,
     last_at: At,
-    /// How often that was another one than before.
+    /// Number of times that `last` has changed.
     changes: u64,
     civil: Civil,
 }
@@ -58,7 +58,7 @@ impl Clocks {
         }
     }
 
-    /// Reads the pattern at the start of `rest` and says how many bytes it took.
+    /// Reads the pattern at the start of `rest` and says how many bytes it took. Fails if the text is no such time.
     #[inline]
     pub fn read(&mut self, pattern: &Pattern, rest: &[u8], record: &mut Record<'_>) -> Result<usize, Skip> {
         if let Some((at, length)) = rest.first_chunk().and_then(|start| self.known(start)) {
@@ -87,7 +87,7 @@ impl Clocks {
         (self.last.length > 0).then_some((self.last_at, text, self.last.length))
     }
 
-    /// Reads the pattern at the start of `rest` whatever the last time was.
+    /// Reads the pattern at the start of `rest` whatever the last time was. Fails if the text is no such time.
     pub fn anew(&mut self, pattern: &Pattern, rest: &[u8], record: &mut Record<'_>) -> Result<usize, Skip> {
         if self.single {
             self.civil = Civil::default();
@@ -105,7 +105,7 @@ impl Clocks {
         Ok(taken)
     }
 
-    /// Puts the time together that several patterns tell.
+    /// Puts the time together that several patterns tell. Fails if there is no such time.
     #[inline]
     pub fn finish(&mut self, patterns: usize, record: &mut Record<'_>) -> Result<(), Skip> {
         if patterns > 1 {

@@ -1,28 +1,31 @@
 //! Lines of the layout that most servers write: Apache's common and combined, and combined with the time behind it.
 //!
 //! Straight through, without looking at a plan. As with [`quick`](super::quick), either a line is read as
-//! [`text::read`](super::text::read) reads it, or nothing is said about it: of a user who is told, a size of `-`, a
+//! [`text::read`](super::text::read) reads it, or nothing is said about it: of a user who is present, a size of `-`, a
 //! time with a decimal point, another second than that of the line before.
 
+use super::clock::At;
 use super::columns::{Columns, Text};
 use super::quick::{LONGEST, Window, load, window};
+use super::record::{LONGEST_NS, Record, present};
+use super::request;
 use super::time::Clocks;
-use super::word::differs;
-use super::{At, LONGEST_NS, Record, request, told, word};
+use super::word::{self, differs};
 use crate::format::plan::{Field, TextPart, TextPlan};
 
-/// What such a line tells behind the size.
+/// The usual layout of a format: the fields behind the size.
 #[derive(Clone, Debug)]
 pub struct Usual {
-    /// Whether who referred and by what program are there, and whether anybody wants to know.
+    /// True if the layout has referer and user agent; `wanted` if they are needed.
     texts: bool,
     wanted: bool,
-    /// Of the time behind them, if there is one.
+    /// Nanoseconds in one unit of the time at the line's end; `None` where the format has none.
     unit_ns: Option<u64>,
-    /// What stands between the time of day, whose pattern may end with its bracket, and the request.
+    /// Literal text from the end of the time pattern to the request; the pattern may already hold the bracket.
     behind_clock: Box<[u8]>,
-    /// Of the second of the line before, and which time of the clocks that is.
+    /// Bytes from the client to the request of lines in the last second that was read; `None` before the first one.
     lead: Option<Lead>,
+    /// [`Clocks::changes`] when `lead` was made.
     change: u64,
 }
 
@@ -33,7 +36,7 @@ const STOPS_WITHOUT_TEXTS: usize = 3;
 /// No unit is larger whose numbers of seven digits are all no longer than a request takes.
 const LONGEST_UNIT_NS: u64 = LONGEST_NS / 9_999_999;
 
-/// What stands between client and request in every line of one second: ` - - [10/Oct/2000:13:55:36 -0700] "`.
+/// The text between client and request, equal in all lines of one second: ` - - [10/Oct/2000:13:55:36 -0700] "`.
 #[derive(Clone, Copy, Debug)]
 pub struct Lead {
     pub start: [u8; 32],
@@ -45,7 +48,7 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// None where the parts together are shorter or longer than is looked for.
+    /// `None` where the parts together are not 32 to 40 bytes.
     fn new(at: At, parts: [&[u8]; 3]) -> Option<Lead> {
         let (mut text, mut length) = ([0; 40], 0);
         for part in parts {
@@ -222,8 +225,8 @@ impl Usual {
             return None;
         }
         if self.wanted {
-            record.referer = told(line.get(at + 2..two)?);
-            record.agent = told(line.get(two + 3..four)?);
+            record.referer = present(line.get(at + 2..two)?);
+            record.agent = present(line.get(two + 3..four)?);
         }
         Some(four + 1)
     }

@@ -5,8 +5,7 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// The first eight bytes, the first of them lowest; zeros where there are fewer.
 #[inline(always)]
-#[must_use]
-pub fn of(text: &[u8]) -> u64 {
+pub fn first_eight(text: &[u8]) -> u64 {
     if let Some(eight) = text.first_chunk::<8>() {
         return u64::from_le_bytes(*eight);
     }
@@ -27,28 +26,24 @@ pub fn of(text: &[u8]) -> u64 {
 
 /// The high bit of the first byte that is 0, and maybe of later ones; nothing where none is.
 #[inline(always)]
-#[must_use]
 pub fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGH
 }
 
 /// Where the first of these bytes is that equals `byte`; 8 where none does.
 #[inline(always)]
-#[must_use]
 pub fn position(word: u64, byte: u8) -> usize {
     (zeros(word ^ (ONES * u64::from(byte))).trailing_zeros() / 8) as usize
 }
 
 /// Something where the first `count` bytes of a word are not those of a text.
 #[inline(always)]
-#[must_use]
 pub fn differs(word: u64, text: &[u8; 8], count: u32) -> u64 {
     (word ^ u64::from_le_bytes(*text)) << (64 - 8 * count)
 }
 
 /// The number that the leading digits of these bytes are, and how many digits there are.
 #[inline(always)]
-#[must_use]
 pub fn digits(word: u64) -> (u64, usize) {
     let values = word ^ ZEROS;
     let count = (others(values).trailing_zeros() / 8) as usize;
@@ -62,7 +57,6 @@ pub fn digits(word: u64) -> (u64, usize) {
 /// The number that the last bytes of a word are, from one to eight of them; with it nothing where all are digits, and
 /// something where one is not.
 #[inline(always)]
-#[must_use]
 pub fn last_digits(word: u64, count: u64) -> (u64, u64) {
     let unused = 64u32.wrapping_sub(8u32.wrapping_mul(count as u32));
     let values = (word ^ ZEROS) & u64::MAX.wrapping_shl(unused);
@@ -88,7 +82,6 @@ fn joined(eight: u64) -> u64 {
 
 /// The number that the third to fifth of these bytes are, where they stand as in `" 200 `.
 #[inline(always)]
-#[must_use]
 pub fn status(word: u64) -> Option<u16> {
     let (status, wrong) = status_or_wrong(word);
     (wrong == 0).then_some(status as u16)
@@ -96,7 +89,6 @@ pub fn status(word: u64) -> Option<u16> {
 
 /// The same; with it nothing where they do, and something where they do not.
 #[inline(always)]
-#[must_use]
 pub fn status_or_wrong(word: u64) -> (u64, u64) {
     const LAYOUT: u64 = u64::from_le_bytes(*b"\" 000 \0\0");
     const PLAIN: u64 = u64::from_le_bytes([0xff, 0xff, 0, 0, 0, 0xff, 0, 0]);
@@ -122,13 +114,13 @@ mod tests {
         ) {
             let mut eight: Vec<u8> = text.iter().copied().take(8).collect();
             eight.resize(8, 0);
-            prop_assert_eq!(of(&text).to_le_bytes().to_vec(), eight.clone());
-            prop_assert_eq!(position(of(&text), byte), eight.iter().position(|b| *b == byte).unwrap_or(8));
+            prop_assert_eq!(first_eight(&text).to_le_bytes().to_vec(), eight.clone());
+            prop_assert_eq!(position(first_eight(&text), byte), eight.iter().position(|b| *b == byte).unwrap_or(8));
             let leading: String = eight.iter().take_while(|b| b.is_ascii_digit()).map(|b| char::from(*b)).collect();
-            prop_assert_eq!(digits(of(&text)), (leading.parse().unwrap_or(0), leading.len()));
+            prop_assert_eq!(digits(first_eight(&text)), (leading.parse().unwrap_or(0), leading.len()));
             for count in 1..=eight.len() {
                 let last = &eight[eight.len() - count..];
-                let (number, wrong) = last_digits(of(&eight), count as u64);
+                let (number, wrong) = last_digits(first_eight(&eight), count as u64);
                 let expected = last.iter().all(u8::is_ascii_digit).then(|| String::from_utf8_lossy(last).parse());
                 prop_assert_eq!((wrong == 0).then_some(Ok(number)), expected);
             }
@@ -137,7 +129,7 @@ mod tests {
 
     #[test]
     fn statuses_are_three_digits_in_their_place() {
-        let of = |text: &str| status(super::of(text.as_bytes()));
+        let of = |text: &str| status(super::first_eight(text.as_bytes()));
         for number in 0..1000 {
             assert_eq!(of(&format!("\" {number:03} 1")), Some(number));
         }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RowDoc;
+use super::row::RowDoc;
 use crate::finding::Finding;
 
 /// `boxscore logs`.

@@ -155,14 +155,12 @@ pub struct MixRanks {
 }
 
 /// How a path is called by its rank, from 1.
-#[must_use]
 pub fn path_of_rank(rank: u64) -> String {
     format!("/m-{rank:06}")
 }
 
 impl MixDoc {
     /// The share of requests on a connection that had carried one before; none where the log does not tell.
-    #[must_use]
     pub fn reuse(&self) -> Option<f64> {
         (self.connections.told > 0).then(|| float(self.connections.reused) / float(self.connections.told))
     }

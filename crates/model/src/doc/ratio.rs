@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ArmDoc, RowDoc};
+use super::row::RowDoc;
+use super::{ArmDoc, Paragraph};
 use crate::card::Cards;
 use crate::finding::Finding;
 use crate::params::Params;
@@ -17,7 +18,8 @@ pub struct RatioDoc {
     pub cards: Cards,
     pub schema: String,
     /// A summary of the rows in a few sentences: ready to paste.
-    pub paragraph: String,
+    #[schemars(with = "String")]
+    pub paragraph: Paragraph,
     /// The parameter, and its two values: every ratio is `over` / `under`.
     pub param: String,
     pub over: String,
@@ -31,29 +33,19 @@ pub struct RatioDoc {
     pub footnotes: Vec<String>,
 }
 
-/// The basis of an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// Blocks of one study.
-    Blocks,
-    /// Medians of runs.
-    Runs,
-    /// A published figure on either side: no interval.
-    Point,
-    /// There is none, as `why` says.
-    None,
-}
-
-impl Method {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Method::Blocks => "blocks",
-            Method::Runs => "runs",
-            Method::Point => "point",
-            Method::None => "none",
-        }
+crate::words! {
+    /// The basis of an interval.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Method as word {
+        /// Blocks of one study.
+        Blocks = "blocks",
+        /// Medians of runs.
+        Runs = "runs",
+        /// A published figure on either side: no interval.
+        Point = "point",
+        /// There is none, as `why` says.
+        None = "none",
     }
 }
 

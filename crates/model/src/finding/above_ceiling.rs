@@ -20,12 +20,12 @@ pub enum AboveCeiling {
     },
 }
 
-/// What a figure is held against.
+/// The limit that a figure is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Limit {
-    /// What the memory can deliver.
+    /// Peak rate of the memory.
     Memory(MemoryPeak),
-    /// What cores can load at a clock in Hz.
+    /// Most that cores can load at a clock in Hz.
     Cores { cores: usize, bytes_a_cycle: f64, clock: f64 },
     /// The least time of a dependent load at a clock in Hz.
     Load { cycles: f64, clock: f64 },
@@ -34,8 +34,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a figure must not be below it (latency).
-    #[must_use]
+    /// True if a figure must not be below it (latency).
     pub const fn is_least(&self) -> bool {
         matches!(self, Limit::Load { .. })
     }
@@ -77,7 +76,7 @@ impl Conclusion for AboveCeiling {
                 format!("{} below the ceilings of the hardware", count(*figures, "figure"))
             }
             AboveCeiling::Beyond { value, ceiling, unit, limit } => format!(
-                "{} is {} that {}, {}: this is not what it claims to be",
+                "not what it claims to be: {} is {} that {}, {}; do not use it",
                 quantity(*value, *unit),
                 if limit.is_least() { "below the least" } else { "above the most" },
                 limit.says(),
@@ -95,7 +94,7 @@ impl Conclusion for AboveCeiling {
             _ => None,
         })?;
         Some(format!(
-            "{} are beyond what this hardware can do (worst: {name}, {} times): they are not what they claim to be",
+            "not what they claim to be: {} are beyond what this hardware can do (worst: {name}, {} times); do not use them",
             all.figures,
             number(times)
         ))

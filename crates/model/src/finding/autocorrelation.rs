@@ -39,15 +39,16 @@ impl Conclusion for Autocorrelation {
                 count(*figures, "figure")
             ),
             Autocorrelation::Alike { lag1, effective_n } => format!(
-                "successive takes resemble each other (lag-1 autocorrelation {lag1:.2}): they count as {effective_n:.1} \
-                 independent takes"
+                "less certain than its takes suggest: successive ones resemble each other (lag-1 autocorrelation \
+                 {lag1:.2}), so that they count as {effective_n:.1} independent takes; more takes help"
             ),
         }
     }
 
     fn many(all: &Several<'_, Self>) -> Option<String> {
         Some(format!(
-            "successive takes of {} resemble each other: they count as fewer, their intervals are wider",
+            "less certain than their takes suggest: successive takes of {} resemble each other, so that they count as \
+             fewer and the intervals are wider; more takes help",
             all.figures
         ))
     }

@@ -38,7 +38,8 @@ impl Conclusion for Background {
             Background::Unread => "the load of other processes was not read during the takes".to_owned(),
             Background::Quiet { cpus } => format!("background load {} CPUs", number(*cpus)),
             Background::Busy { cpus } => format!(
-                "other processes used {} CPUs during its takes: end them (`top` shows which) and repeat it",
+                "the machine may do better: other processes used {} CPUs during its takes; end them (`top` shows which) \
+                 and repeat it",
                 number(*cpus)
             ),
         }
@@ -47,7 +48,8 @@ impl Conclusion for Background {
     fn many(all: &Several<'_, Self>) -> Option<String> {
         let (cpus, ..) = all.worst(Background::cpus)?;
         Some(format!(
-            "other processes used up to {} CPUs during {}: end them (`top` shows which) and repeat",
+            "the machine may do better: other processes used up to {} CPUs during {}; end them (`top` shows which) and \
+             repeat",
             number(cpus),
             all.figures
         ))

@@ -42,9 +42,9 @@ const fn way(apart: f64) -> &'static str {
 /// Only a clock that fell on a quiet machine may be heat.
 const fn advice(busy: bool, apart: f64) -> &'static str {
     match (busy, apart < 0.0) {
-        (true, _) => "the clock moved while others were busy; repeat it without them",
-        (false, true) => "repeat it with a fixed clock or a cooler machine",
-        (false, false) => "the clock moved; repeat it with a fixed clock",
+        (true, _) => "other processes were busy meanwhile: repeat without them",
+        (false, true) => "repeat with a fixed clock or a cooler machine",
+        (false, false) => "repeat with a fixed clock",
     }
 }
 
@@ -69,21 +69,23 @@ impl Conclusion for Clock {
             }
             Clock::Steady { median: None, .. } => "true clock steady".to_owned(),
             Clock::Moved { median, apart, takes, of, busy } => format!(
-                "the CPU clock {} was more than 3 % from the run's median of {} (up to {} {}): {}",
-                if *of == 1 { "during its take".to_owned() } else { format!("during {takes} of {of} takes") },
+                "may be off by up to {}: the CPU clock was more than 3 % from the run's median of {} during {} (worst {} {}); {}",
+                percent(apart.abs()),
                 hertz(*median),
+                if *of == 1 { "its take".to_owned() } else { format!("{takes} of {of} takes") },
                 percent(apart.abs()),
                 way(*apart),
                 advice(*busy, *apart)
             ),
             Clock::AboveHighest { median, max } => format!(
-                "the true clock of {} is above the highest of {}: one of the two is wrong",
+                "the clock is not to be trusted: the true clock of {} is above the highest of {}, so that one of the two \
+                 is wrong",
                 hertz(*median),
                 hertz(*max)
             ),
             Clock::BelowBase { median, base } => format!(
-                "the true clock of {} is below the base clock of {}: look at the governor, the power limit and the \
-                 temperature",
+                "the machine may do better: its true clock of {} is below its base clock of {}; look at the governor, the \
+                 power limit and the temperature",
                 hertz(*median),
                 hertz(*base)
             ),
@@ -91,17 +93,20 @@ impl Conclusion for Clock {
     }
 
     fn many(all: &Several<'_, Self>) -> Option<String> {
-        let moved = |clock: &Clock| match clock {
-            Clock::Moved { apart, median, .. } => Some((*apart, *median)),
+        let (_, worst, name) = all.worst(|clock| match clock {
+            Clock::Moved { apart, .. } => Some(*apart),
             _ => None,
-        };
-        let (apart, worst, name) = all.worst(|clock| moved(clock).map(|(apart, _)| apart))?;
+        })?;
+        let Clock::Moved { median, apart, busy, .. } = worst else { return None };
         Some(format!(
-            "clock: more than 3 % from the run's median of {} during takes of {} (worst {} {}: {name})",
-            hertz(moved(worst)?.1),
+            "may be off by up to {}: the CPU clock was more than 3 % from the run's median of {} during takes of {} \
+             (worst {} {}: {name}); {}",
+            percent(apart.abs()),
+            hertz(*median),
             all.figures,
             percent(apart.abs()),
-            way(apart)
+            way(*apart),
+            advice(*busy, *apart)
         ))
     }
 

@@ -29,8 +29,8 @@ impl Conclusion for ClockStep {
             ClockStep::Unread => "wall and monotonic clock were not compared".to_owned(),
             ClockStep::None => "no clock step".to_owned(),
             ClockStep::Stepped { seconds } => format!(
-                "the wall clock jumped by {} against the monotonic one during a take: was the machine suspended, \
-                 migrated or its clock set?",
+                "may hold a pause: the wall clock jumped by {} against the monotonic one during a take, as when the \
+                 machine is suspended, migrated or its clock is set; repeat it",
                 quantity(*seconds, Unit::Second)
             ),
         }
@@ -42,8 +42,8 @@ impl Conclusion for ClockStep {
             _ => None,
         })?;
         Some(format!(
-            "the wall clock jumped by up to {} against the monotonic one during takes of {}: was the machine suspended, \
-             migrated or its clock set?",
+            "may hold a pause: the wall clock jumped by up to {} against the monotonic one during takes of {}, as when \
+             the machine is suspended, migrated or its clock is set; repeat",
             quantity(seconds.abs(), Unit::Second),
             all.figures
         ))

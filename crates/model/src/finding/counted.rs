@@ -2,6 +2,7 @@
 
 use super::{Conclusion, Evidence, Several, Validity, evidence};
 use crate::format::{count, number};
+use crate::metrics::machine;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
@@ -11,7 +12,6 @@ pub enum Counter {
 }
 
 impl Counter {
-    #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
             Counter::Swap => "swap",
@@ -21,12 +21,11 @@ impl Counter {
     }
 
     /// The metric of `conditions` that counts it.
-    #[must_use]
     pub const fn metric(self) -> &'static str {
         match self {
-            Counter::Swap => "swapped",
-            Counter::MajorFaults => "major-faults",
-            Counter::ThermalThrottle => "thermal-throttle",
+            Counter::Swap => machine::SWAPPED.name(),
+            Counter::MajorFaults => machine::MAJOR_FAULTS.name(),
+            Counter::ThermalThrottle => machine::THERMAL.name(),
         }
     }
 
@@ -40,9 +39,9 @@ impl Counter {
 
     const fn advice(self) -> &'static str {
         match self {
-            Counter::Swap => "free memory or add more, then repeat it",
-            Counter::MajorFaults => "repeat it once the program is in memory",
-            Counter::ThermalThrottle => "cool the machine, or take the figure as its sustained one",
+            Counter::Swap => "free memory or add more, then repeat",
+            Counter::MajorFaults => "repeat once the program is in memory",
+            Counter::ThermalThrottle => "cool it, or take the figure as its sustained one",
         }
     }
 }
@@ -68,6 +67,8 @@ impl Counted {
     }
 }
 
+const BETTER: &str = "the machine may do better";
+
 /// `3 of 8 takes (12 in all)`.
 fn often(events: f64, takes: usize, of: usize) -> String {
     format!("{takes} of {} ({} in all)", count(of, "take"), number(events))
@@ -91,7 +92,8 @@ impl Conclusion for Counted {
             Counted::Unread(counter) => format!("`{}` was not read during the takes", counter.metric()),
             Counted::None(counter) => format!("{} 0", counter.kind()),
             Counted::Rose { counter, events, takes, of } => {
-                format!("{} in {}: {}", counter.what(), often(*events, *takes, *of), counter.advice())
+                let often = often(*events, *takes, *of);
+                format!("{BETTER}: {} in {often}; {}", counter.what(), counter.advice())
             }
         }
     }
@@ -103,7 +105,7 @@ impl Conclusion for Counted {
         })?;
         let Counted::Rose { counter, events, takes, of } = worst else { return None };
         Some(format!(
-            "{} during {} (worst: {name}, in {}): {}",
+            "{BETTER}: {} during {} (worst: {name}, in {}); {}",
             counter.what(),
             all.figures,
             often(*events, *takes, *of),

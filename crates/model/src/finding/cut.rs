@@ -26,16 +26,14 @@ impl Conclusion for Cut {
         let seconds = |seconds: f64| quantity(seconds, Unit::Second);
         let lasted = short.lasted.map_or_else(|| "an unknown time".to_owned(), seconds);
         let how = match (short.asked, short.requests.zip(short.requests_asked)) {
-            (Some(asked), _) => format!("the take lasted {lasted} of the {asked} s asked for"),
-            (None, Some((sent, asked))) => {
-                format!("the take lasted {lasted} and made {sent} of the {asked} requests asked for")
-            }
+            (Some(asked), _) => format!("of the {asked} s asked for"),
+            (None, Some((sent, asked))) => format!("with {sent} of the {asked} requests asked for"),
             (None, None) => {
                 let file = self.replay.as_deref().unwrap_or("its file");
-                format!("the take lasted {lasted}, not to the end of {file}")
+                format!("before the end of {file}")
             }
         };
-        format!("ended by the user: {how}; its figures are of that time alone")
+        format!("its figures are of a part of the load: ended by the user after {lasted} {how}")
     }
 
     fn evidence(&self) -> Evidence {

@@ -33,7 +33,7 @@ impl Conclusion for Drift {
             Drift::TooFew => "no figure has enough takes to see a drift".to_owned(),
             Drift::None { figures, .. } => format!("no drift in {}", count(*figures, "figure")),
             Drift::Drifted { change, p, .. } => format!(
-                "{} by {} from the first to the second half of its takes (p {}): not settled; warm up longer or look at \
+                "not settled: {} by {} from the first to the second half of its takes (p {}); warm up longer or look at \
                  the clock",
                 way(*change),
                 percent(change.abs()),
@@ -48,7 +48,7 @@ impl Conclusion for Drift {
             _ => None,
         })?;
         Some(format!(
-            "{} drifted within the run (worst: {name} {} by {}): not settled; warm up longer or look at the clock",
+            "not settled: {} drifted within the run (worst: {name} {} by {}); warm up longer or look at the clock",
             all.figures,
             way(change),
             percent(change.abs())

@@ -25,16 +25,17 @@ pub enum Drops {
 #[derive(Debug, PartialEq, Eq)]
 pub struct DropCounter {
     pub name: &'static str,
+    /// The doubt about figures of a load that met it.
+    pub doubt: &'static str,
     pub says: &'static str,
     pub advice: &'static str,
     pub settings: &'static [&'static str],
-    /// Whether single ones are nothing to speak of.
+    /// True if a few of them are normal.
     pub usual: bool,
 }
 
 impl DropCounter {
     /// `raise net.core.somaxconn (net.core.somaxconn is 128)`.
-    #[must_use]
     pub fn advice(&self, settings: &[(String, String)]) -> String {
         if settings.is_empty() {
             return self.advice.to_owned();
@@ -50,7 +51,14 @@ const fn counter(
     advice: &'static str,
     settings: &'static [&'static str],
 ) -> DropCounter {
-    DropCounter { name, says, advice, settings, usual: false }
+    DropCounter {
+        name,
+        doubt: "may measure a limit of the kernel, not the server",
+        says,
+        advice,
+        settings,
+        usual: false,
+    }
 }
 
 pub static COUNTERS: [DropCounter; 8] = [
@@ -92,6 +100,7 @@ pub static COUNTERS: [DropCounter; 8] = [
     ),
     DropCounter {
         usual: true,
+        doubt: "response times may hold waits for lost packets",
         ..counter(
             names::RETRANSMITS,
             "segments sent again",
@@ -101,6 +110,7 @@ pub static COUNTERS: [DropCounter; 8] = [
     },
     DropCounter {
         usual: true,
+        doubt: "not all that was offered was served",
         ..counter(
             names::RESETS,
             "connections reset",
@@ -136,7 +146,8 @@ impl Conclusion for Drops {
                     0 | 1 => String::new(),
                     loads => format!(" (and in {} more loads)", loads - 1),
                 };
-                format!("{most:.0} {}{at}{more}: {}", counter.says, counter.advice(settings))
+                let (doubt, says) = (counter.doubt, counter.says);
+                format!("{doubt}: {most:.0} {says}{at}{more}; {}", counter.advice(settings))
             }
         }
     }

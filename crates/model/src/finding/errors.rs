@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::{Conclusion, Evidence, Several, Validity};
 use crate::format::{list, percent};
 
+const COUNTED: &str = "throughput counts good answers alone";
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Errors {
     None,
@@ -48,8 +50,8 @@ impl Failed {
 
     const fn advice(&self) -> &'static str {
         match self.is_overload {
-            true => "more was offered than it could answer; throughput counts good answers alone",
-            false => "throughput counts good answers alone; look at the server's error log and limits",
+            true => "; more was offered than it could answer",
+            false => "; look at the server's error log and limits",
         }
     }
 }
@@ -77,9 +79,8 @@ impl Conclusion for Errors {
 
     fn one(&self) -> String {
         let Errors::Failed(failed) = self else { return "no request failed".to_owned() };
-        let of =
-            failed.share.map_or_else(String::new, |share| format!(" ({} of its requests)", percent(share)));
-        format!("failed: {}{of}: {}", list(&failed.named()), failed.advice())
+        let share = failed.share.map_or_else(String::new, |share| format!("{} of its ", percent(share)));
+        format!("{COUNTED}: {share}requests failed: {}{}", list(&failed.named()), failed.advice())
     }
 
     /// Failures by kind over all loads, and the worst share.
@@ -100,9 +101,9 @@ impl Conclusion for Errors {
         let first = failed().next()?;
         let advice = match failed().all(|one| one.is_overload == first.is_overload) {
             true => first.advice(),
-            false => "throughput counts good answers alone",
+            false => "",
         };
-        Some(format!("requests failed in {}{worst}: {}: {advice}", all.figures, named.join(", ")))
+        Some(format!("{COUNTED}: requests failed in {}{worst}: {}{advice}", all.figures, named.join(", ")))
     }
 
     fn evidence(&self) -> Evidence {

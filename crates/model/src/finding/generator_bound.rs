@@ -102,8 +102,7 @@ impl fmt::Display for Capacity {
 }
 
 impl Cause {
-    /// What makes it a lower bound.
-    #[must_use]
+    /// The reason why it is a lower bound.
     pub fn text(&self, cores: &Cores) -> String {
         match self {
             Cause::Busy { share } => format!("{cores} {} of its time", percent(*share)),
@@ -122,8 +121,7 @@ impl Cause {
         }
     }
 
-    /// What to try.
-    #[must_use]
+    /// Advice.
     pub const fn advice(&self) -> &'static str {
         match self {
             Cause::Starved { is_shared: false, .. } => {
@@ -138,8 +136,7 @@ impl Cause {
         }
     }
 
-    /// Whether other programs fill the generator's core.
-    #[must_use]
+    /// True if other programs fill the generator's core.
     pub const fn is_of_others(&self) -> bool {
         matches!(self, Cause::Starved { is_shared: false, .. })
     }
@@ -159,7 +156,7 @@ impl Cause {
         }
     }
 
-    /// Whether [`Cause::text`] tells how busy the generator's core was.
+    /// True if [`Cause::text`] tells how busy the generator's core was.
     const fn tells_share(&self) -> bool {
         matches!(self, Cause::Busy { .. } | Cause::Starved { .. })
     }
@@ -191,13 +188,11 @@ fn reach(generators: f64) -> String {
 }
 
 /// Requests a second.
-#[must_use]
 pub fn rate(per_second: f64) -> String {
     quantity(per_second, Unit::PerSec)
 }
 
 /// `38 % more`, `9.90 times as much`, of a ratio above 1.
-#[must_use]
 pub fn more(ratio: f64) -> String {
     match ratio < 3.0 {
         true => format!("{} more", percent(ratio - 1.0)),

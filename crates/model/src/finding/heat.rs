@@ -42,7 +42,8 @@ impl Conclusion for Heat {
                 format!("no sustained fall of the clock in {}", quantity(*seconds, Unit::Second))
             }
             Heat::Fell { start, end, seconds } => format!(
-                "clock fell {} -> {} within {:.0} s of load: figures taken before are not sustained ones",
+                "figures taken early are not sustained ones: clock fell {} -> {} within {:.0} s of load; repeat them on the \
+                 warm machine",
                 bare(*start),
                 quantity(*end, Unit::Hertz),
                 seconds.max(1.0)

@@ -47,7 +47,7 @@ impl Conclusion for Late {
                     None => format!("the most to be trusted is {}", seconds(*most)),
                 };
                 format!(
-                    "1 in 100 requests was sent {} late or more, {beside}: its response times hold the generator's delay; \
+                    "its response times hold the generator's delay: 1 in 100 requests was sent {} late or more, {beside}; \
                      give the generator a core of its own, or less load",
                     seconds(*p99)
                 )
@@ -61,8 +61,8 @@ impl Conclusion for Late {
             _ => None,
         })?;
         Some(format!(
-            "1 in 100 requests was sent up to {} late or more in {}: their response times hold the generator's delay; \
-             give the generator a core of its own, or less load",
+            "response times hold the generator's delay: 1 in 100 requests was sent up to {} late or more in {}; give the \
+             generator a core of its own, or less load",
             seconds(p99),
             all.figures
         ))

@@ -29,8 +29,8 @@ impl Conclusion for Little {
             Little::NotCounted => "requests in flight were not counted".to_owned(),
             Little::Holds { apart } => format!("Little's law within {}", percent(*apart)),
             Little::Broken { in_flight, by_little, .. } => format!(
-                "{} requests were in flight, but by Little's law there must have been {}: an error of the load engine; \
-                 please report it",
+                "not to be trusted: {} requests were in flight, but by Little's law there must have been {}; this is an \
+                 error of the load engine, please report it",
                 number(*in_flight),
                 number(*by_little)
             ),
@@ -43,8 +43,8 @@ impl Conclusion for Little {
             _ => None,
         })?;
         Some(format!(
-            "requests in flight differ by up to {} from those of Little's law in {}: an error of the load engine; please \
-             report it",
+            "not to be trusted: requests in flight differ by up to {} from those of Little's law in {}; this is an error \
+             of the load engine, please report it",
             percent(apart),
             all.figures
         ))

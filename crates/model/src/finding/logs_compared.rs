@@ -1,4 +1,4 @@
-//! Whether groups of requests may be compared, by what was served, when, and on which machines: `means`,
+//! Differences that limit a comparison of groups of requests: by what was served, when, and on which machines: `means`,
 //! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `cacheability`, `hours`, `unshared`, `mix`,
 //! `time-confounded`, `cut`, `clocks`, `telemetry`, `page-cache`.
 
@@ -83,7 +83,7 @@ pub enum LogsCompared {
         at: f64,
         is_after: bool,
     },
-    /// What was compared with what.
+    /// How the two sides of a cut were compared.
     Cut {
         before: f64,
         after: f64,
@@ -118,12 +118,25 @@ pub struct TimeBlocks {
     pub is_matched: bool,
 }
 
-/// What time brings along that no figure undoes.
+/// The doubt that every comparison over time has.
 const CHANGES: &str =
     "(load, content, clients, caches that warmed, other work on the machine) is in the difference too";
 const HOUR: i64 = 3600;
 
 impl TimeBlocks {
+    const fn is_doubtful(self) -> bool {
+        self.of_day.is_none() || self.is_matched
+    }
+
+    /// The front of the sentence: the doubt that the comparison has. Empty where it has none.
+    const fn doubt(self) -> &'static str {
+        match (self.of_day, self.is_matched) {
+            (None, _) => "the hour of the day is in the difference: ",
+            (Some(_), true) => "how days differ is not in the interval: ",
+            (Some(_), false) => "",
+        }
+    }
+
     fn compared(self) -> String {
         match self.of_day {
             Some(HOUR) => "one class of size and one hour of the day are compared".to_owned(),
@@ -139,8 +152,7 @@ impl TimeBlocks {
 
     fn drawn(self) -> String {
         match self.is_matched {
-            true => "parts of the day, each side's beside the other's: how days differ is not in it, since a side has \
-                     less than two days"
+            true => "parts of the day, each side's beside the other's, since a side has less than two days"
                 .to_owned(),
             false => format!("blocks of {} of each side", duration(self.length as f64)),
         }
@@ -149,8 +161,8 @@ impl TimeBlocks {
 
 fn statuses(distance: f64, status: u16, arm: &Share, base: &Share) -> String {
     format!(
-        "statuses differ in {} of the requests, {status} most: {} of {}, {} of {}; compare one status with --where \
-         status={status}",
+        "not like with like: statuses differ in {} of the requests, {status} most ({} of {}, {} of {}); compare one \
+         status with --where status={status}",
         percent(distance),
         percent(arm.share),
         arm.label,
@@ -162,12 +174,12 @@ fn statuses(distance: f64, status: u16, arm: &Share, base: &Share) -> String {
 fn hours(arm: &Share, base: &Share) -> String {
     if shares_none(arm) {
         return format!(
-            "{} and {} share no hour: whatever changed meanwhile is in the difference",
+            "whatever changed meanwhile is in the difference: {} and {} share no hour",
             arm.label, base.label
         );
     }
     format!(
-        "{} of {}'s requests and {} of {}'s came in hours that the other did not serve; they are not compared",
+        "a part is not compared: {} of {}'s requests and {} of {}'s came in hours that the other did not serve",
         percent(arm.share),
         arm.label,
         percent(base.share),
@@ -184,10 +196,10 @@ fn clocks(host: Option<&str>, step: f64, drift: Option<f64>) -> String {
         format!("; during the run its clock drifted by {drift:.3} s from the program's")
     });
     format!(
-        "requests are by the clock of the server that logged them, the machine's figures by that of {}: the two clocks \
-         were not compared, and rows of {} are off where they differ by more{drift}",
-        host.unwrap_or("the host that recorded them"),
-        duration(step)
+        "rows are off where two clocks differ by more than {}: requests are by the clock of the server that logged \
+         them, the machine's figures by that of {}, and the two clocks were not compared{drift}",
+        duration(step),
+        host.unwrap_or("the host that recorded them")
     )
 }
 
@@ -198,7 +210,8 @@ fn page_cache(arm: &Cache, base: &Cache) -> String {
         None => "an unknown amount".to_owned(),
     };
     format!(
-        "{}'s page cache is {} than {}'s: {} beside {}; its disks read {}, the others {}",
+        "the page cache may make the difference: {}'s page cache is {} than {}'s, {} beside {}; its disks read {}, \
+         the others {}",
         arm.label,
         if arm.bytes < base.bytes { "smaller" } else { "larger" },
         base.label,
@@ -242,7 +255,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::Hours { is_doubtful, .. } | LogsCompared::Clocks { is_doubtful, .. } => {
                 doubtful(*is_doubtful)
             }
-            LogsCompared::Cut { blocks, .. } => doubtful(blocks.of_day.is_none() || blocks.is_matched),
+            LogsCompared::Cut { blocks, .. } => doubtful(blocks.is_doubtful()),
             LogsCompared::Means { .. }
             | LogsCompared::RequestCounts { .. }
             | LogsCompared::RequestRates { .. }
@@ -278,7 +291,8 @@ impl Conclusion for LogsCompared {
                 statuses(*distance, *status, arm, base)
             }
             LogsCompared::Cacheability { arm, base } => format!(
-                "{} of {}'s requests and {} of {}'s were not modified (304): their clients' caches differ",
+                "not like with like: {} of {}'s requests and {} of {}'s were not modified (304), so that their clients' \
+                 caches differ",
                 percent(arm.share),
                 arm.label,
                 percent(base.share),
@@ -286,7 +300,7 @@ impl Conclusion for LogsCompared {
             ),
             LogsCompared::Hours { arm, base, .. } => hours(arm, base),
             LogsCompared::Unshared { shared } => format!(
-                "only {} of the bytes are of a size and time that both served; the rest is not compared",
+                "a part is not compared: only {} of the bytes are of a size and time that both served",
                 percent(*shared)
             ),
             LogsCompared::Mix { crude, stratified } => format!(
@@ -295,23 +309,24 @@ impl Conclusion for LogsCompared {
                 number(*stratified)
             ),
             LogsCompared::Confounded { .. } => format!(
-                "before and after share no time: whatever else changed meanwhile {CHANGES}; two groups at the same time \
+                "whatever else changed meanwhile {CHANGES}: before and after share no time; two groups at the same time \
                  would tell"
             ),
             LogsCompared::ConfoundedAlone { of, given, is_after, .. } => format!(
-                "{of} was cut at {given}, and this is what was served {}: beside the other side, whatever else changed \
-                 meanwhile {CHANGES}",
+                "beside the other side, whatever else changed meanwhile {CHANGES}: {of} was cut at {given}, and this is \
+                 what was served {}",
                 if *is_after { "from then on" } else { "before it" }
             ),
             LogsCompared::Cut { before, after, blocks } => format!(
-                "{} before and {} after; requests of {}; the interval draws {}",
+                "{}{} before and {} after; requests of {}; the interval draws {}",
+                blocks.doubt(),
                 duration(*before),
                 duration(*after),
                 blocks.compared(),
                 blocks.drawn()
             ),
             LogsCompared::Clocks { host, step, drift, .. } => clocks(host.as_deref(), *step, *drift),
-            LogsCompared::NoTelemetry(why) => why.clone(),
+            LogsCompared::NoTelemetry(why) => format!("the machine is not shown beside the requests: {why}"),
             LogsCompared::PartOfTelemetry { covered } => format!(
                 "the machine was recorded during {} of the log's time; rows are of that alone",
                 percent(*covered)

@@ -1,4 +1,4 @@
-//! What is odd about logs themselves: `file-twice`, `format-short`, `zero-time`, `time-unit`, `time-limit`, `groups`,
+//! Oddities of the logs themselves: `file-twice`, `format-short`, `zero-time`, `time-unit`, `time-limit`, `groups`,
 //! `span`.
 
 use std::fmt;
@@ -60,17 +60,17 @@ impl fmt::Display for TimeUnit {
         match self {
             TimeUnit::TooFast { median_ns } => write!(
                 to,
-                "half of the requests took less than {}: the times may be written in a larger unit than the format says",
+                "times may be too small: half of the requests took less than {}; they may be written in a larger unit than the format says",
                 shown(*median_ns)
             ),
             TimeUnit::TooSlow { median_ns } => write!(
                 to,
-                "half of the requests took more than {}: the times may be written in a smaller unit than the format says",
+                "times may be too large: half of the requests took more than {}; they may be written in a smaller unit than the format says",
                 shown(*median_ns)
             ),
             TimeUnit::WholeThousands { percent } => write!(
                 to,
-                "{percent} % of the times are whole thousands of the unit: the clock that made them is that much coarser"
+                "times are a thousand times coarser than their unit: {percent} % of them are whole thousands of it"
             ),
         }
     }
@@ -105,23 +105,27 @@ impl Conclusion for LogsRead {
         match self {
             LogsRead::FileTwice { name, before } => {
                 let same = before.as_ref().map_or_else(String::new, |before| format!(", as {before}"));
-                format!("{name} was given before{same}: its lines count twice")
+                format!("its lines count twice: {name} was given before{same}; give it once")
             }
             LogsRead::FormatShort { name, over, of, format } => format!(
-                "{name}: {over} of the first {} would fit {format} without their last word too: the format has fewer \
-                 fields than the lines, and its last one takes the rest",
+                "the last field takes the rest of the line: {over} of the first {} of {name} would fit {format} without \
+                 their last word too, so the format has fewer fields than the lines; name every field",
                 count(*of, "line")
             ),
             LogsRead::NoTimes(why) => format!("no times, no speed: {why}"),
             LogsRead::NoMean(why) => format!("no mean of ratios: {why}"),
             LogsRead::TimeUnit(unit) => unit.to_string(),
             LogsRead::TimeLimit { requests, seconds } => format!(
-                "{} took longer than {seconds:.0} s, and how much longer is not told apart",
+                "a percentile this high is a lower bound: {} took longer than {seconds:.0} s, and how much longer is not \
+                 told apart",
                 count(*requests, "request")
             ),
-            LogsRead::TooManyGroups => "more groups than are kept: use a coarser --by, or --where".to_owned(),
+            LogsRead::TooManyGroups => {
+                "not every group is shown: there are more than are kept; use a coarser --by, or --where"
+                    .to_owned()
+            }
             LogsRead::TooLong => {
-                "the lines span more than a year: days and the comparison by time are left out; use --where"
+                "days and the comparison by time are left out: the lines span more than a year; use --where"
                     .to_owned()
             }
         }

@@ -19,7 +19,7 @@ pub enum MemoryCeiling {
     },
 }
 
-/// What the memory can deliver by its specification. Shown as `2 x DDR5-5600`.
+/// Peak rate of the memory by its specification. Shown as `2 x DDR5-5600`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryPeak {
     pub channels: f64,
@@ -32,7 +32,6 @@ pub struct MemoryPeak {
 impl MemoryPeak {
     const BUS_BYTES: f64 = 8.0;
 
-    #[must_use]
     pub const fn bytes_per_sec(&self) -> f64 {
         self.channels * self.transfers * MemoryPeak::BUS_BYTES
     }

@@ -74,46 +74,37 @@ pub use throttled::Throttled;
 pub use timer::Timer;
 pub use told::Told;
 
-/// What a validity rule says of a number. A rule without inputs says `Unknown`, never `Ok`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Validity {
-    Ok,
-    Unknown,
-    Doubtful,
-    Invalid,
-}
-
-impl Validity {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Validity::Ok => "ok",
-            Validity::Unknown => "unknown",
-            Validity::Doubtful => "doubtful",
-            Validity::Invalid => "invalid",
-        }
+crate::words! {
+    /// Validity of a number. A rule without inputs says `Unknown`, never `Ok`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Validity as word {
+        Ok = "ok",
+        Unknown = "unknown",
+        Doubtful = "doubtful",
+        Invalid = "invalid",
     }
 }
 
 /// The numbers behind a sentence by name, in base units.
 pub type Evidence = BTreeMap<String, f64>;
 
-/// What one rule concluded: its kind, how grave it is, and the sentences that say it.
+/// Conclusion of one rule: its kind, how grave it is, and the sentences that say it.
 pub trait Conclusion {
     /// The rule's name: `clock`, `throttled`, `page-cache`, `above-ceiling`.
     fn kind(&self) -> &str;
 
     fn state(&self) -> Validity;
 
-    /// The sentence about one subject, and what to do where something can be done.
+    /// The sentence about one subject. One that doubts begins with the consequence (what may not be concluded). Then it
+    /// says the cause with its number, and what to do where something can be done.
     fn one(&self) -> String;
 
     fn evidence(&self) -> Evidence {
         Evidence::new()
     }
 
-    /// Whether [`Conclusion::one`] names its subject itself, so that it is not put in front.
+    /// True if [`Conclusion::one`] names its subject itself, so that it is not put in front.
     fn names_subject(&self) -> bool {
         false
     }
@@ -150,7 +141,7 @@ impl<'a, T> Several<'a, T> {
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident,)+) => {
-        /// What was concluded. One variant for each rule or small family of rules.
+        /// A conclusion. One variant for each rule or small family of rules.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Rule {
             $($(#[$doc])* $rule($rule),)+
@@ -222,35 +213,34 @@ rules! {
 }
 
 impl Rule {
-    #[must_use]
     pub fn kind(&self) -> &str {
         self.conclusion().kind()
     }
 
-    #[must_use]
+    /// True for rules of the CPU clock and of what moves it.
+    pub fn is_of_clock(&self) -> bool {
+        ["clock", "clock-step", Counter::ThermalThrottle.kind()].contains(&self.kind())
+    }
+
     pub fn state(&self) -> Validity {
         self.conclusion().state()
     }
 
     /// The sentence about one subject.
-    #[must_use]
     pub fn one(&self) -> String {
         self.conclusion().one()
     }
 
-    #[must_use]
     pub fn evidence(&self) -> Evidence {
         self.conclusion().evidence()
     }
 
-    /// Whether [`Rule::one`] names its subject itself.
-    #[must_use]
+    /// True if [`Rule::one`] names its subject itself.
     pub fn names_subject(&self) -> bool {
         self.conclusion().names_subject()
     }
 
     /// One sentence about several figures: each rule of one kind with the name of its figure. `figures` counts them.
-    #[must_use]
     pub fn many(members: &[(&Rule, &str)], figures: &str) -> String {
         let Some((first, name)) = members.first() else { return figures.to_owned() };
         if let Some(own) = first.own_many(members, figures) {
@@ -264,7 +254,6 @@ impl Rule {
     }
 
     /// The rule without what was added when takes were gathered.
-    #[must_use]
     pub fn base(&self) -> &Rule {
         match self {
             Rule::InTakes(gathered) => gathered.rule.base(),
@@ -284,15 +273,13 @@ pub struct Finding {
 
 impl Finding {
     /// About the whole run, until [`Finding::about`] says otherwise.
-    #[must_use]
     pub fn new(rule: impl Into<Rule>) -> Finding {
         let rule = rule.into();
         Finding { state: rule.state(), subject: Subject::RUN, rule }
     }
 
     /// A conclusion that another program made: it has a sentence already.
-    #[must_use]
-    pub fn told(kind: &str, state: Validity, text: impl Into<String>) -> Finding {
+    pub fn foreign(kind: &str, state: Validity, text: impl Into<String>) -> Finding {
         Finding::new(Told { kind: kind.to_owned(), state, text: text.into(), evidence: Evidence::new() })
     }
 
@@ -302,18 +289,15 @@ impl Finding {
         self
     }
 
-    #[must_use]
     pub fn kind(&self) -> &str {
         self.rule.kind()
     }
 
     /// The sentence.
-    #[must_use]
     pub fn text(&self) -> String {
         self.rule.one()
     }
 
-    #[must_use]
     pub fn evidence(&self) -> Evidence {
         self.rule.evidence()
     }
@@ -341,6 +325,8 @@ pub struct FindingDoc {
     /// A sentence with numbers, and what to do where something can be done.
     pub text: String,
     /// The numbers behind the sentence, in base units.
+    #[serde(with = "crate::exact")]
+    #[schemars(with = "BTreeMap<String, f64>")]
     pub evidence: BTreeMap<String, f64>,
 }
 
@@ -357,11 +343,11 @@ impl From<Finding> for FindingDoc {
 }
 
 impl From<FindingDoc> for Finding {
-    /// What instruments record is typed again where kind and evidence make the same sentence; anything else keeps its
-    /// sentence as it is.
+    /// A refusal of an instrument is typed again if kind, state and evidence say all of it: the sentence of an older
+    /// file may have other words. Anything else keeps its sentence as it is.
     fn from(doc: FindingDoc) -> Finding {
         let FindingDoc { kind, state, subject, text, evidence } = doc;
-        let rule = match Recorded::read(&kind, state, &text, &evidence) {
+        let rule = match Recorded::read(&kind, state, &evidence) {
             Some(recorded) => recorded,
             None => Told { kind, state, text, evidence }.into(),
         };

@@ -46,8 +46,8 @@ impl Conclusion for NoisyNeighbour {
                 format!("runs of this machine agree within {}", percent(*floor))
             }
             NoisyNeighbour::Noisy { floor, .. } => format!(
-                "runs of this machine differ by {} with nothing changed: something else is at work (a neighbour, heat, \
-                 placement); a smaller difference means nothing here",
+                "a difference below {} means nothing here: runs of this machine differ by that much with nothing changed; \
+                 something else is at work (a neighbour, heat, placement)",
                 percent(*floor)
             ),
         }
@@ -56,7 +56,8 @@ impl Conclusion for NoisyNeighbour {
     fn many(all: &Several<'_, Self>) -> Option<String> {
         let (floor, ..) = all.worst(NoisyNeighbour::floor)?;
         Some(format!(
-            "runs of this machine differ by up to {} with nothing changed, in {}: a smaller difference means nothing here",
+            "a difference below {} means nothing here: runs of this machine differ by up to that much with nothing \
+             changed, in {}",
             percent(floor),
             all.figures
         ))

@@ -4,7 +4,7 @@ use super::{Conclusion, Evidence, Validity, known};
 use crate::format::{percent, quantity};
 use crate::unit::Unit;
 
-/// CPU seconds within `seconds` of sittings.
+/// CPU time of boxscore itself. All times are in seconds; `seconds` is the length of the sittings that were counted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OwnCost {
     NotEnded,
@@ -57,8 +57,8 @@ impl Conclusion for OwnCost {
                 format!("boxscore used {share} of one core or more beside the takes: {each}")
             }
             Validity::Doubtful | Validity::Invalid => format!(
-                "boxscore used {share} of one core beside the takes, so figures that need every core are that much too \
-                 low: {each}"
+                "figures that need every core are that much too low: boxscore used {share} of one core beside the takes: \
+                 {each}"
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! What instruments refuse during a take: `page-cache`, `flush`, `cached`, `huge-pages`, `copies-apart`, `spinning`.
+//! Refusals of instruments during a take: `page-cache`, `flush`, `cached`, `huge-pages`, `copies-apart`, `spinning`.
 //!
 //! These travel from the measuring child to the program and into the store, as kind, sentence and evidence;
 //! [`Recorded::read`] makes them typed again.
@@ -61,8 +61,8 @@ pub enum Recorded {
 pub const TIMES_CACHE: u64 = 4;
 
 impl Recorded {
-    /// The refusal that has this kind, sentence and evidence. `None` where the evidence does not say all of it.
-    pub(super) fn read(kind: &str, state: Validity, text: &str, evidence: &Evidence) -> Option<Rule> {
+    /// The refusal that has this kind and evidence. `None` where the evidence does not say all of it.
+    pub(super) fn read(kind: &str, state: Validity, evidence: &Evidence) -> Option<Rule> {
         let number = |name: &str| evidence.get(name).copied();
         let whole = |name: &str| number(name).map(|number| number as u64);
         let array = whole("array_bytes");
@@ -88,7 +88,7 @@ impl Recorded {
             "timer" => Timer::Broken { share: number("share")? }.into(),
             _ => return None,
         };
-        (rule.state() == state && rule.one() == text && rule.evidence() == *evidence).then_some(rule)
+        (rule.state() == state && rule.evidence() == *evidence).then_some(rule)
     }
 }
 
@@ -126,47 +126,52 @@ impl Conclusion for Recorded {
         match self {
             Recorded::ReadsUnknown(why) => format!("whether the device did the reads cannot be told: {why}"),
             Recorded::PageCache { device_bytes, read_bytes } => format!(
-                "the device delivered {device_bytes} of the {read_bytes} bytes that were read; a cache answered the rest"
+                "measures a cache, not the device: the device delivered {device_bytes} of the {read_bytes} bytes that were \
+                 read"
             ),
             Recorded::SyncsUnknown(why) => {
                 format!("whether synced data reached the medium cannot be told: {why}")
             }
             Recorded::Flush { flushes: 0, syncs } => format!(
-                "the device has a volatile write cache, and its flush counter did not move in {syncs} syncs: they \
-                 returned before the data was safe"
+                "syncs returned before the data was safe: the device has a volatile write cache, and its flush counter did \
+                 not move in {syncs} syncs"
             ),
             Recorded::Flush { flushes, syncs } => format!(
-                "the device has a volatile write cache, and it was flushed {flushes} times for {syncs} syncs"
+                "syncs may have returned before the data was safe: the device has a volatile write cache, and it was \
+                 flushed {flushes} times for {syncs} syncs"
             ),
             Recorded::CacheUnknown { array_bytes } => format!(
                 "the machine reports no last-level cache, so {} may be too small to leave it",
                 show_bytes(*array_bytes)
             ),
             Recorded::SmallArray { array_bytes, llc_bytes } => format!(
-                "{} is {:.1} times the last-level cache of {} that the machine reports; {TIMES_CACHE} times are needed to \
-                 be sure of memory",
+                "may measure the cache, not memory: {} is {:.1} times the last-level cache of {} that the machine reports; \
+                 {TIMES_CACHE} times are needed to be sure of memory",
                 show_bytes(*array_bytes),
                 *array_bytes as f64 / *llc_bytes as f64,
                 show_bytes(*llc_bytes)
             ),
             Recorded::FewLines { touched_bytes, llc_bytes } => format!(
-                "the chain touches {} of cache lines, and the machine reports a last-level cache of {}",
+                "may measure the cache, not memory: the chain touches {} of cache lines, and the machine reports a \
+                 last-level cache of {}",
                 show_bytes(*touched_bytes),
                 show_bytes(*llc_bytes)
             ),
             Recorded::HugePagesUnknown(why) => format!("how much lies in huge pages cannot be told: {why}"),
             Recorded::HugePages { huge_bytes, array_bytes } => format!(
-                "the kernel put {} of {} MiB in huge pages; see /sys/kernel/mm/transparent_hugepage/enabled",
+                "not of huge pages alone: the kernel put {} of {} MiB in huge pages; see \
+                 /sys/kernel/mm/transparent_hugepage/enabled",
                 huge_bytes >> 20,
                 array_bytes >> 20
             ),
             Recorded::CopiesApart { kernel, copies, overlap } => format!(
-                "the scored batches of {copies} copies of {kernel} ran beside each other for {:.0} % of their time only",
+                "may be too high: the scored batches of {copies} copies of {kernel} ran beside each other for {:.0} % of \
+                 their time only",
                 overlap * 100.0
             ),
             Recorded::Spinning { threads, cpus } => format!(
-                "mode=spin keeps {threads} threads busy and the control group has {cpus} CPUs: the kernel stops them for \
-                 part of the time; mode=block needs less"
+                "times hold pauses: mode=spin keeps {threads} threads busy and the control group has {cpus} \
+                 CPUs, so that the kernel stops them for part of the time; mode=block needs less"
             ),
         }
     }

@@ -32,7 +32,8 @@ impl Conclusion for Redirects {
         let count = self.share.map_or_else(|| format!("{all:.0}"), percent);
         if self.statuses.keys().all(|status| status == NOT_MODIFIED) {
             return format!(
-                "{count} of the answers were 304 (not modified), without content: leave out the headers that ask so"
+                "the figures are of answers without content: {count} of the answers were 304 (not modified); leave out the \
+                 headers that ask so"
             );
         }
         let names: Vec<&str> = self.statuses.keys().map(String::as_str).collect();
@@ -41,7 +42,7 @@ impl Conclusion for Redirects {
             None => (String::new(), "the page behind them"),
         };
         format!(
-            "{count} of the answers were redirects ({}), which are not followed{to}: the figures are of the redirects; \
+            "the figures are of the redirects: {count} of the answers were redirects ({}), which are not followed{to}; \
              load {what} itself",
             names.join(", ")
         )

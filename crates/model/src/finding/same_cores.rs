@@ -40,8 +40,8 @@ impl Conclusion for SameCores {
             SameCores::Shared(cores) => {
                 let named = cores.iter().map(|(cpu, busy)| format!("{cpu} ({} busy)", percent(*busy)));
                 format!(
-                    "generator and server share {}: each slows the other; generate from another machine, or give the \
-                     server cores of its own",
+                    "the server may do better: generator and server share {} and slow each other; generate from another \
+                     machine, or give the server cores of its own",
                     list(&named.collect::<Vec<_>>())
                 )
             }
@@ -51,8 +51,8 @@ impl Conclusion for SameCores {
     fn many(all: &Several<'_, Self>) -> Option<String> {
         let (busy, ..) = all.worst(SameCores::busiest)?;
         Some(format!(
-            "generator and server share a core, up to {} busy, in {}: each slows the other; generate from another \
-             machine, or give the server cores of its own",
+            "the server may do better: generator and server share a core, up to {} busy, in {}, and slow each other; \
+             generate from another machine, or give the server cores of its own",
             percent(busy),
             all.figures
         ))

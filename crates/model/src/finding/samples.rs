@@ -67,12 +67,11 @@ impl Conclusion for Samples {
                 format!("{} with at least {least} takes", count(*figures, "figure"))
             }
             Samples::TooFew { takes, least, more } => format!(
-                "{} too few for a 95 % interval, which needs {least}: {}",
-                if *takes == 1 { "1 take is".to_owned() } else { format!("{takes} takes are") },
+                "too few takes for a 95 % interval: it has {takes} and needs {least}; {}",
                 more.advice(*least)
             ),
             Samples::Broken { broken, takes } => format!(
-                "{broken} of {} gave no usable number: the measurement is broken",
+                "the measurement is broken: {broken} of {} gave no usable number",
                 count(*takes, "take")
             ),
         }
@@ -81,7 +80,7 @@ impl Conclusion for Samples {
     fn many(all: &Several<'_, Self>) -> Option<String> {
         if all.rules().any(|one| matches!(one, Samples::Broken { .. })) {
             return Some(format!(
-                "takes of {} gave no usable number: the measurement is broken",
+                "the measurement is broken: takes of {} gave no usable number",
                 all.figures
             ));
         }
@@ -92,13 +91,10 @@ impl Conclusion for Samples {
             })
         };
         let (least, most) = (few().map(|(takes, ..)| takes).min()?, few().map(|(takes, ..)| takes).max()?);
-        let takes = match least == most {
-            true => count(most, "take"),
-            false => format!("{least} to {most} takes"),
-        };
+        let takes = if least == most { most.to_string() } else { format!("{least} to {most}") };
         let (_, needed, more) = few().next()?;
         Some(format!(
-            "{} have {takes}, too few for a 95 % interval, which needs {needed}: {}",
+            "too few takes for a 95 % interval: {} have {takes} and need {needed}; {}",
             all.figures,
             more.advice(needed)
         ))

@@ -4,7 +4,7 @@ use super::{Conclusion, Evidence, Validity, known};
 use crate::format::{count, quantity};
 use crate::unit::Unit;
 
-/// What to look at.
+/// Advice.
 pub const ADVICE: &str = "see what the server does now and then: garbage collection, a checkpoint, a flush of logs, a reload, a lock";
 
 /// The longest stall of a load's takes. Times in s, from the start of the load.
@@ -22,7 +22,6 @@ pub struct Stall {
 
 impl Stall {
     /// `no answer for 980 ms from 3.20 s on, while about 980 requests came due`.
-    #[must_use]
     pub fn text(&self) -> String {
         let seconds = |seconds: f64| quantity(seconds, Unit::Second);
         let waited = match (self.due, self.in_flight) {
@@ -48,7 +47,7 @@ impl Conclusion for Stall {
     }
 
     fn one(&self) -> String {
-        format!("stalled: {}; {ADVICE}", self.text())
+        format!("its figures hold a stall of the server: {}; {ADVICE}", self.text())
     }
 
     fn evidence(&self) -> Evidence {

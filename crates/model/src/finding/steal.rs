@@ -38,7 +38,8 @@ impl Conclusion for Steal {
             Steal::Unread => "steal time was not read during the takes".to_owned(),
             Steal::Little { share } => format!("steal {}", percent(*share)),
             Steal::Much { share } => format!(
-                "the hypervisor took {} of the CPU time during its takes: a neighbour was busy; repeat it later",
+                "the machine may do better: the hypervisor took {} of the CPU time during its takes, since a neighbour was \
+                 busy; repeat it later",
                 percent(*share)
             ),
         }
@@ -47,7 +48,8 @@ impl Conclusion for Steal {
     fn many(all: &Several<'_, Self>) -> Option<String> {
         let (share, ..) = all.worst(Steal::share)?;
         Some(format!(
-            "the hypervisor took up to {} of the CPU time during {}: a neighbour was busy; repeat later",
+            "the machine may do better: the hypervisor took up to {} of the CPU time during {}, since a neighbour was \
+             busy; repeat later",
             percent(share),
             all.figures
         ))

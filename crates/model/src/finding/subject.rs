@@ -1,10 +1,10 @@
-//! What a finding is about: the run, an instrument, one of its figures, a load, or groups of requests.
+//! Subjects of findings: the run, an instrument, one of its figures, a load, or groups of requests.
 
 use std::fmt;
 
 use crate::params::Params;
 
-/// What a finding is about. Shown as `side: instrument metric k=v;k=v [arm]`, as far as each is there.
+/// Subject of a finding. Shown as `side: instrument metric k=v;k=v [arm]`, as far as each is there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Subject {
     /// The side of a comparison, such as a machine; `None` outside comparisons, and where sides share it.
@@ -48,23 +48,19 @@ pub struct FigureName {
 impl Subject {
     pub const RUN: Subject = Subject { side: None, about: About::Run };
 
-    #[must_use]
     pub fn instrument(name: &str) -> Subject {
         About::Instrument(name.to_owned()).into()
     }
 
-    #[must_use]
     pub fn label(label: &str) -> Subject {
         About::Label(label.to_owned()).into()
     }
 
-    #[must_use]
     pub fn groups(arm: &str, base: &str) -> Subject {
         About::Groups { arm: arm.to_owned(), base: base.to_owned() }.into()
     }
 
     /// The subject of a document: nothing or an instrument's name are what they are, anything else stays a label.
-    #[must_use]
     pub fn read(text: &str) -> Subject {
         match text {
             "" => Subject::RUN,
@@ -78,13 +74,11 @@ impl Subject {
         Subject { side: Some(side.to_owned()), ..self }
     }
 
-    #[must_use]
     pub fn is_run(&self) -> bool {
         self.side.is_none() && self.about == About::Run
     }
 
     /// The figure that it is about, or the figure that a load is named by.
-    #[must_use]
     pub const fn figure(&self) -> Option<&FigureName> {
         match &self.about {
             About::Figure(figure) | About::Load(figure) => Some(figure),
@@ -93,7 +87,6 @@ impl Subject {
     }
 
     /// The instrument that it is about, where it is about one.
-    #[must_use]
     pub fn of_instrument(&self) -> Option<&str> {
         match &self.about {
             About::Instrument(name) | About::Cell { instrument: name, .. } => Some(name),
@@ -103,7 +96,6 @@ impl Subject {
     }
 
     /// The arm that it is about; empty where there are none.
-    #[must_use]
     pub fn arm(&self) -> &str {
         self.figure().map_or("", |figure| &figure.arm)
     }
@@ -117,8 +109,7 @@ impl Subject {
         self
     }
 
-    /// Whether it is about this side, label or group of requests.
-    #[must_use]
+    /// True if it is about this side, label or group of requests.
     pub fn mentions(&self, name: &str) -> bool {
         let about = match &self.about {
             About::Groups { arm, base } => arm == name || base == name,

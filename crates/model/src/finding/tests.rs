@@ -420,6 +420,13 @@ fn every_finding_is_the_same_document_when_it_is_read_back() {
     }
 }
 
+#[test]
+fn a_refusal_in_the_words_of_an_older_file_is_typed_again() {
+    let finding = Finding::new(Recorded::PageCache { device_bytes: 4096, read_bytes: 8192 });
+    let old = FindingDoc { text: "the device delivered 4096 of 8192".into(), ..finding.clone().into() };
+    assert_eq!(Finding::from(old), finding);
+}
+
 /// The numbers of a sentence.
 fn numbers(text: &str) -> Vec<&str> {
     text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -452,7 +459,7 @@ fn one_and_many_say_the_same_numbers() {
 
 #[test]
 fn a_rule_without_a_sentence_for_many_says_that_of_the_first() {
-    let told = |text: &str| Finding::told("new", Validity::Doubtful, text).rule;
+    let told = |text: &str| Finding::foreign("new", Validity::Doubtful, text).rule;
     let (one, other) = (told("it is slow"), told("it is late"));
     assert_eq!(Rule::many(&[(&one, "a"), (&one, "b")], "2 figures (a, b)"), "2 figures (a, b): it is slow");
     let said = Rule::many(&[(&one, "a"), (&other, "b")], "2 figures (a, b)");

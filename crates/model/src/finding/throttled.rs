@@ -46,8 +46,7 @@ impl Conclusion for Throttled {
                 format!("no CPU quota stopped any take of {}", count(*figures, "figure"))
             }
             Throttled::Stopped { quota, takes, of, .. } => format!(
-                "stopped by {} in {takes} of {}: the figure measures the quota, not the machine; lift it or compare only \
-                 inside it",
+                "measures the quota, not the machine: stopped by {} in {takes} of {}; lift it or compare only inside it",
                 named(*quota),
                 count(*of, "take")
             ),
@@ -60,7 +59,7 @@ impl Conclusion for Throttled {
             _ => None,
         });
         Some(format!(
-            "{} stopped takes of {}: they measure the quota, not the machine; lift it or compare only inside it",
+            "measure the quota, not the machine: {} stopped takes of {}; lift it or compare only inside it",
             named(quota.map(|(cpus, ..)| cpus)),
             all.figures
         ))

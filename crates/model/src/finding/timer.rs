@@ -38,7 +38,7 @@ impl Conclusion for Timer {
             Timer::Unread => "the clock was not checked against a second one (run `timer`)".to_owned(),
             Timer::Agree { share } => format!("two clocks agree within {}", percent(*share)),
             Timer::Disagree { share } | Timer::Broken { share } => format!(
-                "two clocks of this machine disagree by {}: every time is off by that much",
+                "every time is off by {}: two clocks of this machine disagree by that much",
                 percent(*share)
             ),
         }

@@ -1,7 +1,7 @@
 //! How a number is written for people: the one place for rounding, prefixes, thousands separators and plurals.
 //!
-//! What goes in: values in base units (s, B, 1/s, B/s, Hz, W, J, degrees Celsius), counts and shares of 1.
-//! What comes out: text with three to four significant digits. Bytes take Ki/Mi/Gi unless the caller asks for powers of
+//! In: values in base units (s, B, 1/s, B/s, Hz, W, J, degrees Celsius), counts and shares of 1.
+//! Out: text with three to four significant digits. Bytes take Ki/Mi/Gi unless the caller asks for powers of
 //! ten; everything else takes k/M/G and m/u/n. A value that is not finite prints as `-`, never as 0.
 //!
 //! [`quantity`], [`number`], [`percent`] and [`duration`] write one value. [`Scale`] writes a column or an axis, whose
@@ -16,7 +16,6 @@ use crate::unit::Unit;
 /// One value with its unit, in the prefix that suits it best: `92.4 ns`, `31.2 GB/s`, `1.12 GiB`.
 ///
 /// A plain [`crate::Unit`] is shown by its habit ([`Kind::of`]).
-#[must_use]
 pub fn quantity(value: f64, kind: impl Into<Kind>) -> String {
     Scale::common(&[value], kind.into()).with_unit(value)
 }
@@ -34,7 +33,6 @@ pub(crate) fn decimals(size: f64) -> usize {
 }
 
 /// Three significant digits below 1000, whole numbers above, four significant digits from 10,000 on.
-#[must_use]
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -51,7 +49,6 @@ pub fn number(value: f64) -> String {
 }
 
 /// A fixed number of decimals, thousands separated by commas, no `-0`.
-#[must_use]
 pub fn fixed(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -76,13 +73,11 @@ pub fn fixed(value: f64, places: usize) -> String {
 }
 
 /// A ratio: two decimals from 0.1 on, three significant digits elsewhere.
-#[must_use]
 pub fn ratio(value: f64) -> String {
     if (0.1..100.0).contains(&value) { fixed(value, 2) } else { number(value) }
 }
 
 /// A share of 1 as `95 %`, `0.3 %`, `17.4 %`.
-#[must_use]
 pub fn percent(share: f64) -> String {
     if !share.is_finite() {
         return "-".to_owned();
@@ -98,7 +93,6 @@ pub fn percent(share: f64) -> String {
 }
 
 /// The range of shares of 1 as `5 %`, or `5 to 20 %` where they differ; `None` without any.
-#[must_use]
 pub fn percent_range(shares: &[f64]) -> Option<String> {
     let low = percent(shares.iter().copied().min_by(f64::total_cmp)?);
     let high = percent(shares.iter().copied().max_by(f64::total_cmp)?);
@@ -107,7 +101,6 @@ pub fn percent_range(shares: &[f64]) -> Option<String> {
 
 /// A length of time in the two largest units that matter: `1 min 52 s`, `3.20 s`, `45.0 ms`, `2 h 5 min`.
 /// Whole seconds have no decimals: `3 s`.
-#[must_use]
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "-".to_owned();
@@ -135,14 +128,12 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// A number of things: `1 take`, `12 takes`.
-#[must_use]
 pub fn count(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
 }
 
 /// An enumeration: `a, b and c`.
-#[must_use]
 pub fn list(items: &[String]) -> String {
     match items {
         [] => String::new(),
@@ -159,7 +150,7 @@ mod tests {
     #[test]
     fn bytes_are_binary_unless_said() {
         assert_eq!(quantity(32.0 * 1024f64.powi(3), Unit::Byte), "32.0 GiB");
-        assert_eq!(quantity(32e6, Kind::of(Unit::Byte).decimal()), "32.0 MB");
+        assert_eq!(quantity(32e6, Kind::for_unit(Unit::Byte).decimal()), "32.0 MB");
         assert_eq!(quantity(1.0, Unit::Byte), "1.00 B");
     }
 

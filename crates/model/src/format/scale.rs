@@ -8,9 +8,9 @@ use crate::unit::Unit;
 /// Powers of 1000 or of 1024.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefixes {
-    /// k, M, G and m, u, n.
+    /// Powers of 1000: k, M, G, and m, u, n below 1.
     Decimal,
-    /// Ki, Mi, Gi; nothing below 1.
+    /// Powers of 1024: Ki, Mi, Gi; no prefix below 1.
     Binary,
     /// The base unit as it is.
     None,
@@ -18,7 +18,7 @@ pub enum Prefixes {
     Percent,
 }
 
-/// What a column or an axis holds: the unit, what is counted (`op` in `Mop/s`), and the prefixes.
+/// Unit of a column or an axis: the unit itself, the thing counted (`op` in `Mop/s`), and the prefixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     pub unit: Unit,
@@ -28,8 +28,7 @@ pub struct Kind {
 
 impl Kind {
     /// The habit of the unit: bytes in Ki, rates and times in powers of ten, temperatures and ratios bare.
-    #[must_use]
-    pub const fn of(unit: Unit) -> Kind {
+    pub const fn for_unit(unit: Unit) -> Kind {
         let prefixes = match unit {
             Unit::Byte => Prefixes::Binary,
             Unit::Ratio | Unit::Celsius => Prefixes::None,
@@ -39,18 +38,16 @@ impl Kind {
     }
 
     /// As the card of the metric's instrument asks, where it is known here.
-    #[must_use]
     pub fn shown(card: Option<&'static Card>, metric: &str, unit: Unit) -> Kind {
         match card.and_then(|card| card.metric(metric)) {
             Some(info) => Kind::metric(unit, info.prefix, info.per),
-            None => Kind::of(unit),
+            None => Kind::for_unit(unit),
         }
     }
 
     /// As a metric's card asks: its unit, its prefixes and what it counts.
-    #[must_use]
     pub const fn metric(unit: Unit, prefix: Prefix, per: &'static str) -> Kind {
-        let kind = Kind::of(unit).item(per);
+        let kind = Kind::for_unit(unit).item(per);
         match (unit, prefix) {
             (Unit::Byte | Unit::BytesPerSec, Prefix::Binary) => kind.binary(),
             (Unit::Byte | Unit::BytesPerSec, Prefix::Decimal) => kind.decimal(),
@@ -59,7 +56,6 @@ impl Kind {
     }
 
     /// A share of 1, printed in per cent.
-    #[must_use]
     pub const fn percent() -> Kind {
         Kind { unit: Unit::Ratio, item: "", prefixes: Prefixes::Percent }
     }
@@ -91,7 +87,7 @@ impl Kind {
 
 impl From<Unit> for Kind {
     fn from(unit: Unit) -> Kind {
-        Kind::of(unit)
+        Kind::for_unit(unit)
     }
 }
 
@@ -116,14 +112,13 @@ const BINARY: [(f64, &str); 5] =
 pub struct Scale {
     /// Base units are divided by this.
     pub divisor: f64,
-    /// What stands in the heading: `MB/s`, `ns`, `%`; empty for a bare count or ratio.
+    /// Unit for the heading: `MB/s`, `ns`, `%`; empty for a bare count or ratio.
     pub unit: String,
 }
 
 impl Scale {
     /// The scale that all these values share. The smallest magnitude should be at least 1; where that
     /// would make the largest longer than five digits, the largest decides.
-    #[must_use]
     pub fn common(values: &[f64], kind: Kind) -> Scale {
         let mut low = f64::INFINITY;
         let mut high = 0.0_f64;
@@ -146,13 +141,11 @@ impl Scale {
     }
 
     /// The value in this scale, without the unit: `1,912`, `5.61`, `-` when there is none.
-    #[must_use]
     pub fn number(&self, value: f64) -> String {
         number(value / self.divisor)
     }
 
     /// With the unit: `92.4 ns`, `142 /s`.
-    #[must_use]
     pub fn with_unit(&self, value: f64) -> String {
         match self.unit.as_str() {
             _ if !value.is_finite() => "-".to_owned(),
@@ -164,7 +157,6 @@ impl Scale {
     }
 
     /// The two ends with the same number of decimals, enough to tell them apart: `1,905 - 1,918`.
-    #[must_use]
     pub fn interval(&self, low: f64, high: f64) -> (String, String) {
         let (low, high) = (low / self.divisor, high / self.divisor);
         if !low.is_finite() || !high.is_finite() {
@@ -177,7 +169,6 @@ impl Scale {
     }
 
     /// [`Scale::interval`] as one text, with the unit.
-    #[must_use]
     pub fn interval_text(&self, low: f64, high: f64) -> String {
         let (low, high) = self.interval(low, high);
         if self.unit.is_empty() {
@@ -188,7 +179,6 @@ impl Scale {
     }
 
     /// The unit label for a terminal that may not show `°`.
-    #[must_use]
     pub fn ascii_unit(&self) -> String {
         self.unit.replace('°', "deg ")
     }
@@ -236,27 +226,27 @@ mod tests {
     use proptest::prelude::*;
 
     fn rate() -> Kind {
-        Kind::of(Unit::PerSec)
+        Kind::for_unit(Unit::PerSec)
     }
 
     #[test]
     fn a_row_shares_one_scale() {
-        let scale = Scale::common(&[548e6, 4.02e9], Kind::of(Unit::BytesPerSec));
+        let scale = Scale::common(&[548e6, 4.02e9], Kind::for_unit(Unit::BytesPerSec));
         assert_eq!(
             (scale.unit.as_str(), scale.number(548e6), scale.number(4.02e9)),
             ("MB/s", "548".into(), "4,020".into())
         );
-        let scale = Scale::common(&[92.4e-9, 91.8e-9], Kind::of(Unit::Second));
+        let scale = Scale::common(&[92.4e-9, 91.8e-9], Kind::for_unit(Unit::Second));
         assert_eq!(scale.with_unit(92.4e-9), "92.4 ns");
         let scale = Scale::common(&[912e6, 14.31e9], rate().item("op"));
         assert_eq!((scale.unit.as_str(), scale.number(14.31e9)), ("Mop/s", "14,310".into()));
         assert_eq!(Scale::common(&[118e3], rate()).unit, "k/s");
-        assert_eq!(Scale::common(&[2e-6], Kind::of(Unit::Second)).ascii_unit(), "us");
+        assert_eq!(Scale::common(&[2e-6], Kind::for_unit(Unit::Second)).ascii_unit(), "us");
     }
 
     #[test]
     fn intervals_are_told_apart() {
-        let scale = Scale::common(&[5.61e9], Kind::of(Unit::BytesPerSec));
+        let scale = Scale::common(&[5.61e9], Kind::for_unit(Unit::BytesPerSec));
         assert_eq!(scale.interval_text(5.6e9, 5.62e9), "5.60 to 5.62 GB/s");
         assert_eq!(scale.interval(5.6111e9, 5.6139e9), ("5.611".into(), "5.614".into()));
         assert_eq!(scale.interval(f64::NAN, 5.6e9).0, "-");

@@ -6,15 +6,17 @@ use super::Key;
 use crate::card::Card;
 use crate::params::Params;
 
+/// The name of the server that boxscore itself starts.
+pub const OWN_SERVER: &str = "own server";
+
 /// `nginx`, `own server`, `httpd prefork`, the URL; nothing where the program chose the server and did not say.
-#[must_use]
 pub fn server(params: &Params) -> String {
     let given = |name: &str| params.get(name).filter(|value| !matches!(*value, "auto" | "none" | ""));
     if let Some(url) = given("url") {
         return url.to_owned();
     }
     match (given("server"), given("mpm")) {
-        (Some("builtin"), _) => "own server".to_owned(),
+        (Some("builtin"), _) => OWN_SERVER.to_owned(),
         (Some(server), Some(mpm)) => format!("{server} {mpm}"),
         (None, Some(mpm)) => format!("httpd {mpm}"),
         (Some(server), None) => server.to_owned(),
@@ -24,7 +26,6 @@ pub fn server(params: &Params) -> String {
 
 /// Parameters of a load that differ from their usual value. Those in `always` are named with usual values too, those in
 /// `never` are not named.
-#[must_use]
 pub fn unusual(card: Option<&Card>, params: &Params, always: &[&str], never: &[&str]) -> Vec<String> {
     let mut out = Vec::new();
     let Some(card) = card else { return out };
@@ -42,7 +43,6 @@ pub fn unusual(card: Option<&Card>, params: &Params, always: &[&str], never: &[&
 
 /// The parameters that tell a load from the usual one: what is as usual is not said again, but for how many connections
 /// there are. The content of a server of its own is not known here.
-#[must_use]
 pub fn telling(card: &Card, params: &Params) -> Params {
     let mut out = params.clone();
     let has_url = params.get("url").is_some_and(|url| url != "none");
@@ -64,17 +64,20 @@ fn is_share(load: &str) -> bool {
 }
 
 /// `web p99, nginx, 10 connections`.
-#[must_use]
 pub fn label(card: &Card, key: Key<'_>, always: &[&str]) -> String {
+    parts(card, key, always).join(", ")
+}
+
+/// The parts of that name: the metric, the server, and what is unusual or in `always`.
+pub fn parts(card: &Card, key: Key<'_>, always: &[&str]) -> Vec<String> {
     let mut parts = vec![super::of_metric(card, key.metric)];
     parts.push(server(key.params));
     parts.retain(|part| !part.is_empty());
     parts.extend(unusual(Some(card), key.params, always, &[]));
-    parts.join(", ")
+    parts
 }
 
 /// Parameters whose values differ among the loads of one metric: they belong to every name.
-#[must_use]
 pub fn differing<'k>(keys: &[Key<'k>]) -> Vec<&'k str> {
     let loads: Vec<&Params> =
         keys.iter().filter(|key| super::is_load(key.card)).map(|key| key.params).collect();

@@ -1,4 +1,4 @@
-//! What values a parameter takes, and the one spelling that each of them has.
+//! The values that a parameter takes, and the one spelling of each.
 //!
 //! Pure: a path or a URL is looked at as text; whether the file or the server is there is for others to say.
 
@@ -8,7 +8,7 @@ use crate::url::Scheme;
 
 use super::{parse_bytes, parse_cpus, show_bytes, show_cpus};
 
-/// What values a parameter takes.
+/// The values that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// A whole number within bounds; `10k` is 10,000.
@@ -57,7 +57,6 @@ pub enum ParamKind {
 
 impl ParamKind {
     /// The canonical spelling of `value`; `None` where it is none of this kind.
-    #[must_use]
     pub fn canonical(self, value: &str) -> Option<String> {
         match self {
             ParamKind::Int { min, max } => {
@@ -115,8 +114,7 @@ impl ParamKind {
         }
     }
 
-    /// What is wanted, for who gave something else.
-    #[must_use]
+    /// Description of the valid values, for an error message.
     pub fn wanted(self) -> String {
         match self {
             ParamKind::Int { min, max } => format!("a whole number from {min} to {max}"),
@@ -153,8 +151,7 @@ impl ParamKind {
         }
     }
 
-    /// Whether its values are sizes in bytes.
-    #[must_use]
+    /// True if the values are sizes in bytes.
     pub const fn is_size(self) -> bool {
         match self {
             ParamKind::Bytes { .. } => true,
@@ -164,7 +161,6 @@ impl ParamKind {
     }
 
     /// The values that there are, where they are few enough to be listed.
-    #[must_use]
     pub const fn choices(self) -> Option<&'static [&'static str]> {
         match self {
             ParamKind::Choice(choices) => Some(choices),
@@ -174,7 +170,6 @@ impl ParamKind {
     }
 
     /// The file that a value names, where it names one.
-    #[must_use]
     pub fn file(self, value: &str) -> Option<&str> {
         match self {
             ParamKind::Path => Some(value),
@@ -204,7 +199,6 @@ fn url(text: &str, is_allowed: impl Fn(Scheme) -> bool) -> Option<&str> {
 }
 
 /// A decimal number, with `k`, `M` or `G` for its thousands, millions and thousand millions.
-#[must_use]
 pub fn number(text: &str) -> Option<f64> {
     let (digits, factor) = match text.char_indices().next_back()? {
         (at, 'k' | 'K') => (text.get(..at)?, 1e3),
@@ -219,7 +213,6 @@ pub fn number(text: &str) -> Option<f64> {
 }
 
 /// A whole number in digits, or as [`number`] reads it.
-#[must_use]
 pub fn whole(text: &str) -> Option<u64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if let Ok(exact) = text.parse::<u64>() {
@@ -235,7 +228,6 @@ fn above_0(text: &str, max: u64) -> Option<f64> {
 }
 
 /// `90s`, `10m`, `24h`, `2d`, `1h30m`, `2.5s`, `500ms`, `500us`, or plain seconds; above 0.
-#[must_use]
 pub fn parse_span(text: &str) -> Option<f64> {
     let mut rest = text.trim();
     let mut total = 0.0;
@@ -263,7 +255,6 @@ pub fn parse_span(text: &str) -> Option<f64> {
 }
 
 /// The canonical spelling of a time, in whole microseconds; `None` when it is not from 1 us to 1 h.
-#[must_use]
 pub fn show_time(seconds: f64) -> Option<String> {
     let us = (seconds * 1e6).round();
     if !(1.0..=3.6e9).contains(&us) {

@@ -1,4 +1,4 @@
-//! What a parameter's value looks like in the name of a figure.
+//! How a parameter's value is written in the name of a figure.
 
 /// The form of a value in a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Label {
     Form(&'static str),
     /// The word after one, and after any other number: `1 thread`, `4 threads`.
     Count(&'static str, &'static str),
-    /// What `on` turns on: `keep-alive`, or `no keep-alive` where it is off.
+    /// A word for `on`: `keep-alive`; `off` becomes `no keep-alive`.
     Switch(&'static str),
     /// Words for some values; others stand alone.
     Words(&'static [(&'static str, &'static str)]),
@@ -22,7 +22,6 @@ pub enum Label {
 
 impl Label {
     /// How the name of a figure says that the parameter `name` has this value; empty where nothing is to be said.
-    #[must_use]
     pub fn show(self, name: &str, value: &str) -> String {
         match self {
             Label::Pair => format!("{name}={value}"),

@@ -25,7 +25,6 @@ impl Display for Why {
 
 impl Why {
     /// True where one sentence with ranges can stand for both rows: their first reasons differ in numbers at most.
-    #[must_use]
     pub fn is_like(&self, other: &Why) -> bool {
         let alike = match (self.reasons.first(), other.reasons.first()) {
             (Some(a), Some(b)) => a.is_like(b),
@@ -36,7 +35,6 @@ impl Why {
 
     /// One sentence for rows that are alike. Doubts that withhold nothing are left out: they are told with their
     /// figures.
-    #[must_use]
     pub fn many(whys: &[Why]) -> String {
         let firsts: Vec<&Reason> = whys.iter().filter_map(|why| why.reasons.first()).collect();
         let machine = whys.first().and_then(|why| why.machine.as_ref());
@@ -103,7 +101,9 @@ impl Reason {
                     true => "`speed` and `time` compare",
                     false => "`boxscore logs A=FILE B=FILE` compares",
                 };
-                format!("hours of logs differ in what was asked for: {what} like with like")
+                format!(
+                    "not like with like: hours of logs differ in what was asked for; {what} like with like"
+                )
             }
             Reason::Mix { totals_ratio } => {
                 format!(
@@ -133,8 +133,9 @@ impl Held {
             Some(Held::FewBlocks { need, .. }) => {
                 let have =
                     |held: &Held| if let Held::FewBlocks { have, .. } = held { Some(*have) } else { None };
-                let have = range(all.iter().filter_map(have));
-                format!("{have} blocks are too few for an interval, need {need}")
+                let have = counts(all.iter().filter_map(have), "block");
+                let is = if have == "1 block" { "is" } else { "are" };
+                format!("{have} {is} too few for an interval, need {need}")
             }
         }
     }
@@ -248,7 +249,6 @@ impl Withheld {
     }
 
     /// Each thing that may have made a difference once, in the order of meeting.
-    #[must_use]
     pub fn each(all: &[&Withheld]) -> Vec<String> {
         let mut groups: Vec<Vec<Withheld>> = Vec::new();
         for one in all.iter().flat_map(|one| one.apart()) {
@@ -272,7 +272,6 @@ impl Withheld {
 }
 
 impl Disturbance {
-    #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
             Disturbance::OtherProcesses => "other processes were busy",
@@ -329,7 +328,7 @@ fn counts(numbers: impl Iterator<Item = u64> + Clone, what: &str) -> String {
 fn hertz(values: &[f64]) -> String {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let scale = Scale::common(&[low, high], Kind::of(Unit::Hertz));
+    let scale = Scale::common(&[low, high], Kind::for_unit(Unit::Hertz));
     let (from, to) = (scale.number(low), scale.with_unit(high));
     if from == scale.number(high) { to } else { format!("{from} to {to}") }
 }
@@ -361,6 +360,10 @@ mod tests {
             (
                 Reason::Held(Held::FewBlocks { have: 3, need: 6 }),
                 "3 blocks are too few for an interval, need 6",
+            ),
+            (
+                Reason::Held(Held::FewBlocks { have: 1, need: 6 }),
+                "1 block is too few for an interval, need 6",
             ),
             (few(1), "1 value: too few for a 95 % interval, need 6"),
             (few(4), "4 values: too few for a 95 % interval, need 6"),
@@ -420,11 +423,11 @@ mod tests {
             (Reason::Refused { side: None, text: text() }, "the clock moved; repeat it"),
             (
                 Reason::Hours { judged_elsewhere: true },
-                "hours of logs differ in what was asked for: `speed` and `time` compare like with like",
+                "not like with like: hours of logs differ in what was asked for; `speed` and `time` compare like with like",
             ),
             (
                 Reason::Hours { judged_elsewhere: false },
-                "hours of logs differ in what was asked for: `boxscore logs A=FILE B=FILE` compares like with like",
+                "not like with like: hours of logs differ in what was asked for; `boxscore logs A=FILE B=FILE` compares like with like",
             ),
             (
                 Reason::Mix { totals_ratio: 1.25 },

@@ -14,7 +14,7 @@ pub struct Plane {
     pub area: Area,
     pub x: Axis,
     pub y: Axis,
-    pub x_kind: crate::number::Kind,
+    pub x_kind: model::format::Kind,
     /// Width of the drawing.
     pub width: f64,
 }

@@ -8,7 +8,7 @@ use maud::{Markup, Render, html};
 use super::axes::{ABOVE, left_margin, y_grid};
 use super::labels::Area;
 use super::{
-    Caption, Estimate, Figure, Left, Px, Size, Table, empty, real, series_class, svg, text_width, wrap,
+    Caption, Estimate, Left, PlotFrame, Px, Size, Table, empty, real, series_class, svg, text_width, wrap,
 };
 use crate::scale::{Axis, AxisSpec, Form};
 
@@ -18,12 +18,12 @@ pub struct Bars {
     pub y: AxisSpec,
     /// One name a bar of each group; a single series needs none.
     pub series: Vec<String>,
-    pub groups: Vec<Group>,
+    pub groups: Vec<BarGroup>,
     pub size: Size,
 }
 
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct BarGroup {
     pub name: String,
     /// In the order of `series`.
     pub values: Vec<Option<Estimate>>,
@@ -33,7 +33,6 @@ const HEIGHT: f64 = 270.0;
 const BELOW: f64 = 36.0;
 
 impl Bars {
-    #[must_use]
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
         let spec = AxisSpec { form: Form::Linear, zero: true, ..self.y.clone() };
@@ -69,7 +68,7 @@ impl Bars {
         };
         let key: Vec<(String, String)> =
             self.series.iter().enumerate().map(|(i, name)| (series_class(i), name.clone())).collect();
-        Figure {
+        PlotFrame {
             caption: &self.caption,
             size: if width > 620.0 { Size::Wide } else { self.size },
             drawing: svg(&self.caption, width, HEIGHT, &drawing),
@@ -80,7 +79,7 @@ impl Bars {
         .render()
     }
 
-    fn group(&self, group: &Group, axis: &Axis, start: f64, bar: f64) -> Markup {
+    fn group(&self, group: &BarGroup, axis: &Axis, start: f64, bar: f64) -> Markup {
         html! {
             @for (i, estimate) in group.values.iter().enumerate() {
                 @if let Some(estimate) = estimate.filter(|e| e.value.is_finite() && e.value.abs() < 1e200) {
@@ -97,7 +96,7 @@ impl Bars {
         }
     }
 
-    fn tip(&self, group: &Group, i: usize, estimate: Estimate, axis: &Axis) -> String {
+    fn tip(&self, group: &BarGroup, i: usize, estimate: Estimate, axis: &Axis) -> String {
         let series = self.series.get(i).map_or(String::new(), |s| format!(", {s}"));
         let interval = estimate
             .interval

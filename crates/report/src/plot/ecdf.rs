@@ -4,15 +4,15 @@
 //! along x as 0, 90, 99, 99.9 %, each step as wide as the last, as latency tails are read.
 
 use maud::{Markup, Render, html};
+use model::format::{Kind, percent};
+use model::unit::Unit;
 
 use super::axes::{ABOVE, Margins, Plane, cut_text, thin_labels};
 use super::labels::{Area, spread};
 use super::{
-    Caption, FONT, Figure, Left, Px, Size, Table, empty, path_of, real, series_class, svg, text_width,
+    Caption, FONT, Left, PlotFrame, Px, Size, Table, empty, path_of, real, series_class, svg, text_width,
 };
-use crate::number::{Kind, percent};
 use crate::scale::{Axis, AxisSpec, Tick};
-use model::unit::Unit;
 
 #[derive(Clone, Debug)]
 pub struct Ecdf {
@@ -34,8 +34,7 @@ pub struct Curve {
 
 impl Curve {
     /// The empirical distribution of raw values; those that are not finite are counted by the figure.
-    #[must_use]
-    pub fn of(name: impl Into<String>, samples: &[f64]) -> Curve {
+    pub fn from_samples(name: impl Into<String>, samples: &[f64]) -> Curve {
         let mut sorted: Vec<f64> = samples.iter().copied().filter(|v| !v.is_nan()).collect();
         sorted.sort_by(f64::total_cmp);
         let count = real(sorted.len());
@@ -58,7 +57,6 @@ struct Placed<'a> {
 }
 
 impl Ecdf {
-    #[must_use]
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
         let kept: Vec<Vec<(f64, f64)>> = self
@@ -102,7 +100,7 @@ impl Ecdf {
             Some(_) => Vec::new(),
             None => curves.iter().map(|c| (c.class.clone(), c.curve.name.clone())).collect(),
         };
-        Figure {
+        PlotFrame {
             caption: &self.caption,
             size: self.size,
             drawing: svg(&self.caption, width, HEIGHT, &drawing),
@@ -138,7 +136,7 @@ impl Ecdf {
         let ys: Vec<f64> = kept.iter().flatten().map(|p| p.0).collect();
         let far =
             kept.iter().flatten().filter(|p| p.1 < 1.0 - 1e-9).map(|p| stretch(p.1)).fold(10.0, f64::max);
-        let spec = AxisSpec::new("percentile", Kind::of(Unit::Count)).log();
+        let spec = AxisSpec::new("percentile", Kind::for_unit(Unit::Count)).log();
         let mut plane = Plane::fit(
             (width, HEIGHT),
             Margins { top: ABOVE, right },

@@ -4,9 +4,9 @@
 //! share as its title. What a frame means is not known here, only whether it is the kernel's.
 
 use maud::{Markup, Render, html};
+use model::format::{fixed, percent};
 
-use super::{Caption, Figure, Px, Size, Table, empty, svg, text_width};
-use crate::number::{fixed, percent};
+use super::{Caption, PlotFrame, Px, Size, Table, empty, svg, text_width};
 
 #[derive(Clone, Debug, Default)]
 pub struct Flame {
@@ -41,7 +41,6 @@ struct Drawn<'a> {
 }
 
 impl Flame {
-    #[must_use]
     pub fn render(&self) -> Markup {
         if self.root.total == 0 {
             return empty(&self.caption, Size::Wide, Vec::new());
@@ -57,7 +56,7 @@ impl Flame {
             let share = percent((left_out as f64 / self.root.total as f64).min(1.0));
             vec![format!("calls too rare or too deep to draw have {share} of the samples at most")]
         };
-        Figure {
+        PlotFrame {
             caption: &self.caption,
             size: Size::Wide,
             drawing: svg(&self.caption, width, height, &drawing),

@@ -5,9 +5,9 @@
 //! of neighbouring cells and say so.
 
 use maud::{Markup, Render, html};
+use model::format::{Kind, Scale};
 
-use super::{Caption, FONT, Figure, Px, Size, Table, ellipsis, empty, real, svg, text_width, values};
-use crate::number::{Kind, Scale};
+use super::{Caption, FONT, PlotFrame, Px, Size, Table, ellipsis, empty, real, svg, text_width, values};
 use crate::scale::{Axis, AxisSpec, extent};
 
 #[derive(Clone, Debug)]
@@ -61,7 +61,6 @@ struct Layout {
 }
 
 impl Heat {
-    #[must_use]
     pub fn render(&self) -> Markup {
         let missing = self.cells.iter().flatten().filter(|v| !v.is_finite()).count();
         let mut notes = Vec::new();
@@ -85,7 +84,7 @@ impl Heat {
             (paint(&thinned, &layout, (low, high), &scale))
             (self.ramp(&layout, (low, high)))
         };
-        Figure {
+        PlotFrame {
             caption: &self.caption,
             size: self.size,
             drawing: svg(&self.caption, width, height, &drawing),

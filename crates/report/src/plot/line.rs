@@ -9,7 +9,7 @@ use maud::{Markup, Render, html};
 use super::axes::{Margins, Plane, cut_text};
 use super::labels::{Area, levels, spread};
 use super::{
-    COLOURS, Caption, FONT, Figure, Left, Px, Size, Table, empty, path_of, series_class, svg, text_width,
+    COLOURS, Caption, FONT, Left, PlotFrame, Px, Size, Table, empty, path_of, series_class, svg, text_width,
 };
 use crate::scale::AxisSpec;
 
@@ -45,7 +45,6 @@ pub struct Point {
 }
 
 impl Point {
-    #[must_use]
     pub const fn at(x: f64, y: f64) -> Point {
         Point { x, y, interval: None, hollow: false, bar: false }
     }
@@ -80,7 +79,11 @@ struct Drawn<'a> {
 }
 
 impl LinePlot {
-    #[must_use]
+    /// A figure of one cell without markers and shaded stretches.
+    pub fn new(caption: Caption, x: AxisSpec, y: AxisSpec, series: Vec<Series>) -> LinePlot {
+        LinePlot { caption, x, y, series, markers: Vec::new(), spans: Vec::new(), size: Size::Cell }
+    }
+
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
         let mut colour = 0;
@@ -113,7 +116,7 @@ impl LinePlot {
         } else {
             named.iter().map(|d| (d.class.clone(), d.series.name.clone())).collect()
         };
-        Figure {
+        PlotFrame {
             caption: &self.caption,
             size: self.size,
             drawing: svg(&self.caption, width, height, &drawing),
@@ -253,7 +256,7 @@ impl LinePlot {
                 let x = if plane.x.form == crate::scale::Form::Linear {
                     plane.x.scale.number(point.x)
                 } else {
-                    crate::number::quantity(point.x, self.x.kind)
+                    model::format::quantity(point.x, self.x.kind)
                 };
                 table.push(vec![x, series.name.clone(), plane.y.scale.with_unit(point.y), interval]);
             }
@@ -314,7 +317,7 @@ fn tip(series: &Series, point: &Point, plane: &Plane) -> String {
     let bound = if point.hollow { ", a lower bound" } else { "" };
     format!(
         "{name}{}: {}{interval}{bound}",
-        crate::number::quantity(point.x, plane.x_kind),
+        model::format::quantity(point.x, plane.x_kind),
         plane.y.scale.with_unit(point.y)
     )
 }

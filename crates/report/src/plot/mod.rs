@@ -29,7 +29,7 @@ pub use sparkline::Sparkline;
 pub use stack::Stack;
 pub use strip::StripPlot;
 
-/// What stands around a figure. The title is a sentence that says the finding.
+/// The text around a figure. The title is a sentence that says the finding.
 #[derive(Clone, Debug, Default)]
 pub struct Caption {
     pub title: String,
@@ -40,7 +40,6 @@ pub struct Caption {
 }
 
 impl Caption {
-    #[must_use]
     pub fn new(title: impl Into<String>) -> Caption {
         Caption { title: title.into(), ..Caption::default() }
     }
@@ -258,7 +257,7 @@ impl Table {
 }
 
 /// Everything around a figure's drawing.
-struct Figure<'a> {
+struct PlotFrame<'a> {
     caption: &'a Caption,
     size: Size,
     drawing: Markup,
@@ -268,9 +267,9 @@ struct Figure<'a> {
     table: Table,
 }
 
-impl Render for Figure<'_> {
+impl Render for PlotFrame<'_> {
     fn render(&self) -> Markup {
-        let Figure { caption, size, drawing, key, notes, table } = self;
+        let PlotFrame { caption, size, drawing, key, notes, table } = self;
         html! {
             figure class=[(*size == Size::Wide).then_some("wide")] {
                 figcaption {
@@ -302,10 +301,10 @@ fn svg(caption: &Caption, width: f64, height: f64, body: &Markup) -> Markup {
     }
 }
 
-/// What stands in place of a figure without data.
+/// The placeholder of a figure without data.
 fn empty(caption: &Caption, size: Size, notes: Vec<String>) -> Markup {
     let drawing = html! { p class="nothing" { "No data" } };
-    Figure { caption, size, drawing, key: Vec::new(), notes, table: Table::default() }.render()
+    PlotFrame { caption, size, drawing, key: Vec::new(), notes, table: Table::default() }.render()
 }
 
 /// At most one value a slot: indices of an evenly thinned sequence, first and last kept.

@@ -7,12 +7,12 @@
 //! is its own data table.
 
 use maud::{Markup, html};
+use model::format;
+use model::unit::Unit;
 
 use super::{Caption, Estimate, Left, values};
-use crate::number;
 use crate::scale::{Axis, AxisSpec};
 use crate::theme::Verdict;
-use model::unit::Unit;
 
 #[derive(Clone, Debug)]
 pub struct RatioPlot {
@@ -72,10 +72,9 @@ pub struct RatioRow {
 const REACH: f64 = 3.0;
 
 impl RatioPlot {
-    #[must_use]
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
-        let spec = AxisSpec::new(self.axis.clone(), crate::number::Kind::of(Unit::Ratio)).log();
+        let spec = AxisSpec::new(self.axis.clone(), model::format::Kind::for_unit(Unit::Ratio)).log();
         let drawn: Vec<bool> = self
             .rows
             .iter()
@@ -110,7 +109,7 @@ impl RatioPlot {
                         } }
                         tfoot { tr { th {} td { (foot(&axis)) } td colspan="3" class="axis" {} } }
                     }
-                    p class="note" { (self.axis) ", logarithmic, " (self.sides.above) " to the right; band = margin of " (number::percent(margin))
+                    p class="note" { (self.axis) ", logarithmic, " (self.sides.above) " to the right; band = margin of " (format::percent(margin))
                         @if self.rows.iter().any(|r| !r.sampled) { "; hollow = a point without samples" }
                         @if self.rows.iter().any(|r| r.doubtful) { "; ! = doubtful, see Trust" } }
                 }
@@ -223,7 +222,6 @@ fn foot(axis: &Axis) -> Markup {
 }
 
 /// How many rows carry each verdict, in words: `7 better, 1 worse, 1 cannot tell`.
-#[must_use]
 pub fn tally(verdicts: &[Verdict]) -> String {
     let counts = Verdict::ALL.iter().map(|v| (verdicts.iter().filter(|x| *x == v).count(), v.word()));
     let words: Vec<String> = counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();

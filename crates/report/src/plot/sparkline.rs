@@ -4,9 +4,9 @@
 //! it shows no numbers itself.
 
 use maud::{Markup, html};
+use model::format::{Kind, Scale};
 
 use super::{Px, line::by_pixel, path_of};
-use crate::number::{Kind, Scale};
 
 #[derive(Clone, Debug)]
 pub struct Sparkline {
@@ -19,7 +19,6 @@ const WIDTH: f64 = 120.0;
 const HEIGHT: f64 = 22.0;
 
 impl Sparkline {
-    #[must_use]
     pub fn render(&self) -> Markup {
         let Some((low, high)) = crate::scale::extent(self.values.iter().copied()) else {
             return html! { span class="mut" { "no data" } };

@@ -4,10 +4,10 @@
 //! the table. A part without a value is left out.
 
 use maud::{Markup, Render, html};
+use model::format::{Kind, percent};
 
 use super::axes::cut_text;
-use super::{Caption, FONT, Figure, Left, Px, Size, Table, empty, real, series_class, svg, text_width};
-use crate::number::{Kind, percent};
+use super::{Caption, FONT, Left, PlotFrame, Px, Size, Table, empty, real, series_class, svg, text_width};
 use crate::scale::{Axis, AxisSpec};
 
 #[derive(Clone, Debug)]
@@ -15,12 +15,12 @@ pub struct Stack {
     pub caption: Caption,
     /// Names of the parts, in the order of `Row::parts`.
     pub parts: Vec<String>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<StackRow>,
     pub size: Size,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub struct StackRow {
     pub name: String,
     /// Shares of 1, in the order of the names.
     pub parts: Vec<Option<f64>>,
@@ -35,7 +35,6 @@ const NAME_ROOM: f64 = 170.0;
 const MOST: usize = 64;
 
 impl Stack {
-    #[must_use]
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
         let spec = AxisSpec::new("", Kind::percent()).from_zero().tight();
@@ -60,7 +59,7 @@ impl Stack {
             }
         };
         let key = self.parts.iter().enumerate().map(|(i, name)| (series_class(i), name.clone())).collect();
-        Figure {
+        PlotFrame {
             caption: &self.caption,
             size: self.size,
             drawing: svg(&self.caption, width, height, &drawing),
@@ -71,7 +70,7 @@ impl Stack {
         .render()
     }
 
-    fn row(&self, row: &Row, parts: &[(usize, f64)], y: f64, axis: &Axis) -> Markup {
+    fn row(&self, row: &StackRow, parts: &[(usize, f64)], y: f64, axis: &Axis) -> Markup {
         let name = |part: usize| self.parts.get(part).map_or("", String::as_str);
         let mut from = 0.0;
         let bars: Vec<(usize, f64, f64, f64)> = parts
@@ -99,7 +98,7 @@ impl Stack {
     fn table(&self) -> Table {
         let mut head = vec![String::new()];
         head.extend(self.parts.iter().cloned());
-        let row = |row: &Row| {
+        let row = |row: &StackRow| {
             let cell = |part: usize| row.parts.get(part).copied().flatten().map_or("-".to_owned(), percent);
             let cells = (0..self.parts.len()).map(cell);
             [row.name.clone()].into_iter().chain(cells).collect()
@@ -109,12 +108,12 @@ impl Stack {
 }
 
 /// The parts of a row that can be drawn.
-fn kept(row: &Row, spec: &AxisSpec, left: &mut Left) -> Vec<(usize, f64)> {
+fn kept(row: &StackRow, spec: &AxisSpec, left: &mut Left) -> Vec<(usize, f64)> {
     let known = row.parts.iter().enumerate().filter_map(|(part, share)| Some((part, (*share)?)));
     known.filter(|(_, share)| left.check(*share, spec) && *share >= 0.0).collect()
 }
 
-/// What the parts make together.
+/// The sum of the parts.
 fn total(parts: &[(usize, f64)]) -> String {
     let sum: f64 = parts.iter().map(|(_, share)| share).sum();
     if parts.is_empty() {

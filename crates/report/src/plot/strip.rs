@@ -9,7 +9,7 @@ use maud::{Markup, Render, html};
 use super::axes::{ABOVE, left_margin, y_grid};
 use super::labels::Area;
 use super::{
-    Caption, Estimate, FONT, Figure, Left, Px, Size, Table, empty, real, series_class, svg, thin, wrap,
+    Caption, Estimate, FONT, Left, PlotFrame, Px, Size, Table, empty, real, series_class, svg, thin, wrap,
 };
 use crate::scale::{Axis, AxisSpec};
 
@@ -58,7 +58,6 @@ fn quartiles(sorted: &[f64]) -> Option<(f64, f64)> {
 }
 
 impl StripPlot {
-    #[must_use]
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
         let drawn: Vec<Vec<Take>> = self
@@ -90,7 +89,7 @@ impl StripPlot {
             }
         };
         let size = if width > 620.0 { Size::Wide } else { self.size };
-        Figure {
+        PlotFrame {
             caption: &self.caption,
             size,
             drawing: svg(&self.caption, width, HEIGHT, &drawing),

@@ -1,20 +1,21 @@
-//! What holds for every figure: well-formed, finite, labels inside, small.
+//! Tests of every figure: well-formed, finite, labels inside, small.
+
+use model::format::Kind;
+use model::unit::Unit;
 
 use super::flame::Frame;
 use super::line::{Marker, Point, Series, Span};
 use super::strip::{Strip, Take};
 use super::*;
-use crate::number::Kind;
 use crate::scale::AxisSpec;
 use crate::theme::Verdict;
-use model::unit::Unit;
 use proptest::prelude::*;
 
 fn latency() -> AxisSpec {
-    AxisSpec::new("latency", Kind::of(Unit::Second)).log()
+    AxisSpec::new("latency", Kind::for_unit(Unit::Second)).log()
 }
 fn sizes() -> AxisSpec {
-    AxisSpec::new("array", Kind::of(Unit::Byte)).log2()
+    AxisSpec::new("array", Kind::for_unit(Unit::Byte)).log2()
 }
 
 fn line(ys: &[f64]) -> LinePlot {
@@ -51,7 +52,7 @@ fn strips(values: &[f64]) -> StripPlot {
     let strip = |name: &str, colour| Strip { name: name.into(), takes: takes.clone(), median, colour };
     StripPlot {
         caption: Caption::new("Takes agree within 1 %"),
-        y: AxisSpec::new("rate", Kind::of(Unit::PerSec).item("op")),
+        y: AxisSpec::new("rate", Kind::for_unit(Unit::PerSec).item("op")),
         series: vec![strip("mini-1", 0), strip("reference machine with a long name", 1)],
         size: Size::Cell,
     }
@@ -63,7 +64,7 @@ fn ratios(values: &[f64]) -> RatioPlot {
         label: format!("metric {i} & more"),
         hint: String::new(),
         ratio: Estimate { value: *v, interval: (i % 2 == 0).then_some((v * 0.9, v * 1.1)) },
-        shown: crate::number::ratio(*v),
+        shown: model::format::ratio(*v),
         shown_interval: if i % 2 == 0 { "a to b".into() } else { String::new() },
         verdict: Verdict::ALL[i % 6],
         doubtful: false,
@@ -82,11 +83,11 @@ fn bars(values: &[f64]) -> Bars {
     let estimate = |v: &f64| Some(Estimate { value: *v, interval: Some((v * 0.9, v * 1.1)) });
     Bars {
         caption: Caption::new("Bars"),
-        y: AxisSpec::new("rate", Kind::of(Unit::BytesPerSec)),
+        y: AxisSpec::new("rate", Kind::for_unit(Unit::BytesPerSec)),
         series: vec!["one".into(), "two".into()],
         groups: values
             .iter()
-            .map(|v| bars::Group { name: "a group name".into(), values: vec![estimate(v), None] })
+            .map(|v| bars::BarGroup { name: "a group name".into(), values: vec![estimate(v), None] })
             .collect(),
         size: Size::Cell,
     }
@@ -107,7 +108,7 @@ fn heat(values: &[f64], side: usize) -> Heat {
         rows: (0..side).map(|i| format!("cpu{i}")).collect(),
         columns: (0..side).map(|i| format!("{i}")).collect(),
         cells: (0..side).map(|r| (0..side).map(|c| at(r * side + c)).collect()).collect(),
-        kind: Kind::of(Unit::Second),
+        kind: Kind::for_unit(Unit::Second),
         row_title: "from core".into(),
         column_title: "to core".into(),
         size: Size::Cell,
@@ -118,14 +119,17 @@ fn ecdf(values: &[f64], tail: bool) -> Ecdf {
     Ecdf {
         caption: Caption::new("Half of the reads take 80 us"),
         values: latency(),
-        curves: vec![ecdf::Curve::of("NVMe", values), ecdf::Curve::of("SATA SSD", values)],
+        curves: vec![
+            ecdf::Curve::from_samples("NVMe", values),
+            ecdf::Curve::from_samples("SATA SSD", values),
+        ],
         tail,
         size: Size::Cell,
     }
 }
 
 fn stack(values: &[f64]) -> Stack {
-    let row = |i: usize| stack::Row {
+    let row = |i: usize| stack::StackRow {
         name: format!("cpu{i} server"),
         parts: (0..3).map(|p| values.get(i + p).copied().filter(|_| p != 1)).collect(),
     };
@@ -160,7 +164,8 @@ fn bounds(values: &[f64]) -> LinePlot {
 }
 
 fn every(values: &[f64]) -> Vec<String> {
-    let spark = Sparkline { name: "clock".into(), kind: Kind::of(Unit::Hertz), values: values.to_vec() };
+    let spark =
+        Sparkline { name: "clock".into(), kind: Kind::for_unit(Unit::Hertz), values: values.to_vec() };
     [
         line(values).render(),
         bounds(values).render(),
@@ -219,7 +224,7 @@ fn what_is_left_out_is_said() {
 fn many_points_stay_small() {
     let values: Vec<f64> = (0..10_000).map(|i| 1e-7 * (1.5 + f64::from(i % 977) / 977.0)).collect();
     let mut telemetry = line(&values);
-    telemetry.x = AxisSpec::new("time", Kind::of(Unit::Second));
+    telemetry.x = AxisSpec::new("time", Kind::for_unit(Unit::Second));
     telemetry.series.truncate(1);
     for (i, point) in telemetry.series[0].points.iter_mut().enumerate() {
         point.x = i as f64;
@@ -281,8 +286,11 @@ fn small_figures_look_as_agreed() {
     insta::assert_snapshot!("bars", bars(&[1e9, 2e9]).render().into_string());
     insta::assert_snapshot!("heat", heat(&[1e-9, 2e-9, 3e-9, f64::NAN], 2).render().into_string());
     insta::assert_snapshot!("ecdf", ecdf(&[1e-4, 2e-4, 3e-4], false).render().into_string());
-    let spark =
-        Sparkline { name: "clock".into(), kind: Kind::of(Unit::Hertz), values: vec![5.07e9, 4.9e9, 4.21e9] };
+    let spark = Sparkline {
+        name: "clock".into(),
+        kind: Kind::for_unit(Unit::Hertz),
+        values: vec![5.07e9, 4.9e9, 4.21e9],
+    };
     insta::assert_snapshot!("sparkline", spark.render().into_string());
 }
 

@@ -2,36 +2,32 @@
 
 use maud::Markup;
 use model::data::RunData;
+use model::format::{self, Kind, quantity};
+use model::names::instrument;
 use model::unit::Unit;
 
-use crate::number::{self, Kind, quantity};
 use crate::page;
 use crate::plot::line::{Marker, Point, Series, Span};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 
-pub struct Clock;
-pub static SECTION: Clock = Clock;
+pub static SECTION: Section = Section::new(50, draw);
 
-impl Section for Clock {
-    fn rank(&self) -> u32 {
-        50
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let plots: Vec<(String, Markup)> = (0..input.runs.len()).filter_map(|run| plot(input, run)).collect();
-        let title = plots.first()?.0.clone();
-        let plots: Vec<Markup> = plots.into_iter().map(|(_, plot)| plot).collect();
-        Some(page::section("clock", &title, &page::grid(&plots)))
-    }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let plots: Vec<(String, Markup)> = (0..input.runs.len()).filter_map(|run| plot(input, run)).collect();
+    let title = plots.first()?.0.clone();
+    let plots: Vec<Markup> = plots.into_iter().map(|(_, plot)| plot).collect();
+    Some(page::section("clock", &title, &page::grid(&plots)))
 }
 
 /// Seconds since the start and hertz, in the order of time.
-#[must_use]
 pub fn course(data: &RunData) -> Vec<(f64, f64)> {
-    let points =
-        data.series.iter().filter(|series| series.key.instrument == "take-clock").flat_map(|s| &s.points);
+    let points = data
+        .series
+        .iter()
+        .filter(|series| series.key.instrument == instrument::TAKE_CLOCK)
+        .flat_map(|s| &s.points);
     let mut course: Vec<(f64, f64)> = points
         .filter_map(|point| Some((seconds(point.at_ns), point.number().filter(|hertz| hertz.is_finite())?)))
         .collect();
@@ -46,7 +42,6 @@ pub(crate) fn seconds(ns: u64) -> f64 {
 
 /// The stretches of the takes. Takes of one instrument that follow each other are one stretch, and so are any
 /// takes where there are too many to tell apart.
-#[must_use]
 pub fn spans(data: &RunData) -> Vec<Span> {
     const MOST: usize = 120;
     let mut takes: Vec<Span> = data
@@ -93,11 +88,11 @@ fn plot(input: &ReportInput, run: usize) -> Option<(String, Markup)> {
     if course.len() < 3 || high <= 0.0 {
         return None;
     }
-    let show = |hertz: f64| quantity(hertz, Kind::of(Unit::Hertz));
+    let show = |hertz: f64| quantity(hertz, Kind::for_unit(Unit::Hertz));
     let name = if input.runs.len() > 1 { format!(" on {}", input.name(run)) } else { String::new() };
     let fall = 1.0 - low / high;
     let title = if fall < 0.03 {
-        format!("The clock held {} within {}{name}", show(high), number::percent(fall))
+        format!("The clock held {} within {}{name}", show(high), format::percent(fall))
     } else {
         format!("The clock ranged from {} to {}{name}", show(low), show(high))
     };
@@ -114,18 +109,20 @@ fn plot(input: &ReportInput, run: usize) -> Option<(String, Markup)> {
         .collect();
     let points = course.into_iter().map(|(at, hertz)| Point::at(at, hertz)).collect();
     let plot = LinePlot {
-        caption: Caption::new(if input.runs.len() > 1 {
-            title.clone()
-        } else {
-            "True clock over the run".to_owned()
-        })
-        .subtitle("dependent additions on the take's own CPU, before and after each take; shaded: takes"),
-        x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
-        y: AxisSpec::new("true clock", Kind::of(Unit::Hertz)),
-        series: vec![Series { name: "clock".to_owned(), points, reference: false }],
         markers,
         spans: spans(data),
         size: Size::Wide,
+        ..LinePlot::new(
+            Caption::new(if input.runs.len() > 1 {
+                title.clone()
+            } else {
+                "True clock over the run".to_owned()
+            })
+            .subtitle("dependent additions on the take's own CPU, before and after each take; shaded: takes"),
+            AxisSpec::new("time since the start", Kind::for_unit(Unit::Second)),
+            AxisSpec::new("true clock", Kind::for_unit(Unit::Hertz)),
+            vec![Series { name: "clock".to_owned(), points, reference: false }],
+        )
     };
     Some((title, plot.render()))
 }

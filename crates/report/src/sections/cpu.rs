@@ -1,36 +1,29 @@
 //! Processor: how far takes scatter, and what more threads bring.
 
 use maud::Markup;
+use model::format::{self, Kind};
 use model::unit::Unit;
 
 use super::takes;
-use crate::number::{self, Kind};
 use crate::page;
 use crate::plot::line::{Marker, Point, Series};
-use crate::plot::{Caption, LinePlot, Size};
+use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, Section, labels, threads_of};
 use crate::text::spec::Spec;
 
-pub struct Cpu;
-pub static SECTION: Cpu = Cpu;
+pub static SECTION: Section = Section::new(20, draw);
 
-impl Section for Cpu {
-    fn rank(&self) -> u32 {
-        20
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let mut plots = takes::plots(input, "cpu");
-        let mut title = takes::title(input, "cpu", "Processor");
-        for curve in curves(input) {
-            if let Some(said) = curve.said.filter(|_| plots.len() <= 1) {
-                title = Some(said);
-            }
-            plots.push(curve.plot);
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let mut plots = takes::plots(input, "cpu");
+    let mut title = takes::title(input, "cpu", "Processor");
+    for curve in curves(input) {
+        if let Some(said) = curve.said.filter(|_| plots.len() <= 1) {
+            title = Some(said);
         }
-        Some(page::section("cpu", &title?, &page::grid(&plots)))
+        plots.push(curve.plot);
     }
+    Some(page::section("cpu", &title?, &page::grid(&plots)))
 }
 
 struct Curve {
@@ -57,7 +50,7 @@ fn sweep(input: &ReportInput, figure: &Figure<'_>, run: usize) -> Vec<Point> {
     };
     let wanted = strip(&figure.doc.params);
     let mut points: Vec<Point> = input
-        .of(run, &figure.doc.instrument, &figure.doc.metric)
+        .figures_of(run, &figure.doc.instrument, &figure.doc.metric)
         .iter()
         .filter(|other| other.doc.arm == figure.doc.arm && strip(&other.doc.params) == wanted)
         .filter_map(|other| {
@@ -76,9 +69,9 @@ fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
     let said = match (points.first(), points.last()) {
         (Some(first), Some(last)) if first.y > 0.0 && last.x > first.x => Some(format!(
             "{} threads do {} times the work of {} ({name})",
-            number::fixed(last.x, 0),
-            number::number(last.y / first.y),
-            number::fixed(first.x, 0)
+            format::fixed(last.x, 0),
+            format::number(last.y / first.y),
+            format::fixed(first.x, 0)
         )),
         _ => None,
     };
@@ -95,16 +88,17 @@ fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
         .number("cpu.cores")
         .filter(|cores| points.last().is_some_and(|p| *cores < p.x && *cores > 1.0));
     let marker =
-        |cores: f64| Marker { at: cores, label: format!("{} cores", number::fixed(cores, 0)), upright: true };
+        |cores: f64| Marker { at: cores, label: format!("{} cores", format::fixed(cores, 0)), upright: true };
     let title = said.clone().unwrap_or_else(|| format!("{name} by threads"));
     let plot = LinePlot {
-        caption: Caption::new(title).subtitle("median and 95 % interval by number of threads"),
-        x: AxisSpec::new("threads", Kind::of(Unit::Count).plain()),
-        y: AxisSpec::new(name, Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit)).from_zero(),
-        series,
         markers: cores.map(marker).into_iter().collect(),
-        spans: Vec::new(),
-        size: Size::Cell,
+        ..LinePlot::new(
+            Caption::new(title).subtitle("median and 95 % interval by number of threads"),
+            AxisSpec::new("threads", Kind::for_unit(Unit::Count).plain()),
+            AxisSpec::new(name, Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit))
+                .from_zero(),
+            series,
+        )
     };
     Curve { said, plot: plot.render() }
 }

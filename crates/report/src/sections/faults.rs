@@ -2,51 +2,44 @@
 
 use maud::{Markup, html};
 use model::NoteBody;
+use model::format::count;
 
 use crate::page;
 use crate::section::{ReportInput, Section};
-use crate::text::count;
 use crate::theme::Trust;
 
-pub struct Faults;
-pub static SECTION: Faults = Faults;
+pub static SECTION: Section = Section::new(85, draw);
 
-impl Section for Faults {
-    fn rank(&self) -> u32 {
-        85
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let faulted: u64 = input.runs.iter().flat_map(|(run, _)| run.errors.values()).sum();
+    let notes = input.runs.iter().map(|(run, _)| run.notes.len()).sum::<usize>();
+    if faulted == 0 && notes == 0 {
+        return None;
     }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let faulted: u64 = input.runs.iter().flat_map(|(run, _)| run.errors.values()).sum();
-        let notes = input.runs.iter().map(|(run, _)| run.notes.len()).sum::<usize>();
-        if faulted == 0 && notes == 0 {
-            return None;
-        }
-        let bodies = || input.runs.iter().flat_map(|(run, _)| &run.notes).map(|note| &note.body);
-        let unfit = bodies().filter(|body| matches!(body, NoteBody::Unfit(_))).count();
-        let given_up = bodies().filter(|body| matches!(body, NoteBody::GivenUp(_))).count();
-        let mut said = vec![if faulted == 0 {
-            "no take faulted".to_owned()
-        } else {
-            format!("{} faulted", count(usize::try_from(faulted).unwrap_or(usize::MAX), "take"))
-        }];
-        if unfit > 0 {
-            said.push(format!("{} could not run here", count(unfit, "thing")));
-        }
-        if given_up > 0 {
-            said.push(format!("{} given up", count(given_up, "figure")));
-        }
-        let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
-            @if input.runs.len() > 1 { h3 { (input.name(run)) } }
-            ul class="trust" {
-                @for (text, times) in &doc.errors {
-                    (Trust::Refused.line(&html! { (page::prose(text)) @if *times > 1 { " (" (times) " times)" } }))
-                }
-                @for note in doc.notes.iter().take(100) {
-                    (Trust::Info.line(&html! { span class="mut" { (note.kind()) ": " } (page::prose(&note.text())) }))
-                }
+    let bodies = || input.runs.iter().flat_map(|(run, _)| &run.notes).map(|note| &note.body);
+    let unfit = bodies().filter(|body| matches!(body, NoteBody::Unfit(_))).count();
+    let given_up = bodies().filter(|body| matches!(body, NoteBody::GivenUp(_))).count();
+    let mut said = vec![if faulted == 0 {
+        "no take faulted".to_owned()
+    } else {
+        format!("{} faulted", count(usize::try_from(faulted).unwrap_or(usize::MAX), "take"))
+    }];
+    if unfit > 0 {
+        said.push(format!("{} could not run here", count(unfit, "thing")));
+    }
+    if given_up > 0 {
+        said.push(format!("{} given up", count(given_up, "figure")));
+    }
+    let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
+        @if input.runs.len() > 1 { h3 { (input.name(run)) } }
+        ul class="trust" {
+            @for (text, times) in &doc.errors {
+                (Trust::Refused.line(&html! { (page::prose(text)) @if *times > 1 { " (" (times) " times)" } }))
             }
-        } };
-        Some(page::section("faults", &crate::section::sentence(&said.join(", ")), &body))
-    }
+            @for note in doc.notes.iter().take(100) {
+                (Trust::Info.line(&html! { span class="mut" { (note.kind()) ": " } (page::prose(&note.text())) }))
+            }
+        }
+    } };
+    Some(page::section("faults", &crate::section::sentence(&said.join(", ")), &body))
 }

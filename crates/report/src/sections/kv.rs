@@ -5,15 +5,8 @@ use maud::Markup;
 use super::takes;
 use crate::section::{ReportInput, Section};
 
-pub struct Kv;
-pub static SECTION: Kv = Kv;
+pub static SECTION: Section = Section::new(41, draw);
 
-impl Section for Kv {
-    fn rank(&self) -> u32 {
-        41
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        takes::section(input, "kv", "Stores", Vec::new())
-    }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    takes::section(input, "kv", "Stores", Vec::new())
 }

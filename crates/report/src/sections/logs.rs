@@ -1,5 +1,5 @@
-//! What access logs said: requests and times over the hours for each label, what the machines did meanwhile, how the
-//! labels compare, what weighs.
+//! Access logs: requests and times over the hours for each label, telemetry of the machines, the comparison of the
+//! labels, and the paths that weigh most.
 //!
 //! Requests an hour, seconds, bytes. An hour is a take of the run; gaps are hours without requests, and one hour alone
 //! is not drawn. The comparison is that of requests of one size in one quarter hour, or of one size before and after
@@ -7,23 +7,24 @@
 
 use maud::{Markup, html};
 use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, RowDoc, TopDoc};
-use model::traffic::{INSTRUMENT, Traffic};
+use model::format::{Kind, count, fixed, quantity, ratio};
+use model::metrics::logs;
+use model::traffic::{INSTRUMENT, SPEED, TIME, Traffic};
 use model::unit::Unit;
 
 use super::logs_beside::{self, Beside};
-use crate::number::{Kind, fixed, quantity, ratio};
 use crate::page::{self, Column};
 use crate::plot::line::{Marker, Point, Series};
-use crate::plot::{Caption, LinePlot, Size};
+use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
-use crate::text::{count, cut_front, date_time, fold};
+use crate::text::{cut_front, date_time, fold};
 use crate::theme::{Trust, Verdict};
 
-pub struct Logs;
-pub static SECTION: Logs = Logs;
+pub static SECTION: Section = Section::new(41, draw);
 
-const PERCENTILES: [(&str, &str); 3] = [("time.p50", "p50"), ("time.p90", "p90"), ("time.p99", "p99")];
+const PERCENTILES: [(&str, &str); 3] =
+    [(logs::TIME_P50.name(), "p50"), (logs::TIME_P90.name(), "p90"), (logs::TIME_P99.name(), "p99")];
 /// Paths of one list.
 const MOST: usize = 10;
 /// Characters of a path.
@@ -33,32 +34,26 @@ const HOUR: f64 = 3600.0;
 const MINUTES: f64 = 3.0 * HOUR;
 const DAYS: f64 = 240.0 * HOUR;
 
-impl Section for Logs {
-    fn rank(&self) -> u32 {
-        41
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let all: Vec<Label> = (0..input.runs.len()).filter_map(|run| Label::of(input, run)).collect();
+    let hours = Hours::of(&all)?;
+    let mut plots = Vec::new();
+    if all.iter().any(|label| label.rate.len() > 1) {
+        plots.push(rates(&all, &hours));
+        plots.extend(all.iter().filter_map(|label| times(label, &hours, all.len() > 1)));
     }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let all: Vec<Label> = (0..input.runs.len()).filter_map(|run| Label::of(input, run)).collect();
-        let hours = Hours::of(&all)?;
-        let mut plots = Vec::new();
-        if all.iter().any(|label| label.rate.len() > 1) {
-            plots.push(rates(&all, &hours));
-            plots.extend(all.iter().filter_map(|label| times(label, &hours, all.len() > 1)));
-        }
-        let beside: Vec<Beside<'_>> =
-            all.iter().map(|label| Beside { name: &label.name, doc: label.beside.as_ref() }).collect();
-        let rows: Vec<&RowDoc> =
-            input.compare.iter().flat_map(|doc| &doc.rows).filter(|row| is_judged(row)).collect();
-        let body = html! {
-            (page::grid(&plots))
-            @if let Some(drawn) = logs_beside::draw(&beside, &hours) { (drawn) }
-            @if !rows.is_empty() { (verdicts(&rows, all.iter().any(|label| label.side.is_some()))) }
-            @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
-            (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
-        };
-        Some(page::section("logs", &title(&all, &rows), &body))
-    }
+    let beside: Vec<Beside<'_>> =
+        all.iter().map(|label| Beside { name: &label.name, doc: label.beside.as_ref() }).collect();
+    let rows: Vec<&RowDoc> =
+        input.compare.iter().flat_map(|doc| &doc.rows).filter(|row| is_judged(row)).collect();
+    let body = html! {
+        (page::grid(&plots))
+        @if let Some(drawn) = logs_beside::draw(&beside, &hours) { (drawn) }
+        @if !rows.is_empty() { (verdicts(&rows, all.iter().any(|label| label.side.is_some()))) }
+        @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
+        (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
+    };
+    Some(page::section("logs", &title(&all, &rows), &body))
 }
 
 /// The time that all labels are drawn over.
@@ -93,7 +88,10 @@ impl Hours {
     }
 
     pub fn axis(&self) -> AxisSpec {
-        AxisSpec::new(format!("{} since {} UTC", self.unit.1, date_time(self.first)), Kind::of(Unit::Count))
+        AxisSpec::new(
+            format!("{} since {} UTC", self.unit.1, date_time(self.first)),
+            Kind::for_unit(Unit::Count),
+        )
     }
 
     pub fn markers(&self) -> Vec<Marker> {
@@ -106,7 +104,7 @@ impl Hours {
     }
 }
 
-/// What one run says.
+/// The requests of one run.
 struct Label {
     name: String,
     /// Seconds since 1970 at which its first hour begins.
@@ -134,7 +132,7 @@ impl Label {
             let hour = |point: &model::data::Point| Some((point.at_ns as f64 / 1e9 - first, point.number()?));
             Some(series.points.iter().filter_map(hour).collect())
         };
-        let counts = hours("requests")?;
+        let counts = hours(logs::REQUESTS.name())?;
         let times = PERCENTILES.iter().filter_map(|(metric, name)| Some((*name, hours(metric)?))).collect();
         Some(Label {
             name: input.name(run),
@@ -179,41 +177,38 @@ fn rates(all: &[Label], hours: &Hours) -> Markup {
     let most = all.iter().map(peak).fold(0.0, f64::max);
     let title = format!("Up to {} requests came in an hour", fixed(most, 0));
     LinePlot {
-        caption: Caption::new(title).subtitle("requests of each hour"),
-        x: hours.axis(),
-        y: AxisSpec::new("requests an hour", Kind::of(Unit::Count)).from_zero(),
-        series: all.iter().map(|label| label.line(&label.name, &label.rate, hours)).collect(),
         markers: hours.markers(),
-        spans: Vec::new(),
-        size: Size::Cell,
+        ..LinePlot::new(
+            Caption::new(title).subtitle("requests of each hour"),
+            hours.axis(),
+            AxisSpec::new("requests an hour", Kind::for_unit(Unit::Count)).from_zero(),
+            all.iter().map(|label| label.line(&label.name, &label.rate, hours)).collect(),
+        )
     }
     .render()
 }
 
 fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
     let worst = label.times.iter().find(|(name, _)| *name == "p99")?.1.iter().map(|(_, time)| *time);
-    let worst = whole(&quantity(worst.reduce(f64::max)?, Kind::of(Unit::Second)));
+    let worst = whole(&quantity(worst.reduce(f64::max)?, Kind::for_unit(Unit::Second)));
     let of = if several { format!("{}: ", label.name) } else { String::new() };
     let title = format!("{of}1 request in 100 took over {worst} in the slowest hour");
-    let plot = LinePlot {
-        caption: Caption::new(title).subtitle("time in the server, each hour's percentiles".to_owned()),
-        x: hours.axis(),
-        y: AxisSpec::new("time", Kind::of(Unit::Second)).log(),
-        series: label.times.iter().map(|(name, values)| label.line(name, values, hours)).collect(),
-        markers: Vec::new(),
-        spans: Vec::new(),
-        size: Size::Cell,
-    };
+    let plot = LinePlot::new(
+        Caption::new(title).subtitle("time in the server, each hour's percentiles".to_owned()),
+        hours.axis(),
+        AxisSpec::new("time", Kind::for_unit(Unit::Second)).log(),
+        label.times.iter().map(|(name, values)| label.line(name, values, hours)).collect(),
+    );
     Some(plot.render())
 }
 
 /// Rows of the comparison like with like.
 fn is_judged(row: &RowDoc) -> bool {
-    row.instrument == INSTRUMENT && (row.metric == "speed" || row.metric == "time") && !row.point
+    row.instrument == INSTRUMENT && (row.metric == SPEED || row.metric == TIME) && !row.point
 }
 
 fn title(all: &[Label], rows: &[&RowDoc]) -> String {
-    if let Some(row) = rows.iter().find(|row| row.metric == "speed")
+    if let Some(row) = rows.iter().find(|row| row.metric == SPEED)
         && let Some(speed) = row.ratio
     {
         let how = Verdict::from(row.verdict).word();
@@ -242,10 +237,10 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
         ("verdict", Column::Text),
     ];
     let figure = |row: &RowDoc, value: Option<f64>| {
-        value.map_or("-".to_owned(), |value| quantity(value, Kind::of(row.unit)))
+        value.map_or("-".to_owned(), |value| quantity(value, Kind::for_unit(row.unit)))
     };
     let line = |row: &&RowDoc| {
-        let what = if row.metric == "speed" { "bytes over time" } else { "time of a request" };
+        let what = if row.metric == SPEED { "bytes over time" } else { "time of a request" };
         let interval = row
             .low
             .zip(row.high)
@@ -282,7 +277,7 @@ pub(super) fn whole(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// What is unlike between the labels.
+/// The findings about differences between the labels.
 fn comparable(doc: &CompareDoc, rows: &[&RowDoc]) -> Markup {
     let of_logs = |finding: &&model::Finding| {
         rows.iter().any(|row| finding.subject.mentions(&row.arm) || finding.subject.mentions(&row.base))
@@ -300,8 +295,9 @@ fn paths(top: &TopDoc, label: &str) -> Markup {
         ("bytes", Column::Number),
         ("time", Column::Number),
     ];
-    let told =
-        |value: Option<f64>, unit| value.map_or("-".to_owned(), |value| quantity(value, Kind::of(unit)));
+    let told = |value: Option<f64>, unit| {
+        value.map_or("-".to_owned(), |value| quantity(value, Kind::for_unit(unit)))
+    };
     let row = |path: &model::doc::PathDoc| {
         vec![
             html! { code { (cut_front(&path.path, LONGEST)) } },

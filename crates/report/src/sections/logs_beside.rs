@@ -1,4 +1,4 @@
-//! What machines did while requests came: serving speed, load, CPU, disk reads, memory used and page cache over the
+//! Telemetry of machines while requests came: serving speed, load, CPU, disk reads, memory used and page cache over the
 //! same hours, a line for each label.
 //!
 //! Bytes, bytes a second, shares of CPU time. Of a machine: means over its samples in each step. A step without samples
@@ -6,14 +6,14 @@
 
 use maud::{Markup, html};
 use model::doc::{BesideDoc, BesideRow};
+use model::format::{Kind, duration, number, percent, quantity};
 use model::id::short;
 use model::unit::Unit;
 
 use super::logs::{Hours, whole};
-use crate::number::{Kind, duration, number, percent, quantity};
 use crate::page;
 use crate::plot::line::{Point, Series};
-use crate::plot::{Caption, LinePlot, Size};
+use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::text::date_time;
 
@@ -32,7 +32,7 @@ struct Figure {
 }
 
 fn figures() -> [Figure; 6] {
-    let one = |says, axis, unit, of| Figure { says, axis, kind: Kind::of(unit), of };
+    let one = |says, axis, unit, of| Figure { says, axis, kind: Kind::for_unit(unit), of };
     [
         one("Requests are served at", "bytes over time taken", Unit::BytesPerSec, |row| row.speed),
         one("The load average is", "load average of 1 min", Unit::Count, |row| row.load),
@@ -88,13 +88,13 @@ fn plot(figure: &Figure, all: &[Beside<'_>], known: &[(&str, &BesideDoc)], hours
         reference: false,
     });
     let plot = LinePlot {
-        caption: Caption::new(title(figure, known)).subtitle(subtitle(known)),
-        x: hours.axis(),
-        y: AxisSpec::new(figure.axis, figure.kind).from_zero(),
-        series: series.collect(),
         markers: hours.markers(),
-        spans: Vec::new(),
-        size: Size::Cell,
+        ..LinePlot::new(
+            Caption::new(title(figure, known)).subtitle(subtitle(known)),
+            hours.axis(),
+            AxisSpec::new(figure.axis, figure.kind).from_zero(),
+            series.collect(),
+        )
     };
     Some(plot.render())
 }
@@ -117,7 +117,7 @@ fn points(doc: &BesideDoc, figure: &Figure, hours: &Hours) -> Vec<Point> {
 fn title(figure: &Figure, known: &[(&str, &BesideDoc)]) -> String {
     let text = |value: f64| match figure.kind {
         kind if kind == Kind::percent() => percent(value),
-        kind if kind == Kind::of(Unit::Count) => number(value),
+        kind if kind == Kind::for_unit(Unit::Count) => number(value),
         kind => quantity(value, kind),
     };
     let show = |value: f64| whole(&text(value));

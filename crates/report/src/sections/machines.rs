@@ -1,41 +1,34 @@
 //! The spec sheets: every fact with its source, or why it is not known.
 
 use maud::{Markup, html};
-use model::doc::FactDoc;
+use model::Fact;
 
 use crate::page::{self, Column};
 use crate::section::{ReportInput, Section};
 use crate::text::sheet::topics;
 use crate::text::spec::{self, Spec};
 
-pub struct Machines;
-pub static SECTION: Machines = Machines;
+pub static SECTION: Section = Section::new(80, draw);
 
-impl Section for Machines {
-    fn rank(&self) -> u32 {
-        80
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let sheets: Vec<(String, Vec<FactDoc>)> = (0..input.runs.len())
-            .map(|run| (input.name(run), input.facts(run)))
-            .filter(|(_, facts)| !facts.is_empty())
-            .collect();
-        let (name, facts) = sheets.first()?;
-        let known = facts.iter().filter(|fact| spec::value(fact).is_some()).count();
-        let title = match Spec(facts).processor() {
-            Some(processor) => format!("{name} is a {processor}: {known} of {} facts are known", facts.len()),
-            None => format!("{name}: {known} of {} facts are known", facts.len()),
-        };
-        let body = html! { @for (name, facts) in &sheets {
-            @let summary = format!("Spec sheet of {name}: {} facts with their sources", facts.len());
-            (page::more(&summary, &sheet(facts)))
-        } };
-        Some(page::section("machines", &title, &body))
-    }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let sheets: Vec<(String, Vec<Fact>)> = (0..input.runs.len())
+        .map(|run| (input.name(run), input.facts(run)))
+        .filter(|(_, facts)| !facts.is_empty())
+        .collect();
+    let (name, facts) = sheets.first()?;
+    let known = facts.iter().filter(|fact| spec::value(fact).is_some()).count();
+    let title = match Spec(facts).processor() {
+        Some(processor) => format!("{name} is a {processor}: {known} of {} facts are known", facts.len()),
+        None => format!("{name}: {known} of {} facts are known", facts.len()),
+    };
+    let body = html! { @for (name, facts) in &sheets {
+        @let summary = format!("Spec sheet of {name}: {} facts with their sources", facts.len());
+        (page::more(&summary, &sheet(facts)))
+    } };
+    Some(page::section("machines", &title, &body))
 }
 
-fn sheet(facts: &[FactDoc]) -> Markup {
+fn sheet(facts: &[Fact]) -> Markup {
     let head = [("", Column::Text), ("value", Column::Text), ("source", Column::Text)];
     html! { @for (topic, facts) in topics(facts) {
         h3 { (topic) }
@@ -44,7 +37,7 @@ fn sheet(facts: &[FactDoc]) -> Markup {
     } }
 }
 
-fn row(fact: &FactDoc) -> Vec<Markup> {
+fn row(fact: &Fact) -> Vec<Markup> {
     let why = fact.why.as_deref().unwrap_or("");
     let value = html! {
         @match spec::value(fact) {

@@ -1,62 +1,60 @@
 //! Memory: the staircase of latencies with the caches marked, bandwidth by operation, takes.
 
 use maud::Markup;
+use model::format::{Kind, quantity};
+use model::metrics::memory;
+use model::names::instrument;
 use model::params::parse_bytes;
 use model::unit::Unit;
 
 use super::takes;
-use crate::number::{Kind, quantity};
 use crate::page;
-use crate::plot::bars::Group;
+use crate::plot::bars::BarGroup;
 use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Bars, Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, Section};
 use crate::text::spec::{Spec, round_size};
 
-pub struct Memory;
-pub static SECTION: Memory = Memory;
+pub static SECTION: Section = Section::new(30, draw);
 
-impl Section for Memory {
-    fn rank(&self) -> u32 {
-        30
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let mut plots: Vec<Markup> = staircase(input).into_iter().chain(bandwidth(input)).collect();
-        plots.extend(takes::plots(input, "memory"));
-        let title = title(input).or_else(|| takes::title(input, "memory", "Memory"));
-        (!plots.is_empty())
-            .then(|| page::section("memory", title.as_deref().unwrap_or("Memory"), &page::grid(&plots)))
-    }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let mut plots: Vec<Markup> = staircase(input).into_iter().chain(bandwidth(input)).collect();
+    plots.extend(takes::plots(input, "memory"));
+    let title = title(input).or_else(|| takes::title(input, "memory", "Memory"));
+    (!plots.is_empty())
+        .then(|| page::section("memory", title.as_deref().unwrap_or("Memory"), &page::grid(&plots)))
 }
 
 /// `Memory answers in 92.4 ns and delivers 31.2 GB/s to one thread`
 fn title(input: &ReportInput) -> Option<String> {
-    let latency =
-        ram_latency(input, 0).map(|value| format!("answers in {}", quantity(value, Kind::of(Unit::Second))));
-    let read = input.of(0, "mem-bandwidth", "bandwidth").into_iter().find(|figure| {
-        figure.doc.params.get("op") == Some("read") && figure.doc.params.get("threads") == Some("1")
-    });
+    let latency = ram_latency(input, 0)
+        .map(|value| format!("answers in {}", quantity(value, Kind::for_unit(Unit::Second))));
+    let read =
+        input.figures_of(0, instrument::MEM_BANDWIDTH, memory::BANDWIDTH.name()).into_iter().find(|figure| {
+            figure.doc.params.get("op") == Some("read") && figure.doc.params.get("threads") == Some("1")
+        });
     let read = read
         .and_then(|figure| figure.estimate())
-        .map(|e| format!("delivers {} to one thread", quantity(e.value, Kind::of(Unit::BytesPerSec))));
+        .map(|e| format!("delivers {} to one thread", quantity(e.value, Kind::for_unit(Unit::BytesPerSec))));
     let said: Vec<String> = latency.into_iter().chain(read).collect();
     (!said.is_empty()).then(|| format!("Memory {}", said.join(" and ")))
 }
 
 fn ram_latency(input: &ReportInput, run: usize) -> Option<f64> {
-    let all = input.of(run, "mem-latency", "latency");
+    let all = input.figures_of(run, instrument::MEM_LATENCY, memory::LATENCY.name());
     let main = all.iter().find(|figure| {
         figure.doc.params.get("level") == Some("memory") && figure.doc.params.get("mode") != Some("stride")
     });
     main.and_then(Figure::estimate).map(|estimate| estimate.value)
 }
 
-/// Latency by working set, in the order of size; the mode with the most points.
+/// Latency by working set, in the order of size; the mode with the most points. Without huge pages the larger sets have
+/// page walks in them.
 fn steps(input: &ReportInput, run: usize) -> (String, Vec<Point>) {
     let mut best: (String, Vec<Point>) = (String::new(), Vec::new());
-    let all = input.of(run, "mem-latency", "latency");
+    let mut all = input.figures_of(run, instrument::MEM_LATENCY, memory::LATENCY.name());
+    all.extend(input.figures_of(run, instrument::MEM_LATENCY, memory::LATENCY_AND_WALK.name()));
     let mut modes: Vec<&str> = all.iter().filter_map(|figure| figure.doc.params.get("mode")).collect();
     modes.sort_unstable();
     modes.dedup();
@@ -86,7 +84,7 @@ fn staircase(input: &ReportInput) -> Option<Markup> {
         .collect();
     let first = series.first()?;
     let (low, high) = (first.points.first()?, first.points.last()?);
-    let time = |y: f64| quantity(y, Kind::of(Unit::Second));
+    let time = |y: f64| quantity(y, Kind::for_unit(Unit::Second));
     let title = format!(
         "A load takes {} in {} and {} in {}",
         time(low.y),
@@ -107,21 +105,22 @@ fn staircase(input: &ReportInput) -> Option<Markup> {
         })
         .collect();
     let plot = LinePlot {
-        caption: Caption::new(title)
-            .subtitle(format!("dependent loads, {mode}, one core; lines mark the caches of the spec sheet")),
-        x: AxisSpec::new("working set", Kind::of(Unit::Byte)).log2(),
-        y: AxisSpec::new("latency", Kind::of(Unit::Second)).log(),
-        series,
         markers,
-        spans: Vec::new(),
-        size: Size::Cell,
+        ..LinePlot::new(
+            Caption::new(title).subtitle(format!(
+                "dependent loads, {mode}, one core; lines mark the caches of the spec sheet"
+            )),
+            AxisSpec::new("working set", Kind::for_unit(Unit::Byte)).log2(),
+            AxisSpec::new("latency", Kind::for_unit(Unit::Second)).log(),
+            series,
+        )
     };
     Some(plot.render())
 }
 
 /// Bandwidth by operation: one and all threads of one run, or one thread of several runs.
 fn bandwidth(input: &ReportInput) -> Option<Markup> {
-    let all = input.of(0, "mem-bandwidth", "bandwidth");
+    let all = input.figures_of(0, instrument::MEM_BANDWIDTH, memory::BANDWIDTH.name());
     let usual = |figure: &&Figure<'_>| {
         let is = |key: &str, value: &str| figure.doc.params.get(key).is_none_or(|given| given == value);
         is("store", "temporal") && is("pages", "default") && is("node", "any") && is("cpus", "auto")
@@ -135,7 +134,7 @@ fn bandwidth(input: &ReportInput) -> Option<Markup> {
         }
     }
     let value = |run: usize, op: &(String, String), threads: &str| {
-        let all = input.of(run, "mem-bandwidth", "bandwidth");
+        let all = input.figures_of(run, instrument::MEM_BANDWIDTH, memory::BANDWIDTH.name());
         let found = all.iter().filter(usual).find(|figure| {
             figure.doc.params.get("op") == Some(&op.0)
                 && figure.doc.params.get("counting").unwrap_or("") == op.1
@@ -151,9 +150,9 @@ fn bandwidth(input: &ReportInput) -> Option<Markup> {
     } else {
         vec!["1 thread".to_owned(), "all threads".to_owned()]
     };
-    let groups: Vec<Group> = ops
+    let groups: Vec<BarGroup> = ops
         .iter()
-        .map(|op| Group {
+        .map(|op| BarGroup {
             name: if op.1 == "stream" { format!("{} (STREAM)", op.0) } else { op.0.clone() },
             values: if several {
                 runs.iter().map(|run| value(*run, op, "1")).collect()
@@ -167,11 +166,11 @@ fn bandwidth(input: &ReportInput) -> Option<Markup> {
         return None;
     }
     let most = groups.iter().flat_map(|group| &group.values).flatten().map(|e| e.value).fold(0.0, f64::max);
-    let title = format!("Memory delivers up to {}", quantity(most, Kind::of(Unit::BytesPerSec)));
+    let title = format!("Memory delivers up to {}", quantity(most, Kind::for_unit(Unit::BytesPerSec)));
     let subtitle = if several { "one thread; whisker = 95 % interval" } else { "whisker = 95 % interval" };
     let plot = Bars {
         caption: Caption::new(title).subtitle(subtitle),
-        y: AxisSpec::new("bandwidth", Kind::of(Unit::BytesPerSec)),
+        y: AxisSpec::new("bandwidth", Kind::for_unit(Unit::BytesPerSec)),
         series,
         groups,
         size: Size::Cell,

@@ -2,37 +2,30 @@
 
 use maud::{Markup, html};
 use model::doc::RunDoc;
-
-use crate::number;
-use crate::page;
-use crate::section::{ReportInput, Section};
+use model::format;
 use model::id::short;
 
-pub struct Methods;
-pub static SECTION: Methods = Methods;
+use crate::page;
+use crate::section::{ReportInput, Section};
 
-impl Section for Methods {
-    fn rank(&self) -> u32 {
-        90
-    }
+pub static SECTION: Section = Section::new(90, draw);
 
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let (first, _) = input.runs.first()?;
-        let body = html! {
-            @for (run, (doc, _)) in input.runs.iter().enumerate() { (how(doc, &input.name(run))) }
-            ul { @if input.is_of_periods() { (periods()) } @else {
-                li { "A figure is the median of its measured takes, with the exact order-statistic interval of at least 95 % (6 takes or more). Warm-up takes are drawn hollow and not counted. Where takes resemble their neighbours, fewer of them are counted as independent." }
-                li { "Takes of all figures are interleaved in random blocks; the seed is stored. Takes end by the width of the intervals, never by a verdict." }
-                li { "Arms of one study are compared block by block: Hodges-Lehmann ratio, signed-rank interval and test. Different runs are compared with the noise between runs added, measured where there are runs enough and else assumed." }
-                li { "Better and worse are said only when the interval lies wholly beyond the margin's tie range and the test holds after Holm's correction over all headline rows; else tie or cannot tell. Published points are never significant." }
-                li { "A refused figure is not shown as a number anywhere, and takes no part in an index." }
-            } }
-            @for (doc, _) in input.runs.iter().filter(|(doc, _)| !doc.config.is_empty()) {
-                (page::more(&format!("Configuration of run {}", short(&doc.run)), &config(doc)))
-            }
-        };
-        Some(page::section("methods", &format!("Methods: {}", first.ended_by), &body))
-    }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let (first, _) = input.runs.first()?;
+    let body = html! {
+        @for (run, (doc, _)) in input.runs.iter().enumerate() { (how(doc, &input.name(run))) }
+        ul { @if input.is_of_periods() { (periods()) } @else {
+            li { "A figure is the median of its measured takes, with the exact order-statistic interval of at least 95 % (6 takes or more). Warm-up takes are drawn hollow and not counted. Where takes resemble their neighbours, fewer of them are counted as independent." }
+            li { "Takes of all figures are interleaved in random blocks; the seed is stored. Takes end by the width of the intervals, never by a verdict." }
+            li { "Arms of one study are compared block by block: Hodges-Lehmann ratio, signed-rank interval and test. Different runs are compared with the noise between runs added, measured where there are runs enough and else assumed." }
+            li { "Better and worse are said only when the interval lies wholly beyond the margin's tie range and the test holds after Holm's correction over all headline rows; else tie or cannot tell. Published points are never significant." }
+            li { "A refused figure is not shown as a number anywhere, and takes no part in an index." }
+        } }
+        @for (doc, _) in input.runs.iter().filter(|(doc, _)| !doc.config.is_empty()) {
+            (page::more(&format!("Configuration of run {}", short(&doc.run)), &config(doc)))
+        }
+    };
+    Some(page::section("methods", &format!("Methods: {}", first.ended_by), &body))
 }
 
 fn periods() -> Markup {
@@ -48,8 +41,8 @@ fn how(run: &RunDoc, name: &str) -> Markup {
     html! {
         p {
             (name) ", run " code { (run.run) } ", " (crate::text::date_time(run.started)) " UTC"
-            @if let Some(seconds) = run.seconds { ", " (number::duration(seconds)) }
-            @if let Some(own) = run.own_cpu_seconds { "; boxscore itself used " (number::duration(own)) " of CPU time beside the takes" }
+            @if let Some(seconds) = run.seconds { ", " (format::duration(seconds)) }
+            @if let Some(own) = run.own_cpu_seconds { "; boxscore itself used " (format::duration(own)) " of CPU time beside the takes" }
             "."
         }
         pre { (run.command) }

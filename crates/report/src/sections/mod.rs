@@ -6,7 +6,7 @@ pub mod clock;
 pub mod cpu;
 pub mod disk;
 pub mod faults;
-pub mod first;
+pub mod first_screen;
 pub mod kv;
 pub mod logs;
 pub mod logs_beside;
@@ -24,18 +24,18 @@ pub mod score;
 pub mod takes;
 pub mod telemetry;
 pub mod validity;
-pub mod web_bound;
-pub mod web_load;
+pub mod web_bottleneck;
+pub mod web_by_connections;
+pub mod web_by_rate;
+pub mod web_percentiles;
 pub mod web_setup;
-pub mod web_sweep;
-pub mod web_times;
 
-pub static ALL: &[&dyn Section] = &[
+pub static ALL: &[&Section] = &[
     &clock::SECTION,
     &cpu::SECTION,
     &disk::SECTION,
     &faults::SECTION,
-    &first::SECTION,
+    &first_screen::SECTION,
     &kv::SECTION,
     &logs::SECTION,
     &machines::SECTION,
@@ -51,9 +51,9 @@ pub static ALL: &[&dyn Section] = &[
     &score::SECTION,
     &telemetry::SECTION,
     &validity::SECTION,
-    &web_bound::SECTION,
-    &web_load::SECTION,
+    &web_bottleneck::SECTION,
+    &web_by_connections::SECTION,
+    &web_by_rate::SECTION,
+    &web_percentiles::SECTION,
     &web_setup::SECTION,
-    &web_sweep::SECTION,
-    &web_times::SECTION,
 ];

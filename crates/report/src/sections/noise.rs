@@ -3,46 +3,39 @@
 
 use maud::{Markup, html};
 use model::doc::Noise;
-
-use crate::number;
-use crate::page::{self, Column};
-use crate::section::{Figure, ReportInput, Section, labels};
+use model::format;
 use model::names;
 
-pub struct Floor;
-pub static SECTION: Floor = Floor;
+use crate::page::{self, Column};
+use crate::section::{Figure, ReportInput, Section, labels};
 
-impl Section for Floor {
-    fn rank(&self) -> u32 {
-        65
-    }
+pub static SECTION: Section = Section::new(65, draw);
 
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let has_floor = |figure: &Figure<'_>| figure.doc.headline && figure.doc.floor.is_some();
-        let mut figures: Vec<Figure<'_>> = input.figures(0).filter(has_floor).collect();
-        figures.sort_by_key(|figure| names::rank(figure.doc.card));
-        let floors: Vec<f64> = figures.iter().filter_map(|figure| figure.doc.floor).collect();
-        let range = number::percent_range(&floors)?;
-        let measured = figures.iter().filter(|figure| figure.doc.noise == Noise::Measured).count();
-        let source = match measured {
-            0 => "assumed until more runs measure it".to_owned(),
-            all if all == figures.len() => "measured from runs of this machine".to_owned(),
-            some => format!("measured for {some} of {} figures", figures.len()),
-        };
-        let title = format!("Two runs of this machine may differ by {range} by chance: {source}");
-        let head = [("", Column::Text), ("A/A floor", Column::Number), ("noise", Column::Text)];
-        let rows: Vec<Vec<Markup>> = figures
-            .iter()
-            .zip(labels(&figures))
-            .map(|(figure, label)| {
-                let floor = figure.doc.floor.map_or("-".to_owned(), number::percent);
-                vec![html! { (label) }, html! { (floor) }, html! { (figure.doc.noise.word()) }]
-            })
-            .collect();
-        let body = html! {
-            p { "A difference below the floor is never called better or worse. Every further run with the same set-up replaces a part of what is assumed." }
-            (page::table(&head, &rows))
-        };
-        Some(page::section("noise", &title, &body))
-    }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let has_floor = |figure: &Figure<'_>| figure.doc.headline && figure.doc.floor.is_some();
+    let mut figures: Vec<Figure<'_>> = input.figures(0).filter(has_floor).collect();
+    figures.sort_by_key(|figure| names::rank(figure.doc.card));
+    let floors: Vec<f64> = figures.iter().filter_map(|figure| figure.doc.floor).collect();
+    let range = format::percent_range(&floors)?;
+    let measured = figures.iter().filter(|figure| figure.doc.noise == Noise::Measured).count();
+    let source = match measured {
+        0 => "assumed until more runs measure it".to_owned(),
+        all if all == figures.len() => "measured from runs of this machine".to_owned(),
+        some => format!("measured for {some} of {} figures", figures.len()),
+    };
+    let title = format!("Two runs of this machine may differ by {range} by chance: {source}");
+    let head = [("", Column::Text), ("A/A floor", Column::Number), ("noise", Column::Text)];
+    let rows: Vec<Vec<Markup>> = figures
+        .iter()
+        .zip(labels(&figures))
+        .map(|(figure, label)| {
+            let floor = figure.doc.floor.map_or("-".to_owned(), format::percent);
+            vec![html! { (label) }, html! { (floor) }, html! { (figure.doc.noise.word()) }]
+        })
+        .collect();
+    let body = html! {
+        p { "A difference below the floor is never called better or worse. Every further run with the same set-up replaces a part of what is assumed." }
+        (page::table(&head, &rows))
+    };
+    Some(page::section("noise", &title, &body))
 }

@@ -6,18 +6,11 @@ use super::takes;
 use crate::page;
 use crate::section::{ReportInput, Section};
 
-pub struct Other;
-pub static SECTION: Other = Other;
+pub static SECTION: Section = Section::new(45, draw);
 
-impl Section for Other {
-    fn rank(&self) -> u32 {
-        45
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let topics = [("user", "Your command"), ("machine", "Clock and timer"), ("other", "Other figures")];
-        let plots: Vec<Markup> = topics.iter().flat_map(|(family, _)| takes::plots(input, family)).collect();
-        let title = topics.iter().find_map(|(family, name)| takes::title(input, family, name))?;
-        (!plots.is_empty()).then(|| page::section("other", &title, &page::grid(&plots)))
-    }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let topics = [("user", "Your command"), ("machine", "Clock and timer"), ("other", "Other figures")];
+    let plots: Vec<Markup> = topics.iter().flat_map(|(family, _)| takes::plots(input, family)).collect();
+    let title = topics.iter().find_map(|(family, name)| takes::title(input, family, name))?;
+    (!plots.is_empty()).then(|| page::section("other", &title, &page::grid(&plots)))
 }

@@ -5,53 +5,44 @@
 
 use maud::{Markup, html};
 use model::NoteBody;
+use model::format::{count, fixed, percent};
 
-use crate::number::{fixed, percent};
 use crate::page::{self, Column};
 use crate::plot::{Caption, Flame};
 use crate::profile::{self, Profile, Symbol};
 use crate::section::{ReportInput, Section};
-use crate::text::count;
 
-pub struct Profiled;
-pub static SECTION: Profiled = Profiled;
+pub static SECTION: Section = Section::new(44, draw);
 
 /// Functions of each side in the table.
 const MOST: usize = 12;
 /// Flame graphs of one run.
 const GRAPHS: usize = 4;
 
-impl Section for Profiled {
-    fn rank(&self) -> u32 {
-        44
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let mut title = None;
-        let mut body: Vec<Markup> = Vec::new();
-        for (run, (_, data)) in input.runs.iter().enumerate() {
-            let folded = data.notes.iter().filter_map(|note| match &note.body {
-                NoteBody::Profile(folded) => Some(folded.as_str()),
-                _ => None,
-            });
-            let profiles = profile::profiles(folded);
-            let several = input.runs.len() > 1 || profiles.len() > 1;
-            for profile in profiles.iter().take(GRAPHS) {
-                let said = said(profile);
-                let name = [input.name(run), profile.title.clone()];
-                let name =
-                    name.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(", ");
-                title = title.or_else(|| Some(said.clone()));
-                body.push(of_one(profile, if several { &name } else { "" }, &said));
-            }
-            if profiles.len() > GRAPHS {
-                body.push(
-                    html! { p class="note" { (profiles.len() - GRAPHS) " more profiles are in the export" } },
-                );
-            }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let mut title = None;
+    let mut body: Vec<Markup> = Vec::new();
+    for (run, (_, data)) in input.runs.iter().enumerate() {
+        let folded = data.notes.iter().filter_map(|note| match &note.body {
+            NoteBody::Profile(folded) => Some(folded.as_str()),
+            _ => None,
+        });
+        let profiles = profile::profiles(folded);
+        let several = input.runs.len() > 1 || profiles.len() > 1;
+        for profile in profiles.iter().take(GRAPHS) {
+            let said = said(profile);
+            let name = [input.name(run), profile.title.clone()];
+            let name = name.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(", ");
+            title = title.or_else(|| Some(said.clone()));
+            body.push(of_one(profile, if several { &name } else { "" }, &said));
         }
-        Some(page::section("profile", &title?, &html! { @for part in &body { (part) } }))
+        if profiles.len() > GRAPHS {
+            body.push(
+                html! { p class="note" { (profiles.len() - GRAPHS) " more profiles are in the export" } },
+            );
+        }
     }
+    Some(page::section("profile", &title?, &html! { @for part in &body { (part) } }))
 }
 
 /// `Kernel code took 81 % of the profiled CPU time; tcp_sendmsg most, 12 %`

@@ -7,35 +7,28 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 use model::doc::CompareDoc;
+use model::format::count;
 
 use crate::page;
 use crate::section::{ReportInput, Section};
-use crate::text::compare::{Figure, figures};
-use crate::text::count;
+use crate::text::compare::{ComparedFigure, figures};
 use crate::text::ranks::{Ranking, place, rankings};
 
-pub struct Ranks;
-pub static SECTION: Ranks = Ranks;
+pub static SECTION: Section = Section::new(5, draw);
 
-impl Section for Ranks {
-    fn rank(&self) -> u32 {
-        5
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let doc = input.compare.as_ref()?;
+    let figures = figures(doc, false);
+    let rankings = rankings(doc, &figures);
+    if rankings.is_empty() {
+        return None;
     }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let doc = input.compare.as_ref()?;
-        let figures = figures(doc, false);
-        let rankings = rankings(doc, &figures);
-        if rankings.is_empty() {
-            return None;
-        }
-        let drawn: Vec<Markup> = rankings.iter().map(|ranking| figure(doc, ranking, &figures)).collect();
-        let body = html! {
-            p class="mut" { "Best first. A bracket joins neighbours of which no pair can be told apart; 1-3 is the rank and the worst place." }
-            (page::grid(&drawn))
-        };
-        Some(page::section("ranks", &title(doc, &rankings), &body))
-    }
+    let drawn: Vec<Markup> = rankings.iter().map(|ranking| figure(doc, ranking, &figures)).collect();
+    let body = html! {
+        p class="mut" { "Best first. A bracket joins neighbours of which no pair can be told apart; 1-3 is the rank and the worst place." }
+        (page::grid(&drawn))
+    };
+    Some(page::section("ranks", &title(doc, &rankings), &body))
 }
 
 /// The title: the machines that are first alone, and in how many figures.
@@ -64,9 +57,9 @@ fn title(doc: &CompareDoc, rankings: &[Ranking<'_>]) -> String {
     }
 }
 
-fn figure(doc: &CompareDoc, ranking: &Ranking<'_>, figures: &[Figure<'_>]) -> Markup {
+fn figure(doc: &CompareDoc, ranking: &Ranking<'_>, figures: &[ComparedFigure<'_>]) -> Markup {
     let figure = figures.iter().find(|figure| figure.label == ranking.label);
-    let scale = figure.and_then(Figure::scale);
+    let scale = figure.and_then(ComparedFigure::scale);
     let base = doc.arms.first().map(|arm| arm.name.as_str());
     let value = |name: &str| {
         let figure = figure?;

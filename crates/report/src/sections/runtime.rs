@@ -6,10 +6,11 @@
 
 use maud::{Markup, html};
 use model::doc::{RatioDoc, RatioRowDoc, VerdictWord};
+use model::format;
+use model::names::{self, Key};
 use model::{Better, Params};
 
 use super::takes;
-use crate::number;
 use crate::page;
 use crate::plot::ratio::{RatioRow, Sides};
 use crate::plot::{Caption, Estimate, RatioPlot};
@@ -17,33 +18,25 @@ use crate::section::{ReportInput, Section, sentence};
 use crate::text::compare::doubtful;
 use crate::text::ratio::immature;
 use crate::theme::Verdict;
-use model::names::{self, Key};
 
-pub struct Runtime;
-pub static SECTION: Runtime = Runtime;
+pub static SECTION: Section = Section::new(22, draw);
 
 const FAMILY: &str = "runtime";
 
 /// The parameter whose values are groups of the plot.
 const KERNEL: &str = "kernel";
 
-impl Section for Runtime {
-    fn rank(&self) -> u32 {
-        22
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let takes = takes::plots(input, FAMILY);
-        let title = match input.ratios.first() {
-            Some(doc) => sentence(doc.paragraph.split("; ").next().unwrap_or_default().trim_end_matches('.')),
-            None => takes::title(input, FAMILY, "Runtimes")?,
-        };
-        let body = html! {
-            @for doc in &input.ratios { (ratios(doc)) }
-            @if !takes.is_empty() { (page::grid(&takes)) }
-        };
-        (!input.ratios.is_empty() || !takes.is_empty()).then(|| page::section(FAMILY, &title, &body))
-    }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let takes = takes::plots(input, FAMILY);
+    let title = match input.ratios.first() {
+        Some(doc) => sentence(&doc.paragraph.lead),
+        None => takes::title(input, FAMILY, "Runtimes")?,
+    };
+    let body = html! {
+        @for doc in &input.ratios { (ratios(doc)) }
+        @if !takes.is_empty() { (page::grid(&takes)) }
+    };
+    (!input.ratios.is_empty() || !takes.is_empty()).then(|| page::section(FAMILY, &title, &body))
 }
 
 /// The plot of one pair of languages with what is to be said of it.
@@ -51,7 +44,7 @@ fn ratios(doc: &RatioDoc) -> Markup {
     let mut rows: Vec<&RatioRowDoc> = doc.rows.iter().collect();
     // What leaves the kernel open is of all of them, and stands last.
     rows.sort_by_cached_key(|one| {
-        (one.row.params.get(KERNEL).is_none(), names::order(key(one)), one.machine.clone())
+        (one.row.params.get(KERNEL).is_none(), names::order(Key::from(&one.row)), one.machine.clone())
     });
     let margin = rows.iter().map(|one| one.row.margin).fold(0.0, f64::max);
     let plot = RatioPlot {
@@ -69,15 +62,6 @@ fn ratios(doc: &RatioDoc) -> Markup {
     }
 }
 
-fn key(one: &RatioRowDoc) -> Key<'_> {
-    Key {
-        card: one.row.card,
-        instrument: &one.row.instrument,
-        metric: &one.row.metric,
-        params: &one.row.params,
-    }
-}
-
 fn row(doc: &RatioDoc, one: &RatioRowDoc) -> RatioRow {
     let row = &one.row;
     let refused = row.verdict == VerdictWord::Invalid;
@@ -90,10 +74,10 @@ fn row(doc: &RatioDoc, one: &RatioRowDoc) -> RatioRow {
     });
     let ratio = row.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0 && !refused);
     let group = row.params.get(KERNEL).unwrap_or("every kernel");
-    let said = interval.map(|(low, high)| format!("{} to {}", number::ratio(low), number::ratio(high)));
+    let said = interval.map(|(low, high)| format!("{} to {}", format::ratio(low), format::ratio(high)));
     let bounds = one.bounds.as_ref().map_or("", |bounds| bounds.kind.as_str());
     // Of a printed range the ends are known, and nothing between them.
-    let shown = if printed.is_some() { said.clone() } else { ratio.map(number::ratio) };
+    let shown = if printed.is_some() { said.clone() } else { ratio.map(format::ratio) };
     RatioRow {
         group: group.to_owned(),
         label: label(doc, one),

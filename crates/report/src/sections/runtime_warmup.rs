@@ -8,19 +8,23 @@ use std::collections::BTreeMap;
 
 use maud::Markup;
 use model::data::{RunData, Series as Raw};
+use model::format::{self, Kind, quantity};
+use model::metrics::warmup;
+use model::names::instrument;
 use model::unit::Unit;
 
-use crate::number::{self, Kind, quantity};
 use crate::page;
 use crate::plot::line::{Marker, Point, Series};
-use crate::plot::{Caption, LinePlot, Size};
+use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 
-pub struct RuntimeWarmup;
-pub static SECTION: RuntimeWarmup = RuntimeWarmup;
+pub static SECTION: Section = Section::new(23, draw);
 
-const INSTRUMENT: &str = "scimark-warmup";
+const TIME: &str = warmup::ITERATION.name();
+const STEADY: &str = warmup::STEADY.name();
+const STEADY_FROM: &str = warmup::STEADY_FROM.name();
+const INSTRUMENT: &str = instrument::SCIMARK_WARMUP;
 const ITERATION: &str = "iteration";
 
 /// Lines of one plot; the export has the rest.
@@ -30,7 +34,7 @@ const MOST: usize = 8;
 struct Curve<'a> {
     run: usize,
     kernel: String,
-    /// What else tells it apart: language and virtual machine.
+    /// Language and virtual machine.
     variant: String,
     points: BTreeMap<u32, Point>,
     /// CPU time of an iteration of the steady part, and the iterations before it.
@@ -39,26 +43,20 @@ struct Curve<'a> {
     arm: &'a str,
 }
 
-impl Section for RuntimeWarmup {
-    fn rank(&self) -> u32 {
-        23
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let curves: Vec<Curve<'_>> =
-            input.runs.iter().enumerate().flat_map(|(run, (_, data))| curves(run, data)).collect();
-        let mut kernels: Vec<&str> = Vec::new();
-        for curve in &curves {
-            if !kernels.contains(&curve.kernel.as_str()) {
-                kernels.push(&curve.kernel);
-            }
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let curves: Vec<Curve<'_>> =
+        input.runs.iter().enumerate().flat_map(|(run, (_, data))| curves(run, data)).collect();
+    let mut kernels: Vec<&str> = Vec::new();
+    for curve in &curves {
+        if !kernels.contains(&curve.kernel.as_str()) {
+            kernels.push(&curve.kernel);
         }
-        kernels.sort_by_key(|kernel| rank(kernel));
-        let most = curves.iter().max_by(|a, b| a.gain().total_cmp(&b.gain()))?;
-        let title = format!("{}: {}", most.kernel, most.said(&name(input, most)));
-        let plots: Vec<Markup> = kernels.iter().map(|kernel| plot(input, &curves, kernel)).collect();
-        Some(page::section("warm-up", &title, &page::grid(&plots)))
     }
+    kernels.sort_by_key(|kernel| rank(kernel));
+    let most = curves.iter().max_by(|a, b| a.gain().total_cmp(&b.gain()))?;
+    let title = format!("{}: {}", most.kernel, most.said(&name(input, most)));
+    let plots: Vec<Markup> = kernels.iter().map(|kernel| plot(input, &curves, kernel)).collect();
+    Some(page::section("warm-up", &title, &page::grid(&plots)))
 }
 
 /// In the order of the study.
@@ -84,7 +82,7 @@ fn curves(run: usize, data: &RunData) -> Vec<Curve<'_>> {
         });
         let Some(curve) = curves.get_mut(at) else { continue };
         match series.key.metric.as_str() {
-            "iteration" => {
+            TIME => {
                 let number = params.get(ITERATION).and_then(|number| number.parse().ok());
                 if let (Some(number), Some(point)) =
                     (number, number.and_then(|number| median(series, number)))
@@ -92,8 +90,8 @@ fn curves(run: usize, data: &RunData) -> Vec<Curve<'_>> {
                     curve.points.insert(number, point);
                 }
             }
-            "steady" => curve.steady = stats::median(&series.measured()),
-            "steady-from" => curve.from = stats::median(&series.measured()),
+            STEADY => curve.steady = stats::median(&series.measured()),
+            STEADY_FROM => curve.from = stats::median(&series.measured()),
             _ => {}
         }
     }
@@ -132,17 +130,17 @@ impl Curve<'_> {
             Some(_) => "from the first iteration on".to_owned(),
             None => "in the end".to_owned(),
         };
-        let time = quantity(steady, Kind::of(Unit::Second));
+        let time = quantity(steady, Kind::for_unit(Unit::Second));
         format!(
             "{name} is steady {after}: {time} an iteration, the first took {} times that",
-            number::ratio(first / steady)
+            format::ratio(first / steady)
         )
     }
 }
 
 fn iterations(count: f64) -> String {
     let s = if count == 1.0 { "" } else { "s" };
-    format!("{} iteration{s}", number::fixed(count, 0))
+    format!("{} iteration{s}", format::fixed(count, 0))
 }
 
 fn name(input: &ReportInput, curve: &Curve<'_>) -> String {
@@ -172,14 +170,15 @@ fn plot(input: &ReportInput, curves: &[Curve<'_>], kernel: &str) -> Markup {
     let has_bands = series.iter().flat_map(|line| &line.points).any(|point| point.interval.is_some());
     let bands = if has_bands { "; bands = 95 % intervals of the median" } else { "" };
     LinePlot {
-        caption: Caption::new(title)
-            .subtitle(format!("CPU time of each iteration in a fresh process, median of the takes{bands}")),
-        x: AxisSpec::new("iteration", Kind::of(Unit::Count).plain()),
-        y: AxisSpec::new("CPU time", Kind::of(Unit::Second)).log(),
-        series,
         markers: shown().filter_map(mark).collect(),
-        spans: Vec::new(),
-        size: Size::Cell,
+        ..LinePlot::new(
+            Caption::new(title).subtitle(format!(
+                "CPU time of each iteration in a fresh process, median of the takes{bands}"
+            )),
+            AxisSpec::new("iteration", Kind::for_unit(Unit::Count).plain()),
+            AxisSpec::new("CPU time", Kind::for_unit(Unit::Second)).log(),
+            series,
+        )
     }
     .render()
 }

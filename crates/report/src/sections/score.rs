@@ -5,50 +5,42 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use model::doc::{RunDoc, SeriesDoc};
 use model::finding::FigureName;
+use model::format::{self, Kind, Scale, count};
+use model::names;
 use model::{Finding, Samples, Validity};
 
-use crate::number::{self, Kind, Scale};
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
-use crate::text::count;
-use crate::text::score::{Row, rows, threaded};
+use crate::text::score::{ScoreRow, rows, threaded};
 use crate::theme::Trust;
-use crate::web::has_sweeps;
-use model::names;
+use crate::web_loads::has_sweeps;
 
-pub struct Score;
-pub static SECTION: Score = Score;
+pub static SECTION: Section = Section::new(10, draw);
 
-impl Section for Score {
-    fn rank(&self) -> u32 {
-        10
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let mut all: Vec<Figure<'_>> = input.figures(0).collect();
+    all.sort_by_cached_key(|figure| names::order(figure.key()));
+    // Sweeps have tables and curves of their own, which print shows instead.
+    let swept = input.runs.first().is_some_and(|(run, _)| has_sweeps(run));
+    let is_swept = |f: &Figure<'_>| swept && names::is_load(f.doc.card);
+    let (loads, all): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(is_swept);
+    let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(|f| f.doc.headline);
+    if head.is_empty() && rest.is_empty() && loads.is_empty() {
+        return None;
     }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let mut all: Vec<Figure<'_>> = input.figures(0).collect();
-        all.sort_by_cached_key(|figure| names::order(figure.key()));
-        // Sweeps have tables and curves of their own, which print shows instead.
-        let swept = input.runs.first().is_some_and(|(run, _)| has_sweeps(run));
-        let is_swept = |f: &Figure<'_>| swept && names::is_load(f.doc.card);
-        let (loads, all): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(is_swept);
-        let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(|f| f.doc.headline);
-        if head.is_empty() && rest.is_empty() && loads.is_empty() {
-            return None;
+    let body = html! {
+        @if !head.is_empty() { div class="full" { (table(input, &head)) } }
+        @if !rest.is_empty() {
+            (page::more(&format!("{} other figures", rest.len()), &table(input, &rest)))
         }
-        let body = html! {
-            @if !head.is_empty() { div class="full" { (table(input, &head)) } }
-            @if !rest.is_empty() {
-                (page::more(&format!("{} other figures", rest.len()), &table(input, &rest)))
+        @if !loads.is_empty() {
+            details class="data" {
+                summary { (count(loads.len(), "figure")) " of loads on a web server" }
+                (table(input, &loads))
             }
-            @if !loads.is_empty() {
-                details class="data" {
-                    summary { (count(loads.len(), "figure")) " of loads on a web server" }
-                    (table(input, &loads))
-                }
-            }
-        };
-        Some(page::section("score", &title(input), &body))
-    }
+        }
+    };
+    Some(page::section("score", &title(input), &body))
 }
 
 fn title(input: &ReportInput) -> String {
@@ -70,7 +62,6 @@ fn title(input: &ReportInput) -> String {
 }
 
 /// The few figures of the first screen.
-#[must_use]
 pub fn headlines(run: &RunDoc) -> Markup {
     const MOST: usize = 24;
     let mut score_rows = rows(run, None);
@@ -86,7 +77,8 @@ pub fn headlines(run: &RunDoc) -> Markup {
         ("unit", Column::Text),
         (if threaded { "1 thread" } else { "median" }, Column::Number),
     ];
-    let repeated = score_rows.iter().filter_map(Row::main).any(|series| series.samples == Samples::Takes);
+    let repeated =
+        score_rows.iter().filter_map(ScoreRow::main).any(|series| series.samples == Samples::Takes);
     head.extend(repeated.then_some(("95 % interval", Column::Number)));
     head.extend(threaded.then_some(("all threads", Column::Number)));
     let rows: Vec<Vec<Markup>> = score_rows
@@ -105,7 +97,7 @@ pub fn headlines(run: &RunDoc) -> Markup {
             Some(cells)
         })
         .collect();
-    let doubtful = |row: &Row<'_>| {
+    let doubtful = |row: &ScoreRow<'_>| {
         let shown = [row.one, row.all].into_iter().flatten();
         shown.into_iter().any(|series| series.validity == Validity::Doubtful)
     };
@@ -194,7 +186,7 @@ fn row(
             _ => { "-" }
         } });
         if repeated {
-            cells.push(html! { (doc.floor.map_or("-".to_owned(), number::percent)) });
+            cells.push(html! { (doc.floor.map_or("-".to_owned(), format::percent)) });
             cells.extend(run_of(figure.run).map(|run| validity(run, doc)));
         }
     }

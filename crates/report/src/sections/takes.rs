@@ -2,16 +2,16 @@
 //! as the hours of access logs, are no takes; their own section draws them over time.
 
 use maud::Markup;
+use model::format::{self, Kind, quantity};
+use model::names;
 use model::unit::Unit;
 use model::{Samples, Validity};
 
-use crate::number::{self, Kind, quantity};
 use crate::page;
 use crate::plot::strip::{Strip, Take};
 use crate::plot::{Caption, Estimate, Size, StripPlot};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, colour, labels};
-use model::names;
 
 /// Figures beyond these have no strip; the tables have them.
 const MOST: usize = 12;
@@ -41,7 +41,7 @@ fn scatter(figure: &Figure<'_>) -> Option<f64> {
 /// Takes that lie closer than this to their median need no telling apart.
 const CLOSE: f64 = 0.03;
 
-/// What the takes of some figures say: which scatter least and most.
+/// The figures whose takes scatter least and most, as a sentence.
 fn finding(figures: &[Figure<'_>]) -> Option<String> {
     let named = figures.iter().zip(labels(figures));
     let mut far: Vec<(f64, String)> =
@@ -50,26 +50,24 @@ fn finding(figures: &[Figure<'_>]) -> Option<String> {
     let most = far.last()?;
     let least = far.first()?;
     Some(match far.len() {
-        1 => format!("takes of {} lie within {} of their median", most.1, number::percent(most.0)),
-        _ if most.0 < CLOSE => format!("every take lies within {} of its median", number::percent(most.0)),
+        1 => format!("takes of {} lie within {} of their median", most.1, format::percent(most.0)),
+        _ if most.0 < CLOSE => format!("every take lies within {} of its median", format::percent(most.0)),
         _ => format!(
             "takes of {} scatter most, up to {} from their median; those of {} least, up to {}",
             most.1,
-            number::percent(most.0),
+            format::percent(most.0),
             least.1,
-            number::percent(least.0)
+            format::percent(least.0)
         ),
     })
 }
 
 /// The section's title: what the takes of this topic say.
-#[must_use]
 pub fn title(input: &ReportInput, family: &str, name: &str) -> Option<String> {
     Some(format!("{name}: {}", finding(&chosen(input, family))?))
 }
 
 /// A topic's section: plots of its own, and the strips of its takes.
-#[must_use]
 pub fn section(input: &ReportInput, family: &str, name: &str, mut plots: Vec<Markup>) -> Option<Markup> {
     plots.extend(self::plots(input, family));
     let title = title(input, family, name).unwrap_or_else(|| format!("{name}: no figure holds"));
@@ -77,9 +75,8 @@ pub fn section(input: &ReportInput, family: &str, name: &str, mut plots: Vec<Mar
 }
 
 /// Every headline take of one run on one axis, each as a share of its figure's median.
-#[must_use]
 pub fn overview(input: &ReportInput) -> Option<Markup> {
-    let swept = input.runs.first().is_some_and(|(run, _)| crate::web::has_sweeps(run));
+    let swept = input.runs.first().is_some_and(|(run, _)| crate::web_loads::has_sweeps(run));
     let mut heads: Vec<Figure<'_>> = input
         .figures(0)
         .filter(|figure| figure.doc.headline && has_takes(figure) && figure.estimate().is_some())
@@ -96,7 +93,6 @@ pub fn overview(input: &ReportInput) -> Option<Markup> {
 const MOST_AT_A_GLANCE: usize = 9;
 
 /// The strips of a topic.
-#[must_use]
 pub fn plots(input: &ReportInput, family: &str) -> Vec<Markup> {
     let figures = chosen(input, family);
     if figures.is_empty() {

@@ -1,4 +1,4 @@
-//! What the machine did meanwhile: CPU split, clocks, temperatures, power, memory, disks, network over time.
+//! Telemetry of the machine during the run: CPU split, clocks, temperatures, power, memory, disks, network over time.
 //!
 //! Telemetry is never a row of a comparison. Many devices of one kind are drawn as their lowest, mean and highest.
 
@@ -7,35 +7,44 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use model::Params;
 use model::data::RunData;
+use model::format::{Kind, percent, quantity};
+use model::metrics::telemetry;
 use model::unit::Unit;
 
 use super::clock::{seconds, spans};
-use crate::number::{Kind, percent, quantity};
 use crate::page;
 use crate::plot::line::{Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
 
-pub struct Telemetry;
-pub static SECTION: Telemetry = Telemetry;
+pub static SECTION: Section = Section::new(70, draw);
 
 /// Shares of CPU time, in the order of the plot.
-const SPLIT: [&str; 8] = ["user", "nice", "system", "irq", "softirq", "iowait", "steal", "idle"];
+const SPLIT: [&str; 8] = [
+    telemetry::USER.name(),
+    telemetry::NICE.name(),
+    telemetry::SYSTEM.name(),
+    telemetry::IRQ.name(),
+    telemetry::SOFTIRQ.name(),
+    telemetry::IOWAIT.name(),
+    telemetry::STEAL.name(),
+    telemetry::IDLE.name(),
+];
 /// Metrics that are worth a figure, most wanted first.
 const WANTED: [&str; 12] = [
-    "clock",
-    "temperature",
-    "power",
-    "available",
-    "read",
-    "written",
-    "busy",
-    "received",
-    "sent",
-    "run-queue",
-    "some",
-    "switches",
+    telemetry::CLOCK.name(),
+    telemetry::TEMPERATURE.name(),
+    telemetry::POWER.name(),
+    telemetry::AVAILABLE.name(),
+    telemetry::READ.name(),
+    telemetry::WRITTEN.name(),
+    telemetry::BUSY.name(),
+    telemetry::RECEIVED.name(),
+    telemetry::SENT.name(),
+    telemetry::RUNNING.name(),
+    telemetry::SOME.name(),
+    telemetry::SWITCHES.name(),
 ];
 const MOST_FIGURES: usize = 9;
 /// More devices than this are summed up.
@@ -50,31 +59,24 @@ struct Track {
     points: Vec<(f64, f64)>,
 }
 
-impl Section for Telemetry {
-    fn rank(&self) -> u32 {
-        70
-    }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let mut title = None;
-        let mut body: Vec<Markup> = Vec::new();
-        for (run, (_, data)) in input.runs.iter().enumerate() {
-            let tracks = tracks(data);
-            if tracks.is_empty() {
-                continue;
-            }
-            let (said, plots, rest) = of_run(data, &tracks);
-            title = title.or(said);
-            body.push(html! {
-                @if input.runs.len() > 1 { h3 { (input.name(run)) } }
-                (page::grid(&plots))
-                @if !rest.is_empty() { p class="note" { "Also recorded, in the export: " (rest.join(", ")) } }
-            });
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let mut title = None;
+    let mut body: Vec<Markup> = Vec::new();
+    for (run, (_, data)) in input.runs.iter().enumerate() {
+        let tracks = tracks(data);
+        if tracks.is_empty() {
+            continue;
         }
-        let title = title.unwrap_or_else(|| "What the machine did meanwhile".to_owned());
-        (!body.is_empty())
-            .then(|| page::section("telemetry", &title, &html! { @for part in &body { (part) } }))
+        let (said, plots, rest) = of_run(data, &tracks);
+        title = title.or(said);
+        body.push(html! {
+            @if input.runs.len() > 1 { h3 { (input.name(run)) } }
+            (page::grid(&plots))
+            @if !rest.is_empty() { p class="note" { "Also recorded, in the export: " (rest.join(", ")) } }
+        });
     }
+    let title = title.unwrap_or_else(|| "What the machine did meanwhile".to_owned());
+    (!body.is_empty()).then(|| page::section("telemetry", &title, &html! { @for part in &body { (part) } }))
 }
 
 /// Columns joined over all segments.
@@ -146,15 +148,15 @@ fn of_run(data: &RunData, tracks: &[Track]) -> (Option<String>, Vec<Markup>, Vec
 fn cpu_split(data: &RunData, tracks: &[Track]) -> (Option<String>, Option<Markup>) {
     let of = |name: &str| tracks.iter().find(|track| track.metric == name && is_total(&track.device));
     let mean = |track: &Track| mean(&track.points);
-    let Some(idle) = of("idle") else { return (None, None) };
+    let Some(idle) = of(telemetry::IDLE.name()) else { return (None, None) };
     // Time that waits for a disk is idle too.
-    let busy = 1.0 - mean(idle) - of("iowait").map_or(0.0, mean);
-    let stolen = of("steal").map_or(0.0, mean);
+    let busy = 1.0 - mean(idle) - of(telemetry::IOWAIT.name()).map_or(0.0, mean);
+    let stolen = of(telemetry::STEAL.name()).map_or(0.0, mean);
     let mut title = format!("CPUs were busy {} of the time on average", percent(busy.clamp(0.0, 1.0)));
     if stolen > 0.001 {
         title.push_str(&format!(", {} stolen by the host", percent(stolen)));
     }
-    let lines = SPLIT.iter().filter(|name| **name != "idle").filter_map(|name| of(name));
+    let lines = SPLIT.iter().filter(|name| **name != telemetry::IDLE.name()).filter_map(|name| of(name));
     let series: Vec<Series> = lines
         .filter(|track| track.points.iter().any(|(_, value)| *value > 0.005))
         .map(|track| Series { name: track.metric.clone(), points: points(track), reference: false })
@@ -163,14 +165,15 @@ fn cpu_split(data: &RunData, tracks: &[Track]) -> (Option<String>, Option<Markup
         return (Some(title), None);
     }
     let plot = LinePlot {
-        caption: Caption::new("CPU time over the run")
-            .subtitle("share of all CPUs, one sample a second; shaded: takes"),
-        x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
-        y: AxisSpec::new("share of CPU time", Kind::percent()).from_zero(),
-        series,
-        markers: Vec::new(),
         spans: spans(data),
         size: Size::Wide,
+        ..LinePlot::new(
+            Caption::new("CPU time over the run")
+                .subtitle("share of all CPUs, one sample a second; shaded: takes"),
+            AxisSpec::new("time since the start", Kind::for_unit(Unit::Second)),
+            AxisSpec::new("share of CPU time", Kind::percent()).from_zero(),
+            series,
+        )
     };
     (Some(title), Some(plot.render()))
 }
@@ -187,7 +190,7 @@ fn mean(points: &[(f64, f64)]) -> f64 {
 /// One metric of one source, a line a device.
 fn group(source: &str, metric: &str, tracks: &[&Track]) -> Markup {
     let unit = tracks.first().and_then(|track| track.unit).unwrap_or(Unit::Count);
-    let kind = if unit == Unit::Ratio { Kind::percent() } else { Kind::of(unit) };
+    let kind = if unit == Unit::Ratio { Kind::percent() } else { Kind::for_unit(unit) };
     let mut values = tracks.iter().flat_map(|track| track.points.iter().map(|point| point.1));
     let first = values.next().unwrap_or(0.0);
     let (low, high) = values.fold((first, first), |(low, high), value| (low.min(value), high.max(value)));
@@ -198,15 +201,12 @@ fn group(source: &str, metric: &str, tracks: &[&Track]) -> Markup {
     } else {
         "one sample a second".to_owned()
     };
-    LinePlot {
-        caption: Caption::new(title).subtitle(subtitle),
-        x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
-        y: AxisSpec::new(metric, kind),
+    LinePlot::new(
+        Caption::new(title).subtitle(subtitle),
+        AxisSpec::new("time since the start", Kind::for_unit(Unit::Second)),
+        AxisSpec::new(metric, kind),
         series,
-        markers: Vec::new(),
-        spans: Vec::new(),
-        size: Size::Cell,
-    }
+    )
     .render()
 }
 

@@ -1,55 +1,48 @@
-//! What the rules said: every finding with its evidence, doubts first.
+//! The findings of the rules: each with its evidence, doubts first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 use model::doc::RunDoc;
+use model::format::{self, count};
 use model::{Cards, Finding, Validity};
 
-use crate::number;
 use crate::page;
 use crate::section::{ReportInput, Section};
-use crate::text::{count, fold, notes};
+use crate::text::{fold, notes};
 use crate::theme::Trust;
 
-pub struct Rules;
-pub static SECTION: Rules = Rules;
+pub static SECTION: Section = Section::new(60, draw);
 
 /// Findings of one state beyond these are counted.
 const MOST: usize = 60;
 
-impl Section for Rules {
-    fn rank(&self) -> u32 {
-        60
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let all: Vec<&Finding> = input.runs.iter().flat_map(|(run, _)| &run.findings).collect();
+    if all.is_empty() {
+        return None;
     }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let all: Vec<&Finding> = input.runs.iter().flat_map(|(run, _)| &run.findings).collect();
-        if all.is_empty() {
-            return None;
-        }
-        let says = |state: Validity| {
-            let notes = input.runs.iter().map(|(run, _)| {
-                notes::doubts(&run.findings, &notes::headlines(run))
-                    .into_iter()
-                    .filter(|note| note.state == state)
-                    .count()
-            });
-            notes.sum::<usize>()
-        };
-        let ok = all.iter().filter(|finding| finding.state == Validity::Ok).count();
-        let title = match (says(Validity::Doubtful), says(Validity::Invalid)) {
-            (0, 0) => format!("Validity: {} found nothing to doubt", count(ok, "check")),
-            (doubtful, 0) => format!("Validity: {}, nothing refused", count(doubtful, "doubt")),
-            (0, refused) => format!("Validity: {} refused", count(refused, "figure")),
-            (doubtful, refused) => format!("Validity: {refused} refused, {}", count(doubtful, "doubt")),
-        };
-        let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
-            @if input.runs.len() > 1 { h3 { (input.name(run)) } }
-            (findings(doc))
-        } };
-        Some(page::section("validity", &title, &body))
-    }
+    let says = |state: Validity| {
+        let notes = input.runs.iter().map(|(run, _)| {
+            notes::doubts(&run.findings, &notes::headlines(run))
+                .into_iter()
+                .filter(|note| note.state == state)
+                .count()
+        });
+        notes.sum::<usize>()
+    };
+    let ok = all.iter().filter(|finding| finding.state == Validity::Ok).count();
+    let title = match (says(Validity::Doubtful), says(Validity::Invalid)) {
+        (0, 0) => format!("Validity: {} found nothing to doubt", count(ok, "check")),
+        (doubtful, 0) => format!("Validity: {}, nothing refused", count(doubtful, "doubt")),
+        (0, refused) => format!("Validity: {} refused", count(refused, "figure")),
+        (doubtful, refused) => format!("Validity: {refused} refused, {}", count(doubtful, "doubt")),
+    };
+    let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
+        @if input.runs.len() > 1 { h3 { (input.name(run)) } }
+        (findings(doc))
+    } };
+    Some(page::section("validity", &title, &body))
 }
 
 /// One line a rule; what each said of each figure stands folded below.
@@ -90,7 +83,7 @@ fn list(found: &[&Finding], cards: Cards) -> Markup {
 
 /// The numbers behind a sentence, in base units.
 fn evidence(evidence: &BTreeMap<String, f64>) -> String {
-    let pair = |(name, value): (&String, &f64)| format!("{name} {}", number::number(*value));
+    let pair = |(name, value): (&String, &f64)| format!("{name} {}", format::number(*value));
     let pairs: Vec<String> = evidence.iter().take(6).map(pair).collect();
     if pairs.is_empty() { String::new() } else { format!(": {}", pairs.join(", ")) }
 }

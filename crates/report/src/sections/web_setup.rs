@@ -6,30 +6,23 @@ use model::note::{Note, NoteBody, ServerBuild, WebSetup as Setup};
 use crate::page::{self, Column};
 use crate::section::{ReportInput, Section};
 
-pub struct WebSetup;
-pub static SECTION: WebSetup = WebSetup;
+pub static SECTION: Section = Section::new(44, draw);
 
-impl Section for WebSetup {
-    fn rank(&self) -> u32 {
-        44
+fn draw(input: &ReportInput) -> Option<Markup> {
+    let mut title = None;
+    let mut body: Vec<Markup> = Vec::new();
+    for (run, (_, data)) in input.runs.iter().enumerate() {
+        let setups = setups(&data.notes);
+        title = title.or_else(|| setups.first().map(|setup| format!("The load was on {}", setup.server)));
+        body.push(html! {
+            @if input.runs.len() > 1 && !setups.is_empty() { h3 { (input.name(run)) } }
+            @if !setups.is_empty() { (table(&setups)) }
+            @for build in builds(&data.notes) {
+                (page::more(&format!("How {} was built", build.name()), &html! { p { (build.details) } }))
+            }
+        });
     }
-
-    fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let mut title = None;
-        let mut body: Vec<Markup> = Vec::new();
-        for (run, (_, data)) in input.runs.iter().enumerate() {
-            let setups = setups(&data.notes);
-            title = title.or_else(|| setups.first().map(|setup| format!("The load was on {}", setup.server)));
-            body.push(html! {
-                @if input.runs.len() > 1 && !setups.is_empty() { h3 { (input.name(run)) } }
-                @if !setups.is_empty() { (table(&setups)) }
-                @for build in builds(&data.notes) {
-                    (page::more(&format!("How {} was built", build.name()), &html! { p { (build.details) } }))
-                }
-            });
-        }
-        Some(page::section("web-setup", &title?, &html! { @for part in &body { (part) } }))
-    }
+    Some(page::section("web-setup", &title?, &html! { @for part in &body { (part) } }))
 }
 
 /// Each different setup once.

@@ -8,7 +8,8 @@ mod graph;
 
 use model::data::{RunData, Series};
 use model::doc::RunDoc;
-use model::{Params, Unit, Validity};
+use model::names::instrument::KV_PUBLISHED;
+use model::{Cards, Family, Params, Unit, Validity, card};
 
 /// Ends of the names of percentiles, and their words.
 const PERCENTILES: [(&str, &str); 8] = [
@@ -23,12 +24,11 @@ const PERCENTILES: [(&str, &str); 8] = [
 ];
 
 /// The lines of a run, or none where it has no figure of a key-value store.
-#[must_use]
-pub fn lines(doc: &RunDoc, data: &RunData) -> Option<String> {
+pub fn lines(doc: &RunDoc, data: &RunData, cards: Cards) -> Option<String> {
     let mut out = String::new();
     let mut before: Option<(&str, &str, Params)> = None;
-    for (at, series) in data.series.iter().enumerate().filter(|(_, series)| is_line(series)) {
-        if let Some(graph) = graph::of(&series.key.metric) {
+    for (at, series) in data.series.iter().enumerate().filter(|(_, series)| is_line(series, cards)) {
+        if let Some(graph) = graph::parse(&series.key.metric) {
             if graph::is_first(&data.series, at) {
                 out.push_str(&graph.table(doc, data, series));
                 before = None;
@@ -64,18 +64,17 @@ fn figure(doc: &RunDoc, series: &Series) -> Option<f64> {
     stats::summary(&series.measured()).ok().map(|summary| summary.median).filter(|_| !refused)
 }
 
-/// Whether an instrument is one of key-value stores.
-#[must_use]
-pub fn is_kv(instrument: &str) -> bool {
-    instrument == "kv" || instrument.starts_with("kv-")
+/// True for instruments of key-value stores.
+pub fn is_kv(instrument: &str, cards: Cards) -> bool {
+    instrument == KV_PUBLISHED || card::find(cards, instrument).is_some_and(|card| card.family == Family::Kv)
 }
 
-fn is_line(series: &Series) -> bool {
-    is_kv(&series.key.instrument)
+fn is_line(series: &Series, cards: Cards) -> bool {
+    is_kv(&series.key.instrument, cards)
         && matches!(series.key.unit, Unit::Second | Unit::BytesPerSec | Unit::PerSec)
 }
 
-/// What tells groups of figures apart: what belongs to single ones stands in their words or rows.
+/// The parameters that a group of figures shares: without size and count, which stand in each line.
 fn common(params: &Params) -> Params {
     let mut params = params.clone();
     params.0.retain(|name, _| name != "size" && name != "k");
@@ -114,7 +113,7 @@ fn printed(value: Option<f64>, unit: Unit) -> String {
     }
 }
 
-/// What clusterperf says of the figure.
+/// The description that clusterperf prints behind the figure.
 fn words(series: &Series) -> String {
     let (metric, params) = (series.key.metric.as_str(), &series.key.params);
     match metric {

@@ -6,31 +6,29 @@
 use std::collections::BTreeMap;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
+use model::format::{self, Kind, Scale};
+use model::names::{self, Key};
 use model::why::Why;
 use model::{Params, Validity, card};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::score::verdict;
 use super::{Look, Tone, cut, hang, logs_beside, notes, ranks, width, wrap};
-use crate::number::{self, Kind, Scale};
-use model::names::{self, Key};
 
 /// One figure with its row for each arm after the base.
 #[derive(Clone, Debug)]
-pub struct Figure<'a> {
+pub struct ComparedFigure<'a> {
     pub label: String,
     /// In the order of the document's arms without the base.
     pub rows: Vec<Option<&'a RowDoc>>,
 }
 
-impl<'a> Figure<'a> {
-    #[must_use]
+impl<'a> ComparedFigure<'a> {
     pub fn any(&self) -> Option<&'a RowDoc> {
         self.rows.iter().flatten().next().copied()
     }
 
     /// The scale that all machines' values share.
-    #[must_use]
     pub fn scale(&self) -> Option<Scale> {
         let row = self.any()?;
         let arms = self.rows.iter().flatten().filter_map(|row| row.arm_value);
@@ -38,35 +36,25 @@ impl<'a> Figure<'a> {
         Some(Scale::common(&values, Kind::shown(row.card, &row.metric, row.unit)))
     }
 
-    #[must_use]
     pub fn base_value(&self) -> Option<f64> {
         self.rows.iter().flatten().find_map(|row| row.base_value)
     }
 }
 
 /// The arms that are compared with the first.
-#[must_use]
 pub fn arms(doc: &CompareDoc) -> &[ArmDoc] {
     doc.arms.get(1..).unwrap_or(&[])
 }
 
 /// The figures to show: headlines and published points, or all.
-#[must_use]
-pub fn figures(doc: &CompareDoc, all: bool) -> Vec<Figure<'_>> {
+pub fn figures(doc: &CompareDoc, all: bool) -> Vec<ComparedFigure<'_>> {
     let detail = |row: &RowDoc| names::is_detail(row.card, &row.metric);
     let wanted = |row: &&RowDoc| all || ((row.headline || row.point) && !detail(row));
     let mut shown: Vec<&RowDoc> = doc.rows.iter().filter(wanted).collect();
     if shown.is_empty() {
         shown = doc.rows.iter().collect();
     }
-    shown.sort_by_cached_key(|row| {
-        names::order(Key {
-            card: row.card,
-            instrument: &row.instrument,
-            metric: &row.metric,
-            params: &row.params,
-        })
-    });
+    shown.sort_by_cached_key(|row| names::order(Key::from(*row)));
     let mut order: Vec<(&str, &str, &Params)> = Vec::new();
     let mut cells: BTreeMap<(&str, &str, &Params), Vec<Option<&RowDoc>>> = BTreeMap::new();
     for row in shown {
@@ -87,15 +75,14 @@ pub fn figures(doc: &CompareDoc, all: bool) -> Vec<Figure<'_>> {
         .collect();
     let labels = names::labels(&keys);
     let rows = order.iter().filter_map(|key| cells.remove(key));
-    labels.into_iter().zip(rows).map(|(label, rows)| Figure { label, rows }).collect()
+    labels.into_iter().zip(rows).map(|(label, rows)| ComparedFigure { label, rows }).collect()
 }
 
 /// The comparison for a terminal.
-#[must_use]
 pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
     let figures = figures(doc, all);
     let mut out = String::new();
-    for line in doc.paragraph.lines().flat_map(|line| wrap(line, look.columns)) {
+    for line in doc.paragraph.to_string().lines().flat_map(|line| wrap(line, look.columns)) {
         out.push_str(&format!("{line}\n"));
     }
     out.push('\n');
@@ -161,7 +148,6 @@ impl Whys {
 }
 
 /// True where a rule doubts a figure of the row.
-#[must_use]
 pub fn doubtful(row: &RowDoc) -> bool {
     !row.point && row.why.is_doubtful()
 }
@@ -188,11 +174,11 @@ pub(super) fn shown(scale: Option<&Scale>, value: Option<f64>) -> String {
 pub(super) fn interval_of(row: Option<&RowDoc>) -> Option<(String, String)> {
     let row = row.filter(|row| row.verdict != VerdictWord::Invalid)?;
     let (low, high) = (row.low?, row.high?);
-    Some((number::ratio(low), number::ratio(high)))
+    Some((format::ratio(low), format::ratio(high)))
 }
 
 fn share(value: Option<f64>) -> String {
-    value.map_or("-".to_owned(), number::percent)
+    value.map_or("-".to_owned(), format::percent)
 }
 
 /// The ratio of a row that may be believed.
@@ -201,7 +187,7 @@ pub(super) fn believed(row: &RowDoc) -> Option<f64> {
 }
 
 pub(super) fn plain_ratio(value: Option<f64>) -> String {
-    value.map_or("-".to_owned(), number::ratio)
+    value.map_or("-".to_owned(), format::ratio)
 }
 
 fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
@@ -210,7 +196,7 @@ fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
 }
 
 /// Two machines: everything in one table where it fits, else figures and ratios apart.
-fn pair(doc: &CompareDoc, figures: &[Figure<'_>], whys: &mut Whys, look: Look) -> String {
+fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> String {
     let mut whys_here = whys.clone();
     let one = joined(doc, figures, &mut whys_here);
     if one.width() <= look.columns {
@@ -221,10 +207,10 @@ fn pair(doc: &CompareDoc, figures: &[Figure<'_>], whys: &mut Whys, look: Look) -
     format!("{figures_table}\n{}", ratios(figures, 0, whys, look))
 }
 
-fn joined(doc: &CompareDoc, figures: &[Figure<'_>], whys: &mut Whys) -> Grid {
+fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys) -> Grid {
     let names: Vec<String> = doc.arms.iter().map(|arm| cut(&arm.name, 11)).collect();
-    let priced = figures.iter().filter_map(Figure::any).any(|row| row.per_price.is_some());
-    let powered = figures.iter().filter_map(Figure::any).any(|row| row.per_watt.is_some());
+    let priced = figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_price.is_some());
+    let powered = figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_watt.is_some());
     let mut columns = vec![("", Align::Left), ("", Align::Left)];
     columns.extend(names.iter().take(2).map(|name| (name.as_str(), Align::Right)));
     columns.extend([("ratio", Align::Right), ("95 % interval", Align::Right), ("floor", Align::Right)]);
@@ -232,7 +218,7 @@ fn joined(doc: &CompareDoc, figures: &[Figure<'_>], whys: &mut Whys) -> Grid {
     columns.extend(priced.then_some(("/price", Align::Right)));
     columns.extend(powered.then_some(("/watt", Align::Right)));
     let mut grid = Grid::new(&columns).gap(1);
-    let rows: Vec<Option<&RowDoc>> = figures.iter().map(Figure::any).collect();
+    let rows: Vec<Option<&RowDoc>> = figures.iter().map(ComparedFigure::any).collect();
     let intervals = ranges(&rows.iter().map(|row| interval_of(*row)).collect::<Vec<_>>());
     for ((figure, row), interval) in figures.iter().zip(rows).zip(intervals) {
         let Some(row) = row else { continue };
@@ -255,7 +241,7 @@ fn joined(doc: &CompareDoc, figures: &[Figure<'_>], whys: &mut Whys) -> Grid {
 }
 
 /// Values of all machines in columns, each arm's plain ratio to the base behind it; as many at once as fit.
-fn side_by_side(doc: &CompareDoc, figures: &[Figure<'_>], look: Look) -> String {
+fn side_by_side(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
     let places: Vec<usize> = (0..arms(doc).len()).collect();
     let fits = |at_once: usize| {
         places.chunks(at_once).all(|some| values_table(doc, figures, some).width() <= look.columns)
@@ -274,14 +260,14 @@ fn side_by_side(doc: &CompareDoc, figures: &[Figure<'_>], look: Look) -> String 
 }
 
 /// `351 x0.50`, both parts aligned over the column.
-fn value_cells(figures: &[Figure<'_>], place: usize) -> Vec<Cell> {
+fn value_cells(figures: &[ComparedFigure<'_>], place: usize) -> Vec<Cell> {
     let texts: Vec<(String, String, Tone)> = figures
         .iter()
         .map(|figure| {
             let row = figure.rows.get(place).copied().flatten();
             let value = shown(figure.scale().as_ref(), row.and_then(|row| row.arm_value));
             let ratio =
-                row.and_then(believed).map_or(String::new(), |ratio| format!("x{}", number::ratio(ratio)));
+                row.and_then(believed).map_or(String::new(), |ratio| format!("x{}", format::ratio(ratio)));
             (value, ratio, row.map_or(Tone::Dim, |row| verdict(row).1))
         })
         .collect();
@@ -292,17 +278,17 @@ fn value_cells(figures: &[Figure<'_>], place: usize) -> Vec<Cell> {
         .collect()
 }
 
-fn values_table(doc: &CompareDoc, figures: &[Figure<'_>], places: &[usize]) -> Grid {
+fn values_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], places: &[usize]) -> Grid {
     let base = doc.arms.first().map_or(String::new(), |arm| cut(&arm.name, 16));
     let names: Vec<String> =
         places.iter().filter_map(|place| arms(doc).get(*place)).map(|arm| cut(&arm.name, 16)).collect();
     let mut columns = vec![("", Align::Left), ("", Align::Left), (base.as_str(), Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut grid = Grid::new(&columns);
-    let here = |figure: &&Figure<'_>| {
+    let here = |figure: &&ComparedFigure<'_>| {
         places.iter().any(|place| figure.rows.get(*place).copied().flatten().is_some())
     };
-    let figures: Vec<Figure<'_>> = figures.iter().filter(here).cloned().collect();
+    let figures: Vec<ComparedFigure<'_>> = figures.iter().filter(here).cloned().collect();
     let mut arms: Vec<_> = places.iter().map(|place| value_cells(&figures, *place).into_iter()).collect();
     for figure in &figures {
         let scale = figure.scale();
@@ -318,8 +304,8 @@ fn values_table(doc: &CompareDoc, figures: &[Figure<'_>], places: &[usize]) -> G
 }
 
 /// One arm's ratios with intervals, floors and verdicts.
-fn ratios(figures: &[Figure<'_>], place: usize, whys: &mut Whys, look: Look) -> String {
-    let rows: Vec<(&Figure<'_>, &RowDoc)> = figures
+fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: Look) -> String {
+    let rows: Vec<(&ComparedFigure<'_>, &RowDoc)> = figures
         .iter()
         .filter_map(|figure| Some((figure, figure.rows.get(place).copied().flatten()?)))
         .collect();
@@ -347,18 +333,17 @@ fn ratios(figures: &[Figure<'_>], place: usize, whys: &mut Whys, look: Look) -> 
 }
 
 /// `index  1.24 (1.20 - 1.28) of ref-epyc-2c: geometric mean of 7 headline ratios`
-#[must_use]
 pub fn index_text(index: &IndexDoc) -> String {
     match (index.value, &index.why) {
         (Some(value), _) => {
             let interval = match (index.low, index.high) {
-                (Some(low), Some(high)) => format!(" ({} - {})", number::ratio(low), number::ratio(high)),
+                (Some(low), Some(high)) => format!(" ({} - {})", format::ratio(low), format::ratio(high)),
                 _ => String::new(),
             };
             format!(
                 "{} is {}{interval} of {}: geometric mean of {} ratios, above 1 is better",
                 index.arm,
-                number::ratio(value),
+                format::ratio(value),
                 index.reference,
                 index.components
             )
@@ -389,7 +374,7 @@ fn meanwhile(doc: &CompareDoc, all: bool, look: Look) -> String {
 pub(super) const DOUBTFUL: &str = "! = doubtful: something else went on, or the takes disagree\n";
 
 /// Reasons, notes, sources and caveats.
-fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look: Look) -> String {
+fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool, whys: &Whys, look: Look) -> String {
     let mut out = String::new();
     let unsure = |row: &RowDoc| row.verdict == VerdictWord::CannotTell && !row.point;
     if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| unsure(row)) {
@@ -402,12 +387,16 @@ fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look:
     for note in notes::doubts(&doc.findings, &notes::headlines_compared(doc)) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }
-    for (source, names) in published(doc) {
+    for ((is_read, source), names) in published(doc) {
         let names = names.join(", ");
-        let text = if source == " in a pasted line" {
-            format!("{names}: pasted line: points with intervals, without samples; never significant")
-        } else {
-            format!("{names}: published{source}; points without samples, never significant")
+        let text = match (is_read, source) {
+            (false, _) => {
+                format!("{names}: pasted line: points with intervals, without samples; never significant")
+            }
+            (true, Some(source)) => {
+                format!("{names}: published in {source}; points without samples, never significant")
+            }
+            (true, None) => format!("{names}: published; points without samples, never significant"),
         };
         out.push_str(&notes::line(Validity::Unknown, &text, look));
     }
@@ -421,12 +410,12 @@ fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look:
     if out.is_empty() { out } else { format!("\n{out}") }
 }
 
-/// Published arms by their source.
-fn published(doc: &CompareDoc) -> BTreeMap<String, Vec<&str>> {
-    let mut sources: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+/// Published arms by their source; those of pasted lines together.
+fn published(doc: &CompareDoc) -> BTreeMap<(bool, Option<&str>), Vec<&str>> {
+    let mut sources: BTreeMap<(bool, Option<&str>), Vec<&str>> = BTreeMap::new();
     for arm in doc.arms.iter().filter(|arm| arm.published) {
-        let source = arm.source.as_deref().map(|source| format!(" in {source}")).unwrap_or_default();
-        sources.entry(source).or_default().push(&arm.name);
+        let source = arm.source.as_deref().filter(|_| !arm.pasted);
+        sources.entry((!arm.pasted, source)).or_default().push(&arm.name);
     }
     sources
 }

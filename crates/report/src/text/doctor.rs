@@ -1,4 +1,4 @@
-//! What about this host would spoil measurements, each with how to change it.
+//! The checks of a host as text: each thing that would spoil measurements, with how to change it.
 
 use model::doc::{CheckState, DoctorDoc};
 
@@ -14,7 +14,6 @@ const fn mark(state: CheckState) -> (&'static str, Tone) {
 }
 
 /// The checks, worst first within the document's order; the remedy stands below what needs one.
-#[must_use]
 pub fn table(doc: &DoctorDoc, look: Look) -> String {
     let key_room = doc.checks.iter().map(|check| width(&check.key)).max().unwrap_or(0);
     let mut out = String::new();

@@ -4,10 +4,9 @@
 //! about the parts of an index are details and are left out. Nothing is judged here.
 
 use model::finding::{About, FigureName, Rule, Subject};
+use model::format::count;
 use model::names::{self, Key};
 use model::{Cards, Finding, Params, Role, card};
-
-use super::count;
 
 /// The figures that stand on the page, as far as they are known.
 #[derive(Clone, Debug, Default)]
@@ -18,13 +17,12 @@ pub struct Headlines {
 }
 
 impl Headlines {
-    #[must_use]
     pub fn new<'a>(cards: Cards, all: impl Iterator<Item = (&'a str, &'a str, &'a Params)>) -> Headlines {
         let figures = all.map(|(a, b, params)| (a.to_owned(), b.to_owned(), params.clone())).collect();
         Headlines { cards, figures }
     }
 
-    /// Whether a figure is one of them, in whatever arm: its own parameters say more than those of the page.
+    /// True for a figure on the page, in whatever arm: its own parameters may say more than those of the page.
     fn has(&self, figure: &FigureName) -> bool {
         let holds = |name: &str, value: &str| value == "auto" || figure.params.get(name) == Some(value);
         self.figures.iter().any(|(instrument, metric, params)| {
@@ -35,7 +33,6 @@ impl Headlines {
 }
 
 /// People's name of what a finding is about; empty for the whole run.
-#[must_use]
 pub fn name(subject: &Subject, cards: Cards) -> String {
     match &subject.about {
         About::Run => String::new(),
@@ -66,7 +63,6 @@ fn key(figure: &FigureName, cards: Cards) -> Key<'_> {
 }
 
 /// The sentence of one finding, with its side and its subject in front.
-#[must_use]
 pub fn sentence(finding: &Finding, cards: Cards) -> String {
     let name = match finding.rule.names_subject() {
         true => String::new(),
@@ -90,9 +86,16 @@ struct Group<'a> {
     members: Vec<Member<'a>>,
 }
 
+/// A line about one or several findings of one rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line<'a> {
+    /// Of the first of them.
+    pub rule: &'a Rule,
+    pub text: String,
+}
+
 /// One sentence for each rule; findings about the whole run speak for themselves and stand first.
-#[must_use]
-pub fn sentences(findings: &[&Finding], headlines: &Headlines) -> Vec<String> {
+pub fn sentences<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Line<'a>> {
     let is_run = |finding: &&&Finding| finding.subject.about == About::Run;
     let mut out = of_runs(findings.iter().filter(is_run).copied());
     let mut groups: Vec<Group<'_>> = Vec::new();
@@ -106,7 +109,10 @@ pub fn sentences(findings: &[&Finding], headlines: &Headlines) -> Vec<String> {
             None => groups.push(Group { side, kind, members: vec![member] }),
         }
     }
-    out.extend(groups.iter().map(|group| group.sentence(headlines)));
+    out.extend(groups.iter().filter_map(|group| {
+        let rule = group.members.first()?.rule;
+        Some(Line { rule, text: group.sentence(headlines) })
+    }));
     out
 }
 
@@ -118,18 +124,18 @@ fn is_detail(subject: &Subject, cards: Cards) -> bool {
 }
 
 /// Each sentence about a whole run once, behind the sides that it is about.
-fn of_runs<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<String> {
-    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+fn of_runs<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Line<'a>> {
+    let mut all: Vec<(Line<'a>, Vec<&str>)> = Vec::new();
     for finding in findings {
         let (text, side) = (finding.text(), finding.subject.side.as_deref());
-        match all.iter_mut().find(|(known, sides)| *known == text && sides.is_empty() == side.is_none()) {
+        match all.iter_mut().find(|(known, sides)| known.text == text && sides.is_empty() == side.is_none()) {
             Some((_, sides)) => sides.extend(side.filter(|side| !sides.contains(side))),
-            None => all.push((text, side.into_iter().collect())),
+            None => all.push((Line { rule: &finding.rule, text }, side.into_iter().collect())),
         }
     }
-    let line = |(text, sides): (String, Vec<&str>)| match sides.is_empty() {
-        true => text,
-        false => format!("{}: {text}", sides.join(", ")),
+    let line = |(line, sides): (Line<'a>, Vec<&str>)| match sides.is_empty() {
+        true => line,
+        false => Line { text: format!("{}: {}", sides.join(", "), line.text), ..line },
     };
     all.into_iter().map(line).collect()
 }
@@ -206,16 +212,20 @@ fn apart(members: &[&Member<'_>], cards: Cards) -> (Vec<String>, String) {
         }
     }
     let keys: Vec<Key<'_>> = loads.iter().map(|(key, _)| *key).collect();
-    let labels = names::labels(&keys);
-    let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(", ").collect()).collect();
-    let in_all = |part: &str| parts.iter().all(|of_one| of_one.contains(&part));
-    let shared: Vec<&str> = parts[0].iter().copied().filter(|part| in_all(part)).collect();
-    let own = parts.iter().zip(&loads).map(|(of_one, (_, arm))| {
-        let rest: Vec<&str> = of_one.iter().copied().filter(|part| !in_all(part)).collect();
-        format!("{}{arm}", rest.join(", ")).trim_start().to_owned()
-    });
+    let parts = names::parts(&keys);
+    let in_all = |part: &String| parts.iter().all(|of_one| of_one.contains(part));
+    let joined = |of_one: &[String], shared: bool| {
+        let some: Vec<&str> =
+            of_one.iter().filter(|part| in_all(part) == shared).map(String::as_str).collect();
+        some.join(", ")
+    };
+    let shared = joined(&parts[0], true);
+    let own = parts
+        .iter()
+        .zip(&loads)
+        .map(|(of_one, (_, arm))| format!("{}{arm}", joined(of_one, false)).trim_start().to_owned());
     let own: Vec<String> = own.collect();
-    if shared.is_empty() || own.iter().any(String::is_empty) { plain() } else { (own, shared.join(", ")) }
+    if shared.is_empty() || own.iter().any(String::is_empty) { plain() } else { (own, shared) }
 }
 
 #[cfg(test)]
@@ -249,13 +259,15 @@ mod tests {
     fn folded(findings: &[Finding], headlines: &[&str]) -> Vec<String> {
         let heads: Vec<FigureName> = headlines.iter().map(|text| figure(text, "")).collect();
         let each = heads.iter().map(|head| (head.instrument.as_str(), head.metric.as_str(), &head.params));
-        sentences(&findings.iter().collect::<Vec<_>>(), &Headlines::new(instruments::cards(), each))
+        let lines =
+            sentences(&findings.iter().collect::<Vec<_>>(), &Headlines::new(instruments::cards(), each));
+        lines.into_iter().map(|line| line.text).collect()
     }
 
     #[test]
     fn groups_of_requests_are_no_figures() {
         let finding =
-            Finding::told("status-mix", Validity::Doubtful, "statuses differ in 3 % of the requests");
+            Finding::foreign("status-mix", Validity::Doubtful, "statuses differ in 3 % of the requests");
         let finding = finding.about(Subject::groups("web after", "web before"));
         assert_eq!(
             folded(&[finding], &[]),
@@ -274,31 +286,29 @@ mod tests {
         assert_eq!(
             folded(&findings, &["index rate kind=integer", "index rate kind=floating"]),
             [
-                "other processes used up to 1.34 CPUs during 3 figures (floating, integer, …): end them (`top` shows \
-                 which) and repeat"
+                "the machine may do better: other processes used up to 1.34 CPUs during 3 figures (floating, integer, …); end \
+                 them (`top` shows which) and repeat"
             ]
         );
     }
 
     #[test]
     fn one_figure_keeps_its_sentence_and_machines_stay_apart() {
+        let better = "integer: the machine may do better: other processes used";
         let findings = [
             of_side(busy("index rate kind=integer", 0.5), "mini-1"),
             of_side(busy("index rate kind=integer", 0.4), "ref"),
         ];
-        let says = "CPUs during its takes: end them (`top` shows which) and repeat it";
+        let says = "CPUs during its takes; end them (`top` shows which) and repeat it";
         assert_eq!(
             folded(&findings, &[]),
-            [
-                format!("mini-1: integer: other processes used 0.500 {says}"),
-                format!("ref: integer: other processes used 0.400 {says}")
-            ]
+            [format!("mini-1: {better} 0.500 {says}"), format!("ref: {better} 0.400 {says}")]
         );
     }
 
     #[test]
     fn what_is_true_of_several_whole_runs_is_said_once() {
-        let told = |text: &str| Finding::told("timer", Validity::Doubtful, text);
+        let told = |text: &str| Finding::foreign("timer", Validity::Doubtful, text);
         let findings =
             [of_side(told("off"), "a"), of_side(told("off"), "b"), of_side(told("on"), "b"), told("off")];
         assert_eq!(folded(&findings, &[]), ["a, b: off", "b: on", "off"]);
@@ -314,8 +324,9 @@ mod tests {
         assert_eq!(
             folded(&findings, &["mem-latency latency level=memory", "disk-read iops"]),
             [
-                "clock: more than 3 % from the run's median of 4.09 GHz during takes of 2 figures (memory latency, disk read) \
-                 (worst 12 % below: memory latency)"
+                "may be off by up to 12 %: the CPU clock was more than 3 % from the run's median of 4.09 GHz during takes of 2 \
+                 figures (memory latency, disk read) (worst 12 % below: memory latency); repeat with a fixed clock or a \
+                 cooler machine"
             ]
         );
     }
@@ -348,21 +359,24 @@ mod tests {
              add generators, or generate from another machine"
         );
         let shared = |connections: f64| SameCores::Shared(vec![("cpu0".to_owned(), connections * 0.002)]);
-        assert!(loads(shared).starts_with("generator and server share a core, up to 80 % busy, in @"));
+        let says = "the server may do better: generator and server share a core, up to 80 % busy, in @, and slow each";
+        assert!(loads(shared).starts_with(says));
         let failed = |connections: f64| {
             let kinds = [("reset".to_owned(), connections)].into();
             Errors::Failed(Failed { kinds, share: Some(connections * 0.0001), ..Failed::default() })
         };
         assert_eq!(
             loads(failed),
-            "requests failed in @ (worst: 4 % of those of web, nginx, 400 connections): 460 reset: throughput counts \
-             good answers alone; look at the server's error log and limits"
+            "throughput counts good answers alone: requests failed in @ (worst: 4 % of those of web, nginx, 400 \
+             connections): 460 reset; look at the server's error log and limits"
         );
         let late = |connections: f64| Late::Late { p99: connections * 1e-5, most: 1e-3, gap: None };
-        assert!(loads(late).starts_with("1 in 100 requests was sent up to 4.00 ms late or"));
+        let says =
+            "response times hold the generator's delay: 1 in 100 requests was sent up to 4.00 ms late or";
+        assert!(loads(late).starts_with(says));
         let little =
             |connections: f64| Little::Broken { in_flight: 1.0, by_little: 2.0, apart: connections * 0.001 };
-        assert!(loads(little).starts_with("requests in flight differ by up to 40 %"));
+        assert!(loads(little).starts_with("not to be trusted: requests in flight differ by up to 40 %"));
     }
 
     #[test]
@@ -375,17 +389,16 @@ mod tests {
         }
         assert_eq!(
             two(Samples::TooFew { takes: 1, least: 6, more: MoreTakes::Repeat }),
-            "@ have 1 take, too few for a 95 % interval, which needs 6: repeat with --takes 6 or more"
+            "too few takes for a 95 % interval: @ have 1 and need 6; repeat with --takes 6 or more"
         );
         assert_eq!(
             two(Counted::Rose { counter: Counter::Swap, events: 12.0, takes: 3, of: 8 }),
-            "the system swapped during @ (worst: web p99, nginx, in 3 of 8 takes (12.0 in all)): free memory or add \
-             more, then repeat it"
+            "the machine may do better: the system swapped during @ (worst: web p99, nginx, in 3 of 8 takes (12.0 in \
+             all)); free memory or add more, then repeat"
         );
-        assert!(
-            two(Throttled::Stopped { quota: Some(0.9), takes: 3, of: 8, periods: 9.0 })
-                .starts_with("the CPU quota of 0.900 CPUs stopped takes of @:")
-        );
+        assert!(two(Throttled::Stopped { quota: Some(0.9), takes: 3, of: 8, periods: 9.0 }).starts_with(
+            "measure the quota, not the machine: the CPU quota of 0.900 CPUs stopped takes of @;"
+        ));
         let limit = Limit::Link { disk: "sda".to_owned() };
         let beyond = AboveCeiling::Beyond { value: 3.0, ceiling: 2.0, unit: model::Unit::BytesPerSec, limit };
         assert!(two(beyond).contains("web p99, nginx, 1.50 times"));
@@ -396,7 +409,7 @@ mod tests {
         assert!(said[0].contains("4 figures of web, nginx (1 connection, 9 connections, …)"), "{said:?}");
         // One that has no sentence for several says its own.
         assert_eq!(
-            two(Finding::told("new-rule", Validity::Doubtful, "what it says").rule),
+            two(Finding::foreign("new-rule", Validity::Doubtful, "what it says").rule),
             "@: what it says"
         );
     }

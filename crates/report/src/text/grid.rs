@@ -17,7 +17,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    #[must_use]
     pub fn tone(text: impl Into<String>, tone: Tone) -> Cell {
         Cell { text: text.into(), tone }
     }
@@ -48,7 +47,6 @@ const NARROWEST: usize = 10;
 
 impl Grid {
     /// A table with these column headings; no heading line when all are empty.
-    #[must_use]
     pub fn new(heads: &[(&str, Align)]) -> Grid {
         let heads = heads.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect();
         Grid { heads, rows: Vec::new(), gap: 2, front: false }
@@ -72,7 +70,6 @@ impl Grid {
         self.rows.push(cells);
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -86,14 +83,12 @@ impl Grid {
     }
 
     /// Width of the whole table.
-    #[must_use]
     pub fn width(&self) -> usize {
         let widths = self.widths();
         widths.iter().sum::<usize>() + self.gap * widths.len().saturating_sub(1)
     }
 
     /// The table with the first column cut where `most` asks for it.
-    #[must_use]
     pub fn render(&self, most: usize, paint: bool) -> String {
         let mut widths = self.widths();
         let over = self.width().saturating_sub(most);
@@ -146,7 +141,6 @@ impl Grid {
 }
 
 /// Pairs of numbers as `low - high`, each side aligned over all rows; `None` stays empty.
-#[must_use]
 pub fn ranges(pairs: &[Option<(String, String)>]) -> Vec<String> {
     let most = |side: fn(&(String, String)) -> &String| {
         pairs.iter().flatten().map(|pair| width(side(pair))).max().unwrap_or(0)

@@ -2,11 +2,12 @@
 //!
 //! A narrow terminal gets shorter names and fewer columns: no figure loses its unit.
 
+use model::data::Status;
 use model::doc::{CutDoc, HistoryDoc, HistoryRow};
+use model::format;
 
 use super::grid::{Align, Cell, Grid};
 use super::{Tone, cut, date_time, width};
-use crate::number;
 
 /// The least of an identifier that is shown.
 const LEAST: usize = 8;
@@ -17,7 +18,7 @@ struct Room {
     machine: usize,
     /// Of what was run, at most.
     what: usize,
-    /// Whether faults are counted.
+    /// True where the status counts faulted takes.
     faults: bool,
     /// Of the labels, at least.
     label: usize,
@@ -35,7 +36,6 @@ const ROOMS: [Room; 7] = [
 ];
 
 /// The runs, in the document's order.
-#[must_use]
 pub fn table(doc: &HistoryDoc, columns: usize) -> String {
     if doc.runs.is_empty() {
         return "no runs yet: `boxscore run --quick` makes one\n".to_owned();
@@ -66,7 +66,7 @@ fn grid(doc: &HistoryDoc, room: &Room, label: usize) -> Grid {
     heads.extend(labelled.then_some(("label", Align::Left)));
     let mut grid = Grid::new(&heads).gap(room.gap);
     for run in &doc.runs {
-        let whole = run.status == "complete" && run.cut.is_none();
+        let whole = run.status == Status::Complete && run.cut.is_none();
         let mut cells: Vec<Cell> = vec![
             run.run.get(..digits).unwrap_or(&run.run).into(),
             date_time(run.started).into(),
@@ -75,7 +75,7 @@ fn grid(doc: &HistoryDoc, room: &Room, label: usize) -> Grid {
         cells.extend((room.what > 0).then(|| Cell::from(cut(&what(run), room.what))));
         cells.push(Cell::tone(status(run, room), if whole { Tone::Plain } else { Tone::Warn }));
         cells.push(run.takes.to_string().into());
-        cells.push(run.seconds.map_or("-".to_owned(), number::duration).into());
+        cells.push(run.seconds.map_or("-".to_owned(), format::duration).into());
         if labelled {
             cells.push(cut(run.label.as_deref().unwrap_or(""), label).into());
         }
@@ -97,20 +97,20 @@ fn status(run: &HistoryRow, room: &Room) -> String {
     // A run of which nothing was measured has nothing that was cut.
     let known = |short: &&CutDoc| short.lasted.is_some() || short.requests.is_some();
     let Some(short) = run.cut.as_ref().filter(known) else {
-        return match (run.faults, run.status.as_str()) {
-            (0, status) => status.to_owned(),
-            (faults, "faulty") => format!("{faults} faulted"),
-            (faults, status) if room.faults => format!("{status}, {faults} faulted"),
-            (_, status) => status.to_owned(),
+        return match (run.faults, run.status) {
+            (0, status) => status.word().to_owned(),
+            (faults, Status::Faulty) => format!("{faults} faulted"),
+            (faults, status) if room.faults => format!("{}, {faults} faulted", status.word()),
+            (_, status) => status.word().to_owned(),
         };
     };
-    let at = short.lasted.map_or_else(|| "a moment not told".to_owned(), number::duration);
+    let at = short.lasted.map_or_else(|| "a moment not told".to_owned(), format::duration);
     match (short.asked, short.requests.zip(short.requests_asked)) {
         // Asked for in whole seconds.
         (Some(asked), _) if asked < 60.0 => format!("cut at {at} of {asked} s"),
-        (Some(asked), _) => format!("cut at {at} of {}", number::duration(asked)),
+        (Some(asked), _) => format!("cut at {at} of {}", format::duration(asked)),
         (None, Some((sent, asked))) => {
-            let count = |n: u64| number::number(n as f64);
+            let count = |n: u64| format::number(n as f64);
             format!("cut at request {} of {}", count(sent), count(asked))
         }
         (None, None) => format!("cut at {at}"),
@@ -132,13 +132,13 @@ mod tests {
 
     use super::*;
 
-    fn run(id: &str, status: &str, label: Option<&str>) -> HistoryRow {
+    fn run(id: &str, status: Status, label: Option<&str>) -> HistoryRow {
         HistoryRow {
             run: format!("01a2{id}1409ff67981"),
             study: "s".to_owned(),
             label: label.map(str::to_owned),
             machine: "ip-10-0-0-12.eu-central-1.compute.internal".to_owned(),
-            status: status.to_owned(),
+            status,
             started: 1_795_242_060.0,
             seconds: Some(612.0),
             level: "default".to_owned(),
@@ -157,10 +157,10 @@ mod tests {
 
     #[test]
     fn no_width_cuts_a_unit_off() {
-        let faulty = HistoryRow { faults: 118, ..run("b", "interrupted", None) };
+        let faulty = HistoryRow { faults: 118, ..run("b", Status::Interrupted, None) };
         for columns in [80, 100, 120] {
             for label in [None, Some("after the BIOS update of November, second try")] {
-                let text = shown(vec![faulty.clone(), run("a", "complete", label)], columns);
+                let text = shown(vec![faulty.clone(), run("a", Status::Complete, label)], columns);
                 assert_eq!(text.matches("10 min 12 s").count(), 2, "{columns}:\n{text}");
                 assert_eq!(text.contains("after the"), label.is_some(), "{columns}:\n{text}");
             }
@@ -175,7 +175,7 @@ mod tests {
             requests: Some(1200).filter(|_| requests),
             requests_asked: Some(5000).filter(|_| requests),
         };
-        let cut = |short| HistoryRow { cut: Some(short), ..run("b", "complete", None) };
+        let cut = |short| HistoryRow { cut: Some(short), ..run("b", Status::Complete, None) };
         assert!(shown(vec![cut(short(Some(10.0), false))], 80).contains("cut at 3.00 s of 10 s"));
         assert!(shown(vec![cut(short(None, true))], 80).contains("cut at request 1,200 of 5,000"));
     }

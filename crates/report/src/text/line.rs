@@ -62,7 +62,6 @@ impl std::fmt::Display for PasteError {
 impl std::error::Error for PasteError {}
 
 /// True for what [`parse`] might read.
-#[must_use]
 pub fn is_line(text: &str) -> bool {
     let text = text.trim_start();
     text.strip_prefix("bx").is_some_and(|rest| {
@@ -73,7 +72,6 @@ pub fn is_line(text: &str) -> bool {
 }
 
 /// The line of a run.
-#[must_use]
 pub fn line(run: &RunDoc) -> String {
     let chosen = run.series.iter().filter(|series| series.headline && series.validity != Validity::Invalid);
     let rows = chosen.filter_map(|series| {
@@ -98,7 +96,6 @@ pub fn line(run: &RunDoc) -> String {
 }
 
 /// A line of these rows.
-#[must_use]
 pub fn write(pasted: &Pasted, cards: Cards) -> String {
     let mut out = format!("bx1:{}", escape(&pasted.name));
     for (index, row) in pasted.rows.iter().enumerate() {

@@ -5,7 +5,6 @@ use model::doc::{InstrumentDoc, ListDoc};
 use super::{hang, width};
 
 /// One line an instrument, by family; with `long` also parameters, metrics and sources.
-#[must_use]
 pub fn list(doc: &ListDoc, long: bool, columns: usize) -> String {
     let mut families: Vec<&str> = Vec::new();
     for one in &doc.instruments {

@@ -1,21 +1,20 @@
-//! What access logs say, on one screen: each label's figures side by side, the days, the verdicts and what to think of
-//! them, the paths that weigh.
+//! A summary of access logs on one screen: each label's figures side by side, the days, the verdicts with the findings
+//! about them, the paths that weigh most.
 //!
 //! Speed is bytes sent over time taken; 1 MB/s is 1 B/us. Labels stand in columns while they fit, else in rows.
 
 use model::doc::{LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
+use model::format::{self, Kind, Scale, count};
 use model::{Finding, Unit};
 
 use super::grid::{Align, Cell, Grid};
-use super::{Look, Tone, count, cut, date_time, hang, notes};
-use crate::number::{self, Kind, Scale};
+use super::{Look, Tone, cut, date_time, hang, notes};
 
 /// Labels that stand side by side.
 const MOST_COLUMNS: usize = 4;
 const NONE: &str = "-";
 
 /// The whole screen; `next` is the command that shows what was stored.
-#[must_use]
 pub fn screen(doc: &LogsDoc, next: Option<&str>, look: Look) -> String {
     let mut parts = vec![read(doc, look)];
     if doc.labels.len() <= MOST_COLUMNS {
@@ -37,7 +36,7 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, look: Look) -> String {
 
 /// How many lines were read, as what, and what was not.
 fn read(doc: &LogsDoc, look: Look) -> String {
-    let whole = |number: u64| number::fixed(number as f64, 0);
+    let whole = |number: u64| format::fixed(number as f64, 0);
     let skipped: u64 = doc.skipped.iter().map(|kind| kind.lines).sum();
     let of = |number: u64, what| format!("{} {what}{}", whole(number), if number == 1 { "" } else { "s" });
     let mut told = format!("{}, {}", of(doc.lines, "line"), of(doc.parsed, "request"));
@@ -53,7 +52,7 @@ fn read(doc: &LogsDoc, look: Look) -> String {
         out.push_str(&hang("format  ", &format!("{format} ({how})"), look.columns));
     }
     if skipped > 0 {
-        let share = number::percent(skipped as f64 / doc.lines.max(1) as f64);
+        let share = format::percent(skipped as f64 / doc.lines.max(1) as f64);
         let kinds: Vec<String> =
             doc.skipped.iter().map(|one| kind(one.lines, &one.kind, &one.samples)).collect();
         let text = format!("{share} of the lines were skipped: {}", kinds.join("; "));
@@ -64,7 +63,7 @@ fn read(doc: &LogsDoc, look: Look) -> String {
 
 fn kind(lines: u64, what: &str, samples: &[String]) -> String {
     let at = samples.first().map_or(String::new(), |first| format!(" (first {first})"));
-    format!("{} {what}{at}", number::fixed(lines as f64, 0))
+    format!("{} {what}{at}", format::fixed(lines as f64, 0))
 }
 
 /// A figure of a group, and how it is written.
@@ -75,7 +74,7 @@ struct Figure {
 }
 
 fn figures() -> Vec<Figure> {
-    let one = |head, unit, of| Figure { head, kind: Kind::of(unit), of };
+    let one = |head, unit, of| Figure { head, kind: Kind::for_unit(unit), of };
     vec![
         one("bytes sent", Unit::Byte, |group| group.bytes),
         one("speed: totals", Unit::BytesPerSec, |group| group.ratio_of_totals),
@@ -102,7 +101,7 @@ fn beside(groups: &[TrafficDoc], look: Look) -> String {
         all.extend(cells.into_iter().map(Cell::from));
         grid.row(all);
     };
-    let whole = |number: u64| number::fixed(number as f64, 0);
+    let whole = |number: u64| format::fixed(number as f64, 0);
     row("requests", groups.iter().map(|group| whole(group.parsed)).collect());
     for figure in figures() {
         let values: Vec<Option<f64>> = groups.iter().map(|group| (figure.of)(group)).collect();
@@ -124,11 +123,11 @@ fn beside(groups: &[TrafficDoc], look: Look) -> String {
 fn clients(group: &TrafficDoc) -> String {
     let about = |clients: f64| match group.clients_error {
         // A sketch of few is off by less than one.
-        Some(error) if error * clients < 0.5 => format!("about {}", number::fixed(clients, 0)),
+        Some(error) if error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
         Some(error) if error > 0.0 => {
-            format!("about {} (±{})", number::number(clients), number::percent(error))
+            format!("about {} (±{})", format::number(clients), format::percent(error))
         }
-        _ => number::fixed(clients, 0),
+        _ => format::fixed(clients, 0),
     };
     group.clients.map_or(NONE.to_owned(), about)
 }
@@ -146,7 +145,7 @@ fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
 
 /// The same, with times that are lower bounds marked.
 fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<String> {
-    let is_time = kind == Kind::of(Unit::Second);
+    let is_time = kind == Kind::for_unit(Unit::Second);
     let mark = |((text, value), group): ((String, &Option<f64>), &TrafficDoc)| {
         let over = value.zip(group.time_limit).is_some_and(|(value, limit)| value >= limit);
         if is_time && over { format!(">{text}") } else { text }
@@ -157,11 +156,15 @@ fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<Str
 /// Groups as rows: the 2010 study's table.
 fn table(groups: &[TrafficDoc], look: Look) -> String {
     let columns = [
-        ("mean speed", Kind::of(Unit::BytesPerSec), (|group| group.mean_of_ratios) as fn(&TrafficDoc) -> _),
-        ("of totals", Kind::of(Unit::BytesPerSec), |group| group.ratio_of_totals),
-        ("mean time", Kind::of(Unit::Second), |group| group.time_mean),
-        ("p99", Kind::of(Unit::Second), |group| group.p99),
-        ("mean size", Kind::of(Unit::Byte), |group| group.size_mean),
+        (
+            "mean speed",
+            Kind::for_unit(Unit::BytesPerSec),
+            (|group| group.mean_of_ratios) as fn(&TrafficDoc) -> _,
+        ),
+        ("of totals", Kind::for_unit(Unit::BytesPerSec), |group| group.ratio_of_totals),
+        ("mean time", Kind::for_unit(Unit::Second), |group| group.time_mean),
+        ("p99", Kind::for_unit(Unit::Second), |group| group.p99),
+        ("mean size", Kind::for_unit(Unit::Byte), |group| group.size_mean),
     ];
     let filled: Vec<_> =
         columns.into_iter().filter(|(_, _, of)| groups.iter().any(|group| of(group).is_some())).collect();
@@ -184,7 +187,7 @@ fn table(groups: &[TrafficDoc], look: Look) -> String {
         let name = if keys.is_empty() { group.label.clone() } else { words.join(" ") };
         let mut row: Vec<Cell> = vec![name.into()];
         row.extend(labelled.then(|| group.label.as_str().into()));
-        row.push(number::fixed(group.parsed as f64, 0).into());
+        row.push(format::fixed(group.parsed as f64, 0).into());
         row.extend(cells.iter().filter_map(|column| column.get(index)).map(|text| text.as_str().into()));
         grid.row(row);
     }
@@ -203,10 +206,14 @@ fn verdict(row: &RowDoc, look: Look) -> String {
         VerdictWord::Tie => Tone::Plain,
         VerdictWord::CannotTell | VerdictWord::Invalid => Tone::Warn,
     };
-    let what = if row.metric == "speed" { "speed of the same work" } else { "time of the same request" };
+    let what = if row.metric == model::traffic::SPEED {
+        "speed of the same work"
+    } else {
+        "time of the same request"
+    };
     let mut text = format!("{} beside {}: {what}", row.arm, row.base);
     if let (Some(ratio), Some(low), Some(high)) = (row.ratio, row.low, row.high) {
-        let (ratio, low, high) = (number::ratio(ratio), number::ratio(low), number::ratio(high));
+        let (ratio, low, high) = (format::ratio(ratio), format::ratio(low), format::ratio(high));
         text.push_str(&format!(" {ratio} times ({low} to {high})"));
     }
     if !row.why.is_empty() {
@@ -217,7 +224,7 @@ fn verdict(row: &RowDoc, look: Look) -> String {
 
 /// The paths that weigh most.
 fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
-    let scale = |values: Vec<Option<f64>>, unit| shared(&values, Kind::of(unit));
+    let scale = |values: Vec<Option<f64>>, unit| shared(&values, Kind::for_unit(unit));
     let bytes = scale(top.paths.iter().map(|path| path.bytes).collect(), Unit::Byte);
     let seconds = scale(top.paths.iter().map(|path| path.seconds).collect(), Unit::Second);
     let of = if labelled { format!(" of {}", top.label) } else { String::new() };
@@ -230,7 +237,7 @@ fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
     ];
     let mut grid = Grid::new(&heads).front();
     for ((path, bytes), seconds) in top.paths.iter().zip(bytes).zip(seconds) {
-        let requests = number::fixed(path.requests, 0);
+        let requests = format::fixed(path.requests, 0);
         grid.row(vec![path.path.as_str().into(), requests.into(), bytes.into(), seconds.into()]);
     }
     grid.render(look.table(), look.paint)
@@ -316,7 +323,7 @@ mod tests {
             cut: None,
             beside: Vec::new(),
             findings: vec![
-                Finding::told("means", Validity::Ok, "the two averages differ")
+                Finding::foreign("means", Validity::Ok, "the two averages differ")
                     .about(model::Subject::label("ssd")),
             ],
             labels,

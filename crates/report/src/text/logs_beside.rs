@@ -1,21 +1,20 @@
-//! What machines did while requests came: each label over all of the common time, and step by step.
+//! Telemetry of machines while requests came: each label over all of the common time, and step by step.
 //!
 //! Of the machine: means over the samples. Memory used is all but what programs could still get; the cache is the page
 //! cache with buffers.
 
 use model::Unit;
 use model::doc::{BesideDoc, BesideRow};
+use model::format::{self, Kind, Scale};
 
 use super::grid::{Align, Cell, Grid};
-use super::{Look, cut, date, date_time};
-use crate::number::{self, Kind, Scale};
+use super::{Look, Moment, cut};
 
 const NONE: &str = "-";
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 86_400.0;
 
 /// One table of all labels; none where no machine was recorded.
-#[must_use]
 pub fn means(all: &[BesideDoc], look: Look) -> String {
     let means: Vec<(String, &BesideRow)> =
         all.iter().filter_map(|doc| Some((cut(&doc.label, 12), doc.mean.as_ref()?))).collect();
@@ -23,7 +22,6 @@ pub fn means(all: &[BesideDoc], look: Look) -> String {
 }
 
 /// One table of all labels, and one of each.
-#[must_use]
 pub fn tables(all: &[BesideDoc], look: Look) -> String {
     let means = means(all, look);
     if means.is_empty() {
@@ -43,12 +41,11 @@ pub fn tables(all: &[BesideDoc], look: Look) -> String {
 
 /// As short as the step allows, in UTC: `10:49:05`, `11-22 10:49`, `2026-11-22`.
 fn moment(at: f64, step: f64) -> String {
-    let full = date_time(at);
-    let (day, time) = full.split_once(' ').unwrap_or((&full, ""));
+    let Some(moment) = Moment::at(at) else { return NONE.to_owned() };
     match step {
-        step if step >= DAY => date(at),
-        step if step < 60.0 => format!("{time}:{:02.0}", at.rem_euclid(60.0).floor()),
-        _ => format!("{} {time}", day.split_once('-').map_or(day, |(_, day)| day)),
+        step if step >= DAY => moment.date(),
+        step if step < 60.0 => format!("{}:{:02.0}", moment.time(), at.rem_euclid(60.0).floor()),
+        _ => format!("{} {}", moment.day_of_year(), moment.time()),
     }
 }
 
@@ -57,17 +54,19 @@ type Column = (&'static str, Kind, fn(&BesideRow) -> Option<f64>);
 
 fn columns() -> [Column; 9] {
     [
-        ("req/s", Kind::of(Unit::Count), |row| {
+        ("req/s", Kind::for_unit(Unit::Count), |row| {
             (row.seconds > 0.0).then(|| row.requests as f64 / row.seconds)
         }),
-        ("sent", Kind::of(Unit::BytesPerSec), |row| (row.seconds > 0.0).then(|| row.bytes / row.seconds)),
-        ("p50", Kind::of(Unit::Second), |row| row.p50),
-        ("p99", Kind::of(Unit::Second), |row| row.p99),
-        ("load", Kind::of(Unit::Count), |row| row.load),
+        ("sent", Kind::for_unit(Unit::BytesPerSec), |row| {
+            (row.seconds > 0.0).then(|| row.bytes / row.seconds)
+        }),
+        ("p50", Kind::for_unit(Unit::Second), |row| row.p50),
+        ("p99", Kind::for_unit(Unit::Second), |row| row.p99),
+        ("load", Kind::for_unit(Unit::Count), |row| row.load),
         ("CPU", Kind::percent(), |row| row.cpu),
-        ("disk read", Kind::of(Unit::BytesPerSec), |row| row.disk_read),
-        ("used", Kind::of(Unit::Byte), |row| row.memory_used),
-        ("cache", Kind::of(Unit::Byte), |row| row.page_cache),
+        ("disk read", Kind::for_unit(Unit::BytesPerSec), |row| row.disk_read),
+        ("used", Kind::for_unit(Unit::Byte), |row| row.memory_used),
+        ("cache", Kind::for_unit(Unit::Byte), |row| row.page_cache),
     ]
 }
 
@@ -96,8 +95,8 @@ fn cells(values: &[Option<f64>], kind: Kind) -> Vec<String> {
     let scale = Scale::common(&known, kind);
     let one = |value: &Option<f64>| match value {
         None => NONE.to_owned(),
-        Some(value) if kind == Kind::percent() => number::percent(*value),
-        Some(value) if kind == Kind::of(Unit::Count) => number::number(*value),
+        Some(value) if kind == Kind::percent() => format::percent(*value),
+        Some(value) if kind == Kind::for_unit(Unit::Count) => format::number(*value),
         Some(value) => scale.with_unit(*value),
     };
     values.iter().map(one).collect()

@@ -5,27 +5,26 @@
 
 use model::Unit;
 use model::doc::{LogsLiveDoc, LogsLiveLabel};
+use model::format::{self, Kind, count, quantity};
 
 use super::grid::{Align, Cell, Grid};
-use super::{Look, Tone, count, cut};
-use crate::number::{self, Kind, quantity};
+use super::{Look, Tone, cut};
 
 const NONE: &str = "-";
 
-/// What is known while logs are followed.
+/// The state while logs are followed.
 #[derive(Clone, Copy, Debug)]
 pub struct Live<'a> {
     pub doc: &'a LogsLiveDoc,
     /// Seconds since the start.
     pub elapsed: f64,
     pub files: usize,
-    /// What became of files, newest last.
+    /// Files that were rotated, cut or lost, newest last.
     pub events: &'a [String],
     pub ending: bool,
 }
 
 /// At most as wide as asked.
-#[must_use]
 pub fn screen(live: &Live<'_>, look: Look) -> String {
     let columns = look.columns.saturating_sub(1);
     let far = match (live.ending, live.doc.backlog) {
@@ -34,7 +33,7 @@ pub fn screen(live: &Live<'_>, look: Look) -> String {
         (false, false) => {
             let elapsed = match live.elapsed {
                 short if short < 60.0 => format!("{short:.0} s"),
-                long => number::duration(long.round()),
+                long => format::duration(long.round()),
             };
             format!("{elapsed}, Ctrl-C ends it with the result")
         }
@@ -63,16 +62,16 @@ fn table(doc: &LogsLiveDoc, columns: usize, paint: bool) -> String {
 }
 
 fn cells(label: &LogsLiveLabel) -> [String; 10] {
-    let whole = |number: u64| number::fixed(number as f64, 0);
+    let whole = |number: u64| format::fixed(number as f64, 0);
     let time =
-        |time: Option<f64>| time.map_or(NONE.to_owned(), |time| quantity(time, Kind::of(Unit::Second)));
+        |time: Option<f64>| time.map_or(NONE.to_owned(), |time| quantity(time, Kind::for_unit(Unit::Second)));
     let (now, all) = (&label.now, &label.all);
     // What was there before is not of now.
     let recent = |figure: Option<f64>| now.rate.and(figure);
     [
         whole(all.requests),
-        now.rate.map_or(NONE.to_owned(), number::number),
-        quantity(all.bytes, Kind::of(Unit::Byte)),
+        now.rate.map_or(NONE.to_owned(), format::number),
+        quantity(all.bytes, Kind::for_unit(Unit::Byte)),
         time(recent(now.p50)),
         time(recent(now.p99)),
         time(all.p50),
@@ -84,22 +83,21 @@ fn cells(label: &LogsLiveLabel) -> [String; 10] {
 }
 
 /// One interval in one line, for logs of logs.
-#[must_use]
 pub fn line(doc: &LogsLiveDoc) -> String {
     let label = |label: &LogsLiveLabel| {
         let (now, all) = (&label.now, &label.all);
-        let mut parts = vec![format!("{} requests", number::fixed(all.requests as f64, 0))];
+        let mut parts = vec![format!("{} requests", format::fixed(all.requests as f64, 0))];
         if let Some(rate) = now.rate {
-            let sent = quantity(now.bytes / doc.seconds, Kind::of(Unit::BytesPerSec));
-            parts.push(format!("{} /s", number::number(rate)));
+            let sent = quantity(now.bytes / doc.seconds, Kind::for_unit(Unit::BytesPerSec));
+            parts.push(format!("{} /s", format::number(rate)));
             parts.push(sent);
         }
         for (name, time) in [("p50", now.p50), ("p99", now.p99)] {
-            parts.extend(time.map(|time| format!("{name} {}", quantity(time, Kind::of(Unit::Second)))));
+            parts.extend(time.map(|time| format!("{name} {}", quantity(time, Kind::for_unit(Unit::Second)))));
         }
         let errors = [(all.client_errors, "4xx"), (all.server_errors, "5xx"), (all.skipped, "lines skipped")];
         let told = errors.iter().filter(|(count, _)| *count > 0);
-        parts.extend(told.map(|(count, what)| format!("{} {what}", number::fixed(*count as f64, 0))));
+        parts.extend(told.map(|(count, what)| format!("{} {what}", format::fixed(*count as f64, 0))));
         format!("{}: {}", label.label, parts.join(", "))
     };
     let labels: Vec<String> = doc.labels.iter().map(label).collect();

@@ -5,15 +5,14 @@
 
 use model::Validity;
 use model::doc::{MatrixCellDoc, MatrixDoc, MatrixTableDoc};
+use model::format::{Kind, Scale};
 
 use super::grid::{Align, Cell, Grid};
 use super::{Look, Tone, hang};
-use crate::number::{Kind, Scale};
 
 const NONE: &str = "-";
 
 /// All tables with what is to be said of them.
-#[must_use]
 pub fn tables(doc: &MatrixDoc, look: Look) -> String {
     let mut parts: Vec<String> = doc.tables.iter().map(|table| one(doc, table, look)).collect();
     let mut notes = String::new();

@@ -1,7 +1,7 @@
 //! Text for terminals, pipes and mail: tables at a given width, in documents' words.
 //!
 //! Widths are characters. Colour is optional and only repeats what a mark or a word says. Numbers are scaled by
-//! `number`; nothing here computes a statistic.
+//! `model::format`; nothing here computes a statistic.
 
 pub mod clusterperf;
 pub mod compare;
@@ -23,9 +23,7 @@ pub mod ratio;
 pub mod score;
 pub mod sheet;
 pub mod spec;
-pub mod web;
-
-pub use model::format::count;
+pub mod web_table;
 
 /// How a text is set: its width, and whether marks are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,18 +36,15 @@ pub struct Look {
 
 impl Look {
     /// 80 columns without colour: what a pipe gets.
-    #[must_use]
     pub const fn plain() -> Look {
         Look { columns: 80, paint: false, cuts: false }
     }
 
-    #[must_use]
     pub const fn wide(columns: usize) -> Look {
         Look { columns, paint: false, cuts: true }
     }
 
     /// Columns of a table whose names a program may read.
-    #[must_use]
     pub const fn table(self) -> usize {
         if self.cuts { self.columns } else { usize::MAX }
     }
@@ -68,8 +63,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// The text in this tone, or as it is.
-    #[must_use]
+    /// `text` in the colour of this tone; unchanged unless colours are `on`.
     pub fn paint(self, text: &str, on: bool) -> String {
         let code = match self {
             Tone::Good => "32",
@@ -88,13 +82,11 @@ impl Tone {
 }
 
 /// Width in characters.
-#[must_use]
 pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
 /// The text cut to a width, an ellipsis at its end.
-#[must_use]
 pub fn cut(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -104,7 +96,6 @@ pub fn cut(text: &str, most: usize) -> String {
 }
 
 /// The text cut to a width, its beginning left out: the end of a path tells more.
-#[must_use]
 pub fn cut_front(text: &str, most: usize) -> String {
     let count = width(text);
     if count <= most {
@@ -115,7 +106,6 @@ pub fn cut_front(text: &str, most: usize) -> String {
 }
 
 /// Lines of at most `most` characters, broken at spaces; a longer word is broken where it must be.
-#[must_use]
 pub fn wrap(text: &str, most: usize) -> Vec<String> {
     let most = most.max(8);
     let mut lines = vec![String::new()];
@@ -150,9 +140,12 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
 }
 
 /// A first line behind `head`, the others behind as many spaces.
-#[must_use]
 pub fn hang(head: &str, text: &str, most: usize) -> String {
-    let indent = width(head);
+    hang_painted(head, width(head), text, most)
+}
+
+/// The same behind a head of `indent` columns that may be in colour.
+pub fn hang_painted(head: &str, indent: usize, text: &str, most: usize) -> String {
     let mut out = String::new();
     for (index, line) in wrap(text, most.saturating_sub(indent)).iter().enumerate() {
         let lead = if index == 0 { head.to_owned() } else { " ".repeat(indent) };
@@ -162,34 +155,58 @@ pub fn hang(head: &str, text: &str, most: usize) -> String {
 }
 
 /// `2026-11-21` of seconds since 1970, UTC.
-#[must_use]
 pub fn date(seconds: f64) -> String {
-    moment(seconds).0
+    Moment::at(seconds).map_or("-".to_owned(), |moment| moment.date())
 }
 
 /// `2026-11-21 06:20` of seconds since 1970, UTC.
-#[must_use]
 pub fn date_time(seconds: f64) -> String {
-    let (date, time) = moment(seconds);
-    if time.is_empty() { date } else { format!("{date} {time}") }
+    Moment::at(seconds).map_or("-".to_owned(), |moment| format!("{} {}", moment.date(), moment.time()))
 }
 
-fn moment(seconds: f64) -> (String, String) {
-    if !seconds.is_finite() || seconds.abs() > 2.5e11 {
-        return ("-".to_owned(), String::new());
+/// A date and a time of day in UTC.
+pub(crate) struct Moment {
+    year: i64,
+    month: i64,
+    day: i64,
+    /// Since midnight.
+    second: i64,
+}
+
+impl Moment {
+    /// The moment so many seconds after the beginning of 1970; `None` for what is no date of the calendar.
+    pub(crate) fn at(seconds: f64) -> Option<Moment> {
+        if !seconds.is_finite() || seconds.abs() > 2.5e11 {
+            return None;
+        }
+        let total = seconds.floor() as i64;
+        let (days, second) = (total.div_euclid(86_400), total.rem_euclid(86_400));
+        // Days since 1 March of the year 0, in cycles of 400 years.
+        let shifted = days + 719_468;
+        let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+        let of_year = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * month + 2) / 5 + 1;
+        let month = if month < 10 { month + 3 } else { month - 9 };
+        let year = year + era * 400 + i64::from(month <= 2);
+        Some(Moment { year, month, day, second })
     }
-    let total = seconds.floor() as i64;
-    let (days, rest) = (total.div_euclid(86_400), total.rem_euclid(86_400));
-    // Days since 1 March of the year 0, in cycles of 400 years.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let of_month = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    (format!("{year:04}-{month:02}-{of_month:02}"), format!("{:02}:{:02}", rest / 3_600, rest / 60 % 60))
+
+    /// `2026-11-21`
+    pub(crate) fn date(&self) -> String {
+        format!("{:04}-{}", self.year, self.day_of_year())
+    }
+
+    /// `11-21`
+    pub(crate) fn day_of_year(&self) -> String {
+        format!("{:02}-{:02}", self.month, self.day)
+    }
+
+    /// `06:20`
+    pub(crate) fn time(&self) -> String {
+        format!("{:02}:{:02}", self.second / 3_600, self.second / 60 % 60)
+    }
 }
 
 #[cfg(test)]

@@ -6,47 +6,44 @@
 use std::borrow::Cow;
 
 use model::doc::{CompareDoc, RunDoc};
+use model::finding::Rule;
 use model::note::{Dropped, NoteBody};
 use model::{Finding, Validity};
 
 use super::fold::{self, Headlines};
-use super::{Look, Tone, hang};
+use super::{Look, Tone, hang_painted, width};
 
-/// One note: how sure, and what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+/// One note: its state, the rule that it is of, and its sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note<'a> {
     pub state: Validity,
+    pub rule: &'a Rule,
     pub text: String,
 }
 
 /// The doubtful and refused findings, worst last, one line a rule.
-#[must_use]
-pub fn doubts(findings: &[Finding], headlines: &Headlines) -> Vec<Note> {
-    let mut notes: Vec<Note> = Vec::new();
-    for state in [Validity::Doubtful, Validity::Invalid] {
-        let of_state = findings.iter().filter(|finding| finding.state == state);
-        let texts = fold::sentences(&of_state.collect::<Vec<_>>(), headlines);
-        notes.extend(texts.into_iter().map(|text| Note { state, text }));
-    }
-    notes
+pub fn doubts<'a>(findings: &'a [Finding], headlines: &Headlines) -> Vec<Note<'a>> {
+    let of_state = |state: Validity| {
+        let found: Vec<&Finding> = findings.iter().filter(|finding| finding.state == state).collect();
+        let lines = fold::sentences(&found, headlines).into_iter();
+        lines.map(move |fold::Line { rule, text }| Note { state, rule, text })
+    };
+    [Validity::Doubtful, Validity::Invalid].into_iter().flat_map(of_state).collect()
 }
 
 /// A run's headline figures.
-#[must_use]
 pub fn headlines(run: &RunDoc) -> Headlines {
     let heads = run.series.iter().filter(|series| series.headline);
     Headlines::new(run.cards, heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
 }
 
 /// A comparison's headline figures.
-#[must_use]
 pub fn headlines_compared(doc: &CompareDoc) -> Headlines {
     let heads = doc.rows.iter().filter(|row| row.headline);
     Headlines::new(doc.cards, heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
 }
 
 /// Rules that found nothing, each with a few words where it has some; and rules that could not look.
-#[must_use]
 pub fn quiet(findings: &[Finding], state: Validity) -> Vec<String> {
     let mut out: Vec<(&str, String)> = Vec::new();
     for finding in findings.iter().filter(|finding| finding.state == state) {
@@ -63,7 +60,6 @@ pub fn quiet(findings: &[Finding], state: Validity) -> Vec<String> {
 }
 
 /// Mark and colour of a state.
-#[must_use]
 pub const fn mark(state: Validity) -> (&'static str, Tone) {
     match state {
         Validity::Ok => ("ok", Tone::Good),
@@ -74,23 +70,19 @@ pub const fn mark(state: Validity) -> (&'static str, Tone) {
 }
 
 /// One marked note, wrapped.
-#[must_use]
 pub fn line(state: Validity, text: &str, look: Look) -> String {
     let (mark, tone) = mark(state);
     marked(mark, tone, text, look)
 }
 
 /// A text behind a mark, wrapped.
-#[must_use]
 pub fn marked(mark: &str, tone: Tone, text: &str, look: Look) -> String {
-    let plain = hang(&format!("{mark} "), text, look.columns);
-    match plain.strip_prefix(mark) {
-        Some(rest) => format!("{}{rest}", tone.paint(mark, look.paint)),
-        None => plain,
-    }
+    let painted = format!("{} ", tone.paint(mark, look.paint));
+    hang_painted(&painted, width(mark) + 1, text, look.columns)
 }
 
-/// What could not run, or not go on, one line a reason: `not run: net-rdma size=64 and 7 more: no RDMA device here`.
+/// Cells that could not run, or not go on, one line a reason:
+/// `not run: net-rdma size=64 and 7 more: no RDMA device here`.
 fn unfit(run: &RunDoc) -> Vec<String> {
     let unfit = run.notes.iter().filter_map(|note| match &note.body {
         NoteBody::Unfit(cell) => Some(cell),
@@ -144,13 +136,11 @@ fn is_shown(note: &NoteBody) -> bool {
 }
 
 /// The compilers and virtual machines that a run's figures are of.
-#[must_use]
 pub fn tools(run: &RunDoc, look: Look) -> String {
     texts(run, |note| matches!(note, NoteBody::Toolchain(_) | NoteBody::Bits(_)), look)
 }
 
 /// Everything to be said below a run's figures.
-#[must_use]
 pub fn of_run(run: &RunDoc, look: Look) -> String {
     let mut out = String::new();
     for note in doubts(&run.findings, &headlines(run)) {
@@ -192,8 +182,8 @@ mod tests {
     #[test]
     fn the_same_is_said_once() {
         let mut findings: Vec<Finding> =
-            (0..3).map(|_| Finding::told("clock", Validity::Doubtful, "clock fell")).collect();
-        findings.push(Finding::told("drift", Validity::Invalid, "broken"));
+            (0..3).map(|_| Finding::foreign("clock", Validity::Doubtful, "clock fell")).collect();
+        findings.push(Finding::foreign("drift", Validity::Invalid, "broken"));
         let notes = doubts(&findings, &Headlines::default());
         assert_eq!(notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["clock fell", "broken"]);
     }
@@ -201,17 +191,17 @@ mod tests {
     #[test]
     fn a_rule_that_found_something_is_not_ok_as_well() {
         let findings = [
-            Finding::told("clock", Validity::Ok, "clock held"),
-            Finding::told("clock", Validity::Doubtful, "clock fell"),
-            Finding::told("steal", Validity::Ok, "steal 0"),
-            Finding::told("swap", Validity::Ok, "no page went to swap or came back in the whole run"),
+            Finding::foreign("clock", Validity::Ok, "clock held"),
+            Finding::foreign("clock", Validity::Doubtful, "clock fell"),
+            Finding::foreign("steal", Validity::Ok, "steal 0"),
+            Finding::foreign("swap", Validity::Ok, "no page went to swap or came back in the whole run"),
         ];
         assert_eq!(quiet(&findings, Validity::Ok), ["steal 0", "swap"]);
     }
 
     #[test]
     fn a_finding_names_its_subject() {
-        let finding = Finding::told("x", Validity::Doubtful, "3 us a flush");
+        let finding = Finding::foreign("x", Validity::Doubtful, "3 us a flush");
         let finding = finding.about(model::Subject::instrument("disk-fsync"));
         assert_eq!(fold::sentence(&finding, instruments::cards()), "disk fsync: 3 us a flush");
     }

@@ -1,12 +1,15 @@
-//! What was planted beside what was read of it: one line each, and a tally at the end.
+//! The self-test as text: each planted value beside the value that was read, one line each, and a tally.
 
-use model::doc::{ProofDoc, ProofLineDoc, ProofState, ProveDoc, Scalar};
+use model::FactValue;
+use model::doc::{ProofDoc, ProofLineDoc, ProofState, ProveDoc};
+use model::format::{Kind, fixed, quantity};
 
-use super::{Look, Tone, hang, width};
-use crate::number::{Kind, fixed, quantity};
+use super::{Look, Tone, hang, hang_painted, width};
 
 const WHAT: usize = 30;
 const VALUE: usize = 11;
+/// Columns of the mark with the space behind it.
+const MARK: usize = 3;
 
 const fn mark(state: ProofState) -> (&'static str, Tone) {
     match state {
@@ -16,36 +19,32 @@ const fn mark(state: ProofState) -> (&'static str, Tone) {
     }
 }
 
-fn value(line: &ProofLineDoc, scalar: &Scalar) -> String {
+fn value(line: &ProofLineDoc, scalar: &FactValue) -> String {
     match (scalar, line.unit) {
-        (Scalar::Number(number), Some(model::Unit::Count)) => {
+        (FactValue::Number(number), Some(model::Unit::Count)) => {
             fixed(*number, if number.fract() == 0.0 { 0 } else { 2 })
         }
-        (Scalar::Number(number), Some(unit @ model::Unit::PerSec)) => {
-            quantity(*number, Kind { item: "req", ..Kind::of(unit) })
+        (FactValue::Number(number), Some(unit @ model::Unit::PerSec)) => {
+            quantity(*number, Kind { item: "req", ..Kind::for_unit(unit) })
         }
-        (Scalar::Number(number), Some(unit)) => quantity(*number, Kind::of(unit)),
-        (Scalar::Number(number), None) => crate::number::number(*number),
-        (Scalar::Text(text), _) => text.clone(),
-        (Scalar::Flag(flag), _) => flag.to_string(),
+        (FactValue::Number(number), Some(unit)) => quantity(*number, Kind::for_unit(unit)),
+        (FactValue::Number(number), None) => model::format::number(*number),
+        (FactValue::Text(text), _) => text.clone(),
+        (FactValue::Flag(flag), _) => flag.to_string(),
     }
 }
 
 /// The heads of the columns.
-#[must_use]
 pub fn head(look: Look) -> String {
     let text = format!("   {:<WHAT$} {:>VALUE$} {:>VALUE$}  wanted", "", "planted", "read");
     format!("{}\n", Tone::Dim.paint(text.trim_end(), look.paint))
 }
 
 /// One planted fault with its lines.
-#[must_use]
 pub fn proof(doc: &ProofDoc, look: Look) -> String {
     let mut out = hang("", &doc.says, look.columns);
     for line in &doc.lines {
-        let (mark, tone) = mark(line.state);
-        let text = one(line, mark, look);
-        out.push_str(&text.replacen(mark, &tone.paint(mark, look.paint), 1));
+        out.push_str(&one(line, look));
         if let Some(why) = &line.why {
             out.push_str(&hang("   ", why, look.columns));
         }
@@ -53,17 +52,20 @@ pub fn proof(doc: &ProofDoc, look: Look) -> String {
     out
 }
 
-fn one(line: &ProofLineDoc, mark: &str, look: Look) -> String {
+fn one(line: &ProofLineDoc, look: Look) -> String {
+    let (mark, tone) = mark(line.state);
+    let gap = " ".repeat(MARK - width(mark));
+    let mark = format!("{}{gap}", tone.paint(mark, look.paint));
     let (planted, read) = (value(line, &line.planted), line.read.as_ref().map(|read| value(line, read)));
     match (&line.planted, &line.read) {
-        (Scalar::Number(_), read_) if !matches!(read_, Some(Scalar::Text(_))) => {
+        (FactValue::Number(_), read_) if !matches!(read_, Some(FactValue::Text(_))) => {
             let read = read.unwrap_or_else(|| "-".to_owned());
-            let head = format!("{mark:<2} {:<WHAT$} {planted:>VALUE$} {read:>VALUE$}  ", line.what);
-            hang(&head, &line.wanted, look.columns.max(width(&head) + 8))
+            let head = format!("{:<WHAT$} {planted:>VALUE$} {read:>VALUE$}  ", line.what);
+            let indent = MARK + width(&head);
+            hang_painted(&format!("{mark}{head}"), indent, &line.wanted, look.columns.max(indent + 8))
         }
         _ => {
-            let head = format!("{mark:<2} ");
-            let mut text = hang(&head, &format!("{}: {planted}", line.what), look.columns);
+            let mut text = hang_painted(&mark, MARK, &format!("{}: {planted}", line.what), look.columns);
             if let Some(read) = read {
                 text.push_str(&hang("   ", &read, look.columns));
             }
@@ -73,7 +75,6 @@ fn one(line: &ProofLineDoc, mark: &str, look: Look) -> String {
 }
 
 /// How all of it ended.
-#[must_use]
 pub fn tally(doc: &ProveDoc) -> String {
     let mut parts = vec![format!("{} of {} read rightly", doc.passed, doc.passed + doc.failed + doc.unknown)];
     if doc.failed > 0 {
@@ -91,7 +92,12 @@ mod tests {
 
     use super::*;
 
-    fn line(planted: Scalar, read: Option<Scalar>, state: ProofState, why: Option<&str>) -> ProofLineDoc {
+    fn line(
+        planted: FactValue,
+        read: Option<FactValue>,
+        state: ProofState,
+        why: Option<&str>,
+    ) -> ProofLineDoc {
         ProofLineDoc {
             what: "p99.9 service time".to_owned(),
             unit: Some(Unit::Second),
@@ -105,22 +111,22 @@ mod tests {
 
     #[test]
     fn a_proof_fits_in_80_columns_with_every_part() {
-        let long = "throttled (invalid): stopped by the CPU quota of 0.25 CPUs in 5 of 5 takes: the figure measures \
-                    the quota, not the machine; lift it or compare only inside it";
+        let long = "throttled (invalid): measures the quota, not the machine: stopped by the CPU quota of 0.25 CPUs in 5 of \
+                    5 takes; lift it or compare only inside it";
         let doc = ProofDoc {
             key: "delay".to_owned(),
             says: "A server that delays each response by 20 ms".to_owned(),
             lines: vec![
-                line(Scalar::Number(0.02), Some(Scalar::Number(0.0201)), ProofState::Pass, None),
-                line(Scalar::Number(0.02), None, ProofState::Fail, Some("nothing was read")),
+                line(FactValue::Number(0.02), Some(FactValue::Number(0.0201)), ProofState::Pass, None),
+                line(FactValue::Number(0.02), None, ProofState::Fail, Some("nothing was read")),
                 line(
-                    Scalar::Text("a quarter of a CPU".to_owned()),
-                    Some(Scalar::Text(long.to_owned())),
+                    FactValue::Text("a quarter of a CPU".to_owned()),
+                    Some(FactValue::Text(long.to_owned())),
                     ProofState::Pass,
                     None,
                 ),
                 line(
-                    Scalar::Text("a quarter of a CPU".to_owned()),
+                    FactValue::Text("a quarter of a CPU".to_owned()),
                     None,
                     ProofState::Unknown,
                     Some("no control group can be made"),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use model::Params;
 use model::doc::{CompareDoc, RankDoc};
 
-use super::compare::Figure;
+use super::compare::ComparedFigure;
 use super::{Look, Tone, cut, hang, width};
 
 /// The order of the machines in one figure.
@@ -22,12 +22,11 @@ pub struct Ranking<'a> {
 }
 
 /// The figures that have ranks, of three or more machines.
-#[must_use]
-pub fn rankings<'a>(doc: &'a CompareDoc, figures: &'a [Figure<'a>]) -> Vec<Ranking<'a>> {
+pub fn rankings<'a>(doc: &'a CompareDoc, figures: &'a [ComparedFigure<'a>]) -> Vec<Ranking<'a>> {
     if doc.arms.len() < 3 {
         return Vec::new();
     }
-    let ranking = |figure: &'a Figure<'a>| {
+    let ranking = |figure: &'a ComparedFigure<'a>| {
         let row = figure.any()?;
         let of = |instrument: &str, metric: &str, params: &Params| {
             instrument == row.instrument && metric == row.metric && *params == row.params
@@ -47,7 +46,6 @@ pub fn rankings<'a>(doc: &'a CompareDoc, figures: &'a [Figure<'a>]) -> Vec<Ranki
 }
 
 /// `1` or `1-2`: the rank and the worst place.
-#[must_use]
 pub fn place(rank: &RankDoc) -> String {
     match rank.rank == rank.worst_rank {
         true => rank.rank.to_string(),
@@ -57,7 +55,6 @@ pub fn place(rank: &RankDoc) -> String {
 
 impl Ranking<'_> {
     /// `[1-2 mini-1, 1-2 ref] 3 nano-2`, in pieces that a line may be broken between.
-    #[must_use]
     pub fn pieces(&self) -> Vec<String> {
         let bracketed = |at: &usize| self.brackets.iter().any(|bracket| bracket.contains(at));
         let alone = (0..self.places.len()).filter(|at| !bracketed(at)).map(|at| at..at + 1);
@@ -85,8 +82,7 @@ impl Ranking<'_> {
 pub const KEY: &str = "[ ] = neighbours not told apart; 1-3 = rank to worst place";
 
 /// One line a figure, broken between machines where it is too long.
-#[must_use]
-pub fn table(doc: &CompareDoc, figures: &[Figure<'_>], look: Look) -> String {
+pub fn table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
     let rankings = rankings(doc, figures);
     let Some(room) = rankings.iter().map(|ranking| width(ranking.label).min(24)).max() else {
         return String::new();

@@ -5,6 +5,8 @@
 
 use model::doc::{ArmDoc, BoundsDoc, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, VerdictWord};
 use model::finding::Rule;
+use model::format::{self, Kind, Scale};
+use model::names::{self, Key};
 use model::{Better, Params, Validity};
 
 use super::compare::{DOUBTFUL, Whys, believed, doubtful, interval_of, plain_ratio, shown};
@@ -12,17 +14,14 @@ use super::fold::Headlines;
 use super::grid::{Align, Cell, Grid, ranges};
 use super::score::verdict;
 use super::{Look, Tone, cut, hang, notes, wrap};
-use crate::number::{self, Kind, Scale};
-use model::names::{self, Key};
 
 /// The longest name of a machine above a column.
 const NAME: usize = 14;
 
 /// The whole document for a terminal.
-#[must_use]
 pub fn table(doc: &RatioDoc, look: Look) -> String {
     let mut out = String::new();
-    for line in wrap(&doc.paragraph, look.columns) {
+    for line in wrap(&doc.paragraph.to_string(), look.columns) {
         out.push_str(&format!("{line}\n"));
     }
     for finding in immature(doc) {
@@ -45,18 +44,14 @@ pub fn immature(doc: &RatioDoc) -> impl Iterator<Item = &model::Finding> {
     doc.findings.iter().filter(|finding| matches!(finding.rule, Rule::Immature(_)))
 }
 
-fn key(row: &RowDoc) -> Key<'_> {
-    Key { card: row.card, instrument: &row.instrument, metric: &row.metric, params: &row.params }
-}
-
 /// Rows in the order of a page, with their names.
 fn named<'d, T>(rows: Vec<&'d T>, row: fn(&T) -> &RowDoc) -> Vec<(String, &'d T)> {
     let mut rows = rows;
     rows.sort_by_cached_key(|one| {
-        let (row, order) = (row(one), names::order(key(row(one))));
+        let (row, order) = (row(one), names::order(Key::from(row(one))));
         (order.0, !names::is_main(row.card, &row.metric), row.metric.clone(), order)
     });
-    let keys: Vec<Key<'_>> = rows.iter().map(|one| key(row(one))).collect();
+    let keys: Vec<Key<'_>> = rows.iter().map(|one| Key::from(row(one))).collect();
     let label = |(label, one): (String, &'d T)| {
         let row = row(one);
         // Of a ratio that was printed as such, all that is stated tells what it is of.
@@ -67,19 +62,16 @@ fn named<'d, T>(rows: Vec<&'d T>, row: fn(&T) -> &RowDoc) -> Vec<(String, &'d T)
 }
 
 /// The rows of a machine with their names, in the order of a page.
-#[must_use]
 pub fn rows<'d>(doc: &'d RatioDoc, machine: &str) -> Vec<(String, &'d RatioRowDoc)> {
     named(doc.rows.iter().filter(|row| row.machine == machine).collect(), |one| &one.row)
 }
 
 /// The ratios of ratios of a machine with their names, in the order of a page.
-#[must_use]
 pub fn across<'d>(doc: &'d RatioDoc, machine: &str) -> Vec<(String, &'d RatioOfRatiosDoc)> {
     named(doc.ratios_of_ratios.iter().filter(|one| one.row.arm == machine).collect(), |one| &one.row)
 }
 
 /// Which value a verdict is for.
-#[must_use]
 pub fn word(row: &RowDoc, over: &str, under: &str, verb: &str) -> (String, Tone) {
     let (word, tone) = verdict(row);
     match row.verdict {
@@ -126,7 +118,6 @@ fn of_machine(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> 
 }
 
 /// The scale that all figures of this kind share, whichever machine they are of; `None` where a row has no figure.
-#[must_use]
 pub fn scale(doc: &RatioDoc, row: &RowDoc) -> Option<Scale> {
     let like = |other: &&RowDoc| (&other.instrument, other.unit) == (&row.instrument, row.unit);
     let of = doc.rows.iter().map(|one| &one.row).filter(like);
@@ -137,7 +128,7 @@ pub fn scale(doc: &RatioDoc, row: &RowDoc) -> Option<Scale> {
 
 /// The interval of a row, or what was printed with a point.
 fn bounds(row: &RowDoc, printed: Option<&BoundsDoc>) -> Option<(String, String)> {
-    let printed = printed.map(|bounds| (number::ratio(bounds.low), number::ratio(bounds.high)));
+    let printed = printed.map(|bounds| (format::ratio(bounds.low), format::ratio(bounds.high)));
     printed.or_else(|| interval_of(Some(row)))
 }
 

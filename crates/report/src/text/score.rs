@@ -3,16 +3,17 @@
 //! Headline figures with their interval, on one thread and on all, beside a reference where there is one; then what
 //! to believe and what not; then what to do next. Other figures are in the report.
 
-use model::doc::{CompareDoc, FactDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::data::Status;
+use model::doc::{CompareDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::format::{self, Kind, Scale, count};
 use model::id::short;
+use model::names::{self, Key};
 use model::why::Why;
-use model::{Params, Samples, Validity};
+use model::{Fact, Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::spec::Spec;
-use super::{Look, Tone, count, hang, logs_beside, notes, web, width};
-use crate::number::{self, Kind, Scale};
-use model::names::{self, Key};
+use super::{Look, Tone, hang, logs_beside, notes, web_table, width};
 
 /// The lines below the notes: the report's path, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,16 +33,15 @@ pub struct Advice {
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
 #[derive(Clone, Debug)]
-pub struct Row<'a> {
+pub struct ScoreRow<'a> {
     pub label: String,
     pub one: Option<&'a SeriesDoc>,
     pub all: Option<&'a SeriesDoc>,
     pub versus: Option<&'a RowDoc>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> ScoreRow<'a> {
     /// The series that the row is about.
-    #[must_use]
     pub fn main(&self) -> Option<&'a SeriesDoc> {
         self.one.or(self.all)
     }
@@ -51,14 +51,7 @@ impl<'a> Row<'a> {
 const MOST_ROWS: usize = 40;
 
 /// The last screen of a run.
-#[must_use]
-pub fn score(
-    run: &RunDoc,
-    facts: &[FactDoc],
-    versus: Option<&CompareDoc>,
-    tail: &Tail,
-    look: Look,
-) -> String {
+pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &Tail, look: Look) -> String {
     let mut rows = rows(run, versus);
     let mut out = head(run, facts, versus, &rows, look);
     out.push('\n');
@@ -66,7 +59,7 @@ pub fn score(
         out.push_str("no figure yet: it was ended before its first measured take was done\n");
         return format!("{out}\n{}", tail_text(tail, look));
     }
-    let sweeps = web::screen(run, look);
+    let sweeps = web_table::screen(run, look);
     if !sweeps.is_empty() {
         rows.retain(|row| !row.main().is_some_and(|series| names::is_load(series.card)));
     }
@@ -83,7 +76,7 @@ pub fn score(
     }
     out.push_str(&sweeps);
     out.push('\n');
-    out.push_str(&web::binding(run, look));
+    out.push_str(&web_table::binding(run, look));
     out.push_str(&verdict_note(&rows, versus, look));
     out.push_str(&without_interval(&rows, look));
     out.push_str(&meanwhile(run, look));
@@ -103,13 +96,12 @@ fn meanwhile(run: &RunDoc, look: Look) -> String {
 }
 
 /// Cut before any measured take: whatever is stored is of warm-ups.
-#[must_use]
 pub fn is_unbegun(run: &RunDoc) -> bool {
     is_cut(run) && run.errors.is_empty() && run.series.iter().all(is_untaken)
 }
 
 fn is_cut(run: &RunDoc) -> bool {
-    run.status == "interrupted"
+    run.status == Status::Interrupted
 }
 
 const fn is_untaken(series: &SeriesDoc) -> bool {
@@ -118,8 +110,7 @@ const fn is_untaken(series: &SeriesDoc) -> bool {
 
 /// The rows of a run: its headline figures, or all of them where it has none. Of a run that was cut, those whose turn
 /// has not come are left out.
-#[must_use]
-pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>> {
+pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<ScoreRow<'a>> {
     let headline = run.series.iter().any(|series| series.headline);
     let mut chosen: Vec<&SeriesDoc> =
         run.series.iter().filter(|series| series.headline || !headline).collect();
@@ -127,8 +118,8 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>>
     if chosen.iter().any(|series| !names::is_detail(series.card, &series.metric)) {
         chosen.retain(|series| !names::is_detail(series.card, &series.metric));
     }
-    chosen.sort_by_cached_key(|series| names::order(series_key(series)));
-    let mut rows: Vec<Row<'a>> = Vec::new();
+    chosen.sort_by_cached_key(|series| names::order(Key::from(*series)));
+    let mut rows: Vec<ScoreRow<'a>> = Vec::new();
     for series in &chosen {
         let threads = series.params.get("threads");
         let twin = |other: &&SeriesDoc| same_but_threads(series, other);
@@ -138,19 +129,12 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>>
         let all = run.series.iter().filter(twin).find(|other| other.params.get("threads") == Some("all"));
         let one = (threads != Some("all")).then_some(*series);
         let versus = versus.and_then(|doc| against(doc, run, series));
-        rows.push(Row { label: String::new(), one, all, versus });
+        rows.push(ScoreRow { label: String::new(), one, all, versus });
     }
     let stripped: Vec<(Params, &SeriesDoc)> =
-        rows.iter().filter_map(Row::main).map(|series| (shown_params(&rows, series), series)).collect();
-    let keys: Vec<Key<'_>> = stripped
-        .iter()
-        .map(|(params, series)| Key {
-            card: series.card,
-            instrument: &series.instrument,
-            metric: &series.metric,
-            params,
-        })
-        .collect();
+        rows.iter().filter_map(ScoreRow::main).map(|series| (shown_params(&rows, series), series)).collect();
+    let keys: Vec<Key<'_>> =
+        stripped.iter().map(|(params, series)| Key { params, ..Key::from(*series) }).collect();
     let arms = run.series.iter().any(|series| series.arm != run.series[0].arm);
     for (row, label) in rows.iter_mut().zip(names::labels(&keys)) {
         let arm = row.main().map(|series| series.arm.as_str()).filter(|arm| arms && !arm.is_empty());
@@ -159,13 +143,10 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>>
     rows
 }
 
-fn series_key(series: &SeriesDoc) -> Key<'_> {
-    Key { card: series.card, instrument: &series.instrument, metric: &series.metric, params: &series.params }
-}
-
 /// The thread count belongs to a name only where one figure has several rows of it.
-fn shown_params(rows: &[Row<'_>], series: &SeriesDoc) -> Params {
-    let twins = rows.iter().filter_map(Row::main).filter(|other| same_but_threads(series, other)).count();
+fn shown_params(rows: &[ScoreRow<'_>], series: &SeriesDoc) -> Params {
+    let twins =
+        rows.iter().filter_map(ScoreRow::main).filter(|other| same_but_threads(series, other)).count();
     let mut params = series.params.clone();
     if twins < 2 {
         params.0.remove("threads");
@@ -208,9 +189,9 @@ fn against<'a>(doc: &'a CompareDoc, run: &RunDoc, series: &SeriesDoc) -> Option<
 
 fn head(
     run: &RunDoc,
-    facts: &[FactDoc],
+    facts: &[Fact],
     versus: Option<&CompareDoc>,
-    rows: &[Row<'_>],
+    rows: &[ScoreRow<'_>],
     look: Look,
 ) -> String {
     let spec = Spec(facts);
@@ -218,10 +199,10 @@ fn head(
     machine.extend(spec.processor());
     machine.extend(spec.memory());
     let mut line = vec![format!("{} run {}", run.level, short(&run.run))];
-    line.extend(run.seconds.map(number::duration));
+    line.extend(run.seconds.map(format::duration));
     line.extend(takes(rows));
-    if run.status != "complete" {
-        line.push(run.status.clone());
+    if run.status != Status::Complete {
+        line.push(run.status.word().to_owned());
     }
     let beside = versus.filter(|doc| run.series.iter().any(|series| against(doc, run, series).is_some()));
     line.extend(beside.and_then(|doc| doc.arms.first()).map(|base| format!("compared with {}", base.name)));
@@ -249,10 +230,10 @@ pub(super) fn joined(parts: &[String], columns: usize) -> Vec<String> {
     lines
 }
 
-fn takes(rows: &[Row<'_>]) -> Option<String> {
-    let counts: Vec<u64> = rows.iter().filter_map(Row::main).map(|series| series.n).collect();
+fn takes(rows: &[ScoreRow<'_>]) -> Option<String> {
+    let counts: Vec<u64> = rows.iter().filter_map(ScoreRow::main).map(|series| series.n).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
-    let of_periods = rows.iter().filter_map(Row::main).all(|series| series.samples == Samples::Periods);
+    let of_periods = rows.iter().filter_map(ScoreRow::main).all(|series| series.samples == Samples::Periods);
     let what = if of_periods { "period" } else { "take" };
     let many = if *most == 1 { "" } else { "s" };
     Some(match least == most {
@@ -270,7 +251,7 @@ struct Texts {
     all: String,
 }
 
-fn texts(row: &Row<'_>) -> Texts {
+fn texts(row: &ScoreRow<'_>) -> Texts {
     let value = |series: Option<&SeriesDoc>| {
         series.filter(|s| s.validity != Validity::Invalid).and_then(|s| s.median)
     };
@@ -301,12 +282,12 @@ fn doubt(series: Option<&SeriesDoc>) -> &'static str {
     if series.is_some_and(|series| series.validity == Validity::Doubtful) { "!" } else { " " }
 }
 
-fn table(rows: &[Row<'_>], facts: &[FactDoc], versus: Option<&CompareDoc>, look: Look) -> String {
+fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, look: Look) -> String {
     let texts: Vec<Texts> = rows.iter().map(texts).collect();
     let intervals = ranges(&texts.iter().map(|text| text.interval.clone()).collect::<Vec<_>>());
     let with_all = rows.iter().any(|row| row.all.is_some());
     let threads = Spec(facts).number("cpu.threads").filter(|n| *n > 1.0);
-    let all = threads.map_or("all threads ".to_owned(), |n| format!("{} threads ", number::fixed(n, 0)));
+    let all = threads.map_or("all threads ".to_owned(), |n| format!("{} threads ", format::fixed(n, 0)));
     let mut heads = vec![
         ("", Align::Left),
         ("", Align::Left),
@@ -336,22 +317,20 @@ fn table(rows: &[Row<'_>], facts: &[FactDoc], versus: Option<&CompareDoc>, look:
 }
 
 /// True where any figure has a number of threads.
-#[must_use]
-pub fn threaded(rows: &[Row<'_>]) -> bool {
-    rows.iter().filter_map(Row::main).any(|series| series.params.get("threads").is_some())
+pub fn threaded(rows: &[ScoreRow<'_>]) -> bool {
+    rows.iter().filter_map(ScoreRow::main).any(|series| series.params.get("threads").is_some())
 }
 
-fn verdict_cell(row: &Row<'_>) -> Cell {
+fn verdict_cell(row: &ScoreRow<'_>) -> Cell {
     let Some(versus) = row.versus else { return Cell::from("   -") };
     let Some(ratio) = versus.ratio.filter(|_| versus.verdict != VerdictWord::Invalid) else {
         return Cell::from("   -");
     };
     let (word, tone) = verdict(versus);
-    Cell::tone(format!("{:>4} {word}", number::ratio(ratio)), tone)
+    Cell::tone(format!("{:>4} {word}", format::ratio(ratio)), tone)
 }
 
 /// A row's verdict in one word, and its colour.
-#[must_use]
 pub const fn verdict(row: &RowDoc) -> (&'static str, Tone) {
     match row.verdict {
         VerdictWord::Invalid => ("invalid", Tone::Warn),
@@ -364,7 +343,7 @@ pub const fn verdict(row: &RowDoc) -> (&'static str, Tone) {
 }
 
 /// The meaning of `?` and `point`, and the origin of the noise between runs.
-fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> String {
+fn verdict_note(rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) -> String {
     let mut out = marks_note(rows, look);
     let Some(doc) = versus else { return out };
     let shown: Vec<&RowDoc> = rows.iter().filter_map(|row| row.versus).collect();
@@ -397,7 +376,7 @@ fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> St
 }
 
 /// The meaning of `!` beside a figure.
-fn marks_note(rows: &[Row<'_>], look: Look) -> String {
+fn marks_note(rows: &[ScoreRow<'_>], look: Look) -> String {
     let mut shown = rows.iter().flat_map(|row| [row.one, row.all]).flatten();
     if shown.any(|series| series.validity == Validity::Doubtful) {
         notes::marked("!", Tone::Warn, "= doubtful: the lines below say why", look)
@@ -410,7 +389,7 @@ fn marks_note(rows: &[Row<'_>], look: Look) -> String {
 fn noise_text(doc: &CompareDoc, rows: &[&RowDoc]) -> Option<String> {
     let assumed = rows.iter().filter(|row| row.noise.is_some_and(|noise| noise != Noise::Measured));
     let floors: Vec<f64> = assumed.filter_map(|row| row.floor).collect();
-    let range = number::percent_range(&floors)?;
+    let range = format::percent_range(&floors)?;
     let ours = rows.first().and_then(|row| doc.arms.iter().find(|arm| arm.name == row.arm))?;
     let all_assumed = rows.iter().all(|row| row.noise.is_none_or(|noise| noise == Noise::Assumed));
     let how = if all_assumed { "assumed" } else { "partly assumed" };
@@ -419,10 +398,10 @@ fn noise_text(doc: &CompareDoc, rows: &[&RowDoc]) -> Option<String> {
 }
 
 /// Why some figures have no interval.
-fn without_interval(rows: &[Row<'_>], look: Look) -> String {
+fn without_interval(rows: &[ScoreRow<'_>], look: Look) -> String {
     let mut whys: Vec<&str> = rows
         .iter()
-        .filter_map(Row::main)
+        .filter_map(ScoreRow::main)
         .filter(|series| series.validity != Validity::Invalid && series.low.is_none())
         .filter_map(|series| series.why.as_deref())
         .collect();

@@ -1,8 +1,9 @@
 //! The spec sheet: one machine's facts by topic with their sources, or several machines side by side.
 //!
-//! What is not known says why. Caveats of known values are footnotes. Values keep their own units.
+//! An unknown value says why. Caveats of known values are footnotes. Values keep their own units.
 
-use model::doc::{FactDoc, MachineFacts, Scalar};
+use model::doc::MachineFacts;
+use model::{Fact, FactValue};
 
 use super::{cut_front, spec, width, wrap};
 
@@ -51,7 +52,6 @@ const STANDARD: [(&str, &str); 26] = [
 ];
 
 /// The sheet of one machine, or the table of several.
-#[must_use]
 pub fn sheet(machines: &[MachineFacts], columns: usize) -> String {
     match machines {
         [] => "no machine\n".to_owned(),
@@ -66,18 +66,17 @@ fn topic(key: &str) -> usize {
 }
 
 /// Facts of one topic, with the topic's name.
-pub type Topic<'a> = (&'static str, Vec<&'a FactDoc>);
+pub type Topic<'a> = (&'static str, Vec<&'a Fact>);
 
 /// The facts by topic, in the sheet's order.
-#[must_use]
-pub fn topics(facts: &[FactDoc]) -> Vec<Topic<'_>> {
+pub fn topics(facts: &[Fact]) -> Vec<Topic<'_>> {
     let named = |at: usize| TOPICS.get(at).map_or("Other", |(name, _)| *name);
     let of = |at: usize| facts.iter().filter(|fact| topic(&fact.key) == at).collect::<Vec<_>>();
     (0..=TOPICS.len()).map(|at| (named(at), of(at))).filter(|(_, facts)| !facts.is_empty()).collect()
 }
 
 /// `unknown (needs root)`, or the value with its caveat's number.
-fn shown(fact: &FactDoc, footnotes: &mut Footnotes) -> String {
+fn shown(fact: &Fact, footnotes: &mut Footnotes) -> String {
     match (spec::value(fact), &fact.why) {
         (Some(value), Some(why)) => format!("{value} ({})", footnotes.number(why)),
         (Some(value), None) => value,
@@ -128,17 +127,17 @@ fn single(machine: &MachineFacts, columns: usize) -> String {
 const ALIKE: usize = 3;
 
 /// Key, value and source of each line; `cpu.isa.*  yes: aes, avx, avx2` where several facts say the same.
-fn lines(facts: &[&FactDoc], footnotes: &mut Footnotes) -> Vec<(String, String, String)> {
-    let parts = |fact: &FactDoc| {
+fn lines(facts: &[&Fact], footnotes: &mut Footnotes) -> Vec<(String, String, String)> {
+    let parts = |fact: &Fact| {
         let (parent, leaf) = fact.key.rsplit_once('.').unwrap_or(("", &fact.key));
         (parent.to_owned(), leaf.to_owned())
     };
-    let all: Vec<(&FactDoc, String)> = facts.iter().map(|fact| (*fact, shown(fact, footnotes))).collect();
+    let all: Vec<(&Fact, String)> = facts.iter().map(|fact| (*fact, shown(fact, footnotes))).collect();
     let mut out = Vec::new();
     let mut folded: Vec<(String, &str)> = Vec::new();
     for (fact, value) in &all {
         let (parent, _) = parts(fact);
-        let foldable = matches!(fact.value, None | Some(Scalar::Flag(_))) || parent == "mitigation";
+        let foldable = matches!(fact.value, None | Some(FactValue::Flag(_))) || parent == "mitigation";
         let alike: Vec<String> = all
             .iter()
             .filter(|(other, said)| said == value && parts(other).0 == parent)
@@ -201,7 +200,7 @@ fn table(machines: &[MachineFacts], columns: usize) -> String {
         let names: Vec<String> = some.iter().map(|one| one.machine.name.clone()).collect();
         out.push_str(&cells("", &names, LABEL, cell));
         for (key, label) in STANDARD {
-            let facts: Vec<Option<&FactDoc>> =
+            let facts: Vec<Option<&Fact>> =
                 some.iter().map(|one| one.facts.iter().find(|fact| fact.key == key)).collect();
             if facts.iter().flatten().all(|fact| spec::value(fact).is_none()) {
                 continue;
@@ -223,7 +222,7 @@ fn table(machines: &[MachineFacts], columns: usize) -> String {
     out
 }
 
-fn brief(fact: &FactDoc, footnotes: &mut Footnotes) -> String {
+fn brief(fact: &Fact, footnotes: &mut Footnotes) -> String {
     match spec::value(fact) {
         Some(value) => {
             let value = if fact.key == "cpu.model" { spec::short_model(&value) } else { value };
@@ -259,8 +258,8 @@ mod tests {
 
     use super::*;
 
-    fn fact(key: &str, value: Option<Scalar>, why: Option<&str>) -> FactDoc {
-        FactDoc {
+    fn fact(key: &str, value: Option<FactValue>, why: Option<&str>) -> Fact {
+        Fact {
             key: key.to_owned(),
             value,
             unit: None,
@@ -271,17 +270,17 @@ mod tests {
 
     #[test]
     fn facts_that_say_the_same_are_one_line_and_long_keys_fit() {
-        let yes = || Some(Scalar::Flag(true));
+        let yes = || Some(FactValue::Flag(true));
         let long = "sysctl.net.ipv4.tcp_congestion_control.of.this.machine";
         let facts = vec![
             fact("cpu.isa.aes", yes(), None),
             fact("cpu.isa.avx", yes(), None),
             fact("cpu.isa.sha", yes(), None),
-            fact("cpu.isa.sve", Some(Scalar::Flag(false)), None),
+            fact("cpu.isa.sve", Some(FactValue::Flag(false)), None),
             fact("memory.mts", None, Some("no tables")),
             fact("memory.ecc", None, Some("no tables")),
             fact("memory.slots", None, Some("no tables")),
-            fact(long, Some(Scalar::Text("one two three four five six seven".to_owned())), None),
+            fact(long, Some(FactValue::Text("one two three four five six seven".to_owned())), None),
         ];
         let machine = MachineDoc { id: "m".to_owned(), name: "m".to_owned() };
         let text = sheet(&[MachineFacts { machine, facts }], 60);

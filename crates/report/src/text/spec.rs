@@ -2,39 +2,34 @@
 //!
 //! Facts are in base units. What is not known is left out here; the spec sheet says why.
 
-use model::doc::{FactDoc, Scalar};
+use model::format::{self, Kind, quantity};
 use model::unit::Unit;
-
-use crate::number::{self, Kind, quantity};
+use model::{Fact, FactValue};
 
 /// Facts by key.
 #[derive(Clone, Copy)]
-pub struct Spec<'a>(pub &'a [FactDoc]);
+pub struct Spec<'a>(pub &'a [Fact]);
 
 impl<'a> Spec<'a> {
-    #[must_use]
-    pub fn fact(&self, key: &str) -> Option<&'a FactDoc> {
+    pub fn fact(&self, key: &str) -> Option<&'a Fact> {
         self.0.iter().find(|fact| fact.key == key)
     }
 
-    #[must_use]
     pub fn number(&self, key: &str) -> Option<f64> {
         match self.fact(key)?.value.as_ref()? {
-            Scalar::Number(number) if number.is_finite() => Some(*number),
+            FactValue::Number(number) if number.is_finite() => Some(*number),
             _ => None,
         }
     }
 
-    #[must_use]
     pub fn text(&self, key: &str) -> Option<&'a str> {
         match self.fact(key)?.value.as_ref()? {
-            Scalar::Text(text) => Some(text),
+            FactValue::Text(text) => Some(text),
             _ => None,
         }
     }
 
     /// `Ryzen 7 8845HS, 8 cores 16 threads`
-    #[must_use]
     pub fn processor(&self) -> Option<String> {
         let model = self.text("cpu.model").map(short_model);
         let counts = self.counts();
@@ -45,10 +40,9 @@ impl<'a> Spec<'a> {
     }
 
     /// `2 sockets 8 cores 16 threads`
-    #[must_use]
     pub fn counts(&self) -> Option<String> {
         let plural =
-            |n: f64, what: &str| format!("{} {what}{}", number::fixed(n, 0), if n == 1.0 { "" } else { "s" });
+            |n: f64, what: &str| format!("{} {what}{}", format::fixed(n, 0), if n == 1.0 { "" } else { "s" });
         let mut words = Vec::new();
         words.extend(self.number("cpu.sockets").filter(|n| *n > 1.0).map(|n| plural(n, "socket")));
         words.extend(self.number("cpu.cores").map(|n| plural(n, "core")));
@@ -57,7 +51,6 @@ impl<'a> Spec<'a> {
     }
 
     /// `32 GiB DDR5-5600, 2 channels`
-    #[must_use]
     pub fn memory(&self) -> Option<String> {
         let bytes = self.number("memory.installed.bytes").or_else(|| self.number("memory.bytes"))?;
         let mut out = round_size(bytes);
@@ -66,15 +59,14 @@ impl<'a> Spec<'a> {
         }
         if let Some(channels) = self.number("memory.channels") {
             let plural = if channels == 1.0 { "" } else { "s" };
-            out.push_str(&format!(", {} channel{plural}", number::fixed(channels, 0)));
+            out.push_str(&format!(", {} channel{plural}", format::fixed(channels, 0)));
         }
         Some(out)
     }
 
     /// `DDR5-5600`
-    #[must_use]
     pub fn memory_kind(&self) -> Option<String> {
-        let mts = self.number("memory.mts").map(|mts| number::fixed(mts, 0).replace(',', ""));
+        let mts = self.number("memory.mts").map(|mts| format::fixed(mts, 0).replace(',', ""));
         match (self.text("memory.type"), mts) {
             (Some(kind), Some(mts)) => Some(format!("{kind}-{mts}")),
             (Some(kind), None) => Some(kind.to_owned()),
@@ -84,17 +76,15 @@ impl<'a> Spec<'a> {
     }
 
     /// `5.10 GHz`, the highest that is known. What the kernel shows of an idle moment is not.
-    #[must_use]
     pub fn clock(&self) -> Option<String> {
         let hertz = ["cpu.mhz.max", "cpu.mhz.base"].iter().find_map(|key| self.number(key))?;
         // Keys say MHz; the unit of the fact says what its number is.
         let unit = self.fact("cpu.mhz.max").and_then(|fact| fact.unit);
         let hertz = if unit == Some(Unit::Hertz) || hertz > 1e6 { hertz } else { hertz * 1e6 };
-        Some(quantity(hertz, Kind::of(Unit::Hertz)))
+        Some(quantity(hertz, Kind::for_unit(Unit::Hertz)))
     }
 
     /// A cache's name and size: `("L3", 16777216.0)`.
-    #[must_use]
     pub fn caches(&self) -> Vec<(&'static str, f64)> {
         let known = [
             ("L1d", "cache.l1d.bytes"),
@@ -106,7 +96,6 @@ impl<'a> Spec<'a> {
     }
 
     /// Lines of the summary card.
-    #[must_use]
     pub fn summary(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.extend(self.text("cpu.model").map(short_model));
@@ -129,13 +118,12 @@ impl<'a> Spec<'a> {
     }
 
     /// `Samsung 980 PRO 1.00 TB`, the first disks.
-    #[must_use]
     pub fn disks(&self) -> Option<String> {
         let names = self.text("disk.names")?;
         let disk = |name: &str| {
             let model = self.text(&format!("disk.{name}.model")).unwrap_or(name);
             match self.number(&format!("disk.{name}.bytes")) {
-                Some(bytes) => format!("{model} {}", quantity(bytes, Kind::of(Unit::Byte).decimal())),
+                Some(bytes) => format!("{model} {}", quantity(bytes, Kind::for_unit(Unit::Byte).decimal())),
                 None => model.to_owned(),
             }
         };
@@ -149,8 +137,7 @@ impl<'a> Spec<'a> {
 }
 
 /// A size in its largest unit with at most one decimal: `32 GiB`, `1.5 MiB`. Hardware has whole sizes, and no digits
-/// behind them as measured amounts have (`number::quantity`).
-#[must_use]
+/// behind them as measured amounts have (`format::quantity`).
 pub fn round_size(bytes: f64) -> String {
     const STEPS: [(f64, &str); 4] =
         [(1_099_511_627_776.0, "TiB"), (1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1_024.0, "KiB")];
@@ -158,14 +145,13 @@ pub fn round_size(bytes: f64) -> String {
         if bytes >= step {
             let size = bytes / step;
             let places = usize::from((size - size.round()).abs() > 0.05 && size < 100.0);
-            return format!("{} {unit}", number::fixed(size, places));
+            return format!("{} {unit}", format::fixed(size, places));
         }
     }
-    format!("{} B", number::fixed(bytes, 0))
+    format!("{} B", format::fixed(bytes, 0))
 }
 
 /// A processor's name without what every name has.
-#[must_use]
 pub fn short_model(model: &str) -> String {
     let mut text = model.split('@').next().unwrap_or(model).to_owned();
     for noise in ["(R)", "(r)", "(TM)", "(tm)"] {
@@ -181,24 +167,23 @@ pub fn short_model(model: &str) -> String {
 }
 
 /// The value of a fact as text, in a unit that people read; `None` when unknown.
-#[must_use]
-pub fn value(fact: &FactDoc) -> Option<String> {
+pub fn value(fact: &Fact) -> Option<String> {
     Some(match fact.value.as_ref()? {
-        Scalar::Text(text) => text.clone(),
-        Scalar::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
-        Scalar::Number(number) if !number.is_finite() => return None,
-        Scalar::Number(number) => match fact.unit {
+        FactValue::Text(text) => text.clone(),
+        FactValue::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        FactValue::Number(number) if !number.is_finite() => return None,
+        FactValue::Number(number) => match fact.unit {
             Some(Unit::Byte) if *number < 10_240.0 && number.rem_euclid(1024.0) != 0.0 => {
-                format!("{} B", number::fixed(*number, 0))
+                format!("{} B", format::fixed(*number, 0))
             }
             // A disk's size is sold in powers of ten; its blocks and queues are powers of two.
             Some(Unit::Byte) if fact.key.starts_with("disk.") && *number >= 1e9 => {
-                quantity(*number, Kind::of(Unit::Byte).decimal())
+                quantity(*number, Kind::for_unit(Unit::Byte).decimal())
             }
             Some(Unit::Byte) => round_size(*number),
-            Some(Unit::Hertz) => quantity(*number, Kind::of(Unit::Hertz)),
+            Some(Unit::Hertz) => quantity(*number, Kind::for_unit(Unit::Hertz)),
             Some(Unit::Count | Unit::Ratio) => bare(*number),
-            Some(unit) => quantity(*number, Kind::of(unit)),
+            Some(unit) => quantity(*number, Kind::for_unit(unit)),
             None => bare(*number),
         },
     })
@@ -207,9 +192,9 @@ pub fn value(fact: &FactDoc) -> Option<String> {
 /// A number as it is: whole ones whole.
 fn bare(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 {
-        number::fixed(number, 0)
+        format::fixed(number, 0)
     } else {
-        number::number(number)
+        format::number(number)
     }
 }
 

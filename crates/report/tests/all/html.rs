@@ -92,7 +92,7 @@ fn a_web_run_shows_sweep_curve_bottleneck_profile_and_setup() {
         ">service p99</text>",
         "7.8\u{a0}% of the requests failed",
         "nginx delivers up to 4.80 GB/s of large files, to 4 readers",
-        "What speaks against it",
+        "Evidence against it",
         "cpu0 server",
         "generator 11.9 us",
         "the generator, 90 %",
@@ -279,7 +279,7 @@ fn names_are_escaped() {
     let mut odd = input();
     odd.runs[0].0.machine.name = "<img src=x onerror=alert(1)>".to_owned();
     odd.runs[0].0.findings[0] =
-        model::Finding::told("clock", model::Validity::Doubtful, "<script>alert(1)</script>");
+        model::Finding::foreign("clock", model::Validity::Doubtful, "<script>alert(1)</script>");
     let text = report(&odd);
     assert!(!text.contains("<img") && !text.contains("<script>alert"));
 }
@@ -352,7 +352,7 @@ fn commands_in_notes_faults_and_doubts_are_code() {
     run.notes = notes.map(Note::of_run).to_vec();
     run.errors = BTreeMap::from([("nothing listens; `boxscore peer --listen <host>`".to_owned(), 3)]);
     run.findings.push(
-        model::Finding::told("background", model::Validity::Doubtful, "end them (`top` shows which)")
+        model::Finding::foreign("background", model::Validity::Doubtful, "end them (`top` shows which)")
             .about(model::Subject::label("timer cost")),
     );
     let text = report(&given);

@@ -1,7 +1,8 @@
 //! The report of access logs: what machines did meanwhile, the moment of a cut, and nothing that takes hours for takes.
 
-use crate::common::logs::{HDD, Label, label, machines, sides};
 use model::doc::{CompareDoc, RunDoc};
+
+use crate::common::logs::{HDD, Label, label, machines, sides};
 use report::html::{ReportInput, report};
 
 fn page(runs: Vec<(RunDoc, model::data::RunData)>, compare: Option<CompareDoc>) -> String {

@@ -1,5 +1,6 @@
 //! The text outputs of fixed documents, as agreed.
 
+use model::data::Status;
 use model::doc::{
     CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, ParamDoc,
     RemarkDoc, VerdictWord,
@@ -48,7 +49,7 @@ fn the_last_screen_of_a_run() {
 #[test]
 fn a_run_without_reference_facts_or_intervals() {
     let mut run = crate::common::run();
-    run.status = "interrupted".to_owned();
+    run.status = Status::Interrupted;
     run.findings.clear();
     run.errors.insert("no space left on the device".to_owned(), 3);
     for series in &mut run.series {
@@ -80,7 +81,7 @@ fn a_run_without_reference_facts_or_intervals() {
 #[test]
 fn a_run_that_was_cut_in_its_first_take_shows_no_empty_table() {
     let (mut run, _) = crate::common::web::web();
-    run.status = "interrupted".to_owned();
+    run.status = Status::Interrupted;
     let (taken, rest) = run.series.split_at_mut(1);
     for series in rest {
         (series.n, series.faults, series.median, series.low, series.high) = (0, 0, None, None, None);
@@ -280,24 +281,24 @@ fn the_instruments() {
 
 #[test]
 fn the_history() {
-    let row = |run: &str, status: &str, label: Option<&str>| HistoryRow {
+    let row = |run: &str, status: Status, label: Option<&str>| HistoryRow {
         run: run.to_owned(),
         study: "s".to_owned(),
         label: label.map(str::to_owned),
         machine: "mini-1".to_owned(),
-        status: status.to_owned(),
+        status,
         started: 1_795_242_060.0,
         seconds: Some(112.0),
         level: "quick".to_owned(),
         instruments: vec!["crc32c".to_owned(), "disk-read".to_owned()],
         takes: 120,
-        faults: u64::from(status == "faulty") * 2,
+        faults: u64::from(status == Status::Faulty) * 2,
         cut: None,
     };
     let runs = vec![
-        row("0192f3a4b5c67def", "complete", None),
-        row("0192f3a4b5ffffff", "faulty", Some("after the BIOS update")),
-        HistoryRow { level: "named".to_owned(), ..row("0192f3a4c0000000", "interrupted", None) },
+        row("0192f3a4b5c67def", Status::Complete, None),
+        row("0192f3a4b5ffffff", Status::Faulty, Some("after the BIOS update")),
+        HistoryRow { level: "named".to_owned(), ..row("0192f3a4c0000000", Status::Interrupted, None) },
     ];
     let doc = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
     insta::assert_snapshot!(sound(&history::table(&doc, 80), 80));
@@ -366,7 +367,7 @@ fn many_findings_of_a_rule_are_one_line() {
     let mut run = crate::common::run();
     run.findings = (0..40)
         .map(|i| {
-            Finding::told("drift", Validity::Doubtful, format!("figure {i} drifts by {i} %"))
+            Finding::foreign("drift", Validity::Doubtful, format!("figure {i} drifts by {i} %"))
                 .about(Subject::instrument("crc32c"))
         })
         .collect();

@@ -1,12 +1,12 @@
 //! The raw side of the invented run: takes, the clock around them, telemetry. All planted, always the same.
 
+use model::Params;
 use model::data::{Point, RunData, RunHead, Series, Status, TakeHead};
 use model::frame::{OwnCost, Segment};
 use model::metric::Better;
 use model::plan::{Cell, Level, Plan, Takes};
 use model::reading::{Phase, SeriesKey, Value};
 use model::unit::Unit;
-use model::{Fact, Params};
 
 use super::{Planted, facts, figures, params, run, scatter};
 
@@ -44,6 +44,7 @@ pub fn data(takes: usize, cores: usize, seconds: u64) -> RunData {
             heads.push(TakeHead {
                 seq,
                 block: block as u32,
+                sitting: 0,
                 phase,
                 cell: cell as u32,
                 arm: 0,
@@ -67,7 +68,7 @@ pub fn data(takes: usize, cores: usize, seconds: u64) -> RunData {
         origin: model::data::Origin::default(),
         clock_offsets: Vec::new(),
         plan: plan(&figures),
-        facts: facts().iter().map(Fact::from).collect(),
+        facts: facts(),
         series,
         takes: heads,
         notes: vec![model::Note::of_run(model::NoteBody::User("lid closed".to_owned()))],
@@ -115,7 +116,7 @@ fn raw(figure: &Planted) -> Series {
 
 fn point(seq: u64, block: usize, phase: Phase, at_ns: u64, value: f64) -> Point {
     let value = Value::Number(value);
-    Point { seq, block: block as u32, phase, at_ns, window_ns: TAKE_NS, value }
+    Point { seq, block: block as u32, sitting: 0, phase, at_ns, window_ns: TAKE_NS, value }
 }
 
 /// One sample a second: CPU split of every core and in all, temperature, memory, disk.

@@ -114,6 +114,7 @@ fn raw(label: Label, rows: &[BesideRow]) -> RunData {
         let point = |(seq, row): (u64, &BesideRow)| Point {
             seq,
             block: seq as u32,
+            sitting: 0,
             phase: Phase::Measured,
             at_ns: (label.from + seq) * HOUR_NS,
             window_ns: HOUR_NS,
@@ -127,6 +128,7 @@ fn raw(label: Label, rows: &[BesideRow]) -> RunData {
     let take = |seq: u64| TakeHead {
         seq,
         block: seq as u32,
+        sitting: 0,
         phase: Phase::Measured,
         cell: 0,
         arm: 0,
@@ -223,7 +225,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
         per_watt: None,
     };
     CompareDoc {
-        paragraph: format!("{other} serves requests 77 % faster than {base}."),
+        paragraph: format!("{other} serves requests 77 % faster than {base}.").into(),
         arms: vec![arm(base, false), arm(other, false)],
         rows: vec![
             row("speed", Unit::BytesPerSec, Better::Higher, 1.77, (312e3, 552e3)),
@@ -254,7 +256,7 @@ pub fn sides() -> (Vec<(RunDoc, RunData)>, CompareDoc) {
     let before = Label { name: "web before", hours: 14, ..HDD };
     let after = Label { name: "web after", from: 14, hours: 10, ..SSD };
     let text = "before and after share no time: whatever else changed meanwhile is in the difference too";
-    let said = Finding::told("time-confounded", Validity::Doubtful, text)
+    let said = Finding::foreign("time-confounded", Validity::Doubtful, text)
         .about(Subject::groups("web after", "web before"));
     let runs = vec![label(before, true, side("before")), label(after, true, side("after"))];
     (runs, versus("web before", "web after", vec![said]))

@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 
 pub use data::data;
 
-use model::data::Price;
+use model::data::{Price, Status};
 use model::doc::{
-    ArmDoc, CompareDoc, FactDoc, IndexDoc, MachineDoc, MachineFacts, Noise, RankDoc, RowDoc, RunDoc, Scalar,
+    ArmDoc, CompareDoc, IndexDoc, MachineDoc, MachineFacts, Noise, Paragraph, RankDoc, RowDoc, RunDoc,
     SeriesDoc, TieDoc, VerdictWord,
 };
 use model::metric::Better;
 use model::unit::Unit;
 use model::why::{Held, Needed, Reason, Repeat, Why};
-use model::{Finding, Params, Validity};
+use model::{Fact, FactValue, Finding, Params, Validity};
 
 /// Scatter in -1 to 1, always the same.
 pub fn scatter(i: usize) -> f64 {
@@ -39,20 +39,20 @@ pub fn machine(name: &str) -> MachineDoc {
     MachineDoc { id: format!("id-{name}"), name: name.to_owned() }
 }
 
-pub fn fact(key: &str, value: Scalar, unit: Option<Unit>, source: &str) -> FactDoc {
-    FactDoc { key: key.to_owned(), value: Some(value), unit, source: source.to_owned(), why: None }
+pub fn fact(key: &str, value: FactValue, unit: Option<Unit>, source: &str) -> Fact {
+    Fact { key: key.to_owned(), value: Some(value), unit, source: source.to_owned(), why: None }
 }
 
-fn text(key: &str, value: &str, source: &str) -> FactDoc {
-    fact(key, Scalar::Text(value.to_owned()), None, source)
+fn text(key: &str, value: &str, source: &str) -> Fact {
+    fact(key, FactValue::Text(value.to_owned()), None, source)
 }
 
-fn number(key: &str, value: f64, unit: Unit, source: &str) -> FactDoc {
-    fact(key, Scalar::Number(value), Some(unit), source)
+fn number(key: &str, value: f64, unit: Unit, source: &str) -> Fact {
+    fact(key, FactValue::Number(value), Some(unit), source)
 }
 
-fn unknown(key: &str, source: &str, why: &str) -> FactDoc {
-    FactDoc {
+fn unknown(key: &str, source: &str, why: &str) -> Fact {
+    Fact {
         key: key.to_owned(),
         value: None,
         unit: None,
@@ -63,7 +63,7 @@ fn unknown(key: &str, source: &str, why: &str) -> FactDoc {
 
 const GIB: f64 = 1_073_741_824.0;
 
-pub fn facts() -> Vec<FactDoc> {
+pub fn facts() -> Vec<Fact> {
     let mut rated = number("memory.mts.rated", 5600.0, Unit::Count, "DMI type 17");
     rated.why = Some("drops to 4800 MT/s when four modules are installed".to_owned());
     vec![
@@ -218,22 +218,22 @@ pub fn series(figure: &Planted) -> SeriesDoc {
 pub fn findings() -> Vec<Finding> {
     use Validity::{Doubtful, Invalid, Ok, Unknown};
     let mut all = vec![
-        Finding::told(
+        Finding::foreign(
             "clock",
             Doubtful,
             "clock fell 5.07 -> 4.21 GHz within 38 s of full load (firmware power limit): the 16-thread column is the sustained figure",
         ),
-        Finding::told(
+        Finding::foreign(
             "ceiling",
             Doubtful,
             "memory read reaches 69 % of the 89.6 GB/s that 2 x DDR5-5600 can deliver",
         ),
-        Finding::told(
+        Finding::foreign(
             "flush",
             Invalid,
             "disk fsync: 3 us, and the drive's flush counter never moved. Not counted",
         ),
-        Finding::told("thermal", Unknown, "no temperature sensor is readable"),
+        Finding::foreign("thermal", Unknown, "no temperature sensor is readable"),
     ];
     for (kind, text) in [
         ("background", "load 0.02"),
@@ -245,7 +245,7 @@ pub fn findings() -> Vec<Finding> {
         ("clock-step", "no clock step"),
         ("quota", "no CPU quota was hit in any take of the run"),
     ] {
-        all.push(Finding::told(kind, Ok, text));
+        all.push(Finding::foreign(kind, Ok, text));
     }
     all
 }
@@ -256,7 +256,7 @@ pub fn run() -> RunDoc {
         schema: "boxscore.run/1".to_owned(),
         run: "0192f3a4b5c67def8123456789abcdef".to_owned(),
         study: "0192f3a4b5c67def8123456789abcd00".to_owned(),
-        status: "complete".to_owned(),
+        status: Status::Complete,
         machine: machine("mini-1"),
         label: None,
         started: 1_795_242_060.0,
@@ -292,6 +292,7 @@ pub fn arm(name: &str, published: bool) -> ArmDoc {
         price: None,
         watts: None,
         source: published.then(|| "four-platforms-2010".to_owned()),
+        pasted: false,
     }
 }
 
@@ -352,7 +353,7 @@ pub fn compare() -> CompareDoc {
     CompareDoc {
         cards: instruments::cards(),
         schema: "boxscore.compare/1".to_owned(),
-        paragraph: LEAD.to_owned(),
+        paragraph: LEAD.to_owned().into(),
         arms: vec![arm(base, false), arm(us, false)],
         rows: rows
             .map(|(figure, (ratio, half, verdict))| row(figure, us, base, ratio, half, verdict))
@@ -449,7 +450,10 @@ pub fn published() -> CompareDoc {
     CompareDoc {
         cards: instruments::cards(),
         schema: "boxscore.compare/1".to_owned(),
-        paragraph: "Beside the figures published in 2010, mini-1 computes CRC-32C 1.6 to 2.6 times as fast and looks up a hash table in 41 ns instead of 75 to 147 ns. Published figures are points: nothing here is significant.".to_owned(),
+        paragraph: Paragraph {
+            lead: "Beside the figures published in 2010, mini-1 computes CRC-32C 1.6 to 2.6 times as fast and looks up a hash table in 41 ns instead of 75 to 147 ns.".to_owned(),
+            rest: " Published figures are points: nothing here is significant.".to_owned(),
+        },
         arms: vec![arm("mini-1", false), arm("xeon-e5620", true), arm("opteron-6134", true), arm("xeon-x3470", true)],
         rows,
         ranks: Vec::new(),

@@ -3,7 +3,8 @@
 
 use model::data::{Point, RunData, Series};
 use model::doc::{
-    ArmDoc, BoundsDoc, Method, Noise, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, RunDoc, VerdictWord,
+    ArmDoc, BoundsDoc, Method, Noise, Paragraph, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, RunDoc,
+    VerdictWord,
 };
 use model::finding::Immature;
 use model::metric::Better;
@@ -180,11 +181,14 @@ pub fn ratios() -> RatioDoc {
     RatioDoc {
         cards: instruments::cards(),
         schema: "boxscore.ratio/1".to_owned(),
-        paragraph:
-            "c over java is 0.51 to 1.38 on mini-1 with jvm=hotspot (6 figures: c better in 3, java in \
-                    3); 16.1 to 76.6 on mini-1 with jvm=zero (6 figures: c better in 6); 1.84 to 4.96 on \
+        paragraph: Paragraph {
+            lead:
+                "c over java is 0.51 to 1.38 on mini-1 with jvm=hotspot (6 figures: c better in 3, java in 3)"
+                    .to_owned(),
+            rest: "; 16.1 to 76.6 on mini-1 with jvm=zero (6 figures: c better in 6); 1.84 to 4.96 on \
                     new-1 (6 figures: c better in 6); 3.60 to 8.90 on pandaboard-es (published)."
                 .to_owned(),
+        },
         param: "lang".to_owned(),
         over: "c".to_owned(),
         under: "java".to_owned(),
@@ -227,6 +231,7 @@ fn readings(jvm: &str, metric: &str, more: &str, unit: Unit, value: f64) -> Seri
     let point = |take: u64| Point {
         seq: take,
         block: take as u32,
+        sitting: 0,
         phase: Phase::Measured,
         at_ns: take * 1_000_000_000,
         window_ns: 0,

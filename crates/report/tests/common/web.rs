@@ -128,6 +128,7 @@ fn points(values: impl Fn(u64) -> Value) -> Vec<Point> {
     let point = |seq: u64| Point {
         seq,
         block: 0,
+        sitting: 0,
         phase: if seq == 0 { Phase::WarmUp } else { Phase::Measured },
         at_ns: seq * 1_000_000_000,
         window_ns: 1_000_000_000,

@@ -52,6 +52,7 @@ pub fn take(seq: u64, readings: Vec<Reading>) -> Take {
     Take {
         seq,
         block: 1,
+        sitting: 0,
         phase: if seq == 0 { Phase::WarmUp } else { Phase::Measured },
         cell: 0,
         arm: 0,

@@ -6,7 +6,7 @@ use model::fact::config_class;
 use model::finding::Validity;
 use model::plan::Takes;
 use model::reading::{Phase, Reading, SeriesKey, Value};
-use model::traffic::{Group, Traffic};
+use model::traffic::{ServerGroup, Traffic};
 use model::{Better, Fact, Note, NoteBody, Params, Unit};
 use proptest::prelude::*;
 use store::{ClockOffset, Filter, Imported, MachineSheet, Mode, Store, Want, Which};
@@ -84,6 +84,7 @@ fn odd_numbers_survive() {
     all.seq = u64::MAX;
     (all.start_ns, all.end_ns, all.repeats, all.block, all.cell) =
         (u64::MAX, 1, u64::MAX, u32::MAX, u32::MAX);
+    all.sitting = u32::MAX;
     all.readings[0].at_ns = u64::MAX;
     all.refusals = vec![told("k", Validity::Unknown, &[("a", f64::NAN), ("b", f64::INFINITY)])];
     store.append_take("r", &all, &[], &[]).unwrap();
@@ -94,7 +95,8 @@ fn odd_numbers_survive() {
     assert_eq!((points[0].seq, points[0].at_ns, points[1].at_ns), (u64::MAX, u64::MAX, 5));
     let head = &data.takes[0];
     assert_eq!((head.start_ns, head.end_ns, head.repeats), (u64::MAX, 1, u64::MAX));
-    assert_eq!((head.block, head.cell), (u32::MAX, u32::MAX));
+    assert_eq!((head.block, head.cell, head.sitting), (u32::MAX, u32::MAX, u32::MAX));
+    assert_eq!(points[0].sitting, u32::MAX);
     assert!(head.refusals[0].evidence()["a"].is_nan() && head.refusals[0].evidence()["b"] == f64::INFINITY);
 }
 
@@ -216,7 +218,8 @@ fn a_run_of_other_content_is_refused_and_nothing_is_added() {
 #[test]
 fn traffic_is_imported_once_and_leaves_with_its_study() {
     let (_dir, mut from) = store();
-    let group = Group { label: "ssd".into(), bytes: 0.1, seconds: f64::MIN_POSITIVE, ..Group::default() };
+    let group =
+        ServerGroup { label: "ssd".into(), bytes: 0.1, seconds: f64::MIN_POSITIVE, ..ServerGroup::default() };
     let traffic = Some(Traffic { group, ..Traffic::default() });
     let run = RunData { traffic: traffic.clone(), ..full(&mut from, "r1") };
     let (_dir, mut to) = store();

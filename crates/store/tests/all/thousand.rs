@@ -33,6 +33,7 @@ fn series(cell: u64, metric: &str, better: Better, run: u64) -> Series {
     let point = |n: u64| Point {
         seq: n * CELLS + cell,
         block: n as u32,
+        sitting: 0,
         phase: Phase::Measured,
         at_ns: (n * CELLS + cell) * 50_000_000,
         window_ns: 50_123_456,
@@ -49,6 +50,7 @@ fn head_of_take(seq: u64) -> TakeHead {
     TakeHead {
         seq,
         block,
+        sitting: 0,
         phase,
         cell,
         arm: 0,

@@ -156,6 +156,21 @@ fn two_threads_write_at_once() {
 }
 
 #[test]
+fn a_new_store_is_made_once_by_many_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for round in 0..20 {
+        let path = dir.path().join(format!("{round}.db"));
+        std::thread::scope(|scope| {
+            let opening: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| Store::open(&path, Mode::Create).map(drop))).collect();
+            for one in opening {
+                one.join().unwrap().unwrap();
+            }
+        });
+    }
+}
+
+#[test]
 fn a_run_belongs_to_its_living_writer() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.db");

@@ -1,11 +1,13 @@
 //! Cores: those of the server together, one of them, interrupts on one, and one thread that fills its core.
 
 use model::doc::Binding;
+use model::metrics::load;
 
-use super::{CEILING, Claim, Rank, Seen, View, idle, name, split};
+use super::view::{Claim, Rank, Seen, View, idle, name, split};
+use crate::loads::sweep::CEILING;
 use crate::loads::sweep::COMPETES;
 use crate::loads::{Core, Load};
-use crate::say;
+use model::format;
 
 /// Least share of a core in interrupts that can bind it.
 const SOFTIRQ: f64 = 0.4;
@@ -39,7 +41,7 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
         role => format!(" ({role})"),
     };
     let parts = split(core);
-    let text = format!("{}{role} {} busy", name(core), say::percent(core.busy));
+    let text = format!("{}{role} {} busy", name(core), format::percent(core.busy));
     let text = if parts.is_empty() { text } else { format!("{text}: {parts}") };
     let of_server = view.server_cores.iter().any(|own| own.cpu == core.cpu);
     let claim = (core.taken() >= CEILING && (of_server || softirq) && core.role != "generator").then(|| {
@@ -66,15 +68,16 @@ fn others(view: &View<'_, '_>) -> Option<Claim> {
         return None;
     }
     let names: Vec<String> = server.iter().map(name).collect();
-    let on = if names.len() > 4 { format!("the server's {} cores", names.len()) } else { say::list(&names) };
+    let on =
+        if names.len() > 4 { format!("the server's {} cores", names.len()) } else { format::list(&names) };
     Some(Claim {
         rank: Rank::Proved,
         sentence: format!(
             "bound by other programs on {on}: {} got {} cores of {}, others {}; end them and repeat",
             view.load.server(),
-            say::digits(own),
+            format::number(own),
             names.len(),
-            say::digits(foreign)
+            format::number(foreign)
         ),
         evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
@@ -92,8 +95,8 @@ fn stolen(view: &View<'_, '_>, which: &str, core: &Core) -> Claim {
         sentence: format!(
             "bound by steal on {which}: the hypervisor gave {} of the time to others, the {} that were left were used \
              up by {}: take a machine with CPUs of its own",
-            say::percent(steal),
-            say::percent(core.busy),
+            format::percent(steal),
+            format::percent(core.busy),
             view.load.server()
         ),
         evidence: [split(core)]
@@ -121,7 +124,7 @@ fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
         sentence: format!(
             "bound by {}, which server and generator share ({} busy): generate from another machine",
             name(core),
-            say::percent(core.busy)
+            format::percent(core.busy)
         ),
         evidence: [split(core)]
             .into_iter()
@@ -136,9 +139,9 @@ fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
 fn interrupts(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     let softirq = core.softirq?;
     let of = if softirq >= CEILING {
-        format!("{} of one core", say::percent(softirq))
+        format!("{} of one core", format::percent(softirq))
     } else {
-        format!("{} of one core, which is {} busy", say::percent(softirq), say::percent(core.busy))
+        format!("{} of one core, which is {} busy", format::percent(softirq), format::percent(core.busy))
     };
     let others: Vec<&Core> = view.cores.iter().filter(|other| other.cpu != core.cpu).collect();
     let idle = idle(&others).map_or_else(String::new, |text| format!("; {text}"));
@@ -153,7 +156,7 @@ fn interrupts(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
             "spread the NIC's interrupts over the cores: more queues (ethtool -L), their affinity, RPS",
         )
     };
-    let facts = view.look.run.facts.iter().filter(|fact| fact.key.ends_with(".irq_affinity"));
+    let facts = view.index.run.facts.iter().filter(|fact| fact.key.ends_with(".irq_affinity"));
     let affinity = facts
         .filter(|_| !view.is_loopback())
         .filter_map(|fact| Some(format!("{}: {}", fact.key, fact.value.as_ref()?.text())));
@@ -172,7 +175,7 @@ fn alone(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     let server = view.load.server();
     let parts = split(core);
     let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
-    let busy = format!("{} busy{parts}", say::percent(core.busy));
+    let busy = format!("{} busy{parts}", format::percent(core.busy));
     let sentence = match idle(&others) {
         None => format!("bound by {}, the one core of {server} ({busy})", name(core)),
         Some(idle) => format!(
@@ -190,7 +193,7 @@ fn alone(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     advice.extend(cheaper(view.load));
     let unused = view.cores.iter().filter(|other| other.role == "other" && other.busy < 0.5).count();
     let unused = (unused > 0 && others.is_empty())
-        .then(|| format!("{} of the machine did not serve", say::count(unused, "idle core")));
+        .then(|| format!("{} of the machine did not serve", format::count(unused, "idle core")));
     Some(Claim {
         rank: Rank::AtCeiling,
         sentence,
@@ -217,7 +220,7 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
     };
     let parts = split(&average);
     let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
-    let text = format!("the {} server cores together {} busy{parts}", server.len(), say::percent(mean));
+    let text = format!("the {} server cores together {} busy{parts}", server.len(), format::percent(mean));
     let full = server.iter().all(|core| core.taken() >= CEILING);
     let is_stolen = average.steal.is_some_and(|share| share >= STOLEN);
     let which = format!("the {} server cores", server.len());
@@ -227,7 +230,7 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
             "bound by the {} cores of {} ({} busy{parts})",
             server.len(),
             view.load.server(),
-            say::percent(mean)
+            format::percent(mean)
         ),
         evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
@@ -244,14 +247,14 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
 /// One thread of the server fills a core, while others of its cores are free.
 fn one_thread(view: &View<'_, '_>) -> bool {
     let server = &view.server_cores;
-    let full = view.load.median("server-thread-share").is_some_and(|share| share >= CEILING);
+    let full = view.load.median(&load::SERVER_THREAD).is_some_and(|share| share >= CEILING);
     full && server.len() > 1 && server.iter().any(|core| core.busy < CEILING)
 }
 
 /// The busiest thread of the server, where it has more cores than it fills.
 fn thread(view: &View<'_, '_>) -> Option<Seen> {
-    let share = view.load.median("server-thread-share")?;
-    let text = format!("the server's busiest thread {} of one core", say::percent(share));
+    let share = view.load.median(&load::SERVER_THREAD)?;
+    let text = format!("the server's busiest thread {} of one core", format::percent(share));
     let server = &view.server_cores;
     let claim = one_thread(view).then(|| {
         let mut sorted: Vec<&Core> = server.iter().collect();
@@ -262,7 +265,7 @@ fn thread(view: &View<'_, '_>) -> Option<Seen> {
             sentence: format!(
                 "bound by one thread of {} ({} of one core; {others}): a one-thread limit",
                 view.load.server(),
-                say::percent(share)
+                format::percent(share)
             ),
             evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
             counter: generator(view).into_iter().collect(),
@@ -277,7 +280,7 @@ fn thread(view: &View<'_, '_>) -> Option<Seen> {
     Some(Seen { kind: Binding::Thread, resource, share: Some(share), text, claim })
 }
 
-/// What the load itself makes dear.
+/// Properties of the load that make each request dear.
 fn cheaper(load: &Load<'_>) -> Vec<String> {
     let hints = [
         ("keepalive", "off", "keep connections alive: each request opens one of its own"),
@@ -290,6 +293,6 @@ fn cheaper(load: &Load<'_>) -> Vec<String> {
 
 /// The generator speaks against the server where it is near its ceiling.
 fn generator(view: &View<'_, '_>) -> Option<String> {
-    let share = view.load.median("generator-share").filter(|share| (0.7..CEILING).contains(share))?;
-    Some(format!("the generator's busiest core is at work {} of the time", say::percent(share)))
+    let share = view.load.median(&load::SHARE).filter(|share| (0.7..CEILING).contains(share))?;
+    Some(format!("the generator's busiest core is at work {} of the time", format::percent(share)))
 }

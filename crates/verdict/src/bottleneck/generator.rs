@@ -3,16 +3,18 @@
 use model::Unit;
 use model::doc::Binding;
 use model::finding::generator_bound::Cause;
+use model::metrics::load;
 
-use super::{CEILING, Claim, Rank, Seen, View};
+use super::view::{Claim, Rank, Seen, View};
+use crate::loads::sweep::CEILING;
 use crate::loads::sweep::{self, Generator};
 use crate::rules::generator_bound::cores;
-use crate::say;
+use model::format;
 
 pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let load = view.load;
-    let share = load.median("generator-share");
-    let (cause, why) = match sweep::generator(load, view.look.loads()) {
+    let share = load.median(&load::SHARE);
+    let (cause, why) = match sweep::generator(load, view.index.loads()) {
         Generator::Unknown => return None,
         Generator::Bound(cause) => {
             let why = cause.text(&cores(load));
@@ -20,11 +22,11 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         }
         Generator::Settled(settled) => (None, settled.to_string()),
         Generator::Free { share } => {
-            (None, format!("{} only {} of its time", cores(load), say::percent(share)))
+            (None, format!("{} only {} of its time", cores(load), format::percent(share)))
         }
     };
     let text = match share {
-        Some(share) => format!("the generator's busiest core {} at work", say::percent(share)),
+        Some(share) => format!("the generator's busiest core {} at work", format::percent(share)),
         None => why.clone(),
     };
     let claim = cause.map(|cause| claim(view, &cause, &why, share));
@@ -36,14 +38,14 @@ fn claim(view: &View<'_, '_>, cause: &Cause, why: &str, share: Option<f64>) -> C
         Cause::More { .. } | Cause::Rising { .. } => Rank::Proved,
         Cause::Busy { .. } | Cause::Starved { .. } => Rank::AtCeiling,
     };
-    let cpu = view.load.median("generator-cpu");
+    let cpu = view.load.median(&load::CPU);
     let cpu =
-        cpu.map(|cpu| format!("the generator used {} of CPU a request", say::quantity(cpu, Unit::Second)));
+        cpu.map(|cpu| format!("the generator used {} of CPU a request", format::quantity(cpu, Unit::Second)));
     let capped = share.filter(|share| *share <= CEILING && rank == Rank::Proved);
     let low = capped.map(|share| {
         format!(
             "its busiest core was at work {} of the time alone: something else holds it",
-            say::percent(share)
+            format::percent(share)
         )
     });
     let what = match cause.is_of_others() {

@@ -4,17 +4,17 @@
 use model::doc::Binding;
 use model::finding::drops::DropCounter;
 
-use super::{Claim, Rank, Seen, View};
+use super::view::{Claim, Rank, Seen, View};
 use crate::rules::drops;
-use crate::say;
+use model::format;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let of = |(counter, count): (&'static DropCounter, f64)| {
         let share = drops::share(view.load, count);
-        let of =
-            share.map_or_else(String::new, |(share, _)| format!(", {} of its requests", say::percent(share)));
+        let of = share
+            .map_or_else(String::new, |(share, _)| format!(", {} of its requests", format::percent(share)));
         let text = format!("{count:.0} {}{of}", counter.says);
-        let advice = counter.advice(&drops::settings(counter, &view.look.run.facts));
+        let advice = counter.advice(&drops::settings(counter, &view.index.run.facts));
         let claim = (!counter.usual && share.is_some_and(|(_, binds)| binds)).then(|| Claim {
             rank: Rank::Dropped,
             sentence: format!("held back by a limit of the kernel ({text}): {advice}"),

@@ -4,9 +4,15 @@
 
 use model::Unit;
 use model::doc::Binding;
+use model::metrics::load;
+use model::metrics::machine;
+use model::metrics::telemetry;
+use model::names::instrument;
 
-use super::{CEILING, Claim, Rank, Seen, View};
-use crate::{facts, say};
+use super::view::{Claim, Rank, Seen, View};
+use crate::facts;
+use crate::loads::sweep::CEILING;
+use model::format;
 
 /// Shares of time with stalls from which they bind.
 const MEMORY: f64 = 0.1;
@@ -28,18 +34,18 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
 
 /// `412 MB read from disks in each take`.
 fn read(view: &View<'_, '_>) -> Option<String> {
-    let bytes = view.load.median("disk-read").filter(|bytes| *bytes > 0.0)?;
-    Some(format!("{} read from disks in each take", say::quantity(bytes, Unit::Byte)))
+    let bytes = view.load.median(&load::DISK_READ).filter(|bytes| *bytes > 0.0)?;
+    Some(format!("{} read from disks in each take", format::quantity(bytes, Unit::Byte)))
 }
 
 fn disks(view: &View<'_, '_>) -> Vec<Seen> {
     let disk = |(name, busy): (String, f64)| {
-        let text = format!("disk {name} {} busy", say::percent(busy));
+        let text = format!("disk {name} {} busy", format::percent(busy));
         let claim = (busy >= CEILING).then(|| Claim {
             rank: Rank::AtCeiling,
             sentence: format!(
                 "bound by disk {name} ({} busy): more memory, or a faster disk",
-                say::percent(busy)
+                format::percent(busy)
             ),
             evidence: read(view).into_iter().chain(view.shortfall()).collect(),
             counter: vec![
@@ -52,12 +58,12 @@ fn disks(view: &View<'_, '_>) -> Vec<Seen> {
         });
         Seen { kind: Binding::Disk, resource: name, share: Some(busy), text, claim }
     };
-    view.load.medians_by("disk-busy", "disk").into_iter().map(disk).collect()
+    view.load.medians_by(&load::DISK_BUSY, "disk").into_iter().map(disk).collect()
 }
 
 fn memory(view: &View<'_, '_>) -> Option<Seen> {
-    let share = view.load.median("memory-pressure")?;
-    let text = format!("threads waited for memory {} of the time", say::percent(share));
+    let share = view.load.median(&load::MEMORY_PRESSURE)?;
+    let text = format!("threads waited for memory {} of the time", format::percent(share));
     let claim = (share >= MEMORY).then(|| {
         let limit =
             view.load.given("memory").map(|limit| format!("the server's memory is limited to {limit}"));
@@ -73,8 +79,8 @@ fn memory(view: &View<'_, '_>) -> Option<Seen> {
 }
 
 fn io(view: &View<'_, '_>, busy_disk: bool) -> Option<Seen> {
-    let share = view.load.median("io-pressure")?;
-    let text = format!("threads waited for disks {} of the time", say::percent(share));
+    let share = view.load.median(&load::IO_PRESSURE)?;
+    let text = format!("threads waited for disks {} of the time", format::percent(share));
     let claim = (share >= IO && !busy_disk).then(|| Claim {
         rank: Rank::Stalls,
         sentence: format!("bound by waiting for disks ({text}): more memory, or a faster disk"),
@@ -90,14 +96,14 @@ fn io(view: &View<'_, '_>, busy_disk: bool) -> Option<Seen> {
 
 /// Waiting for a core is no news where the cores are full.
 fn run_queue(view: &View<'_, '_>) -> Option<Seen> {
-    let share = view.load.median("cpu-pressure")?;
-    let text = format!("threads waited for a core {} of the time", say::percent(share));
+    let share = view.load.median(&load::CPU_PRESSURE)?;
+    let text = format!("threads waited for a core {} of the time", format::percent(share));
     let most = view.cores.iter().map(|core| core.busy).max_by(f64::total_cmp);
     let claim = most.filter(|most| share >= CPU && *most < CEILING).map(|most| Claim {
         rank: Rank::Stalls,
         sentence: format!(
             "bound by waiting for cores ({text}, with no core above {}): look at CPU sets, quotas and priorities",
-            say::percent(most)
+            format::percent(most)
         ),
         evidence: view.shortfall().into_iter().collect(),
         counter: Vec::new(),
@@ -108,15 +114,15 @@ fn run_queue(view: &View<'_, '_>) -> Option<Seen> {
 
 /// Stops by the CPU quota of our own control group, in at least half of the takes.
 fn quota(view: &View<'_, '_>) -> Option<Seen> {
-    let stops = view.look.condition("throttled")?;
+    let stops = view.index.condition(machine::THROTTLED.name())?;
     let takes: Vec<f64> = view.load.takes().iter().filter_map(|seq| stops.get(seq).copied()).collect();
     let hit = takes.iter().filter(|count| **count > 0.0).count();
     if hit == 0 {
         return None;
     }
-    let cpus = facts::number(&view.look.run.facts, "cgroup.cpu.quota");
-    let size = cpus.map_or_else(String::new, |cpus| format!(" of {} CPUs", say::digits(cpus)));
-    let text = format!("the CPU quota{size} stopped {hit} of {}", say::count(takes.len(), "take"));
+    let cpus = facts::number(&view.index.run.facts, "cgroup.cpu.quota");
+    let size = cpus.map_or_else(String::new, |cpus| format!(" of {} CPUs", format::number(cpus)));
+    let text = format!("the CPU quota{size} stopped {hit} of {}", format::count(takes.len(), "take"));
     let claim = (2 * hit >= takes.len()).then(|| Claim {
         rank: Rank::Proved,
         sentence: format!(
@@ -133,7 +139,7 @@ fn quota(view: &View<'_, '_>) -> Option<Seen> {
 
 /// Interfaces whose rate is known, by what telemetry saw during the takes.
 fn links(view: &View<'_, '_>) -> Vec<Seen> {
-    let run = view.look.run;
+    let run = view.index.run;
     let takes = view.load.takes();
     let spans: Vec<(u64, u64)> = run
         .takes
@@ -143,9 +149,9 @@ fn links(view: &View<'_, '_>) -> Vec<Seen> {
         .collect();
     let inside = |at: u64| spans.iter().any(|(start, end)| (*start..=*end).contains(&at));
     let mut all = Vec::new();
-    for (way, metric) in [("out", "sent"), ("in", "received")] {
+    for (way, metric) in [("out", telemetry::SENT.name()), ("in", telemetry::RECEIVED.name())] {
         let mut seen: std::collections::BTreeMap<&str, Vec<f64>> = std::collections::BTreeMap::new();
-        for segment in run.telemetry.iter().filter(|segment| segment.source == "net-use") {
+        for segment in run.telemetry.iter().filter(|segment| segment.source == instrument::NET_USE) {
             for (column, (name, _)) in segment.columns.iter().enumerate() {
                 let Some(device) = device(name, metric) else { continue };
                 let rows = segment.at_ns.iter().zip(&segment.rows).filter(|(at, _)| inside(**at));
@@ -171,14 +177,17 @@ fn device<'n>(column: &'n str, metric: &str) -> Option<&'n str> {
 
 fn link(view: &View<'_, '_>, (device, way): (&str, &str), rate: f64, speed: f64) -> Seen {
     let share = rate / speed;
-    let of =
-        format!("{} of {}", say::quantity(rate, Unit::BytesPerSec), say::quantity(speed, Unit::BytesPerSec));
-    let text = format!("{device} carried {of} {way} ({})", say::percent(share));
+    let of = format!(
+        "{} of {}",
+        format::quantity(rate, Unit::BytesPerSec),
+        format::quantity(speed, Unit::BytesPerSec)
+    );
+    let text = format!("{device} carried {of} {way} ({})", format::percent(share));
     let claim = (share >= LINK).then(|| Claim {
         rank: Rank::AtCeiling,
         sentence: format!(
             "bound by the link of {device} ({of} {way}, {}): a faster link, or smaller answers",
-            say::percent(share)
+            format::percent(share)
         ),
         evidence: view.shortfall().into_iter().collect(),
         counter: Vec::new(),

@@ -4,13 +4,12 @@
 //! slow answer where it is a tenth of the window and many times the mean distance of the answers before, with requests
 //! that failed without any answer or at their time limit.
 
-use std::collections::BTreeMap;
-
 use model::doc::Binding;
+use model::metrics::load;
 use model::{NoteBody, Unit};
 
-use super::{Claim, Rank, Seen, View};
-use crate::say;
+use super::view::{Claim, Rank, Seen, View};
+use model::format;
 
 /// The least share of the window, the least time, and the least number of mean distances between answers.
 const SHARE: f64 = 0.1;
@@ -37,36 +36,36 @@ struct Take {
 
 pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let load = view.load;
-    let kinds = load.sums_by("failed", "kind");
+    let kinds = load.sums_by(&load::FAILED, "kind");
     let met: Vec<(&str, &str, f64)> =
         WAYS.iter().filter_map(|(kind, says)| Some((*kind, *says, *kinds.get(*kind)?))).collect();
     let take = worst(view).filter(|_| !met.is_empty())?;
     let lost = (take.window - take.last) / take.window;
     let text = format!(
         "no answer came after {} of {}",
-        say::quantity(take.last, Unit::Second),
-        say::quantity(take.window, Unit::Second)
+        format::quantity(take.last, Unit::Second),
+        format::quantity(take.window, Unit::Second)
     );
     let named: Vec<String> =
         met.iter().map(|(kind, says, count)| format!("{count:.0} {kind} ({says})")).collect();
-    let named = say::list(&named);
-    let notes = load.notes(view.look.run).into_iter().filter_map(|note| match note {
+    let named = format::list(&named);
+    let notes = load.notes(view.index.run).into_iter().filter_map(|note| match note {
         NoteBody::ServerSilent(text) => Some(text.clone()),
         _ => None,
     });
-    let idle = load.median("silent-server-cores").map(|cores| match cores < NOTHING {
+    let idle = load.median(&load::SILENT_CORES).map(|cores| match cores < NOTHING {
         true => "its processes used no CPU time meanwhile".to_owned(),
-        false => format!("it used {} cores meanwhile without answering", say::digits(cores)),
+        false => format!("it used {} cores meanwhile without answering", format::number(cores)),
     });
     // Refused ones are hardly in flight.
     let waits = kinds.contains_key("timeout") || kinds.contains_key("cut");
-    let in_flight = load.median("in-flight").filter(|_| waits).map(|count| {
+    let in_flight = load.median(&load::IN_FLIGHT).filter(|_| waits).map(|count| {
         format!(
             "{} requests were in flight on average, as those that nobody answers stay",
-            say::digits(count)
+            format::number(count)
         )
     });
-    let advice = match (kinds.contains_key("connect"), load.median("silent-server-cores")) {
+    let advice = match (kinds.contains_key("connect"), load.median(&load::SILENT_CORES)) {
         (true, _) => "see why it ended: its error log, `dmesg` (out of memory?), who stopped it; then repeat",
         (false, Some(cores)) if cores >= NOTHING => {
             "see what it is busy with (`perf top -p PID`), then repeat"
@@ -80,8 +79,8 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         sentence: format!(
             "{} stopped answering after {} of {}: {named}",
             load.server(),
-            say::quantity(take.last, Unit::Second),
-            say::quantity(take.window, Unit::Second)
+            format::quantity(take.last, Unit::Second),
+            format::quantity(take.window, Unit::Second)
         ),
         evidence: notes.chain(idle).chain(in_flight).collect(),
         counter: Vec::new(),
@@ -94,9 +93,9 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
 /// The take that lost most, where one did.
 fn worst(view: &View<'_, '_>) -> Option<Take> {
     let load = view.load;
-    let of = |metric: &str| -> BTreeMap<u64, f64> { load.by_take(metric) };
-    let (last, windows, requests) = (of("answering-time"), of("window"), of("requests"));
-    let failed = load.sums_by_take("failed");
+    let (last, windows) = (load.by_take(&load::ANSWERING), load.by_take(&load::WINDOW));
+    let requests = load.by_take(&load::REQUESTS);
+    let failed = load.sums_by_take(&load::FAILED);
     let takes = last.iter().filter_map(|(seq, last)| {
         let (window, requests) = (*windows.get(seq)?, *requests.get(seq)?);
         let answers = requests - failed.get(seq).filter(|failed| **failed > 0.0)?;

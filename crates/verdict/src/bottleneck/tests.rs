@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::loads::planted::{empty, load, one, params, series, times};
-use crate::run::RunContext;
+use crate::run_index::RunContext;
 
 fn docs(run: &RunData) -> Vec<BottleneckDoc> {
-    bottlenecks(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+    bottlenecks(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
 }
 
 fn first(run: &RunData) -> BottleneckDoc {
@@ -240,9 +240,9 @@ fn a_load_of_few_requests_has_no_bottleneck() {
         times(&mut run, &seqs[..1], "response-times", "connections=1", &[(1000, requests)]);
         // Nor is it a lower bound.
         let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
-        let look = Look::new(&run, &context);
-        let is_bound = crate::loads::sweep::generator(&look.loads()[0], look.loads()).is_bound();
-        assert_eq!(is_bound, look.loads()[0].too_short().is_none());
+        let index = RunIndex::new(&run, &context);
+        let is_bound = crate::loads::sweep::generator(&index.loads()[0], index.loads()).is_bound();
+        assert_eq!(is_bound, index.loads()[0].too_short().is_none());
         first(&run)
     };
     let short = of(1e-4, 500);

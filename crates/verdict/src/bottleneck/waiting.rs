@@ -6,11 +6,12 @@
 use model::Unit;
 use model::doc::Binding;
 use model::finding::generator_bound::{more, rate};
+use model::metrics::load;
 
-use super::{Claim, Rank, Seen, View, name};
+use super::view::{Claim, Rank, Seen, View, name};
 use crate::loads::stall;
 use crate::loads::sweep::{more_connections, siblings};
-use crate::say;
+use model::format;
 
 /// An answer that takes this many times the CPU time that went into it was waited for.
 const WAITED: f64 = 10.0;
@@ -30,7 +31,7 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
 fn busiest(view: &View<'_, '_>) -> Option<String> {
     let serving = view.cores.iter().filter(|core| core.role != "generator");
     let most = serving.max_by(|a, b| a.busy.total_cmp(&b.busy))?;
-    Some(format!("{} {} busy", name(most), say::percent(most.busy)))
+    Some(format!("{} {} busy", name(most), format::percent(most.busy)))
 }
 
 fn offered(view: &View<'_, '_>) -> Option<Seen> {
@@ -40,8 +41,8 @@ fn offered(view: &View<'_, '_>) -> Option<Seen> {
         (Some((_, foreign)), _) => {
             format!(
                 "; other programs used {} of its {}",
-                say::digits(foreign),
-                say::count(view.server_cores.len(), "core")
+                format::number(foreign),
+                format::count(view.server_cores.len(), "core")
             )
         }
         (None, Some(core)) => format!("; nearest its ceiling: {core}"),
@@ -66,8 +67,8 @@ fn offered(view: &View<'_, '_>) -> Option<Seen> {
 
 /// How many times the CPU time of a request its answer took, where both are known.
 fn waited(view: &View<'_, '_>) -> Option<f64> {
-    let cpu = view.load.median("server-cpu")? + view.load.median("generator-cpu").unwrap_or(0.0);
-    let service = view.load.mean_time("service-times").or_else(|| view.load.response())?;
+    let cpu = view.load.median(&load::SERVER_CPU)? + view.load.median(&load::CPU).unwrap_or(0.0);
+    let service = view.load.mean_time(&load::SERVICES).or_else(|| view.load.response())?;
     Some(service / cpu).filter(|times| times.is_finite())
 }
 
@@ -83,11 +84,11 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
     if !load.is_closed() {
         return None;
     }
-    let each = load.mean_time("service-times").or_else(|| load.response())?;
-    let whole = say::count(count as usize, "connection");
-    let text = format!("{whole}, each answer {}", say::quantity(each, Unit::Second));
-    let larger = more_connections(load, view.look.loads());
-    let tried = siblings(load, view.look.loads(), "connections").any(|(_, other)| other > count);
+    let each = load.mean_time(&load::SERVICES).or_else(|| load.response())?;
+    let whole = format::count(count as usize, "connection");
+    let text = format!("{whole}, each answer {}", format::quantity(each, Unit::Second));
+    let larger = more_connections(load, view.index.loads());
+    let tried = siblings(load, view.index.loads(), "connections").any(|(_, other)| other > count);
     let untried = !tried && waited(view).is_some_and(|times| times < 4.0);
     let claim = ((larger.is_some() || untried) && !server_waits(view)).then(|| {
         let then = match larger {
@@ -99,7 +100,7 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
             rank: Rank::Rest,
             sentence: format!(
                 "bound by {its} (an answer takes {}, which makes {}; {then}): use more connections",
-                say::quantity(each, Unit::Second),
+                format::quantity(each, Unit::Second),
                 rate(reached)
             ),
             evidence: busiest(view)
@@ -117,8 +118,8 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
 /// loop, whose response time also holds the wait for a free connection.
 fn waiting_share(view: &View<'_, '_>) -> Option<(f64, &'static str)> {
     let response = view.load.response().filter(|time| *time > 0.0)?;
-    let service = view.load.mean_time("service-times").filter(|time| *time > 0.0);
-    let own = view.load.median("generator-cpu").unwrap_or(0.0);
+    let service = view.load.mean_time(&load::SERVICES).filter(|time| *time > 0.0);
+    let own = view.load.median(&load::CPU).unwrap_or(0.0);
     let (of, word) = match service {
         Some(service) if !view.load.is_closed() => (service, "service time"),
         _ => (response, "response time"),
@@ -128,17 +129,17 @@ fn waiting_share(view: &View<'_, '_>) -> Option<(f64, &'static str)> {
 
 /// How long requests of an open loop waited for a free connection, where that is most of their time.
 fn unsent(view: &View<'_, '_>) -> Option<String> {
-    let (response, service) = (view.load.response()?, view.load.mean_time("service-times")?);
+    let (response, service) = (view.load.response()?, view.load.mean_time(&load::SERVICES)?);
     (!view.load.is_closed() && response > 2.0 * service).then(|| {
         format!(
             "requests waited {} of {} for a free connection before they were sent",
-            say::quantity(response - service, Unit::Second),
-            say::quantity(response, Unit::Second)
+            format::quantity(response - service, Unit::Second),
+            format::quantity(response, Unit::Second)
         )
     })
 }
 
-/// What remains: the server, without a resource at its ceiling.
+/// The fallback: the server waits, without a resource at its ceiling.
 fn server(view: &View<'_, '_>) -> Option<Seen> {
     let load = view.load;
     let (share, of) = waiting_share(view)?;
@@ -146,15 +147,15 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     let idle = match (view.foreign(), most) {
         (Some((own, foreign)), _) => format!(
             "it used {} cores of {} itself, other programs {}",
-            say::digits(own),
+            format::number(own),
             view.server_cores.len(),
-            say::digits(foreign)
+            format::number(foreign)
         ),
-        (None, Some(most)) => format!("no core above {}", say::percent(most)),
+        (None, Some(most)) => format!("no core above {}", format::percent(most)),
         (None, None) => "nothing that was read is at its ceiling".to_owned(),
     };
     let way = if view.is_loopback() { "" } else { " or the way to it" };
-    let text = format!("waiting for {}{way}: {} of {of}", load.server(), say::percent(share));
+    let text = format!("waiting for {}{way}: {} of {of}", load.server(), format::percent(share));
     let mut advice = Vec::new();
     if let Some(limit) = load.given("limit-rate").filter(|limit| *limit != "0") {
         advice
@@ -168,25 +169,25 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
          time, run more"
             .to_owned(),
     );
-    let larger = more_connections(load, view.look.loads());
+    let larger = more_connections(load, view.index.loads());
     let at_once = at_once(view);
     let one = match at_once {
         Some((count, each, _)) if count < 1.5 => {
-            format!(", as if it served one request at a time ({} each)", say::quantity(each, Unit::Second))
+            format!(", as if it served one request at a time ({} each)", format::quantity(each, Unit::Second))
         }
         _ => String::new(),
     };
     let evidence = [
         waited(view).map(|times| {
-            format!("an answer took {} times the CPU time that went into it", say::digits(times))
+            format!("an answer took {} times the CPU time that went into it", format::number(times))
         }),
         view.server_cost(),
         at_once.map(|(count, each, few)| {
             format!(
                 "as if {} were served at once, {} each, which is how long it takes with {}",
-                say::digits(count),
-                say::quantity(each, Unit::Second),
-                say::count(few as usize, "connection")
+                format::number(count),
+                format::quantity(each, Unit::Second),
+                format::count(few as usize, "connection")
             )
         }),
         view.shortfall(),
@@ -209,8 +210,8 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
 /// that time and those connections. Only where many more wait.
 fn at_once(view: &View<'_, '_>) -> Option<(f64, f64, f64)> {
     let own = view.load.number("connections")?;
-    let fewest = siblings(view.load, view.look.loads(), "connections").min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let (alone, few) = (fewest.0.mean_time("service-times").or_else(|| fewest.0.response())?, fewest.1);
+    let fewest = siblings(view.load, view.index.loads(), "connections").min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (alone, few) = (fewest.0.mean_time(&load::SERVICES).or_else(|| fewest.0.response())?, fewest.1);
     let count = view.load.throughput()? * alone;
     (few * 4.0 <= own && count < own / 2.0).then_some((count, alone, few))
 }

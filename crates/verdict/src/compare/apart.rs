@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use model::Params;
 
 use super::matching::RowKey;
-use super::prepare::Prepared;
-use crate::say;
+use super::prepared::Prepared;
+use model::format;
 
 /// More values of a parameter than these are counted.
 const MOST: usize = 4;
@@ -36,7 +36,7 @@ pub fn sentences(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<String> {
         let (base, arm) = (&base.side.name, &arm.side.name);
         out.push(format!(
             "{base} and {arm}: figures of {instrument} that differ in {} are not compared",
-            say::list(&named)
+            format::list(&named)
         ));
     }
     out

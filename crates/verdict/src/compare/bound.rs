@@ -2,7 +2,7 @@
 
 use stats::Verdict;
 
-use super::prepare::{Prepared, Said};
+use super::prepared::{Prepared, SideValue};
 
 /// Sides whose figures are lower bounds: what is above them is not known.
 pub struct Bound {
@@ -13,8 +13,11 @@ pub struct Bound {
 }
 
 impl Bound {
-    pub fn of(arm: (&Prepared<'_>, &Said<'_, '_>), base: (&Prepared<'_>, &Said<'_, '_>)) -> Option<Bound> {
-        let is_bound = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.is_bound());
+    pub fn between(
+        arm: (&Prepared<'_>, &SideValue<'_, '_>),
+        base: (&Prepared<'_>, &SideValue<'_, '_>),
+    ) -> Option<Bound> {
+        let is_bound = |said: &SideValue<'_, '_>| matches!(said, SideValue::Measured(row) if row.is_bound());
         let sides = [base, arm].into_iter().filter(|(_, said)| is_bound(said));
         let sides: Vec<String> = sides.map(|(side, _)| side.side.name.clone()).collect();
         (!sides.is_empty()).then(|| Bound { arm: is_bound(arm.1), base: is_bound(base.1), sides })

@@ -8,7 +8,7 @@
 use model::Validity;
 use model::why::Withheld;
 
-use super::prepare::{Entry, Row};
+use super::prepared::{Entry, SideRow};
 use crate::rules::clock::APART;
 
 /// The part of a ratio that the clocks may explain.
@@ -20,17 +20,17 @@ pub struct Moved {
 }
 
 /// The part of a ratio that the clocks of two rows may explain; `None` within 3 %.
-pub fn moved(arm: &Row<'_>, base: &Row<'_>, one_machine: bool) -> Option<Moved> {
+pub fn moved(arm: &SideRow<'_>, base: &SideRow<'_>, one_machine: bool) -> Option<Moved> {
     let found = if one_machine { apart(arm, base)? } else { within(arm, base)? };
     (found.share > APART.ln_1p()).then_some(found)
 }
 
-fn speaking<'r, 'a>(row: &'r Row<'a>) -> impl Iterator<Item = &'r Entry<'a>> {
+fn speaking<'r, 'a>(row: &'r SideRow<'a>) -> impl Iterator<Item = &'r Entry<'a>> {
     row.entries.iter().filter(|entry| entry.validity != Validity::Invalid)
 }
 
-fn apart(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
-    let clock = |row: &Row<'_>| {
+fn apart(arm: &SideRow<'_>, base: &SideRow<'_>) -> Option<Moved> {
+    let clock = |row: &SideRow<'_>| {
         let all: Vec<f64> = speaking(row).filter_map(|entry| entry.clock.map(|clock| clock.median)).collect();
         stats::geometric_mean(&all)
     };
@@ -38,8 +38,8 @@ fn apart(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
     Some(Moved { share: (arm / base).ln().abs(), withheld: Withheld::Clocks { arm, base } })
 }
 
-fn within(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
-    let spread = |row: &Row<'_>| {
+fn within(arm: &SideRow<'_>, base: &SideRow<'_>) -> Option<Moved> {
+    let spread = |row: &SideRow<'_>| {
         let all: Vec<f64> = speaking(row).filter_map(|entry| entry.clock.map(|clock| clock.spread)).collect();
         stats::mean(&all).unwrap_or(0.0)
     };

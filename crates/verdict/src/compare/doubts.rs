@@ -7,17 +7,9 @@ use model::data::RunData;
 use model::finding::Subject;
 use model::{Finding, Validity};
 
-use super::prepare::Prepared;
-use crate::rules::Ruling;
-
-/// A doubt about a side.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Doubt {
-    finding: Finding,
-    run: String,
-    /// The arm that it is about; `None`: the whole run.
-    arm: Option<String>,
-}
+use super::doubt::Doubt;
+use super::prepared::Prepared;
+use crate::ruling::Ruling;
 
 /// The grave rulings of a run that are about this arm, or about no arm.
 pub fn of_arm<'r>(run: &'r RunData, arm: &'r str, rulings: &'r [Ruling]) -> impl Iterator<Item = Doubt> + 'r {
@@ -43,16 +35,7 @@ fn about(run: &RunData, ruling: &Ruling) -> Option<String> {
     run.plan.arms.iter().any(|arm| arm.name == named).then(|| named.to_owned())
 }
 
-impl Doubt {
-    /// True where both are of one rule about one subject.
-    #[must_use]
-    pub fn is_like(&self, other: &Doubt) -> bool {
-        (self.finding.kind(), &self.finding.subject) == (other.finding.kind(), &other.finding.subject)
-    }
-}
-
 /// The doubts of all sides as findings, in the order of the sides.
-#[must_use]
 pub fn findings(prepared: &[Prepared<'_>]) -> Vec<Finding> {
     let sides = |run: &str| {
         let has = |side: &&Prepared<'_>| side.side.runs.iter().any(|own| own.head.id == run);
@@ -110,7 +93,7 @@ mod tests {
     }
 
     fn ruling(subject: Subject, reach: &[usize]) -> Ruling {
-        let finding = Finding::told("k", Validity::Doubtful, "doubtful").about(subject);
+        let finding = Finding::foreign("k", Validity::Doubtful, "doubtful").about(subject);
         Ruling { finding, reach: reach.to_vec() }
     }
 
@@ -122,7 +105,7 @@ mod tests {
             ruling(of("a=2"), &[1]),
             ruling(Subject::label("the run"), &[0, 1]),
             ruling(of("a=2"), &[]),
-            Ruling { finding: Finding::told("k", Validity::Ok, "fine"), reach: vec![0] },
+            Ruling { finding: Finding::foreign("k", Validity::Ok, "fine"), reach: vec![0] },
         ];
         let subjects = |arm: &str| {
             of_arm(&run, arm, &rulings).map(|doubt| doubt.finding.subject.to_string()).collect::<Vec<_>>()

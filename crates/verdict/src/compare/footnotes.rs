@@ -7,9 +7,10 @@ use model::doc::{Noise, RowDoc};
 use model::fact::CONFIG_CLASS;
 use model::{Better, Fact, Samples};
 
-use super::prepare::Prepared;
-use super::{CompareOptions, value};
-use crate::say;
+use super::prepared::Prepared;
+use super::side::CompareOptions;
+use super::value;
+use model::format;
 
 /// Facts of the config class that describe the software: between different machines only these are a caveat.
 const SOFTWARE: [&str; 10] = [
@@ -42,7 +43,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
         notes.extend(super::apart::sentences(arm, base));
     }
     let has_takes = base.rows.keys().any(|key| key.samples(options.cards) == Samples::Takes);
-    if has_takes && arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
+    if has_takes && arms.iter().any(|arm| super::judged::paired_by_block(arm, base)) {
         let note =
             "ratio: paired by block (Hodges-Lehmann), so it may differ from the quotient of the medians";
         notes.push(note.to_owned());
@@ -88,8 +89,10 @@ fn unmeasured(ours: &Prepared<'_>, all: &[Prepared<'_>], options: &CompareOption
     if missing.is_empty() {
         return None;
     }
-    let figures: Vec<String> =
-        missing.iter().map(|(name, keys)| format!("{name} ({})", say::count(keys.len(), "figure"))).collect();
+    let figures: Vec<String> = missing
+        .iter()
+        .map(|(name, keys)| format!("{name} ({})", format::count(keys.len(), "figure")))
+        .collect();
     let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
     Some(format!(
         "not measured on {}: {}: boxscore run {}",
@@ -114,7 +117,7 @@ fn within(side: &Prepared<'_>) -> Vec<String> {
     }
     if !side.ambiguous.is_empty() {
         let titles: Vec<String> = side.ambiguous.iter().map(super::matching::RowKey::title).collect();
-        notes.push(format!("{name}: left out, since two series of one run match: {}", say::list(&titles)));
+        notes.push(format!("{name}: left out, since two series of one run match: {}", format::list(&titles)));
     }
     notes
 }
@@ -190,8 +193,8 @@ pub fn assumed(rows: &[RowDoc], prepared: &[Prepared<'_>]) -> Option<String> {
     let are = if names.len() > 1 { "have one take a figure each" } else { "has one take a figure" };
     Some(format!(
         "{} {are}: the spread behind the intervals (up to {}) is assumed, not measured; repeat both a few times",
-        say::list(&names),
-        say::percent(floor)
+        format::list(&names),
+        format::percent(floor)
     ))
 }
 

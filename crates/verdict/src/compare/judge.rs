@@ -1,45 +1,30 @@
 //! Every pair of sides, row by row: how far apart, how sure, and the verdict after Holm's correction.
 //!
-//! Log ratios arm / base. Headline rows of a pair are one family, all other rows another; points and refused rows are
-//! in none.
+//! Log ratios arm / base. Headline rows of all pairs are one family, all other rows another, whatever of them is shown;
+//! points and refused rows are in none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::doc::{Noise, RowDoc};
 use model::why::{Disturbance, Reason, Why, Withheld};
 use model::{Better, Finding, Samples};
-use stats::{Basis, Between, Effect, Held, Interval, Margin, Paired, Verdict};
+use stats::{Basis, Between, Held, Interval, Margin, Paired, Verdict};
 
 use super::bound::Bound;
+use super::candidates::{Candidate, candidates, variants};
 use super::clock::{self, Moved};
-use super::matching::{Match, RowKey, all_published_for};
-use super::prepare::{Entry, Prepared, Row, Said};
+use super::judged::{Found, Judged, margin, paired_by_block};
+use super::matching::{Match, RowKey};
+use super::prepared::{Entry, Prepared, SideRow, SideValue};
 use super::served::{self, Served};
+use super::side::CompareOptions;
 use super::step::{self, Raised};
-use super::{CompareOptions, value, why};
+use super::{value, why};
 use crate::noise;
-
-/// One judged row of a pair of sides, with the effect that ranks and indexes are computed from.
-pub struct Judged {
-    pub row: RowDoc,
-    pub key: RowKey,
-    pub verdict: Verdict,
-    pub effect: Option<Effect>,
-}
-
-/// The comparison of one row before any correction.
-pub enum Found {
-    Paired(Paired),
-    Runs(Between),
-    Point(Reason),
-    Refused(Reason),
-    Nothing(Reason),
-}
 
 /// All pairs of sides.
 pub struct Pairs {
-    size: usize,
-    judged: Vec<Vec<Judged>>,
+    judged: BTreeMap<(usize, usize), Vec<Judged>>,
     /// Differences in the requests that the first side and the others served.
     pub unlike: Vec<Finding>,
 }
@@ -47,190 +32,113 @@ pub struct Pairs {
 impl Pairs {
     pub fn new(prepared: &[Prepared<'_>], served: &[Option<Served>], options: &CompareOptions) -> Pairs {
         let size = prepared.len();
-        let variants = variants(prepared);
-        let (mut judged, mut unlike) = (Vec::with_capacity(size * size), Vec::new());
-        for arm in 0..size {
-            for base in 0..size {
-                let mut rows = Vec::new();
-                if base < arm {
-                    rows = pair(&prepared[arm], &prepared[base], &variants, options);
-                    let side = |index: usize| (&prepared[index], served[index].as_ref());
-                    let said = served::judge(&mut rows, side(arm), side(base), options);
-                    unlike.extend(said.into_iter().filter(|_| base == 0));
-                }
-                judged.push(rows);
-            }
+        let places: Vec<(usize, usize)> =
+            (0..size).flat_map(|arm| (0..arm).map(move |base| (arm, base))).collect();
+        let sides: Vec<_> = places.iter().map(|(arm, base)| (&prepared[*arm], &prepared[*base])).collect();
+        let rows = family(&sides, &variants(prepared), options);
+        let (mut judged, mut unlike) = (BTreeMap::new(), Vec::new());
+        for ((arm, base), mut rows) in places.into_iter().zip(rows) {
+            let side = |index: usize| (&prepared[index], served[index].as_ref());
+            let said = served::judge(&mut rows, side(arm), side(base), options);
+            unlike.extend(said.into_iter().filter(|_| base == 0));
+            // Only after Holm's correction, so that asking for one row makes no win of it.
+            rows.retain(|judged| options.wants(&judged.key.instrument, &judged.key.metric));
+            judged.insert((arm, base), rows);
         }
-        Pairs { size, judged, unlike }
+        Pairs { judged, unlike }
     }
 
-    /// Rows of side `arm` against side `base`, which must come earlier.
-    pub fn of(&self, arm: usize, base: usize) -> &[Judged] {
-        self.judged.get(arm * self.size + base).map_or(&[], Vec::as_slice)
+    /// Judged rows of side `arm` against side `base`, by their places on the command line; `base` comes before `arm`.
+    pub fn rows(&self, arm: usize, base: usize) -> &[Judged] {
+        self.judged.get(&(arm, base)).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The rows of one pair of sides, after Holm's correction.
-pub fn pair(
-    arm: &Prepared<'_>,
-    base: &Prepared<'_>,
+pub fn pair(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Vec<Judged> {
+    family(&[(arm, base)], &BTreeSet::new(), options).remove(0)
+}
+
+/// A candidate of a pair of sides.
+struct Drafted<'d, 'p, 'a> {
+    place: usize,
+    arm: &'d Prepared<'a>,
+    base: &'d Prepared<'a>,
+    row: Candidate<'p, 'a>,
+}
+
+/// The rows of each of these pairs of sides (arm, base), after Holm's correction over all of them: headline rows are
+/// one family, all other rows another.
+pub fn family<'a>(
+    pairs: &[(&Prepared<'a>, &Prepared<'a>)],
     variants: &BTreeSet<RowKey>,
     options: &CompareOptions,
-) -> Vec<Judged> {
-    let paired = paired_by_block(arm, base);
-    let same = one_machine(arm, base);
-    let margin = margin(paired && same, options);
-    let rows = candidates(arm, base, variants, options);
-    let speaks = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.speaking().is_ok());
-    let is_judged = |row: &Candidate<'_, '_>| {
-        row.0.samples(options.cards) == Samples::Takes && speaks(&row.3) && speaks(&row.4)
+) -> Vec<Vec<Judged>> {
+    let mut drafts: Vec<Drafted<'_, '_, 'a>> = Vec::new();
+    for (place, (arm, base)) in pairs.iter().enumerate() {
+        let rows = candidates(arm, base, variants, options);
+        drafts.extend(rows.into_iter().map(|row| Drafted { place, arm, base, row }));
+    }
+    let size = |headline: bool| {
+        let counts =
+            |draft: &&Drafted<'_, '_, '_>| draft.row.headline == headline && draft.row.is_judged(options);
+        drafts.iter().filter(counts).count()
     };
-    let family = |headline: bool| rows.iter().filter(|row| row.2 == headline && is_judged(row)).count();
-    let sizes = BTreeMap::from([(true, family(true)), (false, family(false))]);
-    let found: Vec<Found> = rows
-        .iter()
-        .map(|(key, _, headline, of_arm, of_base)| match (of_arm, of_base) {
-            (Said::Measured(_), Said::Measured(_)) if key.samples(options.cards) == Samples::Periods => {
+    let sizes = [size(false), size(true)];
+    let found: Vec<Found> =
+        drafts.iter().map(|draft| draft.found(sizes[usize::from(draft.row.headline)], options)).collect();
+    let p: Vec<Option<f64>> = found.iter().map(p_of).collect();
+    let holm = |headline: bool| {
+        let of_family =
+            |(draft, p): (&Drafted<'_, '_, '_>, &Option<f64>)| p.filter(|_| draft.row.headline == headline);
+        stats::holm(&drafts.iter().zip(&p).map(of_family).collect::<Vec<_>>())
+    };
+    let corrected = [holm(false), holm(true)];
+    let mut judged: Vec<Vec<Judged>> = pairs.iter().map(|_| Vec::new()).collect();
+    for (at, (draft, found)) in drafts.into_iter().zip(found).enumerate() {
+        let which = usize::from(draft.row.headline);
+        let (place, p_holm) = (draft.place, corrected[which][at]);
+        judged[place].push(draft.judged(&found, (p[at], p_holm, sizes[which]), options));
+    }
+    judged
+}
+
+impl Drafted<'_, '_, '_> {
+    /// The comparison before any correction, in a family of this many rows.
+    fn found(&self, family: usize, options: &CompareOptions) -> Found {
+        let (arm, base, key) = (self.arm, self.base, &self.row.key);
+        match (&self.row.arm, &self.row.base) {
+            (SideValue::Measured(_), SideValue::Measured(_))
+                if key.samples(options.cards) == Samples::Periods =>
+            {
                 Found::Nothing(Reason::Hours { judged_elsewhere: false })
             }
-            (Said::Measured(a), Said::Measured(b)) => {
-                let context = Context { arm, base, key, paired, family: sizes[headline], options };
-                measured(&context, a, b)
+            (SideValue::Measured(a), SideValue::Measured(b)) => {
+                let paired = paired_by_block(arm, base);
+                measured(&Context { arm, base, key, paired, family, options }, a, b)
             }
-            (Said::Point(point), other) | (other, Said::Point(point)) => beside(point, other),
-        })
-        .collect();
-    let p: Vec<Option<f64>> = found.iter().map(p_of).collect();
-    let of_family = |headline: bool| -> Vec<Option<f64>> {
-        stats::holm(&rows.iter().zip(&p).map(|(row, p)| p.filter(|_| row.2 == headline)).collect::<Vec<_>>())
-    };
-    let (heads, rest) = (of_family(true), of_family(false));
-    let judged = rows.into_iter().zip(found).enumerate().map(|(i, (row, found))| {
-        let p_holm = if row.2 { heads[i] } else { rest[i] };
-        let family = sizes[&row.2];
-        let mut held = surroundings(&row.3, &row.4, &found, same);
-        held.bound = Bound::of((arm, &row.3), (base, &row.4));
-        let raised = step::raised(margin, (arm, &row.3), (base, &row.4));
+            (SideValue::Point(point), other) | (other, SideValue::Point(point)) => beside(point, other),
+        }
+    }
+
+    /// The judged row, given p alone, p after Holm's correction, and the rows of its family.
+    fn judged(
+        self,
+        found: &Found,
+        (p, p_holm, family): (Option<f64>, Option<f64>, usize),
+        options: &CompareOptions,
+    ) -> Judged {
+        let Drafted { arm, base, row, .. } = self;
+        let same = one_machine(arm, base);
+        let mut held = surroundings(&row.arm, &row.base, found, same);
+        held.bound = Bound::between((arm, &row.arm), (base, &row.base));
+        let margin = margin(paired_by_block(arm, base) && same, options);
+        let raised = step::raised(margin, (arm, &row.arm), (base, &row.base));
         let margin = raised.as_ref().map_or(margin, |raised| raised.margin);
-        let mut judged = conclude(row, &found, &Corrected { p: p[i], p_holm, family, margin, raised }, &held);
+        let mut judged = conclude(row, found, &Corrected { p, p_holm, family, margin, raised }, &held);
         (judged.row.arm, judged.row.base) = (arm.side.name.clone(), base.side.name.clone());
         value::price(&mut judged.row, arm.side, base.side, options);
         judged
-    });
-    judged.collect()
-}
-
-/// A row before it is judged: its key, direction, whether it is a headline, and what the arm and the base say.
-type Candidate<'p, 'a> = (RowKey, Better, bool, Said<'p, 'a>, Said<'p, 'a>);
-
-/// Every row that both sides have, measured or published.
-fn candidates<'p, 'a>(
-    arm: &'p Prepared<'a>,
-    base: &'p Prepared<'a>,
-    variants: &BTreeSet<RowKey>,
-    options: &CompareOptions,
-) -> Vec<Candidate<'p, 'a>> {
-    let mut rows: Vec<Candidate<'p, 'a>> = Vec::new();
-    for key in keys(arm, base) {
-        let Some(better) = base.better(&key).or_else(|| arm.better(&key)) else { continue };
-        if variants.contains(&key) {
-            rows.extend(each_variant(arm, base, &key, better));
-            continue;
-        }
-        let (Some(of_arm), Some(of_base)) = (arm.says(&key, better), base.says(&key, better)) else {
-            continue;
-        };
-        let headline = [&of_arm, &of_base].iter().all(|said| match said {
-            Said::Measured(row) => row.headline,
-            Said::Point(_) => true,
-        });
-        rows.push((key, better, headline, of_arm, of_base));
-    }
-    if !options.all {
-        one_for_each_point(&mut rows, options);
-    }
-    rows
-}
-
-/// Rows beside which some published machine has several figures, told apart by what only it states.
-fn variants(prepared: &[Prepared<'_>]) -> BTreeSet<RowKey> {
-    let several = |key: &RowKey, better: Better| {
-        prepared.iter().any(|side| {
-            !side.rows.contains_key(key) && all_published_for(key, better, &side.side.published).len() > 1
-        })
-    };
-    let rows = prepared.iter().flat_map(|side| &side.rows);
-    rows.filter(|(key, row)| several(key, row.better)).map(|(key, _)| key.clone()).collect()
-}
-
-/// A measured row beside each of the published figures that fit it equally, as a row of its own.
-fn each_variant<'p, 'a>(
-    arm: &'p Prepared<'a>,
-    base: &'p Prepared<'a>,
-    key: &RowKey,
-    better: Better,
-) -> Vec<Candidate<'p, 'a>> {
-    let stated = |point: &Match<'_>| RowKey { params: key.params.with(&point.stated), ..key.clone() };
-    let points = |side: &'p Prepared<'a>| all_published_for(key, better, &side.side.published).into_iter();
-    let said = |row: &'p Row<'a>| Said::Measured(row);
-    match (arm.rows.get(key), base.rows.get(key)) {
-        (Some(row), None) => points(base)
-            .map(|point| (stated(&point), better, row.headline, said(row), Said::Point(point)))
-            .collect(),
-        (None, Some(row)) => points(arm)
-            .map(|point| (stated(&point), better, row.headline, Said::Point(point), said(row)))
-            .collect(),
-        (Some(of_arm), Some(of_base)) if of_arm.better == of_base.better => {
-            vec![(key.clone(), better, of_arm.headline && of_base.headline, said(of_arm), said(of_base))]
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Where a published figure leaves so much open that several of our rows match it: a headline before others, then the
-/// row with the most parameters as they usually are.
-fn one_for_each_point(rows: &mut Vec<Candidate<'_, '_>>, options: &CompareOptions) {
-    let figure = |row: &Candidate<'_, '_>| match (&row.3, &row.4) {
-        (Said::Measured(_), Said::Point(point)) | (Said::Point(point), Said::Measured(_)) => {
-            Some(std::ptr::from_ref(point.row))
-        }
-        _ => None,
-    };
-    let usual = |key: &RowKey| {
-        let card = options.cards.iter().find(|card| card.name == key.instrument);
-        let is_default = |(name, value): &(&String, &String)| {
-            card.and_then(|card| card.param(name)).is_some_and(|spec| spec.default == value.as_str())
-        };
-        key.params.0.iter().filter(is_default).count()
-    };
-    let figures: Vec<_> = rows.iter().map(|row| (figure(row), (row.2, usual(&row.0)))).collect();
-    let mut at = 0;
-    rows.retain(|_| {
-        let (own, worth) = figures[at];
-        let like = |other: &(Option<*const _>, _)| other.0 == own;
-        let better = figures.iter().any(|other| like(other) && other.1 > worth);
-        let earlier = figures[..at].iter().any(|other| like(other) && other.1 == worth);
-        at += 1;
-        own.is_none() || !(better || earlier)
-    });
-}
-
-/// Keys in the order of the base, then those of the arm; published ones only where the base names them.
-fn keys(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<RowKey> {
-    let mut all = base.order.clone();
-    all.extend(arm.order.iter().filter(|key| !base.rows.contains_key(key)).cloned());
-    let only_published = arm.rows.is_empty() && base.rows.is_empty();
-    if only_published {
-        all.extend(base.side.published.iter().map(RowKey::published));
-    }
-    all
-}
-
-/// Both sides are single runs of one interleaved study.
-pub fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
-    match (arm.side.runs.as_slice(), base.side.runs.as_slice()) {
-        ([a], [b]) => !a.head.study.is_empty() && a.head.study == b.head.study,
-        _ => false,
     }
 }
 
@@ -238,12 +146,6 @@ pub fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
 fn one_machine(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
     let mut ids = [arm, base].into_iter().flat_map(|side| &side.side.runs).map(|run| &run.head.machine_id);
     ids.next().is_some_and(|first| ids.all(|id| id == first))
-}
-
-/// The margin asked for, or the usual one.
-pub(super) fn margin(arms: bool, options: &CompareOptions) -> Margin {
-    let usual = if arms { Margin::ARMS } else { Margin::MACHINES };
-    options.margin.and_then(Margin::new).unwrap_or(usual)
 }
 
 /// Causes other than the compared machines or arms that may explain a difference.
@@ -255,8 +157,13 @@ struct Surroundings {
 }
 
 /// Environmental doubts of both sides. Empty for interleaved arms on one machine that share them: there they cancel.
-fn surroundings(arm: &Said<'_, '_>, base: &Said<'_, '_>, found: &Found, one_machine: bool) -> Surroundings {
-    let (Said::Measured(arm), Said::Measured(base)) = (arm, base) else {
+fn surroundings(
+    arm: &SideValue<'_, '_>,
+    base: &SideValue<'_, '_>,
+    found: &Found,
+    one_machine: bool,
+) -> Surroundings {
+    let (SideValue::Measured(arm), SideValue::Measured(base)) = (arm, base) else {
         return Surroundings::default();
     };
     let either = || if arm.met().is_empty() { base.met().to_vec() } else { arm.met().to_vec() };
@@ -280,7 +187,7 @@ struct Context<'c, 'a> {
     options: &'c CompareOptions,
 }
 
-fn measured(context: &Context<'_, '_>, arm: &Row<'_>, base: &Row<'_>) -> Found {
+fn measured(context: &Context<'_, '_>, arm: &SideRow<'_>, base: &SideRow<'_>) -> Found {
     let refused = |side: &Prepared<'_>, text: String| {
         Found::Refused(Reason::Refused { side: Some(side.side.name.clone()), text })
     };
@@ -310,8 +217,8 @@ pub fn blocks(entries: &[&Entry<'_>]) -> Vec<(u64, f64)> {
 
 /// Two rows run against run, even where they share blocks: what changes from run to run is in the interval.
 pub fn run_against_run(
-    arm: (&Prepared<'_>, &Row<'_>),
-    base: (&Prepared<'_>, &Row<'_>),
+    arm: (&Prepared<'_>, &SideRow<'_>),
+    base: (&Prepared<'_>, &SideRow<'_>),
     key: &RowKey,
     options: &CompareOptions,
 ) -> Option<Between> {
@@ -366,8 +273,8 @@ fn earlier(context: &Context<'_, '_>, side: &Prepared<'_>, hand: &[&Entry<'_>]) 
 }
 
 /// A published point on either side: a plain ratio.
-fn beside(point: &Match<'_>, other: &Said<'_, '_>) -> Found {
-    if let Said::Measured(row) = other
+fn beside(point: &Match<'_>, other: &SideValue<'_, '_>) -> Found {
+    if let SideValue::Measured(row) = other
         && let Err(text) = row.speaking()
     {
         return Found::Refused(Reason::Refused { side: None, text });
@@ -394,14 +301,14 @@ struct Corrected {
 
 /// The row without the sides' names and prices.
 fn conclude(
-    (key, better, headline, of_arm, of_base): Candidate<'_, '_>,
+    Candidate { key, better, headline, arm: of_arm, base: of_base }: Candidate<'_, '_>,
     found: &Found,
     corrected: &Corrected,
     around: &Surroundings,
 ) -> Judged {
-    let value = |said: &Said<'_, '_>| match said {
-        Said::Measured(row) => row.value(),
-        Said::Point(point) => Some(point.row.value),
+    let value = |said: &SideValue<'_, '_>| match said {
+        SideValue::Measured(row) => row.value(),
+        SideValue::Point(point) => Some(point.row.value),
     };
     let (arm_value, base_value) = (value(&of_arm), value(&of_base));
     let plain = || Some(arm_value? / base_value?).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
@@ -415,8 +322,8 @@ fn conclude(
     };
     let (floor, noise) = floor(found);
     let doubts = [&of_arm, &of_base].into_iter().find_map(|said| match said {
-        Said::Measured(row) => row.doubt(),
-        Said::Point(_) => None,
+        SideValue::Measured(row) => row.doubt(),
+        SideValue::Point(_) => None,
     });
     let (verdict, held) = judge(found, corrected, better, around);
     let row = RowDoc {
@@ -447,7 +354,7 @@ fn conclude(
                 why::reasons(found, verdict, margin, corrected.family, doubts)
             }
         },
-        point: [&of_arm, &of_base].into_iter().any(|said| matches!(said, Said::Point(_))),
+        point: [&of_arm, &of_base].into_iter().any(|said| matches!(said, SideValue::Point(_))),
         per_price: None,
         per_watt: None,
     };
@@ -521,7 +428,10 @@ mod tests {
     }
 
     fn row(sides: &[Side<'_>], metric: &str) -> RowDoc {
-        let doc = compare(sides, &CompareOptions { all: true, ..CompareOptions::default() });
+        let doc = compare(
+            sides,
+            &CompareOptions { all: true, cards: instruments::cards(), ..CompareOptions::default() },
+        );
         doc.rows.into_iter().find(|row| row.metric == metric).unwrap()
     }
 

@@ -10,7 +10,10 @@ use model::data::{Published, RunData, Series};
 use model::params::parse_bytes;
 use model::{Better, Cards, Params, Plan, Samples, Unit};
 
-use super::Side;
+use super::side::Side;
+
+/// The parameter that says where a figure was measured.
+const CPUS: &str = "cpus";
 
 /// The identity of a row across sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,12 +26,12 @@ pub struct RowKey {
 }
 
 impl RowKey {
-    pub fn of(series: &Series, run: &RunData, dropped: &BTreeSet<String>) -> RowKey {
+    pub fn of_series(series: &Series, run: &RunData, dropped: &BTreeSet<String>) -> RowKey {
         let key = &series.key;
         let mut params = key.params.clone();
         params.0.retain(|name, _| !dropped.contains(name));
         for (name, value) in &mut params.0 {
-            if asked_auto(&run.plan, &key.instrument, name) {
+            if name == CPUS && asked_auto(&run.plan, &key.instrument, name) {
                 "auto".clone_into(value);
             }
         }
@@ -48,7 +51,7 @@ impl RowKey {
     }
 
     pub fn samples(&self, cards: Cards) -> Samples {
-        Samples::of(cards, &self.instrument)
+        Samples::for_instrument(cards, &self.instrument)
     }
 
     /// `mem-latency latency mode=stride`.
@@ -57,7 +60,8 @@ impl RowKey {
     }
 }
 
-/// A parameter left to the machine (`cpus=auto`) is the same request everywhere, whatever it came to.
+/// CPUs left to the machine (`cpus=auto`) are the same request everywhere, whichever they came to. Any other parameter
+/// that the machine chose, such as the range of a chain, is a part of what was measured.
 fn asked_auto(plan: &Plan, instrument: &str, name: &str) -> bool {
     let mut cells = plan.cells.iter().filter(|cell| cell.instrument == instrument).peekable();
     cells.peek().is_some() && cells.all(|cell| cell.params.get(name) == Some("auto"))
@@ -111,7 +115,6 @@ pub struct Match<'p> {
 }
 
 /// The published figure that matches best: the most shared parameters, then the fewest of its own.
-#[must_use]
 pub fn published_for<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Option<Match<'p>> {
     let fitting = fitting(key, better, published);
     let others = fitting.len().saturating_sub(1);
@@ -120,7 +123,6 @@ pub fn published_for<'p>(key: &RowKey, better: Better, published: &'p [Published
 
 /// Every published figure that shares as many parameters with the row as the best one does: they differ only in what
 /// they alone state.
-#[must_use]
 pub fn all_published_for<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Vec<Match<'p>> {
     let fitting = fitting(key, better, published);
     let Some(most) = fitting.first().map(|row| shared(key, row)) else { return Vec::new() };
@@ -234,6 +236,24 @@ mod tests {
         assert_eq!(found.open, ["threads"]);
         assert_eq!(published_for(&ours, Better::Lower, &rows), None);
         assert_eq!(published_for(&key("impl=table;size=1KiB"), Better::Higher, &rows), None);
+    }
+
+    #[test]
+    fn what_the_machine_chose_is_part_of_the_row() {
+        let key_of = |came_to: &str| {
+            let asked = Params::parse("cpus=auto;range=auto").unwrap();
+            let mut run = crate::loads::planted::empty();
+            run.plan.cells =
+                vec![model::Cell { instrument: "chain".into(), params: asked, headline: Vec::new() }];
+            let series = Series {
+                key: SeriesKey { instrument: "chain".into(), ..point(came_to, 1, 1.0).key },
+                better: Better::Lower,
+                points: Vec::new(),
+            };
+            RowKey::of_series(&series, &run, &BTreeSet::new())
+        };
+        assert_eq!(key_of("cpus=0;range=1GiB"), key_of("cpus=3;range=1GiB"));
+        assert_ne!(key_of("cpus=0;range=1GiB"), key_of("cpus=0;range=256MiB"));
     }
 
     #[test]

@@ -10,10 +10,11 @@ use model::doc::{IndexDoc, RankDoc, TieDoc};
 use model::{Better, Cards, Samples};
 use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Rank, Verdict};
 
-use super::judge::{Judged, Pairs};
+use super::judge::Pairs;
+use super::judged::Judged;
 use super::matching::RowKey;
-use super::prepare::Prepared;
-use crate::say;
+use super::prepared::Prepared;
+use model::format;
 
 /// Ranks figure by figure, the best side first, and which neighbours cannot be told apart.
 pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> (Vec<RankDoc>, Vec<TieDoc>) {
@@ -53,7 +54,7 @@ pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> (Vec<RankDoc>, Vec<Tie
 fn best_first(prepared: &[Prepared<'_>], having: &[usize], key: &RowKey, places: &[Rank]) -> Vec<usize> {
     let good = |at: usize| {
         let row = prepared[having[at]].rows.get(key);
-        let value = row.and_then(super::prepare::Row::value).unwrap_or(f64::NAN);
+        let value = row.and_then(super::prepared::SideRow::value).unwrap_or(f64::NAN);
         if row.is_some_and(|row| row.better == Better::Lower) { -value } else { value }
     };
     let mut order: Vec<usize> = (0..having.len()).collect();
@@ -81,14 +82,14 @@ fn headlines(prepared: &[Prepared<'_>]) -> Vec<RowKey> {
 fn matrix(pairs: &Pairs, sides: &[usize], key: &RowKey) -> Matrix {
     Matrix::from_pairs(sides.len(), |i, j| {
         // Sides are ascending, so the later one is the arm of the pair.
-        let judged = pairs.of(sides[j], sides[i]).iter().find(|judged| judged.key == *key);
+        let judged = pairs.rows(sides[j], sides[i]).iter().find(|judged| judged.key == *key);
         judged.map_or(Verdict::CannotTell(Held::Interval), |judged| judged.verdict).reversed()
     })
 }
 
 pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize, cards: Cards) -> IndexDoc {
     let base = &prepared[0];
-    let judged = pairs.of(arm, 0);
+    let judged = pairs.rows(arm, 0);
     // Of periods what was judged counts, which is not what was measured.
     let of_periods = |key: &&RowKey| key.samples(cards) == Samples::Periods;
     let heads = judged.iter().filter(|judged| judged.row.headline);
@@ -115,9 +116,9 @@ pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize, cards: Cards)
         Err(IndexError::Missing(which)) => {
             let known = which.iter().filter_map(|i| wanted.get(*i));
             let names: BTreeSet<String> = known.map(|key| key.instrument.clone()).collect();
-            let (missing, all) = (which.len(), say::count(wanted.len(), "headline figure"));
+            let (missing, all) = (which.len(), format::count(wanted.len(), "headline figure"));
             let names: Vec<String> = names.into_iter().collect();
-            doc.why = Some(format!("{missing} of {all} missing, of {}", say::list(&names)));
+            doc.why = Some(format!("{missing} of {all} missing, of {}", format::list(&names)));
         }
     }
     doc

@@ -8,23 +8,24 @@
 use std::collections::BTreeSet;
 
 use model::doc::BesideDoc;
-use model::traffic::{CutSide, Group, INSTRUMENT, Traffic};
+use model::traffic::{CutSide, INSTRUMENT, ServerGroup, Traffic};
 use model::why::Reason;
 use model::{Finding, Samples};
 use stats::Margin;
 
-use super::judge::Judged;
+use super::judged::{Judged, margin};
 use super::matching::RowKey;
-use super::prepare::Prepared;
-use super::{CompareOptions, Side};
+use super::prepared::Prepared;
+use super::side::{CompareOptions, Side};
 use crate::traffic;
+use crate::traffic::draft::{Pair, resamples};
 
 /// The requests that a side served.
 pub struct Served {
     /// The label that its log was read under: resamples are drawn by it, so that verdicts are those of `boxscore logs`.
     read_as: String,
     /// By the side's name.
-    group: Group,
+    group: ServerGroup,
     cut: Option<CutSide>,
     /// By the side's name.
     pub beside: Option<BesideDoc>,
@@ -71,8 +72,8 @@ impl Served {
     }
 
     /// Compares this side with another one.
-    fn found(&self, base: &Served, margin: Margin) -> traffic::Pair {
-        let mut rng = traffic::resamples(traffic::SEED, &self.read_as, &base.read_as);
+    fn found(&self, base: &Served, margin: Margin) -> Pair {
+        let mut rng = resamples(traffic::SEED, &self.read_as, &base.read_as);
         match self.cut.as_ref().zip(base.cut.as_ref()).filter(|(arm, base)| arm.is_opposite(base)) {
             Some((of_arm, of_base)) => {
                 let side = |group, cut| traffic::cut::Side { group, cut };
@@ -84,8 +85,8 @@ impl Served {
 }
 
 /// Adds what was served in other hours.
-fn add(sum: &mut Group, other: Group) {
-    let mean = |group: &Group| Some((group.mean_of_ratios?, group.requests as f64));
+fn add(sum: &mut ServerGroup, other: ServerGroup) {
+    let mean = |group: &ServerGroup| Some((group.mean_of_ratios?, group.requests as f64));
     sum.mean_of_ratios = match (mean(sum), mean(&other)) {
         (Some((a, n)), Some((b, m))) if n + m > 0.0 => Some((a * n + b * m) / (n + m)),
         _ => None,
@@ -128,10 +129,8 @@ pub fn judge(
         explain(judged, both.is_some());
     }
     let Some((of_arm, of_base)) = both else { return Vec::new() };
-    let wanted =
-        |metric: &str| options.metric.as_deref().is_none_or(|name| name == metric || name == INSTRUMENT);
-    let found = of_arm.found(of_base, super::judge::margin(false, options));
-    for concluded in found.rows.into_iter().filter(|concluded| wanted(&concluded.row.metric)) {
+    let found = of_arm.found(of_base, margin(false, options));
+    for concluded in found.rows {
         let mut row = concluded.row;
         super::value::price(&mut row, arm.side, base.side, options);
         let key = RowKey {
@@ -182,7 +181,7 @@ mod tests {
     fn run(name: &str, from: i64, us: f64, is_after: Option<bool>) -> RunData {
         let mut run = planted::empty();
         (run.head.id, run.head.machine_id) = (name.into(), name.into());
-        let mut group = Group { label: name.into(), ..Group::default() };
+        let mut group = ServerGroup { label: name.into(), ..ServerGroup::default() };
         let mut buckets = Vec::new();
         for quarter in 0..192i64 {
             let requests = 50 + quarter as u64 % 7;
@@ -234,13 +233,13 @@ mod tests {
     #[test]
     fn resamples_are_drawn_once_for_each_pair() {
         let runs = [run("a", 0, 2000.0, None), run("b", 0, 1000.0, None), run("c", 0, 1500.0, None)];
-        traffic::DRAWN.set(0);
+        traffic::draft::DRAWN.set(0);
         let two = of(&[&runs[0], &runs[1]]);
-        assert_eq!(traffic::DRAWN.get(), 1);
+        assert_eq!(traffic::draft::DRAWN.get(), 1);
         assert_eq!(speed(&two).verdict, VerdictWord::Better, "{:?}", speed(&two));
-        traffic::DRAWN.set(0);
+        traffic::draft::DRAWN.set(0);
         of(&[&runs[0], &runs[1], &runs[2]]);
-        assert_eq!(traffic::DRAWN.get(), 3);
+        assert_eq!(traffic::draft::DRAWN.get(), 3);
     }
 
     #[test]

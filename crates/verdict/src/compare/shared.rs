@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use model::data::RunData;
 use model::id::short;
 
-use super::Side;
 use super::matching::arm_name;
+use super::side::Side;
 
 /// The sides without what they share, and a note for each that gave runs up.
 pub fn apart<'a>(sides: &[Side<'a>]) -> (Vec<Side<'a>>, Vec<String>) {

@@ -6,11 +6,13 @@
 //! single operations that are timed one by one within a take.
 
 use model::data::{RunData, Series};
+use model::metrics::machine;
+use model::names::instrument;
 use model::{Phase, Validity, why};
 use stats::Margin;
 
-use super::prepare::{Prepared, Row, Said};
-use crate::rules::{self, Ruling};
+use super::prepared::{Prepared, SideRow, SideValue};
+use crate::ruling::{Ruling, validity_of};
 
 /// A margin raised to what the clocks can show.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,11 +24,11 @@ pub struct Raised {
 /// The margin of a row, and why, where the clock of either side is too coarse for the one asked for.
 pub fn raised(
     margin: Margin,
-    arm: (&Prepared<'_>, &Said<'_, '_>),
-    base: (&Prepared<'_>, &Said<'_, '_>),
+    arm: (&Prepared<'_>, &SideValue<'_, '_>),
+    base: (&Prepared<'_>, &SideValue<'_, '_>),
 ) -> Option<Raised> {
     let sides = [arm, base].into_iter().filter_map(|(side, said)| {
-        let Said::Measured(row) = said else { return None };
+        let SideValue::Measured(row) = said else { return None };
         let (step, window) = (side.step?, window(row)?);
         let margin = margin.at_least_quantum(step, window);
         let reason = why::Raised {
@@ -43,15 +45,16 @@ pub fn raised(
 
 /// The step that a run found, where the figure was not refused.
 pub fn step_of(run: &RunData, rulings: &[Ruling]) -> Option<f64> {
-    let timer = |one: &Series| one.key.instrument == "timer" && one.key.metric == "step";
-    let stands = |at: usize| rules::of_series(rulings, at).0 != Validity::Invalid;
+    let timer =
+        |one: &Series| one.key.instrument == instrument::TIMER && one.key.metric == machine::STEP.name();
+    let stands = |at: usize| validity_of(rulings, at).0 != Validity::Invalid;
     let (_, series) = run.series.iter().enumerate().find(|(at, one)| timer(one) && stands(*at))?;
     let step = stats::median(&series.measured()).filter(|step| *step > 0.0)?;
     seconds(series).filter(|window| step < *window).map(|_| step)
 }
 
 /// How long the shortest speaking run's takes of a row lasted.
-fn window(row: &Row<'_>) -> Option<f64> {
+fn window(row: &SideRow<'_>) -> Option<f64> {
     row.speaking().ok()?.iter().filter_map(|entry| seconds(entry.series)).reduce(f64::min)
 }
 

@@ -8,7 +8,7 @@ use model::data::Price;
 use model::doc::{RowDoc, VerdictWord};
 use stats::Verdict;
 
-use super::{CompareOptions, Side};
+use super::side::{CompareOptions, Side};
 
 /// Fills in what a row is worth for its price and its power.
 pub fn price(row: &mut RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions) {

@@ -3,7 +3,7 @@
 use model::why::{self, Blocks, Cause, Needed, NoInterval, Point, Reason, Repeat, Why};
 use stats::{Held, Margin, Verdict};
 
-use super::judge::Found;
+use super::judged::Found;
 use super::matching::Match;
 use super::step::Raised;
 
@@ -74,7 +74,7 @@ fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Optio
 /// The description of a published point, with the parameters that it leaves open.
 pub fn point(point: &Match<'_>) -> Reason {
     Reason::Point(Point {
-        study: Some(point.row.study.clone()).filter(|study| study != "pasted"),
+        study: (!point.row.is_pasted()).then(|| point.row.study.clone()),
         open: point.open.clone(),
         stated: point.stated.to_string(),
         others: point.others as u64,

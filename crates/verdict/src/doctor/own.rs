@@ -5,11 +5,10 @@ use model::data::RunData;
 use model::doc::CheckDoc;
 use model::finding::Rule;
 
-use super::Check;
+use super::check::Check;
 use crate::rules::findings;
 
 /// `Err` says why there is no run to look at.
-#[must_use]
 pub fn own_cost(newest: Result<&RunData, String>) -> CheckDoc {
     let check = Check { key: "own-cost", wanted: "under 1 % of one core" };
     let run = match newest {

@@ -3,7 +3,7 @@
 use model::Fact;
 use model::doc::CheckDoc;
 
-use super::{Check, is_virtual, shown};
+use super::check::{Check, is_virtual, shown};
 
 pub fn governor(facts: &[Fact]) -> CheckDoc {
     let check = Check { key: "governor", wanted: "performance" };

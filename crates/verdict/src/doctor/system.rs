@@ -3,8 +3,9 @@
 use model::doc::CheckDoc;
 use model::{Fact, Unit};
 
-use super::{Check, Live, chosen, is_virtual, shown};
-use crate::{facts, say};
+use super::check::{Check, Live, chosen, is_virtual, shown};
+use crate::facts;
+use model::format;
 
 /// CPUs that others may keep busy.
 const QUIET: f64 = 0.05;
@@ -33,10 +34,10 @@ pub fn steal(facts: &[Fact], live: &Live) -> CheckDoc {
     let check = Check { key: "steal", wanted: "0 %" };
     match live.steal_share {
         Some(share) if share > 0.01 => check.bad(
-            say::percent(share),
+            format::percent(share),
             "repeat it later, or move to a dedicated host: the neighbours are busy",
         ),
-        Some(share) if share > 0.0 => check.warn(say::percent(share), "repeat it at a quieter time"),
+        Some(share) if share > 0.0 => check.warn(format::percent(share), "repeat it at a quieter time"),
         Some(_) if is_virtual(facts).is_some() => check.ok("0 %, as far as the hypervisor tells"),
         Some(_) => check.ok("0 %"),
         None => check.unknown("CPU times cannot be read"),
@@ -63,7 +64,7 @@ pub fn quota(facts: &[Fact], live: &Live) -> CheckDoc {
     let stopped =
         stopped.map_or(String::new(), |periods| format!(", which stopped us in {periods:.0} periods so far"));
     match (facts::number(facts, "cgroup.cpu.quota"), facts::text(facts, "cgroup.cpu.quota")) {
-        (Some(cpus), _) => check.bad(format!("{} CPUs{stopped}", say::digits(cpus)), how),
+        (Some(cpus), _) => check.bad(format!("{} CPUs{stopped}", format::number(cpus)), how),
         (None, Some("none")) => check.ok("none"),
         (None, Some(other)) => check.unknown(other.to_owned()),
         (None, None) => check.absent(facts, "cgroup.cpu.quota"),
@@ -88,7 +89,7 @@ pub fn memory_limit(facts: &[Fact]) -> CheckDoc {
     let check = Check { key: "memory-limit", wanted: "none" };
     match (facts::number(facts, "cgroup.memory.limit"), facts::text(facts, "cgroup.memory.limit")) {
         (Some(bytes), _) => check.warn(
-            say::quantity(bytes, Unit::Byte),
+            format::quantity(bytes, Unit::Byte),
             "sudo systemctl set-property --runtime UNIT MemoryMax=infinity, or start the container without a limit",
         ),
         (None, Some("none")) => check.ok("none"),
@@ -114,13 +115,13 @@ pub fn swap(facts: &[Fact], live: &Live) -> CheckDoc {
     let check = Check { key: "swap", wanted: "none in use" };
     match (live.swap_used_bytes, facts::number(facts, "memory.swap.bytes")) {
         (Some(used), _) if used > 0.0 => {
-            let found = format!("{} in use", say::quantity(used, Unit::Byte));
+            let found = format!("{} in use", format::quantity(used, Unit::Byte));
             check.warn(found, "sudo swapoff -a && sudo swapon -a (needs that much free memory)")
         }
         (Some(_), _) => check.ok("none in use"),
         (None, Some(0.0)) => check.ok("none"),
         (None, Some(bytes)) => {
-            check.unknown(format!("{} configured, use unknown", say::quantity(bytes, Unit::Byte)))
+            check.unknown(format!("{} configured, use unknown", format::quantity(bytes, Unit::Byte)))
         }
         (None, None) => check.absent(facts, "memory.swap.bytes"),
     }
@@ -130,7 +131,8 @@ pub fn free_memory(facts: &[Fact], live: &Live) -> CheckDoc {
     let check = Check { key: "free-memory", wanted: "a quarter of all memory" };
     match (live.free_memory_bytes, facts::number(facts, "memory.bytes")) {
         (Some(free), Some(all)) if all > 0.0 => {
-            let found = format!("{} of {}", say::quantity(free, Unit::Byte), say::quantity(all, Unit::Byte));
+            let found =
+                format!("{} of {}", format::quantity(free, Unit::Byte), format::quantity(all, Unit::Byte));
             if free < all / 4.0 {
                 check.warn(found, "end what holds memory: `ps aux --sort=-rss | head`")
             } else {
@@ -138,7 +140,7 @@ pub fn free_memory(facts: &[Fact], live: &Live) -> CheckDoc {
             }
         }
         (Some(free), _) => {
-            check.unknown(format!("{} free, of an unknown total", say::quantity(free, Unit::Byte)))
+            check.unknown(format!("{} free, of an unknown total", format::quantity(free, Unit::Byte)))
         }
         (None, _) => check.unknown("free memory cannot be read"),
     }

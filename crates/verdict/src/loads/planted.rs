@@ -73,6 +73,7 @@ fn takes(run: &mut RunData, arm: u32) -> Vec<u64> {
     run.takes.extend(seqs.iter().map(|&seq| TakeHead {
         seq,
         block: u32::try_from(seq - first).unwrap(),
+        sitting: 0,
         phase: Phase::Measured,
         cell,
         arm,
@@ -107,6 +108,7 @@ pub fn series(
     let points = points.iter().map(|(seq, value)| Point {
         seq: *seq,
         block: block(*seq),
+        sitting: 0,
         phase: Phase::Measured,
         at_ns: seq * 1_000_000_000,
         window_ns: 900_000_000,

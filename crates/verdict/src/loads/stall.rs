@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use model::finding::Stall;
+use model::metrics::load;
 use model::{Phase, Value};
 
 use super::Load;
@@ -17,11 +18,10 @@ const DISTANCES: f64 = 20.0;
 const ANSWERS: f64 = 3.0;
 
 /// `None` where no take had one.
-#[must_use]
 pub fn longest(load: &Load<'_>) -> Option<Stall> {
-    let (longs, starts) = (load.by_take("longest-stall"), load.by_take("longest-stall-at"));
-    let in_flight = load.by_take("longest-stall-waiting");
-    let (last, requests) = (load.by_take("answering-time"), load.by_take("requests"));
+    let (longs, starts) = (load.by_take(&load::STALL), load.by_take(&load::STALL_AT));
+    let in_flight = load.by_take(&load::STALL_WAITING);
+    let (last, requests) = (load.by_take(&load::ANSWERING), load.by_take(&load::REQUESTS));
     let usual = usual(load);
     let is_one = |seq: &u64, long: f64| {
         let distance = last.get(seq).zip(requests.get(seq)).map(|(last, requests)| last / requests.max(1.0));
@@ -44,7 +44,7 @@ pub fn longest(load: &Load<'_>) -> Option<Stall> {
 
 /// The median service time by take.
 fn usual(load: &Load<'_>) -> BTreeMap<u64, f64> {
-    let whole = load.of("service-times").filter(|(_, _, part)| part.is_empty());
+    let whole = load.of(load::SERVICES.name()).filter(|(_, _, part)| part.is_empty());
     let points = whole.flat_map(|(_, series, _)| &series.points).filter(|one| one.phase == Phase::Measured);
     let median = points.filter_map(|point| match &point.value {
         Value::Histogram(times) => Some((point.seq, times.quantile_ns(0.5)? as f64 / 1e9)),
@@ -72,13 +72,18 @@ mod tests {
     #[test]
     fn a_stall_is_told_with_what_waited() {
         let run = one("arrivals=constant;rate=1000", &STALLED);
-        let stall = longest(&of_run(&run)[0]).unwrap();
+        let stall = longest(&of_run(&run, instruments::cards())[0]).unwrap();
         let says = "no answer for 980 ms from 3.20 s on, while about 980 requests came due (in 8 of 8 takes; the longest)";
         assert_eq!(stall.text(), says);
         let closed: Vec<(&str, f64)> =
             STALLED.into_iter().filter(|(name, _)| *name != "offered-load").collect();
         let run = one("arrivals=closed", &closed);
-        assert!(longest(&of_run(&run)[0]).unwrap().text().contains("on, while 50 requests waited (in 8"));
+        assert!(
+            longest(&of_run(&run, instruments::cards())[0])
+                .unwrap()
+                .text()
+                .contains("on, while 50 requests waited (in 8")
+        );
     }
 
     #[test]
@@ -90,13 +95,16 @@ mod tests {
             }
             let mut run = crate::loads::planted::empty();
             let seqs = load(&mut run, "arrivals=closed", &figures);
-            times(&mut run, &seqs, "service-times", "arrivals=closed", &[(service_us, 100)]);
-            longest(&of_run(&run)[0]).is_some()
+            times(&mut run, &seqs, load::SERVICES.name(), "arrivals=closed", &[(service_us, 100)]);
+            longest(&of_run(&run, instruments::cards())[0]).is_some()
         };
         assert!(with(&[], 1_000));
         assert!(!with(&[], 900_000), "each answer takes that long");
         assert!(!with(&[("requests", 50.0)], 1_000), "ten a second");
         assert!(!with(&[("longest-stall", 0.2)], 1_000));
-        assert_eq!(longest(&of_run(&one("connections=1", &[("throughput", 1.0)]))[0]), None);
+        assert_eq!(
+            longest(&of_run(&one("connections=1", &[("throughput", 1.0)]), instruments::cards())[0]),
+            None
+        );
     }
 }

@@ -1,8 +1,9 @@
-//! What loads of one setup say of each other: whether more generators or more connections reach more.
+//! Comparison of loads of one setup: do more generators or more connections reach more?
 //!
 //! More means a median that is over 5 % higher, with a quarter of its takes above three quarters of the other's.
 
 use model::finding::generator_bound::{Cause, Settled};
+use model::metrics::load;
 
 use super::{Core, Load};
 
@@ -16,7 +17,7 @@ pub const OTHERS: f64 = 0.25;
 /// Who uses less of its core than this does not compete for it: the scheduler gives that to anyone who asks.
 pub const COMPETES: f64 = 0.05;
 
-/// Whether the load generator set a figure.
+/// Role of the load generator in a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Generator {
     /// It did: the figure is a lower bound of what the server can do.
@@ -32,20 +33,18 @@ pub enum Generator {
 
 impl Generator {
     /// The figure is a lower bound of what the server can do.
-    #[must_use]
     pub const fn is_bound(&self) -> bool {
         matches!(self, Generator::Bound(_))
     }
 }
 
-/// Whether the generator set this load's figures, going by its core and by the loads with more and fewer generators.
-#[must_use]
+/// Role of the generator in this load's figures, by its core and by the loads with more and fewer generators.
 pub fn generator(load: &Load<'_>, all: &[Load<'_>]) -> Generator {
     // Its share of a core over a few ticks tells nothing.
     if load.too_short().is_some() {
         return Generator::Unknown;
     }
-    let share = load.median("generator-share");
+    let share = load.median(&load::SHARE);
     let own = load.number("generators").unwrap_or(1.0);
     let others: Vec<(&Load<'_>, f64)> = siblings(load, all, "generators").collect();
     let larger = others.iter().filter(|(_, generators)| *generators > own);
@@ -77,7 +76,6 @@ pub fn generator(load: &Load<'_>, all: &[Load<'_>]) -> Generator {
 }
 
 /// The load with more connections that reaches the most, where that is more: its connections, and the ratio.
-#[must_use]
 pub fn more_connections(load: &Load<'_>, all: &[Load<'_>]) -> Option<(f64, f64)> {
     let own = load.number("connections")?;
     let larger = siblings(load, all, "connections").filter(|(_, connections)| *connections > own);
@@ -124,15 +122,14 @@ fn starved(load: &Load<'_>, share: f64) -> Option<Cause> {
 /// A load whose generators are known to have had room.
 fn is_free(load: &Load<'_>) -> bool {
     let shared = load.cores().iter().any(|core| core.role == "both");
-    !shared && load.median("generator-share").is_some_and(|share| share <= CEILING)
+    !shared && load.median(&load::SHARE).is_some_and(|share| share <= CEILING)
 }
 
 /// A core or the busiest thread of the server is at its ceiling.
-#[must_use]
 pub fn server_at_ceiling(load: &Load<'_>) -> bool {
     let at = |share: f64| share >= CEILING;
     load.server_cores().iter().any(|core: &Core| at(core.taken()))
-        || load.median("server-thread-share").is_some_and(at)
+        || load.median(&load::SERVER_THREAD).is_some_and(at)
 }
 
 #[cfg(test)]
@@ -147,7 +144,7 @@ mod tests {
         let mut run = empty();
         load(&mut run, "generators=1", &[("throughput", first), ("generator-share", share)]);
         load(&mut run, "generators=2", &[("throughput", second), ("generator-share", second_share)]);
-        let loads = of_run(&run);
+        let loads = of_run(&run, instruments::cards());
         loads.iter().map(|one| generator(one, &loads)).collect()
     }
 
@@ -155,7 +152,7 @@ mod tests {
     fn a_busy_generator_is_bound() {
         let of = |share: f64| {
             let run = one("connections=5", &[("throughput", 10.0), ("generator-share", share)]);
-            let loads = of_run(&run);
+            let loads = of_run(&run, instruments::cards());
             generator(&loads[0], &loads)
         };
         assert!(
@@ -163,7 +160,7 @@ mod tests {
                 && matches!(of(0.8), Generator::Free { .. })
         );
         let run = one("connections=5", &[("throughput", 10.0)]);
-        let loads = of_run(&run);
+        let loads = of_run(&run, instruments::cards());
         assert_eq!(generator(&loads[0], &loads), Generator::Unknown);
     }
 
@@ -177,7 +174,7 @@ mod tests {
                 ("core-softirq;cpu=1;role=generator", 0.1),
             ];
             let run = one(given, &figures);
-            let loads = of_run(&run);
+            let loads = of_run(&run, instruments::cards());
             generator(&loads[0], &loads)
         };
         assert!(matches!(of("connections=5", 0.3), Generator::Bound(Cause::Starved { .. })));
@@ -208,7 +205,7 @@ mod tests {
         load(&mut run, "generators=1", &[("throughput", 1000.0), ("generator-share", 0.95)]);
         let full = [("throughput", 1100.0), ("generator-share", 0.6), ("core-busy;cpu=0;role=server", 0.96)];
         load(&mut run, "generators=2", &full);
-        let loads = of_run(&run);
+        let loads = of_run(&run, instruments::cards());
         assert!(matches!(generator(&loads[1], &loads), Generator::Free { .. }));
     }
 

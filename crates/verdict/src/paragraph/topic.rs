@@ -1,4 +1,4 @@
-//! What a row is about, in people's words.
+//! Topics of a comparison's paragraph: rows of one topic share a clause.
 //!
 //! Known instruments have a topic with a verb; any other one speaks for itself by its name.
 
@@ -25,7 +25,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    pub fn of(row: &RowDoc) -> Topic {
+    pub fn of_row(row: &RowDoc) -> Topic {
         let lower = row.better == Better::Lower;
         match (row.instrument.as_str(), row.metric.as_str()) {
             (traffic::INSTRUMENT, traffic::SPEED) => return Topic::Serving,
@@ -54,11 +54,11 @@ impl Topic {
 
     /// The topics of some rows, each once, in their order of telling.
     pub fn of_all(rows: &[&RowDoc]) -> Vec<Topic> {
-        let all: std::collections::BTreeSet<Topic> = rows.iter().map(|row| Topic::of(row)).collect();
+        let all: std::collections::BTreeSet<Topic> = rows.iter().map(|row| Topic::of_row(row)).collect();
         all.into_iter().collect()
     }
 
-    /// What it is about: `computing`.
+    /// The topic as a noun: `computing`.
     pub fn noun(&self) -> String {
         match self {
             Topic::Compute => "computing".to_owned(),
@@ -72,7 +72,7 @@ impl Topic {
         }
     }
 
-    /// What the topic's clause says of a row: how long against the base, or else how fast.
+    /// Number of a row in the topic's clause: how long against the base for waits, else how fast.
     pub fn factor(&self, row: &RowDoc) -> Option<f64> {
         match self {
             Topic::MemoryWait | Topic::DiskWait(_) | Topic::Work | Topic::Wait(_) => row.ratio,

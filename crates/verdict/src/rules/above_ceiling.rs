@@ -4,12 +4,13 @@
 //! link; cores x clock x 128 B loaded a cycle; two cycles of
 //! latency for a dependent load. A ceiling that a hypervisor reports refuses nothing.
 
-use model::Unit;
 use model::finding::{AboveCeiling, Limit};
+use model::names::instrument;
+use model::{Family, Unit};
 
-use super::look::Row;
-use super::{Look, Ruling, settle};
 use crate::facts;
+use crate::ruling::{Ruling, settle};
+use crate::run_index::{FigureRow, RunIndex};
 
 /// Spread-spectrum clocks and rounding of the specification.
 const SLACK: f64 = 1.01;
@@ -18,17 +19,17 @@ const WIDEST_LOAD: f64 = 128.0;
 /// A dependent load takes at least this many cycles.
 const FASTEST_LOAD: f64 = 2.0;
 
-/// What a figure is held against.
+/// The limit that a figure is compared with.
 struct Ceiling {
     /// In the figure's own unit, after counting as the figure counts.
     value: f64,
     limit: Limit,
 }
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good, mut whys) = (Vec::new(), Vec::new(), Vec::new());
-    for row in look.rows() {
-        let Some(ceiling) = ceiling(look, row) else { continue };
+    for row in index.rows() {
+        let Some(ceiling) = ceiling(index, row) else { continue };
         match (ceiling, edges(row)) {
             (Ok(ceiling), Some(edges)) => match refuse(row, &ceiling, edges) {
                 Some(ruling) => bad.push(ruling),
@@ -47,12 +48,12 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
 }
 
 /// The ends of the median's interval, or the median twice.
-fn edges(row: Row<'_>) -> Option<(f64, f64)> {
+fn edges(row: FigureRow<'_>) -> Option<(f64, f64)> {
     let summary = stats::summary(&row.series.measured()).ok()?;
     Some(summary.interval.map_or((summary.median, summary.median), |i| (i.low, i.high)))
 }
 
-fn refuse(row: Row<'_>, ceiling: &Ceiling, (low, high): (f64, f64)) -> Option<Ruling> {
+fn refuse(row: FigureRow<'_>, ceiling: &Ceiling, (low, high): (f64, f64)) -> Option<Ruling> {
     let (value, is_beyond) = match ceiling.limit.is_least() {
         true => (high, high * SLACK < ceiling.value),
         false => (low, low > ceiling.value * SLACK),
@@ -62,45 +63,45 @@ fn refuse(row: Row<'_>, ceiling: &Ceiling, (low, high): (f64, f64)) -> Option<Ru
     is_beyond.then(|| Ruling::about(row.subject(), beyond, vec![row.index]))
 }
 
-fn ceiling(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
+fn ceiling(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<Result<Ceiling, String>> {
     let key = &row.series.key;
     match (key.instrument.as_str(), key.unit) {
-        ("mem-bandwidth", Unit::BytesPerSec) if super::memory_ceiling::from_memory(row) => {
-            Some(memory(look, row))
+        (instrument::MEM_BANDWIDTH, Unit::BytesPerSec) if super::memory_ceiling::from_memory(row) => {
+            Some(memory(index, row))
         }
-        ("mem-latency", Unit::Second) => Some(load(look)),
-        (name, Unit::BytesPerSec | Unit::PerSec) if name.starts_with("disk-") => disk(look, row),
-        (_, Unit::BytesPerSec) if key.params.get("threads").is_some() => Some(core(look, row)),
+        (instrument::MEM_LATENCY, Unit::Second) => Some(load(index)),
+        (_, Unit::BytesPerSec | Unit::PerSec) if index.family(row) == Some(Family::Disk) => disk(index, row),
+        (_, Unit::BytesPerSec) if key.params.get("threads").is_some() => Some(core(index, row)),
         _ => None,
     }
 }
 
-fn memory(look: &Look<'_>, row: Row<'_>) -> Result<Ceiling, String> {
-    let peak = match super::memory_ceiling::peak(look) {
+fn memory(index: &RunIndex<'_>, row: FigureRow<'_>) -> Result<Ceiling, String> {
+    let peak = match super::memory_ceiling::peak(index) {
         Ok(peak) => peak,
         // Whatever the memory is, the cores cannot load more than they can load.
-        Err(why) => return core(look, row).map_err(|_| why),
+        Err(why) => return core(index, row).map_err(|_| why),
     };
     let moved = super::memory_ceiling::moved_per_counted(row);
     Ok(Ceiling { value: peak.bytes_per_sec() / moved, limit: Limit::Memory(peak) })
 }
 
-fn load(look: &Look<'_>) -> Result<Ceiling, String> {
-    let clock = fastest(look)?;
+fn load(index: &RunIndex<'_>) -> Result<Ceiling, String> {
+    let clock = fastest(index)?;
     Ok(Ceiling { value: FASTEST_LOAD / clock, limit: Limit::Load { cycles: FASTEST_LOAD, clock } })
 }
 
-fn core(look: &Look<'_>, row: Row<'_>) -> Result<Ceiling, String> {
-    let clock = fastest(look)?;
-    let threads = row.threads(look).ok_or("the number of threads is unknown")?;
+fn core(index: &RunIndex<'_>, row: FigureRow<'_>) -> Result<Ceiling, String> {
+    let clock = fastest(index)?;
+    let threads = row.threads(index).ok_or("the number of threads is unknown")?;
     let limit = Limit::Cores { cores: threads as usize, bytes_a_cycle: WIDEST_LOAD, clock };
     Ok(Ceiling { value: threads * clock * WIDEST_LOAD, limit })
 }
 
 /// The highest clock: the processor's, or the highest that was seen.
-fn fastest(look: &Look<'_>) -> Result<f64, String> {
-    let seen = look.clocks().values().flatten().copied().fold(f64::NAN, f64::max);
-    match facts::limit(look.run, "cpu.mhz.max") {
+fn fastest(index: &RunIndex<'_>) -> Result<f64, String> {
+    let seen = index.clocks().values().flatten().copied().fold(f64::NAN, f64::max);
+    match facts::limit(index.run, "cpu.mhz.max") {
         Ok(max) if seen > max => Ok(seen),
         Ok(max) => Ok(max),
         Err(_) if seen.is_finite() => Ok(seen),
@@ -109,7 +110,7 @@ fn fastest(look: &Look<'_>) -> Result<f64, String> {
 }
 
 /// The link of the disk that holds the store; only figures whose bytes are known and that go to the device.
-fn disk(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
+fn disk(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<Result<Ceiling, String>> {
     let key = &row.series.key;
     let bytes = match key.unit {
         Unit::BytesPerSec => 1.0,
@@ -118,9 +119,9 @@ fn disk(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
             model::params::parse_bytes(size)? as f64
         }
     };
-    let Some(name) = facts::text(&look.run.facts, "fs.store.disk") else {
+    let Some(name) = facts::text(&index.run.facts, "fs.store.disk") else {
         return Some(Err("the disk below the store's directory is unknown".to_owned()));
     };
-    let link = facts::limit(look.run, &format!("disk.{name}.link"));
+    let link = facts::limit(index.run, &format!("disk.{name}.link"));
     Some(link.map(|link| Ceiling { value: link / bytes, limit: Limit::Link { disk: name.to_owned() } }))
 }

@@ -4,14 +4,15 @@
 use model::finding::Autocorrelation;
 use stats::Doubt;
 
-use super::{Look, Ruling, settle};
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
 /// Fewer takes cannot reach a coefficient that is beyond chance.
 const FEWEST: usize = 6;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
-    for row in look.rows() {
+    for row in index.rows() {
         let Ok(summary) = stats::summary(&row.series.measured()) else { continue };
         let doubt =
             summary.doubts.first().map(|Doubt::Autocorrelated { lag1, effective_n }| (*lag1, *effective_n));

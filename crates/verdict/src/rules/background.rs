@@ -5,46 +5,48 @@
 //! and so are the interrupts during it, most of which are its packets'.
 
 use model::finding::Background;
+use model::metrics::load;
+use model::metrics::machine;
 
-use super::look::Row;
-use super::{Look, Ruling, settle};
+use crate::ruling::{Ruling, settle};
+use crate::run_index::{FigureRow, RunIndex};
 
 /// The metric of `conditions`.
-const METRIC: &str = "background";
+const METRIC: &str = machine::BACKGROUND.name();
 const MOST: f64 = 0.25;
 const MOST_WHEN_FULL: f64 = 0.05;
 
-/// Whether others were busy during the takes of a row.
-pub fn found(look: &Look<'_>, row: Row<'_>) -> bool {
-    stats::median(&others(look, row)).is_some_and(|busy| busy > most_of(look, row, busy))
+/// True if other processes were busy during the takes of a row.
+pub fn found(index: &RunIndex<'_>, row: FigureRow<'_>) -> bool {
+    stats::median(&others(index, row)).is_some_and(|busy| busy > most_of(index, row, busy))
 }
 
 /// CPUs of others in each take of a row.
-fn others(look: &Look<'_>, row: Row<'_>) -> Vec<f64> {
-    let (Some(load), Some(known)) = (look.load_of(row), look.condition(METRIC)) else {
-        return look.during(row, METRIC);
+fn others(index: &RunIndex<'_>, row: FigureRow<'_>) -> Vec<f64> {
+    let (Some(load), Some(known)) = (index.load_of(row), index.condition(METRIC)) else {
+        return index.during(row, METRIC);
     };
-    let interrupts = load.sums_by_take("core-softirq");
+    let interrupts = load.sums_by_take(&load::CORE_SOFTIRQ);
     let of_others =
         |seq: u64| known.get(&seq).map(|busy| (busy - interrupts.get(&seq).unwrap_or(&0.0)).max(0.0));
     row.takes().filter_map(of_others).collect()
 }
 
 /// The most that a row bears: less where it needs every CPU itself.
-fn most_of(look: &Look<'_>, row: Row<'_>, busy: f64) -> f64 {
+fn most_of(index: &RunIndex<'_>, row: FigureRow<'_>, busy: f64) -> f64 {
     let full =
-        matches!((row.threads(look), look.cpus()), (Some(threads), Some(cpus)) if threads + busy > cpus);
+        matches!((row.threads(index), index.cpus()), (Some(threads), Some(cpus)) if threads + busy > cpus);
     if full { MOST_WHEN_FULL } else { MOST }
 }
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    if look.condition(METRIC).is_none() {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    if index.condition(METRIC).is_none() {
         return vec![Ruling::of_run(Background::Unread)];
     }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
-    for row in look.rows() {
-        let Some(busy) = stats::median(&others(look, row)) else { continue };
-        if busy > most_of(look, row, busy) {
+    for row in index.rows() {
+        let Some(busy) = stats::median(&others(index, row)) else { continue };
+        if busy > most_of(index, row, busy) {
             bad.push(Ruling::about(row.subject(), Background::Busy { cpus: busy }, vec![row.index]));
         } else {
             most = most.max(busy);
@@ -60,7 +62,7 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{one, params, series};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     #[test]
     fn the_interrupts_of_a_load_are_not_background() {
@@ -68,7 +70,7 @@ mod tests {
             let mut run = one("connections=50", figures);
             let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(busy))).collect();
             series(&mut run, "conditions", "background", params(""), "", &points);
-            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+            rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
                 .remove(0)
                 .finding
                 .state

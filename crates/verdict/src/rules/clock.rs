@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use model::finding::Clock;
 
-use super::look::Row;
-use super::{Look, Ruling, settle};
 use crate::facts;
+use crate::ruling::{Ruling, settle};
+use crate::run_index::{FigureRow, RunIndex};
 
 /// Relative difference to the run's own median that makes a take doubtful.
 pub const APART: f64 = 0.03;
@@ -26,21 +26,21 @@ pub struct TakeClock {
 }
 
 /// The clock of a row's takes; `None` where it was not read.
-pub fn of_takes(look: &Look<'_>, row: Row<'_>) -> Option<TakeClock> {
-    let clocks = look.clocks();
+pub fn of_takes(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<TakeClock> {
+    let clocks = index.clocks();
     let means: Vec<f64> = row.takes().filter_map(|seq| stats::mean(clocks.get(&seq)?)).collect();
     let median = stats::median(&means)?;
     let away = |q: f64| stats::quantile(&means, q).map(|hertz| (hertz / median).ln().abs());
     Some(TakeClock { median, spread: away(0.25)?.max(away(0.75)?) })
 }
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let clocks = look.clocks();
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let clocks = index.clocks();
     if clocks.is_empty() {
         return vec![Ruling::of_run(Clock::Unread)];
     }
-    let mut classes: BTreeMap<String, Vec<Row<'_>>> = BTreeMap::new();
-    for row in look.rows() {
+    let mut classes: BTreeMap<String, Vec<FigureRow<'_>>> = BTreeMap::new();
+    for row in index.rows() {
         let threads = row.series.key.params.get("threads").unwrap_or("1").to_owned();
         classes.entry(threads).or_default().push(row);
     }
@@ -61,7 +61,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             let Some(far) = far else { continue };
             if stray.len() as f64 > STRAY * apart.len() as f64 {
                 let (takes, of) = (stray.len(), apart.len());
-                let busy = super::background::found(look, *row);
+                let busy = super::background::found(index, *row);
                 let moved = Clock::Moved { median, apart: far, takes, of, busy };
                 bad.push(Ruling::about(row.subject(), moved, vec![row.index]));
             } else {
@@ -72,7 +72,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     }
     let every: Vec<f64> = clocks.values().flatten().copied().collect();
     let median = stats::median(&every);
-    bad.extend(median.and_then(|median| limits(look, median)));
+    bad.extend(median.and_then(|median| limits(index, median)));
     settle(bad, good, |_| Clock::Steady { median, apart: widest })
 }
 
@@ -82,8 +82,8 @@ fn farthest(readings: &[f64], median: f64) -> Option<f64> {
 }
 
 /// The run's clock against the base and the highest clock, where they are known.
-fn limits(look: &Look<'_>, median: f64) -> Option<Ruling> {
-    let known = |key: &str| facts::limit(look.run, key).ok();
+fn limits(index: &RunIndex<'_>, median: f64) -> Option<Ruling> {
+    let known = |key: &str| facts::limit(index.run, key).ok();
     if let Some(max) = known("cpu.mhz.max").filter(|max| median > max * (1.0 + APART)) {
         return Some(Ruling::of_run(Clock::AboveHighest { median, max }));
     }

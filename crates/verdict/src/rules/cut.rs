@@ -6,41 +6,42 @@
 use model::data::RunData;
 use model::doc::CutDoc;
 use model::finding::Cut;
-use model::{Finding, NoteBody};
+use model::metrics::load;
+use model::{Cards, Finding, NoteBody};
 
-use super::{Look, Ruling};
 use crate::loads::{self, Load};
+use crate::ruling::Ruling;
+use crate::run_index::RunIndex;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let Some(load) = ended_early(look.run) else { return Vec::new() };
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let Some(load) = ended_early(index.run, index.context.cards) else { return Vec::new() };
     let replay = load.given("replay").map(str::to_owned);
     let cut = Cut { short: how_short(&load), replay };
-    let of_load = |row: &super::Row<'_>| row.series.key.instrument == load.instrument;
+    let of_load = |row: &crate::run_index::FigureRow<'_>| row.series.key.instrument == load.instrument;
     vec![Ruling {
         finding: Finding::new(cut),
-        reach: look.rows().filter(of_load).map(|row| row.index).collect(),
+        reach: index.rows().filter(of_load).map(|row| row.index).collect(),
     }]
 }
 
 /// How short a load came, where the user ended it.
-#[must_use]
-pub fn of_run(run: &RunData) -> Option<CutDoc> {
-    ended_early(run).map(|load| how_short(&load))
+pub fn of_run(run: &RunData, cards: Cards) -> Option<CutDoc> {
+    ended_early(run, cards).map(|load| how_short(&load))
 }
 
 /// Only a run of one load can be ended so.
-fn ended_early(run: &RunData) -> Option<Load<'_>> {
+fn ended_early(run: &RunData, cards: Cards) -> Option<Load<'_>> {
     let noted = run.notes.iter().any(|note| matches!(note.body, NoteBody::Cut(_)));
-    noted.then(|| loads::of_run(run).into_iter().next()).flatten()
+    noted.then(|| loads::of_run(run, cards).into_iter().next()).flatten()
 }
 
 fn how_short(load: &Load<'_>) -> CutDoc {
-    let sent = load.histograms("response-times").iter().map(|times| times.count()).sum();
+    let sent = load.histograms(&load::RESPONSES).iter().map(|times| times.count()).sum();
     let requests_asked = load.given("requests").and_then(|text| text.parse().ok());
     // The number of requests ends it, or the last line of the file.
     let by_itself = requests_asked.is_some() || load.given("replay").is_some_and(|file| file != "none");
     CutDoc {
-        lasted: load.median("answering-time"),
+        lasted: load.median(&load::ANSWERING),
         asked: load.number("duration").filter(|_| !by_itself),
         requests: requests_asked.map(|_| sent),
         requests_asked,
@@ -54,7 +55,7 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{one, times};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     fn found(given: &str, is_cut: bool) -> Vec<Ruling> {
         let mut run = one(given, &[("throughput", 100.0), ("answering-time", 3.004)]);
@@ -62,7 +63,7 @@ mod tests {
         if is_cut {
             run.notes.push(Note::of_run(NoteBody::Cut(CutAt::Load)));
         }
-        rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+        rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
     }
 
     #[test]
@@ -70,7 +71,7 @@ mod tests {
         let cut = found("duration=5;requests=auto", true);
         assert_eq!(
             cut[0].finding.text(),
-            "ended by the user: the take lasted 3.00 s of the 5 s asked for; its figures are of that time alone"
+            "its figures are of a part of the load: ended by the user after 3.00 s of the 5 s asked for"
         );
         assert_eq!((cut[0].finding.state, cut[0].reach.first()), (Validity::Doubtful, Some(&0)));
         assert!(found("duration=5", false).is_empty());
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn requests_and_replays_have_no_time_asked_for() {
         let text = |given: &str| found(given, true)[0].finding.text().clone();
-        assert!(text("duration=1;requests=1000").contains("made 700 of the 1000 requests"));
-        assert!(text("duration=1;requests=auto;replay=/a.txt").contains("not to the end of /a.txt"));
+        assert!(text("duration=1;requests=1000").contains("with 700 of the 1000 requests"));
+        assert!(text("duration=1;requests=auto;replay=/a.txt").contains("before the end of /a.txt"));
     }
 }

@@ -4,11 +4,12 @@
 
 use model::finding::Drift;
 
-use super::{Look, Ruling, settle};
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
-    for row in look.rows() {
+    for row in index.rows() {
         let Ok(drift) = stats::drift(&row.series.measured()) else { continue };
         if drift.doubtful {
             let found = Drift::Drifted { change: drift.change, rho: drift.rho, p: drift.p };

@@ -1,4 +1,4 @@
-//! What the kernel dropped or refused during the loads, and which limit to raise.
+//! Drops: packets and connections that the kernel dropped or refused during the loads, and which limit to raise.
 //!
 //! Counters of the whole network namespace, summed over the measured takes of a load. It doubts no figure: a limit
 //! that was hit is part of what was measured. Retransmits and resets count from one in a thousand requests, resets only
@@ -7,21 +7,22 @@
 use model::drops as names;
 use model::finding::Drops;
 use model::finding::drops::{COUNTERS, DropCounter};
+use model::metrics::load;
 
-use super::{Look, Ruling};
 use crate::facts;
 use crate::loads::Load;
+use crate::ruling::Ruling;
+use crate::run_index::RunIndex;
 
 /// The share of requests from which a counter that is often above 0 says something.
 const USUAL: f64 = 1e-3;
 
 /// The counters that say something about a load, with their counts.
-#[must_use]
 pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
-    let counts = load.sums_by("drops", "counter");
+    let counts = load.sums_by(&load::DROPS, "counter");
     let requests = load.requests().unwrap_or(0.0);
     // A load that ends resets what is still under way.
-    let met = load.sums_by("failed", "kind");
+    let met = load.sums_by(&load::FAILED, "kind");
     let is_met = ["reset", "closed", "connect"].iter().any(|kind| met.contains_key(*kind));
     let loud = |counter: &DropCounter, count: f64| {
         !counter.usual || (count > USUAL * requests && (counter.name != names::RESETS || is_met))
@@ -36,15 +37,13 @@ pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
 /// The share of requests from which what was dropped may be what binds. Each costs one of them a second or so.
 const BINDS: f64 = 0.01;
 
-/// Whether a count is so large, beside the requests, that it may be what binds; `None` where those were not counted.
-#[must_use]
+/// A count as a share of the requests, and true if it is large enough to bind. `None` if requests were not counted.
 pub fn share(load: &Load<'_>, count: f64) -> Option<(f64, bool)> {
     let share = count / load.requests()?;
     Some((share, share >= BINDS))
 }
 
 /// The kernel's settings that limit a counter, as they are.
-#[must_use]
 pub fn settings(counter: &DropCounter, facts: &[model::Fact]) -> Vec<(String, String)> {
     let known = counter.settings.iter().filter_map(|name| {
         let key = format!("sysctl.{name}");
@@ -54,33 +53,33 @@ pub fn settings(counter: &DropCounter, facts: &[model::Fact]) -> Vec<(String, St
     known.collect()
 }
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let loads = look.loads();
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let loads = index.loads();
     if loads.is_empty() {
         return Vec::new();
     }
-    if !loads.iter().any(|load| load.has("drops")) {
+    if !loads.iter().any(|load| load.has(&load::DROPS)) {
         return vec![Ruling::of_run(Drops::NotCounted)];
     }
     let all: Vec<Ruling> =
-        COUNTERS.iter().filter_map(|counter| dropped(look, counter)).map(Ruling::of_run).collect();
+        COUNTERS.iter().filter_map(|counter| dropped(index, counter)).map(Ruling::of_run).collect();
     if all.is_empty() { vec![Ruling::of_run(Drops::Nothing)] } else { all }
 }
 
-fn dropped(look: &Look<'_>, counter: &'static DropCounter) -> Option<Drops> {
+fn dropped(index: &RunIndex<'_>, counter: &'static DropCounter) -> Option<Drops> {
     let count = |load: &Load<'_>| {
         let found = of_load(load).into_iter().find(|(one, _)| one.name == counter.name)?;
         Some(found.1)
     };
     let hit: Vec<(&Load<'_>, f64)> =
-        look.loads().iter().filter_map(|load| Some((load, count(load)?))).collect();
+        index.loads().iter().filter_map(|load| Some((load, count(load)?))).collect();
     let (worst, most) = hit.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(Drops::Dropped {
         counter,
         most: *most,
         connections: worst.number("connections"),
         loads: hit.len(),
-        settings: settings(counter, &look.run.facts),
+        settings: settings(counter, &index.run.facts),
     })
 }
 
@@ -90,10 +89,10 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{empty, load, one, times};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     fn of(run: &model::data::RunData) -> Vec<Ruling> {
-        rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+        rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
     }
 
     #[test]
@@ -108,9 +107,11 @@ mod tests {
         let found = of(&run);
         assert_eq!((found.len(), found[0].finding.state), (1, Validity::Doubtful), "{found:?}");
         let text = &found[0].finding.text();
-        assert!(text.starts_with("7200 times the queue") || text.starts_with("7199 times"), "{text}");
+        let (doubt, cause) = text.split_once(": ").expect("a consequence and a cause");
+        assert_eq!(doubt, "may measure a limit of the kernel, not the server");
+        assert!(cause.starts_with("7200 times the queue") || cause.starts_with("7199 times"), "{text}");
         assert!(
-            text.contains("at 1000 connections: ") && text.contains("(net.core.somaxconn is 128)"),
+            text.contains("at 1000 connections; ") && text.contains("(net.core.somaxconn is 128)"),
             "{text}"
         );
         assert!(found[0].reach.is_empty(), "the figure is what this setup does");

@@ -3,27 +3,15 @@
 //! Such a doubt withholds the verdict of a comparison. Doubts about the takes themselves (drift, resemblance, number)
 //! do not: their effect is in the interval already. A moved clock is weighed by how far it moved (`compare/clock.rs`).
 
+use std::collections::BTreeSet;
+
 use model::Validity;
 use model::finding::{Counted, Counter, Recorded, Rule};
 use model::why::Disturbance;
 
-use super::Ruling;
+use crate::ruling::Ruling;
 
-/// The order in which disturbances are told.
-const ORDER: [Disturbance; 10] = [
-    Disturbance::OtherProcesses,
-    Disturbance::Steal,
-    Disturbance::Heat,
-    Disturbance::Swap,
-    Disturbance::MajorFaults,
-    Disturbance::ClockSet,
-    Disturbance::Cache,
-    Disturbance::SharedCore,
-    Disturbance::LateRequests,
-    Disturbance::Flush,
-];
-
-/// What a rule found in the surroundings, where it looks at them.
+/// The disturbance of a finding, if its rule is about the surroundings of a run.
 const fn of_rule(rule: &Rule) -> Option<Disturbance> {
     Some(match rule {
         Rule::Background(_) => Disturbance::OtherProcesses,
@@ -44,12 +32,12 @@ const fn of_rule(rule: &Rule) -> Option<Disturbance> {
     })
 }
 
-/// Everything in the surroundings that makes a series doubtful.
-#[must_use]
+/// Everything in the surroundings that makes a series doubtful, in the order of the enum.
 pub fn disturbances(rulings: &[Ruling], series: usize) -> Vec<Disturbance> {
     let is_doubt =
         |ruling: &&Ruling| ruling.finding.state == Validity::Doubtful && ruling.reach.contains(&series);
     let doubts = rulings.iter().filter(is_doubt);
-    let found: Vec<Disturbance> = doubts.filter_map(|ruling| of_rule(ruling.finding.rule.base())).collect();
-    ORDER.into_iter().filter(|one| found.contains(one)).collect()
+    let found: BTreeSet<Disturbance> =
+        doubts.filter_map(|ruling| of_rule(ruling.finding.rule.base())).collect();
+    found.into_iter().collect()
 }

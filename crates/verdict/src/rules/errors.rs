@@ -6,15 +6,17 @@
 use std::collections::BTreeMap;
 
 use model::finding::{Errors, Failed};
+use model::metrics::load;
 
-use super::{Look, Ruling, settle};
-use crate::load::first_urls;
+use crate::load_doc::first_urls;
 use crate::loads::Load;
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
-    for load in look.loads() {
-        let kinds = load.sums_by("failed", "kind");
+    for load in index.loads() {
+        let kinds = load.sums_by(&load::FAILED, "kind");
         if kinds.is_empty() {
             // A kind is read where it occurred; that none did is known where the load has a figure.
             if load.throughput().is_some() {
@@ -22,14 +24,14 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             }
             continue;
         }
-        bad.push(failures(look, load, kinds));
+        bad.push(failures(index, load, kinds));
     }
     settle(bad, good, |_| Errors::None)
 }
 
-fn failures(look: &Look<'_>, load: &Load<'_>, kinds: BTreeMap<String, f64>) -> Ruling {
-    let statuses = load.sums_by("failed-statuses", "status");
-    let noted = first_urls(load.notes(look.run));
+fn failures(index: &RunIndex<'_>, load: &Load<'_>, kinds: BTreeMap<String, f64>) -> Ruling {
+    let statuses = load.sums_by(&load::STATUSES, "status");
+    let noted = first_urls(load.notes(index.run));
     let known = |status: &String| Some((status.clone(), (*noted.get(&status.parse().ok()?)?).to_owned()));
     let urls = statuses.keys().filter_map(known).collect();
     let all: f64 = kinds.values().sum();
@@ -44,7 +46,7 @@ fn failures(look: &Look<'_>, load: &Load<'_>, kinds: BTreeMap<String, f64>) -> R
 mod tests {
     use super::*;
     use crate::loads::planted::{empty, one, times};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     #[test]
     fn kinds_are_counted_over_the_takes() {
@@ -58,10 +60,11 @@ mod tests {
         let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
         times(&mut run, &seqs, "response-times", "connections=400", &[(100, 700)]);
         let found =
-            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
+            rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert_eq!((found.len(), found[0].reach.clone()), (1, vec![0]));
         let text = &found[0].finding.text();
-        assert!(text.starts_with("failed: 40 status_5xx and 16 reset (1.0 % of its requests): "), "{text}");
+        let says = "throughput counts good answers alone: 1.0 % of its requests failed: 40 status_5xx and 16 reset; ";
+        assert!(text.starts_with(says), "{text}");
     }
 
     #[test]
@@ -69,14 +72,14 @@ mod tests {
         let figures = [("throughput", 100.0), ("offered-load", 200.0), ("failed;kind=unsent", 9.0)];
         let run = one("arrivals=poisson;load=110%", &figures);
         let found =
-            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
+            rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert!(found[0].finding.text().contains("more was offered"), "{found:?}");
     }
 
     #[test]
     fn without_failures_it_is_ok_and_without_loads_silent() {
         let of = |run: &_| {
-            rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+            rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
         };
         assert_eq!(of(&one("connections=1", &[("throughput", 9.0)]))[0].finding.state, model::Validity::Ok);
         assert!(of(&empty()).is_empty());

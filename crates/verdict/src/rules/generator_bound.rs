@@ -7,13 +7,15 @@
 use model::Finding;
 use model::finding::generator_bound::{Capacity, Cores, LowerBound};
 use model::finding::{GeneratorBound, Rule};
+use model::metrics::load;
 
-use super::{Look, Ruling};
 use crate::loads::Load;
 use crate::loads::sweep::{CEILING, Generator, generator};
+use crate::ruling::Ruling;
+use crate::run_index::RunIndex;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let loads = look.loads();
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let loads = index.loads();
     let (mut all, mut settled) = (Vec::new(), Vec::new());
     let (mut free, mut most) = (Vec::new(), 0.0_f64);
     for load in loads {
@@ -32,8 +34,8 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
                 let bound = LowerBound {
                     cause,
                     cores,
-                    share: load.median("generator-share"),
-                    generator_cpu: load.median("generator-cpu"),
+                    share: load.median(&load::SHARE),
+                    generator_cpu: load.median(&load::CPU),
                     capacity: capacity(load),
                     full: full(load),
                 };
@@ -52,15 +54,13 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     all
 }
 
-/// Whether the rule made a series a lower bound.
-#[must_use]
+/// True if the rule made a series a lower bound.
 pub fn doubts(rulings: &[Ruling], series: usize) -> bool {
     let is_bound = |rule: &Rule| matches!(rule, Rule::GeneratorBound(GeneratorBound::Bound(_)));
     rulings.iter().any(|ruling| is_bound(&ruling.finding.rule) && ruling.reach.contains(&series))
 }
 
 /// The cores that the generator works on.
-#[must_use]
 pub fn cores(load: &Load<'_>) -> Cores {
     let cores = load.cores();
     let own = cores.iter().filter(|core| core.role == "generator" || core.role == "both");
@@ -75,9 +75,8 @@ fn full(load: &Load<'_>) -> Option<(String, f64)> {
 }
 
 /// CPU time of the server for each request, its cores, and the rate that they could serve.
-#[must_use]
 pub fn capacity(load: &Load<'_>) -> Option<Capacity> {
-    let cpu = load.median("server-cpu").filter(|cpu| *cpu > 0.0)?;
+    let cpu = load.median(&load::SERVER_CPU).filter(|cpu| *cpu > 0.0)?;
     let cores = load.server_cores().len();
     (cores > 0).then(|| Capacity { cpu, cores, rate: cores as f64 / cpu })
 }
@@ -88,10 +87,10 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{empty, load, one};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     fn rulings(run: &model::data::RunData) -> Vec<Ruling> {
-        rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+        rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
     }
 
     #[test]

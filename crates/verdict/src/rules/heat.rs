@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use model::finding::Heat;
 
-use super::{Look, Ruling};
+use crate::ruling::Ruling;
+use crate::run_index::RunIndex;
 
 /// Smallest relative fall worth saying.
 const FALL: f64 = 0.03;
@@ -16,9 +17,9 @@ const LEVEL: usize = 5;
 /// Largest p of the fall over time.
 const P: f64 = 0.001;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let clocks = look.clocks();
-    let ends: BTreeMap<u64, u64> = look.run.takes.iter().map(|take| (take.seq, take.end_ns)).collect();
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let clocks = index.clocks();
+    let ends: BTreeMap<u64, u64> = index.run.takes.iter().map(|take| (take.seq, take.end_ns)).collect();
     let timed = clocks.iter().filter_map(|(seq, hertz)| Some((*ends.get(seq)?, stats::median(hertz)?)));
     let mut points: Vec<(u64, f64)> = timed.collect();
     points.sort_by_key(|(at, _)| *at);

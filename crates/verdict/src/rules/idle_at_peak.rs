@@ -6,22 +6,23 @@
 use model::doc::Binding;
 use model::finding::IdleAtPeak;
 
-use super::{Look, Ruling};
 use crate::bottleneck;
 use crate::loads::Load;
+use crate::ruling::Ruling;
+use crate::run_index::RunIndex;
 
 const HALF: f64 = 0.5;
 /// Parameters that make no setup of their own.
 const LOAD: [&str; 5] = ["connections", "generators", "arrivals", "load", "rate"];
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut all, mut busiest) = (Vec::new(), 0.0_f64);
-    let peaks = peaks(look.loads());
+    let peaks = peaks(index.loads());
     let mut looked = false;
     for peak in &peaks {
         let Some(busy) = peak.server_busy() else { continue };
         looked = true;
-        let found = bottleneck::of_load(look, peak);
+        let found = bottleneck::of_load(index, peak);
         if busy >= HALF {
             busiest = busiest.max(busy);
             continue;
@@ -62,10 +63,10 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{empty, load, one};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     fn of(run: &model::data::RunData) -> Vec<Ruling> {
-        rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+        rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
     }
 
     #[test]

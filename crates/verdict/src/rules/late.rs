@@ -4,21 +4,25 @@
 //! `jitter` saw on an idle core (99 in 100 of its takes), but not below 0.1 ms, which is what the engine keeps to.
 
 use model::finding::Late;
+use model::metrics::load;
+use model::metrics::machine;
+use model::names::instrument;
 
-use super::{Look, Ruling, settle};
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
 const MOST_S: f64 = 1e-3;
 const LEAST_S: f64 = 1e-4;
 /// Rows that a late send is in.
-const TIMES: [&str; 2] = ["response-time", "response-time-p99"];
+const TIMES: [&str; 2] = [load::RESPONSE.name(), load::RESPONSE_P99.name()];
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let open: Vec<_> = look.loads().iter().filter(|load| !load.is_closed()).collect();
-    let jitter = jitter(look);
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let open: Vec<_> = index.loads().iter().filter(|load| !load.is_closed()).collect();
+    let jitter = jitter(index);
     let most = jitter.map_or(MOST_S, |gap| gap.clamp(LEAST_S, MOST_S));
     let (mut bad, mut good, mut worst) = (Vec::new(), Vec::new(), 0.0_f64);
     for load in &open {
-        let Some(p99) = load.median("late-p99") else { continue };
+        let Some(p99) = load.median(&load::LATE) else { continue };
         if p99 <= most {
             worst = worst.max(p99);
             good.extend(load.rows(&TIMES));
@@ -34,9 +38,10 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
 }
 
 /// The longest gap on an idle core, s.
-fn jitter(look: &Look<'_>) -> Option<f64> {
-    let mut series = look.run.series.iter();
-    let longest = series.find(|one| one.key.instrument == "jitter" && one.key.metric == "longest")?;
+fn jitter(index: &RunIndex<'_>) -> Option<f64> {
+    let mut series = index.run.series.iter();
+    let longest = series
+        .find(|one| one.key.instrument == instrument::JITTER && one.key.metric == machine::LONGEST.name())?;
     stats::quantile(&longest.measured(), 0.99).filter(|gap| *gap > 0.0)
 }
 
@@ -46,7 +51,7 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{empty, one, params, series};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     fn state(late: f64, jitter: Option<f64>) -> (Validity, String) {
         let figures = [("throughput", 1.0), ("response-time-p99", 1e-3), ("late-p99", late)];
@@ -56,7 +61,7 @@ mod tests {
             series(&mut run, "jitter", "longest", params("span=100"), "", &points);
         }
         let found =
-            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
+            rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert_eq!((found.len(), found[0].reach.clone()), (1, vec![1]), "the times, not the rate");
         (found[0].finding.state, found[0].finding.text().clone())
     }
@@ -75,7 +80,7 @@ mod tests {
     #[test]
     fn a_closed_loop_is_never_late() {
         let rule_of = |run: &_| {
-            rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+            rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
         };
         assert!(
             rule_of(&one("arrivals=closed", &[("throughput", 1.0)])).is_empty()

@@ -5,23 +5,24 @@
 
 use model::Unit;
 use model::finding::{MemoryCeiling, MemoryPeak};
+use model::names::instrument;
 
-use super::look::Row;
-use super::{Look, Ruling};
 use crate::facts;
+use crate::ruling::Ruling;
+use crate::run_index::{FigureRow, RunIndex};
 
-/// What the memory can deliver by its specification; fails with the reason where a fact about it is not known.
-pub fn peak(look: &Look<'_>) -> Result<MemoryPeak, String> {
-    let channels = facts::limit(look.run, "memory.channels")?;
-    let stated = facts::limit(look.run, "memory.mts")?;
+/// Peak rate of the memory by its specification. Fails with the reason if a fact about the memory is unknown.
+pub fn peak(index: &RunIndex<'_>) -> Result<MemoryPeak, String> {
+    let channels = facts::limit(index.run, "memory.channels")?;
+    let stated = facts::limit(index.run, "memory.mts")?;
     // Transfers a second; sheets written by hand give millions.
     let transfers = if stated < 1e6 { stated * 1e6 } else { stated };
-    let kind = facts::text(&look.run.facts, "memory.type").map(str::to_owned);
+    let kind = facts::text(&index.run.facts, "memory.type").map(str::to_owned);
     Ok(MemoryPeak { channels, transfers, kind })
 }
 
 /// Bytes that cross the bus at least for each byte counted.
-pub fn moved_per_counted(row: Row<'_>) -> f64 {
+pub fn moved_per_counted(row: FigureRow<'_>) -> f64 {
     let params = &row.series.key.params;
     match (params.get("op"), params.get("counting")) {
         (Some("copy" | "fcopy" | "rdwr"), Some("bw_mem")) => 2.0,
@@ -29,16 +30,16 @@ pub fn moved_per_counted(row: Row<'_>) -> f64 {
     }
 }
 
-/// Whether the arrays are far larger than the caches: a size given by hand may fit into one.
-pub fn from_memory(row: Row<'_>) -> bool {
+/// True if the arrays are far larger than the caches. A size given by hand may fit into one.
+pub fn from_memory(row: FigureRow<'_>) -> bool {
     matches!(row.series.key.params.get("size"), None | Some("auto"))
 }
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let best = look
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let best = index
         .rows()
         .filter(|row| {
-            row.series.key.instrument == "mem-bandwidth" && row.series.key.unit == Unit::BytesPerSec
+            row.series.key.instrument == instrument::MEM_BANDWIDTH && row.series.key.unit == Unit::BytesPerSec
         })
         .filter_map(|row| Some((row, stats::median(&row.series.measured())?)))
         .filter(|(row, _)| row.series.key.params.get("op") == Some("read") && from_memory(*row))
@@ -46,7 +47,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let Some((row, median)) = best else {
         return vec![Ruling::of_run(MemoryCeiling::NotMeasured)];
     };
-    let peak = match peak(look) {
+    let peak = match peak(index) {
         Ok(peak) => peak,
         Err(why) => return vec![Ruling::of_run(MemoryCeiling::Unknown(why))],
     };

@@ -11,6 +11,7 @@ mod autocorrelation;
 mod background;
 pub mod clock;
 mod clock_step;
+mod counted;
 pub mod cut;
 mod drift;
 pub mod drops;
@@ -21,41 +22,28 @@ mod heat;
 mod idle_at_peak;
 mod late;
 mod little;
-mod look;
 mod memory_ceiling;
 mod noisy_neighbour;
 mod own_cost;
-mod paging;
 mod recorded;
 mod redirects;
 mod same_cores;
 mod samples;
 mod stall;
 mod steal;
-mod thermal;
 mod throttled;
 mod timer;
 
-use std::collections::BTreeMap;
-
 use model::data::RunData;
-use model::finding;
-use model::{Finding, Subject, Validity};
+use model::{Finding, Validity};
 
-use crate::run::RunContext;
-pub use look::{Look, Row};
+use crate::ruling::Ruling;
+use crate::run_index::{RunContext, RunIndex};
 
-/// A finding and the series it is about (positions in the run's `series`).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ruling {
-    pub finding: Finding,
-    pub reach: Vec<usize>,
-}
-
-type Rule = fn(&Look<'_>) -> Vec<Ruling>;
+type Rule = fn(&RunIndex<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 27] = [
+const ALL: &[Rule] = &[
     recorded::rule,
     cut::rule,
     above_ceiling::rule,
@@ -71,11 +59,11 @@ const ALL: [Rule; 27] = [
     idle_at_peak::rule,
     clock::rule,
     heat::rule,
-    thermal::rule,
+    counted::throttling,
     memory_ceiling::rule,
     steal::rule,
     background::rule,
-    paging::rule,
+    counted::paging,
     clock_step::rule,
     timer::rule,
     samples::rule,
@@ -85,20 +73,18 @@ const ALL: [Rule; 27] = [
     own_cost::rule,
 ];
 
-/// What every rule says of a run, without earlier runs to compare with.
-#[must_use]
+/// Findings of all rules about a run, without earlier runs to compare with.
 pub fn findings(run: &RunData) -> Vec<Finding> {
     rulings(run, &RunContext::default()).into_iter().map(|ruling| ruling.finding).collect()
 }
 
-/// What every rule says of a run, the gravest first.
-#[must_use]
+/// Rulings of all rules about a run, the gravest first.
 pub fn rulings(run: &RunData, context: &RunContext<'_>) -> Vec<Ruling> {
-    let look = Look::new(run, context);
-    if look.is_of_periods() {
+    let index = RunIndex::new(run, context);
+    if index.is_of_periods() {
         return Vec::new();
     }
-    let mut all: Vec<Ruling> = ALL.iter().flat_map(|rule| rule(&look)).collect();
+    let mut all: Vec<Ruling> = ALL.iter().flat_map(|rule| rule(&index)).collect();
     all.sort_by_key(|ruling| std::cmp::Reverse(grave(ruling.finding.state)));
     all
 }
@@ -113,51 +99,11 @@ fn grave(state: Validity) -> u8 {
     }
 }
 
-/// What the rulings leave of one series: its validity and why.
-#[must_use]
-pub fn of_series(rulings: &[Ruling], series: usize) -> (Validity, Vec<String>) {
-    let about = rulings.iter().filter(|ruling| ruling.reach.contains(&series));
-    let mut states: BTreeMap<Validity, Vec<String>> = BTreeMap::new();
-    for ruling in about {
-        states.entry(ruling.finding.state).or_default().push(ruling.finding.text());
-    }
-    let grave = |state: Validity| states.get(&state).cloned().unwrap_or_default();
-    let reasons: Vec<String> = [grave(Validity::Invalid), grave(Validity::Doubtful)].concat();
-    let state = [Validity::Invalid, Validity::Doubtful, Validity::Ok]
-        .into_iter()
-        .find(|state| states.contains_key(state))
-        .unwrap_or(Validity::Unknown);
-    (state, reasons)
-}
-
-impl Ruling {
-    /// About the whole run, without a series that it reaches.
-    fn of_run(rule: impl Into<finding::Rule>) -> Ruling {
-        Ruling { finding: Finding::new(rule), reach: Vec::new() }
-    }
-
-    fn about(subject: Subject, rule: impl Into<finding::Rule>, reach: Vec<usize>) -> Ruling {
-        Ruling { finding: Finding::new(rule).about(subject), reach }
-    }
-}
-
-/// Groups what one rule says of single series: one ruling for each that is not `ok`, and one for all that are.
-fn settle<R: Into<finding::Rule>>(
-    bad: Vec<Ruling>,
-    good: Vec<usize>,
-    ok: impl FnOnce(usize) -> R,
-) -> Vec<Ruling> {
-    let mut all = bad;
-    if !good.is_empty() {
-        all.push(Ruling { finding: Finding::new(ok(good.len())), reach: good });
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::loads::planted::one;
+    use crate::ruling::validity_of;
 
     #[test]
     fn periods_are_not_judged_as_takes() {
@@ -171,7 +117,7 @@ mod tests {
         let index = run.series.len() - 1;
         let of_takes = rulings(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() });
         assert!(of_takes.iter().all(|ruling| !ruling.reach.contains(&index)), "{of_takes:?}");
-        assert_eq!(of_series(&of_takes, index), (Validity::Unknown, Vec::new()));
+        assert_eq!(validity_of(&of_takes, index), (Validity::Unknown, Vec::new()));
         run.series.drain(..index);
         let of_hours = rulings(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() });
         assert!(of_hours.is_empty(), "{of_hours:?}");

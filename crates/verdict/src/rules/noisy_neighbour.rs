@@ -5,18 +5,19 @@
 use model::finding::NoisyNeighbour;
 use stats::NoiseKind;
 
-use super::{Look, Ruling, settle};
 use crate::noise;
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
 const MOST: f64 = 0.1;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    if look.context.earlier.is_empty() {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    if index.context.earlier.is_empty() {
         return vec![Ruling::of_run(NoisyNeighbour::NoEarlierRun)];
     }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
-    for row in look.rows() {
-        let noise = noise::of_series(row.series, look.context.earlier, look.context.cards);
+    for row in index.rows() {
+        let noise = noise::of_series(row.series, index.context.earlier, index.context.cards);
         let Some(noise) = noise.filter(|noise| noise.kind == NoiseKind::Measured) else { continue };
         let floor = noise.aa_floor();
         if floor > MOST {

@@ -7,31 +7,33 @@ use std::collections::BTreeMap;
 
 use model::NoteBody;
 use model::finding::Redirects;
+use model::metrics::load;
 
-use super::{Look, Ruling};
 use crate::loads::Load;
+use crate::ruling::Ruling;
+use crate::run_index::RunIndex;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let found = look.loads().iter().filter_map(|load| {
-        let statuses = load.sums_by("redirects", "status");
-        let met = (!statuses.is_empty()).then(|| redirects(look, load, statuses))?;
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let found = index.loads().iter().filter_map(|load| {
+        let statuses = load.sums_by(&load::REDIRECTS, "status");
+        let met = (!statuses.is_empty()).then(|| redirects(index, load, statuses))?;
         Some(Ruling::about(load.subject(), met, Vec::new()))
     });
     found.collect()
 }
 
-fn redirects(look: &Look<'_>, load: &Load<'_>, statuses: BTreeMap<String, f64>) -> Redirects {
+fn redirects(index: &RunIndex<'_>, load: &Load<'_>, statuses: BTreeMap<String, f64>) -> Redirects {
     let all: f64 = statuses.values().sum();
-    let failed: f64 = load.sums_by("failed", "kind").values().sum();
+    let failed: f64 = load.sums_by(&load::FAILED, "kind").values().sum();
     let good = load.requests().map(|requests| requests - failed).filter(|good| *good > 0.0);
     let share = good.map(|good| (all / good).min(1.0));
-    let to = redirect(look, load).map(str::to_owned);
+    let to = redirect(index, load).map(str::to_owned);
     Redirects { statuses, share, to }
 }
 
 /// Where the redirects of a load lead.
-fn redirect<'r>(look: &Look<'r>, load: &Load<'_>) -> Option<&'r str> {
-    load.notes(look.run).into_iter().find_map(|note| match note {
+fn redirect<'r>(index: &RunIndex<'r>, load: &Load<'_>) -> Option<&'r str> {
+    load.notes(index.run).into_iter().find_map(|note| match note {
         NoteBody::Redirect { to } => Some(to.as_str()),
         _ => None,
     })
@@ -43,10 +45,10 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{empty, one};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     fn of(run: &model::data::RunData) -> Vec<Ruling> {
-        rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+        rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
     }
 
     #[test]
@@ -58,14 +60,14 @@ mod tests {
             ("redirects;status=302", 60.0),
         ];
         let mut run = one("connections=1", &figures);
-        assert!(of(&run)[0].finding.text().contains("(302), which are not followed: the figures"));
+        assert!(of(&run)[0].finding.text().contains("(302), which are not followed; load the page"));
         let redirect = |to: &str, at_ns| Note { body: NoteBody::Redirect { to: to.into() }, at_ns };
         run.notes.push(redirect("/login", Some(run.takes[1].start_ns)));
         // Of another load.
         run.notes.insert(0, redirect("/x", Some(u64::MAX)));
         let found = of(&run);
-        let says = "75 % of the answers were redirects (302), which are not followed, to /login: the figures are of \
-                    the redirects; load that itself";
+        let says = "the figures are of the redirects: 75 % of the answers were redirects (302), which are not followed, \
+                    to /login; load that itself";
         assert_eq!((found.len(), found[0].finding.text().as_str()), (1, says));
         assert!(found[0].reach.is_empty());
     }
@@ -74,7 +76,8 @@ mod tests {
     fn what_the_client_has_already_is_no_redirect() {
         let run =
             one("connections=1", &[("throughput", 9.0), ("requests", 50.0), ("redirects;status=304", 50.0)]);
-        assert!(of(&run)[0].finding.text().starts_with("100 % of the answers were 304 (not modified)"));
+        let says = "the figures are of answers without content: 100 % of the answers were 304 (not modified)";
+        assert!(of(&run)[0].finding.text().starts_with(says));
         assert!(of(&one("connections=1", &[("throughput", 9.0)])).is_empty() && of(&empty()).is_empty());
     }
 }

@@ -4,11 +4,12 @@
 
 use model::finding::SameCores;
 
-use super::{Look, Ruling, settle};
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
-    for load in look.loads() {
+    for load in index.loads() {
         let cores = load.cores();
         let both: Vec<_> = cores.iter().filter(|core| core.role == "both").collect();
         if both.is_empty() {
@@ -21,7 +22,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         let shared = both.iter().map(|core| (format!("cpu{}", core.cpu), core.busy)).collect();
         bad.push(Ruling::about(load.subject(), SameCores::Shared(shared), load.rows(&[])));
     }
-    if bad.is_empty() && good.is_empty() && !look.loads().is_empty() {
+    if bad.is_empty() && good.is_empty() && !index.loads().is_empty() {
         return vec![Ruling::of_run(SameCores::Unknown)];
     }
     settle(bad, good, |_| SameCores::Apart)
@@ -33,13 +34,13 @@ mod tests {
 
     use super::*;
     use crate::loads::planted::{empty, one};
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     #[test]
     fn fires_for_a_shared_core_alone() {
         let of = |figures: &[(&str, f64)]| {
             let run = one("connections=1", figures);
-            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+            rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
         };
         let shared = of(&[("throughput", 1.0), ("server-cpu", 1e-5), ("core-busy;cpu=0;role=both", 0.98)]);
         assert_eq!((shared[0].finding.state, shared[0].reach.clone()), (Validity::Doubtful, vec![0, 1]));
@@ -53,8 +54,11 @@ mod tests {
         let unseen = of(&[("throughput", 1.0), ("core-busy;cpu=0;role=other", 0.98)]);
         assert_eq!(unseen[0].finding.state, Validity::Unknown);
         assert!(
-            rule(&Look::new(&empty(), &RunContext { cards: instruments::cards(), ..RunContext::default() }))
-                .is_empty()
+            rule(&RunIndex::new(
+                &empty(),
+                &RunContext { cards: instruments::cards(), ..RunContext::default() }
+            ))
+            .is_empty()
         );
     }
 }

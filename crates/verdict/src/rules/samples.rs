@@ -1,16 +1,18 @@
 //! Too few takes for an interval, lost takes, and values that are no measurements.
 
 use model::Better;
-use model::data::Status;
+use model::data::{CLUSTERPERF, Status};
 use model::finding::{MoreTakes, Samples};
+use model::names::instrument;
 use model::plan::Takes;
 
-use super::{Look, Ruling, settle};
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
-    let cut = look.run.head.status == Status::Interrupted;
-    for row in look.rows() {
+    let cut = index.run.head.status == Status::Interrupted;
+    for row in index.rows() {
         let takes = row.series.measured();
         // Its turn did not come: there is no figure to doubt.
         if takes.is_empty() && cut {
@@ -23,7 +25,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         let found = if broken > 0 {
             Samples::Broken { broken, takes: takes.len() }
         } else if takes.len() < stats::MIN_N {
-            let more = more(look, &row.series.key.instrument);
+            let more = more(index, &row.series.key.instrument);
             Samples::TooFew { takes: takes.len(), least: stats::MIN_N, more }
         } else {
             good.push(row.index);
@@ -34,14 +36,14 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     settle(bad, good, |figures| Samples::Enough { figures, least: stats::MIN_N })
 }
 
-fn more(look: &Look<'_>, instrument: &str) -> MoreTakes {
-    let plan = &look.run.plan;
-    let is_load = matches!(plan.cells.as_slice(), [only] if only.instrument == "web")
+fn more(index: &RunIndex<'_>, measured_by: &str) -> MoreTakes {
+    let plan = &index.run.plan;
+    let is_load = matches!(plan.cells.as_slice(), [only] if only.instrument == instrument::WEB)
         && plan.takes == Takes::Fixed(1)
         && plan.warm_up == 0;
-    match instrument {
-        name if name.starts_with("kv") && look.run.head.build == "clusterperf" => MoreTakes::Clusterperf,
-        "web" if is_load => MoreTakes::RunWeb,
+    match measured_by {
+        _ if index.run.head.build == CLUSTERPERF => MoreTakes::Clusterperf,
+        instrument::WEB if is_load => MoreTakes::RunWeb,
         _ => MoreTakes::Repeat,
     }
 }
@@ -50,14 +52,14 @@ fn more(look: &Look<'_>, instrument: &str) -> MoreTakes {
 mod tests {
     use super::*;
     use crate::loads::planted::one;
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     #[test]
     fn advice_is_what_the_verb_can_do() {
         let mut run = one("connections=1", &[("throughput", 1.0)]);
         run.series.iter_mut().for_each(|series| series.points.truncate(1));
         let said = |run: &model::data::RunData| {
-            rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+            rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
                 .remove(0)
                 .finding
                 .text()

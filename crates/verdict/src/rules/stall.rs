@@ -3,11 +3,12 @@
 //! Seconds; the longest of all measured takes of a load. It doubts no figure: the requests that waited are in the
 //! response times, in an open loop those that came due meanwhile too.
 
-use super::{Look, Ruling};
 use crate::loads::stall;
+use crate::ruling::Ruling;
+use crate::run_index::RunIndex;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let found = look.loads().iter();
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    let found = index.loads().iter();
     found.filter_map(|load| Some(Ruling::about(load.subject(), stall::longest(load)?, Vec::new()))).collect()
 }
 
@@ -15,7 +16,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
 mod tests {
     use super::*;
     use crate::loads::planted::one;
-    use crate::run::RunContext;
+    use crate::run_index::RunContext;
 
     #[test]
     fn a_stall_is_told_and_doubts_no_figure() {
@@ -26,7 +27,7 @@ mod tests {
             ("answering-time", 5.0),
         ];
         let of = |figures: &[(&str, f64)]| {
-            rule(&Look::new(
+            rule(&RunIndex::new(
                 &one("arrivals=constant", figures),
                 &RunContext { cards: instruments::cards(), ..RunContext::default() },
             ))
@@ -37,7 +38,9 @@ mod tests {
         assert_eq!((found.len(), found[0].reach.clone()), (1, Vec::new()));
         let text = &found[0].finding.text();
         assert!(
-            text.starts_with("stalled: no answer for 1.00 s from 2.00 s on, while about 1000 requests"),
+            text.starts_with(
+                "its figures hold a stall of the server: no answer for 1.00 s from 2.00 s on, while about 1000 requests"
+            ),
             "{text}"
         );
         assert!((found[0].finding.evidence()["in_flight"] - 9.0).abs() < 0.01);

@@ -3,20 +3,22 @@
 //! Mean over a figure's measured takes; over 1 % is doubtful. On bare metal it is 0.
 
 use model::finding::Steal;
+use model::metrics::machine;
 
-use super::{Look, Ruling, settle};
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
 /// The metric of `conditions`.
-const METRIC: &str = "steal";
+const METRIC: &str = machine::STEAL.name();
 const MOST: f64 = 0.01;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    if look.condition(METRIC).is_none() {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    if index.condition(METRIC).is_none() {
         return vec![Ruling::of_run(Steal::Unread)];
     }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
-    for row in look.rows() {
-        let Some(mean) = stats::mean(&look.during(row, METRIC)) else { continue };
+    for row in index.rows() {
+        let Some(mean) = stats::mean(&index.during(row, METRIC)) else { continue };
         if mean > MOST {
             bad.push(Ruling::about(row.subject(), Steal::Much { share: mean }, vec![row.index]));
         } else {

@@ -4,21 +4,23 @@
 //! Input: the count of throttled periods during each take. Not seen: a quota of the hypervisor (see `steal`).
 
 use model::finding::Throttled;
+use model::metrics::machine;
 
-use super::{Look, Ruling, settle};
 use crate::facts;
+use crate::ruling::{Ruling, settle};
+use crate::run_index::RunIndex;
 
 /// The metric of `conditions`.
-const METRIC: &str = "throttled";
+const METRIC: &str = machine::THROTTLED.name();
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    if look.condition(METRIC).is_none() {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    if index.condition(METRIC).is_none() {
         return vec![Ruling::of_run(Throttled::Unread)];
     }
-    let quota = facts::number(&look.run.facts, "cgroup.cpu.quota");
+    let quota = facts::number(&index.run.facts, "cgroup.cpu.quota");
     let (mut bad, mut good) = (Vec::new(), Vec::new());
-    for row in look.rows() {
-        let counts = look.during(row, METRIC);
+    for row in index.rows() {
+        let counts = index.during(row, METRIC);
         let hit = counts.iter().filter(|count| **count > 0.0).count();
         match (counts.len(), hit) {
             (0, _) => {}

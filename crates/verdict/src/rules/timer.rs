@@ -5,17 +5,20 @@
 
 use model::Finding;
 use model::finding::Timer;
+use model::metrics::machine;
+use model::names::instrument;
 
-use super::{Look, Ruling};
+use crate::ruling::Ruling;
+use crate::run_index::RunIndex;
 
-const INSTRUMENT: &str = "timer";
-const METRIC: &str = "disagreement";
+const INSTRUMENT: &str = instrument::TIMER;
+const METRIC: &str = machine::DISAGREEMENT.name();
 const DOUBTFUL: f64 = 0.001;
 const INVALID: f64 = 0.01;
 
-pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let found =
-        look.run.series.iter().find(|one| one.key.instrument == INSTRUMENT && one.key.metric == METRIC);
+        index.run.series.iter().find(|one| one.key.instrument == INSTRUMENT && one.key.metric == METRIC);
     let worst = found.map(|series| series.measured()).unwrap_or_default();
     let Some(share) = stats::median(&worst).map(f64::abs) else {
         return vec![Ruling::of_run(Timer::Unread)];
@@ -25,6 +28,6 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         share if share > DOUBTFUL => Timer::Disagree { share },
         share => Timer::Agree { share },
     };
-    let reach = look.rows().map(|row| row.index).collect();
+    let reach = index.rows().map(|row| row.index).collect();
     vec![Ruling { finding: Finding::new(found), reach }]
 }

@@ -1,5 +1,5 @@
-//! What machines did while requests came ([`BesideDoc`]): how far it may be set beside them, and what is unlike between
-//! the machines.
+//! Telemetry of machines while requests came ([`BesideDoc`]): how far it may be set beside the requests, and how the
+//! machines differ.
 //!
 //! Seconds, bytes. The means over all that the log and the samples have in common are looked at, not single rows.
 
@@ -14,8 +14,7 @@ const AGREED: f64 = 60.0;
 /// Less than this share of the log's time is a part of it.
 const WHOLE: f64 = 0.95;
 
-/// What is to be known of each machine, about its label, and of all beside the first.
-#[must_use]
+/// Findings about each machine under its label, and about the differences of each from the first.
 pub fn findings(all: &[&BesideDoc]) -> Vec<Finding> {
     let each = all
         .iter()
@@ -23,7 +22,7 @@ pub fn findings(all: &[&BesideDoc]) -> Vec<Finding> {
     each.chain(unlike(all)).collect()
 }
 
-/// What is to be known of the figures of one label and its machine beside each other.
+/// Findings about one label and the telemetry of its machine.
 pub(super) fn of_one(doc: &BesideDoc) -> Vec<Finding> {
     if let Some(why) = &doc.why {
         return vec![Finding::new(LogsCompared::NoTelemetry(why.clone()))];
@@ -83,8 +82,8 @@ mod tests {
         let found = all.iter().find(|finding| finding.kind() == "page-cache").unwrap();
         assert_eq!(
             found.text(),
-            "ssd's page cache is smaller than hdd's: 1.20 GiB beside 6.00 GiB; its disks read 14.2 MB/s, the others 14.2 \
-             MB/s"
+            "the page cache may make the difference: ssd's page cache is smaller than hdd's, 1.20 GiB beside 6.00 GiB; its \
+             disks read 14.2 MB/s, the others 14.2 MB/s"
         );
         assert_eq!((found.subject.to_string().as_str(), found.state), ("ssd beside hdd", Validity::Doubtful));
         let alike = findings(&[&hdd, &doc("ssd", 900.0, 5.0 * GIB)]);

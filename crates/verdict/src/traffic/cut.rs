@@ -1,4 +1,4 @@
-//! What one group served before a moment beside what it served from then on.
+//! Comparison of the requests that a group served before a moment with those that it served from then on.
 //!
 //! The two sides share no time. Requests are compared by class of size and hour of the day where both sides served the
 //! same hours of the day, else by class of size alone; the interval draws blocks of time of each side by itself
@@ -12,14 +12,17 @@ pub use model::traffic::Bucket;
 use model::why::Blocks;
 use stats::{Margin, Part, Rng, Stratified, Stratum, Sums};
 
-use super::{Cell, CutSide, Draft, Group, Judgement, Pair, RESAMPLES, drawn, fair, finished, resamples};
+use model::traffic::{Cell, CutSide, ServerGroup};
+
+use super::draft::{Draft, Judgement, Pair, RESAMPLES, drawn, finished, resamples};
+use super::fair;
 use crate::compare::why::no_interval;
 
 /// One side of the moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// Its cells and hours are not looked at.
-    pub group: &'a Group,
+    pub group: &'a ServerGroup,
     pub cut: &'a CutSide,
 }
 
@@ -51,7 +54,6 @@ const LEAST_DAYS: f64 = 2.0;
 const RATES: f64 = 1.2;
 
 /// The blocks and the classes that the sides allow.
-#[must_use]
 pub fn how(before: &CutSide, after: &CutSide) -> How {
     let finest = before.step.max(after.step).max(1);
     let count = |side: &CutSide, block: i64| {
@@ -121,7 +123,6 @@ fn beside(arm: &[Part], base: &[Part]) -> Vec<Stratum> {
 }
 
 /// Compares each pair of sides, before and after; `seed` draws the resamples.
-#[must_use]
 pub fn judge(pairs: &[(Side<'_>, Side<'_>)], margin: Margin, seed: u64) -> Judgement {
     let mut all = Judgement::default();
     for (before, after) in pairs {
@@ -189,7 +190,7 @@ pub(super) fn alone(cut: &CutSide) -> LogsCompared {
     LogsCompared::ConfoundedAlone { of, given, at: cut.at as f64, is_after: cut.is_after }
 }
 
-/// What was compared with what.
+/// The finding that says how the two sides were compared.
 fn compared(before: &CutSide, after: &CutSide, how: How) -> LogsCompared {
     let blocks = TimeBlocks { length: how.block, of_day: how.of_day, is_matched: how.is_matched };
     LogsCompared::Cut { before: before.seconds(), after: after.seconds(), blocks }
@@ -215,9 +216,15 @@ mod tests {
     use super::*;
 
     /// A side from `from` on; `us` is the time of a request of 1000 bytes at an hour of the day.
-    fn side(label: &str, from: i64, buckets: i64, step: i64, us: impl Fn(i64) -> f64) -> (Group, CutSide) {
+    fn side(
+        label: &str,
+        from: i64,
+        buckets: i64,
+        step: i64,
+        us: impl Fn(i64) -> f64,
+    ) -> (ServerGroup, CutSide) {
         let mut rng = Rng::new(from.unsigned_abs());
-        let mut group = Group { label: label.to_owned(), ..Group::default() };
+        let mut group = ServerGroup { label: label.to_owned(), ..ServerGroup::default() };
         let mut cut = CutSide { first: from, last: from + buckets * step - 1, step, ..CutSide::default() };
         for at in (0..buckets).map(|n| from + n * step) {
             let requests = 50;
@@ -232,11 +239,11 @@ mod tests {
         (group, cut)
     }
 
-    fn of((group, cut): &(Group, CutSide)) -> Side<'_> {
+    fn of((group, cut): &(ServerGroup, CutSide)) -> Side<'_> {
         Side { group, cut }
     }
 
-    fn judged(before: &(Group, CutSide), after: &(Group, CutSide)) -> Judgement {
+    fn judged(before: &(ServerGroup, CutSide), after: &(ServerGroup, CutSide)) -> Judgement {
         judge(&[(of(before), of(after))], Margin::MACHINES, 1)
     }
 
@@ -289,7 +296,8 @@ mod tests {
         assert_eq!(how(&before.1, &after.1), How { block: 900, of_day: Some(900), is_matched: true });
         let all = judged(&before, &after);
         assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
-        assert!(all.findings[1].text().contains("how days differ is not in it"), "{:?}", all.findings[1]);
+        let says = "how days differ is not in the interval: ";
+        assert!(all.findings[1].text().starts_with(says), "{:?}", all.findings[1]);
     }
 
     #[test]
@@ -314,7 +322,9 @@ mod tests {
         assert_eq!((row.arm.as_str(), row.base.as_str(), row.verdict), ("b", "a", VerdictWord::Worse));
         assert!((0.45..0.55).contains(&row.ratio.unwrap()), "{row:?}");
         assert!(
-            turned.findings[1].text().starts_with("30 min before and 15 min after;"),
+            turned.findings[1]
+                .text()
+                .starts_with("the hour of the day is in the difference: 30 min before and 15 min after;"),
             "{:?}",
             turned.findings
         );
@@ -326,11 +336,10 @@ mod tests {
         (cut.of, cut.given, cut.is_after) = ("log".into(), "2010-05-02 12:00".into(), true);
         let finding = Finding::new(alone(&cut));
         assert_eq!((finding.kind(), finding.state), ("time-confounded", Validity::Doubtful));
-        assert!(
-            finding
-                .text()
-                .starts_with("log was cut at 2010-05-02 12:00, and this is what was served from then")
-        );
+        let text = finding.text();
+        assert!(text.starts_with("beside the other side, whatever else changed meanwhile ("), "{text}");
+        let says = "too: log was cut at 2010-05-02 12:00, and this is what was served from then on";
+        assert!(text.ends_with(says), "{text}");
     }
 
     #[test]

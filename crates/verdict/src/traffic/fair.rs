@@ -1,4 +1,4 @@
-//! Whether two groups of requests may be compared: as many, as large, as often fresh, at the same hours.
+//! Fairness of a comparison of two groups of requests: as many, as large, as often fresh, at the same hours.
 //!
 //! Shares of requests, 0 to 1. What is unlike is doubtful where the comparison by strata does not undo it; sizes and
 //! hours it does, so that of them it is only said.
@@ -9,7 +9,7 @@ use model::Finding;
 use model::finding::{LogsCompared, Share, Subject};
 use stats::Stratified;
 
-use super::Group;
+use model::traffic::ServerGroup;
 
 /// Distributions of sizes this far apart are unlike.
 const SIZES: f64 = 0.05;
@@ -24,8 +24,8 @@ const MEANS: f64 = 1.5;
 /// Not modified: answered without a body.
 pub(super) const NOT_MODIFIED: u16 = 304;
 
-/// What is unlike between two groups.
-pub fn findings(arm: &Group, base: &Group, found: Option<&Stratified>) -> Vec<Finding> {
+/// Differences between two groups besides their speed.
+pub fn findings(arm: &ServerGroup, base: &ServerGroup, found: Option<&Stratified>) -> Vec<Finding> {
     let pair = Subject::groups(&arm.label, &base.label);
     let all = [
         counts(arm, base),
@@ -40,7 +40,7 @@ pub fn findings(arm: &Group, base: &Group, found: Option<&Stratified>) -> Vec<Fi
 }
 
 /// The mean of per-request ratios and the ratio of totals are different figures.
-pub fn means(group: &Group) -> Option<Finding> {
+pub fn means(group: &ServerGroup) -> Option<Finding> {
     let (mean, totals) = (group.mean_of_ratios?, group.ratio_of_totals()?);
     let factor = mean / totals;
     if !factor.is_finite() || (1.0 / MEANS..=MEANS).contains(&factor) {
@@ -49,7 +49,7 @@ pub fn means(group: &Group) -> Option<Finding> {
     Some(Finding::new(LogsCompared::Means { mean, totals }).about(Subject::label(&group.label)))
 }
 
-fn counts(arm: &Group, base: &Group) -> Option<LogsCompared> {
+fn counts(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {
     let factor = arm.requests as f64 / base.requests as f64;
     if !factor.is_finite() || (1.0 / COUNTS..=COUNTS).contains(&factor) {
         return None;
@@ -58,18 +58,18 @@ fn counts(arm: &Group, base: &Group) -> Option<LogsCompared> {
     Some(LogsCompared::RequestCounts { arm, base, ratio: factor })
 }
 
-pub(super) fn sizes(arm: &Group, base: &Group) -> Option<LogsCompared> {
+pub(super) fn sizes(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {
     let distance = stats::ks_distance_counts(&arm.sizes, &base.sizes)?;
     (distance > SIZES).then_some(LogsCompared::SizeMix { distance })
 }
 
-fn share_of(group: &Group, share: f64) -> Share {
+fn share_of(group: &ServerGroup, share: f64) -> Share {
     Share { label: group.label.clone(), share }
 }
 
 /// Half the sum of differences: the share of requests that would have to change their status.
-pub(super) fn statuses(arm: &Group, base: &Group) -> Option<LogsCompared> {
-    let share = |group: &Group, status: &u16| {
+pub(super) fn statuses(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {
+    let share = |group: &ServerGroup, status: &u16| {
         group.statuses.get(status).map_or(0.0, |count| *count as f64 / group.requests.max(1) as f64)
     };
     let all: BTreeSet<&u16> = arm.statuses.keys().chain(base.statuses.keys()).collect();
@@ -81,8 +81,8 @@ pub(super) fn statuses(arm: &Group, base: &Group) -> Option<LogsCompared> {
 }
 
 /// Answers without a body, since the client had it: how well the two groups' clients cache.
-pub(super) fn fresh(arm: &Group, base: &Group) -> Option<LogsCompared> {
-    let share = |group: &Group| {
+pub(super) fn fresh(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {
+    let share = |group: &ServerGroup| {
         let count = group.statuses.get(&NOT_MODIFIED).copied().unwrap_or(0);
         count as f64 / group.requests.max(1) as f64
     };
@@ -90,8 +90,8 @@ pub(super) fn fresh(arm: &Group, base: &Group) -> Option<LogsCompared> {
     ((arm.share - base.share).abs() > STATUSES).then_some(LogsCompared::Cacheability { arm, base })
 }
 
-fn hours(arm: &Group, base: &Group) -> Option<LogsCompared> {
-    let outside = |group: &Group, other: &Group| outside(&group.hours, &other.hours);
+fn hours(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {
+    let outside = |group: &ServerGroup, other: &ServerGroup| outside(&group.hours, &other.hours);
     let (one, other) = (outside(arm, base)?, outside(base, arm)?);
     if one == 0.0 && other == 0.0 {
         return None;

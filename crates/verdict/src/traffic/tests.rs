@@ -1,17 +1,18 @@
-//! What groups of served requests are told: verdicts, and what is unlike between them.
+//! Tests of verdicts on groups of served requests, and of findings about their differences.
 
-use model::doc::VerdictWord;
+use model::doc::{RowDoc, VerdictWord};
+use model::why::Reason;
 
 use super::fair::NOT_MODIFIED;
 use super::*;
 
 /// A day in blocks of 10 minutes and four classes of size; `speed` multiplies that of both classes, `share` is of
 /// the site's requests, `large` multiplies the share of the largest class.
-fn served(label: &str, speed: f64, share: f64, large: f64, seed: u64) -> Group {
+fn served(label: &str, speed: f64, share: f64, large: f64, seed: u64) -> ServerGroup {
     const CLASSES: [(f64, f64, f64); 4] =
         [(300.0, 0.002, 4000.0), (4e3, 0.006, 1500.0), (6e4, 0.02, 400.0), (2e6, 0.3, 40.0)];
     let mut rng = Rng::new(seed);
-    let mut group = Group { label: label.to_owned(), ..Group::default() };
+    let mut group = ServerGroup { label: label.to_owned(), ..ServerGroup::default() };
     for block in 0..144u64 {
         for (class, (bytes, time, rate)) in CLASSES.into_iter().enumerate() {
             let requests = rate * share * if class == 3 { large } else { 1.0 };
@@ -96,13 +97,13 @@ fn groups_that_share_no_time_get_no_verdict() {
 #[test]
 fn the_studys_two_averages_are_told_apart() {
     // Means of the first day of the 2010 study: 24.3 B/us, 7684 B, 13909 us.
-    let group = Group {
+    let group = ServerGroup {
         label: "ssd".into(),
         requests: 14_983_388,
         bytes: 7_683.716_85 * 14_983_388.0,
         seconds: 13_908.684_85e-6 * 14_983_388.0,
         mean_of_ratios: Some(24.27563e6),
-        ..Group::default()
+        ..ServerGroup::default()
     };
     let all = judge(&[group], Margin::MACHINES, 1);
     assert_eq!(kinds(&all), ["means"]);
@@ -112,7 +113,10 @@ fn the_studys_two_averages_are_told_apart() {
 
 #[test]
 fn empty_groups_are_no_panic() {
-    let all =
-        judge(&[Group::default(), Group { label: "b".into(), ..Group::default() }], Margin::MACHINES, 1);
+    let all = judge(
+        &[ServerGroup::default(), ServerGroup { label: "b".into(), ..ServerGroup::default() }],
+        Margin::MACHINES,
+        1,
+    );
     assert!(all.rows.iter().all(|row| row.verdict == VerdictWord::CannotTell && row.ratio.is_none()));
 }

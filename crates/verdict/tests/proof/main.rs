@@ -1,5 +1,6 @@
 //! The promises of this crate, proved on planted data (seeded).
 
+mod families;
 mod planted;
 mod ratios;
 mod refusals;

@@ -75,6 +75,7 @@ pub fn run(id: &str, machine: &str, world: &World, factor: f64, rng: &mut Rng) -
                 let point = Point {
                     seq,
                     block,
+                    sitting: 0,
                     phase,
                     at_ns: start_ns,
                     window_ns: 50_000_000,
@@ -92,6 +93,7 @@ pub fn run(id: &str, machine: &str, world: &World, factor: f64, rng: &mut Rng) -
                 takes.push(TakeHead {
                     seq,
                     block,
+                    sitting: 0,
                     phase,
                     cell: u32::try_from(cell).expect("few cells"),
                     arm: u32::try_from(arm).expect("few arms"),
@@ -147,6 +149,7 @@ pub fn watch(run: &mut RunData, instrument: &str, metric: &str, unit: Unit, valu
     let points = run.takes.iter().map(|take| Point {
         seq: take.seq,
         block: take.block,
+        sitting: take.sitting,
         phase: take.phase,
         at_ns: take.start_ns,
         window_ns: 0,

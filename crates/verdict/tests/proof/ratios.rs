@@ -133,7 +133,7 @@ fn a_value_that_lags_is_named_with_its_machine_whatever_the_order() {
     let (a, b) = sides();
     let doc = of(&[a, b], "size=2/1");
     assert!(doc.findings[0].text().starts_with("falls behind on this machine"), "{:?}", doc.findings);
-    assert!(doc.paragraph.starts_with("2 over 1 is "), "{}", doc.paragraph);
+    assert!(doc.paragraph.to_string().starts_with("2 over 1 is "), "{}", doc.paragraph);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn refused_figures_have_no_ratio() {
     let world = World::plain(2);
     let (a, mut b) = (run("a", "a", &world, 1.0, &mut rng), run("b", "b", &world, 1.0, &mut rng));
     for take in &mut b.takes {
-        take.refusals.push(model::Finding::told("page-cache", model::Validity::Invalid, "not the disk"));
+        take.refusals.push(model::Finding::foreign("page-cache", model::Validity::Invalid, "not the disk"));
     }
     let doc = of(&[side("a", vec![&a]), side("b", vec![&b])], "size=2/1");
     let refused = &doc.rows[1];

@@ -82,7 +82,8 @@ fn a_planted_tenth_is_found() {
         doc.rows
     );
     assert!(
-        doc.paragraph.starts_with("arm1 computes ") && doc.paragraph.contains("% faster than arm0"),
+        doc.paragraph.to_string().starts_with("arm1 computes ")
+            && doc.paragraph.to_string().contains("% faster than arm0"),
         "{}",
         doc.paragraph
     );
@@ -189,7 +190,7 @@ fn time(run: &mut RunData, step: f64) {
 
 fn refuse(run: &mut RunData) {
     for take in &mut run.takes {
-        take.refusals.push(Finding::told("page-cache", Validity::Invalid, "not the disk"));
+        take.refusals.push(Finding::foreign("page-cache", Validity::Invalid, "not the disk"));
     }
 }
 
@@ -245,7 +246,7 @@ fn one_run_each_says_what_it_lacks() {
         assert!(row.why.held() == Some(Held::AssumedNoise), "{}", row.why);
         assert!(row.why.reasons.iter().any(needed), "{}", row.why);
     }
-    assert!(doc.paragraph.contains("cannot be told yet"), "{}", doc.paragraph);
+    assert!(doc.paragraph.to_string().contains("cannot be told yet"), "{}", doc.paragraph);
 }
 
 #[test]

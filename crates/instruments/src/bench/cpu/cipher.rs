@@ -7,8 +7,8 @@
 use std::hint::black_box;
 
 use model::{
-    Better, By, Bytes, BytesPerSec, Cadence, Card, Code, Family, Fault, Instrument, Label, Metric, ParamKind,
-    ParamSpec, Probe, RecordExt, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Code, Family, Fault, Label, Metric, ParamKind, ParamSpec,
+    Probe, RecordExt, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 use ring::aead::{
     AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey,
@@ -79,25 +79,17 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: Cipher = Cipher;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub struct Cipher;
-
-impl Instrument for Cipher {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let size = bytes_param(setup, "size")?;
-        let algorithm = word_param(setup, "algorithm")?.to_owned();
-        let make = move |_| Messages::new(Work::named(&algorithm)?, size);
-        let memory = footprint(2 * size, setup.threads()?);
-        KernelProbe::boxed(setup, memory, make, move |tally, record| {
-            record.push(&THROUGHPUT, Bytes(tally.units() * float(size)) / tally.time());
-            Ok(())
-        })
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let size = bytes_param(setup, "size")?;
+    let algorithm = word_param(setup, "algorithm")?.to_owned();
+    let make = move |_| Messages::new(Work::named(&algorithm)?, size);
+    let memory = footprint(2 * size, setup.threads()?);
+    KernelProbe::boxed(setup, memory, make, move |tally, record| {
+        record.push(&THROUGHPUT, Bytes(tally.units() * float(size)) / tally.time());
+        Ok(())
+    })
 }
 
 /// Keys and messages are the same everywhere; nothing secret is ever sealed here.

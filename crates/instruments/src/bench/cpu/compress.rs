@@ -7,8 +7,8 @@
 //! result with the corpus.
 
 use model::{
-    Better, By, Bytes, BytesPerSec, Cadence, Card, Code, Family, Fault, Instrument, Label, Metric, ParamKind,
-    ParamSpec, Probe, Ratio, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Code, Family, Fault, Label, Metric, ParamKind, ParamSpec,
+    Probe, Ratio, Record, RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 
@@ -79,27 +79,19 @@ static CARD: Card = Card {
 
 const SIZE: usize = 2 << 20;
 
-pub static INSTRUMENT: Compress = Compress;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub struct Compress;
-
-impl Instrument for Compress {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let size = sized(setup, SIZE, 64 << 10);
-        let zstd = word_param(setup, "codec")? == "zstd";
-        let level = i32::try_from(int_param(setup, "level")?).map_err(|_| Unfit::new("no such level"))?;
-        let make = move |_| {
-            let codec = if zstd { Codec::zstd(level)? } else { Codec::Lz4 };
-            let packed = vec![0; codec.bound(size)];
-            Ok(Packer { codec, plain: corpus(size), packed, back: vec![0; size] })
-        };
-        let memory = footprint(4 * size, setup.threads()?);
-        KernelProbe::boxed(setup, memory, make, move |tally, record| push(size, tally, record))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let size = sized(setup, SIZE, 64 << 10);
+    let zstd = word_param(setup, "codec")? == "zstd";
+    let level = i32::try_from(int_param(setup, "level")?).map_err(|_| Unfit::new("no such level"))?;
+    let make = move |_| {
+        let codec = if zstd { Codec::zstd(level)? } else { Codec::Lz4 };
+        let packed = vec![0; codec.bound(size)];
+        Ok(Packer { codec, plain: corpus(size), packed, back: vec![0; size] })
+    };
+    let memory = footprint(4 * size, setup.threads()?);
+    KernelProbe::boxed(setup, memory, make, move |tally, record| push(size, tally, record))
 }
 
 enum Codec {

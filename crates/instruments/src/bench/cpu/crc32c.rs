@@ -6,8 +6,8 @@
 //! inversion of a standard checksum.
 
 use model::{
-    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Label, Metric, ParamKind,
-    ParamSpec, Probe, Record, RecordExt, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Label, Metric, ParamKind, ParamSpec, Probe,
+    Record, RecordExt, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::kernel::{KernelProbe, THREADS, Tally, bytes_param, float, footprint};
@@ -24,7 +24,7 @@ const THROUGHPUT: Metric<BytesPerSec> = Metric::new(
 .binary();
 
 static CARD: Card = Card {
-    name: "crc32c",
+    name: model::names::instrument::CRC32C,
     family: Family::Cpu,
     says: "CRC-32C checksums of messages of one size",
     source: "RAMCloud misc/crc32c (2010) for impl=chain; own for the others",
@@ -64,10 +64,6 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: Crc32c = Crc32c;
-
-pub struct Crc32c;
-
 fn implementation(setup: &Setup) -> Result<Run, Unfit> {
     match setup.params.get("impl") {
         Some("chain") => {
@@ -78,29 +74,25 @@ fn implementation(setup: &Setup) -> Result<Run, Unfit> {
     }
 }
 
-impl Instrument for Crc32c {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit);
 
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        setup.threads()?;
-        implementation(setup).map(|_| ())
-    }
+fn fit(setup: &Setup) -> Result<(), Unfit> {
+    setup.threads()?;
+    implementation(setup).map(|_| ())
+}
 
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let run = implementation(setup)?;
-        let size = bytes_param(setup, "size")?;
-        let threads = setup.threads()?;
-        let seed = setup.seed;
-        let data = Buffer::random(size, seed);
-        // What one run does to any state, by the table: independent of `run` unless that is the table too.
-        let pass = Affine::from_function(32, |state| u64::from(crc32c::table(low(state), &data)));
-        let make = move |_| Ok(Serial::new(run, !0, Buffer::random(size, seed)));
-        KernelProbe::boxed(setup, footprint(size, threads), make, move |tally, record| {
-            push(&pass, size, tally, record)
-        })
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let run = implementation(setup)?;
+    let size = bytes_param(setup, "size")?;
+    let threads = setup.threads()?;
+    let seed = setup.seed;
+    let data = Buffer::random(size, seed);
+    // What one run does to any state, by the table: independent of `run` unless that is the table too.
+    let pass = Affine::from_function(32, |state| u64::from(crc32c::table(low(state), &data)));
+    let make = move |_| Ok(Serial::new(run, !0, Buffer::random(size, seed)));
+    KernelProbe::boxed(setup, footprint(size, threads), make, move |tally, record| {
+        push(&pass, size, tally, record)
+    })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a 32-bit state in 64 bits")]

@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use model::{
-    Better, By, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, PerSec, Probe,
-    Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Cadence, Card, Count, Family, Fault, Metric, ParamKind, ParamSpec, PerSec, Probe, Record,
+    RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 
@@ -82,10 +82,6 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: HashTable = HashTable;
-
-pub struct HashTable;
-
 /// Keys of one unit of work.
 const UNIT: u64 = 256;
 
@@ -127,31 +123,27 @@ impl Shape {
     }
 }
 
-impl Instrument for HashTable {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit);
 
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        setup.threads()?;
-        room(setup, Shape::of(setup)?.bytes())
-    }
+fn fit(setup: &Setup) -> Result<(), Unfit> {
+    setup.threads()?;
+    room(setup, Shape::of(setup)?.bytes())
+}
 
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        self.fit(setup)?;
-        let shape = Shape::of(setup)?;
-        let shared = Arc::new(filled(&shape)?);
-        let threads = setup.threads()?;
-        let make = move |index: usize| {
-            let first = (shape.keys * index / threads) as u64;
-            let end = (shape.keys * (index + 1) / threads) as u64;
-            if end <= first {
-                return Err(Unfit::new("fewer keys than threads"));
-            }
-            Ok(Walker { shared: Arc::clone(&shared), first, end, next: first })
-        };
-        KernelProbe::boxed(setup, Shape::of(setup)?.bytes(), make, push)
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    fit(setup)?;
+    let shape = Shape::of(setup)?;
+    let shared = Arc::new(filled(&shape)?);
+    let threads = setup.threads()?;
+    let make = move |index: usize| {
+        let first = (shape.keys * index / threads) as u64;
+        let end = (shape.keys * (index + 1) / threads) as u64;
+        if end <= first {
+            return Err(Unfit::new("fewer keys than threads"));
+        }
+        Ok(Walker { shared: Arc::clone(&shared), first, end, next: first })
+    };
+    KernelProbe::boxed(setup, Shape::of(setup)?.bytes(), make, push)
 }
 
 fn filled(shape: &Shape) -> Result<Shared, Unfit> {

@@ -8,8 +8,8 @@
 //! Not counted: main memory (all parts fit the caches), and waiting of early threads for late ones.
 
 use model::{
-    Better, By, Cadence, Card, Code, Count, Family, Fault, Instrument, Label, Metric, ParamKind, ParamSpec,
-    Params, PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Size, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Cadence, Card, Code, Count, Family, Fault, Label, Metric, ParamKind, ParamSpec, Params,
+    PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Simple, Size, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 
@@ -31,7 +31,7 @@ const PART_RATE: Metric<PerSec> = Metric::new(
 .per("op");
 
 static CARD: Card = Card {
-    name: "index",
+    name: model::names::instrument::INDEX,
     family: Family::Cpu,
     says: "integer, floating-point and memory work of small programs that fit the caches",
     source: "own, after the idea of BYTEmark (nbench)",
@@ -77,30 +77,22 @@ const SEED: u64 = 1;
 /// Code, inputs and scratch of the largest index, roughly.
 const MEMORY: usize = 256 << 10;
 
-pub static INSTRUMENT: Index = Index;
-
-pub struct Index;
-
 type Parts = fn(u64) -> Result<Vec<Part>, Fault>;
 
-impl Instrument for Index {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let parts: Parts = match word_param(setup, "kind")? {
-            "memory" => index::memory::parts,
-            "floating" => index::floating::parts,
-            _ => index::integer::parts,
-        };
-        let smoke = setup.size == Size::Smoke;
-        let make = move |_| {
-            let parts = parts(SEED).map_err(|fault| Unfit::new(fault.text))?;
-            Ok(Round { parts, smoke })
-        };
-        KernelProbe::boxed(setup, footprint(MEMORY, setup.threads()?), make, push)
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let parts: Parts = match word_param(setup, "kind")? {
+        "memory" => index::memory::parts,
+        "floating" => index::floating::parts,
+        _ => index::integer::parts,
+    };
+    let smoke = setup.size == Size::Smoke;
+    let make = move |_| {
+        let parts = parts(SEED).map_err(|fault| Unfit::new(fault.text))?;
+        Ok(Round { parts, smoke })
+    };
+    KernelProbe::boxed(setup, footprint(MEMORY, setup.threads()?), make, push)
 }
 
 /// A part's name, the operations that one thread did of it, and how long they took.

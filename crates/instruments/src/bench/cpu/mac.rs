@@ -10,8 +10,8 @@
 use std::hint::black_box;
 
 use model::{
-    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, RecordExt, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Metric, ParamKind, ParamSpec, Probe,
+    RecordExt, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::kernel::{Kernel, KernelProbe, THREADS, bytes_param, float, footprint, sized, word_param};
@@ -28,7 +28,7 @@ const THROUGHPUT: Metric<BytesPerSec> = Metric::new(
 .binary();
 
 static CARD: Card = Card {
-    name: "mac",
+    name: model::names::instrument::MAC,
     family: Family::Cpu,
     says: "message authentication with VMAC over AES-128",
     source: "RAMCloud misc/vmac (2010); draft-krovetz-vmac-01",
@@ -70,36 +70,26 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: Mac = Mac;
-
-pub struct Mac;
-
 const KEY: [u8; 16] = [0; 16];
 const NONCE: [u8; 16] = [0; 16];
 
-impl Instrument for Mac {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit);
 
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        setup.threads()?;
-        let extreme = matches!(word_param(setup, "size")?, "best" | "worst");
-        if extreme == (word_param(setup, "digest")? == "both") {
-            return Ok(());
-        }
-        Err(Unfit::new(
-            "size=best and size=worst cover both digests: they go with digest=both, and only they do",
-        ))
+fn fit(setup: &Setup) -> Result<(), Unfit> {
+    setup.threads()?;
+    let extreme = matches!(word_param(setup, "size")?, "best" | "worst");
+    if extreme == (word_param(setup, "digest")? == "both") {
+        return Ok(());
     }
+    Err(Unfit::new("size=best and size=worst cover both digests: they go with digest=both, and only they do"))
+}
 
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        self.fit(setup)?;
-        match word_param(setup, "size")? {
-            "best" => whole_ladder(setup, f64::max),
-            "worst" => whole_ladder(setup, f64::min),
-            _ => one_size(setup),
-        }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    fit(setup)?;
+    match word_param(setup, "size")? {
+        "best" => whole_ladder(setup, f64::max),
+        "worst" => whole_ladder(setup, f64::min),
+        _ => one_size(setup),
     }
 }
 

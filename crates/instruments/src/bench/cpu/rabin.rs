@@ -7,8 +7,8 @@
 //! counted: making the buffers. The two clock readings around a size are in its time, as they were then.
 
 use model::{
-    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Probe, RecordExt,
-    Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Metric, Probe, RecordExt, Setup, Shown,
+    Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::kernel::{KernelProbe, THREADS, bytes_param, float, footprint, sized, word_param};
@@ -27,7 +27,7 @@ const THROUGHPUT: Metric<BytesPerSec> = Metric::new(
 .binary();
 
 static CARD: Card = Card {
-    name: "rabin",
+    name: model::names::instrument::RABIN,
     family: Family::Cpu,
     says: "a rolling hash by polynomial division, one table look-up a byte",
     source: "RAMCloud misc/rabinpoly (2010)",
@@ -52,21 +52,13 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: Rabin = Rabin;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub struct Rabin;
-
-impl Instrument for Rabin {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        match word_param(setup, "size")? {
-            "best" => whole_ladder(setup, f64::max),
-            "worst" => whole_ladder(setup, f64::min),
-            _ => one_size(setup),
-        }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    match word_param(setup, "size")? {
+        "best" => whole_ladder(setup, f64::max),
+        "worst" => whole_ladder(setup, f64::min),
+        _ => one_size(setup),
     }
 }
 

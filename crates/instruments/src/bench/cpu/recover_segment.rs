@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 use model::{
-    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Metric, ParamKind, ParamSpec, Probe,
+    Record, RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 
@@ -80,10 +80,6 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: RecoverSegment = RecoverSegment;
-
-pub struct RecoverSegment;
-
 fn shape(setup: &Setup) -> Result<segments::Shape, Unfit> {
     let count =
         usize::try_from(int_param(setup, "segments")?).map_err(|_| Unfit::new("too many segments"))?;
@@ -96,30 +92,26 @@ fn shape(setup: &Setup) -> Result<segments::Shape, Unfit> {
     })
 }
 
-impl Instrument for RecoverSegment {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit);
 
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        setup.threads()?;
-        room(setup, shape(setup)?.bytes())
-    }
+fn fit(setup: &Setup) -> Result<(), Unfit> {
+    setup.threads()?;
+    room(setup, shape(setup)?.bytes())
+}
 
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        self.fit(setup)?;
-        let shape = shape(setup)?;
-        let threads = setup.threads()?;
-        let store = Arc::new(Store {
-            segments: Segments::filled(&shape),
-            next: AtomicUsize::new(0),
-            barrier: Barrier::new(threads),
-            failed: Mutex::new(None),
-        });
-        let data = float(store.segments.objects()) * float(shape.object);
-        let make = move |index| Ok(Replayer { store: Arc::clone(&store), index, threads });
-        KernelProbe::boxed(setup, shape.bytes(), make, move |tally, record| push(data, tally, record))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    fit(setup)?;
+    let shape = shape(setup)?;
+    let threads = setup.threads()?;
+    let store = Arc::new(Store {
+        segments: Segments::filled(&shape),
+        next: AtomicUsize::new(0),
+        barrier: Barrier::new(threads),
+        failed: Mutex::new(None),
+    });
+    let data = float(store.segments.objects()) * float(shape.object);
+    let make = move |index| Ok(Replayer { store: Arc::clone(&store), index, threads });
+    KernelProbe::boxed(setup, shape.bytes(), make, move |tally, record| push(data, tally, record))
 }
 
 struct Store {

@@ -7,9 +7,10 @@
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use model::metrics::disk::{FSYNC_LATENCIES, FSYNC_LATENCY};
 use model::{
-    Better, By, Cadence, Card, Code, Family, Fault, Histogram, Instrument, Label, Metric, Need, ParamKind,
-    ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    By, Cadence, Card, Code, Family, Fault, Histogram, Label, Need, ParamKind, ParamSpec, Probe, Record,
+    RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 use sys::pages::Pages;
@@ -18,14 +19,6 @@ use crate::bench::file::blocks::Blocks;
 use crate::bench::file::proof;
 use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
 use crate::bench::kernel::repeats_for;
-
-const LATENCY: Metric<Seconds> = Metric::new(
-    "latency",
-    Better::Lower,
-    "median of the take's write and sync pairs, each from before the write until the sync has returned",
-);
-const LATENCIES: Metric<Seconds> =
-    Metric::new("latencies", Better::Neither, "all write and sync pairs of the take");
 
 static CARD: Card = Card {
     name: "disk-fsync",
@@ -54,7 +47,7 @@ static CARD: Card = Card {
             .label(Label::Value),
         FILE_SIZE,
     ],
-    metrics: &[LATENCY.info(), LATENCIES.info()],
+    metrics: &[FSYNC_LATENCY.info(), FSYNC_LATENCIES.info()],
     needs: &[Need::Directory],
     variants: &[
         Variant { tier: Tier::Quick, set: "sync=fdatasync", headline: &["latency"] },
@@ -63,25 +56,13 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: DiskFsync = DiskFsync;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(testfile::fit);
 
-pub struct DiskFsync;
-
-impl Instrument for DiskFsync {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        testfile::fit(setup)
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let blocks = Blocks::from_setup(setup)?;
-        let buffer = blocks.buffer(setup.seed)?;
-        let all = setup.params.get("sync") == Some("fsync");
-        Ok(Box::new(Syncs { file: blocks.file, buffer, all, at: 0, noted: false }))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let blocks = Blocks::from_setup(setup)?;
+    let buffer = blocks.buffer(setup.seed)?;
+    let all = setup.params.get("sync") == Some("fsync");
+    Ok(Box::new(Syncs { file: blocks.file, buffer, all, at: 0, noted: false }))
 }
 
 struct Syncs {
@@ -130,8 +111,8 @@ impl Probe for Syncs {
             record.refuse(finding.about(model::Subject::instrument(CARD.name)));
         }
         let median = histogram.quantile_ns(0.5).ok_or_else(|| Fault::new("no write was timed"))?;
-        record.push(&LATENCY, Seconds::from_ns(median));
-        record.histogram(&LATENCIES.info(), histogram);
+        record.push(&FSYNC_LATENCY, Seconds::from_ns(median));
+        record.histogram(&FSYNC_LATENCIES.info(), histogram);
         if !self.noted {
             self.noted = true;
             record.remark("device", &self.file.sentence());

@@ -8,11 +8,11 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
+use model::metrics::disk::{IOPS, LATENCIES, LATENCY};
 use model::params::parse_bytes;
 use model::{
-    Better, By, Cadence, Card, Code, Count, Family, Fault, Histogram, Instrument, Label, Metric, Need,
-    ParamKind, ParamSpec, PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit,
-    Variant,
+    By, Cadence, Card, Code, Count, Family, Fault, Histogram, Label, Need, ParamKind, ParamSpec, Probe,
+    Record, RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::reads::{Completion, ReadEngine, Threads, best_engine};
 
@@ -22,19 +22,8 @@ use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
 use crate::bench::kernel::repeats_for;
 use crate::bench::kernels::random::Random;
 
-const IOPS: Metric<PerSec> =
-    Metric::new("iops", Better::Higher, "reads per second from the first submitted to the last finished")
-        .per("read");
-const LATENCY: Metric<Seconds> = Metric::new(
-    "latency",
-    Better::Lower,
-    "median of the take's reads, each from handing it to the kernel until its answer is seen",
-);
-const LATENCIES: Metric<Seconds> =
-    Metric::new("latencies", Better::Neither, "all reads of the take, as `latency` times them");
-
 static CARD: Card = Card {
-    name: "disk-read",
+    name: model::names::instrument::DISK_READ,
     family: Family::Disk,
     says: "random reads past the page cache by queue depth",
     source: "fio-style randread with direct=1, own code",
@@ -74,40 +63,27 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: DiskRead = DiskRead;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(testfile::fit);
 
-pub struct DiskRead;
-
-impl Instrument for DiskRead {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        testfile::fit(setup)
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let Blocks { file, bytes } = Blocks::from_setup(setup)?;
-        let failed = |error: sys::Error| Unfit::new(error.to_string());
-        let block = u32::try_from(bytes).map_err(|_| Unfit::new("blocks are below 4 GiB"))?;
-        let depth = setup.params.get("qd").and_then(parse_bytes).unwrap_or(1);
-        let depth = u32::try_from(depth).map_err(|_| Unfit::new("depths are below 2^32"))?;
-        let threads = |file: &File| {
-            Threads::new(file, depth, block).map(|engine| Box::new(engine) as Box<dyn ReadEngine>)
-        };
-        let (engine, why) = match setup.params.get("engine") {
-            Some("threads") => (threads(file.file()).map_err(failed)?, None),
-            Some("cached") => (threads(&cached(file.file())?).map_err(failed)?, None),
-            _ => {
-                let chosen = best_engine(file.file(), depth, block).map_err(failed)?;
-                (chosen.engine, chosen.why_not_uring)
-            }
-        };
-        let why_not_uring = why.map(|error| error.to_string());
-        let random = Random::new(setup.seed);
-        Ok(Box::new(Reads { file, engine, block, random, why_not_uring, noted: false }))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let Blocks { file, bytes } = Blocks::from_setup(setup)?;
+    let failed = |error: sys::Error| Unfit::new(error.to_string());
+    let block = u32::try_from(bytes).map_err(|_| Unfit::new("blocks are below 4 GiB"))?;
+    let depth = setup.params.get("qd").and_then(parse_bytes).unwrap_or(1);
+    let depth = u32::try_from(depth).map_err(|_| Unfit::new("depths are below 2^32"))?;
+    let threads =
+        |file: &File| Threads::new(file, depth, block).map(|engine| Box::new(engine) as Box<dyn ReadEngine>);
+    let (engine, why) = match setup.params.get("engine") {
+        Some("threads") => (threads(file.file()).map_err(failed)?, None),
+        Some("cached") => (threads(&cached(file.file())?).map_err(failed)?, None),
+        _ => {
+            let chosen = best_engine(file.file(), depth, block).map_err(failed)?;
+            (chosen.engine, chosen.why_not_uring)
+        }
+    };
+    let why_not_uring = why.map(|error| error.to_string());
+    let random = Random::new(setup.seed);
+    Ok(Box::new(Reads { file, engine, block, random, why_not_uring, noted: false }))
 }
 
 /// Opens the file for reads through the page cache, which then holds all of it. Fails when it cannot be read.
@@ -199,9 +175,7 @@ impl Probe for Reads {
             record.refuse(finding.about(model::Subject::instrument(CARD.name)));
         }
         record.push(&IOPS, Count(tally.done as f64) / tally.time());
-        if let Some(median) = tally.histogram.quantile_ns(0.5) {
-            record.push(&LATENCY, Seconds::from_ns(median));
-        }
+        record.push_if(&LATENCY, tally.histogram.quantile_ns(0.5).map(Seconds::from_ns));
         record.histogram(&LATENCIES.info(), tally.histogram);
         if !self.noted {
             self.noted = true;

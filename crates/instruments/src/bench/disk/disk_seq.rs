@@ -7,9 +7,10 @@
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use model::metrics::disk::BANDWIDTH;
 use model::{
-    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Label, Metric, Need, ParamKind,
-    ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    By, Bytes, Cadence, Card, Family, Fault, Label, Need, ParamKind, ParamSpec, Probe, Record, RecordExt,
+    Seconds, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 use sys::pages::Pages;
@@ -18,12 +19,6 @@ use crate::bench::file::blocks::Blocks;
 use crate::bench::file::proof;
 use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
 use crate::bench::kernel::repeats_for;
-
-const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
-    "bandwidth",
-    Better::Higher,
-    "bytes read or written per second, one block at a time, MB = 10^6; writes include the final fdatasync",
-);
 
 static CARD: Card = Card {
     name: "disk-seq",
@@ -59,25 +54,13 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: DiskSeq = DiskSeq;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(testfile::fit);
 
-pub struct DiskSeq;
-
-impl Instrument for DiskSeq {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        testfile::fit(setup)
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let blocks = Blocks::from_setup(setup)?;
-        let buffer = blocks.buffer(setup.seed)?;
-        let write = setup.params.get("op") == Some("write");
-        Ok(Box::new(Transfers { file: blocks.file, buffer, write, at: 0, noted: false }))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let blocks = Blocks::from_setup(setup)?;
+    let buffer = blocks.buffer(setup.seed)?;
+    let write = setup.params.get("op") == Some("write");
+    Ok(Box::new(Transfers { file: blocks.file, buffer, write, at: 0, noted: false }))
 }
 
 struct Transfers {

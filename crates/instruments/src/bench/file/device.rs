@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::facts::mounts;
+use crate::system_files::mounts;
 
 /// Counters of a `stat` file since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,6 @@ fn read_stat(folder: &Path) -> Result<Stat, String> {
 }
 
 /// A `stat` file: eleven fields at least, seventeen with flushes.
-#[must_use]
 pub fn parse_stat(text: &str) -> Option<Stat> {
     const SECTOR: u64 = 512;
     let fields: Vec<u64> = text.split_whitespace().map(|field| field.parse().ok()).collect::<Option<_>>()?;
@@ -137,8 +136,7 @@ pub fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// A `queue/write_cache` file.
-#[must_use]
+/// Parses a `queue/write_cache` file; `None` for another text.
 pub fn parse_write_cache(text: &str) -> Option<WriteCache> {
     match text.trim() {
         "write back" => Some(WriteCache::Back),

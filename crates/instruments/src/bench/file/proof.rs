@@ -27,7 +27,6 @@ fn ask<T>(device: &Known, of: impl FnOnce(&Device) -> Counted<T>) -> Counted<T> 
     device.as_ref().map_err(Clone::clone).and_then(of)
 }
 
-#[must_use]
 pub fn before(device: &Known) -> Before {
     Before { stat: ask(device, Device::stat), flushes: ask(device, Device::flushes) }
 }
@@ -39,13 +38,11 @@ pub fn read_since(device: &Known, before: &Before) -> Counted<u64> {
 }
 
 /// After a take that read `bytes`: what is wrong with that, if anything.
-#[must_use]
 pub fn reads(device: &Known, before: &Before, bytes: u64) -> Option<Finding> {
     judge_reads(read_since(device, before), bytes)
 }
 
 /// After a take with `syncs` writes made durable: what is wrong with that, if anything.
-#[must_use]
 pub fn syncs(device: &Known, before: &Before, syncs: u64) -> Option<Finding> {
     let cache = ask(device, Device::write_cache);
     let risen = || Ok(ask(device, Device::flushes)?.saturating_sub(before.flushes.clone()?));
@@ -110,8 +107,8 @@ mod tests {
         let finding = judge_syncs(Ok(WriteCache::Back), Ok(0), 42).unwrap();
         assert_eq!(
             finding.text(),
-            "the device has a volatile write cache, and its flush counter did not move in 42 syncs: they \
-             returned before the data was safe"
+            "syncs returned before the data was safe: the device has a volatile write cache, and its flush \
+             counter did not move in 42 syncs"
         );
         assert_eq!(finding.evidence()["syncs"], 42.0);
     }

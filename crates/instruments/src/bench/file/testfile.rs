@@ -41,13 +41,11 @@ pub struct TestFile {
 static SHARED: Mutex<Weak<TestFile>> = Mutex::new(Weak::new());
 
 impl TestFile {
-    #[must_use]
     pub fn file(&self) -> &File {
         self.scratch.file()
     }
 
     /// A sentence for the `device` note.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let device = match &self.device {
             Ok(device) => format!("on {}", device.name),

@@ -47,18 +47,15 @@ pub struct Aes128 {
 }
 
 impl Aes128 {
-    #[must_use]
     pub fn new(key: &[u8; 16]) -> Aes128 {
         Aes128 { keys: expand(key), by_instruction: arch::available() }
     }
 
     /// The same key by table, whatever the processor has.
-    #[must_use]
     pub fn by_table(key: &[u8; 16]) -> Aes128 {
         Aes128 { keys: expand(key), by_instruction: false }
     }
 
-    #[must_use]
     #[inline]
     pub fn encrypt(&self, block: [u8; 16]) -> [u8; 16] {
         if self.by_instruction { arch::encrypt(&self.keys, block) } else { by_table(&self.keys, block) }

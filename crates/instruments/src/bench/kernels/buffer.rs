@@ -13,14 +13,12 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    #[must_use]
     pub fn zeroed(size: usize) -> Buffer {
         let bytes = vec![0; size + PAGE];
         let from = bytes.as_ptr().align_offset(PAGE).min(PAGE);
         Buffer { bytes, from, size }
     }
 
-    #[must_use]
     pub fn random(size: usize, seed: u64) -> Buffer {
         let mut buffer = Buffer::zeroed(size);
         super::random::Random::new(seed).fill(&mut buffer);

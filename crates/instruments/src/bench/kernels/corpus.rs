@@ -11,7 +11,6 @@ use super::random::Random;
 const SEED: u64 = 1;
 
 /// `size` bytes: three eighths text, three eighths log lines, the rest records.
-#[must_use]
 pub fn corpus(size: usize) -> Vec<u8> {
     let share = size / 8 * 3;
     let mut corpus = text(share, SEED);

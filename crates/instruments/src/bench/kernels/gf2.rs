@@ -24,7 +24,6 @@ impl Affine {
         Affine { columns, constant }
     }
 
-    #[must_use]
     pub fn apply(&self, x: u64) -> u64 {
         self.linear(x) ^ self.constant
     }
@@ -35,7 +34,6 @@ impl Affine {
     }
 
     /// First `self`, then `next`.
-    #[must_use]
     pub fn then(&self, next: &Affine) -> Affine {
         Affine {
             columns: self.columns.map(|column| next.linear(column)),
@@ -44,7 +42,6 @@ impl Affine {
     }
 
     /// `self`, `n` times over.
-    #[must_use]
     pub fn power(&self, mut n: u64) -> Affine {
         let mut result = Affine::IDENTITY;
         let mut square = self.clone();

@@ -30,7 +30,6 @@ pub const SIZE: ParamSpec = ParamSpec::new(
 pub const LARGEST: usize = 16 << 20;
 
 /// The sizes up to `largest`.
-#[must_use]
 pub fn sizes(largest: usize) -> Vec<usize> {
     let doubling = std::iter::successors(Some(128usize), |size| size.checked_mul(2));
     (1..128).chain(doubling.take_while(|size| *size <= LARGEST)).filter(|size| *size <= largest).collect()
@@ -52,7 +51,6 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    #[must_use]
     pub fn new(largest: usize, seed: u64, works: Vec<Work>) -> Ladder {
         Ladder { sizes: sizes(largest), data: Buffer::random(largest, seed), works }
     }

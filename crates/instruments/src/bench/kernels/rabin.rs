@@ -41,7 +41,6 @@ const fn remainder(mut value: u128) -> u64 {
 }
 
 /// Rolls `data` into `sum`.
-#[must_use]
 pub fn roll(mut sum: u64, data: &[u8]) -> u64 {
     for byte in data {
         let high = sum >> 55;

@@ -7,7 +7,6 @@
 pub struct Random(u64);
 
 impl Random {
-    #[must_use]
     pub const fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -41,7 +40,6 @@ impl Random {
         }
     }
 
-    #[must_use]
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         self.fill(&mut bytes);

@@ -10,7 +10,7 @@ use super::buffer::Buffer;
 use super::copy_bytes;
 use super::crc32c::{self, Run};
 use super::random::Random;
-use super::table::{Place, Table, murmur3};
+use super::table::{KeyPlace, Table, murmur3};
 
 const HEADER: usize = 32;
 
@@ -43,7 +43,6 @@ impl Shape {
     }
 
     /// Memory of segments, log and table.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         (2 * self.count * self.size + self.hash_lines() * 68) as u64
     }
@@ -58,7 +57,6 @@ pub struct Segments {
 }
 
 impl Segments {
-    #[must_use]
     pub fn filled(shape: &Shape) -> Segments {
         let mut random = Random::new(1);
         let crc = crc32c::fast();
@@ -69,13 +67,11 @@ impl Segments {
         Segments { shape: *shape, filled, log, table: Table::new(lines, lines / 16 + 64), crc }
     }
 
-    #[must_use]
     pub fn count(&self) -> usize {
         self.shape.count
     }
 
     /// Objects in all segments.
-    #[must_use]
     pub fn objects(&self) -> usize {
         self.shape.entries() * self.shape.count
     }
@@ -115,7 +111,7 @@ impl Segments {
         Ok(count)
     }
 
-    fn place(&self, key: u64) -> Place {
+    fn place(&self, key: u64) -> KeyPlace {
         self.table.place(murmur3(key, 0))
     }
 

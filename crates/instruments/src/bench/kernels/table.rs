@@ -29,42 +29,39 @@ pub struct Table {
 
 /// The place of a key: its line, and what its entry carries.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct KeyPlace {
     line: usize,
     secondary: u64,
 }
 
 impl Table {
     /// `lines` is rounded down to a power of two; `more` lines serve for chains.
-    #[must_use]
     pub fn new(lines: usize, more: usize) -> Table {
         let lines = 1 << lines.max(1).ilog2();
         let make = |count: usize| std::iter::repeat_with(Line::default).take(count).collect();
         Table { lines: make(lines), more: make(more), used: Mutex::new(0) }
     }
 
-    #[must_use]
     pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
     #[inline]
-    #[must_use]
-    pub fn place(&self, hash: u64) -> Place {
+    pub fn place(&self, hash: u64) -> KeyPlace {
         #[expect(clippy::cast_possible_truncation, reason = "the lower bits choose the line")]
         let line = hash as usize & (self.lines.len() - 1);
-        Place { line, secondary: hash >> 48 }
+        KeyPlace { line, secondary: hash >> 48 }
     }
 
     /// Asks the caches for the line of `place`.
     #[inline]
-    pub fn prefetch(&self, place: Place) {
+    pub fn prefetch(&self, place: KeyPlace) {
         super::prefetch(&self.lines[place.line].0);
     }
 
-    /// The entry of the reference that `is_it` accepts.
+    /// The first entry in the chain of `place` with the same secondary hash whose reference `is_it` accepts.
     #[inline]
-    pub fn find(&self, place: Place, mut is_it: impl FnMut(u64) -> bool) -> Option<&AtomicU64> {
+    pub fn find(&self, place: KeyPlace, mut is_it: impl FnMut(u64) -> bool) -> Option<&AtomicU64> {
         let mut line = &self.lines[place.line];
         loop {
             for entry in &line.0 {
@@ -82,7 +79,7 @@ impl Table {
 
     /// Finds an entry as `find` does, and writes it back unchanged.
     #[inline]
-    pub fn replace(&self, place: Place, reference: u64, is_it: impl FnMut(u64) -> bool) -> bool {
+    pub fn replace(&self, place: KeyPlace, reference: u64, is_it: impl FnMut(u64) -> bool) -> bool {
         match self.find(place, is_it) {
             Some(entry) => {
                 entry.store(value(place, reference), Ordering::Release);
@@ -103,7 +100,7 @@ impl Table {
 
     /// Adds a reference below 2^47 - 1, even if it is there already. Fails when the table is full.
     #[inline]
-    pub fn insert(&self, place: Place, reference: u64) -> Result<(), Full> {
+    pub fn insert(&self, place: KeyPlace, reference: u64) -> Result<(), Full> {
         let new = value(place, reference);
         let mut line = &self.lines[place.line];
         loop {
@@ -156,13 +153,12 @@ impl Table {
     }
 }
 
-const fn value(place: Place, reference: u64) -> u64 {
+const fn value(place: KeyPlace, reference: u64) -> u64 {
     place.secondary << 48 | (reference + 1)
 }
 
 /// The first 64 bits of MurmurHash3_x64_128 of an 8-byte key.
 #[inline]
-#[must_use]
 pub const fn murmur3(key: u64, seed: u64) -> u64 {
     const LENGTH: u64 = 8;
     let mixed = key.wrapping_mul(0x87c3_7b91_1142_53d5).rotate_left(31).wrapping_mul(0x4cf5_ad43_2745_937f);

@@ -42,13 +42,11 @@ const fn high(wide: u128) -> u64 {
 }
 
 impl Vmac {
-    #[must_use]
     pub fn new(key: &[u8; 16]) -> Vmac {
         Vmac::with(Aes128::new(key))
     }
 
     /// The same key without the processor's AES instruction.
-    #[must_use]
     pub fn by_table(key: &[u8; 16]) -> Vmac {
         Vmac::with(Aes128::by_table(key))
     }
@@ -72,7 +70,6 @@ impl Vmac {
     }
 
     /// The digest of 64 bits.
-    #[must_use]
     pub fn digest_64(&self, nonce: &[u8; 16], message: &[u8]) -> u64 {
         let [hash] = self.hash::<1>(message);
         // One encryption serves two successive nonces.
@@ -83,7 +80,6 @@ impl Vmac {
     }
 
     /// The digest of 128 bits.
-    #[must_use]
     pub fn digest_128(&self, nonce: &[u8; 16], message: &[u8]) -> u128 {
         let [first, second] = self.hash::<2>(message);
         let pad = u128::from_be_bytes(self.aes.encrypt(*nonce));

@@ -6,8 +6,8 @@
 
 use model::params::{ParamKind, ParamSpec};
 use model::{
-    Better, By, Cadence, Card, Family, Fault, Hertz, Instrument, Label, Metric, Probe, RecordExt, Setup,
-    Shown, Size, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Family, Fault, Hertz, Label, Metric, Probe, RecordExt, Setup, Shown, Simple,
+    Size, Tier, Unfit, Variant,
 };
 use sys::freq;
 
@@ -49,29 +49,21 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct Clock;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: Clock = Clock;
-
-impl Instrument for Clock {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let heat_ns = match setup.size {
-            Size::Smoke => 1_000_000,
-            Size::Full => int_param(setup, "heat")?.saturating_mul(1_000_000),
-        };
-        let make = move |_| Ok(Adder { heat_ns });
-        KernelProbe::boxed(setup, 0, make, |tally: &Tally<f64>, record| {
-            let slowest = tally.outs().copied().fold(f64::INFINITY, f64::min);
-            let mean = tally.outs().sum::<f64>() / float(tally.threads());
-            record.push(&CLOCK, Hertz(mean));
-            record.push(&SLOWEST, Hertz(slowest));
-            Ok(())
-        })
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let heat_ns = match setup.size {
+        Size::Smoke => 1_000_000,
+        Size::Full => int_param(setup, "heat")?.saturating_mul(1_000_000),
+    };
+    let make = move |_| Ok(Adder { heat_ns });
+    KernelProbe::boxed(setup, 0, make, |tally: &Tally<f64>, record| {
+        let slowest = tally.outs().copied().fold(f64::INFINITY, f64::min);
+        let mean = tally.outs().sum::<f64>() / float(tally.threads());
+        record.push(&CLOCK, Hertz(mean));
+        record.push(&SLOWEST, Hertz(slowest));
+        Ok(())
+    })
 }
 
 struct Adder {

@@ -3,61 +3,19 @@
 //! Counts, shares and seconds. A condition that this system does not report is missing, not 0. Not seen: what a
 //! hypervisor hides, and load in bursts shorter than the kernel's ticks.
 
+use model::metrics::machine::{
+    BACKGROUND, CLOCK_STEP, MAJOR_FAULTS, PRESSURE, STEAL, SWAPPED, THERMAL, THROTTLED, THROTTLED_TIME,
+};
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, Probe, Ratio, Record, RecordExt,
-    Seconds, Setup, Unfit,
+    Cadence, Card, Count, Family, Fault, Metric, Probe, Ratio, Record, RecordExt, Seconds, Setup, Simple,
+    Unfit,
 };
 
 use super::watch::{Files, Moment, load};
 use crate::telemetry::parse::float;
 
-const STEAL: Metric<Ratio> = Metric::new(
-    "steal",
-    Better::Neither,
-    "Share of the time of the take's CPUs that the hypervisor gave to others (/proc/stat)",
-);
-const BACKGROUND: Metric<Count> = Metric::new(
-    "background",
-    Better::Neither,
-    "CPUs kept busy by other processes: busy time of all CPUs less that of boxscore and its children, over the take \
-     or, where the take is shorter, the last half second",
-)
-.per("CPU");
-const THROTTLED: Metric<Count> = Metric::new(
-    "throttled",
-    Better::Neither,
-    "Periods in which a CPU quota stopped our control group or one above it (nr_throttled)",
-);
-const THROTTLED_TIME: Metric<Seconds> = Metric::new(
-    "throttled-time",
-    Better::Neither,
-    "Time for which a CPU quota stopped our control group or those above it, summed over CPUs",
-);
-const MAJOR_FAULTS: Metric<Count> = Metric::new(
-    "major-faults",
-    Better::Neither,
-    "Page faults of boxscore and its ended children that had to read a disk",
-);
-const SWAPPED: Metric<Count> =
-    Metric::new("swapped", Better::Neither, "Pages that the whole system swapped in and out").per("page");
-const CLOCK_STEP: Metric<Seconds> = Metric::new(
-    "clock-step",
-    Better::Neither,
-    "How much more time passed by the wall clock than by the monotonic clock; negative when it was set back",
-);
-const THERMAL: Metric<Count> = Metric::new(
-    "thermal-throttle",
-    Better::Neither,
-    "Times that heat slowed the take's CPUs or their package, as counted by each CPU",
-);
-const PRESSURE: Metric<Ratio> = Metric::new(
-    "cpu-pressure",
-    Better::Neither,
-    "Share of the time in which some thread of the system waited for a CPU (PSI cpu some)",
-);
-
 static CARD: Card = Card {
-    name: "conditions",
+    name: model::names::instrument::CONDITIONS,
     family: Family::Machine,
     says: "what each take met: steal, load of others, throttling, faults, swapping, clock steps",
     source: "own: /proc, /sys and control group counters",
@@ -77,22 +35,14 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct Conditions;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: Conditions = Conditions;
-
-impl Instrument for Conditions {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let ticks_per_s = sys::system::clock_ticks_per_s().map_err(|error| Unfit::new(error.to_string()))?;
-        let mut watch =
-            Watch { files: Files::open(&setup.cpus), cpus: setup.cpus.clone(), ticks_per_s, before: None };
-        watch.files.read(&watch.cpus).load.into_iter().for_each(load::remember);
-        Ok(Box::new(watch))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let ticks_per_s = sys::system::clock_ticks_per_s().map_err(|error| Unfit::new(error.to_string()))?;
+    let mut watch =
+        Watch { files: Files::open(&setup.cpus), cpus: setup.cpus.clone(), ticks_per_s, before: None };
+    watch.files.read(&watch.cpus).load.into_iter().for_each(load::remember);
+    Ok(Box::new(watch))
 }
 
 struct Watch {
@@ -124,17 +74,11 @@ fn push(before: &Moment, now: &Moment, early: Option<load::Mark>, ticks_per_s: u
         if let Some(cpus) = load::background(early.as_ref().unwrap_or(from), to, ticks_per_s) {
             record.push(&BACKGROUND, Count(cpus));
         }
-        if let Some(share) = load::steal(from, to) {
-            record.push(&STEAL, Ratio(share));
-        }
+        record.push_if(&STEAL, load::steal(from, to).map(Ratio));
     }
     if let (Some(from), Some(to)) = (before.throttle, now.throttle) {
-        if let Some(count) = to.count.checked_sub(from.count) {
-            record.push(&THROTTLED, Count(float(count)));
-        }
-        if let Some(time_ns) = to.time_ns.checked_sub(from.time_ns) {
-            record.push(&THROTTLED_TIME, Seconds::from_ns(time_ns));
-        }
+        record.push_if(&THROTTLED, to.count.checked_sub(from.count).map(|count| Count(float(count))));
+        record.push_if(&THROTTLED_TIME, to.time_ns.checked_sub(from.time_ns).map(Seconds::from_ns));
     }
     let mut count = |metric: &Metric<Count>, from: Option<u64>, to: Option<u64>| {
         if let Some(difference) = to.zip(from).and_then(|(to, from)| to.checked_sub(from)) {
@@ -160,6 +104,8 @@ fn step(before: &Moment, now: &Moment) -> Seconds {
 
 #[cfg(test)]
 mod tests {
+    use model::Instrument;
+
     use super::*;
     use crate::telemetry::parse::throttle::Throttle;
     use crate::telemetry::record::Values;

@@ -4,10 +4,11 @@
 //! whether an interrupt, another thread or the hypervisor took the time; `stolen` is what the hypervisor admits to,
 //! in the kernel's ticks of 10 ms.
 
+use model::metrics::machine::{GAPS, LONGEST, LOST, STOLEN};
 use model::params::{ParamKind, ParamSpec};
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, Probe, Ratio, Record, RecordExt,
-    Seconds, Setup, Shown, Size, Tier, Unfit, Variant,
+    Cadence, Card, Count, Family, Fault, Probe, Ratio, Record, RecordExt, Seconds, Setup, Shown, Simple,
+    Size, Tier, Unfit, Variant,
 };
 use sys::{affinity, spin};
 
@@ -15,25 +16,10 @@ use crate::bench::kernel::int_param;
 use crate::telemetry::parse::{float, stat};
 use crate::telemetry::read::Kept;
 
-const LONGEST: Metric<Seconds> = Metric::new(
-    "longest",
-    Better::Lower,
-    "Longest gap between two successive readings of the clock over the span",
-);
-const LOST: Metric<Ratio> =
-    Metric::new("lost", Better::Lower, "Share of the span that lay in gaps of more than 10 us");
-const GAPS: Metric<Count> =
-    Metric::new("gaps", Better::Neither, "Gaps of more than 10 us in the span").per("gap");
-const STOLEN: Metric<Ratio> = Metric::new(
-    "stolen",
-    Better::Neither,
-    "Share of the CPU's time that the hypervisor gave to others (/proc/stat)",
-);
-
 const THRESHOLD_NS: u64 = 10_000;
 
 static CARD: Card = Card {
-    name: "jitter",
+    name: model::names::instrument::JITTER,
     family: Family::Machine,
     says: "longest and total gaps in a spin loop: what the system takes from a busy core",
     source: "own",
@@ -54,24 +40,16 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct Jitter;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: Jitter = Jitter;
-
-impl Instrument for Jitter {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        // The last CPU: the first takes most systems' interrupts.
-        let cpu = setup.cpus.last().copied().ok_or_else(|| Unfit::new("no CPU to run on"))?;
-        let span_ns = match setup.size {
-            Size::Smoke => 2_000_000,
-            Size::Full => int_param(setup, "span")?.saturating_mul(1_000_000),
-        };
-        Ok(Box::new(Loop { cpu, span_ns, stat: Kept::open("/proc/stat") }))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    // The last CPU: the first takes most systems' interrupts.
+    let cpu = setup.cpus.last().copied().ok_or_else(|| Unfit::new("no CPU to run on"))?;
+    let span_ns = match setup.size {
+        Size::Smoke => 2_000_000,
+        Size::Full => int_param(setup, "span")?.saturating_mul(1_000_000),
+    };
+    Ok(Box::new(Loop { cpu, span_ns, stat: Kept::open("/proc/stat") }))
 }
 
 struct Loop {

@@ -4,6 +4,7 @@ use model::Instrument;
 
 pub mod clock;
 pub mod conditions;
+pub mod counters;
 pub mod jitter;
 pub mod take_clock;
 pub mod timer;
@@ -12,6 +13,7 @@ pub mod watch;
 pub static ALL: &[&dyn Instrument] = &[
     &clock::INSTRUMENT,
     &conditions::INSTRUMENT,
+    &counters::INSTRUMENT,
     &jitter::INSTRUMENT,
     &take_clock::INSTRUMENT,
     &timer::INSTRUMENT,

@@ -3,24 +3,12 @@
 //! The best of 20 windows of 50 us of dependent additions, the reading thread pinned to that CPU. It does not see the
 //! take's other CPUs, nor what the clock did in the middle of the take; under emulation it is additions per second.
 
-use model::{
-    Better, Cadence, Card, Family, Fault, Hertz, Instrument, Metric, Probe, Record, RecordExt, Setup, Unfit,
-};
+use model::metrics::machine::{AFTER, BEFORE};
+use model::{Cadence, Card, Family, Fault, Hertz, Probe, Record, RecordExt, Setup, Simple, Unfit};
 use sys::{affinity, freq};
 
-const BEFORE: Metric<Hertz> = Metric::new(
-    "before",
-    Better::Neither,
-    "Clock of the take's first CPU right before the take: dependent additions per second, best of 20 windows of 50 us",
-);
-const AFTER: Metric<Hertz> = Metric::new(
-    "after",
-    Better::Neither,
-    "Clock of the take's first CPU right after the take: dependent additions per second, best of 20 windows of 50 us",
-);
-
 static CARD: Card = Card {
-    name: "take-clock",
+    name: model::names::instrument::TAKE_CLOCK,
     family: Family::Machine,
     says: "true clock right before and after each take",
     source: "own: dependent additions",
@@ -30,22 +18,14 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct TakeClock;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: TakeClock = TakeClock;
-
-impl Instrument for TakeClock {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let cpu = setup.cpus.first().ok_or_else(|| Unfit::new("no CPU to read the clock of"))?;
-        let cpu = usize::try_from(*cpu).map_err(|_| Unfit::new(format!("there is no CPU {cpu}")))?;
-        let probe = Clock { cpu };
-        probe.hertz().map_err(|fault| Unfit::new(fault.text))?;
-        Ok(Box::new(probe))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let cpu = setup.cpus.first().ok_or_else(|| Unfit::new("no CPU to read the clock of"))?;
+    let cpu = usize::try_from(*cpu).map_err(|_| Unfit::new(format!("there is no CPU {cpu}")))?;
+    let probe = Clock { cpu };
+    probe.hertz().map_err(|fault| Unfit::new(fault.text))?;
+    Ok(Box::new(probe))
 }
 
 struct Clock {

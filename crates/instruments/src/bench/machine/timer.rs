@@ -1,37 +1,20 @@
 //! The clock that every other figure is timed with: its step, what a reading costs, and whether a second clock agrees.
 //!
 //! Seconds and shares. The cycle counter's rate is measured against CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW over the
-//! same span and compared with what the hardware states. NTP slews the first by at most 500 ppm. It does not say which
-//! clock is right, nor see what a hypervisor does to all of them alike.
+//! same span and compared with what the hardware states. NTP slews the first by at most 500 ppm. This instrument does
+//! not say which clock is right, and does not see what a hypervisor does to all of them alike.
 
 use std::hint::black_box;
 use std::time::Duration;
 
+use model::metrics::machine::{COST, DISAGREEMENT, STEP};
 use model::{
-    Better, Cadence, Card, Family, Fault, Finding, Instrument, Metric, Probe, Ratio, Record, RecordExt,
-    Seconds, Setup, Shown, Size, Tier, Unfit, Variant,
+    Cadence, Card, Family, Fault, Finding, Probe, Ratio, Record, RecordExt, Seconds, Setup, Shown, Simple,
+    Size, Tier, Unfit, Variant,
 };
 use sys::clock;
 
 use crate::telemetry::parse::float;
-
-const COST: Metric<Seconds> = Metric::new(
-    "cost",
-    Better::Lower,
-    "Time of one reading of the clock, mean of the best of 20 rows of 1000 readings",
-)
-.per("reading");
-const STEP: Metric<Seconds> = Metric::new(
-    "step",
-    Better::Lower,
-    "Smallest difference above zero of two successive readings of the clock: no shorter time can be told from it",
-);
-const DISAGREEMENT: Metric<Ratio> = Metric::new(
-    "disagreement",
-    Better::Neither,
-    "Largest relative difference of the cycle counter's rate by CLOCK_MONOTONIC, by CLOCK_MONOTONIC_RAW and as the \
-     hardware states it; over 1 % makes every time of the machine invalid",
-);
 
 /// Over this the times of this machine are wrong by as much.
 const MOST: f64 = 0.01;
@@ -39,7 +22,7 @@ const ROWS: u32 = 20;
 const READINGS: u32 = 1000;
 
 static CARD: Card = Card {
-    name: "timer",
+    name: model::names::instrument::TIMER,
     family: Family::Machine,
     says: "step and cost of the clock, and whether a second clock agrees with it",
     source: "own",
@@ -51,23 +34,15 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub struct Timer;
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
-pub static INSTRUMENT: Timer = Timer;
-
-impl Instrument for Timer {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let span = match setup.size {
-            Size::Smoke => Duration::from_millis(5),
-            Size::Full => Duration::from_millis(20),
-        };
-        let cpu = setup.cpus.first().copied().ok_or_else(|| Unfit::new("no CPU to run on"))?;
-        Ok(Box::new(Clocks { span, cpu }))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let span = match setup.size {
+        Size::Smoke => Duration::from_millis(5),
+        Size::Full => Duration::from_millis(20),
+    };
+    let cpu = setup.cpus.first().copied().ok_or_else(|| Unfit::new("no CPU to run on"))?;
+    Ok(Box::new(Clocks { span, cpu }))
 }
 
 struct Clocks {

@@ -2,30 +2,28 @@
 //!
 //! Counts what the definition counts: `counting=bw_mem` the buffer once (also for copies),
 //! `counting=stream` two or three arrays; MB are 10^6 bytes. Write-allocate traffic is never counted.
-//! Threads share the arrays, each its own part; a take ends with the slowest.
+//! Threads share the arrays, each its own part; a take ends with the slowest. Where an operation has several kernels
+//! (vectors of several widths), the fastest on these CPUs is used: no width is the fastest everywhere.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use model::metrics::memory::BANDWIDTH;
 use model::{
-    Better, By, Bytes, BytesPerSec, Cadence, Card, Code, Family, Fault, Finding, Instrument, Label, Metric,
-    ParamKind, ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    By, Bytes, Cadence, Card, Code, Family, Fault, Finding, Label, ParamKind, ParamSpec, Probe, Record,
+    RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::kernel::{THREADS, repeats_for};
-use crate::bench::ram::arena::{self, Arena, SECOND, SOURCE, TARGET, lock};
-use crate::bench::ram::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
-use crate::bench::ram::pass::{self, Arrays, PassTeam};
-use crate::bench::ram::place::{self, CPUS, Extent, MemoryPlacement, NODE, PAGES, SIZE};
-
-const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
-    "bandwidth",
-    Better::Higher,
-    "bytes per second of all threads together, counted as `counting` says, MB = 10^6; write-allocate \
-     traffic is not counted",
-);
+use crate::bench::memory_access::arena::{self, Arena, SECOND, SOURCE, TARGET, lock};
+use crate::bench::memory_access::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
+use crate::bench::memory_access::last_level::{self, LastLevel};
+use crate::bench::memory_access::pass::{self, Arrays, PassTeam};
+use crate::bench::memory_access::place::{self, CPUS, Extent, MemoryPlacement, NODE, PAGES, SIZE};
+use crate::bench::memory_access::race::{self, Winner};
 
 static CARD: Card = Card {
-    name: "mem-bandwidth",
+    name: model::names::instrument::MEM_BANDWIDTH,
     family: Family::Memory,
     says: "memory bandwidth by operation, threads and pinning",
     source: "bw_mem-style (lmbench) and STREAM-style definitions, own code",
@@ -46,7 +44,7 @@ static CARD: Card = Card {
         codes: &[Code::new("rd", "bandwidth", "counting=bw_mem;op=read;threads=1")],
     },
     cadence: Cadence::Repeat,
-    definition: 2,
+    definition: 3,
     params: &[
         ParamSpec::new(
             "op",
@@ -78,8 +76,8 @@ static CARD: Card = Card {
             SIZE,
             ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             "auto",
-            "bytes of each array; auto: 4 times the last-level cache, all arrays within a quarter of \
-                   the memory",
+            "bytes of each array; auto: 4 times the last-level cache (as it was found by its latency, else as \
+             reported), at least 1 GiB, all arrays within a quarter of the memory",
         )
         .label(Label::Bytes),
         PAGES,
@@ -106,16 +104,12 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: MemBandwidth = MemBandwidth;
-
-pub struct MemBandwidth;
-
 /// The parameters, resolved for this machine.
 #[derive(Debug)]
 struct Task {
     op: Op,
-    isa: Isa,
-    kernel: Kernel,
+    /// The kernels that can do it here, the widest last.
+    kernels: Vec<(Isa, Kernel)>,
     place: MemoryPlacement,
     extent: Extent,
     limit: u64,
@@ -155,9 +149,11 @@ fn task(setup: &Setup) -> Result<Task, Unfit> {
     let op = operation(setup)?;
     let streaming = setup.params.get("store") == Some("streaming");
     let store = if streaming { Store::Streaming } else { Store::Temporal };
-    let (isa, kernel) = kernels::best(op, store).ok_or_else(|| {
-        Unfit::new("streaming stores need an operation that writes whole lines, and SSE2 or better")
-    })?;
+    let kernels = kernels::available(op, store);
+    if kernels.is_empty() {
+        let why = "streaming stores need an operation that writes whole lines, and SSE2 or better";
+        return Err(Unfit::new(why));
+    }
     let place = MemoryPlacement::from_setup(setup)?;
     let arrays = roles(op).len() as u64;
     let mut extent = place::extent(setup, SIZE, arrays)?;
@@ -166,36 +162,33 @@ fn task(setup: &Setup) -> Result<Task, Unfit> {
     if extent.bytes < grain * place.cpus.len() as u64 {
         return Err(Unfit::new("the arrays hold less than one block a thread"));
     }
-    Ok(Task { op, isa, kernel, place, extent, limit: place::limit(setup) })
+    Ok(Task { op, kernels, place, extent, limit: place::limit(setup) })
 }
 
-impl Instrument for MemBandwidth {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(|setup| task(setup).map(|_| ()));
 
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        task(setup).map(|_| ())
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let task = task(setup)?;
-        let crew = PassTeam::start(&task.place.cpus)?;
-        let (arena, huge) = (arena::shared(), None);
-        let mut probe = Bandwidth { task, crew, arena, huge, footprint: 0, noted: false };
-        let arena = Arc::clone(&probe.arena);
-        let mut arena = lock(&arena);
-        let before = arena.held();
-        probe.ready(&mut arena).map_err(|fault| Unfit::new(fault.text))?;
-        probe.huge = arena.huge_doubt(&probe.task.place.kind, roles(probe.task.op));
-        probe.footprint = arena.held().saturating_sub(before);
-        drop(arena);
-        Ok(Box::new(probe))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let llc = last_level::beside(setup, SIZE)?;
+    let task = task(&Setup { llc: llc.bytes(), ..setup.clone() })?;
+    let crew = PassTeam::start(&task.place.cpus)?;
+    let (arena, huge) = (arena::shared(), None);
+    let winner = Winner { isa: task.kernels[0].0, kernel: task.kernels[0].1, others: Vec::new() };
+    let mut probe = Bandwidth { task, winner, llc, crew, arena, huge, footprint: 0, noted: false };
+    let arena = Arc::clone(&probe.arena);
+    let mut arena = lock(&arena);
+    let before = arena.held();
+    probe.ready(&mut arena).map_err(|fault| Unfit::new(fault.text))?;
+    probe.huge = arena.huge_doubt(&probe.task.place.kind, roles(probe.task.op));
+    probe.footprint = arena.held().saturating_sub(before);
+    drop(arena);
+    probe.winner = probe.race().map_err(|fault| Unfit::new(fault.text))?;
+    Ok(Box::new(probe))
 }
 
 struct Bandwidth {
     task: Task,
+    winner: Winner,
+    llc: LastLevel,
     crew: PassTeam,
     arena: Arc<Mutex<Arena>>,
     /// Why the pages are doubtful, if so.
@@ -227,25 +220,43 @@ impl Bandwidth {
 
     /// Runs the kernel `repeats` times and checks a few of its results.
     fn timed(&mut self, repeats: u64) -> Result<Seconds, Fault> {
+        let words = bytes(&self.task)? / 8;
+        self.pass(self.winner.kernel, 0..words, repeats)
+    }
+
+    /// The kernel that passes fastest over these arrays.
+    fn race(&mut self) -> Result<Winner, Fault> {
+        let words = bytes(&self.task)? / 8;
+        let grain = BLOCK * self.task.place.cpus.len();
+        let turn = (race::TURN_BYTES / 8).min(words) / grain * grain;
+        let mut from = 0;
+        let kernels = self.task.kernels.clone();
+        race::fastest(&kernels, |kernel| {
+            from = if from + 2 * turn > words { 0 } else { from + turn };
+            self.pass(kernel, from..from + turn, 1)
+        })
+    }
+
+    /// Runs a kernel `repeats` times over a part of the arrays, in words, and checks a few of its results.
+    fn pass(&mut self, kernel: Kernel, part: Range<usize>, repeats: u64) -> Result<Seconds, Fault> {
         let shared = Arc::clone(&self.arena);
         let mut arena = lock(&shared);
         self.ready(&mut arena)?;
-        let words = bytes(&self.task)? / 8;
         let (kind, op) = (&self.task.place.kind, self.task.op);
         let wanted = |role: usize| roles(op).contains(&role);
         let mut dst: &mut [u64] = &mut [];
         let (mut a, mut b): (&[u64], &[u64]) = (&[], &[]);
         let [source, target, second, _] = arena.all(kind);
         if let Some(array) = target.filter(|_| wanted(TARGET)) {
-            dst = array.words_mut().get_mut(..words).unwrap_or_default();
+            dst = array.words_mut().get_mut(part.clone()).unwrap_or_default();
         }
         if let Some(array) = source.filter(|_| wanted(SOURCE)) {
-            a = array.words().get(..words).unwrap_or_default();
+            a = array.words().get(part.clone()).unwrap_or_default();
         }
         if let Some(array) = second.filter(|_| wanted(SECOND)) {
-            b = array.words().get(..words).unwrap_or_default();
+            b = array.words().get(part).unwrap_or_default();
         }
-        let time = self.crew.pass(self.task.kernel, Arrays { dst, a, b }, repeats)?.time();
+        let time = self.crew.pass(kernel, Arrays { dst, a, b }, repeats)?.time();
         check(op, dst, a, b)?;
         if time.0 > 0.0 { Ok(time) } else { Err(Fault::new("the clock did not move during the take")) }
     }
@@ -288,7 +299,8 @@ impl Probe for Bandwidth {
             record.remark("pinning", &self.task.place.sentence());
             let arrays = roles(self.task.op).len();
             let size = model::params::show_bytes(self.task.extent.bytes);
-            record.remark("arrays", &format!("{arrays} of {size}, {} code", self.task.isa.name()));
+            let (code, llc) = (self.winner.sentence(), self.llc.sentence());
+            record.remark("arrays", &format!("{arrays} of {size}, {code}{llc}"));
         }
         Ok(())
     }
@@ -305,6 +317,8 @@ impl Probe for Bandwidth {
 #[cfg(test)]
 mod tests {
     use model::Params;
+
+    use model::Instrument;
 
     use super::*;
 

@@ -3,31 +3,31 @@
 //! A chain of pointers, one every `stride` bytes, is followed one hundred loads a turn. Counted is the
 //! time of the walk divided by the loads; building, warming and flushing are not. Takes are summarised by
 //! the median, where the classic tool prints the minimum.
+//!
+//! Pages are huge. Through small ones a load far away also waits for a walk through page tables, in a virtual machine
+//! through two sets of them: that is a figure of its own, `latency-and-walk`, and so is what a machine measures that
+//! gives no huge pages. The range that `auto` came to is in the key. Not seen: the pages in which a hypervisor keeps
+//! its guests' memory.
 
 use std::path::Path;
 
+use model::metrics::memory::{LATENCY, LATENCY_AND_WALK};
 use model::params::{parse_bytes, show_bytes};
 use model::{
-    Better, By, Cadence, Card, Code, Family, Finding, Instrument, Label, Metric, ParamKind, ParamSpec, Probe,
-    RecordExt, Seconds, Setup, Shown, Size, Tell, Tier, Topic, Unfit, Variant,
+    By, Cadence, Card, Code, Family, Finding, Label, ParamKind, ParamSpec, Probe, RecordExt, Setup, Shown,
+    Simple, Size, Tell, Tier, Topic, Unfit, Variant,
 };
 
-use crate::bench::ram::caches;
-use crate::bench::ram::chain::WalkOrder;
-use crate::bench::ram::place::{self, CPUS, MemoryPlacement, NODE, PAGES, RANGE, SIZE};
-use crate::bench::ram::walk::Walk;
+use crate::bench::memory_access::caches;
+use crate::bench::memory_access::chain::{CAN_FLUSH, WalkOrder};
+use crate::bench::memory_access::place::{self, CPUS, HUGE_PAGES, MemoryPlacement, NODE, RANGE, SIZE};
+use crate::bench::memory_access::walk::Walk;
 
-const LATENCY: Metric<Seconds> = Metric::new(
-    "latency",
-    Better::Lower,
-    "time of one dependent load; ranges beyond the last-level cache are flushed from it before the walk, \
-     smaller ones walked once around to warm them",
-);
 /// Bytes of a cache line, as the footprint of a chain counts them.
 const LINE: u64 = 64;
 
 static CARD: Card = Card {
-    name: "mem-latency",
+    name: model::names::instrument::MEM_LATENCY,
     family: Family::Memory,
     says: "latency of dependent loads by working set, stride and order",
     source: "lat_mem_rd-style (lmbench) definition, own code; random is its -t order",
@@ -48,7 +48,7 @@ static CARD: Card = Card {
         codes: &[Code::new("lat", "latency", "level=memory;mode=random")],
     },
     cadence: Cadence::Repeat,
-    definition: 1,
+    definition: 2,
     params: &[
         ParamSpec::new(
             "mode",
@@ -83,8 +83,7 @@ static CARD: Card = Card {
             RANGE,
             ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             "auto",
-            "the largest working set; auto: 4 times the last-level cache, within a quarter of the \
-                   memory",
+            "the largest working set; auto: 1 GiB, or the largest power of two within a quarter of the memory",
         )
         .label(Label::Bytes),
         ParamSpec::new(
@@ -94,40 +93,36 @@ static CARD: Card = Card {
             "one walker (mem-loaded has a load beside it)",
         ),
         CPUS,
-        PAGES,
+        HUGE_PAGES,
         NODE,
     ],
-    metrics: &[LATENCY.info()],
+    metrics: &[LATENCY.info(), LATENCY_AND_WALK.info()],
     variants: &[
         Variant { tier: Tier::Quick, set: "level=memory", headline: &["latency"] },
+        Variant { tier: Tier::Default, set: "level=memory;pages=small", headline: &[] },
         Variant {
             tier: Tier::Default,
-            set: "mode=stride;stride=512;range=256MiB;level=L1|L2|L3|memory",
+            set: "mode=stride;stride=512;range=256MiB;level=L1|L2|L3|memory;pages=default",
             headline: &[],
         },
         Variant {
             tier: Tier::Default,
-            set: "size=4KiB|16KiB|64KiB|256KiB|1MiB|4MiB|16MiB|64MiB|256MiB",
+            set: "size=4KiB|16KiB|64KiB|256KiB|1MiB|4MiB|8MiB|16MiB|32MiB|64MiB|128MiB|256MiB",
             headline: &[],
         },
         Variant {
             tier: Tier::Full,
             set: "size=1KiB|2KiB|8KiB|12KiB|24KiB|32KiB|48KiB|96KiB|128KiB|192KiB|384KiB|512KiB|768KiB|\
-                  1536KiB|2MiB|3MiB|6MiB|8MiB|12MiB|24MiB|32MiB|48MiB|96MiB|128MiB|192MiB|384MiB|512MiB|\
-                  1GiB",
+                  1536KiB|2MiB|3MiB|6MiB|12MiB|24MiB|48MiB|96MiB|192MiB|384MiB|512MiB|1GiB",
             headline: &[],
         },
         Variant { tier: Tier::Full, set: "mode=shuffled|stride;level=memory", headline: &[] },
-        Variant { tier: Tier::Full, set: "level=memory;pages=huge", headline: &[] },
+        Variant { tier: Tier::Full, set: "level=memory;pages=default", headline: &[] },
         Variant { tier: Tier::Full, set: "level=memory;cpus=each", headline: &[] },
         Variant { tier: Tier::Full, set: "level=memory;cpus=nodes;node=nodes", headline: &[] },
     ],
     ..Card::DEFAULT
 };
-
-pub static INSTRUMENT: MemLatency = MemLatency;
-
-pub struct MemLatency;
 
 fn order(setup: &Setup) -> WalkOrder {
     match setup.params.get("mode") {
@@ -139,7 +134,7 @@ fn order(setup: &Setup) -> WalkOrder {
 
 /// The working set, and why a figure from it is doubtful.
 fn working_set(setup: &Setup, cpu: u32) -> Result<place::Extent, Unfit> {
-    let range = place::extent(setup, RANGE, 1)?;
+    let range = place::range(setup)?;
     let level = setup.params.get("level").unwrap_or("any");
     let size = setup.params.get(SIZE).filter(|&text| text != "auto");
     let within = |bytes: u64| {
@@ -190,31 +185,40 @@ fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     let cpu = place.cpus.first().copied().unwrap_or_default();
     let set = working_set(setup, cpu)?;
     let stride = setup.params.get("stride").and_then(parse_bytes).unwrap_or(LINE);
+    let range = set.bytes;
     let mut walk = Walk::new(place, set, (order(setup), stride))?;
     let lines = walk.slots as u64 * stride.min(LINE) / LINE;
-    if setup.params.get("level") == Some("memory") && setup.size == Size::Full {
-        walk.doubt = walk.doubt.or_else(|| few_lines(lines, setup.llc));
+    // What stands for memory is flushed from the caches; a working set is what they hold of it.
+    let of_size = setup.params.get(SIZE).is_some_and(|size| size != "auto");
+    walk.flush = !of_size && matches!(setup.params.get("level"), None | Some("any" | "memory"));
+    if walk.flush && setup.size == Size::Full {
+        if !CAN_FLUSH {
+            walk.doubt = walk.doubt.or_else(|| few_lines(lines, setup.llc));
+        }
+        if setup.params.get(RANGE).is_none_or(|range| range == "auto") {
+            walk.chosen.set(RANGE, &show_bytes(range));
+        }
     }
     Ok(walk)
 }
 
-impl Instrument for MemLatency {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(|setup| walk(setup).map(|_| ()));
 
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        walk(setup).map(|_| ())
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        walk(setup)?.probe(setup, |walked, record| record.push(&LATENCY, walked.latency))
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    walk(setup)?.probe(setup, |walked, chosen, record| {
+        let metric = if walked.page_walks { &LATENCY_AND_WALK } else { &LATENCY };
+        match chosen.0.is_empty() {
+            true => record.push(metric, walked.latency),
+            false => record.push_of(metric, chosen, walked.latency),
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use model::{Params, Validity};
+
+    use model::Instrument;
 
     use super::*;
     use crate::telemetry::record::Values;
@@ -229,9 +233,8 @@ mod tests {
     #[test]
     fn sets_follow_level_size_and_range() {
         let set = |params: &str| working_set(&setup(params), 60_000);
-        assert_eq!(set("level=memory").unwrap().bytes, 32 << 20);
+        assert_eq!(set("level=memory").unwrap(), place::Extent { bytes: 1 << 30, doubt: None });
         assert_eq!(set("level=memory;range=256MiB").unwrap().bytes, 256 << 20);
-        assert!(set("level=memory;range=16MiB").unwrap().doubt.is_some());
         assert_eq!(set("size=64KiB").unwrap(), place::Extent { bytes: 64 << 10, doubt: None });
         assert_eq!(set("size=512MiB").unwrap().bytes, 512 << 20);
         assert!(set("size=2GiB").unwrap_err().why.contains("quarter of the memory"));
@@ -241,44 +244,45 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_four_times_a_large_cache() {
-        let set = |params: &str, llc: u64, memory: u64| {
-            let here = Setup { llc: Some(llc << 20), memory: Some(memory << 30), ..setup(params) };
-            working_set(&here, 60_000).unwrap()
-        };
-        for llc in [105, 260] {
-            let whole = set("level=memory", llc, 24);
-            assert!(whole.bytes >= (4 * llc) << 20, "{llc} MiB: {}", whole.bytes);
-            assert_eq!(whole.doubt, None);
-            assert_eq!(set("size=256MiB", llc, 24), place::Extent { bytes: 256 << 20, doubt: None });
-            let published = set("level=memory;mode=stride;stride=512;range=256MiB", llc, 24);
-            assert_eq!(published.doubt.unwrap().state, Validity::Doubtful);
-            let tight = set("level=memory", llc, 1);
-            assert_eq!((tight.bytes, tight.doubt.unwrap().state), (256 << 20, Validity::Doubtful));
-        }
+    fn memory_is_flushed_and_a_working_set_is_not() {
+        let flushed = |params: &str| walk(&setup(params)).unwrap().flush;
+        assert!(
+            flushed("level=memory") && flushed("level=any") && flushed("level=memory;mode=stride;stride=512")
+        );
+        assert!(!flushed("size=256MiB") && !flushed("size=4KiB"));
     }
 
-    /// Of its own figure alone: the instrument has others, which are sound.
+    /// A chain over small pages is walked far and near: only what goes far holds walks through page tables.
     #[test]
-    fn a_doubt_names_no_other_figure() {
-        let here = setup("level=memory;range=1MiB;cpus=auto");
+    fn small_pages_make_a_figure_of_their_own() {
         let cpus = sys::affinity::allowed().unwrap();
-        let cpus = cpus.into_iter().map(|cpu| u32::try_from(cpu).unwrap()).collect();
-        let mut probe = INSTRUMENT.prepare(&Setup { cpus, ..here }).unwrap();
-        let mut values = Values::default();
-        probe.take(1, &mut values).unwrap();
-        let doubts: Vec<(&str, bool)> =
-            values.refusals.iter().map(|doubt| (doubt.kind(), doubt.subject.is_run())).collect();
-        assert_eq!(doubts, [("cached", true)]);
-        assert!(values.get("latency").is_some_and(|latency| latency > 0.0));
+        let cpus: Vec<u32> = cpus.into_iter().map(|cpu| u32::try_from(cpu).unwrap()).collect();
+        let metric_of = |params: &str| {
+            let setup = Setup { cpus: cpus.clone(), ..setup(params) };
+            let mut values = Values::default();
+            INSTRUMENT.prepare(&setup).unwrap().take(1, &mut values).unwrap();
+            ["latency", "latency-and-walk"].map(|name| values.get(name).is_some())
+        };
+        assert_eq!(metric_of("level=memory;range=8MiB;pages=small"), [false, true]);
+        assert_eq!(metric_of("level=memory;range=8MiB;pages=small;mode=stride"), [true, false]);
+        assert_eq!(metric_of("size=1MiB;pages=small"), [true, false]);
+        // Huge pages are had or not; either way it is one of the two.
+        assert_eq!(metric_of("level=memory;range=8MiB").iter().filter(|there| **there).count(), 1);
+    }
+
+    /// Each line is flushed, so few of them are as good as many.
+    #[test]
+    fn long_strides_are_doubted_where_nothing_can_be_flushed() {
+        let doubt = walk(&setup("level=memory;stride=1KiB;range=16MiB")).unwrap().doubt;
+        assert_eq!(doubt.map(|doubt| doubt.state), (!CAN_FLUSH).then_some(Validity::Doubtful));
     }
 
     #[test]
-    fn long_strides_are_doubted() {
-        let doubt = |params: &str| walk(&setup(params)).unwrap().doubt.map(|doubt| doubt.state);
-        assert_eq!(doubt("level=memory"), None);
-        assert_eq!(doubt("level=memory;stride=1KiB"), Some(Validity::Doubtful));
-        assert_eq!(doubt("level=memory;mode=stride;stride=512;range=256MiB"), None);
+    fn the_range_that_auto_came_to_is_in_the_key() {
+        let chosen = |params: &str| walk(&setup(params)).unwrap().chosen.get("range").map(str::to_owned);
+        assert_eq!(chosen("level=memory").as_deref(), Some("1GiB"));
+        assert_eq!(chosen("level=memory;range=256MiB"), None);
+        assert_eq!(chosen("size=64KiB"), None);
     }
 
     #[test]

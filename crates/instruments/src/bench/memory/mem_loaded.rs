@@ -1,26 +1,19 @@
 //! Latency under load: the time of a dependent load while the other cores read memory.
 //!
 //! One thread walks a random chain; the others read arrays of their own and pause after each 4 KiB, so
-//! that the load can be set. Counted are the walker's loads and the loaders' bytes; pages are small unless
-//! `pages` says otherwise.
+//! that the load can be set. Counted are the walker's loads and the loaders' bytes.
 
+use model::metrics::memory::{LOAD, LOADED_LATENCY};
 use model::params::parse_bytes;
 use model::{
-    Better, By, BytesPerSec, Cadence, Card, Family, Instrument, Label, Metric, ParamKind, ParamSpec, Probe,
-    RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
+    By, BytesPerSec, Cadence, Card, Family, Label, ParamKind, ParamSpec, Probe, RecordExt, Setup, Shown,
+    Simple, Tell, Tier, Topic, Unfit, Variant,
 };
 
-use crate::bench::ram::chain::WalkOrder;
-use crate::bench::ram::place::{self, CPUS, MemoryPlacement, NODE, PAGES, RANGE};
-use crate::bench::ram::walk::Walk;
-
-const LATENCY: Metric<Seconds> = Metric::new(
-    "latency",
-    Better::Lower,
-    "time of one dependent load in random page order while the other threads read memory",
-);
-const LOAD: Metric<BytesPerSec> =
-    Metric::new("load", Better::Neither, "bytes per second that the other threads read meanwhile, MB = 10^6");
+use crate::bench::memory_access::chain::WalkOrder;
+use crate::bench::memory_access::last_level;
+use crate::bench::memory_access::place::{self, CPUS, HUGE_PAGES, MemoryPlacement, NODE, RANGE};
+use crate::bench::memory_access::walk::Walk;
 
 static CARD: Card = Card {
     name: "mem-loaded",
@@ -37,7 +30,7 @@ static CARD: Card = Card {
         ..Shown::PLAIN
     },
     cadence: Cadence::Repeat,
-    definition: 1,
+    definition: 2,
     params: &[
         ParamSpec::new(
             "pause",
@@ -52,23 +45,20 @@ static CARD: Card = Card {
             RANGE,
             ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             "auto",
-            "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache",
+            "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache, at least 1 GiB, \
+             within a quarter of the memory",
         )
         .label(Label::Bytes),
-        PAGES,
+        HUGE_PAGES,
         NODE,
     ],
-    metrics: &[LATENCY.info(), LOAD.info()],
+    metrics: &[LOADED_LATENCY.info(), LOAD.info()],
     variants: &[
         Variant { tier: Tier::Default, set: "pause=0|1000", headline: &[] },
         Variant { tier: Tier::Full, set: "pause=0|100|300|1000|3000|10000|100000", headline: &[] },
     ],
     ..Card::DEFAULT
 };
-
-pub static INSTRUMENT: MemLoaded = MemLoaded;
-
-pub struct MemLoaded;
 
 fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     let place = MemoryPlacement::from_setup(setup)?;
@@ -80,26 +70,22 @@ fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     Ok(Walk::new(place, extent, (WalkOrder::Pages, 64))?.loaded(pause_ns))
 }
 
-impl Instrument for MemLoaded {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(|setup| walk(setup).map(|_| ()));
 
-    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        walk(setup).map(|_| ())
-    }
-
-    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        walk(setup)?.probe(setup, |walked, record| {
-            record.push(&LATENCY, walked.latency);
-            record.push(&LOAD, BytesPerSec(walked.loaded));
-        })
-    }
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let llc = last_level::beside(setup, RANGE)?;
+    let setup = &Setup { llc: llc.bytes(), ..setup.clone() };
+    walk(setup)?.probe(setup, |walked, _, record| {
+        record.push(&LOADED_LATENCY, walked.latency);
+        record.push(&LOAD, BytesPerSec(walked.loaded));
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use model::Params;
+
+    use model::Instrument;
 
     use super::*;
 

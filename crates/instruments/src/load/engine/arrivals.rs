@@ -7,8 +7,8 @@
 //! in order. So a backlog of any length costs no memory, and each request keeps its intended time.
 
 use crate::bench::kernels::random::Random;
-use crate::load::kv::keys::Keys;
-use crate::load::schedule::{Arrival, Arrivals, Schedule, held};
+use crate::load::schedule::{Arrival, Arrivals, Part, Schedule, held};
+use crate::load::store_client::keys::Keys;
 
 /// A request to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,22 +88,6 @@ pub struct ArrivalQueue {
     start_ns: u64,
     /// Requests due at this time or later are not sent.
     end_ns: u64,
-}
-
-/// One of several equal parts of a load: that of a thread, or of a generator process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Part {
-    pub thread: usize,
-    pub threads: usize,
-}
-
-impl Part {
-    /// This part's share of `all` items. The shares of all parts add up to `all`.
-    #[must_use]
-    pub fn share_of(self, all: u64) -> u64 {
-        let (thread, threads) = (self.thread as u64, self.threads as u64);
-        all / threads + u64::from(thread < all % threads)
-    }
 }
 
 impl ArrivalQueue {

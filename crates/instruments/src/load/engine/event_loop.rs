@@ -375,7 +375,7 @@ fn no_events(count: usize) -> Box<[epoll::Event]> {
 }
 
 impl Control {
-    pub(in crate::load) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }

@@ -16,13 +16,13 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use serde::{Deserialize, Serialize};
 
-use super::Error;
 use super::control::Control;
+use super::error::Error;
 use super::protocol::Protocol;
 use super::recorder::Recorder;
-use super::schedule::Schedule;
+use super::schedule::{Part, Schedule};
 use super::transport::Transport;
-use arrivals::{ArrivalQueue, Choice, Part, Pick};
+use arrivals::{ArrivalQueue, Choice, Pick};
 use event_loop::EventLoop;
 pub use event_loop::Rules;
 use sys::{affinity, clock};
@@ -60,13 +60,11 @@ pub struct ThreadUse {
 
 impl ThreadUse {
     /// Share of the core that the thread worked, without spinning.
-    #[must_use]
     pub fn core_share(&self) -> f64 {
         self.cpu_ns.saturating_sub(self.spun_ns) as f64 / self.wall_ns.max(1) as f64
     }
 
     /// Share of the allowed CPU time that the thread worked, without spinning.
-    #[must_use]
     pub fn share(&self) -> f64 {
         self.cpu_ns.saturating_sub(self.spun_ns) as f64 / self.allowed_ns.max(1) as f64
     }

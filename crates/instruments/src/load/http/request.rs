@@ -21,7 +21,6 @@ pub struct Expected {
 }
 
 impl Expected {
-    #[must_use]
     pub fn holds(&self, length: u64, crc32c: Option<u32>) -> bool {
         self.length.is_none_or(|want| want == length) && self.crc32c.is_none_or(|want| Some(want) == crc32c)
     }
@@ -61,7 +60,6 @@ pub fn header(text: &str) -> Result<(String, String), String> {
 
 impl Origin {
     /// The method of a request.
-    #[must_use]
     pub fn method_of<'a>(&'a self, wanted: &'a Wanted) -> &'a str {
         wanted.method.as_deref().unwrap_or(&self.method)
     }

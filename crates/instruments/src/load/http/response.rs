@@ -93,7 +93,6 @@ impl Memo {
     }
 
     /// The target of the first redirect.
-    #[must_use]
     pub fn redirected_to(&self) -> Option<&str> {
         self.to.as_deref()
     }
@@ -131,31 +130,26 @@ impl Reply {
     }
 
     /// Status of the final answer; 0 before its head is complete.
-    #[must_use]
     pub fn status(&self) -> u16 {
         self.status
     }
 
     /// True if the connection may be used again.
-    #[must_use]
     pub fn keep(&self) -> bool {
         self.keep
     }
 
     /// Bytes of the body so far.
-    #[must_use]
     pub fn body(&self) -> u64 {
         self.body
     }
 
     /// The body's CRC-32C, if a checksum was asked for.
-    #[must_use]
     pub fn crc32c(&self) -> Option<u32> {
         self.flags.checksum.then_some(!self.crc)
     }
 
     /// True once the server has begun to answer.
-    #[must_use]
     pub fn begun(&self) -> bool {
         self.phase != Phase::Head || !self.partial.is_empty()
     }

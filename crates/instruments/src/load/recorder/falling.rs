@@ -3,7 +3,7 @@
 
 use model::histogram::HIGHEST_NS;
 
-use super::{Counts, index_of, lowest_of};
+use super::{Buckets, Counts};
 use crate::load::schedule::held;
 
 impl Counts {
@@ -12,17 +12,19 @@ impl Counts {
         let mut from = 0;
         while from < count {
             let first_ns = of(from);
-            let index = index_of(first_ns.clamp(1, HIGHEST_NS));
+            let bucket = Buckets::index_of(first_ns.clamp(1, HIGHEST_NS));
             let lowest_ns = match first_ns {
                 0..=1 => 0,
                 _ if first_ns > HIGHEST_NS => HIGHEST_NS + 1,
-                _ => lowest_of(index),
+                _ => Buckets::lowest_of(bucket),
             };
             let many = held(from, count, |nth| of(nth) >= lowest_ns).max(1);
             let last_ns = of(from + many - 1);
-            self.counts[index] += many;
-            self.saturated += if first_ns > HIGHEST_NS { many } else { 0 };
-            self.total += many;
+            if first_ns > HIGHEST_NS {
+                self.buckets.add_saturated(many);
+            } else {
+                self.buckets.add(bucket, many);
+            }
             self.sum_ns += sum((from, first_ns), (from + many - 1, last_ns), &of);
             from += many;
         }

@@ -48,7 +48,7 @@ fn an_open_loop_that_is_ended_tells_what_waited_for_a_connection() {
     load.schedule = Schedule::Constant { rate: 200.0 };
     let outcome = ended_after(&server, &load, 2).unwrap();
     adds_up(&outcome);
-    let of = |kind| outcome.record.failures.of(kind);
+    let of = |kind| outcome.record.failures.count(kind);
     assert_eq!((of(Failure::Cut), of(Failure::Cut) + of(Failure::Unsent)), (2, outcome.requests()));
 }
 
@@ -115,7 +115,7 @@ fn statuses_are_counted_with_the_url_that_met_them_first() {
         (outcome.met[&404].as_str(), outcome.met[&503].as_str()),
         (&*server.url("/none"), &*server.url("/busy"))
     );
-    assert_eq!(outcome.record.failures.of(Failure::Status4xx), of("/none"));
+    assert_eq!(outcome.record.failures.count(Failure::Status4xx), of("/none"));
 }
 
 #[test]

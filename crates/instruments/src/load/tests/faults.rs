@@ -89,7 +89,7 @@ fn a_server_that_dies_is_counted_and_does_not_hang_the_load() {
     let outcome = go(&load);
     dies.join().unwrap();
     assert_eq!(outcome.record.good, 0);
-    let of = |kind| outcome.record.failures.of(kind);
+    let of = |kind| outcome.record.failures.count(kind);
     assert!(of(Failure::Connect) > 0);
     assert_eq!(of(Failure::Connect) + of(Failure::Reset) + of(Failure::Closed), outcome.requests());
     // Two connections that each rest for 10 ms after a refusal; resets come once each.
@@ -123,7 +123,7 @@ fn a_server_that_dies_after_a_while_keeps_what_it_answered() {
     let outcome = go(&load);
     dies.join().unwrap();
     assert_eq!(outcome.record.good, 2 * EACH as u64);
-    let of = |kind| outcome.record.failures.of(kind);
+    let of = |kind| outcome.record.failures.count(kind);
     assert!(of(Failure::Connect) > 0);
     assert_eq!(of(Failure::Connect) + of(Failure::Reset) + of(Failure::Closed), 20);
 }

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Barrier};
 
-use model::generate::{Generator, NotLoaded, Order, Part as Came, Relay};
+use model::generate::{Generator, GeneratorOrder, NotLoaded, Part as Came, Relay};
 use proptest::prelude::*;
 
 use super::*;
-use crate::facts::cgroup::Quota;
-use crate::load::engine::arrivals::Part;
 use crate::load::engine::{Ran, ThreadUse};
 use crate::load::generators::{Generators, Local, Remote, part};
 use crate::load::recorder::{Recorder, Times};
+use crate::load::schedule::Part;
 use crate::load::schedule::{Arrival, Schedule};
 use crate::load::{Error, relayed};
 use crate::remote_task::serve;
+use crate::system_files::cgroup::Quota;
 
 /// Generators that are threads of the test: the same bytes, without a pipe.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Relay for Here {
         &self.generators
     }
 
-    fn load(&self, order: Order, started: &mut dyn FnMut()) -> Result<Vec<Came>, NotLoaded> {
+    fn load(&self, order: GeneratorOrder, started: &mut dyn FnMut()) -> Result<Vec<Came>, NotLoaded> {
         let all_stand = Barrier::new(order.bodies.len());
         let one = |body: &Vec<u8>| {
             serve(body, &mut || {

@@ -37,10 +37,10 @@ fn go(load: &Load) -> Outcome {
     outcome
 }
 
-/// What holds for every outcome.
+/// Checks what holds for every outcome.
 fn adds_up(outcome: &Outcome) {
     let record = &outcome.record;
-    let unsent = record.failures.of(Failure::Unsent);
+    let unsent = record.failures.count(Failure::Unsent);
     assert_eq!(outcome.requests(), record.good + record.failures.total());
     let timed = outcome.requests() - record.failures.no_answers();
     assert_eq!(record.response().total(), timed);
@@ -57,5 +57,5 @@ fn adds_up(outcome: &Outcome) {
 fn failures(outcome: &Outcome, kind: Failure) -> u64 {
     let others: Vec<_> = outcome.record.failures.seen().filter(|&(seen, _)| seen != kind).collect();
     assert_eq!(others, []);
-    outcome.record.failures.of(kind)
+    outcome.record.failures.count(kind)
 }

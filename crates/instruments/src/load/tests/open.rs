@@ -54,7 +54,7 @@ fn what_finds_no_connection_in_time_is_unsent_at_its_age() {
     load.drain = Duration::from_millis(0);
     load.schedule = Schedule::Constant { rate: 100.0 };
     let outcome = go(&load);
-    let of = |kind| outcome.record.failures.of(kind);
+    let of = |kind| outcome.record.failures.count(kind);
     assert_eq!((outcome.record.good, of(Failure::Timeout) + of(Failure::Unsent)), (0, 100));
     // The first hangs until after the window, so that it is the only one sent.
     assert_eq!(of(Failure::Timeout), 1);

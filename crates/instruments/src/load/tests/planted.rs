@@ -27,7 +27,7 @@ fn load(address: SocketAddr, requests: u64, connections: usize) -> Load {
 fn agree(outcome: &Outcome, account: &Account) {
     assert_eq!((outcome.requests(), outcome.record.good), (account.requests, account.good));
     for kind in Failure::ALL {
-        let (seen, done) = (outcome.record.failures.of(kind), account.failed(kind.name()));
+        let (seen, done) = (outcome.record.failures.count(kind), account.failed(kind.name()));
         assert_eq!(seen, done, "{}: {:?}", kind.name(), outcome.record.failures);
     }
 }
@@ -62,7 +62,7 @@ fn a_connection_that_ends_after_its_answer_costs_at_most_the_request_that_was_se
     let account = ask(address).unwrap();
     // The server reads nothing from a connection that it ended, so the account lacks what was sent into one.
     assert_eq!((outcome.record.good, account.count(Fault::Leaves) > 0), (account.good, true));
-    let of = |kind| outcome.record.failures.of(kind);
+    let of = |kind| outcome.record.failures.count(kind);
     let lost = outcome.requests() - account.requests;
     assert_eq!((of(Failure::Reset) + of(Failure::Closed), outcome.record.failures.total()), (lost, lost));
     assert!(lost <= account.count(Fault::Leaves));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What a request was.
+/// A request that the server read.
 pub struct Request {
     pub method: String,
     pub path: String,
@@ -18,7 +18,7 @@ pub struct Request {
     pub nth: u64,
 }
 
-/// What becomes of the connection after an answer.
+/// How a connection goes on after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     Keep,

@@ -13,7 +13,6 @@ pub struct Counters {
 }
 
 /// Name and counters of each device, partitions among them.
-#[must_use]
 pub fn parse(bytes: &[u8]) -> Vec<(String, Counters)> {
     lines(bytes).filter_map(device).collect()
 }
@@ -30,7 +29,6 @@ fn device(line: &[u8]) -> Option<(String, Counters)> {
 }
 
 /// True for devices that are not disks of their own: memory, loops, and layers that would count a disk's work twice.
-#[must_use]
 pub fn is_virtual(name: &str) -> bool {
     ["loop", "ram", "zram", "dm-", "md", "sr", "fd"].iter().any(|prefix| name.starts_with(prefix))
 }

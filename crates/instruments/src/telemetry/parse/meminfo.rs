@@ -16,7 +16,6 @@ pub struct Memory {
     pub swap_used: Option<u64>,
 }
 
-#[must_use]
 pub fn parse(bytes: &[u8]) -> Memory {
     let names = [
         "MemTotal:",

@@ -27,7 +27,6 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// A whole number in decimal digits, nothing else.
-#[must_use]
 pub fn number(word: &[u8]) -> Option<u64> {
     if word.is_empty() {
         return None;
@@ -39,7 +38,6 @@ pub fn number(word: &[u8]) -> Option<u64> {
 }
 
 /// A file that holds one whole number, with its line end.
-#[must_use]
 pub fn lone(bytes: &[u8]) -> Option<u64> {
     let mut all = words(bytes);
     let only = number(all.next()?)?;
@@ -47,7 +45,6 @@ pub fn lone(bytes: &[u8]) -> Option<u64> {
 }
 
 /// A file that holds one whole number which may be negative.
-#[must_use]
 pub fn lone_signed(bytes: &[u8]) -> Option<i64> {
     let word = words(bytes).next()?;
     match word.strip_prefix(b"-") {
@@ -57,7 +54,6 @@ pub fn lone_signed(bytes: &[u8]) -> Option<i64> {
 }
 
 /// A counter as a number to calculate with.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "differences of counters stay far below 2^53")]
 pub const fn float(count: u64) -> f64 {
     count as f64

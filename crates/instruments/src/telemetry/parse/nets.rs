@@ -13,7 +13,6 @@ pub struct Counters {
 }
 
 /// Name and counters of each interface. A name may touch its first number.
-#[must_use]
 pub fn parse(bytes: &[u8]) -> Vec<(String, Counters)> {
     lines(bytes).filter_map(interface).collect()
 }

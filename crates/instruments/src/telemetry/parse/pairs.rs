@@ -3,7 +3,6 @@
 use super::{lines, number, words};
 
 /// The values of `names`, in their order; missing ones stay missing.
-#[must_use]
 pub fn pick<const N: usize>(bytes: &[u8], names: [&str; N]) -> [Option<u64>; N] {
     let mut found = [None; N];
     for line in lines(bytes) {

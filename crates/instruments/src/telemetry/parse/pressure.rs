@@ -8,7 +8,6 @@ pub struct Pressure {
     pub full_us: Option<u64>,
 }
 
-#[must_use]
 pub fn parse(bytes: &[u8]) -> Pressure {
     let mut found = Pressure::default();
     for line in lines(bytes) {

@@ -4,7 +4,6 @@ use super::{lines, words};
 
 /// Packets that were dropped since a CPU's queue was full (net.core.netdev_max_backlog), of all CPUs; `None` when there
 /// is no line to read.
-#[must_use]
 pub fn dropped(bytes: &[u8]) -> Option<u64> {
     let of_line = |line| hex(words(line).nth(1)?);
     lines(bytes)

@@ -17,7 +17,6 @@ pub struct Times {
 
 impl Times {
     /// Ticks since `before`. Idle and I/O wait may step back by a tick in the kernel's own books: that is no time.
-    #[must_use]
     pub fn since(&self, before: &Times) -> Times {
         Times {
             user: self.user.saturating_sub(before.user),
@@ -32,17 +31,14 @@ impl Times {
     }
 
     /// Ticks in which the CPU ran something on this system.
-    #[must_use]
     pub fn busy(&self) -> u64 {
         sum([self.user, self.nice, self.system, self.irq, self.softirq])
     }
 
-    #[must_use]
     pub fn total(&self) -> u64 {
         sum([self.busy(), self.idle, self.iowait, self.steal])
     }
 
-    #[must_use]
     pub fn plus(&self, other: &Times) -> Times {
         Times {
             user: self.user.saturating_add(other.user),
@@ -78,14 +74,12 @@ pub struct Stat {
 
 impl Stat {
     /// The times of one CPU.
-    #[must_use]
     pub fn cpu(&self, number: u32) -> Option<&Times> {
         let at = self.cpus.binary_search_by_key(&number, |(cpu, _)| *cpu).ok()?;
         self.cpus.get(at).map(|(_, times)| times)
     }
 }
 
-#[must_use]
 pub fn parse(bytes: &[u8]) -> Stat {
     let mut stat = Stat::default();
     for line in lines(bytes) {

@@ -5,7 +5,6 @@
 use super::{lines, number, words};
 
 /// The values of `names` in `group` (with its colon), in their order; missing ones stay missing.
-#[must_use]
 pub fn pick<const N: usize>(bytes: &[u8], group: &str, names: [&str; N]) -> [Option<u64>; N] {
     let mut found = [None; N];
     let mut of_group = lines(bytes).filter_map(|line| {

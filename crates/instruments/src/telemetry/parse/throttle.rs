@@ -12,7 +12,6 @@ pub struct Throttle {
 
 /// Version 2 counts microseconds (`throttled_usec`), version 1 nanoseconds (`throttled_time`). `None` where the
 /// file has no throttling counters, as at the root of version 2.
-#[must_use]
 pub fn parse(bytes: &[u8]) -> Option<Throttle> {
     let [count, micros, nanos] = pairs::pick(bytes, ["nr_throttled", "throttled_usec", "throttled_time"]);
     let time_ns = micros.map(|us| us.saturating_mul(1000)).or(nanos)?;

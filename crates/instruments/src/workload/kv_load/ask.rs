@@ -1,4 +1,4 @@
-//! What the parameters of a load on a key-value store ask for.
+//! The parameters of a load on a key-value store, parsed.
 
 use model::format::quantity;
 use model::url::{Scheme, Url};
@@ -6,14 +6,15 @@ use model::{Setup, Unfit, Unit};
 
 use crate::load::Load;
 use crate::load::generators::Remote;
-use crate::load::kv::Spec;
-use crate::load::kv::keys::{Popularity, Sizes};
-use crate::workload::store::StoreKind;
-use crate::workload::store::beside::PREFIX;
-use crate::workload::store::options::{self, Options};
+use crate::load::store_client::Spec;
+use crate::load::store_client::keys::{Popularity, Sizes};
+use crate::workload::store_server::StoreKind;
+use crate::workload::store_server::beside::PREFIX;
+use crate::workload::store_server::options::{self, Options};
 use crate::workload::web::cores::Cores;
 use crate::workload::web::course;
-use crate::workload::web::params::{Ask, NONE, Subject, describe, offered, searching, small, unchanged};
+use crate::workload::web::params::{Ask, describe, offered, searching, small, unchanged};
+use crate::workload::web::subject::{NONE, Subject};
 
 /// Bytes that a store needs for each of data, at most and as a rule.
 const OVERHEAD: f64 = 2.0;
@@ -29,8 +30,9 @@ pub struct KvAsk {
 }
 
 impl KvAsk {
-    /// Reads the parameters of a setup; starts and asks nothing.
-    pub fn of(setup: &Setup) -> Result<KvAsk, Unfit> {
+    /// Reads the parameters of a setup; starts and asks nothing. Fails when a value is malformed or the load is
+    /// impossible here.
+    pub fn from_setup(setup: &Setup) -> Result<KvAsk, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let given = Some(text("url")).filter(|url| *url != NONE);
         let given =
@@ -46,7 +48,7 @@ impl KvAsk {
         };
         let ours = match &given {
             Some(_) => {
-                unchanged(&setup.params, options::PARAMS.iter()).map_err(Unfit::new)?;
+                unchanged(&setup.params, options::PARAMS).map_err(Unfit::new)?;
                 None
             }
             None => Some(managed(setup, &cores)?),
@@ -88,9 +90,9 @@ impl KvAsk {
         Ok(KvAsk { ask, spec, ours })
     }
 
-    /// What a search asks for: the schedule is its own.
+    /// The load of a search, which chooses its schedule itself. Fails as [`KvAsk::from_setup`] does.
     pub fn searching(setup: &Setup) -> Result<KvAsk, Unfit> {
-        KvAsk::of(&searching(setup))
+        KvAsk::from_setup(&searching(setup))
     }
 }
 
@@ -103,7 +105,7 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Options, Unfit> {
     let name = setup.params.get("server").unwrap_or_default();
     let kind =
         StoreKind::parse(name).ok_or_else(|| Unfit::new(format!("server={name}: no store of that name")))?;
-    let mut options = Options::of(kind, &setup.params).map_err(Unfit::new)?;
+    let mut options = Options::from_params(kind, &setup.params).map_err(Unfit::new)?;
     let held = small(setup, "connections")?.max(options.connections as usize).next_power_of_two();
     options.connections = u32::try_from(held).map_err(|_| Unfit::new("too many connections"))?;
     options.cpus = cores.server.iter().map(|&cpu| cpu as usize).collect();
@@ -130,7 +132,7 @@ fn spec(setup: &Setup, given: Option<&Url>) -> Result<Spec, String> {
     Ok(Spec { keys, prefix, key_bytes, popularity, reads: reads / (writes + reads), sizes, seed: setup.seed })
 }
 
-/// Whether the data fit into the memory of this machine, with every copy of them.
+/// Fails when the data, with every copy of them, do not fit into the memory of this machine.
 fn fits(spec: &Spec, options: &Options, memory: Option<u64>) -> Result<(), String> {
     let bytes = spec.bytes() * OVERHEAD * f64::from(options.replicas + 1);
     #[expect(clippy::cast_precision_loss, reason = "bytes of memory")]

@@ -8,21 +8,21 @@ use model::note::ServerBuild;
 use model::url::{Scheme, Url};
 
 use super::theirs::WRITING;
-use crate::load::kv::Spec;
-use crate::load::kv::data::{At, Work};
+use crate::load::store_client::Spec;
+use crate::load::store_client::data::{At, Work};
 use crate::progress::ProgressCounter;
 use crate::workload::guard;
 use crate::workload::server::keeper;
 use crate::workload::server::kind::ServerError;
-use crate::workload::store::{Options, Store};
+use crate::workload::store_server::{Options, Store};
 use crate::workload::web::words::ServerWords;
 use crate::workload::web::words::{counted, cpus};
 
-/// What makes two loads share a store.
+/// The key of a shared store: loads with equal keys share one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     pub options: Options,
-    /// What they share of it: keys, and the sizes of their values.
+    /// Only the keys and the sizes of their values count.
     pub spec: Spec,
     pub dir: PathBuf,
 }
@@ -41,7 +41,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The store of this key, running already or started now.
+/// The store of this key, running already or started now. Fails when it does not start or cannot be filled.
 pub fn get(mut key: Key) -> Result<Arc<Hosted>, ServerError> {
     guard::available().map_err(ServerError::Failed)?;
     key.spec = key.spec.of_data();
@@ -71,7 +71,8 @@ fn scheme(store: &Store) -> Scheme {
 }
 
 impl Hosted {
-    /// Makes sure that it runs: one of which a process ended is started anew. Says so when that was needed.
+    /// Makes sure that it runs: after one of its processes has ended it is started anew, and the reason is returned.
+    /// Fails when it does not start.
     pub fn ensure(&self) -> Result<Option<String>, ServerError> {
         let mut store = locked(&self.store);
         let ended = match store.as_mut().map(Store::alive) {
@@ -84,7 +85,7 @@ impl Hosted {
         Ok(ended)
     }
 
-    /// Whether all its processes run and its replicas hear of every change, else which one does not.
+    /// Fails, with the reason, when one of its processes has ended or a replica is not in sync.
     pub fn check(&self) -> Result<(), String> {
         match locked(&self.store).as_mut() {
             Some(store) => store.alive().and_then(|()| store.in_sync()),
@@ -92,6 +93,7 @@ impl Hosted {
         }
     }
 
+    /// The URL of the store. Fails when it is not running.
     pub fn url(&self) -> Result<Url, String> {
         let store = locked(&self.store);
         let store = store.as_ref().ok_or("the store is not running")?;
@@ -101,7 +103,6 @@ impl Hosted {
     }
 
     /// `redis/7.0.15, 1 thread, persistence off, 2 replicas on CPU 0 as nobody`.
-    #[must_use]
     pub fn words(&self, server: &[u32]) -> ServerWords {
         let store = locked(&self.store);
         let Some(store) = store.as_ref() else { return ServerWords::default() };
@@ -125,8 +126,7 @@ impl Hosted {
         ServerWords { name: Some(store.build().version.clone()), place: words }
     }
 
-    /// What its program says about how it was built.
-    #[must_use]
+    /// The build of its program.
     pub fn build(&self) -> Option<ServerBuild> {
         locked(&self.store).as_ref().map(|store| crate::workload::web::words::build(store.primary()))
     }

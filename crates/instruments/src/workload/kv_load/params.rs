@@ -2,12 +2,13 @@
 //!
 //! Those that a web server's load has too are the same ones; those of a store that is started here are its own.
 
-use model::{Label, ParamKind, ParamSpec};
+use model::{Label, ParamKind, ParamSpec, Part};
 
-use crate::load::kv::MOST_KEYS;
-use crate::workload::store::options;
+use crate::load::store_client::MOST_KEYS;
+use crate::workload::store_server::options;
 use crate::workload::web;
-use crate::workload::web::params::NONE;
+use crate::workload::web::params::{URL, schedule};
+use crate::workload::web::subject::NONE;
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
     ParamSpec::new(name, kind, default, says)
@@ -32,8 +33,7 @@ const fn shared(name: &str) -> ParamSpec {
 }
 
 const OWN: &[ParamSpec] = &[
-    // The first ones are of the schedule, which a search chooses itself.
-    spec(
+    schedule(
         "arrivals",
         ParamKind::Choice(&["closed", "constant", "poisson", "ramp"]),
         "closed",
@@ -54,7 +54,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Or(NONE, &ParamKind::StoreUrl),
         NONE,
         "redis:// or memcached:// URL of a store to load; none starts one here",
-    ).label(Label::Value),
+    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).flag(URL),
     spec(
         "keys",
         ParamKind::Int { min: 1, max: MOST_KEYS as u64 },
@@ -86,20 +86,6 @@ const OWN: &[ParamSpec] = &[
     shared("timeout"),
 ];
 
-/// How many of them, the first ones, are of the schedule.
-pub const OF_SCHEDULE: usize = 5;
-
-const COUNT: usize = OWN.len() + options::PARAMS.len();
-
-const JOINED: [ParamSpec; COUNT] = {
-    let mut all = [OWN[0]; COUNT];
-    let mut at = 0;
-    while at < COUNT {
-        all[at] = if at < OWN.len() { OWN[at] } else { options::PARAMS[at - OWN.len()] };
-        at += 1;
-    }
-    all
-};
-
 /// Those of the load and those of the store.
-pub const PARAMS: &[ParamSpec] = &JOINED;
+pub const PARAMS: &[ParamSpec] =
+    &ParamSpec::joined::<{ OWN.len() + options::PARAMS.len() }>(&[OWN, options::PARAMS]);

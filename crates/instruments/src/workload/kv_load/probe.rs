@@ -9,8 +9,8 @@ use super::ask::KvAsk;
 use super::hosted::{self, Hosted, Key};
 use super::theirs::Theirs;
 use crate::load::reach::reachable;
-use crate::workload::web::params::Subject;
 use crate::workload::web::probe::Loads;
+use crate::workload::web::subject::Subject;
 use crate::workload::web::words::ServerWords;
 use crate::workload::web_slo::Placed;
 
@@ -20,7 +20,7 @@ pub struct KvLoads {
     asked: KvAsk,
     held: Held,
     loads: Loads,
-    /// What is to be noted with the next take.
+    /// Notes for the next take.
     notes: Vec<NoteBody>,
     /// Why the store takes no keys, where not even the first take had them.
     given_up: Option<String>,
@@ -33,6 +33,7 @@ enum Held {
 }
 
 impl KvLoads {
+    /// Finds or starts the store. Fails when it cannot be reached or started.
     pub fn prepare(setup: &Setup, mut asked: KvAsk) -> Result<KvLoads, Unfit> {
         let mut notes = Vec::new();
         let held = match &asked.ours {

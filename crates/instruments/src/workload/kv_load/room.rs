@@ -1,8 +1,8 @@
-//! Whether the keys of a load fit into a store that is not ours, before the first of them is written. Bytes.
+//! A check, before the first key is written, that the keys of a load fit into a store that is not ours. Bytes.
 //!
-//! What a store may hold is what it says itself (`maxmemory`, `total_system_memory`, `limit_maxbytes`); of one on this
-//! machine, what the machine has left. What a key costs beside its bytes is taken low, so that what is refused does not
-//! fit; what is let through may still be refused by the store. A store that says nothing of all this is not judged.
+//! The room is the limit that the store reports (`maxmemory`, `total_system_memory`, `limit_maxbytes`); for a store on
+//! this machine without a limit, the free memory of the machine. The overhead of a key is estimated low: a load that is
+//! refused does not fit, and the store may still refuse one that passes. A store that reports nothing is not checked.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -10,18 +10,17 @@ use std::time::Duration;
 use model::Unit;
 use model::format::quantity;
 
-use crate::load::kv::Spec;
+use crate::load::store_client::Spec;
 use crate::telemetry::parse::meminfo::{self, Memory};
-use crate::workload::store::Info;
+use crate::workload::store_server::Info;
 
-/// What Redis and memcached need for a key at least, beside its bytes and those of its value.
+/// Bytes that Redis and memcached need for a key at least, beside its own and those of its value.
 const PER_KEY: f64 = 56.0;
 /// The share of a machine's free memory that keys may take.
 const SHARE: f64 = 0.8;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Bytes that the keys of a load need in a store, at least.
-#[must_use]
 pub fn needed(spec: &Spec) -> f64 {
     spec.bytes() + f64::from(spec.keys) * PER_KEY
 }
@@ -87,8 +86,7 @@ fn refused(spec: &Spec, what: &str) -> String {
     )
 }
 
-/// What is to be said where memcached will not hold all keys.
-#[must_use]
+/// A note for memcached when it will not hold all keys.
 #[expect(clippy::cast_precision_loss, reason = "bytes of memory")]
 pub fn of_memcached(spec: &Spec, info: &Info) -> Option<String> {
     let limit = info.number("limit_maxbytes").map(|bytes| bytes as f64)?;
@@ -105,7 +103,7 @@ pub fn of_memcached(spec: &Spec, info: &Info) -> Option<String> {
     })
 }
 
-/// Whether connections to it stay on this machine.
+/// True if connections to it stay on this machine.
 fn is_here(address: SocketAddr) -> bool {
     let own = || TcpStream::connect_timeout(&address, PATIENCE).and_then(|stream| stream.local_addr()).ok();
     address.ip().is_loopback() || own().is_some_and(|own| own.ip() == address.ip())
@@ -114,7 +112,7 @@ fn is_here(address: SocketAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::kv::keys::{Popularity, Sizes};
+    use crate::load::store_client::keys::{Popularity, Sizes};
 
     fn spec(keys: u32, bytes: u32) -> Spec {
         Spec {
@@ -129,7 +127,7 @@ mod tests {
     }
 
     fn most(info: &str, here: &Memory) -> Vec<f64> {
-        limits(&Info::of(info.as_bytes()), here).into_iter().map(|(most, _)| most).collect()
+        limits(&Info::parse(info.as_bytes()), here).into_iter().map(|(most, _)| most).collect()
     }
 
     #[test]
@@ -150,7 +148,7 @@ mod tests {
         let why =
             refused(&spec(100_000_000, 1 << 20), "its maxmemory is 64.0 MiB, of which 1.0 MiB are used");
         assert!(why.contains("100000000 keys") && why.contains("need 95.4 TiB or more"), "{why}");
-        let info = |bytes: u32| Info::of(format!("limit_maxbytes:{bytes}\r\n").as_bytes());
+        let info = |bytes: u32| Info::parse(format!("limit_maxbytes:{bytes}\r\n").as_bytes());
         assert_eq!(of_memcached(&spec(1000, 914), &info(1_000_001)), None);
         assert!(of_memcached(&spec(1000, 914), &info(999_999)).is_some_and(|said| said.contains("-m")));
         assert_eq!(of_memcached(&spec(1000, 914), &Info::default()), None);

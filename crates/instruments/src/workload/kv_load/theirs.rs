@@ -12,13 +12,13 @@ use model::url::Scheme;
 use model::{Fault, NoteBody, Record};
 
 use super::room;
-use crate::load::kv::Spec;
-use crate::load::kv::data::{At, Work};
+use crate::load::store_client::Spec;
+use crate::load::store_client::data::{At, Work};
 
 use crate::progress::ProgressCounter;
-use crate::workload::store::{self, Info, beside};
+use crate::workload::store_server::{self, Info, beside};
 
-/// What is done before a load.
+/// The work before a load, as progress reports name it.
 pub const WRITING: &str = "writing the keys of the load";
 
 /// Keys that stores did not take, and why: other loads of them need not try.
@@ -39,7 +39,7 @@ pub struct Theirs {
     has_held: bool,
     /// Why the keys could not be written at all.
     refused: Option<String>,
-    /// What is to be noted with the next take.
+    /// Notes for the next take.
     notes: Vec<NoteBody>,
 }
 
@@ -55,7 +55,7 @@ impl Theirs {
             return Err(why);
         }
         let resp = scheme == Scheme::Redis;
-        let info = store::ask(address, resp, login)?;
+        let info = store_server::ask(address, resp, login)?;
         let name = if resp { "redis" } else { "memcached" };
         let version = info.text("redis_version").or_else(|| info.text("version")).unwrap_or("?");
         let what = format!("the store at {address} ({name}/{version})");
@@ -65,13 +65,13 @@ impl Theirs {
             false => notes.extend(room::of_memcached(spec, &info).map(NoteBody::StoreEvicts)),
         }
         let keys = if resp { keys_of_redis(&info) } else { info.number("curr_items").unwrap_or(0) };
-        notes.extend(beside::said(address, resp, login, keys).map(NoteBody::StoreHolds));
+        notes.extend(beside::sentence(address, resp, login, keys).map(NoteBody::StoreHolds));
         let at = At { address, scheme, login: login.cloned() };
         let (spec, written, has_held, refused) = (spec.clone(), 0, false, None);
         Ok((Theirs { at, spec, written, has_held, refused, notes }, what))
     }
 
-    /// Writes the keys, until the user ends it: a load alone ends with what it says, a run is left.
+    /// Writes the keys. Fails when the store refuses them, and when the user ends it.
     pub fn fill(&mut self, record: &mut dyn Record) -> Result<(), Fault> {
         self.notes.drain(..).for_each(|note| record.note(note));
         let mut counter = ProgressCounter::new(WRITING, u64::from(self.spec.keys));
@@ -117,7 +117,6 @@ impl Theirs {
     }
 
     /// Why no load of these keys can come: none of them was ever made, and the store did not take them.
-    #[must_use]
     pub fn refused(&self) -> Option<String> {
         self.refused.clone()
     }
@@ -161,7 +160,7 @@ mod tests {
 
     #[test]
     fn keys_of_all_databases_are_counted() {
-        let info = Info::of(
+        let info = Info::parse(
             b"# Keyspace\r\ndb0:keys=5,expires=0,avg_ttl=0\r\ndb3:keys=2,expires=0\r\ndbx:keys=9\r\n",
         );
         assert_eq!(keys_of_redis(&info), 7);

@@ -22,8 +22,7 @@ pub struct Methods {
 }
 
 impl Methods {
-    #[must_use]
-    pub fn of(mix: &MixDoc) -> Methods {
+    pub fn from_mix(mix: &MixDoc) -> Methods {
         let count = |name: &str| mix.methods.get(name).copied().unwrap_or(0);
         let (get, head) = (count("GET"), count("HEAD"));
         let all: u64 = mix.methods.values().sum();
@@ -33,9 +32,8 @@ impl Methods {
 }
 
 /// Each target once for each method and each fate of its connection, with its share of the weight.
-#[must_use]
 pub fn spread(plain: &[Target], mix: &MixDoc) -> Vec<Target> {
-    let methods = Methods::of(mix);
+    let methods = Methods::from_mix(mix);
     let closes = 1.0 - mix.reuse().unwrap_or(1.0);
     let kinds = [
         ("GET", false, (1.0 - methods.head) * (1.0 - closes)),
@@ -57,10 +55,9 @@ pub fn spread(plain: &[Target], mix: &MixDoc) -> Vec<Target> {
     all
 }
 
-/// What of the mix is not in a load, in sentences.
-#[must_use]
+/// Sentences on the parts of a mix that a load leaves out.
 pub fn left_out(mix: &MixDoc) -> Vec<String> {
-    let methods = Methods::of(mix);
+    let methods = Methods::from_mix(mix);
     let mut said = Vec::new();
     if methods.left_out > 0.0 {
         let percent = 100.0 * methods.left_out;
@@ -76,7 +73,6 @@ pub fn left_out(mix: &MixDoc) -> Vec<String> {
 
 /// How the rate of the mix goes: each step's busiest second apart from its others, in a place that the seed draws. None
 /// where the log does not tell.
-#[must_use]
 pub fn shape(mix: &MixDoc) -> Option<Shape> {
     let MixArrivals { seconds, step, steps, .. } = &mix.arrivals;
     let mut random = Random::new(u64::from(mix.seed));
@@ -180,7 +176,7 @@ pub(crate) mod tests {
         let sum = |of: &dyn Fn(&Target) -> bool| -> f64 {
             all.iter().filter(|one| of(one)).map(|one| one.weight).sum::<f64>() / 2.0
         };
-        let head = Methods::of(&mix).head;
+        let head = Methods::from_mix(&mix).head;
         assert_eq!(all.len(), 8);
         assert!((sum(&|_| true) - 1.0).abs() < 1e-12);
         assert!((sum(&|one| one.closes) - 0.2).abs() < 1e-12);

@@ -30,8 +30,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// What was made, in a sentence.
-    #[must_use]
+    /// A sentence on the files that were made.
     pub fn says(&self) -> String {
         let bytes: u64 = self.items.iter().map(|item| item.bytes).fold(0, u64::saturating_add);
         let mut text = format!(
@@ -58,7 +57,6 @@ struct Wanted {
 }
 
 /// The files of a sound mix, of `most` bytes together.
-#[must_use]
 pub fn objects(mix: &MixDoc, most: u64) -> Objects {
     let ranks: u64 = mix.popularity.tail.iter().map(|one| one.paths).fold(0, u64::saturating_add);
     let room = MOST - mix.popularity.top.len().min(MOST);
@@ -147,7 +145,7 @@ fn tail_shares(mix: &MixDoc, files: usize) -> Vec<f64> {
     shares
 }
 
-/// What of the distribution of sizes is not given away yet, in shares of all requests.
+/// The rest of the distribution of sizes, in shares of all requests.
 struct Left {
     bins: Vec<(f64, f64, f64)>,
 }

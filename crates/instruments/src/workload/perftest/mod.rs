@@ -19,10 +19,10 @@ use crate::workload::shell;
 pub const LEAST: u64 = 5;
 /// Samples of a run are kept in its memory.
 pub const MOST: u64 = 1_000_000;
-/// No run of a program lasts longer.
+/// Time limit of one run of a program.
 pub const LIMIT: Duration = Duration::from_secs(100);
 
-/// What carries the message.
+/// The operation that carries the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verb {
     /// The other end receives it.
@@ -32,7 +32,6 @@ pub enum Verb {
 }
 
 impl Verb {
-    #[must_use]
     pub fn program(self) -> &'static str {
         match self {
             Verb::Send => "ib_send_lat",
@@ -41,9 +40,9 @@ impl Verb {
     }
 }
 
-/// What both ends are told.
+/// The options of both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct PerftestOptions {
     pub verb: Verb,
     pub size: u64,
     pub iterations: u64,
@@ -51,7 +50,7 @@ pub struct Order {
     pub device: Option<String>,
 }
 
-impl Order {
+impl PerftestOptions {
     fn command(&self, port: u16) -> Command {
         let mut command = Command::new(self.verb.program());
         // A clock that changes is told by ours; theirs would end the program.
@@ -63,7 +62,8 @@ impl Order {
         command
     }
 
-    /// Runs this end against the other one, on `cpus`; times one way, in us, in time order.
+    /// Runs this end against the other one, on `cpus`; returns one-way times in us, in time order. Fails when the
+    /// program does.
     pub fn run(&self, to: SocketAddr, cpus: &[usize]) -> Result<Vec<f64>, String> {
         let program = self.verb.program();
         let mut command = self.command(to.port());
@@ -81,7 +81,8 @@ impl Order {
     }
 }
 
-/// The samples of an output, each one way and in us, in time order.
+/// The samples of an output, one-way times in us, in time order. Fails when they are malformed, or not one
+/// less than `iterations`.
 pub fn read(output: &str, iterations: u64) -> Result<Vec<f64>, String> {
     let mut lines = output.lines().enumerate().skip_while(|(_, line)| line.trim() != "#, usec");
     if lines.next().is_none() {
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let order = Order { verb: Verb::Send, size: 8, iterations: 10, device: None };
+        let order = PerftestOptions { verb: Verb::Send, size: 8, iterations: 10, device: None };
         let words = format!("{:?}", order.command(7));
         for word in ["ib_send_lat", "\"-p\" \"7\"", "\"-s\" \"8\"", "\"-n\" \"10\""] {
             assert!(words.contains(word), "{word}: {words}");

@@ -10,8 +10,8 @@ use std::time::Duration;
 use sys::clock;
 use sys::process::Start;
 
-use super::{LIMIT, Order};
-use crate::net::frame::{Frame, Refusal, Report};
+use super::{LIMIT, PerftestOptions};
+use crate::bench::net::frame::{Frame, Refusal, Report};
 use crate::workload::guard::Guarded;
 use crate::workload::server::sockets;
 use crate::workload::shell::Stream;
@@ -87,8 +87,8 @@ impl Server {
     }
 }
 
-/// Serves one run: the program comes up, the asker says when its own has ended.
-pub fn serve(stream: &mut TcpStream, order: &Order) -> Result<Report, String> {
+/// Serves one run: starts the program, and ends it when the asker says that its own has ended. Fails when either does.
+pub fn serve(stream: &mut TcpStream, order: &PerftestOptions) -> Result<Report, String> {
     let here = stream.local_addr().map_err(|error| error.to_string())?;
     let program = order.verb.program();
     let port = free_port(here)?;
@@ -102,7 +102,7 @@ pub fn serve(stream: &mut TcpStream, order: &Order) -> Result<Report, String> {
         }
     };
     let io = |error: std::io::Error| error.to_string();
-    let text = |error: crate::net::frame::FrameError| error.to_string();
+    let text = |error: crate::bench::net::frame::FrameError| error.to_string();
     Frame::Go.write(stream).map_err(text)?;
     Frame::Serves { port }.write(stream).map_err(text)?;
     stream.set_read_timeout(Some(LIMIT)).map_err(io)?;

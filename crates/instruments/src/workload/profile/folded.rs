@@ -1,4 +1,4 @@
-//! What `perf script -F comm,ip,sym,dso` prints as folded stacks: `program;caller;callee 12`, one stack a line.
+//! The output of `perf script -F comm,ip,sym,dso` as folded stacks: `program;caller;callee 12`, one stack a line.
 //!
 //! Counts are samples. Frames of the kernel (addresses in the upper half) end in `_[k]`; a frame without a symbol is
 //! its file in brackets. Nothing is resolved here.
@@ -10,7 +10,7 @@ const DEEPEST: usize = 128;
 /// Bytes of one name.
 const NAME: usize = 200;
 const KERNEL: &str = "_[k]";
-/// What stands for stacks that are left out.
+/// A name for the stacks that are left out.
 const REST: &str = "(other stacks)";
 
 /// Stacks with their samples.
@@ -30,7 +30,6 @@ struct Sample {
 
 impl Folded {
     /// Reads the whole text.
-    #[must_use]
     pub fn parse(bytes: &[u8]) -> Folded {
         let mut folded = Folded::default();
         let mut open: Option<Sample> = None;
@@ -70,14 +69,12 @@ impl Folded {
         }
     }
 
-    #[must_use]
     pub fn samples(&self) -> u64 {
         self.stacks.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// One stack a line, in at most about `most` bytes: the stacks with the fewest samples are left out first, and
     /// counted together.
-    #[must_use]
     pub fn text(&self, most: usize) -> String {
         let mut sorted: Vec<(&String, &u64)> = self.stacks.iter().collect();
         sorted.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));

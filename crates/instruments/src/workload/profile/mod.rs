@@ -21,7 +21,7 @@ const RATE: u32 = 997;
 pub const SPAN: Duration = Duration::from_millis(1500);
 /// How long the load must last, so that it is still there when sampling ends: `perf` takes a moment to start.
 pub const LOAD: Duration = Duration::from_millis(2500);
-/// What perf may take beyond that, and to resolve the symbols.
+/// Time that perf may take beyond that, and to resolve the symbols.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// No note is longer.
 const NOTE_BYTES: usize = 256 << 10;
@@ -50,7 +50,8 @@ impl Drop for Folder {
     }
 }
 
-/// Samples the processes for [`SPAN`], on any of `cpus`, and gives what is noted: `title` and the folded stacks.
+/// Samples the processes for [`SPAN`], on any of `cpus`, and returns a note: `title` and the folded stacks. Fails when
+/// perf does.
 pub fn record(title: &str, processes: &[i32], cpus: &[usize]) -> Result<String, String> {
     if processes.is_empty() {
         return Err("the processes of the server are not known here".to_owned());
@@ -104,7 +105,7 @@ fn run(program: &str, args: &[&str], folder: &Path, cpus: &[usize]) -> Result<()
     }
 }
 
-/// Whether no folder of PATH has the program.
+/// True if no folder of PATH has the program.
 fn is_missing(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     !std::env::split_paths(&path).any(|folder| folder.join(program).is_file())

@@ -23,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 static BUILT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// The host's compiler, or that there is none.
+/// The host's compiler. Fails when there is none.
 pub fn compiler() -> Result<PathBuf, String> {
     first_of(&COMPILERS)
 }
@@ -38,7 +38,7 @@ fn first_of(names: &[&str]) -> Result<PathBuf, String> {
     })
 }
 
-/// The helper's program, built now unless it was before.
+/// The helper's program, built now unless it was before. Fails when it cannot be built.
 pub fn helper() -> Result<PathBuf, String> {
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(program) = built.as_ref().filter(|program| program.is_file()) {

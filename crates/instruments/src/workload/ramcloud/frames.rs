@@ -5,7 +5,7 @@
 
 use super::status::Trouble;
 
-/// What both ends speak.
+/// The version of the frames; both ends must have the same.
 pub const VERSION: u64 = 1;
 /// A batch has no more requests.
 pub const MOST_REQUESTS: usize = 65_536;
@@ -18,7 +18,7 @@ const OUTCOME: usize = 32;
 /// No frame of the helper is longer, in bytes: all outcomes of a batch, and a value.
 pub const MOST_FRAME: usize = 64 + MOST_REQUESTS * OUTCOME + MOST_VALUE;
 
-/// What one request does.
+/// The operation of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Read = 0,
@@ -30,7 +30,6 @@ pub enum Kind {
 
 impl Kind {
     /// The function of the library that does it.
-    #[must_use]
     pub fn call(self) -> &'static str {
         match self {
             Kind::Read => "rc_read",
@@ -45,7 +44,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch<'a> {
     pub kind: Kind,
-    /// Whether the value that came last is wanted too.
+    /// True if the value that came last is wanted too.
     pub wanted: bool,
     pub repeat: u32,
     pub step: u32,
@@ -70,13 +69,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    #[must_use]
     pub fn ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.begin_ns)
     }
 }
 
-/// What the helper says.
+/// A frame from the helper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     Done(u64),
@@ -93,7 +91,6 @@ pub fn push_key(keys: &mut Vec<u8>, key: &[u8]) -> bool {
 }
 
 /// Where the nth key begins; the end of all of them where there are fewer.
-#[must_use]
 pub fn skip_keys(keys: &[u8], count: usize) -> usize {
     let mut at = 0;
     for _ in 0..count {
@@ -133,7 +130,7 @@ pub fn table(out: &mut Vec<u8>, kind: u8, name: &str) {
     frame(out, kind, |out| text(out, name));
 }
 
-/// What later writes write.
+/// Sets the value that later writes store.
 pub fn value(out: &mut Vec<u8>, value: &[u8]) {
     frame(out, b'V', |out| {
         out.extend_from_slice(&u32::try_from(value.len()).unwrap_or(u32::MAX).to_ne_bytes());
@@ -190,8 +187,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What a frame says, without its length; `None` where it is none of the helper's.
-#[must_use]
+/// Parses a frame, without its length; `None` where it is none of the helper's.
 pub fn reply(rest: &[u8]) -> Option<Reply> {
     let (kind, body) = rest.split_first()?;
     let mut parts = Parts(body);

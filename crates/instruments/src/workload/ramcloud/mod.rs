@@ -2,7 +2,8 @@
 //!
 //! `helper.c` is carried as source and built on the host when it is first used (`compile`); a [`Session`] is one
 //! process of it with the library loaded, connected as one client. The library is the user's: nothing here builds or
-//! brings it. [`state`] says whether it can be used here. Servers are those of `workload/store/ramcloud` or the user's.
+//! brings it. [`state`] says whether it can be used here. Servers are those of `workload/store_server/ramcloud` or the
+//! user's.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +15,13 @@ pub mod status;
 pub use session::{Access, Session};
 pub use status::Trouble;
 
-/// What the loader looks for where no path is given.
+/// The library that the loader looks for where no path is given.
 pub const LIBRARY: &str = "libramcloud.so";
 /// How the library is given.
 pub const GIVEN: &str = "give its path by --set ramcloud-library=PATH, or its folder in LD_LIBRARY_PATH";
 
-/// Whether RAMCloud can be asked from here without more being said, else what is missing and how to give it.
+/// A line on the RAMCloud library that was found. Fails, with what is missing and how to give it, when RAMCloud cannot
+/// be asked from here.
 pub fn state() -> Result<String, String> {
     let compiler = compile::compiler()?;
     let Some(found) = found() else {
@@ -48,7 +50,6 @@ fn found() -> Option<PathBuf> {
 }
 
 /// A program that stands beside the library, as RAMCloud's own build leaves it.
-#[must_use]
 pub fn beside(library: &str, name: &str) -> Option<PathBuf> {
     let folder = Path::new(library).parent().filter(|folder| !folder.as_os_str().is_empty())?;
     Some(folder.join(name)).filter(|path| path.is_file())

@@ -13,8 +13,8 @@ use sys::process::Start;
 use super::compile;
 use super::frames::{self, Batch, MOST_FRAME, Outcome, Reply, VERSION};
 use super::status::Trouble;
-use crate::net::frame::Wait;
-use crate::net::pipe::{Lost, Pipe};
+use crate::bench::net::frame::Wait;
+use crate::bench::net::pipe::{Lost, Pipe};
 use crate::workload::guard::Guarded;
 use crate::workload::server::run::within;
 use crate::workload::shell::{self, STDERR_BYTES, Stream};
@@ -38,7 +38,7 @@ pub struct Access {
     pub cpus: Vec<usize>,
 }
 
-/// What a batch came to.
+/// The results of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Made {
     pub outcomes: Vec<Outcome>,
@@ -58,20 +58,19 @@ pub struct Session {
     inbox: Vec<u8>,
 }
 
-/// Whether the library can be loaded and has all that is needed of it.
+/// Fails when the library cannot be loaded or lacks a function that is needed.
 pub fn check(library: &str) -> Result<(), Trouble> {
     Session::load(library, &[]).map(drop)
 }
 
 impl Access {
     /// The same on the nth of its CPUs alone, going round.
-    #[must_use]
     pub fn nth(&self, nth: usize) -> Access {
         let cpus = self.cpus.get(nth % self.cpus.len().max(1)).copied().into_iter().collect();
         Access { cpus, ..self.clone() }
     }
 
-    /// A client of its own, connected; each of its calls may take so long.
+    /// A client of its own, connected, with a time limit for each of its calls. Fails when it cannot start or connect.
     pub fn open(&self, patience: Duration) -> Result<Session, Trouble> {
         let mut session = Session::load(&self.library, &self.cpus)?;
         session.patience = patience;
@@ -108,31 +107,31 @@ impl Session {
         }
     }
 
-    /// Makes a table and uses it from now on.
+    /// Makes a table and uses it from now on. Fails when the library does.
     pub fn create(&mut self, table: &str) -> Result<(), Trouble> {
         frames::table(&mut self.out, b'T', table);
         self.done("rc_createTable")
     }
 
-    /// Uses a table that is there.
+    /// Uses an existing table. Fails when there is none of that name.
     pub fn choose(&mut self, table: &str) -> Result<(), Trouble> {
         frames::table(&mut self.out, b'G', table);
         self.done("rc_getTableId")
     }
 
-    /// Drops a table with everything in it.
+    /// Drops a table with everything in it. Fails when the library does.
     pub fn discard(&mut self, table: &str) -> Result<(), Trouble> {
         frames::table(&mut self.out, b'D', table);
         self.done("rc_dropTable")
     }
 
-    /// What later writes write.
+    /// Sets the value that later writes store. Fails when the helper is gone.
     pub fn value(&mut self, value: &[u8]) -> Result<(), Trouble> {
         frames::value(&mut self.out, value);
         self.done("a new value")
     }
 
-    /// Makes the requests of a batch, or as many of them as its limit allows; one at least.
+    /// Makes the requests of a batch, or as many as its limit allows; one at least. Fails when the helper does.
     pub fn run(&mut self, batch: &Batch<'_>) -> Result<Made, Trouble> {
         let call = batch.kind.call();
         frames::batch(&mut self.out, batch);

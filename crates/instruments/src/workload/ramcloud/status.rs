@@ -1,4 +1,4 @@
-//! What goes wrong between boxscore and RAMCloud's client library, in a line each, with RAMCloud's names of statuses.
+//! Failures between boxscore and RAMCloud's client library, in a line each, with RAMCloud's names of statuses.
 
 /// In the order of their numbers, as `Status.h` has them (2019).
 const NAMES: [&str; 34] = [
@@ -43,7 +43,6 @@ pub const OBJECT_DOESNT_EXIST: u32 = 3;
 pub const COULDNT_CONNECT: u32 = 11;
 
 /// `STATUS_RETRY (17)`.
-#[must_use]
 pub fn name(code: u32) -> String {
     let known = usize::try_from(code).ok().and_then(|code| NAMES.get(code));
     format!("{} ({code})", known.unwrap_or(&"a status that Status.h of 2019 does not have"))
@@ -73,7 +72,6 @@ pub enum Trouble {
 
 impl Trouble {
     /// One word for it.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Trouble::Load(_) => "library",

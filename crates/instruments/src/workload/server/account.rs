@@ -19,7 +19,6 @@ pub struct Unprivileged {
 
 impl Unprivileged {
     /// True if a folder with this owner, group and mode lets the account pass. Access control lists are not looked at.
-    #[must_use]
     pub fn may_pass(&self, uid: u32, gid: u32, mode: u32) -> bool {
         let bit = if uid == self.account.uid {
             0o100
@@ -32,7 +31,6 @@ impl Unprivileged {
     }
 
     /// True if `dir` and every folder above it let the account pass.
-    #[must_use]
     pub fn reaches(&self, dir: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
         let Ok(full) = std::fs::canonicalize(dir) else { return false };

@@ -38,40 +38,21 @@ const TAIL_ALPHA: f64 = 1.1;
 const WEIGHT: u32 = 1_000_000_000;
 const READY: &str = "boxscore-ready";
 
-/// A set of content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Set {
-    Gif,
-    K1,
-    K10,
-    K100,
-    M1,
-    Mix,
-    Large,
+model::words! {
+    /// A set of content.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Set as name {
+        Gif = "gif",
+        K1 = "1k",
+        K10 = "10k",
+        K100 = "100k",
+        M1 = "1M",
+        Mix = "mix",
+        Large = "large",
+    }
 }
 
 impl Set {
-    pub const ALL: &[Set] = &[Set::Gif, Set::K1, Set::K10, Set::K100, Set::M1, Set::Mix, Set::Large];
-    pub const NAMES: &[&str] = &["gif", "1k", "10k", "100k", "1M", "mix", "large"];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Set::Gif => "gif",
-            Set::K1 => "1k",
-            Set::K10 => "10k",
-            Set::K100 => "100k",
-            Set::M1 => "1M",
-            Set::Mix => "mix",
-            Set::Large => "large",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Set> {
-        Set::ALL.iter().copied().find(|set| set.name() == name)
-    }
-
     /// Fails when content of this size has no room in a folder, which need not exist yet. Writes nothing.
     pub fn fits(self, limits: &Limits, dir: &Path) -> Result<(), String> {
         let bytes = match self {
@@ -163,36 +144,30 @@ impl Content {
     }
 
     /// The folder that a server serves.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// The path of an item on disk.
-    #[must_use]
     pub fn file(&self, item: &Item) -> PathBuf {
         self.root.join(item.path.trim_start_matches('/'))
     }
 
     /// A path that only a server of this content answers with [`Content::token`].
-    #[must_use]
     pub fn ready_path(&self) -> String {
         format!("/{READY}")
     }
 
-    #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }
 
     /// The paths of all files on disk.
-    #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         self.items.iter().map(|item| self.file(item)).collect()
     }
 
     /// Bytes of all items.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.items.iter().map(|item| item.bytes).fold(0, u64::saturating_add)
     }
@@ -206,7 +181,6 @@ impl Content {
     }
 
     /// Why the files are not under the requested folder, if so.
-    #[must_use]
     pub fn moved(&self) -> Option<&str> {
         self.place.moved.as_deref()
     }
@@ -355,7 +329,7 @@ mod tests {
     #[test]
     fn sets_have_names_and_sizes() {
         let names: Vec<&str> = Set::ALL.iter().map(|set| set.name()).collect();
-        assert_eq!(names, Set::NAMES);
+        assert_eq!(names, Set::WORDS);
         assert_eq!(Set::parse("2k"), None);
         for (name, size) in [("gif", 43), ("1k", 1024), ("10k", 10_240), ("100k", 102_400), ("1M", 1_048_576)]
         {

@@ -136,7 +136,7 @@ fn folders(program: &Path) -> Vec<PathBuf> {
 fn modules(mpm: Mpm, build: &Build) -> Result<Vec<(String, PathBuf)>, ServerError> {
     let is_built_in = |file: &str| build.details.lines().any(|line| line.trim() == file);
     let mut wanted = Vec::new();
-    let built_in_mpm = Mpm::NAMES
+    let built_in_mpm = Mpm::WORDS
         .iter()
         .copied()
         .find(|name| is_built_in(&format!("mod_mpm_{name}.c")) || is_built_in(&format!("{name}.c")));

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use sys::process::Start;
 
-use super::account::{self, Unprivileged};
+use super::account::Unprivileged;
 use super::options::Options;
 use super::private_folder::PrivateFolder;
 use super::processes;
-use crate::facts::root::Root;
+use crate::system_files::root::Root;
 use crate::workload::shell::{self, Ended};
 
 /// Time limit of a program to print its version.
@@ -58,7 +58,6 @@ pub struct Launch<'a> {
 
 impl Launch<'_> {
     /// The address to listen on.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(self.options.listen, self.port)
     }
@@ -141,31 +140,6 @@ pub trait Kind: Sync + fmt::Debug {
     }
 }
 
-/// The kind of that name.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static dyn Kind> {
-    crate::workload::server::ALL.iter().copied().find(|kind| kind.name() == name)
-}
-
-/// Each kind, with its installed program or why there is none. Runs each program to ask its version.
-#[must_use]
-pub fn detect() -> Vec<(&'static str, Result<Build, ServerError>)> {
-    let build = |kind: &&'static dyn Kind| {
-        let account = account::choose().map_err(ServerError::Failed)?;
-        kind.identify(&kind.find(None)?, account.as_ref())
-    };
-    crate::workload::server::ALL.iter().map(|kind| (kind.name(), build(kind))).collect()
-}
-
-/// nginx if it is installed, else the built-in server.
-#[must_use]
-pub fn usual() -> &'static dyn Kind {
-    match find("nginx") {
-        Some(nginx) if nginx.find(None).is_ok() => nginx,
-        _ => &super::builtin::KIND,
-    }
-}
-
 /// The program at `binary`, or the first of `names` in PATH and the administrator's folders. Fails when there is none.
 pub(crate) fn locate(
     what: &str,
@@ -231,7 +205,6 @@ pub(crate) fn hear(
 }
 
 /// The rest of the first line of `text` that starts with `label`.
-#[must_use]
 pub(crate) fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     text.lines()
         .find_map(|line| line.trim().strip_prefix(label))
@@ -251,6 +224,7 @@ pub(crate) fn impostor(program: &Path, what: &str, ended: &Ended) -> ServerError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::server::installed::{find, usual};
 
     #[test]
     fn programs_are_found_or_named() {

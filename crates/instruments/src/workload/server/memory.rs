@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use model::params::show_bytes;
 
-use crate::facts::cgroup::{self, Membership};
-use crate::facts::mounts::{self, Mount};
-use crate::facts::root::Root;
+use crate::system_files::cgroup::{self, Membership};
+use crate::system_files::mounts::{self, Mount};
+use crate::system_files::root::Root;
 use crate::telemetry::parse::{lines, lone, pairs};
 use crate::workload::guard::Folder;
 
@@ -132,30 +132,25 @@ impl Room {
     }
 
     /// The folder that a process joins.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
     /// True if its processes may swap beyond the limit, because this kernel does not count swap by group.
-    #[must_use]
     pub fn may_swap(&self) -> bool {
         self.may_swap
     }
 
     /// Current use of its processes.
-    #[must_use]
     pub fn usage(&self) -> Use {
         usage(self.folder.path(), self.version)
     }
 
     /// If some of its processes were killed for lack of memory: words that say so, for the middle of a sentence.
-    #[must_use]
     pub fn killed(&self) -> Option<String> {
         let killed = self.usage().killed.filter(|killed| *killed > 0)?;
         let limit = show_bytes(self.limit);

@@ -7,6 +7,7 @@ pub mod account;
 pub mod builtin;
 pub mod content;
 pub mod httpd;
+pub mod installed;
 pub mod keeper;
 pub mod kind;
 pub mod memory;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use model::params::parse_bytes;
-use model::{Label, ParamKind, ParamSpec, Params};
+use model::{Label, ParamKind, ParamSpec, Params, Part};
 
 use super::memory;
 
@@ -30,7 +30,8 @@ pub const PARAMS: &[ParamSpec] = &[
         ParamKind::Choice(&["auto", "prefork", "worker", "event"]),
         AUTO,
         "httpd only; auto is event",
-    ),
+    )
+    .implies("server", "httpd", "which alone has MPMs"),
     spec(
         "binary",
         ParamKind::Or(AUTO, &ParamKind::Path),
@@ -76,36 +77,20 @@ pub const PARAMS: &[ParamSpec] = &[
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
-    ParamSpec::new(name, kind, default, says)
+    ParamSpec::new(name, kind, default, says).part(Part::Server)
 }
 
-/// How httpd divides work among processes and threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mpm {
-    /// One process per connection.
-    Prefork,
-    /// One thread per connection.
-    Worker,
-    /// One thread per request; idle connections wait together.
-    #[default]
-    Event,
-}
-
-impl Mpm {
-    pub const NAMES: &[&str] = &["prefork", "worker", "event"];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mpm::Prefork => "prefork",
-            Mpm::Worker => "worker",
-            Mpm::Event => "event",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Mpm> {
-        [Mpm::Prefork, Mpm::Worker, Mpm::Event].into_iter().find(|mpm| mpm.name() == name)
+model::words! {
+    /// How httpd divides work among processes and threads.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Mpm as name {
+        /// One process per connection.
+        Prefork = "prefork",
+        /// One thread per connection.
+        Worker = "worker",
+        /// One thread per request; idle connections wait together.
+        #[default]
+        Event = "event",
     }
 }
 
@@ -177,7 +162,7 @@ impl Options {
         fn number<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, ()> {
             text.map(|text| text.parse().map_err(|_| ())).transpose()
         }
-        let mpm = given("mpm").map(|name| Mpm::parse(name).ok_or_else(|| bad("mpm", &Mpm::NAMES.join(", "))));
+        let mpm = given("mpm").map(|name| Mpm::parse(name).ok_or_else(|| bad("mpm", &Mpm::WORDS.join(", "))));
         let usual = Options::default();
         let listen = given("listen").map(|text| text.parse().map_err(|_| bad("listen", "an IP address")));
         let options = Options {
@@ -228,10 +213,21 @@ mod tests {
 
     #[test]
     fn mpms_have_names() {
-        for name in Mpm::NAMES {
+        for name in Mpm::WORDS {
             assert_eq!(Mpm::parse(name).map(Mpm::name), Some(*name));
         }
         assert_eq!(Mpm::parse("itk"), None);
+    }
+
+    #[test]
+    fn every_kind_of_server_can_be_named() {
+        let mut kinds: Vec<&str> = crate::workload::server::ALL.iter().map(|kind| kind.name()).collect();
+        kinds.push(AUTO);
+        let ParamKind::Choice(named) = PARAMS[0].kind else { panic!("{:?}", PARAMS[0]) };
+        let mut named = named.to_vec();
+        named.sort_unstable();
+        kinds.sort_unstable();
+        assert_eq!(named, kinds);
     }
 
     #[test]

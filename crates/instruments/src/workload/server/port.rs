@@ -29,14 +29,12 @@ impl Port {
     }
 
     /// Reserves a certain port; `None` when a server of this process has it.
-    #[must_use]
     pub fn reserve(number: u16) -> Option<Port> {
         let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
         // Not made when it is not given: dropping one gives the number back.
         given.insert(number).then(|| Port(number))
     }
 
-    #[must_use]
     pub fn number(&self) -> u16 {
         self.0
     }
@@ -49,7 +47,6 @@ impl Drop for Port {
 }
 
 /// The address by which this machine reaches a server that listens on `listen`.
-#[must_use]
 pub fn reached(listen: IpAddr) -> IpAddr {
     match listen {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

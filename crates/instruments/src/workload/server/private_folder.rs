@@ -74,7 +74,6 @@ impl PrivateFolder {
         Err(format!("cannot make a folder of our own under {}", parent.display()))
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

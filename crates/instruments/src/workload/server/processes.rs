@@ -3,8 +3,8 @@
 //! Counts of tasks: a thread is one, and so is a process without further threads. Three limits apply: of the control
 //! group, of the account, and of the whole system. The tasks that the account already has are not counted.
 
-use crate::facts::cgroup;
-use crate::facts::root::Root;
+use crate::system_files::cgroup;
+use crate::system_files::root::Root;
 use crate::telemetry::parse::{number, words};
 
 /// Fails when a limit does not allow `needed` more tasks; the message says which limit and how to raise it.

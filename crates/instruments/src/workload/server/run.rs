@@ -186,47 +186,39 @@ impl Server {
     }
 
     /// The name in results: `nginx`, `redis`.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    #[must_use]
     pub fn build(&self) -> &Build {
         &self.build
     }
 
     /// The resolved options: `("workers", "2")`.
-    #[must_use]
     pub fn setup(&self) -> &[(&'static str, String)] {
         &self.setup
     }
 
     /// The account that it runs as, when that is not ours.
-    #[must_use]
     pub fn account(&self) -> Option<&str> {
         self.account.as_ref().map(|account| account.name.as_str())
     }
 
     /// The address by which this machine reaches it.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(reached(self.listen), self.port.number())
     }
 
-    #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address())
     }
 
     /// The process group of its processes.
-    #[must_use]
     pub fn pgid(&self) -> i32 {
         self.group.pgid()
     }
 
     /// Its private folder, until it is stopped.
-    #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         self.place.as_ref().map(PrivateFolder::path)
     }
@@ -237,13 +229,11 @@ impl Server {
     }
 
     /// The control group that limits its memory; `None` without a limit.
-    #[must_use]
     pub fn control_group(&self) -> Option<&Path> {
         self.room.as_ref().map(Room::folder)
     }
 
     /// Its memory use; `None` without a limit.
-    #[must_use]
     pub fn memory(&self) -> Option<Use> {
         self.room.as_ref().map(Room::usage)
     }
@@ -261,7 +251,6 @@ impl Server {
     }
 
     /// Its last output on standard error and in its log, as the end of a sentence.
-    #[must_use]
     pub fn last_words(&self) -> String {
         let log = self.error_log.zip(self.folder()).map(|(name, folder)| end_of(&folder.join(name)));
         let said = [self.stderr.so_far().last_lines(3), log.unwrap_or_default()];

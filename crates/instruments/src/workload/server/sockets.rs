@@ -24,13 +24,11 @@ pub struct Socket {
 }
 
 impl Socket {
-    #[must_use]
     pub fn listens(&self) -> bool {
         self.state == LISTEN
     }
 
     /// True if a connection to `address` would reach this listener.
-    #[must_use]
     pub fn serves(&self, address: SocketAddr) -> bool {
         let (own, asked) = (self.local.ip().to_canonical(), address.ip().to_canonical());
         let is_any = match self.local.ip() {
@@ -43,7 +41,6 @@ impl Socket {
 }
 
 /// Parses the whole file; malformed lines are skipped.
-#[must_use]
 pub fn parse(bytes: &[u8]) -> Vec<Socket> {
     lines(bytes).filter_map(socket).collect()
 }

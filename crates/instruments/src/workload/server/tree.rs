@@ -32,7 +32,6 @@ pub struct Stat {
 
 impl Stat {
     /// Parses the line; `None` when it is malformed.
-    #[must_use]
     pub fn parse(line: &[u8]) -> Option<Stat> {
         let open = line.iter().position(|byte| *byte == b'(')?;
         // The name may hold anything, brackets too; what follows does not.
@@ -55,7 +54,6 @@ impl Stat {
     }
 
     /// True if it can still run.
-    #[must_use]
     pub fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x')
     }
@@ -230,7 +228,6 @@ impl Usage {
     }
 
     /// Why processes cannot run at all, if so: stopped, traced, or waiting in the kernel.
-    #[must_use]
     pub fn halted(&self) -> Option<String> {
         let why = |state: u8| match state {
             b'T' => Some("is stopped by a signal"),

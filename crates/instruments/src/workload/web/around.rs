@@ -1,10 +1,10 @@
-//! What is looked at right before and right after a load, beside the machine's cores and disks: the kernel's drops, the
-//! server's memory, and whether its content came from the disk.
+//! Counters that are read right before and right after a load, beside the machine's cores and disks: the kernel's
+//! drops, the server's memory, and whether its content came from the disk.
 
 use model::{Fault, Record};
 
 use super::cold::Cold;
-use super::drops::{Drops, Place};
+use super::drops::{CounterSource, Drops};
 use super::memory;
 use super::params::Ask;
 use super::served::Served;
@@ -15,7 +15,7 @@ use crate::workload::server::run::Server;
 /// Before a load.
 #[derive(Debug)]
 pub struct Before {
-    place: Place,
+    place: CounterSource,
     drops: Drops,
     held: Option<Use>,
     cold: Option<Cold>,
@@ -30,17 +30,17 @@ pub struct Around {
 }
 
 impl Before {
-    /// Also takes the content out of the cache, where that is asked for.
+    /// Reads the counters before a load, and takes the content out of the cache where that is requested. Fails when it
+    /// stays there.
     pub fn look(ask: &Ask, served: &Served) -> Result<Before, Fault> {
         let cold = match served {
             Served::Ours(hosted) if ask.is_cold => Some(Cold::before(hosted)?),
             _ => None,
         };
-        let place = Place::of(served);
+        let place = CounterSource::from_served(served);
         Ok(Before { drops: place.look(), held: held(served), place, cold })
     }
 
-    #[must_use]
     pub fn end(self, served: &Served) -> Around {
         Around { drops: self.place.look(), held: held(served), before: self }
     }
@@ -58,7 +58,7 @@ impl Around {
     }
 }
 
-/// What the server uses of the limit of its memory.
+/// The server's use of its memory limit.
 fn held(served: &Served) -> Option<Use> {
     match served {
         Served::Ours(hosted) => hosted.with(Server::memory).flatten(),

@@ -16,15 +16,14 @@ use crate::load::schedule::Schedule;
 use crate::load::{Error, Load, Outcome};
 use crate::progress;
 
-/// What a capacity does not depend on.
+/// Parameters that a capacity does not depend on.
 const FREE: [&str; 6] = ["arrivals", "load", "rate", "duration", "requests", PROFILE];
 const BURSTS: usize = 3;
 const BURST: Duration = Duration::from_millis(500);
 
 static MEASURED: Mutex<Option<HashMap<String, f64>>> = Mutex::new(None);
 
-/// What loads of one capacity have in common.
-#[must_use]
+/// The key of a capacity: loads with equal keys share one.
 pub fn key(params: &Params, place: &str) -> String {
     let mut kept = params.clone();
     kept.0.retain(|name, _| !FREE.contains(&name.as_str()));
@@ -32,7 +31,6 @@ pub fn key(params: &Params, place: &str) -> String {
 }
 
 /// The capacity of this key, if it was measured.
-#[must_use]
 pub fn known(key: &str) -> Option<f64> {
     MEASURED.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(key).copied()
 }
@@ -46,7 +44,7 @@ pub struct Bursts<'a> {
     pub rate: &'a dyn Fn(&Outcome) -> Option<f64>,
 }
 
-/// Measures it with `load` and keeps it.
+/// Measures a capacity with `load` and keeps it. Fails when the load does.
 pub fn measure(key: &str, load: &Load, bursts: &Bursts<'_>) -> Result<f64, String> {
     let burst = Load { schedule: Schedule::Closed, duration: Some(BURST), requests: None, ..load.clone() };
     let mut rates = Vec::with_capacity(BURSTS);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use model::{Fault, Params, Record};
 
-use super::params::Subject;
 use super::pool::Hosted;
+use super::subject::Subject;
 use crate::bench::file::device::Device;
 use crate::bench::file::proof::{self, Before, Known};
 use crate::load::Outcome;
@@ -17,7 +17,7 @@ use crate::workload::server::content::{Content, Item, Set};
 /// Of the bytes that a mix is expected to need: which files were asked for is a matter of chance.
 const CHANCE: f64 = 0.5;
 
-/// Whether a load asks for content from the disk, and why it cannot have it.
+/// True if a load asks for content from the disk. Fails, with the reason, when it cannot have it.
 pub fn is_asked(params: &Params, subject: &Subject) -> Result<bool, String> {
     if params.get("cache") != Some("cold") {
         return Ok(false);
@@ -45,7 +45,7 @@ pub struct Cold {
 }
 
 impl Cold {
-    /// Drops the content from the cache.
+    /// Drops the content from the cache. Fails when it stays there.
     pub fn before(hosted: &Hosted) -> Result<Cold, Fault> {
         hosted.content().leave_cache().map_err(|why| Fault::new(format!("cache=cold: {why}")))?;
         let device = Device::under(Path::new("/sys"), hosted.content().root());
@@ -82,7 +82,7 @@ fn needed(set: Set, items: &[Item], answers: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::workload::server::content::Limits;
-    use crate::workload::server::kind;
+    use crate::workload::server::installed;
     use crate::workload::server::options::Options;
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn only_what_stays_on_the_disk_can_be_cold() {
         let subject = |name: &str, set| Subject::Managed {
-            kind: kind::find(name).unwrap(),
+            kind: installed::find(name).unwrap(),
             options: Box::new(Options::default()),
             set,
             limits: Limits::default(),

@@ -15,7 +15,6 @@ pub struct Cores {
 }
 
 impl Cores {
-    #[must_use]
     pub fn split(allowed: &[u32], generators: usize, is_managed: bool) -> Cores {
         let (server, rest) = match (is_managed, allowed.len()) {
             (true, 0 | 1) => (allowed, allowed),
@@ -31,14 +30,12 @@ impl Cores {
 
     /// With generators in other processes a server of ours may use every CPU; those on which generators work beside it
     /// are shared.
-    #[must_use]
     pub fn remote(allowed: &[u32], generators: Vec<u32>, is_managed: bool) -> Cores {
         let server = if is_managed { allowed.to_vec() } else { Vec::new() };
         Cores { server, generators, own: false }
     }
 
-    /// What a CPU is for.
-    #[must_use]
+    /// The use of a CPU.
     pub fn role(&self, cpu: u32) -> &'static str {
         match (self.server.contains(&cpu), self.generators.contains(&cpu)) {
             (true, true) => "both",

@@ -7,12 +7,12 @@ use std::time::Duration;
 use model::Params;
 use model::url::Url;
 
-use super::params::NONE;
 use super::replay;
+use super::subject::NONE;
 use crate::load::Target;
 use crate::load::schedule::Schedule;
 
-/// The URLs of a load, separated by blanks, and how often each is asked for beside the others.
+/// The URLs of a load, separated by blanks, and their weights. Fails when a URL or a weight is malformed.
 pub fn targets(urls: &str, weights: &str) -> Result<Vec<Target>, String> {
     let mut targets: Vec<Target> = Vec::new();
     for text in urls.split_whitespace() {
@@ -34,7 +34,8 @@ pub fn targets(urls: &str, weights: &str) -> Result<Vec<Target>, String> {
 /// A schedule, and what is to be said of how it was read.
 type Course = (Schedule, Option<String>);
 
-/// The schedule of `arrivals=ramp` and `arrivals=replay`; the replay brings its own targets.
+/// The schedule of `arrivals=ramp` and `arrivals=replay`; the replay brings its own targets. Fails when the ramp or
+/// the file of the replay is malformed.
 pub fn schedule(
     params: &Params,
     targets: &mut Vec<Target>,

@@ -1,4 +1,4 @@
-//! What the kernel dropped, refused or sent again during a take, by its own counters.
+//! Packets that the kernel dropped, refused or sent again during a take, by its own counters.
 //!
 //! Counts of the network namespace that the server is in, all its connections together; `softnet-drop` is of the
 //! whole machine. Where the server is elsewhere, only what this machine itself sent is known: `retransmits` and
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use model::{Count, Record, RecordExt, drops as names};
 
-use super::metrics::DROPS;
 use super::served::Served;
 use crate::telemetry::parse::{float, softnet, tables};
 use crate::telemetry::since::extra;
+use model::metrics::load::DROPS;
 
 /// Names of the counters of a server that is here, in the order of [`Drops`].
 const NAMES: [&str; 8] = [
@@ -30,9 +30,9 @@ const OWN: [&str; 2] = [names::RETRANSMITS, names::RESETS];
 
 /// Where the counters of a load stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CounterSource {
     net: PathBuf,
-    /// Whether the server's own counters are there.
+    /// True if the server's own counters are there.
     has_server: bool,
 }
 
@@ -40,18 +40,16 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops([Option<u64>; NAMES.len()]);
 
-impl Place {
+impl CounterSource {
     /// The namespace of the server where it runs here, else ours.
-    #[must_use]
-    pub fn of(served: &Served) -> Place {
+    pub fn from_served(served: &Served) -> CounterSource {
         match served.leader() {
-            Some(pid) => Place { net: PathBuf::from(format!("/proc/{pid}/net")), has_server: true },
-            None => Place { net: PathBuf::from("/proc/self/net"), has_server: false },
+            Some(pid) => CounterSource { net: PathBuf::from(format!("/proc/{pid}/net")), has_server: true },
+            None => CounterSource { net: PathBuf::from("/proc/self/net"), has_server: false },
         }
     }
 
     /// The counters now.
-    #[must_use]
     pub fn look(&self) -> Drops {
         read(&self.net)
     }
@@ -100,7 +98,7 @@ mod tests {
         let (before, after) = (folder(7, 100, "1 0\n1 3\n"), folder(9, 90, "1 4\n1 3\n"));
         let pushed = |has_server| {
             let mut values = Values::default();
-            let place = Place { net: PathBuf::new(), has_server };
+            let place = CounterSource { net: PathBuf::new(), has_server };
             place.push(&read(before.path()), &read(after.path()), &mut values);
             values
         };
@@ -127,7 +125,7 @@ mod tests {
     fn a_reset_is_counted() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
-        let place = Place::of(&Served::theirs(&url));
+        let place = CounterSource::from_served(&Served::theirs(&url));
         assert_eq!(place.net, Path::new(&format!("/proc/{}/net", std::process::id())));
         let before = place.look();
         // Closed with something unread in it.
@@ -141,7 +139,7 @@ mod tests {
         place.push(&before, &place.look(), &mut values);
         assert!(values.get("drops counter=resets").is_some_and(|count| count >= 1.0));
         assert!(values.get("drops counter=listen-overflow").is_some());
-        let far = Place::of(&Served::theirs(&"http://192.0.2.1/".parse().unwrap()));
-        assert_eq!(far, Place { net: PathBuf::from("/proc/self/net"), has_server: false });
+        let far = CounterSource::from_served(&Served::theirs(&"http://192.0.2.1/".parse().unwrap()));
+        assert_eq!(far, CounterSource { net: PathBuf::from("/proc/self/net"), has_server: false });
     }
 }

@@ -8,10 +8,10 @@ use std::fs;
 use model::Record;
 
 use super::served::Served;
-use crate::facts::root::Root;
 use crate::load::host::Host;
 use crate::load::target::addresses;
 use crate::load::{Load, ask};
+use crate::system_files::root::Root;
 use crate::telemetry::parse::{lines, number, words};
 
 /// Says what the load may meet.

@@ -4,17 +4,15 @@
 
 use model::{Bytes, Count, Record, RecordExt};
 
-use super::metrics::{MEMORY_HITS, MEMORY_REFAULTS, SERVER_CACHE, SERVER_MEMORY};
 use crate::telemetry::parse::float;
 use crate::workload::server::memory::Use;
+use model::metrics::load::{MEMORY_HITS, MEMORY_REFAULTS, SERVER_CACHE, SERVER_MEMORY};
 
 /// Pushes what is used `now` and what happened since `before`.
 pub fn push(before: Option<Use>, now: Option<Use>, record: &mut dyn Record) {
     let (Some(before), Some(now)) = (before, now) else { return };
     for (metric, bytes) in [(&SERVER_MEMORY, now.bytes), (&SERVER_CACHE, now.cache_bytes)] {
-        if let Some(bytes) = bytes {
-            record.push(metric, Bytes(float(bytes)));
-        }
+        record.push_if(metric, bytes.map(|bytes| Bytes(float(bytes))));
     }
     // Of version 1, a count of 0 reads as none.
     let hits = before.hits.or(now.hits.map(|_| 0));

@@ -10,12 +10,12 @@ use model::doc::MixDoc;
 use model::url::Url;
 use model::{Setup, Unfit};
 
-use super::params::{NONE, Offered};
+use super::subject::{NONE, Offered};
 use crate::load::Target;
 use crate::workload::mix::{float, left_out, objects, spread};
 
-/// What the parameters ask of a mix must be possible: its document, where they name one.
-pub fn of(setup: &Setup) -> Result<Option<Arc<MixDoc>>, Unfit> {
+/// The document of the mix that the parameters name, if any. Fails when the parameters ask for something impossible.
+pub fn from_setup(setup: &Setup) -> Result<Option<Arc<MixDoc>>, Unfit> {
     let text = |name: &str| setup.params.get(name).unwrap_or(NONE);
     let name = text("mix");
     if name == NONE {
@@ -43,7 +43,7 @@ pub fn of(setup: &Setup) -> Result<Option<Arc<MixDoc>>, Unfit> {
     Ok(Some(mix))
 }
 
-/// The rate of a load whose arrivals are those of the mix, where the parameters say none.
+/// The rate of a load with the arrivals of the mix, where the parameters name none. Fails when the mix has no rate.
 pub fn own_rate(mix: &MixDoc, offered: Offered, speed: f64) -> Result<Offered, Unfit> {
     let Offered::Closed = offered else { return Ok(offered) };
     match mix.arrivals.mean_rate.filter(|rate| rate.is_finite() && *rate > 0.0) {
@@ -57,7 +57,7 @@ pub fn untold(mix: &MixDoc) -> &str {
     mix.arrivals.why.as_deref().unwrap_or("the mix tells no arrivals")
 }
 
-/// What a server of the user's is asked for, and what is to be said of it.
+/// The requests of a mix to a server of the user's, and remarks on them.
 pub fn theirs(mix: &MixDoc, url: &Url) -> (Vec<Target>, Vec<String>) {
     let target = |path: &str, weight: f64| Target {
         weight,
@@ -81,13 +81,11 @@ pub fn theirs(mix: &MixDoc, url: &Url) -> (Vec<Target>, Vec<String>) {
 }
 
 /// The targets of a mix, with their methods and connections.
-#[must_use]
 pub fn targets(plain: &[Target], mix: Option<&MixDoc>) -> Vec<Target> {
     mix.map_or_else(|| plain.to_vec(), |mix| spread(plain, mix))
 }
 
-/// What of the mix is not sent.
-#[must_use]
+/// A sentence on the parts of a mix that are not sent.
 pub fn says(name: &str, mix: &MixDoc) -> String {
     let mut parts = vec![format!("{name}: {} requests of {}", mix.requests, mix.label)];
     parts.extend(left_out(mix));
@@ -117,11 +115,11 @@ mod tests {
             ("mix=a;content=mix;method=POST", Some(planted()), "method=POST"),
             ("mix=a;url=http://a/;weights=1", Some(planted()), "weights=1"),
         ] {
-            let why = of(&setup(params, mix)).unwrap_err().why;
+            let why = from_setup(&setup(params, mix)).unwrap_err().why;
             assert!(why.contains(says), "{params}: {why}");
         }
-        assert!(of(&setup("mix=a;content=mix;method=GET", Some(planted()))).unwrap().is_some());
-        assert!(of(&setup("arrivals=closed", None)).unwrap().is_none());
+        assert!(from_setup(&setup("mix=a;content=mix;method=GET", Some(planted()))).unwrap().is_some());
+        assert!(from_setup(&setup("arrivals=closed", None)).unwrap().is_none());
     }
 
     #[test]

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use model::doc::MixDoc;
 use model::params::parse_bytes;
-use model::url::Url;
-use model::{Label, NoteBody, ParamKind, ParamSpec, Params, Setup, Size, Unfit};
+use model::{Flag, Label, Means, NoteBody, ParamKind, ParamSpec, Params, Part, Setup, Size, Unfit};
 
 use super::cold;
 use super::cores::Cores;
 use super::course;
 use super::mixed;
+use super::subject::{AUTO, NONE, Offered, Subject};
 use crate::bench::kernel::int_param;
 use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
@@ -22,14 +22,12 @@ use crate::load::shape::Shape;
 use crate::load::{Control, Error, Load, check};
 use crate::workload::mix;
 use crate::workload::server::content::{Limits, Set};
-use crate::workload::server::kind::{self, Kind};
+use crate::workload::server::installed;
 use crate::workload::server::memory;
 use crate::workload::server::options::{self, Options};
 use crate::workload::web::words::ServerWords;
 
-pub const NONE: &str = "none";
-pub const AUTO: &str = "auto";
-/// What a server can hold at least, so that loads of different size share one.
+/// Connections that a server can hold at least, so that loads of different size share one.
 const LEAST_HELD: u64 = 1024;
 /// Percent of the capacity that an open loop may ask for: beyond, its takes only show how a queue grows.
 const MOST_LOAD: u64 = 200;
@@ -43,45 +41,58 @@ const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: 
     ParamSpec::new(name, kind, default, says)
 }
 
+/// A parameter that a search chooses itself.
+pub(crate) const fn schedule(
+    name: &'static str,
+    kind: ParamKind,
+    default: &'static str,
+    says: &'static str,
+) -> ParamSpec {
+    spec(name, kind, default, says).part(Part::Schedule)
+}
+
+/// `--url` of every load.
+pub(crate) const URL: Flag =
+    Flag::new("url", "URL", "Load this server instead of one that is started here", Means::Param("url"));
+
 const OWN: &[ParamSpec] = &[
-    // The first ones are of the schedule, which a search chooses itself.
-    spec(
+    schedule(
         "arrivals",
         ParamKind::Choice(&["closed", "constant", "poisson", "ramp", "replay", "mix"]),
         "closed",
         "closed: each connection sends on its answer; the others: requests are due at a rate, mix: in the shape of the mix",
     ).first(&["closed"]).label(Label::Form("{} arrivals")),
-    spec(
+    schedule(
         "ramp",
         ParamKind::Or(NONE, &ParamKind::FromTo { max: HIGHEST_RATE }),
         NONE,
         "rates at the start and at the end of arrivals=ramp, such as 100:5000",
     ),
-    spec(
+    schedule(
         "replay",
         ParamKind::Or(NONE, &ParamKind::Path),
         NONE,
         "file of arrivals=replay: lines of `seconds /path`, or an access log",
     ),
-    spec(
+    schedule(
         "speed",
         ParamKind::Number { max: 1_000_000 },
         "1",
         "how much faster than it was arrivals=replay goes, or arrivals=mix at the mix's own rate",
     ).label(Label::Form("{} times as fast")),
-    spec(
+    schedule(
         "load",
         ParamKind::Or(AUTO, &ParamKind::Percent { max: MOST_LOAD }),
         AUTO,
         "rate of an open loop as a share of the server's capacity, such as 50%",
     ).label(Label::Form("{} load")),
-    spec(
+    schedule(
         "rate",
         ParamKind::Or(AUTO, &ParamKind::Number { max: HIGHEST_RATE }),
         AUTO,
         "requests due per second in an open loop",
     ).label(Label::Form("{}/s")),
-    spec(
+    schedule(
         "requests",
         ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_REQUESTS }),
         AUTO,
@@ -92,7 +103,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Or(NONE, &ParamKind::Urls),
         NONE,
         "http:// or https:// URL to load; none starts a server here",
-    ).label(Label::Value),
+    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).flag(URL),
     spec(
         "weights",
         ParamKind::Or(NONE, &ParamKind::Weights),
@@ -101,16 +112,22 @@ const OWN: &[ParamSpec] = &[
     ),
     spec(
         "content",
-        ParamKind::Choice(Set::NAMES),
+        ParamKind::Choice(Set::WORDS),
         "gif",
         "what our own server serves: 43 B to 500 MB, or a mix",
-    ).label(Label::Form("{} files")),
+    ).label(Label::Form("{} files")).part(Part::Server),
     spec(
         "mix",
         ParamKind::Or(NONE, &ParamKind::Text),
         NONE,
         "the mix of requests that is repeated: label and digest of the document given with --mix",
-    ).label(Label::Form("as {}")),
+    ).label(Label::Form("as {}")).flag(Flag::new(
+        "mix",
+        "FILE",
+        "Repeat the mix of requests of a log (boxscore logs --profile-out): our server serves files that stand for it, \
+         and --set arrivals=mix has requests arrive as they did",
+        Means::Mix { name: "mix", content: ("content", "mix"), unless: "url" },
+    )),
     spec(
         "connections",
         ParamKind::Int { min: 1, max: 1_000_000 },
@@ -164,61 +181,14 @@ const OWN: &[ParamSpec] = &[
     ).label(Label::Form("{} cache")),
 ];
 
-const COUNT: usize = OWN.len() + options::PARAMS.len();
-
-const JOINED: [ParamSpec; COUNT] = {
-    let mut all = [OWN[0]; COUNT];
-    let mut at = 0;
-    while at < COUNT {
-        all[at] = if at < OWN.len() { OWN[at] } else { options::PARAMS[at - OWN.len()] };
-        at += 1;
-    }
-    all
-};
-
 /// Those of the load and those of the server.
-pub const PARAMS: &[ParamSpec] = &JOINED;
-/// How many of them, the first ones, are of the schedule.
-pub const OF_SCHEDULE: usize = 7;
-
-/// How much an open loop asks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Offered {
-    /// A closed loop asks for what it gets.
-    Closed,
-    /// Requests per second.
-    Rate(f64),
-    /// A share of the server's capacity.
-    Share(f64),
-}
-
-/// The server of a load.
-#[derive(Clone, Debug)]
-pub enum Subject {
-    /// It runs without our doing.
-    Url(Url),
-    /// Ours.
-    Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set, limits: Limits },
-}
-
-/// What is fixed of a server that is started here alone, beside its own parameters.
-const OF_OURS: [&str; 3] = ["content", "listen", "memory"];
+pub const PARAMS: &[ParamSpec] =
+    &ParamSpec::joined::<{ OWN.len() + options::PARAMS.len() }>(&[OWN, options::PARAMS]);
 
 /// A server of the user's is never changed: what would be set of it is refused.
-fn not_of_theirs(params: &Params) -> Result<(), String> {
-    let ours = |spec: &&ParamSpec| {
-        OF_OURS.contains(&spec.name) || options::PARAMS.iter().any(|other| other.name == spec.name)
-    };
-    unchanged(params, PARAMS.iter().filter(ours))
-}
-
-/// Whether none of these is set, which are of a server that is started here.
-pub(in crate::workload) fn unchanged<'a>(
-    params: &Params,
-    mut ours: impl Iterator<Item = &'a ParamSpec>,
-) -> Result<(), String> {
-    let set = |spec: &&ParamSpec| params.get(spec.name).is_some_and(|value| value != spec.default);
-    match ours.find(set) {
+pub(crate) fn unchanged(params: &Params, specs: &[ParamSpec]) -> Result<(), String> {
+    let is_set = |spec: &&ParamSpec| params.get(spec.name).is_some_and(|value| value != spec.default);
+    match specs.iter().filter(|spec| spec.part == Part::Server).find(is_set) {
         None => Ok(()),
         Some(spec) => Err(format!(
             "{} is of a server that is started here; the one of the URL is yours, and never changed",
@@ -227,7 +197,7 @@ pub(in crate::workload) fn unchanged<'a>(
     }
 }
 
-/// What the parameters ask for.
+/// A load, as the parameters describe it.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub subject: Subject,
@@ -241,21 +211,22 @@ pub struct Ask {
     /// The mix that is repeated, and the shape of arrivals where that is the mix's too.
     pub mix: Option<Arc<MixDoc>>,
     pub shape: Option<Shape>,
-    /// What is to be said of a mix or of how a replay was read.
+    /// Remarks on a mix or on how a replay was read.
     pub notes: Vec<NoteBody>,
     pub cores: Cores,
-    /// What the server is, where whoever asks knows more than its URL.
+    /// The server in words, where more is known than its URL.
     pub server: Option<ServerWords>,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
 }
 
 impl Ask {
-    /// Reads the parameters of a setup; starts and asks nothing.
-    pub fn of(setup: &Setup) -> Result<Ask, Unfit> {
+    /// Reads the parameters of a setup; starts and asks nothing. Fails when a value is malformed or the load is
+    /// impossible here.
+    pub fn from_setup(setup: &Setup) -> Result<Ask, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let mut offered = offered(&setup.params).map_err(Unfit::new)?;
-        let mix = mixed::of(setup)?;
+        let mix = mixed::from_setup(setup)?;
         let generators = small(setup, "generators")?;
         let urls = Some(text("url")).filter(|url| *url != NONE).unwrap_or_default();
         let mut targets = course::targets(urls, text("weights")).map_err(Unfit::new)?;
@@ -270,7 +241,7 @@ impl Ask {
         };
         let subject = match &url {
             Some(url) => {
-                not_of_theirs(&setup.params).map_err(Unfit::new)?;
+                unchanged(&setup.params, PARAMS).map_err(Unfit::new)?;
                 Subject::Url(url.clone())
             }
             None => managed(setup, &cores)?,
@@ -322,7 +293,7 @@ impl Ask {
         Ok(ask)
     }
 
-    /// Whether there can be such a load.
+    /// Fails when there cannot be such a load.
     pub fn possible(&self) -> Result<(), Unfit> {
         let rate = match self.offered {
             Offered::Rate(rate) => rate,
@@ -331,18 +302,17 @@ impl Ask {
         check(&self.at(rate)).map(drop).map_err(|error| Unfit::new(error.to_string()))
     }
 
-    /// Whether few answers fit into a take.
-    #[must_use]
+    /// True if few answers fit into a take.
     pub fn is_large(&self) -> bool {
         matches!(&self.subject, Subject::Managed { set: Set::Large, .. })
     }
 
-    /// What a search asks for: the schedule is its own.
+    /// The load of a search, which chooses its schedule itself. Fails as [`Ask::from_setup`] does.
     pub fn searching(setup: &Setup) -> Result<Ask, Unfit> {
-        Ask::of(&searching(setup))
+        Ask::from_setup(&searching(setup))
     }
 
-    /// Carries a load out on the generators.
+    /// Carries a load out on the generators. Fails when they cannot work.
     pub fn run(&self, load: &Load, control: &Control) -> Result<Sent, Error> {
         match &self.remote {
             Some(remote) => remote.run(load, load.threads, control),
@@ -353,7 +323,6 @@ impl Ask {
     }
 
     /// The load with this rate, where it has one.
-    #[must_use]
     pub fn at(&self, rate: f64) -> Load {
         let schedule = match (self.offered, &self.shape) {
             (_, Some(shape)) => self.shaped(shape, rate),
@@ -388,7 +357,7 @@ fn shape(setup: &Setup, mix: Option<&MixDoc>, offered: &mut Offered) -> Result<O
 }
 
 /// The parameters of a search: the schedule is its own.
-pub(in crate::workload) fn searching(setup: &Setup) -> Setup {
+pub(crate) fn searching(setup: &Setup) -> Setup {
     let mut setup = setup.clone();
     for (name, value) in [("arrivals", "poisson"), ("load", "100%"), ("rate", AUTO), ("requests", AUTO)] {
         setup.params.set(name, value);
@@ -396,7 +365,8 @@ pub(in crate::workload) fn searching(setup: &Setup) -> Setup {
     setup
 }
 
-pub(in crate::workload) fn small(setup: &Setup, name: &str) -> Result<usize, Unfit> {
+/// A whole number that fits into memory. Fails when the parameter is malformed.
+pub(crate) fn small(setup: &Setup, name: &str) -> Result<usize, Unfit> {
     usize::try_from(int_param(setup, name)?).map_err(|_| Unfit::new(format!("{name} is too large")))
 }
 
@@ -412,8 +382,9 @@ fn span(params: &Params, name: &str) -> Result<Duration, Unfit> {
     seconds.ok_or_else(|| Unfit::new(format!("{name}={text}: a number of seconds above 0")))
 }
 
-/// Everything of a load but its server, its rate and its threads. What the parameters do not name has its default.
-pub(in crate::workload) fn describe(setup: &Setup, load: &mut Load) -> Result<(), Unfit> {
+/// Reads everything of a load but its server, its rate and its threads; a parameter that is not given has its default.
+/// Fails when a value is malformed.
+pub(crate) fn describe(setup: &Setup, load: &mut Load) -> Result<(), Unfit> {
     let text = |name: &str| setup.params.get(name).unwrap_or_default();
     let seconds = |name: &str| span(&setup.params, name);
     load.connections = small(setup, "connections")?;
@@ -456,7 +427,8 @@ fn body(text: &str) -> Result<Vec<u8>, Unfit> {
     }
 }
 
-pub(in crate::workload) fn offered(params: &Params) -> Result<Offered, String> {
+/// The rate that the parameters ask for. Fails when they contradict each other.
+pub(crate) fn offered(params: &Params) -> Result<Offered, String> {
     let text = |name: &str| params.get(name).unwrap_or(AUTO);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     let has_speed = params.get("speed").is_some_and(|speed| speed != "1");
@@ -493,9 +465,9 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
     let wrong = |why: String| Unfit::new(why);
     let kind = match (text("server"), text("mpm")) {
         // An MPM names its server.
-        (AUTO, mpm) if mpm != AUTO => kind::find("httpd"),
-        (AUTO, _) => Some(kind::usual()),
-        (name, _) => kind::find(name),
+        (AUTO, mpm) if mpm != AUTO => installed::find("httpd"),
+        (AUTO, _) => Some(installed::usual()),
+        (name, _) => installed::find(name),
     };
     let kind = kind.ok_or_else(|| wrong(format!("server={} is not known", text("server"))))?;
     let mut options = Options::from_params(&setup.params).map_err(wrong)?;
@@ -545,10 +517,10 @@ mod tests {
     #[test]
     fn a_server_of_the_users_is_not_set_up() {
         let params = |text: &str| Params::parse(text).unwrap();
-        assert_eq!(not_of_theirs(&params("connections=5;workers=auto;content=gif")), Ok(()));
+        assert_eq!(unchanged(&params("connections=5;workers=auto;content=gif"), PARAMS), Ok(()));
         for text in ["workers=2", "memory=64M", "mpm=event", "listen=10.0.0.1", "content=1M", "server=nginx"]
         {
-            assert!(not_of_theirs(&params(text)).unwrap_err().contains("is yours"), "{text}");
+            assert!(unchanged(&params(text), PARAMS).unwrap_err().contains("is yours"), "{text}");
         }
     }
 

@@ -16,7 +16,7 @@ use crate::workload::server::kind::{Kind, ServerError};
 use crate::workload::server::options::Options;
 use crate::workload::server::run::Server;
 
-/// What makes two loads share a server.
+/// The key of a shared server: loads with equal keys share one.
 #[derive(Clone, Debug)]
 pub struct Key {
     pub kind: &'static dyn Kind,
@@ -34,8 +34,8 @@ impl Key {
         (self.set, self.limits, self.mix.as_deref(), self.seed, &self.dir)
     }
 
-    /// Whether a server of this key serves what was made for `other`. What is cached counts for the server that read
-    /// it first, so one with a limit of its memory shares its files with nobody.
+    /// True if a server of this key can serve the files that were made for `other`. Cached pages count for the server
+    /// that read them first, so a server with a memory limit shares its files with nobody.
     fn shares(&self, other: &Key) -> bool {
         let limited = self.options.memory.or(other.options.memory).is_some();
         self.content() == other.content() && (!limited || self == other)
@@ -79,7 +79,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The server of this key, running already or started now.
+/// The server of this key, running already or started now. Fails when it does not start or its files cannot be made.
 pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
     guard::available().map_err(ServerError::Failed)?;
     let mut pool = locked(&POOL);
@@ -117,7 +117,8 @@ fn start(key: &Key, made: &Arc<Made>) -> Result<Server, ServerError> {
 }
 
 impl Hosted {
-    /// Makes sure that it runs: one that ended is started anew. Says so when that was needed.
+    /// Makes sure that it runs: one that ended is started anew, and the reason is returned. Fails when it does not
+    /// start.
     pub fn ensure(&self) -> Result<Option<String>, ServerError> {
         let mut server = locked(&self.server);
         let ended = match server.as_mut().map(Server::check) {
@@ -130,7 +131,7 @@ impl Hosted {
         Ok(ended)
     }
 
-    /// Whether it still runs, else how it ended and what it said last.
+    /// Fails, with how it ended and its last words, when it does not run any more.
     pub fn check(&self) -> Result<(), String> {
         match locked(&self.server).as_mut() {
             Some(server) => server.check(),
@@ -148,7 +149,7 @@ impl Hosted {
         locked(&self.server).as_ref().map(tell)
     }
 
-    /// What to ask it for, each as often as its weight says.
+    /// The URLs to load, each with its weight. Fails when the server is not running.
     pub fn targets(&self) -> Result<Vec<Target>, String> {
         let url = |path: &str| self.with(|server| server.url(path)).ok_or("the server is not running");
         let target = |item: &Item| {
@@ -159,8 +160,7 @@ impl Hosted {
         self.made.content.items.iter().map(target).collect()
     }
 
-    /// What it serves.
-    #[must_use]
+    /// The files that it serves.
     pub fn content(&self) -> &Content {
         &self.made.content
     }

@@ -9,10 +9,11 @@ use model::{Fault, NoteBody, PerSec, Probe, Record, RecordExt, Seconds, Setup, U
 
 use super::around::Around;
 use super::cold::Cold;
-use super::metrics::{self, CAPACITY, OFFERED};
-use super::params::{Ask, Offered, Subject};
+use super::metrics;
+use super::params::Ask;
 use super::pool::{self, Key};
 use super::served::Served;
+use super::subject::{Offered, Subject};
 use super::watch::Look;
 use super::{around, capacity, limits, mixed, warm, words};
 use crate::bench::file::cold;
@@ -21,6 +22,7 @@ use crate::load::watched::watched;
 use crate::load::{Control, Load, Outcome};
 use crate::workload::mix::objects::objects;
 use crate::workload::profile;
+use model::metrics::load::{CAPACITY, OFFERED};
 
 /// An open loop in which fewer requests are due is a matter of luck.
 const FEW: f64 = 10.0;
@@ -34,7 +36,7 @@ pub struct Loads {
     /// Names its capacity among others.
     key: String,
     told: bool,
-    /// What of the content could not be brought into the cache, until it is noted.
+    /// A note on content that could not be brought into the cache, until it is given.
     unread: Option<String>,
     /// How many were made.
     loads: u64,
@@ -48,6 +50,7 @@ enum Sampling {
 }
 
 impl Loads {
+    /// Finds or starts the server. Fails when it cannot be reached or started.
     pub fn prepare(setup: &Setup, mut ask: Ask) -> Result<Loads, Unfit> {
         let served = match &ask.subject {
             Subject::Url(url) => Served::theirs(url),
@@ -95,7 +98,7 @@ impl Loads {
         Ok((load, ended))
     }
 
-    /// What the server answers in a closed loop, per second.
+    /// Requests per second that the server answers in a closed loop. Fails when that load fails.
     pub fn capacity(&self) -> Result<f64, Fault> {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
@@ -128,7 +131,7 @@ impl Loads {
         })
     }
 
-    /// One load at this rate, watched. A server of ours that ended during it makes it a fault.
+    /// One load at this rate, watched. Fails when a server of ours ended during it.
     pub fn one(&mut self, rate: f64, record: &mut dyn Record) -> Result<Watched, Fault> {
         let (load, ended) = self.at(rate)?;
         if let Some(ended) = ended {
@@ -164,7 +167,6 @@ impl Loads {
     }
 
     /// The CPUs of the server and of the generators.
-    #[must_use]
     pub fn busy_cpus(&self) -> Vec<u32> {
         let mut cpus = [self.ask.cores.server.as_slice(), self.ask.cores.generators.as_slice()].concat();
         cpus.sort_unstable();
@@ -248,7 +250,7 @@ fn advised(fault: &Fault, rate: f64, capacity: Option<f64>, load: &Load) -> Faul
     Fault { kind: fault.kind.clone(), text: format!("{}; {asked}, {what}", fault.text) }
 }
 
-/// What is profiled, in few words: the server and the shape of the load.
+/// The title of a profile, in few words: the server and the shape of the load.
 fn title(params: &model::Params) -> String {
     let known = ["url", "server", "mpm", "content", "arrivals", "connections", "keepalive"];
     let given = |name: &&str| {
@@ -302,9 +304,7 @@ impl Probe for Loads {
         if let Some(rate) = rate.or_else(|| self.ask.course.as_ref()?.mean_rate(self.ask.load.duration)) {
             record.push(&OFFERED, PerSec(rate));
         }
-        if let Some(capacity) = capacity {
-            record.push(&CAPACITY, PerSec(capacity));
-        }
+        record.push_if(&CAPACITY, capacity.map(PerSec));
         self.push_machine(&watched, record);
         Ok(())
     }

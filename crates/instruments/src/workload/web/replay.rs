@@ -1,4 +1,4 @@
-//! What is to be sent again: lines of `seconds /path`, or an access log of any format that is told by its lines.
+//! The requests of a replay: lines of `seconds /path`, or an access log of any format that is recognised by its lines.
 //!
 //! Times are those of the file. A log tells whole seconds: its requests of one second are spread over it at random, in
 //! their order. Sent are GET and HEAD, since a log holds no bodies; what is not sent is counted and said. Neither the
@@ -26,12 +26,12 @@ pub struct Replay {
     pub arrivals: Vec<Arrival>,
     /// Path and method of the targets that the arrivals name; no method: that of the load.
     pub targets: Vec<(String, Option<&'static str>)>,
-    /// What is to be said of how it was read.
+    /// A remark on how it was read.
     pub said: Option<String>,
 }
 
-/// Reads a file; `seed` draws where in its second a request of a log is due, and `speed` is how much faster than it
-/// was it goes.
+/// Reads a file. `seed` draws where in its second a request of a log is due; `speed` is a factor of its own speed.
+/// Fails when the file cannot be read or holds no requests.
 pub fn read(path: &str, seed: u64, speed: f64) -> Result<Replay, String> {
     let opened = head(Source::File(path.into()))?;
     let mut replay = match is_lines(&opened.lines) {
@@ -49,7 +49,7 @@ pub fn read(path: &str, seed: u64, speed: f64) -> Result<Replay, String> {
     Ok(replay)
 }
 
-/// Whether the first line that says something begins with a number of seconds and has two words.
+/// True if the first line that is not empty or a comment begins with a number of seconds and has two words.
 fn is_lines(lines: &[Vec<u8>]) -> bool {
     let mut texts = lines.iter().map(|line| line.trim_ascii());
     let first = texts.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();

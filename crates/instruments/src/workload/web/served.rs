@@ -34,7 +34,6 @@ static UNDER_LOAD: Mutex<Vec<Weak<Theirs>>> = Mutex::new(Vec::new());
 
 /// CPU time so far of the servers under load and of all that was started here and still runs: servers, stores, peers,
 /// commands.
-#[must_use]
 pub fn cpu_ns() -> u64 {
     let known: Vec<Arc<Theirs>> =
         UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
@@ -77,7 +76,6 @@ impl Served {
     }
 
     /// One of its processes; `None` when none is known here.
-    #[must_use]
     pub fn leader(&self) -> Option<i32> {
         match self {
             Served::Ours(hosted) => hosted.with(|server| server.pgid()),
@@ -85,7 +83,7 @@ impl Served {
         }
     }
 
-    /// What its processes used so far, or why that is not known here.
+    /// The CPU time that its processes have used so far. Fails, with the reason, when that is not known here.
     pub fn usage(&self) -> Result<Usage, String> {
         Usage::from_processes(self.processes()?)
     }

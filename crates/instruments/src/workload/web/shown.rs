@@ -2,7 +2,7 @@
 
 use model::{By, Tell};
 
-/// What names of loads say beside the server, on servers and on stores.
+/// The parameters in the names of loads beside the server, on servers and on stores.
 pub const TELLS: &[Tell] = &[
     Tell::unusual("content"),
     Tell::always("percentile"),

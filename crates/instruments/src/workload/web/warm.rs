@@ -16,8 +16,8 @@ use crate::workload::server::content::Set;
 const TIME: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 8;
 
-/// Asks for every file once, the most wanted last; says how many could not be had, if any. Content of one small file is
-/// warm by any load.
+/// Asks for every file once, the most wanted last, and returns a remark if some could not be had. Content of one small
+/// file is warm by any load. Fails when the server gives nothing.
 pub fn read_once(served: &Served, load: &Load) -> Result<Option<String>, Fault> {
     let Served::Ours(hosted) = served else { return Ok(None) };
     if !matches!(hosted.content().set, Set::Mix | Set::Large) {
@@ -43,7 +43,8 @@ pub fn read_once(served: &Served, load: &Load) -> Result<Option<String>, Fault> 
     missed(wanted as u64, &outcome)
 }
 
-/// What was not read is cold, and a server that gives nothing cannot be warm.
+/// A remark on content that was not read and is cold. Fails when the server gave nothing, since it cannot be warm
+/// then.
 fn missed(wanted: u64, outcome: &Outcome) -> Result<Option<String>, Fault> {
     match outcome.record.good {
         good if good >= wanted => Ok(None),

@@ -1,4 +1,4 @@
-//! What a machine did during a take: each core, the server's processes, disks, and who waited for what.
+//! The activity of a machine during a take: each core, the server's processes, disks, and who waited for what.
 //!
 //! Differences of two looks at the kernel's counters, which count all programs. CPU time has steps of 10 ms. Shares are
 //! of the time between the looks, which lie right around the load. A counter that is not there is missing.
@@ -10,18 +10,18 @@ use std::path::Path;
 use model::{Bytes, Count, Metric, NoteBody, Params, Ratio, Record, RecordExt, Seconds};
 
 use super::cores::Cores;
-use super::metrics::{
-    CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE, DISK_BUSY, DISK_READ,
-    IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_THREAD, SILENT_CORES,
-};
 use crate::telemetry::parse::disks::{self, Counters};
 use crate::telemetry::parse::stat::{self, Stat, Times};
 use crate::telemetry::parse::{float, pressure};
 use crate::telemetry::since::extra;
 use crate::workload::server::tree::Usage;
+use model::metrics::load::{
+    CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE, DISK_BUSY, DISK_READ,
+    IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_THREAD, SILENT_CORES,
+};
 
 const SECTOR_BYTES: f64 = 512.0;
-/// What is waited for.
+/// The resources of pressure stall information, with their metrics.
 const WAITS: [(&str, &Metric<Ratio>); 3] =
     [("cpu", &CPU_PRESSURE), ("io", &IO_PRESSURE), ("memory", &MEMORY_PRESSURE)];
 
@@ -57,14 +57,14 @@ pub struct Look {
 }
 
 impl Look {
-    /// Before a load: the server first, since its processes take longest to read.
+    /// Reads the counters before a load: the server first, since its processes take longest to read.
     pub fn before(used: impl FnOnce() -> Result<Usage, String>) -> Look {
         let used = used();
         let used_at_ns = sys::clock::now_ns();
         Look { machine: Machine::now(), used_at_ns, used }
     }
 
-    /// After a load: the server last.
+    /// Reads the counters after a load: the server last.
     pub fn after(used: impl FnOnce() -> Result<Usage, String>) -> Look {
         let machine = Machine::now();
         let used_at_ns = sys::clock::now_ns();
@@ -176,9 +176,7 @@ fn all_disks(
             record.push_of(&DISK_BUSY, &extra("disk", name), share);
         }
     }
-    if let Some(sectors) = sectors {
-        record.push(&DISK_READ, Bytes(float(sectors) * SECTOR_BYTES));
-    }
+    record.push_if(&DISK_READ, sectors.map(|sectors| Bytes(float(sectors) * SECTOR_BYTES)));
 }
 
 #[cfg(test)]

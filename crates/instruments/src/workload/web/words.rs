@@ -1,4 +1,4 @@
-//! What runs where, in words.
+//! Sentences on what runs where.
 
 use model::generate::Generator;
 use model::note::{ServerBuild, WebSetup};
@@ -16,14 +16,13 @@ const MOST: usize = 2000;
 /// A server in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerWords {
-    /// What figures call it; `None` for a web server of the user's.
+    /// Its name in figures; `None` for a web server of the user's.
     pub name: Option<String>,
     /// With its place: `nginx/1.22.1, 1 worker on CPU 0`.
     pub place: String,
 }
 
 /// Where the server and the generators of a load run; `server` where the caller knows better than `served`.
-#[must_use]
 pub fn setup(
     served: &Served,
     load: &Load,
@@ -99,8 +98,7 @@ fn ours(server: &Server, cores: &Cores) -> ServerWords {
     ServerWords { name, place: words }
 }
 
-/// What a server says about how it was built.
-#[must_use]
+/// The build of a server, as its program prints it.
 pub fn build(server: &Server) -> ServerBuild {
     let build = server.build();
     let details: String =
@@ -108,12 +106,12 @@ pub fn build(server: &Server) -> ServerBuild {
     ServerBuild { version: build.version.clone(), program: build.program.display().to_string(), details }
 }
 
-pub(in crate::workload) fn cpus(cpus: &[u32]) -> String {
+pub(crate) fn cpus(cpus: &[u32]) -> String {
     let many = if cpus.len() == 1 { "CPU" } else { "CPUs" };
     format!("{many} {}", show_cpus(cpus))
 }
 
-pub(in crate::workload) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 

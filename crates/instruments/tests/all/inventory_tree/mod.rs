@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use instruments::facts::Root;
-use instruments::facts::text::cpu_list;
+use instruments::system_files::Root;
+use instruments::system_files::text::cpu_list;
 
 /// A machine's files in a directory that goes away with it.
 pub struct Machine {

@@ -1,4 +1,4 @@
-//! What a take pushed, for tests of `web`: whatever is on no card fails.
+//! The values that a take pushed, for tests of `web`: a metric that is on no card fails.
 
 use std::collections::BTreeMap;
 

@@ -109,7 +109,7 @@ fn numbers_of(vector: __m256i) -> [u32; MANY] {
     unsafe { std::mem::transmute(vector) }
 }
 
-/// What each way finds that this processor can go.
+/// The result of every implementation that this processor can run.
 #[cfg(test)]
 #[expect(unsafe_code, reason = "the processor's features are asked at run time")]
 pub fn by_each(text: &[u8]) -> Vec<Vec<u32>> {

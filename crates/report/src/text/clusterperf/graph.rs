@@ -16,7 +16,7 @@ pub enum Graph {
 }
 
 /// The table that a metric belongs to; what stands beside its figures (`readLoaded.derived`) does too.
-pub fn of(metric: &str) -> Option<Graph> {
+pub fn parse(metric: &str) -> Option<Graph> {
     Some(match base(metric) {
         "readLoaded" => Graph::Loaded,
         "readThroughput" | "writeThroughput" => Graph::Throughput,
@@ -33,16 +33,16 @@ fn base(metric: &str) -> &str {
     metric.split('.').next().unwrap_or_default()
 }
 
-/// What holds for the whole table.
+/// The parameters and arm that the whole table shares.
 fn kept(series: &Series) -> Params {
     let mut params = common(&series.key.params);
-    if of(&series.key.metric) == Some(Graph::Multi) {
+    if parse(&series.key.metric) == Some(Graph::Multi) {
         params.0.retain(|name, _| name != "objects" && name != "masters");
     }
     params
 }
 
-/// Whether two series are rows of one table.
+/// True for two series that are rows of one table.
 fn same(a: &Series, b: &Series) -> bool {
     let plain = |series: &Series| (kept(series), series.key.params.get("size").map(str::to_owned));
     (a.key.instrument == b.key.instrument && a.key.arm == b.key.arm)

@@ -2,22 +2,24 @@
 //!
 //! Redrawn about once a second. The rate is that of the last look; percentiles are of all answers since the start.
 
+use model::format::{self, Kind};
 use model::{Histogram, Unit, ladder};
 
 use super::{Look, Spread, Tone, bars, cut};
-use crate::number::{self, Kind};
 use crate::text::width;
 
 const STEPS: usize = 7;
 const SPARKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// What is known of a load that runs.
+/// The state of a load that runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
     pub title: String,
-    /// Seconds, and how many there will be; or requests, and how many there will be.
+    /// Seconds since the start.
     pub elapsed: f64,
+    /// Planned length in seconds.
     pub duration: Option<f64>,
+    /// Planned number of requests; shown in place of seconds.
     pub requests: Option<u64>,
     pub good: u64,
     pub failed: u64,
@@ -25,14 +27,13 @@ pub struct Live {
     /// Good answers a second between looks, the newest last.
     pub rates: Vec<f64>,
     pub response: Option<Histogram>,
-    /// What is done before the load, or after it.
+    /// The step before the load, or after it.
     pub doing: Option<String>,
     /// The user wants its end.
     pub ending: bool,
 }
 
 /// At most as wide as asked; without a line end after the last line.
-#[must_use]
 pub fn live(load: &Live, look: Look) -> String {
     let columns = look.columns.saturating_sub(1);
     let mut lines = vec![progress(load, columns, look.paint)];
@@ -66,13 +67,13 @@ fn progress(load: &Live, columns: usize, paint: bool) -> String {
         _ if load.ending => "ending".to_owned(),
         _ if load.elapsed <= 0.0 => "connecting".to_owned(),
         (_, Some(requests)) => {
-            format!("{} of {}", number::fixed(all as f64, 0), number::fixed(requests as f64, 0))
+            format!("{} of {}", format::fixed(all as f64, 0), format::fixed(requests as f64, 0))
         }
         (Some(duration), None) if load.elapsed > duration => "waiting for the last answers".to_owned(),
         (Some(duration), None) => {
-            format!("{:.0} of {}", load.elapsed, number::duration(duration.round()))
+            format!("{:.0} of {}", load.elapsed, format::duration(duration.round()))
         }
-        (None, None) => number::duration(load.elapsed.round()),
+        (None, None) => format::duration(load.elapsed.round()),
     };
     let title = cut(&load.title, columns.saturating_sub(width(&far) + 2));
     let gap = columns.saturating_sub(width(&title) + width(&far)).max(2);
@@ -82,13 +83,13 @@ fn progress(load: &Live, columns: usize, paint: bool) -> String {
 fn rates(load: &Live, columns: usize, paint: bool) -> String {
     let mut parts = Vec::new();
     if let Some(now) = load.rates.last() {
-        parts.push(format!("{} /s now", number::number(*now)));
+        parts.push(format!("{} /s now", format::number(*now)));
     }
-    parts.push(format!("{} /s so far", number::number(load.good as f64 / load.elapsed)));
+    parts.push(format!("{} /s so far", format::number(load.good as f64 / load.elapsed)));
     let bytes = load.body_bytes as f64 / load.elapsed;
-    parts.push(number::quantity(bytes, Kind::of(Unit::BytesPerSec)));
+    parts.push(format::quantity(bytes, Kind::for_unit(Unit::BytesPerSec)));
     let line = format!("throughput  {}", parts.join(" · "));
-    let failed = format!("{} failed", number::fixed(load.failed as f64, 0));
+    let failed = format!("{} failed", format::fixed(load.failed as f64, 0));
     let line = cut(&line, columns.saturating_sub(width(&failed) + 3));
     let tone = if load.failed > 0 { Tone::Bad } else { Tone::Plain };
     format!("{line} · {}", tone.paint(&failed, paint))

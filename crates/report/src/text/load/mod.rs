@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use model::doc::{BottleneckDoc, BucketDoc, LoadDoc, StatusDoc, TimesDoc};
 use model::finding::{Rule, Subject};
+use model::format::{self, Kind, Scale};
 use model::id::short;
 use model::{Finding, Unit, Validity};
 
@@ -18,14 +19,13 @@ use super::grid::{Align, Cell, Grid};
 use super::notes;
 use super::score::joined;
 use super::{Look, Tone, cut, hang, width};
-use crate::number::{self, Kind, Scale};
 
 const BAR: char = '█';
 /// Of each kind; the others are in the document.
 const MOST_REASONS: usize = 2;
 const HALF: char = '▌';
 
-/// What stands at the end: where the run is, and what to do with it.
+/// The last lines: where the run is stored, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// Word, command, what it is for.
@@ -33,7 +33,6 @@ pub struct Tail {
 }
 
 /// The last screen of a load.
-#[must_use]
 pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     let mut out = Tone::Bold.paint(&cut(&doc.url, look.columns), look.paint);
     out.push('\n');
@@ -73,7 +72,7 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     out
 }
 
-/// What a load on a store reads and writes: `writes to reads 1:10 · 100 000 keys of 30 B · values of 100 B`; else the
+/// The reads and writes of a load on a store: `writes to reads 1:10 · 100 000 keys of 30 B · values of 100 B`; else the
 /// method.
 fn asked(doc: &LoadDoc) -> Vec<String> {
     let param = |name: &str| doc.params.get(name).filter(|value| !value.is_empty());
@@ -84,7 +83,7 @@ fn asked(doc: &LoadDoc) -> Vec<String> {
         _ => format!("writes to reads {ratio}"),
     }];
     if let Some(keys) = param("keys") {
-        let count = keys.parse().map_or_else(|_| keys.to_owned(), |count: f64| number::fixed(count, 0));
+        let count = keys.parse().map_or_else(|_| keys.to_owned(), |count: f64| format::fixed(count, 0));
         let size = param("key-size").map_or_else(String::new, |size| format!(" of {size} B"));
         let plural = if keys == "1" { "key" } else { "keys" };
         let drawn = param("popularity").map_or_else(String::new, |drawn| format!(", {drawn}"));
@@ -131,17 +130,17 @@ fn span(doc: &LoadDoc) -> Option<String> {
     let (window, last) = (doc.window.or(doc.seconds)?, doc.seconds);
     let late = last.filter(|last| *last > window * (1.0 + AFTER));
     let late = late.map_or_else(String::new, |last| {
-        format!(", last answer after {}", number::quantity(last, Kind::of(Unit::Second)))
+        format!(", last answer after {}", format::quantity(last, Kind::for_unit(Unit::Second)))
     });
-    Some(format!("{}{late}", number::duration(window)))
+    Some(format!("{}{late}", format::duration(window)))
 }
 
 fn rates(doc: &LoadDoc, look: Look) -> String {
     let missing = || "-".to_owned();
-    let count = |count: u64| number::fixed(count as f64, 0);
-    let rate = doc.throughput.map_or_else(missing, |rate| format!("{} requests/s", number::number(rate)));
+    let count = |count: u64| format::fixed(count as f64, 0);
+    let rate = doc.throughput.map_or_else(missing, |rate| format!("{} requests/s", format::number(rate)));
     let bandwidth =
-        doc.bandwidth.map_or_else(missing, |rate| number::quantity(rate, Kind::of(Unit::BytesPerSec)));
+        doc.bandwidth.map_or_else(missing, |rate| format::quantity(rate, Kind::for_unit(Unit::BytesPerSec)));
     let failed = doc.requests.saturating_sub(doc.good);
     let mut grid =
         Grid::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left), ("", Align::Right)]).gap(3);
@@ -153,7 +152,7 @@ fn rates(doc: &LoadDoc, look: Look) -> String {
     row(&mut grid, "bandwidth", (bandwidth, Tone::Plain), "failed", (count(failed), tone));
     let mut out = grid.render(look.columns, look.paint);
     if failed > 0 {
-        let share = number::percent(failed as f64 / doc.requests.max(1) as f64);
+        let share = format::percent(failed as f64 / doc.requests.max(1) as f64);
         let text = format!("{share} failed: {}", kinds(&doc.errors, &doc.statuses).join(", "));
         out.push_str(&notes::line(Validity::Invalid, &text, look));
     }
@@ -162,7 +161,7 @@ fn rates(doc: &LoadDoc, look: Look) -> String {
 
 /// `40 status 503 (first http://a/b)`, `2 timeout`: answers by their status, everything else by its kind.
 fn kinds(errors: &BTreeMap<String, u64>, statuses: &BTreeMap<String, StatusDoc>) -> Vec<String> {
-    let count = |count: u64| number::fixed(count as f64, 0);
+    let count = |count: u64| format::fixed(count as f64, 0);
     let by_status = statuses.iter().map(|(status, met)| {
         let url = met.first_url.as_ref().map_or_else(String::new, |url| format!(" (first {url})"));
         format!("{} status {status}{url}", count(met.count))
@@ -205,7 +204,7 @@ const LEAST: f64 = 0.01;
 
 impl Spread {
     fn of(times: &[f64]) -> Spread {
-        let scale = Scale::common(times, Kind::of(Unit::Second));
+        let scale = Scale::common(times, Kind::for_unit(Unit::Second));
         let least = times.iter().copied().filter(|time| *time > 0.0).fold(f64::INFINITY, f64::min);
         if least / scale.divisor < LEAST { Spread::Each } else { Spread::One(scale) }
     }
@@ -222,7 +221,7 @@ impl Spread {
         match self {
             Spread::One(scale) => scale.number(time),
             Spread::Each => {
-                let scale = Scale::common(&[time], Kind::of(Unit::Second));
+                let scale = Scale::common(&[time], Kind::for_unit(Unit::Second));
                 format!("{} {}", scale.number(time), scale.ascii_unit())
             }
         }
@@ -231,7 +230,7 @@ impl Spread {
 
 /// `≤ 200 us` and the like, of one scale each.
 fn border(seconds: f64) -> String {
-    let kind = Kind::of(Unit::Second);
+    let kind = Kind::for_unit(Unit::Second);
     let scale = Scale::common(&[seconds], kind);
     let number = scale.number(seconds);
     // `1.50` is `1.5` here: borders are round.
@@ -312,23 +311,23 @@ fn generator(doc: &LoadDoc) -> String {
     let one = &doc.generator;
     let mut parts = Vec::new();
     if let Some(share) = one.busiest_core_share {
-        parts.push(format!("{} of its busiest core", number::percent(share)));
+        parts.push(format!("{} of its busiest core", format::percent(share)));
     }
     if let Some(cpu) = one.cpu_per_request {
-        let scale = Scale::common(&[cpu], Kind::of(Unit::Second));
+        let scale = Scale::common(&[cpu], Kind::for_unit(Unit::Second));
         parts.push(format!("{} {} of CPU a request", scale.number(cpu), scale.ascii_unit()));
     }
     if let Some(late) = doc.late_p99 {
-        let scale = Scale::common(&[late], Kind::of(Unit::Second));
+        let scale = Scale::common(&[late], Kind::for_unit(Unit::Second));
         parts.push(format!("sends at most {} {} late at p99", scale.number(late), scale.ascii_unit()));
     }
     if let Some(flying) = doc.in_flight {
-        parts.push(format!("{} in flight", number::number(flying)));
+        parts.push(format!("{} in flight", format::number(flying)));
     }
     if parts.is_empty() { "-".to_owned() } else { parts.join(" · ") }
 }
 
-/// What binds, what speaks for it and against it, and what to try.
+/// The bottleneck, the evidence for and against it, and advice.
 fn bottleneck(one: &BottleneckDoc, look: Look) -> String {
     let mut out = hang("bottleneck  ", &one.sentence, look.columns);
     let parts = [("for", &one.evidence), ("against", &one.counter_evidence), ("try", &one.advice)];
@@ -346,7 +345,7 @@ fn checks(findings: &[Finding], look: Look) -> String {
     if ok + unknown == 0 {
         return String::new();
     }
-    let mut text = super::count(ok, "check");
+    let mut text = format::count(ok, "check");
     if unknown > 0 {
         text.push_str(&format!(" ({unknown} more lack their inputs here)"));
     }

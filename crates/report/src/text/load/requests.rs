@@ -3,21 +3,21 @@
 //! Counts and times are of all measured takes together; which figures may be believed stands elsewhere.
 
 use model::doc::RequestsDoc;
-
-use super::{kinds, times};
-use crate::number;
-use crate::text::{Look, Tone, count, hang};
+use model::format::{self, count};
+use model::metrics::load;
 use model::names::{self, Key};
 
+use super::{kinds, times};
+use crate::text::{Look, Tone, hang};
+
 /// One block a load.
-#[must_use]
 pub fn requests(all: &[RequestsDoc], look: Look) -> String {
     let keys: Vec<Key<'_>> = all
         .iter()
         .map(|one| Key {
             card: one.card,
             instrument: &one.instrument,
-            metric: "throughput",
+            metric: load::THROUGHPUT.name(),
             params: &one.params,
         })
         .collect();
@@ -39,7 +39,7 @@ pub fn requests(all: &[RequestsDoc], look: Look) -> String {
 
 /// `5,000: 4,960 good, 40 status 503 (first http://a/b)`.
 fn ended(one: &RequestsDoc) -> String {
-    let whole = |count: u64| number::fixed(count as f64, 0);
+    let whole = |count: u64| format::fixed(count as f64, 0);
     let mut parts = vec![format!("{} good", whole(one.good))];
     parts.extend(kinds(&one.errors, &one.statuses));
     format!("{}: {}", whole(one.requests), parts.join(", "))

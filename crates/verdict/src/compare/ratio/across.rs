@@ -13,7 +13,8 @@ use stats::bootstrap::RESAMPLES;
 use stats::{Basis, Effect, Held, Margin, NoiseKind, Prior, Rng, Verdict};
 
 use super::super::matching::{dropped_keys, same};
-use super::super::{CompareOptions, Side, judge, value};
+use super::super::side::{CompareOptions, Side};
+use super::super::{judge, judged, value};
 use super::rows::{Found, Line};
 use crate::noise;
 
@@ -43,17 +44,30 @@ enum Judged {
     Nothing(Why),
 }
 
-/// Every row of a machine that the base has too.
-pub fn ratios(here: &Machine<'_>, base: &Machine<'_>, options: &CompareOptions) -> Vec<RatioOfRatiosDoc> {
+/// Every row of a machine that the base, which is the first one, has too. Headline rows of all machines are one family,
+/// all other rows another.
+pub fn ratios(machines: &[Machine<'_>], options: &CompareOptions) -> Vec<RatioOfRatiosDoc> {
+    let Some((base, others)) = machines.split_first() else { return Vec::new() };
+    let couples: Vec<(&Machine<'_>, Couple<'_, '_>)> =
+        others.iter().flat_map(|here| couples(here, base).into_iter().map(move |one| (here, one))).collect();
+    let p: Vec<Option<f64>> = couples.iter().map(|(_, one)| one.judged.effect().map(Effect::p)).collect();
+    let family = |headline: bool| -> Vec<Option<f64>> {
+        couples.iter().zip(&p).map(|((_, one), p)| p.filter(|_| one.is_headline() == headline)).collect()
+    };
+    let families = [family(false), family(true)];
+    let corrected = families.each_ref().map(|family| stats::holm(family));
+    let document = |(at, (here, one)): (usize, &(&Machine<'_>, Couple<'_, '_>))| {
+        let which = usize::from(one.is_headline());
+        let size = families[which].iter().flatten().count();
+        one.document((here, base), (p[at], corrected[which][at]), size, options)
+    };
+    couples.iter().enumerate().map(document).collect()
+}
+
+fn couples<'m, 'a>(here: &'m Machine<'a>, base: &'m Machine<'a>) -> Vec<Couple<'m, 'a>> {
     let dropped = compared(here.side, base.side);
     let pairs = here.lines.iter().flat_map(|a| base.lines.iter().map(move |b| (a, b)));
-    let couples: Vec<Couple<'_, '_>> =
-        pairs.filter_map(|(a, b)| couple((a, here), (b, base), &dropped)).collect();
-    let p: Vec<Option<f64>> = couples.iter().map(|couple| couple.judged.effect().map(Effect::p)).collect();
-    let holm = stats::holm(&p);
-    let family = p.iter().flatten().count();
-    let both = couples.iter().zip(p.into_iter().zip(holm));
-    both.map(|(couple, p)| couple.document((here, base), p, family, options)).collect()
+    pairs.filter_map(|(a, b)| couple((a, here), (b, base), &dropped)).collect()
 }
 
 /// Two rows of one figure: they agree in what both figures of either have in common. Of rows that differ only in what
@@ -66,7 +80,15 @@ fn couple<'m, 'a>(
     let far = distance(line, other, dropped)?;
     let siblings = |machine: &'m Machine<'a>, of: &Line<'a>| {
         let (shared, stated) = (of.shared.clone(), of.is_stated());
-        machine.lines.iter().filter(move |one| one.shared == shared || stated && one.is_stated())
+        // Of what is shown by itself nothing is taken by a row that is not.
+        let is_head = |line: &Line<'_>| line.doc.row.headline || line.doc.row.point;
+        let any = !is_head(of);
+        let counts = move |one: &&Line<'a>| any || is_head(one);
+        machine
+            .lines
+            .iter()
+            .filter(counts)
+            .filter(move |one| one.shared == shared || stated && one.is_stated())
     };
     let nearer = |found: Option<usize>| found.is_some_and(|found| found < far);
     let has_nearer = siblings(base, other).any(|one| nearer(distance(line, one, dropped)))
@@ -164,7 +186,7 @@ impl Found<'_> {
 }
 
 fn by_block(here: &Found<'_>, base: &Found<'_>) -> Option<Judged> {
-    let values = |row: &super::super::prepare::Row<'_>| Some(judge::blocks(&row.speaking().ok()?));
+    let values = |row: &super::super::prepared::SideRow<'_>| Some(judge::blocks(&row.speaking().ok()?));
     let [a, b, c, d] = [&here.over, &here.under, &base.over, &base.under].map(values);
     let blocks = stats::ratio::blocks(&a?, &b?, &c?, &d?).ok()?;
     let mut rng = Rng::new(SEED);
@@ -239,6 +261,11 @@ impl Judged {
 }
 
 impl Couple<'_, '_> {
+    fn is_headline(&self) -> bool {
+        let row = if self.here.found.is_some() { self.here } else { self.base };
+        row.doc.row.headline
+    }
+
     fn document(
         &self,
         (here, base): (&Machine<'_>, &Machine<'_>),
@@ -310,7 +337,7 @@ impl Couple<'_, '_> {
     /// The usual one, or what the clocks of either ratio raised it to.
     fn margin(&self, (here, base): (&Machine<'_>, &Machine<'_>), options: &CompareOptions) -> Margin {
         let ids: BTreeSet<&str> = [here, base].iter().map(|one| one.side.machine.id.as_str()).collect();
-        let usual = judge::margin(self.judged.method() == Method::Blocks && ids.len() == 1, options);
+        let usual = judged::margin(self.judged.method() == Method::Blocks && ids.len() == 1, options);
         let raised = self.here.doc.row.margin.max(self.base.doc.row.margin);
         let margin = Margin::new(raised).filter(|raised| *raised > usual);
         margin.unwrap_or(usual)

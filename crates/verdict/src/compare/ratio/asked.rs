@@ -6,7 +6,7 @@ use super::super::matching::same;
 
 /// A parameter with the value above the line and the one below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct AskedRatio {
     pub param: String,
     pub over: String,
     pub under: String,
@@ -28,9 +28,9 @@ pub enum Unmet {
 /// Parameters of figures with their values.
 pub type Known = BTreeMap<String, BTreeSet<String>>;
 
-impl Asked {
+impl AskedRatio {
     /// Reads `PARAM=a/b`; of several strokes, the one with a measured value on either side divides.
-    pub fn parse(text: &str, known: &Known) -> Result<Asked, Unmet> {
+    pub fn parse(text: &str, known: &Known) -> Result<AskedRatio, Unmet> {
         let form = |says: &str| Unmet::Form(format!("{text}: {says}"));
         let (param, values) = text.split_once('=').ok_or_else(|| form("no `=` in it"))?;
         let (param, values) = (param.trim(), values.trim());
@@ -54,7 +54,7 @@ impl Asked {
         match found.as_slice() {
             [(over, under)] if over == under => Err(form("a value over itself is always 1")),
             [(over, under)] => {
-                Ok(Asked { param: param.to_owned(), over: over.clone(), under: under.clone() })
+                Ok(AskedRatio { param: param.to_owned(), over: over.clone(), under: under.clone() })
             }
             [] => {
                 let (over, under) = first;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     fn parse(text: &str, values: &[&str]) -> Result<(String, String), Unmet> {
-        Asked::parse(text, &known(values)).map(|asked| (asked.over, asked.under))
+        AskedRatio::parse(text, &known(values)).map(|asked| (asked.over, asked.under))
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
             let found = parse(text, &["c", "java"]);
             assert!(matches!(&found, Err(Unmet::Form(form)) if form.contains(says)), "{text}: {found:?}");
         }
-        let found = Asked::parse("lnag=c/java", &known(&["c"]));
+        let found = AskedRatio::parse("lnag=c/java", &known(&["c"]));
         let params = vec!["kernel".to_owned(), "lang".to_owned()];
         assert_eq!(found, Err(Unmet::Param { param: "lnag".into(), known: params }));
         let found = parse("lang=c/go", &["c", "java"]);

@@ -9,8 +9,8 @@ use model::doc::{RatioOfRatiosDoc, RowDoc, VerdictWord};
 use model::finding::{Immature, Subject};
 use model::{Better, Family, Finding};
 
-use super::asked::Asked;
-use crate::say;
+use super::asked::AskedRatio;
+use model::format;
 
 /// A value that falls behind, with the machine on which it does.
 #[derive(Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Behind<'_> {
 }
 
 /// One finding for each value that falls behind on a machine.
-pub fn findings(rows: &[RatioOfRatiosDoc], asked: &Asked) -> Vec<Finding> {
+pub fn findings(rows: &[RatioOfRatiosDoc], asked: &AskedRatio) -> Vec<Finding> {
     let mut groups: Vec<(Behind<'_>, Vec<&RowDoc>)> = Vec::new();
     for row in rows.iter().map(|one| &one.row) {
         let Some(behind) = behind(row, asked) else { continue };
@@ -59,7 +59,7 @@ fn is_opposite(a: &Behind<'_>, b: &Behind<'_>) -> bool {
     (a.value == b.value) != (a.machine == b.machine)
 }
 
-fn behind<'d>(row: &'d RowDoc, asked: &'d Asked) -> Option<Behind<'d>> {
+fn behind<'d>(row: &'d RowDoc, asked: &'d AskedRatio) -> Option<Behind<'d>> {
     if row.point || !matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse) {
         return None;
     }
@@ -75,7 +75,7 @@ fn behind<'d>(row: &'d RowDoc, asked: &'d Asked) -> Option<Behind<'d>> {
     (value == slower).then_some(Behind { value, machine, other })
 }
 
-fn finding(behind: &Behind<'_>, rows: &[&RowDoc], all: usize, asked: &Asked) -> Finding {
+fn finding(behind: &Behind<'_>, rows: &[&RowDoc], all: usize, asked: &AskedRatio) -> Finding {
     let Behind { value, machine, other } = behind;
     let here = |row: &RowDoc| if row.arm == *machine { row.arm_value } else { row.base_value };
     let there = |row: &RowDoc| if row.arm == *machine { row.base_value } else { row.arm_value };
@@ -116,6 +116,6 @@ fn ends(values: &[f64]) -> Option<(f64, f64)> {
 /// `3.60 to 8.90`
 pub fn span(values: &[f64]) -> String {
     let Some((low, high)) = ends(values) else { return "unknown".to_owned() };
-    let (low, high) = (say::digits(low), say::digits(high));
+    let (low, high) = (format::number(low), format::number(high));
     if low == high { low } else { format!("{low} to {high}") }
 }

@@ -13,15 +13,15 @@ mod words;
 
 use std::collections::BTreeSet;
 
-use model::doc::{RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
+use model::doc::{RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc};
 use model::{Better, card};
 
-use super::prepare::Prepared;
-use super::{CompareOptions, Side, doubts, shared};
+use super::prepared::Prepared;
+use super::side::{CompareOptions, Side, arm_doc};
+use super::{doubts, shared};
 use across::Machine;
-use asked::{Asked, Known};
+use asked::{AskedRatio, Known};
 use pool::Pool;
-use rows::Line;
 
 pub use asked::Unmet;
 
@@ -31,18 +31,26 @@ pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions) -> Result
     let pools: Vec<Pool<'_>> = sides.iter().map(|side| pool::pool(side, options)).collect();
     let mut known = Known::new();
     pools.iter().for_each(|pool| pool.known(&mut known));
-    let asked = Asked::parse(text, &known)?;
-    let machines: Vec<Machine<'_>> = pools
+    let asked = AskedRatio::parse(text, &known)?;
+    // All that could be shown is corrected together, so that asking for one row makes no win of it.
+    let everything = CompareOptions { metric: None, ..options.clone() };
+    let whole: Option<Vec<Pool<'_>>> =
+        options.metric.is_some().then(|| sides.iter().map(|side| pool::pool(side, &everything)).collect());
+    let mut machines: Vec<Machine<'_>> = whole
+        .as_ref()
+        .unwrap_or(&pools)
         .iter()
-        .map(|pool| Machine { side: pool.side, lines: headlines(rows::rows(pool, &asked, options), options) })
+        .map(|pool| Machine { side: pool.side, lines: rows::rows(pool, &asked, options) })
         .collect();
+    let mut ratios_of_ratios: Vec<RatioOfRatiosDoc> = across::ratios(&machines, options);
+    let only_heads = !options.all && options.metric.is_none();
+    for machine in &mut machines {
+        show(&mut machine.lines, |line| &line.doc.row, only_heads, options);
+    }
+    show(&mut ratios_of_ratios, |one| &one.row, only_heads, options);
     if machines.iter().all(|machine| machine.lines.is_empty()) {
         let differ = differing(&pools, &asked);
         return Err(Unmet::Alone { param: asked.param, differ });
-    }
-    let mut ratios_of_ratios: Vec<RatioOfRatiosDoc> = Vec::new();
-    if let Some((base, others)) = machines.split_first() {
-        ratios_of_ratios.extend(others.iter().flat_map(|here| across::ratios(here, base, options)));
     }
     let mut rows: Vec<RatioRowDoc> =
         machines.iter().flat_map(|machine| machine.lines.iter().map(|line| line.doc.clone())).collect();
@@ -61,7 +69,7 @@ pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions) -> Result
         over: asked.over,
         under: asked.under,
         machines: (sides.iter().zip(given))
-            .map(|(side, given)| super::arm_doc(side, given.runs.is_empty()))
+            .map(|(side, given)| arm_doc(side, given.runs.is_empty()))
             .collect(),
         rows,
         ratios_of_ratios,
@@ -70,17 +78,17 @@ pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions) -> Result
     })
 }
 
-/// Headline rows and points; every row with `all`, where a metric is asked for, or where there is no headline.
-fn headlines<'a>(lines: Vec<Line<'a>>, options: &CompareOptions) -> Vec<Line<'a>> {
-    let is_shown = |line: &Line<'_>| line.doc.row.headline || line.doc.row.point;
-    if options.all || options.metric.is_some() || !lines.iter().any(is_shown) {
-        return lines;
+/// Leaves the rows that were asked for; only headlines and points of them if so wanted and there are any.
+fn show<T>(all: &mut Vec<T>, row: fn(&T) -> &RowDoc, only_heads: bool, options: &CompareOptions) {
+    all.retain(|one| options.wants(&row(one).instrument, &row(one).metric));
+    let is_head = |one: &T| row(one).headline || row(one).point;
+    if only_heads && all.iter().any(is_head) {
+        all.retain(is_head);
     }
-    lines.into_iter().filter(is_shown).collect()
 }
 
 /// In what figures at the two values differ besides, one sentence an instrument.
-fn differing(pools: &[Pool<'_>], asked: &Asked) -> Vec<String> {
+fn differing(pools: &[Pool<'_>], asked: &AskedRatio) -> Vec<String> {
     let mut sentences: BTreeSet<String> = BTreeSet::new();
     for pool in pools {
         let at = |value: &str| {
@@ -110,7 +118,7 @@ fn differing(pools: &[Pool<'_>], asked: &Asked) -> Vec<String> {
 }
 
 /// Doubts of the rules, under the side that each is about.
-fn doubted(pools: &[Pool<'_>], asked: &Asked) -> Vec<model::Finding> {
+fn doubted(pools: &[Pool<'_>], asked: &AskedRatio) -> Vec<model::Finding> {
     let prepared: Vec<Prepared<'_>> = pools
         .iter()
         .map(|pool| Prepared { doubts: pool.doubts(asked), ..Prepared::new(pool.side) })
@@ -123,7 +131,7 @@ fn notes(
     machines: &[Machine<'_>],
     rows: &[RatioRowDoc],
     across: &[RatioOfRatiosDoc],
-    asked: &Asked,
+    asked: &AskedRatio,
 ) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let mut add = |note: String| {
@@ -132,7 +140,7 @@ fn notes(
         }
     };
     for machine in machines.iter().filter(|machine| machine.lines.is_empty()) {
-        let Asked { param, over, under } = asked;
+        let AskedRatio { param, over, under } = asked;
         add(format!("{}: no two figures that differ in {param}={over} and {under} alone", machine.side.name));
     }
     for row in rows.iter().filter(|row| row.row.point && row.row.better == Better::Neither) {

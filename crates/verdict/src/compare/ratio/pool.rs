@@ -9,16 +9,21 @@ use model::data::{Published, RunData};
 use model::{Better, Params, Samples, Unit};
 use stats::between::HISTORY_MAX;
 
-use super::super::doubts::{self, Doubt};
+use super::super::doubt::Doubt;
+use super::super::doubts;
 use super::super::matching::{RowKey, same};
-use super::super::prepare::{self, Entry};
-use super::super::{CompareOptions, Side, step};
-use super::asked::{Asked, Known};
-use crate::rules::{self, Ruling};
-use crate::run::{RunContext, is_headline};
+use super::super::prepare;
+use super::super::prepared::Entry;
+use super::super::side::{CompareOptions, Side};
+use super::super::step;
+use super::asked::{AskedRatio, Known};
+use crate::rules;
+use crate::ruling::Ruling;
+use crate::run::is_headline;
+use crate::run_index::{RunContext, RunIndex};
 
 /// One series of one run.
-pub struct Figure<'a> {
+pub struct PooledFigure<'a> {
     /// With every parameter, those of the arm that the instrument does not know among them.
     pub key: RowKey,
     /// All settings of the arm, whether the instrument knows them or not.
@@ -32,7 +37,7 @@ pub struct Figure<'a> {
 
 pub struct Pool<'a> {
     pub side: &'a Side<'a>,
-    pub figures: Vec<Figure<'a>>,
+    pub figures: Vec<PooledFigure<'a>>,
     /// Those that were asked for.
     pub published: Vec<&'a Published>,
     rulings: Vec<(&'a RunData, Vec<Ruling>)>,
@@ -44,7 +49,7 @@ pub fn pool<'a>(side: &'a Side<'a>, options: &CompareOptions) -> Pool<'a> {
     let mut runs: Vec<&RunData> = side.runs.clone();
     runs.sort_by_key(|run| run.head.started_ns);
     let older = runs.len().saturating_sub(HISTORY_MAX);
-    let wanted = |row: &&Published| prepare::wanted(&row.key.instrument, &row.key.metric, options);
+    let wanted = |row: &&Published| options.wants(&row.key.instrument, &row.key.metric);
     let published = side.published.iter().filter(wanted).collect();
     let mut pool = Pool { side, figures: Vec::new(), published, rulings: Vec::new(), steps: Vec::new() };
     for run in runs.into_iter().skip(older) {
@@ -57,38 +62,38 @@ impl<'a> Pool<'a> {
     fn add(&mut self, run: &'a RunData, options: &CompareOptions) {
         let context = RunContext { cards: options.cards, ..RunContext::default() };
         let rulings = rules::rulings(run, &context);
-        let look = rules::Look::new(run, &context);
+        let index = RunIndex::new(run, &context);
         let side = self.side;
         let of_side = |arm: &str| side.arm.as_deref().is_none_or(|own| own == arm || arm.is_empty());
-        for row in look.figures() {
+        for row in index.figures() {
             let key = &row.series.key;
             let counts = row.series.better != Better::Neither
-                && Samples::of(options.cards, &key.instrument) == Samples::Takes
-                && prepare::wanted(&key.instrument, &key.metric, options);
+                && Samples::for_instrument(options.cards, &key.instrument) == Samples::Takes
+                && options.wants(&key.instrument, &key.metric);
             if !counts || !of_side(&key.arm) {
                 continue;
             }
-            let Some(entry) = prepare::entry(run, &look, &rulings, row) else { continue };
+            let Some(entry) = prepare::entry(run, &index, &rulings, row) else { continue };
             let arm = run.plan.arms.iter().find(|arm| arm.name == key.arm);
             let set = arm.map(|arm| arm.set.clone()).unwrap_or_default();
-            let mut known = RowKey::of(entry.series, run, &BTreeSet::new());
+            let mut known = RowKey::of_series(entry.series, run, &BTreeSet::new());
             known.params = outside(&set, &key.instrument, options).with(&known.params);
-            let (better, headline) = (row.series.better, is_headline(&look, row));
-            self.figures.push(Figure { key: known, set, better, headline, entry, index: row.index });
+            let (better, headline) = (row.series.better, is_headline(&index, row));
+            self.figures.push(PooledFigure { key: known, set, better, headline, entry, index: row.index });
         }
         self.steps.extend(step::step_of(run, &rulings).map(|step| (run.head.id.as_str(), step)));
         self.rulings.push((run, rulings));
     }
 
     /// Doubts of the rules about the figures at the two values, or about their runs as a whole.
-    pub fn doubts(&self, asked: &Asked) -> Vec<Doubt> {
+    pub fn doubts(&self, asked: &AskedRatio) -> Vec<Doubt> {
         let mut doubts: Vec<Doubt> = Vec::new();
         for (run, rulings) in &self.rulings {
-            let is_asked = |figure: &&Figure<'a>| {
+            let is_asked = |figure: &&PooledFigure<'a>| {
                 let at = |value: &str| without(&figure.key, &asked.param, value).is_some();
                 figure.entry.run.head.id == run.head.id && (at(&asked.over) || at(&asked.under))
             };
-            let figures: Vec<&Figure<'a>> = self.figures.iter().filter(is_asked).collect();
+            let figures: Vec<&PooledFigure<'a>> = self.figures.iter().filter(is_asked).collect();
             let has = |index: &usize| figures.iter().any(|figure| figure.index == *index);
             // What reaches no figure is about the run, or names the instrument that it is about.
             let is_other = |name: &str| {

@@ -5,7 +5,7 @@
 //! Judged as any two sides are: by block where one run has both, else run against run; Holm's family is the headline
 //! rows of the machine.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::data::{Published, RunData};
 use model::doc::{BoundsDoc, Method, RatioRowDoc, RowDoc, VerdictWord};
@@ -13,12 +13,13 @@ use model::why::{Point, Reason};
 use model::{Better, Params};
 use stats::Between;
 
-use super::super::judge::{self, Judged};
+use super::super::judge;
+use super::super::judged::{Judged, paired_by_block};
 use super::super::matching::{RowKey, same};
-use super::super::prepare::{Entry, Prepared, Row};
-use super::super::{CompareOptions, Side};
-use super::asked::Asked;
-use super::pool::{self, Figure, Pool};
+use super::super::prepared::{Entry, Prepared, SideRow};
+use super::super::side::{CompareOptions, Side};
+use super::asked::AskedRatio;
+use super::pool::{self, Pool, PooledFigure};
 
 /// One row with what is drawn from it.
 pub struct Line<'a> {
@@ -31,8 +32,8 @@ pub struct Line<'a> {
 
 /// A measured row: its two figures, and what it is worth.
 pub struct Found<'a> {
-    pub over: Row<'a>,
-    pub under: Row<'a>,
+    pub over: SideRow<'a>,
+    pub under: SideRow<'a>,
     pub effect: Option<stats::Effect>,
     /// Run against run, whether the row itself is by block or not.
     pub by_run: Option<Between>,
@@ -45,19 +46,19 @@ struct Pair<'a> {
     key: RowKey,
     shared: Params,
     only: (Params, Params),
-    over: Row<'a>,
-    under: Row<'a>,
+    over: SideRow<'a>,
+    under: SideRow<'a>,
 }
 
 /// The rows of a side.
-pub fn rows<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Vec<Line<'a>> {
+pub fn rows<'a>(pool: &Pool<'a>, asked: &AskedRatio, options: &CompareOptions) -> Vec<Line<'a>> {
     let mut lines = measured(pool, asked, options);
     lines.extend(published(pool, asked, options));
     lines.extend(pool.published.iter().filter_map(|row| stated(pool, row, asked)));
     lines
 }
 
-fn measured<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Vec<Line<'a>> {
+fn measured<'a>(pool: &Pool<'a>, asked: &AskedRatio, options: &CompareOptions) -> Vec<Line<'a>> {
     let pairs = pairs(pool, asked);
     let entries = || pairs.iter().flat_map(|pair| pair.over.entries.iter().chain(&pair.under.entries));
     let mut runs: Vec<&RunData> = Vec::new();
@@ -73,7 +74,7 @@ fn measured<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Vec
     };
     let (over_side, under_side) = (side(&asked.over), side(&asked.under));
     let step = pool.step(&runs);
-    let prepared = |side, of: for<'p> fn(&'p Pair<'a>) -> &'p Row<'a>| Prepared {
+    let prepared = |side, of: for<'p> fn(&'p Pair<'a>) -> &'p SideRow<'a>| Prepared {
         order: pairs.iter().map(|pair| pair.key.clone()).collect(),
         rows: pairs.iter().map(|pair| (pair.key.clone(), of(pair).clone())).collect(),
         step,
@@ -81,8 +82,8 @@ fn measured<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Vec
     };
     let over = prepared(&over_side, |pair| &pair.over);
     let under = prepared(&under_side, |pair| &pair.under);
-    let judged = judge::pair(&over, &under, &BTreeSet::new(), options);
-    let paired = judge::paired_by_block(&over, &under);
+    let judged = judge::pair(&over, &under, options);
+    let paired = paired_by_block(&over, &under);
     let line = |judged: Judged| {
         let pair = pairs.iter().find(|pair| pair.key == judged.key)?;
         let by_run = judge::run_against_run((&over, &pair.over), (&under, &pair.under), &pair.key, options);
@@ -107,7 +108,7 @@ fn document(pool: &Pool<'_>, row: RowDoc, only: (Params, Params), method: Method
 }
 
 /// Figures of one key, in the order in which they were measured.
-type Group<'p, 'a> = (RowKey, Vec<&'p Figure<'a>>);
+type Group<'p, 'a> = (RowKey, Vec<&'p PooledFigure<'a>>);
 
 fn groups<'p, 'a>(pool: &'p Pool<'a>, param: &str, value: &str) -> Vec<Group<'p, 'a>> {
     let mut groups: Vec<Group<'p, 'a>> = Vec::new();
@@ -122,7 +123,7 @@ fn groups<'p, 'a>(pool: &'p Pool<'a>, param: &str, value: &str) -> Vec<Group<'p,
 }
 
 /// Every two figures that belong together; of two pairs that would be one row, the one that has more in common.
-fn pairs<'a>(pool: &Pool<'a>, asked: &Asked) -> Vec<Pair<'a>> {
+fn pairs<'a>(pool: &Pool<'a>, asked: &AskedRatio) -> Vec<Pair<'a>> {
     let overs = groups(pool, &asked.param, &asked.over);
     let unders = groups(pool, &asked.param, &asked.under);
     let mut pairs: Vec<Pair<'a>> = Vec::new();
@@ -169,8 +170,12 @@ impl Joined {
 }
 
 /// The entries of both, one of each run: of several arms, those that differ in nothing else.
-fn rows_of<'a>(over: &[&Figure<'a>], under: &[&Figure<'a>], param: &str) -> Option<(Row<'a>, Row<'a>)> {
-    let rest = |figure: &Figure<'a>| {
+fn rows_of<'a>(
+    over: &[&PooledFigure<'a>],
+    under: &[&PooledFigure<'a>],
+    param: &str,
+) -> Option<(SideRow<'a>, SideRow<'a>)> {
+    let rest = |figure: &PooledFigure<'a>| {
         let mut set = figure.set.clone();
         set.0.remove(param);
         set
@@ -184,7 +189,7 @@ fn rows_of<'a>(over: &[&Figure<'a>], under: &[&Figure<'a>], param: &str) -> Opti
         }
     }
     for id in runs {
-        let of_run = |figures: &[&Figure<'a>]| -> Vec<usize> {
+        let of_run = |figures: &[&PooledFigure<'a>]| -> Vec<usize> {
             (0..figures.len()).filter(|at| figures[*at].entry.run.head.id == id).collect()
         };
         let (overs, unders) = (of_run(over), of_run(under));
@@ -198,17 +203,17 @@ fn rows_of<'a>(over: &[&Figure<'a>], under: &[&Figure<'a>], param: &str) -> Opti
         of_over.extend(a.map(|at| over[at].entry.clone()));
         of_under.extend(b.map(|at| under[at].entry.clone()));
     }
-    let row = |figures: &[&Figure<'a>], entries: Vec<Entry<'a>>| {
+    let row = |figures: &[&PooledFigure<'a>], entries: Vec<Entry<'a>>| {
         let better = figures.first()?.better;
         let headline = figures.iter().all(|figure| figure.headline);
-        (!entries.is_empty()).then_some(Row { better, headline, entries })
+        (!entries.is_empty()).then_some(SideRow { better, headline, entries })
     };
     let (over_row, under_row) = (row(over, of_over)?, row(under, of_under)?);
     (over_row.better == under_row.better).then_some((over_row, under_row))
 }
 
 /// Published figures at both values: points.
-fn published<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Vec<Line<'a>> {
+fn published<'a>(pool: &Pool<'a>, asked: &AskedRatio, options: &CompareOptions) -> Vec<Line<'a>> {
     let at = |value: &str| -> Vec<(RowKey, &Published)> {
         let rows = pool.published.iter().filter(|row| row.better != Better::Neither);
         rows.filter_map(|row| Some((pool::without(&RowKey::published(row), &asked.param, value)?, *row)))
@@ -236,7 +241,7 @@ fn published<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Ve
     }
     let side = |name: &str, published| Side { published, ..Side::new(name, pool.side.machine.clone()) };
     let (over, under) = (side(&asked.over, over_points), side(&asked.under, under_points));
-    let judged = judge::pair(&Prepared::new(&over), &Prepared::new(&under), &BTreeSet::new(), options);
+    let judged = judge::pair(&Prepared::new(&over), &Prepared::new(&under), options);
     let line = |judged: Judged| {
         let (shared, only) = shown.get(&judged.key)?.clone();
         let mut doc = document(pool, judged.row, only, Method::Point);
@@ -247,7 +252,7 @@ fn published<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Ve
 }
 
 /// A ratio that was published as such, turned round where it was asked for the other way.
-fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &Asked) -> Option<Line<'a>> {
+fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &AskedRatio) -> Option<Line<'a>> {
     let (above, below) = pool::divided(row, row.key.params.get(&asked.param)?)?;
     let turned = if same(above, &asked.over) && same(below, &asked.under) {
         false

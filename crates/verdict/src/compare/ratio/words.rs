@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use model::doc::{RatioRowDoc, VerdictWord};
+use model::doc::{Paragraph, RatioRowDoc, VerdictWord};
 
-use super::asked::Asked;
+use super::asked::AskedRatio;
 use super::immature::span;
-use crate::say;
+use model::format;
 
 /// Variants of one machine that are told apart in words; the table has the rest.
 const MOST: usize = 4;
 
 /// `c over java is 0.51 to 1.38 on mini-1 (5 figures: c better in 3, java in 2); 5.66 on old-box (published).`
-pub fn paragraph(rows: &[RatioRowDoc], asked: &Asked) -> String {
+pub fn paragraph(rows: &[RatioRowDoc], asked: &AskedRatio) -> Paragraph {
     let mut machines: Vec<&str> = Vec::new();
     for row in rows {
         if !machines.contains(&row.machine.as_str()) {
@@ -20,14 +20,14 @@ pub fn paragraph(rows: &[RatioRowDoc], asked: &Asked) -> String {
         }
     }
     let clauses: Vec<String> = machines.iter().flat_map(|machine| of_machine(rows, machine, asked)).collect();
-    if clauses.is_empty() {
-        return String::new();
-    }
-    format!("{} over {} is {}.", asked.over, asked.under, clauses.join("; "))
+    let Some((first, others)) = clauses.split_first() else { return Paragraph::default() };
+    let others: String = others.iter().map(|clause| format!("; {clause}")).collect();
+    let lead = format!("{} over {} is {first}", asked.over, asked.under);
+    Paragraph { lead, rest: format!("{others}.") }
 }
 
-/// A clause for each combination of what only one of the figures has.
-fn of_machine(rows: &[RatioRowDoc], machine: &str, asked: &Asked) -> Vec<String> {
+/// Clauses about one machine: one for each combination of parameters in which its rows differ.
+fn of_machine(rows: &[RatioRowDoc], machine: &str, asked: &AskedRatio) -> Vec<String> {
     let own: Vec<&RatioRowDoc> =
         rows.iter().filter(|row| row.machine == machine && row.row.ratio.is_some()).collect();
     let differ = differing(&own);
@@ -74,7 +74,7 @@ fn ratios(rows: &[&RatioRowDoc]) -> String {
     span(&bounds.chain(points).collect::<Vec<f64>>())
 }
 
-fn told(rows: &[&RatioRowDoc], asked: &Asked) -> String {
+fn told(rows: &[&RatioRowDoc], asked: &AskedRatio) -> String {
     if rows.iter().all(|row| row.row.point) {
         return "published".to_owned();
     }
@@ -88,6 +88,6 @@ fn told(rows: &[&RatioRowDoc], asked: &Asked) -> String {
             (count, false) => parts.push(format!("{value} in {count}")),
         }
     }
-    let figures = say::count(rows.len(), "figure");
+    let figures = format::count(rows.len(), "figure");
     if parts.is_empty() { figures } else { format!("{figures}: {}", parts.join(", ")) }
 }

@@ -3,7 +3,7 @@
 use std::arch::aarch64::*;
 use std::arch::is_aarch64_feature_detected;
 
-use super::{Run, fold_by};
+use super::shift::{Run, fold_by};
 
 /// One dependent chain of the instruction.
 pub fn chain() -> Option<Run> {

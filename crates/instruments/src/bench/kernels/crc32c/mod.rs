@@ -5,6 +5,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod shift;
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 mod x86;
 #[cfg(target_arch = "x86_64")]
@@ -17,11 +18,8 @@ use x86 as arch;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
 
-/// A way to run bytes through the checksum: state before, bytes, state after.
-pub type Run = fn(u32, &[u8]) -> u32;
-
-/// The polynomial, bits reversed.
-const POLY: u32 = 0x82f6_3b78;
+use shift::POLY;
+pub use shift::Run;
 
 /// `TABLES[k][b]`: what byte `b` becomes after `k` further zero bytes.
 static TABLES: [[u32; 256]; 8] = tables();
@@ -54,7 +52,6 @@ const fn tables() -> [[u32; 256]; 8] {
 }
 
 /// Eight table look-ups for eight bytes; needs no instruction of its own.
-#[must_use]
 pub fn table(mut state: u32, data: &[u8]) -> u32 {
     let (chunks, rest) = data.as_chunks::<8>();
     for chunk in chunks {
@@ -78,19 +75,16 @@ pub fn table(mut state: u32, data: &[u8]) -> u32 {
 
 /// One dependent chain of the CRC instruction, eight bytes at a time, then single bytes: the way of the
 /// 2010 benchmarks. `None` on a processor without the instruction.
-#[must_use]
 pub fn chain() -> Option<Run> {
     arch::chain()
 }
 
 /// The fastest way that this processor has.
-#[must_use]
 pub fn fast() -> Run {
     ways().first().map_or(table, |(_, run)| *run)
 }
 
 /// Every way that this processor has, the fastest first, with its name.
-#[must_use]
 pub fn ways() -> Vec<(&'static str, Run)> {
     let mut ways = arch::ways();
     ways.push(("table", table));
@@ -108,59 +102,6 @@ mod arch {
     pub fn ways() -> Vec<(&'static str, Run)> {
         Vec::new()
     }
-}
-
-/// The product modulo the polynomial, bits reversed.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-const fn times(mut a: u32, mut b: u32) -> u32 {
-    let mut product = 0;
-    while b != 0 {
-        // The highest bit of `b` is its constant term.
-        if b >> 31 == 1 {
-            product ^= a;
-        }
-        b <<= 1;
-        a = (a >> 1) ^ (POLY & 0u32.wrapping_sub(a & 1));
-    }
-    product
-}
-
-/// x^n modulo the polynomial, bits reversed.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-const fn x_to(n: usize) -> u32 {
-    let mut power = 1 << 31;
-    let mut square = 1 << 30;
-    let mut left = n;
-    while left > 0 {
-        if left & 1 == 1 {
-            power = times(power, square);
-        }
-        square = times(square, square);
-        left >>= 1;
-    }
-    power
-}
-
-/// Factors that move a 128-bit piece `bits` further on by carry-less multiplication: the first for its
-/// first eight bytes, the second for the others. A product of bit-reversed numbers is short of one x.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-const fn fold_by(bits: usize) -> [u64; 2] {
-    [(x_to(bits + 63) as u64) << 32, (x_to(bits - 1) as u64) << 32]
-}
-
-/// Factors that move a 32-bit state past `(index + 1) * step` bytes: the product, of 64 bits, still goes
-/// through one CRC instruction of eight bytes, which moves it by 32 of the bits, and is short of one x.
-#[cfg(target_arch = "x86_64")]
-const fn skip_by<const N: usize>(step: usize) -> [u32; N] {
-    let mut factors = [0; N];
-    let mut index = 0;
-    let mut factor = x_to(step * 8 - 33);
-    while index < N {
-        factors[index] = factor;
-        factor = times(factor, x_to(step * 8));
-        index += 1;
-    }
-    factors
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::arch::x86::{_mm_crc32_u8, _mm_crc32_u32};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
 
-use super::Run;
+use super::shift::Run;
 
 /// One dependent chain of the instruction.
 pub fn chain() -> Option<Run> {

@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Run, fold_by, skip_by};
+use super::shift::{Run, fold_by, skip_by};
 
 pub use super::x86::chain;
 

@@ -26,7 +26,6 @@ pub struct Coder {
 }
 
 impl Coder {
-    #[must_use]
     pub fn new(bytes: usize) -> Coder {
         Coder {
             nodes: Vec::with_capacity(511),

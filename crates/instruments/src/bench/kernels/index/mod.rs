@@ -56,13 +56,11 @@ impl Part {
 }
 
 /// FNV-1a over words: a digest for comparing results, cheap beside the work.
-#[must_use]
 pub fn digest(words: impl IntoIterator<Item = u64>) -> u64 {
     words.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Text of frequent short words and rare long ones, as the text parts read it.
-#[must_use]
 pub fn text(bytes: usize, seed: u64) -> Vec<u8> {
     let mut random = super::random::Random::new(seed);
     let words: Vec<Vec<u8>> = (0..400u64)

@@ -34,7 +34,6 @@ pub struct Mark {
 }
 
 impl Mark {
-    #[must_use]
     pub fn new(at_ns: u64, stat: &Stat, cpus: &[u32], own_ns: u64, parent_ticks: u64) -> Option<Mark> {
         let busy_ticks = stat.all?.busy();
         let ours = cpus.iter().filter_map(|cpu| stat.cpu(*cpu));
@@ -47,7 +46,6 @@ impl Mark {
 
 /// CPUs that other processes kept busy between two marks; `None` when no time went by. They cannot have used less than
 /// nothing, though rounding of the ticks may say so.
-#[must_use]
 pub fn background(from: &Mark, to: &Mark, ticks_per_s: u64) -> Option<f64> {
     let elapsed_ns = to.at_ns.checked_sub(from.at_ns).filter(|ns| *ns > 0)?;
     let ticks = to.busy_ticks.saturating_sub(from.busy_ticks);
@@ -60,7 +58,6 @@ pub fn background(from: &Mark, to: &Mark, ticks_per_s: u64) -> Option<f64> {
 
 /// Share of the time of the take's CPUs that the hypervisor gave to others between two marks of the same CPUs; `None`
 /// when no tick went by.
-#[must_use]
 pub fn steal(from: &Mark, to: &Mark) -> Option<f64> {
     let all = to.all_ticks.saturating_sub(from.all_ticks);
     let stolen = to.stolen_ticks.saturating_sub(from.stolen_ticks);
@@ -79,7 +76,6 @@ pub fn remember(mark: Mark) {
 }
 
 /// The newest remembered mark that is half a second older than `now_ns`, but not older than some seconds.
-#[must_use]
 pub fn reach_back(now_ns: u64) -> Option<Mark> {
     let recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
     newest_old_enough(recent.iter().copied(), |mark| now_ns.saturating_sub(mark.at_ns))
@@ -95,7 +91,6 @@ pub struct Parent(Kept);
 
 impl Parent {
     /// `None` when another program started us, such as a shell.
-    #[must_use]
     pub fn open() -> Option<Parent> {
         let parent = std::os::unix::process::parent_id();
         let of = |path: String| std::fs::read_link(path).ok();
@@ -113,7 +108,6 @@ impl Parent {
 }
 
 /// User and system ticks in /proc/PID/stat. The name, in brackets, may hold anything.
-#[must_use]
 pub fn process_ticks(bytes: &[u8]) -> Option<u64> {
     let close = bytes.iter().rposition(|&byte| byte == b')')?;
     let mut fields = words(bytes.get(close + 1..)?).skip(11);

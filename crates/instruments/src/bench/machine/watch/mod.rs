@@ -5,7 +5,7 @@
 
 pub mod load;
 
-use crate::facts::{Root, cgroup, mounts};
+use crate::system_files::{Root, cgroup, mounts};
 use crate::telemetry::parse::throttle::Throttle;
 use crate::telemetry::parse::{lone, pairs, pressure, stat, throttle};
 use crate::telemetry::read::{Kept, names};
@@ -44,7 +44,6 @@ pub struct Moment {
 
 impl Files {
     /// Opens what is there. `cpus` are the CPUs of the takes, the whole machine's thermal counters being slow to read.
-    #[must_use]
     pub fn open(cpus: &[u32]) -> Files {
         Files {
             stat: Kept::open("/proc/stat"),

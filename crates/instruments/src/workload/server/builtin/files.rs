@@ -49,7 +49,6 @@ impl Answer {
         Answer { heads, body, bytes }
     }
 
-    #[must_use]
     pub fn head(&self, then: Then) -> &[u8] {
         let [keep, keep_old, close] = &self.heads;
         match then {
@@ -115,17 +114,14 @@ impl Files {
     }
 
     /// The number of the answer for a path.
-    #[must_use]
     pub fn find(&self, path: &[u8]) -> usize {
         self.paths.get(path).copied().unwrap_or_else(|| Files::refusal(Refusal::NotFound))
     }
 
-    #[must_use]
     pub fn refusal(refusal: Refusal) -> usize {
         Refusal::ALL.iter().position(|(known, _)| *known == refusal).unwrap_or(0)
     }
 
-    #[must_use]
     pub fn get(&self, number: usize) -> Option<&Answer> {
         self.answers.get(number)
     }

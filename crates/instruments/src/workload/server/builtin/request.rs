@@ -22,7 +22,6 @@ pub struct Request<'a> {
 }
 
 /// The request at the start of `bytes`; `None` while its head is not complete.
-#[must_use]
 pub fn parse(bytes: &[u8]) -> Option<Request<'_>> {
     let refused = |why: Refusal, head_bytes: usize| Request {
         wants: Err(why),

@@ -5,12 +5,13 @@
 //! waited less than `held`, and a client that waited more than `answered` waited elsewhere.
 
 use model::Histogram;
+use serde::{Deserialize, Serialize};
 use sys::clock;
 
 use super::Fault;
 
 /// The record.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     /// Requests that were read, without those for the record itself.
     pub requests: u64,
@@ -31,22 +32,8 @@ pub struct Account {
     pub stalled_ns: u64,
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let bytes = text.as_bytes();
-    let two = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    if bytes.len() % 2 == 1 || !bytes.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    bytes.chunks(2).map(two).collect()
-}
-
 impl Account {
     /// How often this fault was done.
-    #[must_use]
     pub fn count(&self, fault: Fault) -> u64 {
         self.done[fault as usize]
     }
@@ -62,59 +49,26 @@ impl Account {
     }
 
     /// Requests that a client must have counted as failed in this way.
-    #[must_use]
     pub fn failed(&self, kind: &str) -> u64 {
         let same = |fault: &Fault| fault.counts_as() == Some(kind);
         Fault::ALL.into_iter().filter(same).map(|fault| self.count(fault)).sum()
     }
 
     /// Mean requests in flight from the first request to the last answer; `None` when no time passed.
-    #[must_use]
     pub fn in_flight(&self) -> Option<f64> {
         let span = self.last_ns.saturating_sub(self.first_ns);
         (span > 0).then(|| self.area_ns as f64 / span as f64)
     }
 
-    /// The record as text, one `name value` per line.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut lines = vec![
-            format!("requests {}", self.requests),
-            format!("good {}", self.good),
-            format!("area {}", self.area_ns),
-            format!("first {}", self.first_ns),
-            format!("last {}", self.last_ns),
-            format!("stalls {}", self.stalls),
-            format!("stalled {}", self.stalled_ns),
-            format!("held {}", hex(&self.held.to_bytes())),
-            format!("answered {}", hex(&self.answered.to_bytes())),
-        ];
-        lines.extend(Fault::ALL.iter().map(|fault| format!("{} {}", fault.name(), self.count(*fault))));
-        lines.join("\n") + "\n"
+    /// The record as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Nothing in it has a form that cannot be written.
+        postcard::to_stdvec(self).unwrap_or_default()
     }
 
-    /// Parses [`Account::text`]; `None` if something is missing or malformed.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Account> {
-        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        let number = |name: &str| value(name)?.parse::<u64>().ok();
-        let times = |name: &str| Histogram::from_bytes(&from_hex(value(name)?)?).ok();
-        let mut account = Account {
-            requests: number("requests")?,
-            good: number("good")?,
-            area_ns: value("area")?.parse().ok()?,
-            first_ns: number("first")?,
-            last_ns: number("last")?,
-            stalls: number("stalls")?,
-            stalled_ns: number("stalled")?,
-            held: times("held")?,
-            answered: times("answered")?,
-            ..Account::default()
-        };
-        for fault in Fault::ALL {
-            account.done[fault as usize] = number(fault.name())?;
-        }
-        Some(account)
+    /// Parses [`Account::to_bytes`]; `None` if something is missing or malformed.
+    pub fn parse(bytes: &[u8]) -> Option<Account> {
+        postcard::from_bytes(bytes).ok()
     }
 }
 
@@ -138,16 +92,16 @@ mod tests {
             held.iter().for_each(|ns| account.held.record(*ns));
             held.iter().for_each(|ns| account.answered.record(ns + 7));
             account.done.copy_from_slice(&numbers[6..]);
-            let back = Account::parse(&account.text()).unwrap();
-            prop_assert_eq!(back.text(), account.text());
+            let back = Account::parse(&account.to_bytes()).unwrap();
+            prop_assert_eq!(back.to_bytes(), account.to_bytes());
             prop_assert_eq!(back.held.quantile_ns(0.9), account.held.quantile_ns(0.9));
             prop_assert_eq!(back.answered.quantile_ns(0.9), account.answered.quantile_ns(0.9));
         }
 
         #[test]
         fn any_text_is_read(text in "\\PC*", cut in 0usize..400) {
-            let _any = Account::parse(&text);
-            let whole = Account::default().text();
+            let _any = Account::parse(text.as_bytes());
+            let whole = Account::default().to_bytes();
             let part = whole.get(..cut.min(whole.len() - 2)).unwrap_or_default();
             prop_assert_eq!(Account::parse(part), None);
         }

@@ -23,75 +23,41 @@ const BODY_BYTES: u64 = 16 << 10;
 /// Longest planted time.
 const LONGEST_US: u64 = 60_000_000;
 
-/// The treatment of a request instead of answering it well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// Half of the body, then the end of the connection.
-    Short,
-    /// The connection is reset.
-    Reset,
-    /// The connection ends without an answer.
-    Closed,
-    /// The connection ends within the head of the answer.
-    Half,
-    /// One byte more than Content-Length states.
-    Extra,
-    /// Chunked, with a size that is not a number.
-    Chunks,
-    /// Not HTTP.
-    Junk,
-    /// A head that never ends.
-    Endless,
-    /// Status 404.
-    Missing,
-    /// Status 503.
-    Busy,
-    /// No answer; the connection stays open.
-    Silent,
-    /// A good answer, one byte at a time.
-    Bytewise,
-    /// A good answer, after which the connection ends unannounced.
-    Leaves,
+model::words! {
+    /// The treatment of a request instead of answering it well.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Fault as name {
+        /// Half of the body, then the end of the connection.
+        Short = "short",
+        /// The connection is reset.
+        Reset = "reset",
+        /// The connection ends without an answer.
+        Closed = "closed",
+        /// The connection ends within the head of the answer.
+        Half = "half-head",
+        /// One byte more than Content-Length states.
+        Extra = "extra-byte",
+        /// Chunked, with a size that is not a number.
+        Chunks = "chunk-junk",
+        /// Not HTTP.
+        Junk = "junk",
+        /// A head that never ends.
+        Endless = "endless-head",
+        /// Status 404.
+        Missing = "404",
+        /// Status 503.
+        Busy = "503",
+        /// No answer; the connection stays open.
+        Silent = "silent",
+        /// A good answer, one byte at a time.
+        Bytewise = "bytewise",
+        /// A good answer, after which the connection ends unannounced.
+        Leaves = "leaves",
+    }
 }
 
 impl Fault {
-    pub const ALL: [Fault; 13] = [
-        Fault::Short,
-        Fault::Reset,
-        Fault::Closed,
-        Fault::Half,
-        Fault::Extra,
-        Fault::Chunks,
-        Fault::Junk,
-        Fault::Endless,
-        Fault::Missing,
-        Fault::Busy,
-        Fault::Silent,
-        Fault::Bytewise,
-        Fault::Leaves,
-    ];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Fault::Short => "short",
-            Fault::Reset => "reset",
-            Fault::Closed => "closed",
-            Fault::Half => "half-head",
-            Fault::Extra => "extra-byte",
-            Fault::Chunks => "chunk-junk",
-            Fault::Junk => "junk",
-            Fault::Endless => "endless-head",
-            Fault::Missing => "404",
-            Fault::Busy => "503",
-            Fault::Silent => "silent",
-            Fault::Bytewise => "bytewise",
-            Fault::Leaves => "leaves",
-        }
-    }
-
     /// The kind of failure that a client must count; `None` where the answer is good.
-    #[must_use]
     pub const fn counts_as(self) -> Option<&'static str> {
         match self {
             Fault::Short => Some("short_body"),
@@ -103,10 +69,6 @@ impl Fault {
             Fault::Silent => Some("timeout"),
             Fault::Bytewise | Fault::Leaves => None,
         }
-    }
-
-    fn parse(name: &str) -> Option<Fault> {
-        Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
 }
 
@@ -152,7 +114,6 @@ impl Default for Faults {
 
 impl Faults {
     /// The options as one line of text.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut params = Params::default();
         for (name, value) in [
@@ -178,7 +139,6 @@ impl Faults {
     }
 
     /// Parses [`Faults::text`]; `None` if it is malformed.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Faults> {
         let line = text.strip_suffix('\n')?.strip_prefix(WORD)?.strip_prefix(' ')?;
         let params = Params::parse(line).ok()?;
@@ -214,7 +174,6 @@ impl Faults {
     }
 
     /// The fault for request `number`, counted from 0.
-    #[must_use]
     pub fn fault_at(&self, number: u64) -> Option<Fault> {
         if self.every == 0 || !(number + 1).is_multiple_of(self.every) {
             return None;
@@ -226,7 +185,6 @@ impl Faults {
 
     /// How long the answer to request `number` is held back, in nanoseconds: uniformly distributed, and the same in
     /// every run.
-    #[must_use]
     pub fn hold_ns(&self, number: u64) -> u64 {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         // Multiples of the golden ratio lie evenly between 0 and 1.

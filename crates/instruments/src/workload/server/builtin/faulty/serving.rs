@@ -51,7 +51,6 @@ impl Server {
         Ok(Server { listener, address, faults })
     }
 
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -262,7 +261,7 @@ impl Worker {
         let asks = wants == Some(RECORD.as_bytes());
         connection.input.drain(..whole);
         if asks {
-            tell(&connection.stream, &self.account.text());
+            tell(&connection.stream, &self.account.to_bytes());
             return self.drop_connection(slot);
         }
         let now_ns = clock::now_ns();
@@ -309,10 +308,10 @@ impl Worker {
 }
 
 /// Sends the record. A client that does not read it within [`ASKED`] does not get it.
-fn tell(mut stream: &TcpStream, text: &str) {
-    let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", text.len());
+fn tell(mut stream: &TcpStream, record: &[u8]) {
+    let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", record.len());
     let ready = stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(ASKED)));
-    let _told = ready.and_then(|()| stream.write_all(format!("{head}{text}").as_bytes()));
+    let _told = ready.and_then(|()| stream.write_all(&[head.as_bytes(), record].concat()));
 }
 
 impl Connection {

@@ -1,0 +1,300 @@
+//! Makes documents, and groups to be judged, from the aggregates of logs.
+
+use std::collections::BTreeMap;
+
+use logs::aggregate::distinct::Distinct;
+use logs::aggregate::keys::{self, BETWEEN};
+use logs::aggregate::paths::{By, Top};
+use logs::aggregate::size::{self, CLASSES};
+use logs::aggregate::sketch::CountMin;
+use logs::aggregate::sums::Sums;
+use logs::aggregate::{Aggregate, RequestGroup, Strata};
+use logs::scan::Method;
+use logs::units;
+use model::Finding;
+use model::doc::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
+use model::finding::{LogsRead, Subject};
+use model::log_linear::LogLinear;
+use verdict::traffic::{self, Judgement};
+
+const NS: f64 = 1e9;
+
+/// A label and what was read under it. The first of several is the base of the others.
+pub type Named<'a> = (&'a str, &'a Aggregate);
+
+/// The whole document, but for the run.
+pub fn document(
+    all: &[Named<'_>],
+    by: &[String],
+    top: usize,
+    formats: Vec<FormatDoc>,
+    judged: Judgement,
+) -> LogsDoc {
+    let days = key_by_key(all.iter().flat_map(|(label, one)| daily(label, one)));
+    let several = days.len() > all.len();
+    let groups = key_by_key(all.iter().flat_map(|(label, one)| grouped(label, one, by)));
+    LogsDoc {
+        schema: "boxscore.logs/1".to_owned(),
+        run: None,
+        formats,
+        lines: all.iter().map(|(_, one)| one.lines).sum(),
+        parsed: all.iter().map(|(_, one)| one.parsed).sum(),
+        skipped: skipped(all),
+        filtered: all.iter().map(|(_, one)| one.filtered).sum(),
+        labels: all.iter().map(|(label, one)| whole(label, one)).collect(),
+        days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
+        groups,
+        rows: judged.rows,
+        top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
+        cut: None,
+        beside: Vec::new(),
+        findings: judged.findings,
+    }
+}
+
+/// Sorts rows by key, then in the order of labels, so that rows of one key stand together.
+fn key_by_key(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>) -> Vec<TrafficDoc> {
+    let mut groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
+    groups.sort_by(|(one, _), (other, _)| keys::rank(one).cmp(&keys::rank(other)));
+    groups.into_iter().map(|(_, doc)| doc).collect()
+}
+
+fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
+    let mut kinds: BTreeMap<&str, SkippedDoc> = BTreeMap::new();
+    for (_, one) in all {
+        for (skip, lines, samples) in one.skips.kinds().filter(|(_, lines, _)| *lines > 0) {
+            let doc = kinds.entry(skip.name()).or_insert_with(|| SkippedDoc {
+                kind: skip.says().to_owned(),
+                lines: 0,
+                samples: Vec::new(),
+            });
+            doc.lines += lines;
+            doc.samples.extend(samples.iter().map(|sample| format!("{}:{}", sample.file, sample.line)));
+        }
+    }
+    kinds.into_values().collect()
+}
+
+/// The row of a whole label.
+fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
+    let totals = one.totals();
+    let mean = one.mean_of_ratios();
+    let time = |share| of_times(&one.times, &totals, share);
+    let count = |(name, count): (String, u64)| (count > 0).then_some((name, count));
+    TrafficDoc {
+        lines: Some(one.lines),
+        skipped: Some(one.skipped()),
+        first: one.span.map(|(first, _)| first as f64),
+        last: one.span.map(|(_, last)| last as f64),
+        mean_of_ratios: mean.as_ref().ok().copied(),
+        mean_of_ratios_why: mean.err().map(|why| why.to_string()),
+        ratio_of_totals: one.ratio_of_totals(),
+        ratio_median: one
+            .ratios
+            .quantile(0.5)
+            .map(|ratio| ratio as f64 / logs::aggregate::sums::RATIO_PARTS as f64),
+        p50: time(0.5),
+        p90: time(0.9),
+        p99: time(0.99),
+        p999: time(0.999),
+        time_max: time(1.0),
+        time_limit: limit(&one.times),
+        size_median: one.sizes.quantile(0.5).map(|bytes| bytes as f64),
+        clients: Some(one.clients.estimate()).filter(|clients| *clients > 0.0),
+        clients_error: Some(Distinct::ERROR),
+        statuses: one.statuses.iter().filter_map(|(status, n)| count((status.to_string(), n))).collect(),
+        methods: (Method::ALL.iter().zip(one.methods))
+            .filter_map(|(method, n)| count((method.name().to_owned(), n)))
+            .collect(),
+        sizes: sizes(&one.classes),
+        ..part(label, &totals)
+    }
+}
+
+/// The columns that follow from sums alone.
+fn part(label: &str, sums: &Sums) -> TrafficDoc {
+    TrafficDoc {
+        label: label.to_owned(),
+        parsed: sums.requests,
+        bytes: bytes(sums),
+        seconds: seconds(sums),
+        seconds_why: untimed(sums).map(str::to_owned),
+        zero_time: sums.zero_time,
+        mean_of_ratios: sums.mean_of_ratios(),
+        ratio_of_totals: sums.ratio_of_totals(),
+        time_mean: sums.mean_seconds().filter(|_| untimed(sums).is_none()),
+        size_mean: sums.mean_bytes(),
+        ..TrafficDoc::default()
+    }
+}
+
+/// The reason why there are no times; `None` if there are. A clock that showed 0 for every request measured none.
+fn untimed(sums: &Sums) -> Option<&'static str> {
+    match sums.requests - sums.untimed.min(sums.requests) {
+        _ if sums.requests == 0 => Some("no requests"),
+        0 => Some("no line says how long its request took"),
+        timed if timed == sums.zero_time => Some("the log says 0 for every time: its clock is too coarse"),
+        _ => None,
+    }
+}
+
+fn seconds(sums: &Sums) -> Option<f64> {
+    untimed(sums).is_none().then_some(sums.time_ns as f64 / NS)
+}
+
+/// Bytes of the requests whose lines say them, where there are any.
+fn bytes(sums: &Sums) -> Option<f64> {
+    (sums.requests > sums.unsized_).then_some(sums.bytes as f64)
+}
+
+/// A percentile; one among times that are not told apart is the least that they are ([`limit`]).
+fn of_times<const BITS: u32, const HIGHEST: u64>(
+    times: &LogLinear<BITS, HIGHEST>,
+    sums: &Sums,
+    share: f64,
+) -> Option<f64> {
+    let ns = times.quantile(share).filter(|_| untimed(sums).is_none())?;
+    Some(ns as f64 / NS)
+}
+
+/// The time above which times are not told apart, where there were any.
+fn limit<const BITS: u32, const HIGHEST: u64>(times: &LogLinear<BITS, HIGHEST>) -> Option<f64> {
+    (times.saturated() > 0).then_some(HIGHEST as f64 / NS)
+}
+
+fn sizes(strata: &Strata) -> Vec<SizeDoc> {
+    let doc = |(class, sums): (usize, &Sums)| {
+        let from = size::least_of(class)? as f64;
+        (sums.requests > 0).then(|| SizeDoc {
+            from,
+            requests: sums.requests,
+            bytes: sums.bytes as f64,
+            seconds: seconds(sums),
+            ratio_of_totals: sums.ratio_of_totals(),
+        })
+    };
+    strata.0.iter().enumerate().filter_map(doc).collect()
+}
+
+/// By the day as text, which sorts as days do.
+fn daily(label: &str, one: &Aggregate) -> Vec<(Vec<u8>, TrafficDoc)> {
+    let doc = |period: logs::aggregate::Period| {
+        let sums = period.strata.total();
+        let day = report::text::date(period.local as f64);
+        let key = BTreeMap::from([("day".to_owned(), day.clone())]);
+        (day.into_bytes(), TrafficDoc { key, ..part(label, &sums) })
+    };
+    one.daily().unwrap_or_default().into_iter().map(doc).collect()
+}
+
+fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, TrafficDoc)> {
+    let doc = |(bytes, group): (&Vec<u8>, &RequestGroup)| {
+        let words = bytes.split(|byte| *byte == BETWEEN);
+        let key = by
+            .iter()
+            .zip(words)
+            .map(|(name, word)| (name.clone(), String::from_utf8_lossy(word).into_owned()));
+        let time = |share| of_times(&group.times, &group.sums, share);
+        let doc = TrafficDoc {
+            key: key.collect(),
+            p50: time(0.5),
+            p90: time(0.9),
+            p99: time(0.99),
+            time_limit: limit(&group.times),
+            ..part(label, &group.sums)
+        };
+        (bytes.clone(), doc)
+    };
+    one.groups.sorted().unwrap_or_default().into_iter().map(doc).collect()
+}
+
+pub(super) fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
+    let totals = one.totals();
+    let (timed, sized) = (untimed(&totals).is_none(), bytes(&totals).is_some());
+    let path = |top: &Top<'_>| PathDoc {
+        path: String::from_utf8_lossy(top.path).into_owned(),
+        requests: top.requests as f64,
+        bytes: sized.then_some(top.bytes as f64),
+        seconds: timed.then_some(top.time_ns as f64 / NS),
+    };
+    let list = |(by, name): (By, &str)| TopDoc {
+        label: label.to_owned(),
+        by: name.to_owned(),
+        paths: one.paths.top(by, most).iter().map(path).collect(),
+        error: CountMin::ERROR,
+    };
+    let wanted = [(By::Bytes, "bytes", sized), (By::Time, "time", timed)];
+    wanted
+        .into_iter()
+        .filter(|(_, _, told)| *told)
+        .map(|(by, name, _)| (by, name))
+        .map(list)
+        .filter(|top| !top.paths.is_empty())
+        .collect()
+}
+
+/// The groups that are compared: one a label.
+pub fn groups(all: &[Named<'_>]) -> Vec<traffic::ServerGroup> {
+    all.iter().map(|(label, one)| group(label, one)).collect()
+}
+
+pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
+    let totals = one.totals();
+    let mut group = traffic::ServerGroup {
+        label: label.to_owned(),
+        requests: totals.requests,
+        bytes: totals.bytes as f64,
+        seconds: totals.time_ns as f64 / NS,
+        mean_of_ratios: one.mean_of_ratios().ok(),
+        sizes: one.sizes.bins().map(|bin| (bin.high as f64, bin.count)).collect(),
+        statuses: one.statuses.iter().filter(|(_, count)| *count > 0).collect(),
+        ..traffic::ServerGroup::default()
+    };
+    for (slot, strata) in one.slots.sorted().unwrap_or_default() {
+        *group.hours.entry(slot.hour()).or_default() += strata.total().requests;
+        for (class, sums) in (0u32..).zip(&strata.0[..CLASSES - 1]).filter(|(_, sums)| sums.requests > 0) {
+            // Slots of two zones may be of one quarter hour.
+            let block = u64::try_from(slot.quarter).unwrap_or(0);
+            let cell = group.cells.entry((block, class)).or_default();
+            cell.requests += sums.requests;
+            cell.bytes += sums.bytes as f64;
+            cell.seconds += sums.time_ns as f64 / NS;
+        }
+    }
+    group
+}
+
+/// Findings about the logs themselves. `unit_ns`: for each log's label, the ns in one unit of its time field.
+pub fn findings(all: &[Named<'_>], unit_ns: &BTreeMap<String, u64>) -> Vec<Finding> {
+    all.iter().flat_map(|(label, one)| odd(label, one, unit_ns.get(*label).copied())).collect()
+}
+
+fn odd(label: &str, one: &Aggregate, unit_ns: Option<u64>) -> Vec<Finding> {
+    let mut all = Vec::new();
+    let mut add = |odd: LogsRead| all.push(Finding::new(odd).about(Subject::label(label)));
+    let totals = one.totals();
+    if let (Some(why), true) = (untimed(&totals), totals.zero_time > 0) {
+        add(LogsRead::NoTimes(why.to_owned()));
+        return all;
+    }
+    for doubt in unit_ns.map(|unit| units::doubts(one, unit)).unwrap_or_default() {
+        add(LogsRead::TimeUnit(doubt));
+    }
+    if let Err(why) = one.mean_of_ratios()
+        && totals.untimed < totals.requests
+    {
+        add(LogsRead::NoMean(why.to_string()));
+    }
+    if let Some(limit) = limit(&one.times) {
+        let over = one.times.saturated();
+        let requests = usize::try_from(over).unwrap_or(usize::MAX);
+        add(LogsRead::TimeLimit { requests, seconds: limit });
+    }
+    if one.groups.overflowed() {
+        add(LogsRead::TooManyGroups);
+    }
+    if one.slots.overflowed() {
+        add(LogsRead::TooLong);
+    }
+    all
+}

@@ -1,0 +1,211 @@
+//! From `LABEL=FILE` to files with a label and a format. Patterns (`*`, `?`, `[...]`) are expanded here too, since a
+//! shell leaves those behind a label alone.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use logs::format::config::Config;
+use logs::format::{Format, detect};
+use logs::read::{Head, Input, Source, head};
+use model::Finding;
+use model::doc::FormatDoc;
+use model::finding::{LogsRead, Subject};
+
+use crate::error::CliError;
+
+/// Files without a label are one group of this name.
+pub(super) const UNLABELLED: &str = "log";
+
+/// The source of a log's format.
+pub enum Formats {
+    /// One for all, as the user gave it.
+    Given(Arc<Format>),
+    /// By a server's configuration, and the name of the format in it where the user gave one.
+    Configured { file: PathBuf, config: Config, name: Option<String> },
+    /// By the lines of each file.
+    Detected,
+}
+
+impl Formats {
+    pub fn new(format: Option<&str>, config: Option<&Path>) -> Result<Formats, CliError> {
+        if let Some(file) = config {
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| CliError::data(format!("cannot read {}: {error}", file.display())))?;
+            let (config, name) = (Config::read(&text), format.map(str::to_owned));
+            return Ok(Formats::Configured { file: file.to_path_buf(), config, name });
+        }
+        let Some(text) = format else { return Ok(Formats::Detected) };
+        let format = Format::parse(text).map_err(|error| CliError::usage(format!("--format: {error}")))?;
+        Ok(Formats::Given(Arc::new(format)))
+    }
+
+    /// The format of a file, and how it was found. Fails when none fits; the error does not name the file.
+    pub(super) fn format_of(&self, name: &str, lines: &[Vec<u8>]) -> Result<(Arc<Format>, String), String> {
+        match self {
+            Formats::Given(format) => Ok((format.clone(), "given".to_owned())),
+            Formats::Configured { file, config, name: wanted } => {
+                let format = config.format_of(name, wanted.as_deref());
+                let format = format.map_err(|error| {
+                    let known = config.names().join(", ");
+                    let known = if known.is_empty() { known } else { format!(" (formats there: {known})") };
+                    format!("{}: {error}{known}", file.display())
+                })?;
+                Ok((Arc::new(format), format!("configuration {}", file.display())))
+            }
+            Formats::Detected => {
+                let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+                let found = detect::detect(&lines).map_err(|error| error.to_string())?;
+                Ok((Arc::new(found.format), format!("detected: {}", found.why)))
+            }
+        }
+    }
+}
+
+/// The logs to read, with what was found while opening them.
+#[derive(Default)]
+pub struct Chosen {
+    pub inputs: Vec<Input>,
+    pub formats: Vec<FormatDoc>,
+    /// Bytes of the files; missing where one of them is a stream.
+    pub bytes: Option<u64>,
+    /// Files that cannot be read, with the reason: the others are read all the same.
+    pub refused: Vec<String>,
+    /// Labels in the order in which they were first given.
+    pub labels: Vec<String>,
+    /// Files that are read twice, and formats that do not fit.
+    pub findings: Vec<Finding>,
+    /// Device and inode of each file, with the name under which it was first given.
+    seen: BTreeMap<(u64, u64), String>,
+}
+
+/// Every file that the arguments name, with its label and format.
+pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
+    let mut chosen = Chosen { bytes: Some(0), ..Chosen::default() };
+    for text in given {
+        let (label, place) = labelled(text)?;
+        if place == "-" {
+            chosen.bytes = None;
+            chosen.add(label, "-", Source::Stream(Box::new(std::io::stdin())), formats);
+            continue;
+        }
+        for path in expanded(place)? {
+            let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
+            chosen.bytes =
+                chosen.bytes.zip(size.as_ref().map(|about| about.len())).map(|(all, one)| all + one);
+            chosen.see(label, &path, size.as_ref());
+            chosen.add(label, &path.display().to_string(), Source::File(path), formats);
+        }
+    }
+    if chosen.inputs.is_empty() {
+        return Err(CliError::data(chosen.refused.join("\n       ")));
+    }
+    Ok(chosen)
+}
+
+impl Chosen {
+    /// Adds a finding for a file that was given before, under whatever name: its lines count twice.
+    fn see(&mut self, label: &str, path: &Path, about: Option<&std::fs::Metadata>) {
+        let Some(about) = about else { return };
+        let name = path.display().to_string();
+        match self.seen.entry((about.dev(), about.ino())) {
+            Entry::Vacant(place) => _ = place.insert(name),
+            Entry::Occupied(before) => {
+                let before = Some(before.get().clone()).filter(|before| *before != name);
+                let twice = LogsRead::FileTwice { name, before };
+                self.findings.push(Finding::new(twice).about(Subject::label(label)));
+            }
+        }
+    }
+
+    /// Adds a finding for a given format that has fewer fields than the lines.
+    fn fit(&mut self, label: &str, name: &str, format: &Format, lines: &[Vec<u8>]) {
+        let over = detect::overfull(format, lines);
+        if over > 0 {
+            let (name, of, format) = (name.to_owned(), lines.len(), format.text.clone());
+            let short = LogsRead::FormatShort { name, over, of, format };
+            self.findings.push(Finding::new(short).about(Subject::label(label)));
+        }
+    }
+
+    fn add(&mut self, label: &str, name: &str, source: Source, formats: &Formats) {
+        let opened = head(source);
+        let told =
+            opened.and_then(|Head { lines, source }| Ok((formats.format_of(name, &lines)?, lines, source)));
+        if !self.labels.iter().any(|known| known == label) {
+            self.labels.push(label.to_owned());
+        }
+        match told {
+            Ok(((format, how), lines, source)) => {
+                if !matches!(formats, Formats::Detected) {
+                    self.fit(label, name, &format, &lines);
+                }
+                self.formats.push(format_doc(name, &format, how));
+                self.inputs.push(Input { label: label.to_owned(), name: name.to_owned(), source, format });
+            }
+            Err(why) => self.refused.push(format!("{name}: {why}")),
+        }
+    }
+}
+
+/// The document of a file's format.
+pub(super) fn format_doc(file: &str, format: &Format, how: String) -> FormatDoc {
+    let time_step = format.step_ns.map(|ns| ns as f64 / 1e9);
+    FormatDoc { file: file.to_owned(), format: format.text.clone(), how, time_step }
+}
+
+/// The label before the first `=`, unless that is part of a path.
+pub(super) fn labelled(text: &str) -> Result<(&str, &str), CliError> {
+    match text.split_once('=') {
+        Some((label, place)) if !label.contains('/') && !Path::new(text).exists() => {
+            if label.is_empty() || place.is_empty() {
+                return Err(CliError::usage(format!("{text}: give LABEL=FILE, such as ssd=access.log")));
+            }
+            Ok((label, place))
+        }
+        _ => Ok((UNLABELLED, text)),
+    }
+}
+
+/// The files of a pattern in the order of their names; a name without one is itself, whether it is there or not.
+pub(super) fn expanded(place: &str) -> Result<Vec<PathBuf>, CliError> {
+    if !place.contains(['*', '?', '[']) || Path::new(place).exists() {
+        return Ok(vec![PathBuf::from(place)]);
+    }
+    let wrong = |what: String| CliError::usage(format!("{place}: {what}"));
+    let found = glob::glob(place).map_err(|error| wrong(error.to_string()))?;
+    let files: Vec<PathBuf> = found.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?;
+    if files.is_empty() {
+        return Err(CliError::data(format!("{place}: no file matches")));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_stand_before_the_first_equals_sign() {
+        assert_eq!(labelled("ssd=a.log").unwrap(), ("ssd", "a.log"));
+        assert_eq!(labelled("a=b=c").unwrap(), ("a", "b=c"));
+        assert_eq!(labelled("a.log").unwrap(), ("log", "a.log"));
+        assert_eq!(labelled("dir/x=y.log").unwrap(), ("log", "dir/x=y.log"));
+        assert!(labelled("=a.log").is_err() && labelled("a=").is_err());
+    }
+
+    #[test]
+    fn patterns_are_expanded_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b.log", "a.log", "c.txt"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let at = |name: &str| dir.path().join(name);
+        let found = expanded(at("*.log").to_str().unwrap()).unwrap();
+        assert_eq!(found, [at("a.log"), at("b.log")]);
+        assert!(expanded(at("*.gz").to_str().unwrap()).is_err());
+        assert_eq!(expanded("no/such").unwrap(), [PathBuf::from("no/such")]);
+    }
+}

@@ -1,0 +1,17 @@
+//! Access logs for `boxscore logs`: labels and formats of files, the document, and the stored run.
+//!
+//! The crate `logs` reads the lines.
+
+pub mod beside;
+pub mod cut;
+mod figures;
+pub mod follow;
+mod inputs;
+mod keep;
+pub mod mix;
+#[cfg(test)]
+mod proof;
+
+pub use figures::{Named, document, findings, groups};
+pub use inputs::{Chosen, Formats, choose};
+pub use keep::{Besides, keep, stored};

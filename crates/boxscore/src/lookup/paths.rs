@@ -1,0 +1,133 @@
+//! Paths of the store and of its reports, and the owner of new files under sudo.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use ::store::{Mode, Options, Store};
+
+use crate::cli::Global;
+use crate::error::CliError;
+
+const STORE: &str = "BOXSCORE_STORE";
+
+/// The database file: `--store`, `$BOXSCORE_STORE`, or the XDG data directory; never a temporary directory by default.
+pub fn store(global: &Global) -> Result<PathBuf, CliError> {
+    let given = global.store.clone().map(|path| ("--store", path));
+    // An empty variable counts as unset.
+    let set = || std::env::var_os(STORE).filter(|value| !value.is_empty()).map(|value| (STORE, value.into()));
+    if let Some((by, path)) = given.or_else(set) {
+        let text = path.display().to_string();
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Err(
+                CliError::usage("a PostgreSQL store is not supported yet").hint("name a database file")
+            );
+        }
+        if path.is_dir() {
+            let full = path.join("store.db");
+            return Err(CliError::usage(format!("{by} {text} is a directory; it names the database file"))
+                .hint(format!("say --store {}", full.display())));
+        }
+        return Ok(path);
+    }
+    data_dir().map(|dir| dir.join("store.db"))
+}
+
+/// Opens the store for reading.
+pub fn open(path: &Path) -> Result<Store, CliError> {
+    Store::open(path, Mode::ReadOnly).map_err(CliError::from)
+}
+
+/// Opens the store for writing, and makes it where it is not there yet.
+pub fn create(path: &Path) -> Result<Store, CliError> {
+    let options = Options { owner: owner(), ..Options::new(Mode::Create) };
+    Store::open_with(path, &options).map_err(CliError::from)
+}
+
+/// `boxscore` in the XDG data directory of the user, or of the user who called sudo.
+pub fn data_dir() -> Result<PathBuf, CliError> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(home) = sudo_home() {
+        return Ok(home.join(".local/share/boxscore"));
+    }
+    let base = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    base.map(|base| base.join("boxscore")).ok_or_else(|| {
+        CliError::data("neither HOME nor XDG_DATA_HOME is set, so there is no place for the store")
+            .hint("say --store FILE or set BOXSCORE_STORE")
+    })
+}
+
+/// The home of the user who called sudo, when that is not root.
+fn sudo_home() -> Option<PathBuf> {
+    let user = sys::files::invoking_user();
+    let name = user.name.filter(|_| user.by_sudo && user.uid != 0)?;
+    let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
+    let entry =
+        passwd.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
+    entry.get(5).map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Owner (user and group id) of new files: under sudo, the user who called it; else nobody in particular.
+pub fn owner() -> Option<(u32, u32)> {
+    let user = sys::files::invoking_user();
+    user.by_sudo.then_some((user.uid, user.gid))
+}
+
+/// Writes a file whole or not at all; under sudo it belongs to the user who called it.
+pub fn write(to: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    if to.exists() && !to.is_file() {
+        // A pipe or a device cannot be replaced.
+        let opened = std::fs::OpenOptions::new().write(true).open(to);
+        return opened
+            .and_then(|mut file| file.write_all(bytes))
+            .map_err(|error| CliError::data(format!("{}: {error}", to.display())));
+    }
+    sys::files::atomic_write(to, bytes, 0o644)?;
+    match owner() {
+        Some((uid, gid)) => {
+            sys::files::chown(to, uid, gid).map_err(|error| CliError::data(error.to_string()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The directory that a store's reports and test files go to: the one that it stands in.
+pub fn beside(store: &Path) -> PathBuf {
+    match store.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A path as people write it: `~` for the home directory.
+pub fn tilde(path: &Path) -> String {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    match home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
+/// A new folder under the system's temporary one, gone with everything in it when it is dropped.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Makes it; `word` becomes part of its name.
+    pub fn new(word: &str) -> Result<Scratch, CliError> {
+        let name = format!("boxscore-{word}-{}-{}", std::process::id(), sys::clock::now_ns());
+        let folder = std::env::temp_dir().join(name);
+        let made = std::fs::create_dir(&folder);
+        made.map_err(|error| CliError::data(format!("{}: {error}", folder.display())))?;
+        Ok(Scratch(folder))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing in it is kept; a folder that stays is temporary.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}

@@ -1,0 +1,501 @@
+//! Finds the data behind a name on the command line: runs, a label, a machine, a published machine, a file, a pasted
+//! line.
+//!
+//! `.` and labels pool the runs of the newest config class. A name that may mean several things is an error that lists
+//! them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use model::data::{Published, RunData, RunHead};
+use model::doc::MachineDoc;
+use model::fact::same_class;
+use model::{Fact, SeriesKey};
+use report::text::line::{self, Pasted};
+use store::{Filter, MachineSheet, Store, StoreError, Want, Which};
+use verdict::compare::SideOf;
+
+use crate::cli::Global;
+use crate::error::CliError;
+use crate::import::own;
+use crate::lookup::catalogue::PublishedMachine;
+use crate::lookup::ids::short;
+use crate::lookup::names::Machine;
+use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest, run_id};
+use crate::lookup::{catalogue, names, paths};
+use crate::out;
+
+/// Limit of the runs that are pooled, and of the earlier runs that the noise is taken from.
+const MOST_RUNS: usize = 20;
+
+/// The thing that a name refers to.
+enum Meaning {
+    Label(Vec<RunHead>),
+    Machine(Vec<RunHead>),
+    Run(Vec<RunHead>),
+    /// A machine without runs in the store.
+    Without(Machine),
+}
+
+impl Meaning {
+    fn heads(&self) -> &[RunHead] {
+        match self {
+            Meaning::Label(heads) | Meaning::Machine(heads) | Meaning::Run(heads) => heads,
+            Meaning::Without(_) => &[],
+        }
+    }
+
+    fn says(&self, name: &str) -> String {
+        match self {
+            Meaning::Label(_) => format!("the label {name}"),
+            Meaning::Machine(_) => format!("the machine {name}"),
+            Meaning::Run(_) => format!("the run {name}"),
+            Meaning::Without(machine) => machine.says(),
+        }
+    }
+}
+
+/// One side of a comparison, with its data.
+pub type Loaded = SideOf<RunData>;
+
+/// Refuses two sides that have the same runs and arm: a run does not differ from itself.
+pub fn distinct(loaded: &[Loaded]) -> Result<(), CliError> {
+    let ids = |one: &Loaded| -> BTreeSet<String> { one.runs.iter().map(|run| run.head.id.clone()).collect() };
+    for (at, one) in loaded.iter().enumerate().filter(|(_, one)| !one.runs.is_empty()) {
+        let same = |other: &&Loaded| other.arm == one.arm && ids(other) == ids(one);
+        if let Some(other) = loaded.iter().take(at).find(same) {
+            let runs: Vec<String> = ids(one).iter().map(|id| short(id).to_owned()).collect();
+            let what = if runs.len() == 1 { "the same run" } else { "the same runs" };
+            let text = format!("`{}` and `{}` are {what}: {}", other.name, one.name, runs.join(", "));
+            return Err(CliError::usage(text).hint("`boxscore history` lists the runs"));
+        }
+    }
+    Ok(())
+}
+
+/// Looks names up; reads a store's list of runs once.
+pub struct Resolver {
+    path: PathBuf,
+    store: Option<Store>,
+    heads: Vec<RunHead>,
+    machines: Vec<PublishedMachine>,
+    classes: HashMap<String, Vec<Fact>>,
+}
+
+impl Resolver {
+    /// A store that does not exist yet is no error: published machines and files need none.
+    pub fn new(global: &Global) -> Result<Resolver, CliError> {
+        let path = paths::store(global)?;
+        let store = if path.exists() { Some(paths::open(&path)?) } else { None };
+        Resolver::over(path, store)
+    }
+
+    fn over(path: PathBuf, store: Option<Store>) -> Result<Resolver, CliError> {
+        let heads = match &store {
+            Some(store) => store.heads(&Filter::default())?,
+            None => Vec::new(),
+        };
+        let machines = catalogue::machines()?;
+        Ok(Resolver { path, store, heads, machines, classes: HashMap::new() })
+    }
+
+    /// Fails when there is no store yet.
+    pub fn store(&self) -> Result<&Store, CliError> {
+        self.store.as_ref().ok_or_else(|| {
+            CliError::data(format!("there is no store at {}", self.path.display()))
+                .hint("`boxscore run --quick` measures this machine")
+        })
+    }
+
+    /// The reference machine that a run is set beside by default, if there is one.
+    pub fn reference(&mut self) -> Result<Option<Loaded>, CliError> {
+        reference_side(catalogue::reference()?)
+    }
+
+    /// Published machines with the figures that are wanted.
+    pub fn published(&self, wanted: impl Fn(&Published) -> bool) -> Vec<Loaded> {
+        let side = |machine: &PublishedMachine| {
+            let mut side = published_side(machine);
+            side.published.retain(&wanted);
+            side
+        };
+        self.machines.iter().map(side).filter(|side| !side.published.is_empty()).collect()
+    }
+
+    /// Runs of the other machines of a run's study.
+    pub fn siblings(&self, head: &RunHead) -> Vec<String> {
+        let others = self.heads.iter().filter(|other| other.study == head.study && other.id != head.id);
+        others.map(|other| other.id.clone()).collect()
+    }
+
+    /// Loads the data that a name refers to. Fails when the name is unknown or ambiguous.
+    pub fn resolve(&mut self, name: &str) -> Result<Loaded, CliError> {
+        if line::is_line(name) {
+            let pasted = line::parse(name, instruments::cards())?;
+            return Ok(pasted_side(&pasted));
+        }
+        if let Some(back) = latest(name)? {
+            let head = nth_latest(&self.heads, back)?.clone();
+            return self.pool(name, &[head], None);
+        }
+        if name == "." {
+            return self.this_machine();
+        }
+        if Path::new(name).is_file() {
+            let known = |head: &RunHead| head.label.as_deref() == Some(name) || head.machine == name;
+            if self.heads.iter().any(known) {
+                return Err(ambiguous(
+                    name,
+                    [format!("the file {name}"), format!("the label or machine {name}")].into_iter(),
+                )
+                .hint(format!("write ./{name} for the file, or the run's id")));
+            }
+            return file_side(name);
+        }
+        self.named(name)
+    }
+
+    /// The run's arms, when the name is one run with several.
+    pub fn arms(&mut self, name: &str) -> Result<Vec<Loaded>, CliError> {
+        let whole = self.resolve(name)?;
+        let [run] = whole.runs.as_slice() else { return Ok(vec![whole]) };
+        let arms: Vec<String> = run.plan.arms.iter().map(|arm| arm.name.clone()).collect();
+        if arms.len() > 1 {
+            let side = |arm: &String| Loaded { name: arm.clone(), arm: Some(arm.clone()), ..whole.clone() };
+            return Ok(arms.iter().map(side).collect());
+        }
+        let study = run.head.study.clone();
+        let mut siblings: Vec<RunHead> =
+            self.heads.iter().filter(|head| head.study == study).cloned().collect();
+        // In the order of the plan, whose first machine is the base, whichever began first.
+        let machines = &run.plan.machines;
+        siblings.sort_by_key(|head| machines.iter().position(|via| via.name == head.machine));
+        let (whole, cut): (Vec<RunHead>, Vec<RunHead>) = siblings.into_iter().partition(is_whole);
+        for head in &cut {
+            out::say(&format!("note: {} is left out: {}", candidate(head), head.status.word()));
+        }
+        whole.iter().map(|head| self.pool(&head.machine, std::slice::from_ref(head), None)).collect()
+    }
+
+    fn this_machine(&mut self) -> Result<Loaded, CliError> {
+        let (name, heads) = self.runs_here()?;
+        self.pool(&name, &heads, None)
+    }
+
+    /// The name of this machine in the store, and its runs.
+    fn runs_here(&self) -> Result<(String, Vec<RunHead>), CliError> {
+        let (machine, _) = names::this();
+        let heads: Vec<RunHead> =
+            self.heads.iter().filter(|head| head.machine_id == machine.id).cloned().collect();
+        match heads.last() {
+            Some(last) if heads.iter().any(is_whole) => Ok((last.machine.clone(), heads)),
+            _ => Err(CliError::data("this machine has no complete run in the store")
+                .hint("`boxscore run --quick` measures it in 2 minutes")),
+        }
+    }
+
+    /// The runs that a name means, oldest first: every run of a label, a machine's runs of its newest configuration
+    /// (`.` is this machine), or one run.
+    pub fn run_ids(&mut self, name: &str) -> Result<Vec<String>, CliError> {
+        let store = self.store()?;
+        if latest(name)?.is_some() {
+            return run_id(name, store).map(|id| vec![id]);
+        }
+        let (name, heads) = match name {
+            "." => self.runs_here()?,
+            _ => match self.meaning(name)? {
+                Meaning::Label(heads) | Meaning::Run(heads) => return Ok(ids_of(&heads)),
+                Meaning::Machine(heads) => (name.to_owned(), heads),
+                Meaning::Without(machine) => {
+                    return Err(CliError::data(format!("{} has no run in the store", machine.says()))
+                        .hint(format!("`boxscore inspect {name}` and `boxscore compare . {name}` know it")));
+                }
+            },
+        };
+        self.chosen(&name, &heads).map(|(_, ids)| ids)
+    }
+
+    /// A label, a machine, a published machine, a run, or a run and its arm.
+    fn named(&mut self, name: &str) -> Result<Loaded, CliError> {
+        let (of_run, arm) = match name.split_once('/') {
+            // Labels and machines of a study may have a slash of their own.
+            Some((run, arm)) if !arm.is_empty() && !self.is_whole_name(name) => (run, Some(arm.to_owned())),
+            _ => (name, None),
+        };
+        match self.meaning(of_run)? {
+            Meaning::Label(heads) | Meaning::Machine(heads) | Meaning::Run(heads) => {
+                self.pool(name, &heads, arm)
+            }
+            Meaning::Without(machine) => {
+                let sheets = self.sheets()?;
+                self.without_runs(&machine, &sheets)?.ok_or_else(|| self.unknown(name))
+            }
+        }
+    }
+
+    fn is_whole_name(&self, name: &str) -> bool {
+        self.heads.iter().any(|head| {
+            head.label.as_deref() == Some(name) || head.machine_id == name || head.machine == name
+        })
+    }
+
+    fn sheets(&self) -> Result<Vec<MachineSheet>, CliError> {
+        match &self.store {
+            Some(store) => store.sheets().map_err(CliError::from),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The one thing that a name means.
+    fn meaning(&self, name: &str) -> Result<Meaning, CliError> {
+        let by = |fits: &dyn Fn(&RunHead) -> bool| -> Vec<RunHead> {
+            self.heads.iter().filter(|head| fits(head)).cloned().collect()
+        };
+        let labelled = by(&|head| head.label.as_deref() == Some(name));
+        let known = names::all(name, &self.heads, &self.sheets()?, &self.machines);
+        let measured = |head: &RunHead| {
+            known.iter().any(|one| matches!(one, Machine::Measured(machine) if machine.id == head.machine_id))
+        };
+        let machine = by(&measured);
+        let id = self.id(name, labelled.is_empty() && known.is_empty())?;
+        let one = by(&|head| Some(&head.id) == id.as_ref());
+        // A machine's runs under a label that is its name are all meant.
+        let labelled = match labelled.iter().all(|head| machine.iter().any(|own| own.id == head.id)) {
+            true => Vec::new(),
+            false => labelled,
+        };
+        let same = |a: &[RunHead], b: &[RunHead]| a.iter().map(|h| &h.id).eq(b.iter().map(|h| &h.id));
+        let mut meanings: Vec<Meaning> = Vec::new();
+        for meaning in [Meaning::Label(labelled), Meaning::Machine(machine), Meaning::Run(one)] {
+            let known = meanings.iter().any(|known| same(known.heads(), meaning.heads()));
+            if !meaning.heads().is_empty() && !known {
+                meanings.push(meaning);
+            }
+        }
+        // A sheet has no figures: beside runs of the same name it is not meant here.
+        let beside = !meanings.is_empty();
+        let others = known.into_iter().filter(|one| match one {
+            Machine::This(..) | Machine::Measured(_) => false,
+            Machine::Sheet(_) => !beside,
+            Machine::Published(_) | Machine::Reference(_) => true,
+        });
+        meanings.extend(others.map(Meaning::Without));
+        if meanings.len() > 1 {
+            return Err(ambiguous(name, meanings.iter().map(|meaning| meaning.says(name))));
+        }
+        meanings.pop().ok_or_else(|| self.unknown(name))
+    }
+
+    /// A machine that the store has no run of.
+    fn without_runs(&self, machine: &Machine, sheets: &[MachineSheet]) -> Result<Option<Loaded>, CliError> {
+        match machine {
+            Machine::This(..) | Machine::Measured(_) => Ok(None),
+            Machine::Sheet(of) => Ok(sheets.iter().find(|sheet| sheet.id == of.id).map(sheet_side)),
+            Machine::Published(of) => {
+                Ok(self.machines.iter().find(|machine| machine.name == *of).map(published_side))
+            }
+            Machine::Reference(of) => reference_side(catalogue::reference_named(of)?),
+        }
+    }
+
+    /// The run that an id or its beginning means; several are an error only where nothing else is meant.
+    fn id(&self, name: &str, alone: bool) -> Result<Option<String>, CliError> {
+        let Some(store) = &self.store else { return Ok(None) };
+        match store.resolve(name) {
+            Ok(id) => Ok(Some(id)),
+            Err(StoreError::NoRun { .. }) => Ok(None),
+            Err(StoreError::Ambiguous { .. }) if !alone => Ok(None),
+            Err(error) => Err(CliError::from(error)),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> CliError {
+        let labels = self.heads.iter().filter_map(|head| head.label.as_deref());
+        let machines = self.heads.iter().map(|head| head.machine.as_str());
+        let published = self.machines.iter().map(|machine| machine.name.as_str());
+        let error = CliError::data(format!("no run, label, machine or file is called `{name}`"));
+        let others: Vec<&str> = catalogue::references().into_iter().chain(published).collect();
+        let hint = format!("{}; others' machines: {}", known_names(&self.heads), others.join(", "));
+        error.hint(hint).did_you_mean(name, labels.chain(machines).chain(others).chain(["latest"]))
+    }
+
+    /// The complete runs among these that share the newest one's machine and config class, loaded.
+    fn pool(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
+        let (newest, ids) = self.chosen(name, heads)?;
+        self.load(name, &newest, &ids, arm)
+    }
+
+    /// The newest complete run, and the ids of those that count with it, oldest first.
+    fn chosen(&mut self, name: &str, heads: &[RunHead]) -> Result<(RunHead, Vec<String>), CliError> {
+        let whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
+        let Some(newest) = whole.last().cloned() else {
+            let state = heads.last().map_or("missing", |head| head.status.word());
+            return Err(CliError::data(format!("`{name}` has no complete run: it is {state}"))
+                .hint("`boxscore resume` completes an interrupted run"));
+        };
+        if whole.iter().any(|head| head.machine_id != newest.machine_id) {
+            return Err(ambiguous(name, whole.iter().map(candidate)));
+        }
+        let class = self.class(&newest)?;
+        let mut chosen: Vec<String> = Vec::new();
+        for head in whole.iter().rev() {
+            if chosen.len() < MOST_RUNS && same_class(&class, &self.class(head)?) {
+                chosen.push(head.id.clone());
+            }
+        }
+        chosen.reverse();
+        Ok((newest, chosen))
+    }
+
+    fn load(
+        &mut self,
+        name: &str,
+        newest: &RunHead,
+        chosen: &[String],
+        arm: Option<String>,
+    ) -> Result<Loaded, CliError> {
+        let store = self.store()?;
+        let want = Want { series: Which::All, telemetry: false, rest: true };
+        let load = |id: &String| store.load_with(id, want).map_err(CliError::from);
+        let runs: Vec<RunData> = chosen.iter().map(load).collect::<Result<_, _>>()?;
+        if let (Some(arm), Some(run)) = (&arm, runs.last())
+            && !run.plan.arms.iter().any(|known| known.name == *arm)
+        {
+            let known: Vec<&str> = run.plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+            return Err(CliError::data(format!("run {} has no arm `{arm}`", short(&newest.id)))
+                .hint(format!("its arms: {}", known.join("; "))));
+        }
+        let earlier = self.earlier(newest, chosen, &runs)?;
+        let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
+        let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
+        let (price, watts) = (newest.price.clone(), newest.watts);
+        Ok(Loaded { runs, earlier, arm, facts, price, watts, ..Loaded::new(name, machine) })
+    }
+
+    /// Other runs of the same machine and configuration, from which the noise between runs is estimated.
+    pub fn earlier(
+        &mut self,
+        newest: &RunHead,
+        chosen: &[String],
+        runs: &[RunData],
+    ) -> Result<Vec<RunData>, CliError> {
+        let class = self.class(newest)?;
+        let of_machine: Vec<RunHead> = (self.heads.iter().rev())
+            .filter(|head| {
+                head.machine_id == newest.machine_id && is_whole(head) && !chosen.contains(&head.id)
+            })
+            .cloned()
+            .collect();
+        let mut ids = Vec::new();
+        for head in &of_machine {
+            if ids.len() < MOST_RUNS && same_class(&class, &self.class(head)?) {
+                ids.push(head.id.clone());
+            }
+        }
+        let mut keys: Vec<SeriesKey> =
+            runs.iter().flat_map(|run| run.rows().map(|series| series.key.clone())).collect();
+        keys.sort();
+        keys.dedup();
+        let store = self.store()?;
+        store.load_rows(&ids, &keys).map_err(CliError::from)
+    }
+
+    /// The facts of a run's config class; equal hashes have equal facts.
+    fn class(&mut self, head: &RunHead) -> Result<Vec<Fact>, CliError> {
+        if let Some(facts) = self.classes.get(&head.config_class) {
+            return Ok(facts.clone());
+        }
+        let store = self.store()?;
+        let facts = store.class_facts(&head.id)?;
+        self.classes.insert(head.config_class.clone(), facts.clone());
+        Ok(facts)
+    }
+}
+
+fn published_side(machine: &PublishedMachine) -> Loaded {
+    Loaded {
+        published: machine.figures.clone(),
+        facts: machine.facts.clone(),
+        price: machine.price.clone(),
+        watts: machine.watts,
+        source: Some(machine.study.clone()),
+        ..Loaded::new(&machine.name, MachineDoc { id: String::new(), name: machine.name.clone() })
+    }
+}
+
+/// A machine that is known from a sheet only: facts, and no figures.
+fn sheet_side(sheet: &MachineSheet) -> Loaded {
+    let machine = MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() };
+    Loaded {
+        facts: sheet.facts.clone(),
+        source: Some(sheet.source.clone()),
+        ..Loaded::new(&sheet.name, machine)
+    }
+}
+
+/// A pasted line has intervals but no samples: its figures are points.
+fn pasted_side(pasted: &Pasted) -> Loaded {
+    let figure = |row: &line::PastedRow| Published {
+        study: Published::PASTED.to_owned(),
+        machine: pasted.name.clone(),
+        key: SeriesKey {
+            instrument: row.instrument.clone(),
+            metric: row.metric.clone(),
+            unit: row.unit,
+            params: row.params.clone(),
+            arm: String::new(),
+            definition: row.definition,
+        },
+        better: row.better,
+        value: row.value,
+        low: row.low,
+        high: row.high,
+        bounds: "95 % interval".to_owned(),
+        note: String::new(),
+    };
+    Loaded {
+        published: pasted.rows.iter().map(figure).collect(),
+        source: Some("a pasted line".to_owned()),
+        ..Loaded::new(&pasted.name, MachineDoc { id: String::new(), name: pasted.name.clone() })
+    }
+}
+
+/// An exported file, or another store (its newest machine).
+fn file_side(name: &str) -> Result<Loaded, CliError> {
+    let path = Path::new(name);
+    let head = std::fs::File::open(path)
+        .and_then(|mut file| {
+            let mut magic = [0u8; 15];
+            std::io::Read::read(&mut file, &mut magic).map(|count| magic[..count].to_vec())
+        })
+        .map_err(|error| CliError::data(format!("{name}: {error}")))?;
+    if head == b"SQLite format 3" {
+        let mut other = Resolver::over(path.to_owned(), Some(paths::open(path)?))?;
+        let newest = nth_latest(&other.heads, 0)?.clone();
+        let same: Vec<RunHead> =
+            other.heads.iter().filter(|head| head.machine_id == newest.machine_id).cloned().collect();
+        return other.pool(&newest.machine, &same, None);
+    }
+    let runs = own::read(path)?;
+    of_runs(runs, name)
+}
+
+/// A reference machine under its name.
+fn reference_side(reference: Option<(String, Vec<RunData>)>) -> Result<Option<Loaded>, CliError> {
+    let side = |(name, runs): (String, _)| of_runs(runs, &name).map(|loaded| Loaded { name, ..loaded });
+    reference.map(side).transpose()
+}
+
+/// A side made of runs that stand in no store.
+pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
+    let Some(newest) = runs.last().map(|run| run.head.clone()) else {
+        return Err(CliError::data(format!("{name}: no run in it")));
+    };
+    let runs: Vec<RunData> =
+        runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id).collect();
+    let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
+    let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
+    let called = newest.label.clone().unwrap_or_else(|| newest.machine.clone());
+    let (price, watts) = (newest.price.clone(), newest.watts);
+    Ok(Loaded { price, watts, runs, facts, ..Loaded::new(&called, machine) })
+}

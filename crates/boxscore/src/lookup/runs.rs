@@ -1,0 +1,116 @@
+//! Finds runs by name: `latest`, `latest~N`, an id or its beginning, or a label. For machines see `names`.
+
+use model::data::{RunHead, Status};
+use store::{Filter, Store, StoreError};
+
+use crate::error::CliError;
+use crate::lookup::ids::short;
+use crate::out;
+
+/// The id of the run that a name means: `latest`, `latest~N`, an id or its beginning, or a label of one run.
+pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
+    let heads = store.heads(&Filter::default())?;
+    if let Some(back) = latest(name)? {
+        return nth_latest(&heads, back).map(|head| head.id.clone());
+    }
+    let labelled: Vec<&RunHead> = heads.iter().filter(|head| head.label.as_deref() == Some(name)).collect();
+    match labelled.as_slice() {
+        [] => store.resolve(name).map_err(|error| match error {
+            StoreError::NoRun { .. } => CliError::from(error).hint(known_names(&heads)),
+            other => CliError::from(other),
+        }),
+        [head] => Ok(head.id.clone()),
+        many => Err(ambiguous(name, many.iter().map(|head| candidate(head)))),
+    }
+}
+
+/// One run to show. Of a label that several runs of one machine have it is the newest complete one, and a note says so.
+pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
+    let labelled = labelled(name, store)?;
+    let newest = labelled.iter().rfind(|head| is_whole(head)).or(labelled.last());
+    match newest {
+        Some(newest) if labelled.len() > 1 => {
+            if labelled.iter().any(|head| head.machine_id != newest.machine_id) {
+                return Err(ambiguous(name, labelled.iter().map(candidate)));
+            }
+            out::say(&format!(
+                "note: {} runs have the label {name}; this is the newest: {} (`boxscore history --label` lists them)",
+                labelled.len(),
+                short(&newest.id)
+            ));
+            Ok(newest.id.clone())
+        }
+        _ => run_id(name, store),
+    }
+}
+
+/// The runs of a label; `latest` is no label.
+fn labelled(name: &str, store: &Store) -> Result<Vec<RunHead>, CliError> {
+    if latest(name)?.is_some() {
+        return Ok(Vec::new());
+    }
+    store.heads(&Filter { label: Some(name.to_owned()), ..Filter::default() }).map_err(CliError::from)
+}
+
+pub fn ids_of(heads: &[RunHead]) -> Vec<String> {
+    heads.iter().map(|head| head.id.clone()).collect()
+}
+
+pub fn known_names(heads: &[RunHead]) -> String {
+    match heads.last() {
+        Some(_) => "`boxscore history` lists the runs; `latest` and `latest~1` work too".to_owned(),
+        None => "the store is empty: `boxscore run --quick` measures this machine".to_owned(),
+    }
+}
+
+/// `latest` is 0, `latest~N` is N.
+pub fn latest(name: &str) -> Result<Option<usize>, CliError> {
+    let Some(rest) = name.strip_prefix("latest") else { return Ok(None) };
+    match rest.strip_prefix('~') {
+        None if rest.is_empty() => Ok(Some(0)),
+        None => Ok(None),
+        Some(number) => number.parse().map(Some).map_err(|_| {
+            CliError::usage(format!("`{name}`: a number must follow latest~"))
+                .hint("latest~1 is the one before")
+        }),
+    }
+}
+
+/// True for a run that can be compared: complete, or faulty with at least one good measured take.
+pub fn is_whole(head: &RunHead) -> bool {
+    match head.status {
+        Status::Complete => true,
+        Status::Faulty => head.measured > 0,
+        Status::Running | Status::Interrupted => false,
+    }
+}
+
+pub fn nth_latest(heads: &[RunHead], back: usize) -> Result<&RunHead, CliError> {
+    let whole: Vec<&RunHead> = heads.iter().filter(|head| is_whole(head)).collect();
+    let found = whole.len().checked_sub(back + 1).and_then(|index| whole.get(index).copied());
+    found.ok_or_else(|| {
+        let cut = heads.iter().any(|head| head.status == Status::Interrupted);
+        let name = if back == 0 { "latest".to_owned() } else { format!("latest~{back}") };
+        let hint = match cut {
+            true => "`boxscore resume` completes an interrupted run; `boxscore history` lists the runs",
+            false => "`boxscore run --quick` measures this machine; `boxscore history` lists the runs",
+        };
+        let have = match whole.len() {
+            0 => "no complete run".to_owned(),
+            1 => "1 complete run".to_owned(),
+            many => format!("{many} complete runs"),
+        };
+        CliError::data(format!("the store has {have}, so no `{name}`")).hint(hint)
+    })
+}
+
+pub fn candidate(head: &RunHead) -> String {
+    let label = head.label.as_ref().map(|label| format!(" [{label}]")).unwrap_or_default();
+    format!("run {} of {}{label}", short(&head.id), head.machine)
+}
+
+pub fn ambiguous(name: &str, candidates: impl Iterator<Item = String>) -> CliError {
+    let list: Vec<String> = candidates.collect();
+    CliError::data(format!("`{name}` may mean any of {}: {}", list.len(), list.join("; ")))
+        .hint("give the run's id, or a label that only one machine has")
+}

@@ -1,0 +1,159 @@
+//! The time of a run: how many takes of each figure, until when, and which cells that leaves time for. Seconds.
+
+use model::params::parse_span;
+use model::plan::{Level, Takes};
+use model::{Cell, Role, card};
+
+use super::choice::is_telemetry_alone;
+use crate::cli::run::RunArgs;
+use crate::error::CliError;
+
+const QUICK_BUDGET: f64 = 110.0;
+/// Of instruments that the user named: the command ends within 3 minutes.
+const QUICK_NAMED_BUDGET: f64 = 165.0;
+const DEFAULT_BUDGET: f64 = 570.0;
+const TARGET: f64 = 0.02;
+const QUICK_SITTINGS: u32 = 3;
+const SITTINGS: u32 = 5;
+/// Takes without which a figure has no interval.
+const LEAST_TAKES: f64 = 6.0;
+/// Time to start servers and to make their content.
+const SETTING_UP: f64 = 20.0;
+
+/// How many takes a figure gets, and how many seconds the run may last. Fails when --target or --for is malformed.
+pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliError> {
+    let target = match &args.target {
+        None => TARGET,
+        Some(text) => share("--target", text)?,
+    };
+    let takes = match args.takes {
+        Some(n) => Takes::Fixed(n),
+        None => Takes::Adaptive { quick: args.quick, target },
+    };
+    let budget = match (&args.span, level) {
+        (Some(text), _) => Some(parse_span(text).ok_or_else(|| {
+            CliError::usage(format!("--for {text}: not a duration")).hint("write it as 90s, 10m or 24h")
+        })?),
+        (None, _) if args.takes.is_some() => None,
+        (None, Level::Quick) => Some(QUICK_BUDGET),
+        (None, Level::Named) if args.quick => Some(QUICK_NAMED_BUDGET),
+        (None, Level::Default) => Some(DEFAULT_BUDGET),
+        // One run of a command may take longer than any budget of ours.
+        (None, Level::Named) if args.cmd.is_none() && !is_telemetry_alone(args) => Some(DEFAULT_BUDGET),
+        (None, _) => None,
+    };
+    if is_telemetry_alone(args) && budget.is_none() {
+        return Err(
+            CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
+        );
+    }
+    Ok((takes, budget))
+}
+
+/// A share that a flag was given.
+pub fn share(flag: &str, text: &str) -> Result<f64, CliError> {
+    parse_share(text).ok_or_else(|| {
+        CliError::usage(format!("{flag} {text}: not a share")).hint("write it as 2% or 0.02, above 0")
+    })
+}
+
+/// `2%` or `0.02`.
+fn parse_share(text: &str) -> Option<f64> {
+    let (number, scale) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let share = number.parse::<f64>().ok()? / scale;
+    (share.is_finite() && share > 0.0 && share < 10.0).then_some(share)
+}
+
+/// Time of one take of a cell, as far as its parameters tell.
+fn seconds(cell: &Cell) -> Option<f64> {
+    instruments::find(&cell.instrument)?.take_seconds(&cell.params)
+}
+
+/// Says so where a budget has no time for as many takes as a figure with an interval needs.
+pub fn short_of_time(
+    cells: &[Cell],
+    arms: usize,
+    takes: &Takes,
+    warm_ups: u32,
+    budget: f64,
+) -> Option<String> {
+    let takes = match takes {
+        Takes::Fixed(count) => f64::from(*count),
+        Takes::Adaptive { .. } => LEAST_TAKES,
+    };
+    let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
+    let needed = known.iter().sum::<f64>() * (takes + f64::from(warm_ups)) * arms.max(1) as f64;
+    let span = |seconds: f64| model::format::duration(seconds.ceil());
+    (needed > budget).then(|| {
+        format!(
+            "{} of {} need about {} with the warm-up, and there are {}: expect fewer takes and wider intervals, or \
+             give it more with --for",
+            if takes > 1.0 { format!("{takes} takes") } else { "one take".to_owned() },
+            model::format::count(known.len() * arms.max(1), "load"),
+            span(needed),
+            span(budget)
+        )
+    })
+}
+
+/// The cells that a budget has time for with the fewest takes that give an interval, and a note on the others; the last
+/// ones go first.
+pub fn kept(mut cells: Vec<Cell>, arms: usize, budget: Option<f64>) -> (Vec<Cell>, Option<String>) {
+    let Some(budget) = budget else { return (cells, None) };
+    let all = cells.len();
+    // What has no duration of its own is left as it is.
+    let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
+    let mut total = known.iter().sum::<f64>() * LEAST_TAKES * arms.max(1) as f64 + SETTING_UP;
+    while total > budget && cells.len() > 1 {
+        let Some(last) = cells.iter().rposition(|cell| seconds(cell).is_some()) else { break };
+        let cell = cells.remove(last);
+        total -= seconds(&cell).unwrap_or(0.0) * LEAST_TAKES * arms.max(1) as f64;
+    }
+    let gone = all - cells.len();
+    let said = (gone > 0).then(|| {
+        format!(
+            "{gone} of {} are left out for want of time: give it more with --for, or leave out --quick",
+            model::format::count(all, "load")
+        )
+    });
+    (cells, said)
+}
+
+/// Parts of a run before each of which everything is prepared anew. Telemetry alone prepares nothing, and each take of
+/// a command of the user's is a process of its own.
+pub fn sittings(args: &RunArgs) -> u32 {
+    let usual = match (&args.cmd, args.quick) {
+        (Some(_), _) => 1,
+        (None, true) => QUICK_SITTINGS,
+        (None, false) => SITTINGS,
+    };
+    if is_telemetry_alone(args) { 1 } else { args.sittings.unwrap_or(usual) }
+}
+
+/// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before.
+pub fn warm_up(args: &RunArgs, cells: &[Cell]) -> u32 {
+    let role = |cell: &Cell| card::find(instruments::cards(), &cell.instrument).map(|card| card.role);
+    let is_load = |cell: &Cell| role(cell).is_some_and(|role| role != Role::Plain);
+    u32::from(!(args.quick && !cells.is_empty() && cells.iter().all(is_load)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_shares() {
+        assert_eq!(parse_span("90s"), Some(90.0));
+        assert_eq!(parse_span("1h30m"), Some(5400.0));
+        assert_eq!(parse_span("24h"), Some(86400.0));
+        assert_eq!(parse_span("10"), Some(10.0));
+        assert_eq!(parse_span("10 parsecs"), None);
+        assert_eq!(parse_span("-1s"), None);
+        assert_eq!(parse_share("2%"), Some(0.02));
+        assert_eq!(parse_share("0.02"), Some(0.02));
+        assert_eq!(parse_share("0"), None);
+    }
+}

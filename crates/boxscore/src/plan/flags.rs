@@ -1,0 +1,133 @@
+//! The settings that the options of cards stand for.
+
+use model::plan::FAR;
+use model::{Card, Flag, Means, Params};
+
+use super::children;
+use super::mixes::{self, Named};
+use super::setting::{Scope, Setting};
+use crate::cli::run::RunArgs;
+use crate::error::CliError;
+
+/// The settings that the options mean for the chosen cards, and the mix that one names. Fails when a value is malformed
+/// or a file cannot be read.
+pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<(Vec<Setting>, Option<Named>), CliError> {
+    let (mut settings, mut mix) = (Vec::new(), None);
+    for (long, values) in args.given.iter() {
+        let owners: Vec<(&Card, &Flag)> =
+            chosen.iter().filter_map(|card| Some((*card, card.flag(long)?))).collect();
+        let Some((_, first)) = owners.first() else { continue };
+        if owners.iter().any(|(_, flag)| flag.says != first.says) {
+            let mut families: Vec<&str> = owners.iter().map(|(card, _)| card.family.name()).collect();
+            families.dedup();
+            let error =
+                CliError::usage(format!("--{long} is ambiguous: {} define it", families.join(" and ")));
+            return Err(error.hint("--set INSTRUMENT.PARAMETER=VALUE says it of one instrument"));
+        }
+        if let Some((other, why)) = first.needs.filter(|(other, _)| !args.given.has(other)) {
+            let error = CliError::usage(format!("--{long} needs --{other}: {why}"));
+            return Err(with_example(error, long));
+        }
+        match first.means {
+            Means::Profile => {}
+            Means::Tests => settings.extend(tests(values, chosen)),
+            _ => {
+                for value in values {
+                    settings.extend(meanings(args, &owners, value, &mut mix)?);
+                }
+            }
+        }
+    }
+    Ok((settings, mix))
+}
+
+/// The settings of the picked tests; all tests of an instrument together set nothing.
+fn tests(values: &[String], chosen: &[&'static Card]) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for card in chosen {
+        let mut picked: Vec<_> =
+            card.tests.iter().filter(|test| values.contains(&test.name.to_owned())).collect();
+        let Some(test) = picked.pop().filter(|_| picked.is_empty()) else { continue };
+        let scope = Scope::Instrument(card.name.to_owned());
+        let fixed = Params::parse(test.params).unwrap_or_default();
+        let setting = |(key, value): (&String, &String)| {
+            Setting::new(&format!("--test {}", test.name), scope.clone(), key, value)
+        };
+        settings.extend(fixed.0.iter().map(setting));
+    }
+    settings
+}
+
+/// The meaning of a value for the cards of each family. Fails when it has none for any of them.
+fn meanings(
+    args: &RunArgs,
+    owners: &[(&Card, &Flag)],
+    value: &str,
+    mix: &mut Option<Named>,
+) -> Result<Vec<Setting>, CliError> {
+    let (mut settings, mut errors) = (Vec::new(), Vec::new());
+    for (card, flag) in owners {
+        match meaning(args, flag, value, mix) {
+            Ok((flag, pairs)) => {
+                let of = |(key, value): (&str, String)| {
+                    Setting::new(&flag, Scope::Family(card.family), key, &value)
+                };
+                let new: Vec<Setting> =
+                    pairs.into_iter().map(of).filter(|setting| !settings.contains(setting)).collect();
+                settings.extend(new);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    match errors.into_iter().next() {
+        Some(error) if settings.is_empty() => Err(error),
+        _ => Ok(settings),
+    }
+}
+
+/// An option as it is named in errors, and the parameters that it stands for.
+fn meaning(
+    args: &RunArgs,
+    flag: &Flag,
+    value: &str,
+    mix: &mut Option<Named>,
+) -> Result<(String, model::flags::Settings), CliError> {
+    let long = flag.long;
+    let named = format!("--{long} {value}");
+    let pairs = match flag.means {
+        Means::Param(key) => vec![(key, value.to_owned())],
+        Means::Each(key) => vec![(key, value.split(',').map(str::trim).collect::<Vec<_>>().join("|"))],
+        Means::Path(key) => {
+            // The far end is asked from another directory than this one.
+            let path =
+                std::path::absolute(value).map_err(|error| CliError::data(format!("{named}: {error}")))?;
+            let path = path.display().to_string();
+            return Ok((format!("--{long} {path}"), vec![(key, path)]));
+        }
+        Means::Read(read) => read(value).map_err(|why| CliError::usage(format!("{named}: {why}")))?,
+        Means::Child(key) => {
+            let child = children::child(&format!("--{long}"), value, FAR.to_owned())?;
+            return Ok((format!("--{long} {}", child.called()), vec![(key, child.name)]));
+        }
+        Means::Mix { name, content: (key, mixed), unless } => {
+            if mix.is_none() {
+                *mix = Some(mixes::read(&format!("--{long}"), value.as_ref())?);
+            }
+            let mix = mix.iter().map(|mix| (name, mix.name.clone()));
+            let content = (!args.given.has(unless)).then(|| (key, mixed.to_owned()));
+            mix.chain(content).collect()
+        }
+        Means::Profile | Means::Tests => Vec::new(),
+    };
+    Ok((named, pairs))
+}
+
+/// With a command line of a card that has the option.
+fn with_example(error: CliError, long: &str) -> CliError {
+    let flag = format!("--{long} ");
+    let mut examples = instruments::cards().iter().flat_map(|card| card.examples);
+    match examples.find(|example| example.command.contains(&flag)) {
+        Some(example) => error.hint(example.command),
+        None => error,
+    }
+}

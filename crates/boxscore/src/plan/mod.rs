@@ -1,0 +1,112 @@
+//! From the command line to a plan. It knows the cards, the number of CPUs and the NUMA nodes; of this machine it asks
+//! only whether it can carry out what the user asked for, and only where it is to be measured here.
+//!
+//! The stages, in an order in which each needs what those before it found:
+//! 1. `choice`: which instruments. An option can mean something only to a card that is measured.
+//! 2. `settings` (with `flags` and `mixes`): every parameter that the command line fixes, read once, for every arm or
+//!    for one of them.
+//! 3. `cells`: the parameter sets of each card with the settings laid over them, and the server of each named. Sets
+//!    that the arms make equal are merged after it is known that each setting has an effect.
+//! 4. `fits`: cells that only a setting makes impossible here are left out or refused.
+//! 5. `budget`: how many takes, until when; the last cells are dropped where a quick run has no time for them. It comes
+//!    after `fits`, so that no time is kept for what cannot run.
+//! 6. `profile` and `children`: what is measured beside, and where. Both name cells or cards, so the cells must be
+//!    final.
+
+mod budget;
+mod cells;
+mod children;
+mod choice;
+mod command;
+mod fits;
+mod flags;
+mod host;
+pub mod mixes;
+mod profile;
+mod read;
+mod setting;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use model::plan::{Level, PLAN_VERSION};
+use model::{Card, Plan};
+
+pub use budget::share;
+pub use host::Host;
+pub use model::params::parse_span;
+pub use read::{fake, read};
+
+use crate::cli::run::RunArgs;
+use crate::error::CliError;
+use settings::Settings;
+
+const TAKE_SECONDS: f64 = 0.05;
+
+/// The plan that the arguments ask for, and notes for the user. Fails when they contradict each other or the cards, or
+/// cannot be carried out here.
+pub fn plan(
+    args: &RunArgs,
+    cards: &[&'static Card],
+    host: &Host,
+    seed: u64,
+) -> Result<(Plan, Vec<String>), CliError> {
+    let command = command::read(args)?;
+    let level = choice::level(args);
+    let chosen = choice::cards(args, cards)?;
+    let settings = Settings::read(args, &chosen)?;
+    let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
+    let host = host.with(listed.as_deref(), settings.mix.as_ref());
+
+    let (cells, implied) = cells::make(args, &chosen, level, &settings, &host)?;
+    settings.check_effect(&cells, &chosen)?;
+    let cells = cells::merged(cells, &settings.arms, &chosen);
+    let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
+
+    let arm_count = settings.arms.len();
+    let (takes, budget_seconds) = budget::limits(args, level)?;
+    let short = budget_seconds.filter(|_| args.quick && level == Level::Named);
+    let (cells, no_time) = budget::kept(cells, arm_count, short);
+    let warm_up = budget::warm_up(args, &cells);
+    let sittings = budget::sittings(args);
+    let warm_ups = warm_up + sittings.saturating_sub(1) * warm_up.min(1);
+    let too_short =
+        budget_seconds.and_then(|budget| budget::short_of_time(&cells, arm_count, &takes, warm_ups, budget));
+    let notes = [settings.notes.clone(), implied, left_out].concat();
+    let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
+
+    let unchanged = settings.unchanged(&cells, &chosen);
+    let mut arms = settings.arms;
+    if args.given.has(profile::FLAG) {
+        profile::choose(&cells, &mut arms)?;
+    }
+    let plan = Plan {
+        version: PLAN_VERSION,
+        seed,
+        level,
+        cells,
+        arms,
+        machines: children::machines(&args.via)?,
+        generators: children::others(args, &chosen)?,
+        takes,
+        warm_up,
+        sittings,
+        take_seconds: TAKE_SECONDS,
+        budget_seconds,
+        cpus: listed,
+        dir: args.dir.as_ref().map(|dir| dir.display().to_string()),
+        command,
+        telemetry_only: choice::is_telemetry_alone(args),
+        label: args.label.clone(),
+        fake: args.fake.as_deref().map(fake).transpose()?,
+        mixes: settings.mix.map(|named| (named.name, named.mix)).into_iter().collect(),
+        unchanged,
+    };
+    Ok((plan, notes))
+}
+
+/// The CPUs of `--cpus`.
+pub fn parse_cpus(list: &str) -> Result<Vec<u32>, CliError> {
+    model::params::parse_cpus(list)
+        .ok_or_else(|| CliError::usage(format!("--cpus {list}: not a CPU list")).hint("write it as 0-3,8"))
+}

@@ -1,0 +1,257 @@
+//! The parameters that the command line fixes, each with the option that fixes it, so that an error can name it.
+//!
+//! Two settings of one parameter that differ are refused; none is preferred.
+
+use model::params::Implied;
+use model::{Arm, Card, Cell, ParamKind, ParamSpec, Params};
+
+use super::flags;
+use super::mixes::Named;
+use super::setting::{Scope, Setting};
+use crate::cli::run::RunArgs;
+use crate::error::{CliError, nearest};
+use crate::study::login;
+
+/// The parameters that the command line fixes.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// In every arm.
+    pub fixed: Vec<Setting>,
+    pub arms: Vec<Arm>,
+    pub of_arms: Vec<Setting>,
+    pub mix: Option<Named>,
+    pub notes: Vec<String>,
+}
+
+impl Settings {
+    /// Reads `--set`, the options of the chosen cards, and `--arm`. Fails when a setting means nothing to any card, is
+    /// impossible, or differs from another one.
+    pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<Settings, CliError> {
+        let (of_flags, mix) = flags::read(args, chosen)?;
+        let fixed = [sets(&args.sets)?, of_flags].concat();
+        check(&fixed, chosen)?;
+        let mut all = Settings { fixed, mix, ..Settings::default() };
+        all.notes = left_out(&all.fixed, chosen);
+        all.read_arms(args, chosen)?;
+        // A plan is stored, and no user name or password with it.
+        login::refuse(all.all().map(|setting| (setting.key.as_str(), setting.value.as_str())))?;
+        all.check_rates()?;
+        Ok(all)
+    }
+
+    /// Those of every arm and those of one.
+    pub fn all(&self) -> impl Iterator<Item = &Setting> {
+        self.fixed.iter().chain(&self.of_arms)
+    }
+
+    /// The fixed parameters of a card, a set for each combination of values; none if it has no value of a setting.
+    pub fn fixed_for(&self, card: &Card) -> Vec<Params> {
+        let mut sets = vec![Params::default()];
+        for setting in self.fixed.iter().filter(|setting| setting.is_for(card)) {
+            let values = card.param(&setting.key).map(|spec| setting.values(spec)).unwrap_or_default();
+            let with = |set: &Params, value: &str| {
+                let mut set = set.clone();
+                set.set(&setting.key, value);
+                set
+            };
+            sets = sets.iter().flat_map(|set| values.iter().map(|value| with(set, value))).collect();
+        }
+        sets
+    }
+
+    /// True if a parameter of a card is fixed in an arm at least.
+    pub fn fixes(&self, card: &Card, key: &str) -> bool {
+        self.all().any(|setting| setting.key == key && setting.is_for(card))
+    }
+
+    /// `--arm k=v,...`, beside what is fixed for all of them.
+    fn read_arms(&mut self, args: &RunArgs, chosen: &[&'static Card]) -> Result<(), CliError> {
+        if args.arms.is_empty() {
+            self.arms.push(Arm { name: String::new(), set: Params::default() });
+        }
+        for (index, text) in args.arms.iter().enumerate() {
+            let set =
+                Params::parse(text).map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?;
+            let mut clean = Params::default();
+            for (key, value) in &set.0 {
+                let plain = Setting::new(&format!("--arm {key}={value}"), Scope::All, key, value);
+                let setting = Setting { arm: Some(index), ..plain };
+                let differs = |other: &&Setting| other.key == *key && other.value != *value;
+                if let Some(other) = self.fixed.iter().find(differs) {
+                    return Err(twice(other, &setting));
+                }
+                clean.set(key, &canonical(&setting, chosen)?);
+                self.of_arms.push(setting);
+            }
+            let name = clean.to_string();
+            if self.arms.iter().any(|arm| arm.name == name) {
+                return Err(CliError::usage(format!("--arm {text} is given twice")));
+            }
+            // What is implied fills a gap and replaces no other setting.
+            let implied = chosen.iter().find_map(|card| Some(card.implied(&clean)?.1));
+            let is_free = |implied: &Implied| self.fixed.iter().all(|setting| setting.key != implied.param);
+            if let Some(implied) = implied.filter(is_free) {
+                clean.set(implied.param, implied.value);
+                let whole = Setting::new(&format!("--arm {text}"), Scope::All, "", "");
+                self.notes.push(whole.taken_as(&implied));
+            }
+            self.arms.push(Arm { name, set: clean });
+        }
+        Ok(())
+    }
+
+    /// A closed loop has no rate, whatever the other settings are and on whatever machine.
+    fn check_rates(&self) -> Result<(), CliError> {
+        for arm in 0..self.arms.len().max(1) {
+            let find = |key: &str| {
+                let mut mine = self.all().filter(|setting| setting.arm.is_none_or(|of| of == arm));
+                mine.find(|setting| setting.key == key && setting.value != "auto")
+            };
+            let closed = find("arrivals").filter(|setting| setting.value == "closed");
+            if let (Some(closed), Some(rate)) = (closed, find("rate").or_else(|| find("load"))) {
+                let flags = format!("{} and {}", closed.flag, rate.flag);
+                return Err(CliError::usage(format!(
+                    "{flags} cannot go together: a closed loop has no rate"
+                ))
+                .hint("arrivals=constant or arrivals=poisson have one"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails when a setting has no effect: some parameters are there only where another one has certain values.
+    pub fn check_effect(&self, cells: &[Cell], chosen: &[&'static Card]) -> Result<(), CliError> {
+        for setting in self.all() {
+            let none = Params::default();
+            let set = setting.arm.and_then(|arm| self.arms.get(arm)).map_or(&none, |arm| &arm.set);
+            let has = |card: &Card| {
+                let mut own = cells.iter().filter(|cell| cell.instrument == card.name);
+                own.any(|cell| card.lay(&cell.params, set).is_ok_and(|all| all.get(&setting.key).is_some()))
+            };
+            let cards = || chosen.iter().filter(|card| setting.is_for(card));
+            let condition = |card: &&&'static Card| match card.param(&setting.key)?.kind {
+                ParamKind::Only(key, values, _) => Some(format!("{key} is {}", values.join(" or "))),
+                _ => None,
+            };
+            let conditions: Vec<String> = cards().filter_map(|card| condition(&card)).collect();
+            if conditions.len() < cards().count() || cards().any(|card| has(card)) {
+                continue;
+            }
+            if let Some(condition) = conditions.first() {
+                let why = format!("`{}` is there only where {condition}", setting.key);
+                return Err(CliError::usage(format!("{} has no effect: {why}", setting.flag)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers of the cells that no arm changes.
+    pub fn unchanged(&self, cells: &[Cell], chosen: &[&'static Card]) -> Vec<u32> {
+        let is_bound = self.arms.iter().any(|arm| arm.set.get("cpus").is_some());
+        if self.arms.len() < 2 || is_bound {
+            return Vec::new();
+        }
+        let is_same = |cell: &Cell| {
+            let Some(card) = chosen.iter().find(|card| card.name == cell.instrument) else { return false };
+            let laid: Result<Vec<Params>, _> =
+                self.arms.iter().map(|arm| card.lay(&cell.params, &arm.set)).collect();
+            laid.is_ok_and(|laid| laid.windows(2).all(|pair| pair[0] == pair[1]))
+        };
+        (0u32..).zip(cells).filter(|(_, cell)| is_same(cell)).map(|(number, _)| number).collect()
+    }
+}
+
+/// `--set k=v` or `--set instrument.k=v`.
+fn sets(given: &[String]) -> Result<Vec<Setting>, CliError> {
+    let mut settings = Vec::new();
+    for text in given {
+        let pairs = Params::parse(text).map_err(|error| CliError::usage(format!("--set {text}: {error}")))?;
+        for (key, value) in pairs.0 {
+            let flag = format!("--set {key}={value}");
+            let (scope, key) = match key.split_once('.') {
+                Some((instrument, key)) => (Scope::Instrument(instrument.to_owned()), key),
+                None => (Scope::All, key.as_str()),
+            };
+            settings.push(Setting::new(&flag, scope, key, &value));
+        }
+    }
+    Ok(settings)
+}
+
+/// Fails when a setting means nothing to any of the instruments, is not what their cards allow, or differs from another
+/// setting of the same parameter.
+fn check(settings: &[Setting], chosen: &[&'static Card]) -> Result<(), CliError> {
+    for (index, setting) in settings.iter().enumerate() {
+        let cards = chosen.iter().filter(|card| setting.is_for(card));
+        let specs: Vec<_> = cards.filter_map(|card| card.param(&setting.key)).collect();
+        if specs.is_empty() {
+            return Err(unknown(setting, chosen));
+        }
+        possible(setting, &specs)?;
+        let clashes = |other: &&Setting| other.key == setting.key && other.scope.clashes(&setting.scope);
+        let mut earlier = settings[..index].iter().filter(clashes);
+        if let Some(other) = earlier.find(|other| other.value != setting.value) {
+            return Err(twice(other, setting));
+        }
+    }
+    Ok(())
+}
+
+/// A word of a list must be one of those of a card at least, any other value of every card.
+fn possible(setting: &Setting, specs: &[&ParamSpec]) -> Result<(), CliError> {
+    let wrong =
+        |kind: ParamKind| CliError::usage(format!("{} is not possible: {}", setting.flag, kind.wanted()));
+    let (listed, free): (Vec<&ParamSpec>, Vec<&ParamSpec>) =
+        specs.iter().partition(|spec| spec.kind.choices().is_some());
+    if let Some(spec) = free.iter().find(|spec| spec.kind.canonical(&setting.value).is_none()) {
+        return Err(wrong(spec.kind));
+    }
+    let is_known = |value: &str| listed.iter().any(|spec| spec.kind.canonical(value).is_some());
+    match listed.first() {
+        Some(spec) if !setting.each().all(is_known) => Err(wrong(spec.kind)),
+        _ => Ok(()),
+    }
+}
+
+fn unknown(setting: &Setting, chosen: &[&'static Card]) -> CliError {
+    let (flag, key) = (&setting.flag, &setting.key);
+    let known = chosen.iter().flat_map(|card| card.params.iter().map(|param| param.name));
+    let error = CliError::usage(format!("{flag}: no instrument of this run has the parameter `{key}`"));
+    match nearest(key, known) {
+        Some(near) => {
+            error.hint(format!("did you mean `{near}`? `boxscore list --long` shows the parameters"))
+        }
+        None => error.hint("`boxscore list --long` shows the parameters of each"),
+    }
+}
+
+fn twice(one: &Setting, other: &Setting) -> CliError {
+    CliError::usage(format!("{} and {} cannot both be", one.flag, other.flag))
+        .hint(format!("say {} once, or give each value an --arm of its own", other.key))
+}
+
+/// Notes on cards that are not measured, since they have none of a setting's values.
+fn left_out(settings: &[Setting], chosen: &[&'static Card]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for card in chosen {
+        let none = settings.iter().filter(|setting| setting.is_for(card)).find_map(|setting| {
+            let spec = card.param(&setting.key)?;
+            let has = spec.kind.wanted();
+            setting.values(spec).is_empty().then(|| format!("{}, and it has {has}", setting.flag))
+        });
+        notes.extend(none.map(|why| format!("{} is left out: {why}", card.name)));
+    }
+    notes
+}
+
+/// The canonical value of a setting of an arm.
+fn canonical(setting: &Setting, chosen: &[&'static Card]) -> Result<String, CliError> {
+    let kind = chosen.iter().find_map(|card| card.param(&setting.key)).map(|spec| spec.kind);
+    let kind = match kind {
+        None if setting.key == "cpus" => ParamKind::Cpus,
+        None => return Err(unknown(setting, chosen)),
+        Some(kind) => kind,
+    };
+    let wrong = || CliError::usage(format!("{} is not possible: {}", setting.flag, kind.wanted()));
+    kind.canonical(&setting.value).ok_or_else(wrong)
+}

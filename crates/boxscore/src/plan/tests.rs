@@ -1,0 +1,295 @@
+//! Plans from whole command lines, by family.
+
+use model::plan::{PLAN_VERSION, PROFILE};
+use model::{Arm, Cell, Params, Plan};
+
+use super::{Host, plan, profile};
+use crate::cli::run::RunArgs;
+use crate::error::CliError;
+
+fn host(cpus: u32) -> Host {
+    Host { cpus, server: "nginx", ..Host::default() }
+}
+
+fn planned(args: &RunArgs) -> Result<(Plan, Vec<String>), CliError> {
+    plan(args, instruments::cards(), &host(2), 1)
+}
+
+fn refused(args: &RunArgs) -> String {
+    planned(args).unwrap_err().to_string()
+}
+
+fn cells(args: &RunArgs, cpus: u32) -> Vec<Cell> {
+    plan(args, instruments::cards(), &host(cpus), 1).unwrap().0.cells
+}
+
+fn list(all: &[&str]) -> Vec<String> {
+    all.iter().map(|one| (*one).to_owned()).collect()
+}
+
+fn named(names: &[&str]) -> RunArgs {
+    RunArgs { names: list(names), ..RunArgs::default() }
+}
+
+fn with<const N: usize>(names: &[&str], given: [(&'static str, &str); N]) -> RunArgs {
+    RunArgs { given: given.into(), ..named(names) }
+}
+
+fn text(cell: &Cell, key: &str) -> String {
+    cell.params.get(key).unwrap_or_default().to_owned()
+}
+
+fn distinct(mut all: Vec<String>) -> Vec<String> {
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn lang(names: &[&str], arms: &[&str], lang: &str) -> RunArgs {
+    RunArgs { arms: list(arms), ..with(names, [("lang", lang)]) }
+}
+
+/// Instrument, language and kernels of each cell.
+fn languages(args: &RunArgs) -> Vec<String> {
+    let of = |cell: &Cell| format!("{} {} {}", cell.instrument, text(cell, "lang"), text(cell, "kernel"));
+    cells(args, 2).iter().map(of).collect()
+}
+
+fn of(cells: &[Cell], key: &str) -> Vec<String> {
+    distinct(cells.iter().map(|cell| text(cell, key)).collect())
+}
+
+#[test]
+fn the_sweep_has_every_part() {
+    let sweep = cells(&named(&["web"]), 4);
+    assert!(sweep.iter().all(|cell| cell.instrument == "web"));
+    assert_eq!(of(&sweep, "connections"), ["1", "10", "100", "1000", "2", "20", "4", "400", "50"]);
+    assert_eq!(of(&sweep, "load"), ["10%", "100%", "110%", "25%", "50%", "75%", "90%", "auto"]);
+    assert_eq!(of(&sweep, "generators"), ["1", "2"]);
+    assert_eq!(of(&sweep, "content"), ["gif", "large"]);
+    assert_eq!(of(&sweep, "keepalive"), ["off", "on"]);
+    assert_eq!(of(&sweep, "server"), ["nginx"]);
+    let from = RunArgs { from: list(&["a", "b", "c"]), ..named(&["web"]) };
+    assert_eq!(of(&cells(&from, 2), "generators"), ["1", "2", "3"]);
+    assert_eq!(of(&cells(&named(&["web"]), 2), "generators"), ["1"]);
+}
+
+#[test]
+fn a_quick_run_has_the_headline_and_a_quick_sweep_what_fits() {
+    let quick = cells(&RunArgs { quick: true, ..RunArgs::default() }, 2);
+    let web: Vec<&Cell> = quick.iter().filter(|cell| cell.instrument.starts_with("web")).collect();
+    assert_eq!(web.len(), 1);
+    assert_eq!((web[0].params.get("connections"), web[0].params.get("content")), (Some("50"), Some("gif")));
+    assert_eq!(web[0].headline, ["throughput"]);
+    let sweep = cells(&RunArgs { quick: true, ..named(&["web"]) }, 64);
+    let all = cells(&named(&["web"]), 64);
+    assert!(sweep.len() < all.len() && all.starts_with(&sweep), "{} {}", sweep.len(), all.len());
+    assert_eq!(of(&sweep, "load").len(), 8);
+    let small = RunArgs { quick: true, ..named(&["web"]) };
+    assert_eq!(cells(&small, 2), cells(&named(&["web"]), 2));
+}
+
+#[test]
+fn a_closed_loop_with_a_rate_is_refused_on_any_machine() {
+    let plan = |sets: &[&str], arms: &[&str]| {
+        planned(&RunArgs { sets: list(sets), arms: list(arms), ..named(&["web"]) })
+    };
+    for (sets, arms) in [
+        (vec!["arrivals=closed", "rate=100"], vec![]),
+        (vec!["arrivals=closed"], vec!["load=50%"]),
+        (vec![], vec!["connections=1", "arrivals=closed,rate=100"]),
+    ] {
+        let error = plan(&sets, &arms).unwrap_err();
+        assert!(error.message.ends_with("cannot go together: a closed loop has no rate"), "{error}");
+    }
+    assert!(plan(&[], &["arrivals=closed", "arrivals=constant,rate=5"]).is_ok());
+}
+
+#[test]
+fn a_url_is_loaded_without_our_content() {
+    let sweep = cells(&with(&["web"], [("url", "http://a/?b=1;c")]), 2);
+    assert_eq!(of(&sweep, "url"), ["http://a/?b=1;c"]);
+    assert_eq!((of(&sweep, "content"), of(&sweep, "server")), (vec!["gif".into()], vec!["auto".into()]));
+    assert!(refused(&with(&["cpu"], [("url", "http://a/")])).contains("family web"));
+}
+
+#[test]
+fn an_mpm_names_its_server_in_every_arm() {
+    let arms = ["mpm=prefork", "mpm=event,sendfile=off"].map(str::to_owned).to_vec();
+    let plan = planned(&RunArgs { arms, ..named(&["web"]) }).unwrap().0;
+    assert_eq!(
+        plan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+        ["mpm=prefork", "mpm=event;sendfile=off"]
+    );
+    assert!(plan.arms.iter().all(|arm| arm.set.get("server") == Some("httpd")));
+    assert_eq!(plan.cells.len(), 1);
+}
+
+#[test]
+fn too_little_time_is_said() {
+    let slo = |span: Option<&str>, set: &str| {
+        let args = RunArgs {
+            span: span.map(str::to_owned),
+            sets: vec![set.to_owned()],
+            ..with(&["web"], [("slo", "p99=10ms")])
+        };
+        planned(&args).unwrap().1
+    };
+    assert_eq!(slo(None, "duration=1"), [""; 0]);
+    let said = slo(Some("60s"), "duration=5");
+    assert!(said.len() == 1 && said[0].starts_with("6 takes of 1 load need about "), "{said:?}");
+    assert!(said[0].contains("--for"), "{said:?}");
+}
+
+#[test]
+fn a_goal_is_searched_for_and_nothing_else() {
+    let search = cells(&with(&["web"], [("slo", "p99.9 = 1500us")]), 2);
+    assert_eq!(search.len(), 1);
+    assert_eq!(search[0].instrument, "web-slo");
+    assert_eq!(
+        (of(&search, "percentile"), of(&search, "limit")),
+        (vec!["p99.9".into()], vec!["1500us".into()])
+    );
+    for (text, says) in [("p99", "PERCENTILE=TIME"), ("p99=fast", "not a time"), ("p99=-1ms", "not a time")] {
+        let why = refused(&with(&["web"], [("slo", text)]));
+        assert!(why.contains(says), "{text}: {why}");
+    }
+    for (given, spelled) in [("10ms", "10ms"), ("0.01", "10ms"), ("2s", "2s"), ("500us", "500us")] {
+        let search = cells(&with(&["web"], [("slo", &format!("p50={given}"))]), 2);
+        assert_eq!(of(&search, "limit"), [spelled]);
+    }
+}
+
+#[test]
+fn stores_are_swept_and_searched_too() {
+    let sweep = cells(&named(&["kv-load"]), 4);
+    assert_eq!(of(&sweep, "connections"), ["1", "10", "100", "400", "50"]);
+    assert!(sweep.iter().all(|cell| text(cell, "server") == "redis"));
+    let search = cells(&with(&["kv-load"], [("slo", "p99=1ms")]), 4);
+    assert_eq!((search.len(), search[0].instrument.as_str()), (1, "kv-slo"));
+    let theirs = cells(&with(&["kv-load"], [("url", "memcached://10.0.0.7")]), 4);
+    assert!(!theirs.is_empty() && theirs.iter().all(|cell| text(cell, "server") == "memcached"));
+    assert!(refused(&with(&["crc32c"], [("slo", "p99=1ms")])).contains("kv-load"));
+    assert!(refused(&with(&["kv"], [("slo", "p99=1ms")])).contains("the load kv-load"));
+}
+
+#[test]
+fn typical_closed_loops_are_profiled_in_every_arm() {
+    let sweep = cells(&named(&["web"]), 2);
+    let arm = || Arm { name: String::new(), set: Params::default() };
+    let mut arms = vec![arm(), arm()];
+    profile::choose(&sweep, &mut arms).unwrap();
+    let listed: Vec<usize> =
+        arms[1].set.get(PROFILE).unwrap().split(',').map(|text| text.parse().unwrap()).collect();
+    assert_eq!(arms[0].set, arms[1].set);
+    let of = |index: usize, key: &str| text(&sweep[index], key);
+    let first = listed.iter().find(|&&index| of(index, "content") == "gif" && of(index, "keepalive") == "on");
+    let first = *first.unwrap();
+    assert_eq!((of(first, "arrivals"), of(first, "connections")), ("closed".to_owned(), "50".to_owned()));
+    assert!(listed.len() <= 4 && listed.iter().any(|&index| of(index, "content") == "large"));
+    let none = profile::choose(&cells(&named(&["cpu"]), 2), &mut arms).unwrap_err();
+    assert!(none.to_string().contains("run web --profile"));
+    let given = [("profile", "")];
+    assert!(refused(&with(&["net"], given)).contains("--profile belongs to the family web"));
+    assert!(planned(&with(&[], given)).is_ok());
+}
+
+#[test]
+fn what_is_named_is_measured_in_a_quick_run_too() {
+    let quick = |name: &str| {
+        let cells = cells(&RunArgs { quick: true, ..named(&[name]) }, 2);
+        cells.iter().any(|cell| cell.instrument == "kv-load")
+    };
+    assert!(quick("kv-load") && !quick("kv"));
+}
+
+#[test]
+fn tests_are_picked() {
+    let picked = |args: &RunArgs| {
+        let all = cells(args, 2);
+        let of = |cell: &Cell| format!("{} {} {}", cell.instrument, text(cell, "proto"), text(cell, "to"));
+        distinct(all.iter().map(of).collect())
+    };
+    assert_eq!(picked(&with(&["net"], [("test", "udp-rtt")])), ["net-rtt udp loopback"]);
+    let two = picked(&with(&["net"], [("test", "udp-rtt"), ("test", "tcp-rtt")]));
+    assert_eq!(two, ["net-rtt tcp loopback", "net-rtt udp loopback"]);
+    let to = picked(&with(&["net"], [("test", "bandwidth"), ("to", "10.0.0.2:9")]));
+    assert_eq!(to, ["net-bandwidth  10.0.0.2:9"]);
+}
+
+#[test]
+fn a_run_without_names_has_no_tests_of_the_network() {
+    assert!(cells(&named(&[]), 2).iter().all(|cell| !cell.instrument.starts_with("net-")));
+    assert!(cells(&named(&["net"]), 2).len() >= 5);
+}
+
+#[test]
+fn flags_belong_to_the_family() {
+    assert!(refused(&with(&["cpu"], [("to", "a")])).contains("--to belongs to the family net"));
+    assert!(refused(&with(&[], [("test", "tcp-rtt")])).contains("--test belongs to the family net"));
+    let far = ("far", "ssh box2 boxscore");
+    assert!(refused(&with(&["cpu"], [far])).contains("--far belongs to the family net"));
+    assert!(refused(&with(&["net"], [far])).contains("--far needs --to"));
+    let plan = planned(&with(&["net-rtt"], [far, ("to", "10.0.0.2")])).unwrap().0;
+    assert_eq!(
+        (of(&plan.cells, "to"), of(&plan.cells, "far")),
+        (vec!["10.0.0.2".into()], vec!["far".into()])
+    );
+    assert!(refused(&with(&["net-rtt"], [("test", "tcp-rtt")])).contains("both name"));
+    assert!(
+        refused(&with(&["kv", "runtime"], [("size", "100")])).contains("--size is ambiguous: kv and runtime")
+    );
+}
+
+#[test]
+fn languages_and_kernels_are_picked() {
+    let two = lang(&["runtime"], &[], "c,java");
+    assert_eq!(languages(&two), ["scimark c all", "scimark java all", "scimark-warmup java all"]);
+    let some = with(&["scimark"], [("lang", "c"), ("kernel", "fft, lu")]);
+    assert_eq!(languages(&some), ["scimark c fft", "scimark c lu"]);
+    let (plan, said) = planned(&lang(&["runtime"], &[], "c")).unwrap();
+    assert_eq!(plan.cells.len(), 1);
+    assert!(said.iter().any(|line| line.contains("scimark-warmup is left out: --lang c")), "{said:?}");
+    let all = planned(&named(&["runtime"])).unwrap().0.cells.len();
+    assert_eq!(
+        all,
+        instruments::bench::runtime::language::NAMES.len()
+            + instruments::bench::runtime::language::WARMING.len()
+    );
+}
+
+#[test]
+fn an_arm_of_one_language_leaves_the_others_as_they_are() {
+    let study = lang(&["runtime"], &["jvm=hotspot", "jvm=zero"], "c,java");
+    let plan = planned(&study).unwrap().0;
+    assert_eq!((plan.unchanged.as_slice(), plan.arms.len()), ([0].as_slice(), 2));
+    assert_eq!(plan.version, PLAN_VERSION);
+    assert_eq!([plan.arms_of(0).len(), plan.arms_of(1).len()], [1, 2]);
+    // A program and a machine of different arms: everything changes somewhere.
+    let study = lang(&["scimark"], &["jvm=zero", "cc=gcc -O3"], "c,java");
+    assert_eq!(planned(&study).unwrap().0.unchanged, [0u32; 0]);
+    let bound = lang(&["scimark"], &["cpus=0,jvm=zero", "cpus=1"], "c,java");
+    assert_eq!(planned(&bound).unwrap().0.unchanged, [0u32; 0]);
+}
+
+#[test]
+fn words_that_concern_nothing_are_refused() {
+    let why = refused;
+    let c = lang(&["scimark"], &["jvm=hotspot", "jvm=zero"], "c");
+    assert!(why(&c).contains("--arm jvm=hotspot has no effect") && why(&c).contains("lang is java"));
+    let bits = lang(&["scimark"], &["bits=32", "bits=64"], "java");
+    assert!(why(&bits).contains("--arm bits=32 has no effect"), "{}", why(&bits));
+    let set = RunArgs { sets: vec!["jvm=zero".to_owned()], ..lang(&["scimark"], &[], "c") };
+    assert!(why(&set).contains("--set jvm=zero has no effect"));
+    let go = why(&lang(&["runtime"], &[], "c,cobol"));
+    assert!(go.contains("--lang c,cobol is not possible: one of c, java"), "{go}");
+    assert!(why(&lang(&["cpu"], &[], "c")).contains("--lang belongs to the family runtime"));
+    let size = |size: &str| with(&["runtime", "cpu"], [("size", size)]);
+    assert!(why(&size("huge")).contains("one of small, large"));
+    assert!(planned(&size("large")).is_ok());
+}
+
+#[test]
+fn runtimes_are_measured_only_where_they_are_named() {
+    assert!(languages(&named(&[])).iter().all(|cell| !cell.starts_with("scimark")));
+}

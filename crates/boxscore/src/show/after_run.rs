@@ -1,0 +1,130 @@
+//! The output after a run: the box score, the path of the report, and what to do next.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use model::data::{RunData, Status};
+use model::doc::CompareDoc;
+use model::plan::Level;
+use report::text::score::{Advice, Tail, score};
+
+use crate::cli::{Global, Layout};
+use crate::error::CliError;
+use crate::lookup::ids::short;
+use crate::lookup::paths;
+use crate::lookup::resolve::Resolver;
+use crate::lookup::runs::is_whole;
+use crate::out;
+use crate::show::shown::Shown;
+use crate::show::{page, ratios, shown, versus};
+
+/// Prints the result of a run, on the screen or as JSON, and writes the report. Fails when the store or the report
+/// cannot be used.
+pub fn after_run(
+    runs: &[String],
+    path: &Path,
+    global: &Global,
+    report: bool,
+    layout: Layout,
+) -> Result<(), CliError> {
+    let mut resolver = Resolver::new(global)?;
+    let schema = "boxscore.run/1";
+    let each = runs.iter().map(|run| shown::shown(run, schema, false, &mut resolver));
+    let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
+    let versus = versus::versus(&shown, &mut resolver)?;
+    let ratios = ratios::of_report(&shown, &resolver)?;
+    let written =
+        if report { page::beside(&shown, (versus.clone(), ratios.clone()), path) } else { Ok(None) };
+    // The figures are shown, whatever becomes of the report.
+    let (written, failed) = match written {
+        Ok(written) => (written, Ok(())),
+        Err(error) if global.json => return Err(error),
+        Err(error) => (None, Err(error)),
+    };
+    if global.json {
+        shown.iter().take(1).for_each(|one| out::json(&one.doc));
+        return Ok(());
+    }
+    if layout == Layout::Clusterperf {
+        for one in &shown {
+            out::print(&clusterperf(one)?);
+        }
+        return failed;
+    }
+    for document in &ratios {
+        out::print(&format!("{}\n", report::text::ratio::table(document, out::look())));
+    }
+    let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
+    if let (true, Some(document)) = (study, &versus) {
+        out::print(&report::text::compare::table(document, false, out::look()));
+        for one in &shown {
+            out::print(&report::text::notes::tools(&one.doc, out::look()));
+        }
+        if let Some(written) = &written {
+            out::print(&format!("\nreport  {}\n", paths::tilde(written)));
+        }
+        return failed;
+    }
+    for one in &shown {
+        out::print(&score(
+            &one.doc,
+            &one.data.facts,
+            versus.as_ref(),
+            &tail(one, versus.as_ref(), written.as_deref()),
+            out::look(),
+        ));
+    }
+    failed
+}
+
+/// A run in clusterperf's layout. Fails when the run has other tests.
+pub fn clusterperf(one: &Shown) -> Result<String, CliError> {
+    report::text::clusterperf::lines(&one.doc, &one.data, instruments::cards()).ok_or_else(|| {
+        CliError::data(format!("run {} has no figure of a key-value store", short(&one.doc.run)))
+            .hint("--format clusterperf is for runs of kv; without --format every figure is shown")
+    })
+}
+
+/// The advice below a box score.
+fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tail {
+    let advice = |word: &str, command: String, says: &str| Advice {
+        word: word.to_owned(),
+        command,
+        says: says.to_owned(),
+    };
+    let whole = is_whole(&one.data.head);
+    let cut = one.data.head.status == Status::Interrupted;
+    let again = match cut {
+        true => advice("again", format!("boxscore resume {}", short(&one.doc.run)), &left(&one.data)),
+        false if one.data.head.measured == 0 => {
+            advice("again", one.doc.command.clone(), "once what stands above is mended")
+        }
+        false => advice("again", one.doc.command.clone(), "each further run replaces assumed noise"),
+    };
+    let mut list = vec![again];
+    let reference =
+        versus.and_then(|document| document.arms.first()).map_or("xeon-e5620", |arm| arm.name.as_str());
+    // What others measured, too: the figures that every usual run has.
+    let usual = matches!(one.data.plan.level, Level::Quick | Level::Default | Level::Full);
+    if usual && whole && one.data.plan.fake.is_none() {
+        let command = format!("boxscore compare . {reference} xeon-x3470");
+        list.push(advice("versus", command, "beside other machines"));
+    }
+    if whole {
+        let command = "boxscore show latest --line".to_owned();
+        list.push(advice("share", command, "one line that others paste into compare"));
+    }
+    Tail { report: written.map(paths::tilde), advice: list }
+}
+
+/// The takes that an interrupted run still lacks.
+fn left(run: &RunData) -> String {
+    let all = run.plan.cells.len() * run.plan.arms.len();
+    let taken: BTreeSet<(u32, u32)> =
+        run.takes.iter().filter(|take| take.is_measured()).map(|take| (take.cell, take.arm)).collect();
+    match all.saturating_sub(taken.len()) {
+        0 => "completes this run: every figure has takes, not all that were planned".to_owned(),
+        1 if all == 1 => "completes this run: its figure has no take yet".to_owned(),
+        none => format!("completes this run: {none} of {all} figures have no take yet"),
+    }
+}

@@ -1,0 +1,80 @@
+//! A stored run with its document, and the command that repeats it.
+
+use model::data::RunData;
+use model::doc::RunDoc;
+use model::plan::{Level, Plan};
+use verdict::{RunContext, run_doc};
+
+use crate::error::CliError;
+use crate::lookup::ids::short;
+use crate::lookup::resolve::{Loaded, Resolver, of_runs};
+
+/// One run with its document.
+pub struct Shown {
+    pub doc: RunDoc,
+    pub data: RunData,
+    pub earlier: Vec<RunData>,
+}
+
+impl Shown {
+    /// The run as one side of a comparison, with the same noise as `compare` takes: earlier runs of its machine,
+    /// whichever are shown here. Fails when it has no run.
+    pub fn side(&self, name: String) -> Result<Loaded, CliError> {
+        let own = of_runs(vec![self.data.clone()], &self.doc.machine.name)?;
+        Ok(Loaded { name, earlier: self.earlier.clone(), ..own })
+    }
+}
+
+/// Loads a run with all that its document needs. Fails when the store does not have it or cannot be read.
+pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver) -> Result<Shown, CliError> {
+    let store = resolver.store()?;
+    let data = store.load(run)?;
+    let earlier = resolver.earlier(&data.head, &[run.to_owned()], std::slice::from_ref(&data))?;
+    let cards = instruments::cards();
+    let context = RunContext {
+        earlier: &earlier,
+        cards,
+        siblings: resolver.siblings(&data.head),
+        command: logs_command(&data).unwrap_or_else(|| command(&data.plan, run)),
+        with_takes,
+    };
+    let doc = RunDoc { schema: schema.to_owned(), ..run_doc(&data, &context) };
+    Ok(Shown { doc, data, earlier })
+}
+
+/// The command that repeats a run.
+fn command(plan: &Plan, run: &str) -> String {
+    let plain =
+        plan.machines.iter().all(|via| via.command.is_none()) && plan.cpus.is_none() && plan.fake.is_none();
+    match plan.level {
+        Level::Quick if plain => "boxscore run --quick".to_owned(),
+        Level::Default if plain => "boxscore run".to_owned(),
+        Level::Full if plain => "boxscore run --full".to_owned(),
+        _ => format!("boxscore run --plan {}", short(run)),
+    }
+}
+
+/// The command that repeats a run of logs, with FILE for each file, since a run does not name its files.
+fn logs_command(data: &RunData) -> Option<String> {
+    let labels = |names: &mut dyn Iterator<Item = &str>| {
+        names.map(|name| word(&format!("{name}=FILE"))).collect::<Vec<_>>().join(" ")
+    };
+    Some(match &data.traffic.as_ref()?.cut {
+        Some(cut) => {
+            format!("boxscore logs {} --cut {}", labels(&mut [cut.of.as_str()].into_iter()), word(&cut.given))
+        }
+        None => {
+            let mut names = data.plan.machines.iter().map(|one| one.name.as_str());
+            format!("boxscore logs {}", labels(&mut names))
+        }
+    })
+}
+
+/// The text as one word of a shell command, quoted if needed.
+pub fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=~@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

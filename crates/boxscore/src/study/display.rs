@@ -1,0 +1,271 @@
+//! Progress of a run on stderr: a live line on a terminal, plain lines elsewhere.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use harness::conductor::Show;
+use indicatif::{ProgressBar, ProgressStyle};
+use model::progress::PREPARING;
+use model::reading::Take;
+use model::{Cell, Plan};
+
+use crate::out;
+
+/// Draws progress while a study runs.
+pub trait Screen {
+    fn show(&mut self, show: &Show<'_>);
+    /// Writes the last lines and removes the live one.
+    fn end(&mut self);
+}
+
+/// Draws nothing, for callers that read the run themselves.
+pub struct Silent;
+
+impl Screen for Silent {
+    fn show(&mut self, _: &Show<'_>) {}
+    fn end(&mut self) {}
+}
+
+/// Draws what the conductor shows.
+pub struct Display {
+    plan: Plan,
+    bar: Option<ProgressBar>,
+    doing: String,
+    left: Option<f64>,
+    /// The last estimate of each machine, cell and arm, shown while its next take runs.
+    estimates: HashMap<(usize, u32, u32), String>,
+    /// Time and block of the last plain line.
+    last_line: Option<(u64, u32)>,
+    told: Doing,
+    says_takes: bool,
+    /// Cells that cannot run, by machine, arm and reason, in order of appearance; each reason is printed once.
+    unfit: Vec<((usize, u32, String), Vec<u32>)>,
+    /// Faults that were printed, by machine. Each text is printed once; the run's notes count them.
+    faults: HashSet<(usize, String)>,
+}
+
+/// Plain lines are for logs: at most one per block, and one in this time.
+const PLAIN_LINE_NS: u64 = 5_000_000_000;
+
+/// Plain lines about the progress of slow work.
+#[derive(Debug, Default)]
+pub struct Doing {
+    said_ns: Option<u64>,
+}
+
+impl Doing {
+    /// Prints the line unless another one was printed a moment ago.
+    pub fn say(&mut self, line: &str) {
+        let now_ns = sys::clock::now_ns();
+        if self.said_ns.is_none_or(|said_ns| now_ns.saturating_sub(said_ns) >= PLAIN_LINE_NS) {
+            self.said_ns = Some(now_ns);
+            out::say(line);
+        }
+    }
+}
+
+impl Screen for Display {
+    fn show(&mut self, show: &Show<'_>) {
+        match show {
+            Show::Doing { machine, text } => self.told(&format!("{}{text}", self.on(*machine)), text),
+            Show::Starting { machine, cell, arm, block, warm_up } => {
+                if !warm_up {
+                    self.tell_unfit();
+                }
+                self.doing = format!("{}{}", self.on(*machine), self.title(*cell, *arm));
+                self.block(*block, *warm_up);
+                let known = self.estimates.get(&(*machine, *cell, *arm)).cloned();
+                self.refresh(known.as_deref().unwrap_or_default());
+            }
+            Show::Taken { machine, take, median, width, n } => {
+                self.taken(*machine, take, (*median, *width, *n))
+            }
+            Show::Left { seconds } => self.left = *seconds,
+            Show::Unfit { cell, arm, why, machine } => {
+                let key = (*machine, *arm, (*why).to_owned());
+                match self.unfit.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, cells)) => cells.push(*cell),
+                    None => self.unfit.push((key, vec![*cell])),
+                }
+            }
+            Show::Lost { machine, why, hint } => {
+                let via = self.plan.machines.get(*machine).filter(|via| !via.name.is_empty());
+                let who = via.map_or_else(|| "the measuring child".to_owned(), model::plan::Via::called);
+                self.lost(&who, why, *hint);
+            }
+            Show::GeneratorLost { called, why, hint } => {
+                self.lost(called, why, *hint);
+            }
+            // Takes of a run are short; `load` draws them.
+            Show::Live { .. } => {}
+            Show::Stopping => {
+                self.talk("stopping after the take in flight; once more ends at once");
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.tell_unfit();
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Display {
+    pub fn new(plan: &Plan, quiet: bool, says_takes: bool) -> Display {
+        let bar = (out::talks_to_a_person() && !quiet).then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        Display {
+            plan: plan.clone(),
+            bar,
+            doing: String::new(),
+            left: None,
+            estimates: HashMap::new(),
+            last_line: None,
+            told: Doing::default(),
+            says_takes,
+            unfit: Vec::new(),
+            faults: HashSet::new(),
+        }
+    }
+
+    /// Shows a stored take: the estimate of its figure so far, or its fault.
+    fn taken(&mut self, machine: usize, take: &Take, (median, width, n): (Option<f64>, Option<f64>, usize)) {
+        if self.says_takes {
+            self.talk(&format!("{}stored take {}", self.on(machine), take.seq));
+        }
+        let estimate = match (median, width) {
+            (Some(median), Some(width)) => {
+                let width = model::format::percent(width);
+                format!("take {n} · {} ± {width}", self.quantity(take, median))
+            }
+            (Some(median), None) => format!("take {n} · {}", self.quantity(take, median)),
+            _ if take.phase == model::Phase::WarmUp => "warm-up".to_owned(),
+            _ => format!("take {}", (take.block + 1).saturating_sub(self.plan.warm_up)),
+        };
+        self.estimates.insert((machine, take.cell, take.arm), estimate.clone());
+        match &take.fault {
+            Some(fault) if self.faults.insert((machine, fault.text.clone())) => {
+                self.talk(&format!("fault: {}: {fault}", self.doing));
+            }
+            Some(_) => self.refresh("fault"),
+            None => self.refresh(&estimate),
+        }
+    }
+
+    /// Prints the cells that cannot run: one line per reason.
+    fn tell_unfit(&mut self) {
+        for ((machine, arm, why), cells) in std::mem::take(&mut self.unfit) {
+            let first = cells.first().map(|cell| self.title(*cell, arm)).unwrap_or_default();
+            let more = match cells.len() {
+                0 | 1 => String::new(),
+                many => format!(" and {} more", many - 1),
+            };
+            self.talk(&format!("{}{first}{more} cannot run: {why}", self.on(machine)));
+        }
+    }
+
+    fn quantity(&self, take: &Take, value: f64) -> String {
+        let headline = self.plan.cells.get(take.cell as usize).and_then(|cell| cell.headline.first());
+        let reading =
+            (take.readings.iter()).find(|reading| headline.is_none_or(|name| *name == reading.key.metric));
+        match reading {
+            Some(reading) => model::format::quantity(value, model::format::Kind::for_unit(reading.key.unit)),
+            None => model::format::number(value),
+        }
+    }
+
+    fn on(&self, machine: usize) -> String {
+        match self.plan.machines.get(machine) {
+            Some(via) if !via.name.is_empty() => format!("{}: ", via.name),
+            _ => String::new(),
+        }
+    }
+
+    fn title(&self, cell: u32, arm: u32) -> String {
+        let arm = Some(self.plan.arm_name(cell, arm)).filter(|name| !name.is_empty());
+        let name = self.plan.cells.get(cell as usize).map(title).unwrap_or_default();
+        match arm {
+            Some(arm) => format!("{name} [{arm}]"),
+            None => name,
+        }
+    }
+
+    /// Prints one plain line per block, if there is no terminal.
+    fn block(&mut self, block: u32, warm_up: bool) {
+        let now_ns = sys::clock::now_ns();
+        let soon = self
+            .last_line
+            .is_some_and(|(said_ns, said)| said == block || now_ns.saturating_sub(said_ns) < PLAIN_LINE_NS);
+        if self.bar.is_some() || soon {
+            return;
+        }
+        self.last_line = Some((now_ns, block));
+        let what =
+            if warm_up { "warm-up".to_owned() } else { format!("take {}", block + 1 - self.plan.warm_up) };
+        let left = self.left();
+        let comma = if left.is_empty() { "" } else { ", " };
+        let figures = match self.plan.cells.len() {
+            1 => "the one figure".to_owned(),
+            many => format!("each of {many} figures"),
+        };
+        out::say(&format!("{what} of {figures}{comma}{left}"));
+    }
+
+    /// Time left in whole seconds; empty if it is unknown.
+    fn left(&self) -> String {
+        let left = self.left.map(|left| format!("at most {} left", model::format::duration(left.ceil())));
+        left.unwrap_or_default()
+    }
+
+    fn refresh(&self, estimate: &str) {
+        let left = self.left();
+        let parts = [self.doing.as_str(), estimate, left.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        if let Some(bar) = &self.bar {
+            bar.set_message(parts.join(" · "));
+        }
+    }
+
+    /// Shows work before a take. Without a terminal only slow work with a progress count is shown.
+    fn told(&mut self, line: &str, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(line.to_owned());
+            return;
+        }
+        if !text.starts_with(PREPARING) {
+            self.told.say(line);
+        }
+    }
+
+    /// Prints a line that stays.
+    fn lost(&self, who: &str, why: &str, hint: Option<&str>) {
+        self.talk(&format!("{who}: lost: {why}"));
+        if let Some(hint) = hint {
+            self.talk(&format!(" hint: {hint}"));
+        }
+    }
+
+    fn talk(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| out::say(text)),
+            None => out::say(text),
+        }
+    }
+}
+
+/// Title of a cell: its instrument and the parameters that differ from their defaults.
+pub fn title(cell: &Cell) -> String {
+    let card = instruments::all().iter().map(|one| one.card()).find(|card| card.name == cell.instrument);
+    let usual = |name: &str| card.and_then(|card| card.param(name)).map(|spec| spec.default);
+    let mut params = cell.params.clone();
+    params.0.retain(|name, value| usual(name) != Some(value.as_str()));
+    format!("{} {params}", cell.instrument).trim_end().to_owned()
+}

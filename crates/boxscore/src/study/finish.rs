@@ -1,0 +1,165 @@
+//! Output at the end of a study, and the exit code.
+
+use std::path::Path;
+
+use harness::conductor::{Ended, Outcome, SinkError};
+use model::data::Status;
+use model::plan::Plan;
+
+use super::sitting::Measured;
+use crate::cli::{Global, Layout};
+use crate::error::{CliError, Kind};
+use crate::lookup::ids::short;
+use crate::lookup::paths;
+use crate::out;
+use crate::show::{after_run, page};
+
+/// The form in which a run is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Write the HTML report beside the store.
+    pub report: bool,
+    pub telemetry_only: bool,
+    pub layout: Layout,
+}
+
+/// Shows the box score and writes the report; the exit code says how it ended. However a run was cut, and even when
+/// nothing can be shown, the last lines say why it ended and what is stored.
+pub fn finish(
+    measured: &Measured,
+    path: &Path,
+    global: &Global,
+    Shape { report, telemetry_only, layout }: Shape,
+) -> Result<u8, CliError> {
+    let Measured { outcome, runs, .. } = measured;
+    let shown = if telemetry_only && !global.json {
+        recorded(runs, path, global, report)
+    } else {
+        after_run::after_run(runs, path, global, report, layout)
+    };
+    if shown.is_err() {
+        let ids: Vec<&str> = runs.iter().map(|id| short(id)).collect();
+        out::say(&format!("finished takes are stored in {} as run {}", path.display(), ids.join(", ")));
+    }
+    match (shown, cut(measured)) {
+        (Ok(()), None) => {}
+        (Err(error), None) => return Err(error),
+        (Err(error), Some(cut)) => {
+            out::say(&error.to_string());
+            return Err(cut);
+        }
+        (Ok(()), Some(cut)) => {
+            // Its document is on stdout already, and is the only one there.
+            match cut.kind {
+                Kind::Interrupted => out::say(&cut.message),
+                _ => out::say(&cut.to_string()),
+            }
+            return Ok(cut.kind.exit_code());
+        }
+    }
+    if let Some(code) = nothing(outcome, telemetry_only) {
+        return Ok(code);
+    }
+    if outcome.faults > 0 || outcome.statuses.contains(&Status::Interrupted) {
+        return Ok(Kind::Faults.exit_code());
+    }
+    Ok(0)
+}
+
+/// Prints a run that only recorded telemetry: its sources, their ticks, and the report.
+fn recorded(runs: &[String], path: &Path, global: &Global, report: bool) -> Result<(), CliError> {
+    let store = paths::open(path)?;
+    for id in runs {
+        let run = store.load(id)?;
+        let mut ticks: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+        for segment in &run.telemetry {
+            *ticks.entry(segment.source.as_str()).or_default() += segment.at_ns.len();
+        }
+        let span = model::format::duration(run.head.seconds.unwrap_or_default());
+        out::print(&format!("recorded {} for {span} as run {}\n", run.head.machine, short(id)));
+        for (source, count) in &ticks {
+            out::print(&format!("  {source}: {count} ticks\n"));
+        }
+        if ticks.is_empty() {
+            out::print("  nothing: no source can be read here\n");
+        }
+    }
+    let Some(first) = runs.first() else { return Ok(()) };
+    if report && let Some(written) = page::report_after(runs, path, global)? {
+        out::print(&format!("\nreport  {}\n", paths::tilde(&written)));
+    } else {
+        out::print(&format!("\nreport  boxscore report {}\n", short(first)));
+    }
+    Ok(())
+}
+
+/// True if it ended before its plan was done.
+const fn is_cut(outcome: &Outcome) -> bool {
+    matches!(outcome.ended, Ended::Interrupted | Ended::Lost | Ended::Refused)
+}
+
+/// The error of a run that ended early: why, and that its takes are stored.
+pub fn cut(measured: &Measured) -> Option<CliError> {
+    const KEPT: &str = "finished takes are stored; `boxscore resume` continues";
+    let outcome = &measured.outcome;
+    let error = match outcome.ended {
+        Ended::Interrupted => {
+            let text = "interrupted: every take that was shown is stored; `boxscore resume` continues";
+            CliError::interrupted(text)
+        }
+        Ended::Lost if measured.runs.len() == 1 => {
+            CliError::data("the measuring child was lost before the plan was done").hint(KEPT)
+        }
+        Ended::Lost => CliError::data("every machine was lost before the plan was done").hint(KEPT),
+        Ended::Refused => {
+            let why = refused(outcome);
+            let text = format!("the run was ended, since nothing more could be stored: {why}");
+            CliError::data(text).hint("every take that was shown is stored; `boxscore resume` continues")
+        }
+        Ended::Count | Ended::Target | Ended::Budget => return None,
+    };
+    Some(error)
+}
+
+/// Why the store refused a take; its own hint follows on a line of its own.
+pub fn refused(outcome: &Outcome) -> String {
+    match &outcome.refused {
+        Some(SinkError { why, hint: Some(hint) }) => format!("{why}\n hint: {hint}"),
+        Some(SinkError { why, hint: None }) => why.clone(),
+        None => "it gave no reason".to_owned(),
+    }
+}
+
+/// Prints why nothing was measured, and returns the exit code for that; `None` if something was.
+fn nothing(outcome: &Outcome, telemetry_only: bool) -> Option<u8> {
+    if outcome.measured > 0 || telemetry_only || is_cut(outcome) {
+        return None;
+    }
+    if outcome.takes == 0 && !outcome.unfit.is_empty() {
+        // The run's own document is on stdout already, and is the only one there.
+        let error = CliError::data("nothing was measured: no instrument of this run can run here")
+            .hint("the lines above say why; `boxscore list` says what can");
+        out::say(&error.to_string());
+        return Some(error.kind.exit_code());
+    }
+    let why = match outcome.ended {
+        Ended::Budget => "the time was over before the first measured take ended: give it more with --for",
+        _ if outcome.faults > 0 => "every measured take failed; the lines above say how",
+        _ => "no measured take was begun",
+    };
+    out::say(&format!("nothing was measured: {why}"));
+    Some(Kind::Faults.exit_code())
+}
+
+/// Refuses clusterperf's layout for a plan without key-value stores.
+pub fn fits_layout(plan: &Plan, layout: Layout) -> Result<(), CliError> {
+    if layout == Layout::Text
+        || plan
+            .cells
+            .iter()
+            .any(|cell| report::text::clusterperf::is_kv(&cell.instrument, instruments::cards()))
+    {
+        return Ok(());
+    }
+    Err(CliError::usage("--format clusterperf is for runs of key-value stores, and none is in this one"))
+}

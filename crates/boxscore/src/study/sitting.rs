@@ -1,0 +1,261 @@
+//! One sitting of a study: from its plan to the takes in the store. A study that was interrupted has several.
+
+use std::path::Path;
+
+use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome, SinkError};
+use model::data::{RunData, Series, TakeHead};
+use model::plan::{Plan, Takes};
+use model::reading::Take;
+use model::{Cell, Reading, Role, card};
+use store::{Filter, Mode, Options, Store};
+use sys::files::{Lock, LockFile};
+
+use super::display::{Screen, Silent};
+use super::finish::cut;
+use super::sink::{Begun, Cost, StoreSink};
+use super::stop_signal::StopSignal;
+use super::{link, login};
+use crate::error::CliError;
+use crate::lookup::ids::Ids;
+use crate::lookup::paths;
+use crate::out;
+
+/// Who watches a study: the screen that it is shown on, the user who may stop it, and how takes treat that user.
+pub struct Watch<'a> {
+    pub screen: &'a mut dyn Screen,
+    pub stop: &'a StopSignal,
+    pub interaction: Interaction,
+}
+
+/// A study after a sitting.
+pub struct Measured {
+    pub study: String,
+    pub outcome: Outcome,
+    /// Its runs in the order of the plan's machines; a machine that was lost early has none.
+    pub runs: Vec<String>,
+}
+
+/// One sitting of a study: from the start, or the rest of an interrupted one.
+struct Sitting<'a> {
+    plan: &'a Plan,
+    study: String,
+    cost: Cost,
+    earlier: Vec<Finished>,
+    runs: Vec<Option<Begun>>,
+    elapsed_ns: u64,
+}
+
+/// Measures a new study, which is in the store from the beginning. Fails when no run could be begun.
+pub fn measure(
+    plan: &Plan,
+    cost: Cost,
+    store: &mut Store,
+    path: &Path,
+    watch: Watch<'_>,
+) -> Result<Measured, CliError> {
+    let mut ids = Ids::new(plan.fake.as_ref());
+    let study = ids.next();
+    store.begin_study(&study, plan)?;
+    let sitting = Sitting { plan, study, cost, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
+    sitting.carry_out(store, path, &mut ids, watch)
+}
+
+/// Measures what an interrupted study still lacks. Fails when the store cannot be read or no run could be begun.
+pub fn measure_rest(
+    study: &str,
+    plan: &Plan,
+    store: &mut Store,
+    path: &Path,
+    watch: Watch<'_>,
+) -> Result<Measured, CliError> {
+    let heads = store.heads(&Filter { study: Some(study.to_owned()), ..Filter::default() })?;
+    let (mut earlier, mut runs, mut elapsed_ns) = (Vec::new(), Vec::new(), 0);
+    for (machine, via) in plan.machines.iter().enumerate() {
+        let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
+        let Some(head) = head else {
+            runs.push(None);
+            continue;
+        };
+        store.claim(&head.id)?;
+        let run = store.load_light(&head.id)?;
+        runs.push(Some(Begun { run: head.id.clone(), cost: run.own_cost }));
+        for take in taken(&run) {
+            elapsed_ns = elapsed_ns.max(take.end_ns);
+            earlier.push(Finished { machine, take });
+        }
+    }
+    let mut ids = Ids::new(plan.fake.as_ref());
+    // Those that the first sitting may have given away: its study, and a run a machine.
+    (0..=plan.machines.len()).for_each(|_| drop(ids.next()));
+    let sitting = Sitting { plan, study: study.to_owned(), cost: Cost::default(), earlier, runs, elapsed_ns };
+    sitting.carry_out(store, path, &mut ids, watch)
+}
+
+impl Sitting<'_> {
+    fn carry_out(
+        self,
+        store: &mut Store,
+        path: &Path,
+        ids: &mut Ids,
+        Watch { screen, stop, interaction }: Watch<'_>,
+    ) -> Result<Measured, CliError> {
+        const EMPTY: &str = "interrupted before the first take";
+        let nothing_yet = || CliError::interrupted(EMPTY);
+        if stop.is_requested() && self.earlier.is_empty() {
+            return Err(nothing_yet());
+        }
+        // A planted world loads nothing.
+        let generators = if self.plan.fake.is_some() { &[][..] } else { &self.plan.generators };
+        let login = login::for_plan(self.plan)?;
+        let (links, events) = link::start(&self.plan.machines, generators)?;
+        let mut sink = StoreSink::new(store, self.plan, screen, ids, &self.study, self.cost);
+        sink.continue_runs(&self.runs);
+        let stopped = || stop.is_requested();
+        let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
+        let mut conductor = conductor.with_generators(links.generators);
+        conductor.set_interaction(interaction);
+        conductor.log_in(login);
+        conductor.resume(&self.earlier);
+        let dir = paths::beside(path);
+        let outcome = conductor.run(&dir.display().to_string(), self.elapsed_ns);
+        let runs: Vec<String> = sink.runs().into_iter().flatten().collect();
+        screen.end();
+        if !runs.is_empty() {
+            return Ok(Measured { study: self.study, outcome, runs });
+        }
+        Err(match (outcome.ended, outcome.refused) {
+            (Ended::Interrupted, _) => nothing_yet(),
+            (_, Some(SinkError { why, hint })) => {
+                CliError::data(format!("nothing was measured: {why}")).maybe_hint(hint)
+            }
+            _ => CliError::data("no machine could be measured").hint("the lines above say why"),
+        })
+    }
+}
+
+/// Measures a plan for one machine in a store of its own and prints nothing. Fails when nothing could be measured.
+pub fn aside(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<RunData, CliError> {
+    let (outcome, run) = tried(plan, path, stop)?;
+    match outcome.unfit.first() {
+        Some((_, _, why)) if outcome.measured == 0 => Err(CliError::data(why.clone())),
+        _ => Ok(run),
+    }
+}
+
+/// The same, with its outcome, and no error where no cell could run.
+pub fn tried(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<(Outcome, RunData), CliError> {
+    let mut store = Store::open_with(path, &Options::new(Mode::Create))?;
+    let watch = Watch { screen: &mut Silent, stop, interaction: Interaction::default() };
+    let measured = measure(plan, Cost::default(), &mut store, path, watch)?;
+    if let Some(error) = cut(&measured) {
+        return Err(error);
+    }
+    let run = measured.runs.first().ok_or_else(|| CliError::data("nothing was measured"))?;
+    let data = store.load(run)?;
+    Ok((measured.outcome, data))
+}
+
+/// Two runs at once would disturb each other: the second is refused. A planted world and pure telemetry disturb
+/// nobody.
+pub fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<LockFile>, CliError> {
+    if plan.fake.is_some() || plan.telemetry_only {
+        return Ok(None);
+    }
+    let path = store.with_extension("measuring");
+    match LockFile::try_acquire(&path) {
+        Ok(Lock::Held(lock)) => Ok(Some(lock)),
+        Ok(Lock::Busy { holder }) => {
+            let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));
+            Err(CliError::data(format!(
+                "not started: another boxscore run{who} is measuring, and two at once would disturb each other"
+            ))
+            .hint("wait until it ends, or stop it with Ctrl-C; it keeps what it has"))
+        }
+        Err(error) => Err(CliError::data(error.to_string())),
+    }
+}
+
+pub fn open(path: &Path) -> Result<Store, CliError> {
+    let store = paths::create(path)?;
+    store.check_writable()?;
+    for line in store.recovered() {
+        out::say(&format!("note: {line}"));
+    }
+    Ok(store)
+}
+
+/// Said of the first run of a store, and not where nothing is kept.
+pub fn warn_temporary(path: &Path, store: &Store) -> Result<(), CliError> {
+    let is_first = || store.heads(&Filter::default()).map(|heads| heads.is_empty());
+    if store::is_temporary(path) && is_first()? {
+        let text = "is in a temporary directory; it may be lost";
+        out::say(&format!("warning: the store {} {text}", path.display()));
+    }
+    Ok(())
+}
+
+/// The takes of a stored run as the conductor knows them.
+fn taken(run: &RunData) -> Vec<Take> {
+    let readings = |seq: u64| {
+        let of = |series: &Series| {
+            let points: Vec<_> = series.points.iter().filter(|point| point.seq == seq).cloned().collect();
+            let (key, better) = (series.key.clone(), series.better);
+            points.into_iter().map(move |point| Reading {
+                key: key.clone(),
+                better,
+                at_ns: point.at_ns,
+                window_ns: point.window_ns,
+                value: point.value,
+            })
+        };
+        run.series.iter().flat_map(of).collect::<Vec<Reading>>()
+    };
+    let take = |head: &TakeHead| Take {
+        seq: head.seq,
+        block: head.block,
+        sitting: head.sitting,
+        phase: head.phase,
+        cell: head.cell,
+        arm: head.arm,
+        start_ns: head.start_ns,
+        end_ns: head.end_ns,
+        repeats: head.repeats,
+        readings: readings(head.seq),
+        refusals: head.refusals.clone(),
+        notes: Vec::new(),
+        fault: head.fault.clone(),
+    };
+    run.takes.iter().map(take).collect()
+}
+
+/// Takes a study of which no cell could run out of the store again; true if it did. An empty run would be nobody's
+/// latest, but it is stored from the beginning, so that a study that is killed can be resumed.
+pub fn is_discarded(measured: &Measured, store: &mut Store) -> Result<bool, CliError> {
+    let outcome = &measured.outcome;
+    let is_whole = matches!(outcome.ended, Ended::Count | Ended::Target);
+    if !is_whole || outcome.takes > 0 || outcome.unfit.is_empty() {
+        return Ok(false);
+    }
+    Ok(store.discard(&measured.study)?)
+}
+
+/// Error for a study in which no cell could run. The reasons are on stderr already; with `--json` a single reason goes
+/// into the document.
+pub fn none_fits(outcome: &Outcome, is_document: bool) -> CliError {
+    let mut reasons: Vec<&str> = outcome.unfit.iter().map(|(_, _, why)| why.as_str()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    match reasons[..] {
+        [one] if is_document => CliError::data(format!("{one}; nothing was measured or stored")),
+        _ => CliError::data("nothing was measured or stored: no instrument of this run can run here")
+            .hint("the lines above say why; `boxscore list` says what can"),
+    }
+}
+
+/// A single take of one load, as `boxscore load` makes it, may last for hours: an interrupt ends it early, also where
+/// it is repeated or resumed.
+pub fn interaction_of(plan: &Plan) -> Interaction {
+    let role = |cell: &Cell| card::find(instruments::cards(), &cell.instrument).map(|card| card.role);
+    let is_load = matches!(plan.cells.as_slice(), [only] if matches!(role(only), Some(Role::Load { .. })));
+    Interaction { watched: false, cuts: is_load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0 }
+}

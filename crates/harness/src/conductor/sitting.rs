@@ -1,0 +1,148 @@
+//! The sittings of a study: each begins with a new child for every machine and generator, in which everything is
+//! prepared anew, and ends before the next one's Hello.
+//!
+//! A child that runs becomes a new process by itself, so that whatever started it (a shell, ssh) stays. Facts and
+//! clock are those of the run; the child is told how long ago it began.
+
+use model::frame::{Frame, Job};
+
+use super::machine::Opening;
+use super::{Conductor, Ended, SinkError};
+use crate::order::{self, BlockEntry, SittingBlocks};
+
+impl Conductor<'_> {
+    /// Waits for Hello of every machine, sends the jobs, and waits for the facts.
+    pub(super) fn open(&mut self, opening: &Opening<'_>) -> Result<(), SinkError> {
+        let generators = self.open_generators()?;
+        for machine in 0..self.machines.len() {
+            if let Some(Frame::Hello(hello)) =
+                self.wait(machine, true, |frame| matches!(frame, Frame::Hello(_)))?
+            {
+                if let Err(error) = self.sink.hello(machine, &hello) {
+                    self.lose(machine, &error.why)?;
+                    continue;
+                }
+                let now_ns = sys::clock::now_ns();
+                let zero_ns = self.machines[machine].zero_ns;
+                let zero_ns = zero_ns.unwrap_or(now_ns.saturating_sub(opening.elapsed_ns));
+                self.machines[machine].zero_ns = Some(zero_ns);
+                let job = Job {
+                    plan: self.plan.clone(),
+                    machine: u32::try_from(machine).unwrap_or(u32::MAX),
+                    sitting: self.sitting,
+                    dir: opening.dir.to_owned(),
+                    elapsed_ns: now_ns.saturating_sub(zero_ns),
+                    generators: generators.clone(),
+                    watched: self.interaction.watched,
+                    login: self.login.clone(),
+                };
+                self.tell(machine, &Frame::Plan(Box::new(job)))?;
+            }
+        }
+        for machine in 0..self.machines.len() {
+            let ready = |frame: &Frame| matches!(frame, Frame::Ready(_));
+            if let Some(Frame::Ready(facts)) = self.wait(machine, true, ready)? {
+                self.machines[machine].ready = true;
+                self.sink.facts(machine, &facts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out the sittings that have something left to take.
+    pub(super) fn sittings(&mut self, opening: &Opening<'_>) -> Result<Ended, SinkError> {
+        let all = order::sittings(self.plan);
+        let mut left: Vec<(u32, SittingBlocks)> = (0u32..).zip(all).collect();
+        left.retain(|(_, sitting)| self.has_left(sitting));
+        // In a planted world nothing is lost with a child, so that sittings keep their numbers.
+        if let (Some((number, _)), Some(_)) = (left.first(), &self.plan.fake) {
+            self.sitting = *number;
+        }
+        self.open(opening)?;
+        let mut first_block_ns = 0;
+        for (at, (number, sitting)) in left.iter().enumerate() {
+            if at > 0 {
+                if self.over_budget(first_block_ns) {
+                    return Ok(Ended::Budget);
+                }
+                if self.stopped() {
+                    return Ok(Ended::Interrupted);
+                }
+            }
+            let began_ns = sys::clock::now_ns();
+            if at > 0 {
+                self.renew(*number, opening)?;
+            }
+            let warm_ups = sitting.warm_up.clone().map(|block| (block, true));
+            for (block, warm_up) in warm_ups.chain(sitting.measured.clone().map(|block| (block, false))) {
+                if let Some(ended) = self.block(sitting, block, warm_up)? {
+                    return Ok(ended);
+                }
+                if block == sitting.measured.start {
+                    first_block_ns = sys::clock::now_ns().saturating_sub(began_ns);
+                }
+            }
+        }
+        Ok(if self.by_target { Ended::Target } else { Ended::Count })
+    }
+
+    /// Ends the sitting and begins the next one with new children.
+    fn renew(&mut self, planned: u32, opening: &Opening<'_>) -> Result<(), SinkError> {
+        self.sitting = if self.plan.fake.is_some() { planned } else { self.sitting + 1 };
+        let ready: Vec<usize> = (0..self.machines.len()).filter(|at| self.machines[*at].ready).collect();
+        for machine in &ready {
+            self.machines[*machine].anew = true;
+            self.tell(*machine, &Frame::Anew)?;
+        }
+        for machine in &ready {
+            self.wait(*machine, false, |frame| matches!(frame, Frame::Bye(_)))?;
+        }
+        self.renew_generators()?;
+        self.open(opening)
+    }
+
+    /// Does one block; returns how the study ended, if it did.
+    fn block(
+        &mut self,
+        sitting: &SittingBlocks,
+        block: u32,
+        warm_up: bool,
+    ) -> Result<Option<Ended>, SinkError> {
+        let started_ns = sys::clock::now_ns();
+        for entry in order::block(self.plan, block) {
+            if self.all_lost() {
+                return Ok(Some(Ended::Lost));
+            }
+            if self.stopped() {
+                return Ok(Some(Ended::Interrupted));
+            }
+            if self.over_budget(0) {
+                return Ok(Some(Ended::Budget));
+            }
+            if !warm_up || sitting.measured.clone().any(|block| self.is_left(entry, block)) {
+                self.take_entry(entry, block, warm_up)?;
+            }
+        }
+        if self.all_lost() {
+            return Ok(Some(Ended::Lost));
+        }
+        self.judge_cells();
+        if self.done.iter().all(|done| *done) {
+            return Ok(Some(if self.by_target { Ended::Target } else { Ended::Count }));
+        }
+        let block_ns = sys::clock::now_ns().saturating_sub(started_ns);
+        let is_over = !warm_up && self.over_budget(block_ns);
+        Ok(is_over.then_some(Ended::Budget))
+    }
+
+    /// True if a measured take of this block is still to be done.
+    fn is_left(&self, BlockEntry { machine, cell, arm }: BlockEntry, block: u32) -> bool {
+        let is_done = self.done.get(cell as usize).copied().unwrap_or(true);
+        !is_done && !self.finished.contains(&(machine, block, cell, arm, false))
+    }
+
+    fn has_left(&self, sitting: &SittingBlocks) -> bool {
+        let mut blocks = sitting.measured.clone();
+        blocks.any(|block| order::block(self.plan, block).into_iter().any(|entry| self.is_left(entry, block)))
+    }
+}

@@ -1,0 +1,430 @@
+//! Process groups, control groups and private folders that never outlive this program, not even a `kill -9` of it.
+//!
+//! Each group that is started here is told to a guard: a child in a group of its own that holds the read end of a
+//! pipe. When the pipe closes, because this program ended in whatever way, the guard kills every group it was told of
+//! and not told to forget, then removes the folders of their control groups, which are empty then, and their private
+//! folders. It does not reach processes that left their group (`setsid`).
+//!
+//! Who kills this program and its guard in one moment leaves the kernel alone to act: the leader of each group dies
+//! with its parent (PR_SET_PDEATHSIG), its own children do not, since that setting is not inherited. Workers of nginx
+//! or httpd may stay then, with their port and folder; a study's port is a free one, so that the next study does not
+//! meet them.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use sys::process::{Exit, ProcessGroup, Start, signal_group};
+
+/// The same number on every Linux.
+const SIGKILL: i32 = 9;
+
+/// A control group can be removed when the last of its processes is gone, which takes the kernel a moment.
+const LOOKS: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
+
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+static BOOK: Mutex<Book> = Mutex::new(Book { wards: Wards::new(), guard: None });
+
+/// Processes and folders that must not outlive this program.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wards {
+    groups: BTreeSet<i32>,
+    /// Of control groups.
+    folders: BTreeSet<PathBuf>,
+    /// Private folders, with what is in them.
+    places: BTreeSet<PathBuf>,
+}
+
+/// How the names of private folders begin: the guard removes no other.
+pub const PRIVATE: &str = ".boxscore-server-";
+
+/// The wards at present, and the guard that knows of them.
+#[derive(Debug)]
+struct Book {
+    wards: Wards,
+    guard: Option<(ProcessGroup, ChildStdin)>,
+}
+
+/// Names the program that acts as the guard when its only argument is `guard`: it must call [`serve`] with its stdin.
+/// The first call counts.
+pub fn set_program(program: impl Into<PathBuf>) {
+    // A second call finds the first one's choice, as it says above.
+    let _first_stays = PROGRAM.set(program.into());
+}
+
+/// Fails, with the reason, when groups cannot be started here.
+pub fn available() -> Result<(), String> {
+    match PROGRAM.get() {
+        Some(_) => Ok(()),
+        None => Err("this program has no guard that would end what it starts".to_owned()),
+    }
+}
+
+/// That program: it also acts as other children of ours.
+pub(crate) fn program() -> Option<&'static PathBuf> {
+    PROGRAM.get()
+}
+
+/// The guard's whole life: reads lines of `+` or `-` and PGID, control group or private folder (after `=`) until the
+/// pipe closes, then ends what is left.
+pub fn serve(input: impl Read) {
+    let mut wards = Wards::default();
+    for line in BufReader::new(input).split(b'\n') {
+        // A pipe that breaks is a pipe that closed.
+        let Ok(line) = line else { break };
+        wards.note(&line);
+    }
+    wards.end();
+}
+
+impl Wards {
+    const fn new() -> Wards {
+        Wards { groups: BTreeSet::new(), folders: BTreeSet::new(), places: BTreeSet::new() }
+    }
+
+    fn note(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let number = |digits: &str| digits.parse::<i32>().ok().filter(|pgid| *pgid > 1);
+        let folder = |path: &str| path.starts_with('/').then(|| PathBuf::from(path));
+        let (sign, name) = text.split_at_checked(1).unwrap_or_default();
+        let place = name.strip_prefix('=').and_then(folder).filter(|path| is_private(path));
+        if let Some(place) = place {
+            self.places.remove(&place);
+            if sign == "+" {
+                self.places.insert(place);
+            }
+            return;
+        }
+        match (sign, number(name), folder(name)) {
+            ("+", Some(pgid), _) => drop(self.groups.insert(pgid)),
+            ("-", Some(pgid), _) => drop(self.groups.remove(&pgid)),
+            ("+", None, Some(folder)) => drop(self.folders.insert(folder)),
+            ("-", None, Some(folder)) => drop(self.folders.remove(&folder)),
+            _ => {}
+        }
+    }
+
+    /// The lines from which a guard learns of them.
+    fn lines(&self) -> String {
+        let groups = self.groups.iter().map(|pgid| format!("+{pgid}\n"));
+        let folders = self.folders.iter().map(|folder| format!("+{}\n", folder.display()));
+        let places = self.places.iter().map(|place| format!("+={}\n", place.display()));
+        groups.chain(folders).chain(places).collect()
+    }
+
+    fn end(&self) {
+        kill(&self.groups);
+        for folder in &self.folders {
+            // There is nobody to tell of a failure.
+            let _removed = remove(folder);
+        }
+        self.places.iter().for_each(|place| clear(place));
+    }
+}
+
+fn is_private(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PRIVATE))
+}
+
+/// Removes a private folder. A process that was killed just now may write to it for a moment.
+fn clear(place: &Path) {
+    for _ in 0..LOOKS {
+        match std::fs::remove_dir_all(place) {
+            Ok(()) => return,
+            Err(error) if error.kind() == ErrorKind::NotFound => return,
+            // One that cannot be removed is left to the next run here.
+            Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => return,
+            Err(_) => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+fn kill(groups: &BTreeSet<i32>) {
+    for pgid in groups {
+        // A group that is gone is what was wanted, and there is nobody to tell of another failure.
+        let _gone = signal_group(*pgid, SIGKILL);
+    }
+}
+
+/// Removes the folder of a control group when its last process is gone.
+fn remove(folder: &Path) -> Result<(), String> {
+    for look in 1.. {
+        match std::fs::remove_dir(folder) {
+            Ok(()) => break,
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) if error.kind() == ErrorKind::ResourceBusy && look < LOOKS => {
+                std::thread::sleep(PAUSE);
+            }
+            Err(error) => return Err(format!("cannot remove {}: {error}", folder.display())),
+        }
+    }
+    Ok(())
+}
+
+fn book() -> MutexGuard<'static, Book> {
+    BOOK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Book {
+    /// Tells the guard; starts one if there is none or it has died.
+    fn tell(&mut self, line: &str) -> Result<(), String> {
+        let told = |pipe: &mut ChildStdin, text: &str| pipe.write_all(text.as_bytes());
+        if let Some((group, pipe)) = &mut self.guard
+            && matches!(group.try_wait(), Ok(None))
+            && told(pipe, line).is_ok()
+        {
+            return Ok(());
+        }
+        let program = PROGRAM.get().ok_or("no guard program is set")?;
+        let mut command = Command::new(program);
+        command.arg("guard").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut group = ProcessGroup::spawn(command, Start::default()).map_err(|error| error.to_string())?;
+        let mut pipe = group.child.stdin.take().ok_or("the guard has no stdin")?;
+        let known = self.wards.lines();
+        told(&mut pipe, &format!("{known}{line}")).map_err(|error| format!("the guard died: {error}"))?;
+        self.guard = Some((group, pipe));
+        Ok(())
+    }
+
+    fn add(&mut self, pgid: i32) -> Result<(), String> {
+        self.tell(&format!("+{pgid}\n"))?;
+        self.wards.groups.insert(pgid);
+        Ok(())
+    }
+
+    fn remove(&mut self, pgid: i32) {
+        if self.wards.groups.remove(&pgid) {
+            // Without its guard the next start makes a new one, which hears of living groups only.
+            let _told = self.tell(&format!("-{pgid}\n"));
+        }
+    }
+}
+
+/// The folder of a control group, made new; it goes when this is dropped, or with this program.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    removed: bool,
+}
+
+impl Folder {
+    /// Makes the folder. Fails when its path is not absolute or not a line of text, or when it cannot be made.
+    pub fn make(path: &Path) -> Result<Folder, String> {
+        let name = path.to_str().filter(|name| name.starts_with('/') && !name.contains('\n'));
+        let name = name.ok_or_else(|| format!("{} is no name for a control group", path.display()))?;
+        let mut book = book();
+        // The guard must know it before it is there.
+        book.tell(&format!("+{name}\n"))?;
+        std::fs::create_dir(path).map_err(|error| {
+            let _told = book.tell(&format!("-{name}\n"));
+            format!("cannot make {name}: {error}")
+        })?;
+        book.wards.folders.insert(path.to_owned());
+        Ok(Folder { path: path.to_owned(), removed: false })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the folder once its processes are gone, as dropping does. Fails when it cannot be removed.
+    pub fn remove(mut self) -> Result<(), String> {
+        self.clear()
+    }
+
+    fn clear(&mut self) -> Result<(), String> {
+        if self.removed {
+            return Ok(());
+        }
+        // One that cannot be removed now is left to the guard.
+        remove(&self.path)?;
+        self.removed = true;
+        let mut book = book();
+        if book.wards.folders.remove(&self.path) {
+            let _told = book.tell(&format!("-{}\n", self.path.display()));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A drop has nobody to tell; the guard tries again.
+        let _left_to_the_guard = self.clear();
+    }
+}
+
+/// A private folder that the guard knows of.
+#[derive(Debug)]
+pub struct Private {
+    path: PathBuf,
+}
+
+impl Private {
+    /// Tells the guard of a folder that is about to be made; `None` where the guard cannot watch over it. Fails when
+    /// the guard is gone.
+    pub fn tell(path: &Path) -> Result<Option<Private>, String> {
+        let name = path.to_str().filter(|name| name.starts_with('/') && !name.contains('\n'));
+        let Some(name) = name.filter(|_| is_private(path) && available().is_ok()) else { return Ok(None) };
+        let mut book = book();
+        book.tell(&format!("+={name}\n"))?;
+        book.wards.places.insert(path.to_owned());
+        Ok(Some(Private { path: path.to_owned() }))
+    }
+
+    /// It is gone, or was never made. Who drops this instead leaves the folder to the guard.
+    pub fn forget(self) {
+        let mut book = book();
+        if book.wards.places.remove(&self.path) {
+            let _told = book.tell(&format!("-={}\n", self.path.display()));
+        }
+    }
+}
+
+/// A child that leads a process group which dies with this program. Dropping it kills the group.
+#[derive(Debug)]
+pub struct Guarded {
+    group: ProcessGroup,
+}
+
+impl Guarded {
+    /// Starts `command`. Its leader also dies with the calling thread, which covers the moment before the guard knows.
+    /// Fails when it cannot be started or watched.
+    pub fn spawn(command: Command, start: Start) -> Result<Guarded, String> {
+        available()?;
+        let mut book = book();
+        // The guard must run before there is something to guard.
+        book.tell("")?;
+        let start = Start { die_with_parent: true, ..start };
+        let group = ProcessGroup::spawn(command, start).map_err(|error| error.to_string())?;
+        book.add(group.pgid())?;
+        Ok(Guarded { group })
+    }
+
+    pub fn pgid(&self) -> i32 {
+        self.group.pgid()
+    }
+
+    /// The leader, to take its pipes.
+    pub fn child(&mut self) -> &mut std::process::Child {
+        &mut self.group.child
+    }
+
+    /// Waits for the leader to end. Fails when the kernel does not tell.
+    pub fn wait(&mut self) -> Result<Exit, String> {
+        self.group.wait().map_err(|error| error.to_string())
+    }
+
+    /// The exit of the leader, if it has ended by now. Fails when the kernel does not tell.
+    pub fn try_wait(&mut self) -> Result<Option<Exit>, String> {
+        self.group.try_wait().map_err(|error| error.to_string())
+    }
+
+    /// Sends `signal` to every process of the group; `false` if none is left. Fails when the kernel refuses.
+    pub fn signal(&self, signal: i32) -> Result<bool, String> {
+        self.group.signal(signal).map_err(|error| error.to_string())
+    }
+
+    /// Kills what is left of the group: processes that the leader left behind.
+    pub fn end(&mut self) {
+        let mut book = book();
+        if book.wards.groups.contains(&self.group.pgid()) {
+            kill(&BTreeSet::from([self.group.pgid()]));
+            book.remove(self.group.pgid());
+        }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The process groups that were started here and have not been ended.
+pub fn groups() -> BTreeSet<i32> {
+    book().wards.groups.clone()
+}
+
+/// Ends everything that was started here: for a program that is about to end in the middle of its work.
+pub fn end_all() {
+    let mut book = book();
+    std::mem::take(&mut book.wards).end();
+    // Closing the pipe ends the guard, which kills them once more.
+    drop(book.guard.take().map(|(group, pipe)| {
+        drop(pipe);
+        group
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hears_only_what_makes_sense() {
+        let mut wards = Wards::default();
+        for line in [&b"+12"[..], b"+13", b"-12", b"+1", b"+0", b"+-5", b"x", b"", b"+99999999999", b"\xff+7"]
+        {
+            wards.note(line);
+        }
+        for line in ["+/a/b", "+/a/c d", "-/a/b", "+a", "+", "-", "/x", "+ä/x"] {
+            wards.note(line.as_bytes());
+        }
+        assert_eq!(wards.groups, BTreeSet::from([13]));
+        assert_eq!(wards.folders, BTreeSet::from([PathBuf::from("/a/c d")]));
+        for line in
+            ["+=/a/.boxscore-server-1", "+=/a/.boxscore-server-2", "-=/a/.boxscore-server-1", "+=/a", "+=/"]
+        {
+            wards.note(line.as_bytes());
+        }
+        assert_eq!(wards.places, BTreeSet::from([PathBuf::from("/a/.boxscore-server-2")]));
+        // Another guard learns the same.
+        let mut other = Wards::default();
+        wards.lines().lines().for_each(|line| other.note(line.as_bytes()));
+        assert_eq!(other, wards);
+    }
+
+    #[test]
+    fn folders_that_are_in_use_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("group");
+        assert_eq!(remove(&folder), Ok(()));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("x"), "").unwrap();
+        // A file system says "not empty" where the kernel's control groups say "busy".
+        let why = remove(&folder).unwrap_err();
+        assert!(why.contains("group") && folder.exists(), "{why}");
+        for bad in ["relative", "/a\nb"] {
+            assert!(Folder::make(Path::new(bad)).unwrap_err().contains("no name"));
+        }
+    }
+
+    #[test]
+    fn private_folders_go_with_all_that_is_in_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join(format!("{PRIVATE}1"));
+        std::fs::create_dir_all(place.join("a/b")).unwrap();
+        std::fs::write(place.join("a/b/c"), "x").unwrap();
+        let mut wards = Wards::new();
+        for path in [&place, dir.path()] {
+            wards.note(format!("+={}", path.display()).as_bytes());
+        }
+        wards.end();
+        assert!(!place.exists() && dir.path().exists());
+        // Once more: it is gone, which was wanted.
+        wards.end();
+    }
+
+    #[test]
+    fn nothing_starts_without_a_guard() {
+        if PROGRAM.get().is_none() {
+            let why = Guarded::spawn(Command::new("/bin/true"), Start::default()).unwrap_err();
+            assert!(why.contains("guard"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! One row of a comparison: a figure of each side, and their ratio.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::card::Card;
+use crate::metric::Better;
+use crate::params::Params;
+use crate::unit::Unit;
+use crate::why::{Why, WhyDoc};
+
+crate::words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Noise as word {
+        Assumed = "assumed",
+        Mixed = "mixed",
+        Measured = "measured",
+    }
+}
+
+crate::words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum VerdictWord as word {
+        Better = "better",
+        Worse = "worse",
+        Tie = "tie",
+        CannotTell = "cannot-tell",
+        Invalid = "invalid",
+    }
+}
+
+/// One metric of one arm against the base (the first argument). `ratio` is arm / base.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RowDoc {
+    /// The instrument's card, where it is known here; not printed.
+    #[serde(skip)]
+    pub card: Option<&'static Card>,
+    pub instrument: String,
+    pub metric: String,
+    pub unit: Unit,
+    pub better: Better,
+    pub params: Params,
+    pub headline: bool,
+    /// Name of the arm, and of the base.
+    pub arm: String,
+    pub base: String,
+    pub arm_value: Option<f64>,
+    pub base_value: Option<f64>,
+    pub ratio: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub p: Option<f64>,
+    /// After Holm's correction over the family of rows.
+    pub p_holm: Option<f64>,
+    pub floor: Option<f64>,
+    pub noise: Option<Noise>,
+    pub margin: f64,
+    pub verdict: VerdictWord,
+    /// Why the verdict is as it is, or what a point is: `why` as a sentence and `reasons` as data.
+    #[serde(flatten)]
+    #[schemars(with = "WhyDoc")]
+    pub why: Why,
+    /// Either side is a published point without samples.
+    pub point: bool,
+    /// Goodness of the arm per currency unit against the base's, where both prices are known and alike.
+    pub per_price: Option<f64>,
+    pub per_watt: Option<f64>,
+}

@@ -1,0 +1,34 @@
+//! Metrics of the user's own command.
+
+use crate::{Better, Bytes, Count, Metric, Seconds, Topic};
+
+pub const WALL: Metric<Seconds> =
+    Metric::new("wall", Better::Lower, "Time from starting the shell until it has ended")
+        .topic(Topic::Work)
+        .per("run");
+pub const CPU: Metric<Seconds> = Metric::new(
+    "cpu",
+    Better::Lower,
+    "User and system time of the shell and of all processes waited for within it (wait4)",
+)
+.per("run");
+pub const MEMORY: Metric<Bytes> = Metric::new(
+    "peak-memory",
+    Better::Lower,
+    "Largest resident set of any one process of the command (wait4), at least that of boxscore when it started it",
+)
+.binary();
+pub const VALUE: Metric<Count> = Metric::neither(
+    "value",
+    "A number that the command prints: the last match of the user's expression; no direction was given",
+);
+pub const HIGHER: Metric<Count> = Metric::new(
+    "value-higher",
+    Better::Higher,
+    "A number that the command prints, named NAME:higher: the last match of the user's expression",
+);
+pub const LOWER: Metric<Count> = Metric::new(
+    "value-lower",
+    Better::Lower,
+    "A number that the command prints, named NAME:lower: the last match of the user's expression",
+);

@@ -1,0 +1,182 @@
+//! Metrics of a load on a server, web or key-value.
+//!
+//! Times are seconds, from the intended start (response) or the actual one (service) to the last byte. Failed requests
+//! are in the times, but for those without an answer, and not in the rates.
+
+use crate::{Better, Bytes, BytesPerSec, Count, Metric, PerSec, Ratio, Seconds};
+
+pub const THROUGHPUT: Metric<PerSec> = Metric::new(
+    "throughput",
+    Better::Higher,
+    "good answers that were complete within the take's duration, per second of it; of the content `large` up to the \
+     last one; generators in other processes each have a window of their own, and their rates add up",
+)
+.per("request");
+pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
+    "bandwidth",
+    Better::Higher,
+    "bytes of the bodies of good answers per second of the window, or of the time up to the last answer where that came \
+     after it; none where no answer has a body; of a store the bytes of values, those read and those written",
+);
+pub const RESPONSE: Metric<Seconds> = Metric::new(
+    "response-time",
+    Better::Lower,
+    "median time from when a request was due to the last byte of its answer, failed requests included: bad answers, and \
+     at their age those over the time limit or unsent; not those without an answer (refused, reset, closed, TLS)",
+).label("p50");
+pub const RESPONSE_P99: Metric<Seconds> =
+    Metric::new("response-time-p99", Better::Lower, "what 99 in 100 response times of the take at most are")
+        .label("p99");
+pub const RESPONSES: Metric<Seconds> = Metric::neither(
+    "response-times",
+    "all response times of the take; of `requests` those without an answer have none",
+);
+pub const SERVICES: Metric<Seconds> = Metric::neither(
+    "service-times",
+    "all times of the take from when a request was sent to the last byte of its answer",
+);
+pub const OFFERED: Metric<PerSec> =
+    Metric::neither("offered-load", "requests due per second; open loops only").per("request");
+pub const CAPACITY: Metric<PerSec> = Metric::neither(
+    "capacity",
+    "throughput of a closed loop on the same server before the takes, of which `load` is a share",
+)
+.per("request");
+pub const REQUESTS: Metric<Count> = Metric::neither(
+    "requests",
+    "requests that are over: good and failed, those without an answer and unsent ones included",
+)
+.per("request");
+pub const REDIRECTS: Metric<Count> =
+    Metric::neither("redirects", "good answers that point elsewhere (3xx), by status; they are not followed")
+        .per("answer");
+pub const STATUSES: Metric<Count> = Metric::neither(
+    "failed-statuses",
+    "failed requests whose answer was of 4xx or 5xx, by status; also under `failed`",
+)
+.per("answer");
+pub const STALL: Metric<Seconds> = Metric::neither(
+    "longest-stall",
+    "the longest time in which no request got any answer while some were in flight, from 0.1 s on; the end of a load \
+     that nobody answers any more is none",
+);
+pub const STALL_AT: Metric<Seconds> =
+    Metric::neither("longest-stall-at", "from the start of the load to the start of the longest stall");
+pub const STALL_WAITING: Metric<Count> =
+    Metric::neither("longest-stall-waiting", "requests in flight at the end of the longest stall")
+        .per("request");
+pub const WINDOW: Metric<Seconds> = Metric::neither(
+    "window",
+    "the time that throughput is of: the load's duration, less where it was ended early; up to the last end where a \
+     number of requests was given",
+);
+pub const SILENT_CORES: Metric<Count> = Metric::neither(
+    "silent-server-cores",
+    "CPU seconds per second of a server that fell silent, from a second after its last good answer to the end",
+)
+.per("core");
+pub const FAILED: Metric<Count> = Metric::neither(
+    "failed",
+    "requests that failed, by kind: no connection, reset, closed, timeout, 4xx, 5xx, wrong or short answer, a store's \
+     error answers, unsent",
+)
+.per("request");
+pub const LATE: Metric<Seconds> = Metric::neither(
+    "late-p99",
+    "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
+);
+pub const ANSWERING: Metric<Seconds> =
+    Metric::neither("answering-time", "from the start of the load to its last answer, good or not");
+pub const IN_FLIGHT: Metric<Count> = Metric::neither(
+    "in-flight",
+    "requests in flight, integrated from the start to the last end, by that time or the window, whichever is longer; \
+     failed ones included",
+)
+.per("request");
+pub const LITTLE: Metric<Count> = Metric::neither(
+    "in-flight-by-little",
+    "what requests in flight must be by Little's law: the sum of all service times by the same time",
+)
+.per("request");
+pub const SHARE: Metric<Ratio> = Metric::neither(
+    "generator-share",
+    "the share of its time (of its CPU quota, where that is less than a core) in which the busiest generator core \
+     worked; waiting by spinning is not work",
+);
+pub const THREAD: Metric<Ratio> = Metric::neither(
+    "generator-thread-share",
+    "the same of the busiest generator thread alone, whatever others on its core do",
+);
+pub const CPU: Metric<Seconds> = Metric::neither(
+    "generator-cpu",
+    "CPU time of the generator for each request sent, without waiting by spinning",
+)
+.per("request");
+pub const SERVER_CPU: Metric<Seconds> = Metric::new(
+    "server-cpu",
+    Better::Lower,
+    "CPU time of the server's processes for each request sent; what the kernel does in interrupts is not in it",
+).label("server CPU")
+.per("request");
+pub const SERVER_CORES: Metric<Count> =
+    Metric::neither("server-cores", "CPU seconds of the server's processes per second").per("core");
+pub const SERVER_THREAD: Metric<Ratio> = Metric::neither(
+    "server-thread-share",
+    "the share of the take's time in which the server's busiest thread ran",
+);
+pub const CORE_BUSY: Metric<Ratio> =
+    Metric::neither("core-busy", "the share of the take's time in which this core ran something");
+pub const CORE_USER: Metric<Ratio> =
+    Metric::neither("core-user", "the share of the take's time that this core was in programs");
+pub const CORE_SYSTEM: Metric<Ratio> = Metric::neither(
+    "core-system",
+    "the share of the take's time that this core was in the kernel for programs",
+);
+pub const CORE_SOFTIRQ: Metric<Ratio> = Metric::neither(
+    "core-softirq",
+    "the share of the take's time that this core was in interrupts, deferred ones too",
+);
+pub const CORE_STEAL: Metric<Ratio> =
+    Metric::neither("core-steal", "the share of the take's time that the hypervisor gave to others");
+pub const DISK_READ: Metric<Bytes> = Metric::neither(
+    "disk-read",
+    "bytes that all programs together read from disks during the take, MB = 10^6",
+);
+pub const DISK_BUSY: Metric<Ratio> =
+    Metric::neither("disk-busy", "the share of the take's time in which this disk had a request under way");
+pub const CPU_PRESSURE: Metric<Ratio> =
+    Metric::neither("cpu-pressure", "the share of the take's time in which some thread waited for a CPU");
+pub const IO_PRESSURE: Metric<Ratio> =
+    Metric::neither("io-pressure", "the share of the take's time in which some thread waited for a disk");
+pub const MEMORY_PRESSURE: Metric<Ratio> =
+    Metric::neither("memory-pressure", "the share of the take's time in which some thread waited for memory");
+pub const SERVER_MEMORY: Metric<Bytes> = Metric::neither(
+    "server-memory",
+    "memory that a server with a limit of it uses after the take, the files that it has cached included",
+);
+pub const SERVER_CACHE: Metric<Bytes> = Metric::neither(
+    "server-cache",
+    "cached files within the memory of a server that has a limit, after the take",
+);
+pub const MEMORY_HITS: Metric<Count> = Metric::neither(
+    "memory-limit-hits",
+    "how often the server was at the limit of its memory and the kernel had to make room",
+)
+.per("hit");
+pub const MEMORY_REFAULTS: Metric<Count> = Metric::neither(
+    "memory-refaults",
+    "pages of files that were read again after the limit of the server's memory had pushed them out",
+)
+.per("page");
+pub const DROPS: Metric<Count> = Metric::neither(
+    "drops",
+    "what the kernel dropped or refused during the take, by counter; of the whole network namespace",
+);
+pub const SLO: Metric<PerSec> = Metric::new(
+    "slo-throughput",
+    Better::Higher,
+    "the largest load, to 2 %, at which the percentile of response times stayed within the limit and 95 % of the \
+     requests were answered while it lasted",
+)
+.per("request");
+pub const STEPS: Metric<Count> = Metric::neither("steps", "loads that the search tried");

@@ -1,0 +1,27 @@
+//! Metrics of the hours of an access log.
+
+use crate::{Better, Bytes, BytesPerSec, Count, Metric, Seconds};
+
+pub const MEAN_OF_RATIOS: Metric<BytesPerSec> = Metric::new(
+    "mean_of_ratios",
+    Better::Higher,
+    "mean over requests of bytes sent over time taken; requests that took no time are outside",
+)
+.label("mean speed");
+pub const RATIO_OF_TOTALS: Metric<BytesPerSec> =
+    Metric::new("ratio_of_totals", Better::Higher, "bytes sent by all requests over the time that all took")
+        .label("speed of totals");
+pub const RATIO_MEDIAN: Metric<BytesPerSec> =
+    Metric::new("ratio_median", Better::Higher, "median over requests of bytes sent over time taken");
+pub const TIME_MEAN: Metric<Seconds> =
+    Metric::new("time.mean", Better::Lower, "time that the mean request took in the server");
+pub const TIME_P50: Metric<Seconds> =
+    Metric::new("time.p50", Better::Lower, "time that half of the requests took at most");
+pub const TIME_P90: Metric<Seconds> =
+    Metric::new("time.p90", Better::Lower, "time that 90 in 100 requests took at most");
+pub const TIME_P99: Metric<Seconds> =
+    Metric::new("time.p99", Better::Lower, "time that 99 in 100 requests took at most");
+pub const SIZE_MEAN: Metric<Bytes> =
+    Metric::neither("size.mean", "bytes of the mean request's answer, headers not counted with %B");
+pub const REQUESTS: Metric<Count> = Metric::neither("requests", "requests of the hour");
+pub const BYTES: Metric<Bytes> = Metric::neither("bytes", "bytes sent in the hour");

@@ -1,0 +1,28 @@
+//! Names of the instruments that others than themselves ask for: their cards, rules, sections of the report and proofs.
+//!
+//! Each is stored with the figures of its instrument, so a name that changes here breaks older stores.
+
+pub const CMD: &str = "cmd";
+pub const CONDITIONS: &str = "conditions";
+pub const CPU_USE: &str = "cpu-use";
+pub const CRC32C: &str = "crc32c";
+pub const DISK_READ: &str = "disk-read";
+pub const DISK_USE: &str = "disk-use";
+pub const INDEX: &str = "index";
+pub const JITTER: &str = "jitter";
+pub const KV_LOAD: &str = "kv-load";
+pub const KV_MISS: &str = "kv-miss";
+pub const MAC: &str = "mac";
+pub const MEM_BANDWIDTH: &str = "mem-bandwidth";
+pub const MEM_LATENCY: &str = "mem-latency";
+pub const MEMORY_USE: &str = "memory-use";
+pub const NET_CONNECT: &str = "net-connect";
+pub const NET_USE: &str = "net-use";
+pub const RABIN: &str = "rabin";
+pub const SCHEDULER: &str = "scheduler";
+pub const SCIMARK_WARMUP: &str = "scimark-warmup";
+pub const TAKE_CLOCK: &str = "take-clock";
+pub const TIMER: &str = "timer";
+pub const WEB: &str = "web";
+/// Published figures of key-value stores that no instrument here measures.
+pub const KV_PUBLISHED: &str = "kv";

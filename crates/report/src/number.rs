@@ -1,3 +1,0 @@
-//! Numbers as people read them (`model::format`).
-
-pub use model::format::*;

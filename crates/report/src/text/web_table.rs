@@ -1,0 +1,262 @@
+//! Loads on web servers as tables of sweeps: a line a load, then the peak, the knee and what binds, in a sentence each.
+//!
+//! Rates are good answers per second, times from when a request was due to the end of its answer. `>=` stands before
+//! figures that the load generator set. Runs of few loads have rows in the box score instead.
+
+use model::doc::{BottleneckDoc, CurveDoc, CurvePointDoc, RunDoc, SeriesDoc};
+use model::format::{self, Kind, Scale};
+use model::metrics::load;
+use model::unit::Unit;
+use model::{Params, Validity};
+
+use super::grid::{Align, Cell, Grid, ranges};
+use super::{Look, Tone, hang, notes};
+use crate::web_loads::{Load, Sweep, are_tabled, curves, sweeps};
+
+/// Columns of times, and the metrics in them; `CPU/req` is the server's.
+const TIMES: [(&str, &str); 3] = [
+    ("p50", load::RESPONSE.name()),
+    ("p99", load::RESPONSE_P99.name()),
+    ("CPU/req", load::SERVER_CPU.name()),
+];
+/// Sweeps beyond these are in the report.
+const MOST: usize = 8;
+
+/// The tables of a run's sweeps; nothing where its loads are rows.
+pub fn screen(run: &RunDoc, look: Look) -> String {
+    if !are_tabled(run) {
+        return String::new();
+    }
+    let all = sweeps(run);
+    let mut out = String::new();
+    for sweep in all.iter().take(MOST) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let title = format!("{}: {}", sweep.topic(), sweep.title(run));
+        out.push_str(&Tone::Bold.paint(&super::cut(&title, look.columns), look.paint));
+        out.push('\n');
+        out.push_str(&Table::new(run, sweep).grid().render(look.columns, look.paint));
+        for text in marks(run, sweep) {
+            out.push_str(&notes::marked("-", Tone::Dim, &text, look));
+        }
+    }
+    if all.len() > MOST {
+        out.push_str(&format!("\nand {} more sweeps: see the report\n", all.len() - MOST));
+    }
+    if all.iter().flat_map(|sweep| &sweep.loads).any(|load| load.is_lower_bound(run)) {
+        out.push_str(&hang(
+            ">= ",
+            "the load generator was the limit: the server can do at least this",
+            look.columns,
+        ));
+    }
+    out
+}
+
+/// The bottleneck of the load with the highest throughput of each arm, with the first advice.
+pub fn binding(run: &RunDoc, look: Look) -> String {
+    let mut out = String::new();
+    for found in firsts(run) {
+        let arm = if found.arm.is_empty() { String::new() } else { format!("{}: ", found.arm) };
+        out.push_str(&notes::marked(">", Tone::Bold, &format!("{arm}{}", found.sentence), look));
+        if let Some(advice) = found.advice.first() {
+            out.push_str(&hang("  try: ", advice, look.columns));
+        }
+    }
+    out
+}
+
+/// The load with the highest throughput of each arm.
+pub fn firsts(run: &RunDoc) -> Vec<&BottleneckDoc> {
+    let mut found: Vec<&BottleneckDoc> = Vec::new();
+    for one in &run.bottlenecks {
+        if found.iter().all(|known| known.arm != one.arm) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+/// A sweep as a table: every cell as text.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    pub heads: Vec<(String, Align)>,
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub fn new(run: &RunDoc, sweep: &Sweep<'_>) -> Table {
+        let mut table = Table::default();
+        let loads = &sweep.loads;
+        table.asked(run, sweep);
+        table.rates(run, loads);
+        for (name, metric) in TIMES {
+            let rows: Vec<Option<&SeriesDoc>> = loads.iter().map(|load| load.row(metric)).collect();
+            table.times(name, &rows);
+        }
+        let marks: Vec<&str> = loads.iter().map(|load| mark(run, load)).collect();
+        if marks.iter().any(|mark| !mark.is_empty()) {
+            table.push("", Align::Left, marks.into_iter().map(str::to_owned).collect());
+        }
+        table
+    }
+
+    fn push(&mut self, head: &str, align: Align, cells: Vec<String>) {
+        self.heads.push((head.to_owned(), align));
+        self.rows.resize(cells.len(), Vec::new());
+        for (row, cell) in self.rows.iter_mut().zip(cells) {
+            row.push(cell);
+        }
+    }
+
+    /// Columns of the settings: connections, generators, the share and the rate of an open loop.
+    fn asked(&mut self, run: &RunDoc, sweep: &Sweep<'_>) {
+        let loads = &sweep.loads;
+        let open = loads.iter().any(Load::is_open);
+        let text = |load: &Load<'_>, param: &str| load.params.get(param).unwrap_or("-").to_owned();
+        let usual = if open { "load" } else { "connections" };
+        for (param, head) in
+            [("load", "load"), ("rate", "rate"), ("generators", "gens"), ("connections", "connections")]
+        {
+            let set = loads.iter().any(|load| !matches!(load.params.get(param), None | Some("auto")));
+            if set && (sweep.varies(param) || param == usual) {
+                self.push(head, Align::Right, loads.iter().map(|load| text(load, param)).collect());
+            }
+        }
+        if open {
+            let offered: Vec<Option<f64>> =
+                loads.iter().map(|load| point(run, load).map(|(_, point)| point.x)).collect();
+            let known: Vec<f64> = offered.iter().flatten().copied().collect();
+            let scale = Scale::common(&known, Kind::for_unit(Unit::PerSec));
+            if !known.is_empty() {
+                let head = format!("offered {}", scale.ascii_unit());
+                let shown = |value: &Option<f64>| value.map_or("-".to_owned(), |value| scale.number(value));
+                self.push(&head, Align::Right, offered.iter().map(shown).collect());
+            }
+        }
+        if self.heads.is_empty() {
+            self.push("", Align::Left, loads.iter().map(|load| load.instrument.to_owned()).collect());
+        }
+    }
+
+    /// Good answers per second with their intervals; their bytes where few of large files are served.
+    fn rates(&mut self, run: &RunDoc, loads: &[Load<'_>]) {
+        let is_large = |load: &Load<'_>| load.params.get("content") == Some("large");
+        let bytes = loads.iter().all(|load| is_large(load) && load.row(load::BANDWIDTH.name()).is_some());
+        let rows: Vec<Option<&SeriesDoc>> = loads
+            .iter()
+            .map(|load| if bytes { load.row(load::BANDWIDTH.name()) } else { load.rate() })
+            .collect();
+        let scale = common(&rows, Kind::for_unit(if bytes { Unit::BytesPerSec } else { Unit::PerSec }));
+        let cell = |(load, row): (&Load<'_>, &Option<&SeriesDoc>)| {
+            let bound = if load.is_lower_bound(run) { ">=" } else { "" };
+            format!("{bound}{}", shown(*row, |value| scale.number(value)))
+        };
+        self.push(&scale.ascii_unit(), Align::Right, loads.iter().zip(&rows).map(cell).collect());
+        let ends: Vec<Option<(String, String)>> = rows
+            .iter()
+            .map(|row| {
+                let row = row.filter(|row| row.validity != Validity::Invalid)?;
+                Some(scale.interval(row.low?, row.high?))
+            })
+            .collect();
+        if ends.iter().any(Option::is_some) {
+            let texts = ranges(&ends).into_iter().zip(&ends);
+            let cells = texts.map(|(text, end)| if end.is_some() { text } else { "-".to_owned() }).collect();
+            self.push("95 % interval", Align::Right, cells);
+        }
+    }
+
+    /// Times of very different length: each in a unit of its own.
+    fn times(&mut self, name: &str, rows: &[Option<&SeriesDoc>]) {
+        if rows.iter().all(Option::is_none) {
+            return;
+        }
+        let cell = |row: &Option<&SeriesDoc>| shown(*row, |value| format::quantity(value, Unit::Second));
+        self.push(name, Align::Right, rows.iter().map(cell).collect());
+    }
+
+    fn grid(&self) -> Grid {
+        let heads: Vec<(&str, Align)> =
+            self.heads.iter().map(|(head, align)| (head.as_str(), *align)).collect();
+        let mut grid = Grid::new(&heads);
+        for row in &self.rows {
+            grid.row(row.iter().map(|text| Cell::from(text.as_str())).collect());
+        }
+        grid
+    }
+}
+
+/// One scale for a column; refused figures do not choose it.
+fn common(rows: &[Option<&SeriesDoc>], kind: Kind) -> Scale {
+    let held = rows.iter().flatten().filter(|row| row.validity != Validity::Invalid);
+    Scale::common(&held.filter_map(|row| row.median).collect::<Vec<_>>(), kind)
+}
+
+fn shown(row: Option<&SeriesDoc>, number: impl Fn(f64) -> String) -> String {
+    match row {
+        Some(row) if row.validity == Validity::Invalid => "refused ".to_owned(),
+        Some(row) => {
+            let doubt = if row.validity == Validity::Doubtful { "!" } else { " " };
+            format!("{}{doubt}", row.median.map_or("-".to_owned(), number))
+        }
+        None => "- ".to_owned(),
+    }
+}
+
+/// The curve and the point that a load of a sweep is.
+fn point<'r>(run: &'r RunDoc, load: &Load<'_>) -> Option<(&'r CurveDoc, &'r CurvePointDoc)> {
+    let (over, asked) = if load.is_open() {
+        let given = |name: &&str| !matches!(load.params.get(name), None | Some("auto"));
+        (load::OFFERED.name(), ["load", "rate"].into_iter().find(given))
+    } else {
+        ("connections", Some("connections"))
+    };
+    let value = load.params.get(asked?)?;
+    let fits = |curve: &&CurveDoc| {
+        curve.instrument == load.instrument && curve.arm == load.arm && load.params.contains(&curve.params)
+    };
+    curves(run, over).filter(fits).find_map(|curve| {
+        curve.points.iter().find(|point| same_number(&point.asked, value)).map(|point| (curve, point))
+    })
+}
+
+fn same_number(a: &str, b: &str) -> bool {
+    let number = |text: &str| text.trim_end_matches('%').parse::<f64>().ok();
+    a == b || number(a).zip(number(b)).is_some_and(|(a, b)| a == b && a.is_finite())
+}
+
+/// `peak` or `knee` beside the load that is it.
+fn mark(run: &RunDoc, load: &Load<'_>) -> &'static str {
+    let Some((curve, point)) = point(run, load) else { return "" };
+    let at = |mark: &Option<model::doc::CurveMarkDoc>| mark.as_ref().is_some_and(|mark| mark.x == point.x);
+    match (at(&curve.peak), at(&curve.knee)) {
+        (true, true) => "peak, knee",
+        (true, false) => "peak",
+        (false, true) => "knee",
+        (false, false) => "",
+    }
+}
+
+/// The peak and the knee of each curve of a sweep, in a sentence each.
+fn marks(run: &RunDoc, sweep: &Sweep<'_>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for load in &sweep.loads {
+        let Some((curve, _)) = point(run, load) else { continue };
+        let several = sweep.varies("generators").then(|| generators(&curve.params)).flatten();
+        let marks = [&curve.peak, &curve.knee].into_iter().flatten().map(|mark| mark.text.clone());
+        for text in marks.chain(curve.why.clone()) {
+            let text = several.as_ref().map_or(text.clone(), |some| format!("{some}: {text}"));
+            if !out.contains(&text) {
+                out.push(text);
+            }
+        }
+    }
+    out
+}
+
+fn generators(params: &Params) -> Option<String> {
+    let some = params.get("generators")?;
+    Some(if some == "1" { "1 generator".to_owned() } else { format!("{some} generators") })
+}

@@ -1,0 +1,135 @@
+//! One load among those of its run, the resources that are looked at, and their claims to bind it.
+
+use core::net::IpAddr;
+
+use model::doc::Binding;
+use model::finding::generator_bound::rate;
+use model::metrics::load;
+use model::url::Url;
+
+use crate::loads::sweep::{CEILING, OTHERS};
+use crate::loads::{Core, Load};
+use crate::run_index::RunIndex;
+use model::format;
+
+/// A resource that was looked at, and its claim to be what binds.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub kind: Binding,
+    pub resource: String,
+    pub share: Option<f64>,
+    /// One line about it, whether it binds or not.
+    pub text: String,
+    pub claim: Option<Claim>,
+}
+
+/// Why a resource is what binds.
+#[derive(Clone, Debug, Default)]
+pub struct Claim {
+    pub rank: Rank,
+    pub sentence: String,
+    pub evidence: Vec<String>,
+    pub counter: Vec<String>,
+    pub advice: Vec<String>,
+}
+
+/// Which claim goes before which; within one rank the larger share does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// The server was not there any more: no figure is of what it can do.
+    Silent,
+    /// All that was asked for was served: nothing binds but the asking.
+    Asked,
+    /// Proved by another load, or by a counter that names it.
+    Proved,
+    /// At its ceiling.
+    AtCeiling,
+    /// Stalls that a counter saw.
+    Stalls,
+    /// Something was dropped.
+    Dropped,
+    /// The rest, if nothing is at its ceiling.
+    #[default]
+    Rest,
+    /// The fallback, if no more is known.
+    Last,
+}
+
+/// One load among those of its run.
+pub struct View<'v, 'a> {
+    pub index: &'v RunIndex<'a>,
+    pub load: &'v Load<'a>,
+    pub cores: Vec<Core>,
+    pub server_cores: Vec<Core>,
+}
+
+/// `cpu0`.
+pub fn name(core: &Core) -> String {
+    format!("cpu{}", core.cpu)
+}
+
+/// `user 12 %, system 38 %, softirq 47 %`, as far as it was read.
+pub fn split(core: &Core) -> String {
+    let parts = [
+        ("user", core.user),
+        ("system", core.system),
+        ("softirq", core.softirq),
+        ("taken by the hypervisor", core.steal.filter(|share| *share >= 0.01)),
+    ];
+    let known =
+        parts.iter().filter_map(|(name, share)| Some(format!("{name} {}", format::percent((*share)?))));
+    known.collect::<Vec<_>>().join(", ")
+}
+
+/// `the other core 31 % idle`, `the other 3 cores 31 % idle`.
+pub fn idle(others: &[&Core]) -> Option<String> {
+    let busy: Vec<f64> = others.iter().map(|core| core.taken()).collect();
+    let idle = format::percent((1.0 - stats::mean(&busy)?).max(0.0));
+    Some(match others.len() {
+        1 => format!("the other core {idle} idle"),
+        many => format!("the other {many} cores {idle} idle"),
+    })
+}
+
+impl View<'_, '_> {
+    /// True if requests come over the loopback interface.
+    pub fn is_loopback(&self) -> bool {
+        match self.load.given("url") {
+            None => self.load.params.get("listen").is_none_or(|address| {
+                let address = address.parse::<IpAddr>();
+                address.is_ok_and(|address| address.is_loopback())
+            }),
+            Some(urls) => urls
+                .split(' ')
+                .next()
+                .and_then(|url| url.parse::<Url>().ok())
+                .is_some_and(|url| url.is_loopback()),
+        }
+    }
+
+    /// Cores of CPU time that the server used, and others on its cores, where others fill them.
+    pub fn foreign(&self) -> Option<(f64, f64)> {
+        let own = self.load.median(&load::SERVER_CORES)?;
+        // What the generator uses of a core that it shares is not known.
+        if self.server_cores.iter().any(|core| core.role == "both") {
+            return None;
+        }
+        let sum = |of: fn(&Core) -> f64| self.server_cores.iter().map(of).sum::<f64>();
+        let foreign = sum(|core| core.busy) - sum(|core| core.softirq.unwrap_or(0.0)) - own;
+        let count = self.server_cores.len() as f64;
+        let full = sum(|core| core.busy) >= CEILING * count;
+        (count > 0.0 && full && foreign >= OTHERS * count).then_some((own, foreign))
+    }
+
+    /// The server's CPU time for each request, and what its cores could serve by it.
+    pub fn server_cost(&self) -> Option<String> {
+        crate::rules::generator_bound::capacity(self.load).map(|capacity| capacity.to_string())
+    }
+
+    /// Evidence of an open loop that could not keep up.
+    pub fn shortfall(&self) -> Option<String> {
+        let (reached, offered) = (self.load.throughput()?, self.load.offered()?);
+        (self.load.is_held() == Some(false))
+            .then(|| format!("only {} of the {} offered were answered", rate(reached), rate(offered)))
+    }
+}

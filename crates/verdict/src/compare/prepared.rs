@@ -1,0 +1,146 @@
+//! A side made ready for comparison: its rows by key, and the runs that may speak for each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::data::{RunData, Series};
+use model::why::Disturbance;
+use model::{Better, Validity};
+use stats::Run;
+
+use super::doubt::Doubt;
+use super::matching::{Match, RowKey, published_for};
+use super::side::{CompareOptions, Side};
+use crate::rules::clock::TakeClock;
+
+/// One series of one run of a side.
+#[derive(Clone)]
+pub struct Entry<'a> {
+    pub run: &'a RunData,
+    pub series: &'a Series,
+    pub validity: Validity,
+    pub reasons: Vec<String>,
+    /// Disturbances during the run that make it doubtful.
+    pub met: Vec<Disturbance>,
+    /// The load generator, not the server, set it.
+    pub is_bound: bool,
+    /// The clock of its takes.
+    pub clock: Option<TakeClock>,
+    /// Location and spread of the run's takes; `None` without usable takes.
+    pub worth: Option<Run>,
+}
+
+#[derive(Clone)]
+pub struct SideRow<'a> {
+    pub better: Better,
+    /// Headline in every run's plan.
+    pub headline: bool,
+    /// Oldest run first.
+    pub entries: Vec<Entry<'a>>,
+}
+
+pub struct Prepared<'a> {
+    pub side: &'a Side<'a>,
+    /// In the order of the runs' series.
+    pub order: Vec<RowKey>,
+    pub rows: BTreeMap<RowKey, SideRow<'a>>,
+    /// Doubts of the rules, each once.
+    pub doubts: Vec<Doubt>,
+    /// Keys that stood for two series of one run, so that they stand for none.
+    pub ambiguous: BTreeSet<RowKey>,
+    /// The coarsest step of the clock that a run found, in seconds.
+    pub step: Option<f64>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Nothing of a side yet.
+    pub fn new(side: &'a Side<'a>) -> Prepared<'a> {
+        Prepared {
+            side,
+            order: Vec::new(),
+            rows: BTreeMap::new(),
+            doubts: Vec::new(),
+            ambiguous: BTreeSet::new(),
+            step: None,
+        }
+    }
+
+    /// Leaves what was asked for.
+    pub fn keep(&mut self, options: &CompareOptions) {
+        let wanted = |key: &RowKey| options.wants(&key.instrument, &key.metric);
+        self.order.retain(wanted);
+        self.rows.retain(|key, _| wanted(key));
+        self.ambiguous.retain(wanted);
+    }
+}
+
+/// A row of a side: measured, or a published point.
+pub enum SideValue<'p, 'a> {
+    Measured(&'p SideRow<'a>),
+    Point(Match<'p>),
+}
+
+impl<'a> Prepared<'a> {
+    pub fn says<'p>(&'p self, key: &RowKey, better: Better) -> Option<SideValue<'p, 'a>> {
+        match self.rows.get(key) {
+            Some(row) => (row.better == better).then_some(SideValue::Measured(row)),
+            None => published_for(key, better, &self.side.published).map(SideValue::Point),
+        }
+    }
+
+    /// Direction of a row of this side, measured or published.
+    pub fn better(&self, key: &RowKey) -> Option<Better> {
+        let published =
+            || self.side.published.iter().find(|row| RowKey::published(row) == *key).map(|row| row.better);
+        self.rows.get(key).map(|row| row.better).or_else(published)
+    }
+}
+
+impl<'a> SideRow<'a> {
+    /// The entries that may speak, or why none may.
+    pub fn speaking(&self) -> Result<Vec<&Entry<'a>>, String> {
+        let good: Vec<&Entry<'a>> =
+            self.entries.iter().filter(|entry| entry.validity != Validity::Invalid).collect();
+        if good.is_empty() {
+            let why = self.entries.iter().rev().find_map(|entry| entry.reasons.first());
+            return Err(why.cloned().unwrap_or_else(|| "no takes".to_owned()));
+        }
+        Ok(good)
+    }
+
+    /// The first doubt about the entries that speak.
+    pub fn doubt(&self) -> Option<&str> {
+        let doubtful = self.entries.iter().filter(|entry| entry.validity == Validity::Doubtful);
+        doubtful.flat_map(|entry| &entry.reasons).next().map(String::as_str)
+    }
+
+    /// A run that speaks has a lower bound in place of the figure.
+    pub fn is_bound(&self) -> bool {
+        self.entries.iter().any(|entry| entry.validity != Validity::Invalid && entry.is_bound)
+    }
+
+    /// Disturbances during at least half of the entries that speak. During fewer, they are part of the spread
+    /// between runs.
+    pub fn met(&self) -> &[Disturbance] {
+        let speaking = || self.entries.iter().filter(|entry| entry.validity != Validity::Invalid);
+        let disturbed = || speaking().filter(|entry| !entry.met.is_empty());
+        match disturbed().next() {
+            Some(first) if disturbed().count() * 2 >= speaking().count() => &first.met,
+            _ => &[],
+        }
+    }
+
+    /// The location of the side: the median of one run, the geometric mean of several runs' medians.
+    pub fn value(&self) -> Option<f64> {
+        let usable: Vec<f64> = match self.speaking() {
+            Ok(good) => good.iter().filter_map(|entry| stats::median(&entry.series.measured())).collect(),
+            Err(_) => {
+                self.entries.iter().filter_map(|entry| stats::median(&entry.series.measured())).collect()
+            }
+        };
+        match usable.as_slice() {
+            [] => None,
+            [only] => Some(*only),
+            several => stats::geometric_mean(several),
+        }
+    }
+}

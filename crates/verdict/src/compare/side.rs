@@ -1,0 +1,98 @@
+//! A side of a comparison, and what the user asks of the comparison.
+
+use model::data::{Price, Published, RunData};
+use model::doc::{ArmDoc, MachineDoc};
+use model::{Cards, Fact};
+
+/// One side of a comparison, which owns its runs (`R` is [`RunData`]) or borrows them.
+#[derive(Clone, Debug)]
+pub struct SideOf<R> {
+    pub name: String,
+    pub machine: MachineDoc,
+    /// Runs of one config class; empty for a published machine.
+    pub runs: Vec<R>,
+    /// Earlier runs of the same machine and config class, for the noise only.
+    pub earlier: Vec<R>,
+    /// One arm of a study; `None` where the runs have only one.
+    pub arm: Option<String>,
+    pub published: Vec<Published>,
+    pub facts: Vec<Fact>,
+    pub price: Option<Price>,
+    pub watts: Option<f64>,
+    /// Where published figures come from.
+    pub source: Option<String>,
+}
+
+/// A side whose runs are borrowed.
+pub type Side<'a> = SideOf<&'a RunData>;
+
+impl<R> SideOf<R> {
+    /// A side without runs or figures.
+    pub fn new(name: &str, machine: MachineDoc) -> Self {
+        SideOf {
+            name: name.to_owned(),
+            machine,
+            runs: Vec::new(),
+            earlier: Vec::new(),
+            arm: None,
+            published: Vec::new(),
+            facts: Vec::new(),
+            price: None,
+            watts: None,
+            source: None,
+        }
+    }
+}
+
+impl SideOf<RunData> {
+    /// The same side with its runs borrowed.
+    pub fn side(&self) -> Side<'_> {
+        SideOf {
+            name: self.name.clone(),
+            machine: self.machine.clone(),
+            runs: self.runs.iter().collect(),
+            earlier: self.earlier.iter().collect(),
+            arm: self.arm.clone(),
+            published: self.published.clone(),
+            facts: self.facts.clone(),
+            price: self.price.clone(),
+            watts: self.watts,
+            source: self.source.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct CompareOptions {
+    /// The relative difference that nobody would act on; `None`: 2 % between arms of one study on one machine, 5 %
+    /// otherwise.
+    pub margin: Option<f64>,
+    /// Rows that are no headline too, as a family of their own.
+    pub all: bool,
+    /// Only rows whose metric or instrument has this name are shown; all of them are corrected together.
+    pub metric: Option<String>,
+    /// Hours that a bought machine lives: turns its price into an hourly one.
+    pub life_hours: Option<f64>,
+    pub cards: Cards,
+}
+
+impl CompareOptions {
+    /// True where a figure of this instrument and metric was asked for.
+    pub fn wants(&self, instrument: &str, metric: &str) -> bool {
+        self.metric.as_ref().is_none_or(|name| *name == metric || *name == instrument)
+    }
+}
+
+/// A side as documents name it.
+pub fn arm_doc(side: &Side<'_>, published: bool) -> ArmDoc {
+    ArmDoc {
+        name: side.name.clone(),
+        machine: side.machine.clone(),
+        runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
+        published,
+        price: side.price.clone(),
+        watts: side.watts,
+        source: side.source.clone(),
+        pasted: side.published.iter().any(Published::is_pasted),
+    }
+}

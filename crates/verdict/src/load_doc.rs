@@ -1,0 +1,338 @@
+//! One load as a document: its counts, rates and times, and what they mean.
+//!
+//! Seconds. Of a run with one cell and one take; nothing is computed over several takes here.
+
+use std::collections::BTreeMap;
+
+use model::data::{Point, RunData, Series};
+use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, StatusDoc, TimesDoc};
+use model::format::quantity;
+use model::metrics::load;
+use model::{Histogram, NoteBody, Phase, Unit, Value, ladder};
+
+/// Steps of the histograms, the slowest apart.
+const STEPS: usize = 11;
+
+/// A response time is far from the service time when it is so many times as long, and longer by so much.
+const FAR: f64 = 2.0;
+const FAR_S: f64 = 0.001;
+
+/// The share of a difference from which on the generator's own lateness is named as its cause.
+const OWN_SHARE: f64 = 0.25;
+
+/// The share of what was due that a server must answer good to have kept up.
+const KEPT_UP: f64 = 0.98;
+/// Fewer connections in flight on average than this share leave some free at nearly every moment.
+const FREE: f64 = 0.05;
+
+/// The document of a run that `boxscore load` made; `None` where it has no take without a fault.
+pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
+    let cell = run.plan.cells.first()?;
+    let take = run.takes.iter().find(|take| take.is_measured())?;
+    let at = |series: &Series| -> Option<Point> {
+        let own = series.key.instrument == cell.instrument;
+        let is_of_take = |point: &&Point| own && point.seq == take.seq && point.phase == Phase::Measured;
+        series.points.iter().find(is_of_take).cloned()
+    };
+    let seen: Vec<(&Series, Point)> =
+        run.series.iter().filter_map(|series| Some((series, at(series)?))).collect();
+    let of = |metric: &str| seen.iter().find(|(series, _)| series.key.metric == metric);
+    let number = |metric: &str| of(metric).and_then(|(_, point)| point.number());
+    let times = |metric: &str| match of(metric).map(|(_, point)| &point.value) {
+        Some(Value::Histogram(histogram)) => histogram.clone(),
+        _ => Histogram::default(),
+    };
+    let errors = errors(&seen);
+    let (response, service) = (times(load::RESPONSES.name()), times(load::SERVICES.name()));
+    let borders = ladder::borders(&[&response, &service], STEPS);
+    let failed = errors.values().sum::<u64>();
+    let unsent = errors.get("unsent").copied().unwrap_or(0);
+    let requests = number(load::REQUESTS.name()).map_or_else(|| response.count(), whole);
+    let cpu = number(load::CPU.name());
+    let begun = requests.saturating_sub(unsent);
+    // Answers without a body carry nothing, and have no rate among the figures.
+    let bandwidth = number(load::BANDWIDTH.name()).or_else(|| number(load::THROUGHPUT.name()).map(|_| 0.0));
+    // A run from before the window was stored counted up to the last answer.
+    let span = number(load::ANSWERING.name())
+        .map(|last| number(load::WINDOW.name()).map_or(last, |window| window.max(last)));
+    let mut load = LoadDoc {
+        schema: "boxscore.load/1".to_owned(),
+        run: run.head.id.clone(),
+        machine: doc.machine.clone(),
+        label: run.head.label.clone(),
+        url: cell.params.get("url").unwrap_or_default().to_owned(),
+        setup: run.notes.iter().find_map(|note| match &note.body {
+            setup @ NoteBody::WebSetup(_) => Some(setup.text().into_owned()),
+            _ => None,
+        }),
+        params: cell.params.clone(),
+        seconds: number(load::ANSWERING.name()),
+        window: number(load::WINDOW.name()),
+        cut: run.notes.iter().any(|note| matches!(note.body, NoteBody::Cut(_))),
+        requests,
+        good: requests.saturating_sub(failed),
+        errors,
+        statuses: statuses(run, &seen),
+        throughput: number(load::THROUGHPUT.name()),
+        bytes: bandwidth.zip(span).map(|(rate, seconds)| (rate * seconds).round()),
+        bandwidth,
+        offered_load: number(load::OFFERED.name()),
+        in_flight: number(load::IN_FLIGHT.name()),
+        response_time: times_doc(&response, &borders),
+        service_time: times_doc(&service, &borders),
+        late_p99: number(load::LATE.name()),
+        generator: GeneratorDoc {
+            cpu_seconds: cpu.map(|each| each * begun as f64),
+            cpu_per_request: cpu,
+            busiest_core_share: number(load::SHARE.name()),
+            busiest_thread_share: number(load::THREAD.name()),
+        },
+        remarks: Vec::new(),
+        bottlenecks: doc.bottlenecks.clone(),
+        findings: doc.findings.clone(),
+    };
+    load.remarks = [remarks(&load), noted(run)].concat();
+    Some(load)
+}
+
+/// Failed requests by kind.
+fn errors(seen: &[(&Series, Point)]) -> BTreeMap<String, u64> {
+    seen.iter()
+        .filter(|(series, _)| series.key.metric == load::FAILED.name())
+        .filter_map(|(series, point)| {
+            Some((series.key.params.get("kind")?.to_owned(), whole(point.number()?)))
+        })
+        .collect()
+}
+
+/// The first URL that met each status.
+pub(crate) fn first_urls<'r>(notes: impl IntoIterator<Item = &'r NoteBody>) -> BTreeMap<u16, &'r str> {
+    let mut urls = BTreeMap::new();
+    for note in notes {
+        if let NoteBody::Status { status, first_url } = note {
+            urls.entry(*status).or_insert(first_url.as_str());
+        }
+    }
+    urls
+}
+
+/// Answers of 4xx and 5xx by status, with the first URL that met each.
+fn statuses(run: &RunData, seen: &[(&Series, Point)]) -> BTreeMap<String, StatusDoc> {
+    let urls = first_urls(run.notes.iter().map(|note| &note.body));
+    let url = |status: &str| Some((*urls.get(&status.parse().ok()?)?).to_owned());
+    let of = seen.iter().filter(|(series, _)| series.key.metric == load::STATUSES.name());
+    of.filter_map(|(series, point)| {
+        let status = series.key.params.get("status")?;
+        Some((status.to_owned(), StatusDoc { count: whole(point.number()?), first_url: url(status) }))
+    })
+    .collect()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are whole and below 2^53"
+)]
+pub(crate) fn whole(count: f64) -> u64 {
+    count.max(0.0) as u64
+}
+
+pub(crate) fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
+    let at = |q: f64| histogram.quantile_ns(q).map(|ns| ns as f64 / 1e9);
+    TimesDoc {
+        count: histogram.count(),
+        p50: at(0.5),
+        p75: at(0.75),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: histogram.max_ns().map(|ns| ns as f64 / 1e9),
+        mean: histogram.mean_ns().map(|ns| ns / 1e9),
+        histogram: ladder::count(histogram, borders),
+    }
+}
+
+/// Notes on how a replay was read and on keys of a store.
+fn noted(run: &RunData) -> Vec<String> {
+    let noted = run.notes.iter().filter_map(|note| match &note.body {
+        NoteBody::Replay(text)
+        | NoteBody::StoreHolds(text)
+        | NoteBody::StoreEvicts(text)
+        | NoteBody::KeysLeft(text) => Some(text.clone()),
+        _ => None,
+    });
+    noted.collect()
+}
+
+/// Remarks that keep a reader from misreading the figures.
+fn remarks(load: &LoadDoc) -> Vec<String> {
+    let mut out = Vec::new();
+    let far = |(response, service): &(f64, f64)| *response > FAR * service && response - service > FAR_S;
+    if let Some((response, service)) = load.response_time.p99.zip(load.service_time.p99).filter(far) {
+        // Where the generator itself was late, the server is not to blame for all of it.
+        let rest = match load.late_p99 {
+            Some(late) if late > OWN_SHARE * (response - service) => {
+                format!("much of the rest is the generator's own delay, {} at p99", quantity(late, Unit::Second))
+            }
+            _ if is_free(load) => "the rest passed before it was sent, though connections were free: the generator's \
+                  own delay, or a burst"
+                .to_owned(),
+            _ => "the rest is waiting for a free connection, behind requests that the server was slow with; a closed \
+                  loop would not show it"
+                .to_owned(),
+        };
+        out.push(format!(
+            "at p99 a user waits {} for an answer that takes {} from sending: {rest}",
+            quantity(response, Unit::Second),
+            quantity(service, Unit::Second)
+        ));
+    }
+    let silent = load.bottlenecks.iter().any(|one| one.kind == Binding::Silent);
+    if let (Some(offered), Some(good), false) = (load.offered_load, load.throughput, silent)
+        && good < KEPT_UP * offered - drawn(load, offered)
+    {
+        out.push(format!(
+            "{offered:.0} requests a second were due and {good:.0} were answered well in time: this is over what the \
+             server, or {} connections, can do",
+            load.params.get("connections").unwrap_or("these")
+        ));
+    }
+    out
+}
+
+/// Hardly a connection was ever busy.
+fn is_free(load: &LoadDoc) -> bool {
+    let connections = load.params.get("connections").and_then(|count| count.parse::<f64>().ok());
+    load.in_flight.zip(connections).is_some_and(|(busy, all)| busy < FREE * all)
+}
+
+/// How far a load that arrives at random may stay below its mean rate by chance: three standard deviations.
+fn drawn(load: &LoadDoc, offered: f64) -> f64 {
+    match (load.params.get("arrivals"), load.window) {
+        (Some("poisson"), Some(seconds)) if seconds > 0.0 => 3.0 * (offered / seconds).sqrt(),
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doc(response: f64, service: f64, offered: Option<f64>) -> Vec<String> {
+        late(response, service, offered, None)
+    }
+
+    fn late(response: f64, service: f64, offered: Option<f64>, late_p99: Option<f64>) -> Vec<String> {
+        let mut load = plain("connections=10");
+        (load.response_time.p99, load.service_time.p99) = (Some(response), Some(service));
+        (load.throughput, load.offered_load, load.late_p99) = (Some(970.0), offered, late_p99);
+        remarks(&load)
+    }
+
+    fn plain(params: &str) -> LoadDoc {
+        LoadDoc {
+            schema: String::new(),
+            run: String::new(),
+            machine: model::doc::MachineDoc { id: String::new(), name: String::new() },
+            label: None,
+            url: String::new(),
+            setup: None,
+            params: model::Params::parse(params).unwrap(),
+            seconds: None,
+            window: None,
+            cut: false,
+            requests: 0,
+            good: 0,
+            errors: BTreeMap::new(),
+            statuses: BTreeMap::new(),
+            throughput: None,
+            bytes: None,
+            bandwidth: None,
+            offered_load: None,
+            in_flight: None,
+            response_time: TimesDoc::default(),
+            service_time: TimesDoc::default(),
+            late_p99: None,
+            generator: GeneratorDoc::default(),
+            remarks: Vec::new(),
+            bottlenecks: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_stall_is_said_and_small_differences_are_not() {
+        let said = doc(0.812, 0.0031, None);
+        assert_eq!(said.len(), 1);
+        assert!(
+            said[0].starts_with("at p99 a user waits 812 ms for an answer that takes 3.10 ms"),
+            "{said:?}"
+        );
+        assert!(said[0].ends_with("would not show it"), "{said:?}");
+        let said = late(0.020, 0.008, None, Some(0.005));
+        assert!(said[0].ends_with("the generator's own delay, 5.00 ms at p99"), "{said:?}");
+        assert!(doc(0.0015, 0.0007, None).is_empty(), "under a millisecond apart");
+        assert!(doc(0.9, 0.6, None).is_empty(), "under twice as long");
+    }
+
+    #[test]
+    fn a_replay_that_goes_back_is_remarked() {
+        let mut run = crate::loads::planted::empty();
+        assert_eq!(noted(&run), [""; 0]);
+        for body in [NoteBody::User("one".into()), NoteBody::Replay("its times go back".into())] {
+            run.notes.push(model::Note::of_run(body));
+        }
+        assert_eq!(noted(&run), ["its times go back"]);
+    }
+
+    #[test]
+    fn a_server_that_does_not_keep_up_is_named() {
+        assert!(doc(0.1, 0.1, Some(980.0)).is_empty());
+        let said = doc(0.1, 0.1, Some(1000.0));
+        assert!(said[0].starts_with("1000 requests a second were due and 970 were answered"), "{said:?}");
+        assert!(said[0].contains("10 connections"), "{said:?}");
+    }
+
+    fn bound(kind: Binding) -> model::doc::BottleneckDoc {
+        model::doc::BottleneckDoc {
+            instrument: "web".into(),
+            params: model::Params::default(),
+            arm: String::new(),
+            throughput: None,
+            kind,
+            resource: String::new(),
+            share: None,
+            sentence: String::new(),
+            evidence: Vec::new(),
+            counter_evidence: Vec::new(),
+            advice: Vec::new(),
+            resources: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn chance_is_no_overload_and_an_absent_server_no_slow_one() {
+        let load = |arrivals: &str, offered: f64, silent: bool| {
+            let mut load = plain(&format!("arrivals={arrivals};connections=50"));
+            (load.window, load.offered_load, load.throughput) = (Some(3.0), Some(offered), Some(485.0));
+            if silent {
+                load.bottlenecks.push(bound(Binding::Silent));
+            }
+            !remarks(&load).is_empty()
+        };
+        // Three standard deviations of 500 a second over 3 s are 39 a second.
+        assert!(!load("poisson", 500.0, false) && load("poisson", 560.0, false));
+        assert!(load("constant", 500.0, false) && !load("constant", 500.0, true));
+    }
+
+    #[test]
+    fn free_connections_are_not_waited_for() {
+        let mut load = plain("arrivals=poisson;connections=50");
+        load.in_flight = Some(0.1);
+        load.response_time.p99 = Some(0.004);
+        load.service_time.p99 = Some(0.001);
+        assert!(remarks(&load)[0].contains("though connections were free"), "{:?}", remarks(&load));
+        load.in_flight = Some(49.0);
+        assert!(remarks(&load)[0].contains("waiting for a free connection"));
+    }
+}

@@ -1,0 +1,191 @@
+//! A run indexed for its rules: rows, their takes, the conditions of each take, and the loads.
+//!
+//! Rows are series with a direction that carry numbers, whose samples are takes; conditions belong to a row by the
+//! number of the take. Figures of periods (hours of a log) are no rows here: what rules say of takes is not true of
+//! them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::data::{Point, RunData, Series};
+use model::finding::{About, FigureName, Subject};
+use model::metrics::machine;
+use model::names::instrument;
+use model::{Cards, Family, NoteBody, Phase, Samples, card};
+
+use crate::loads::{self, Load};
+
+/// Names of the instruments that watch each take.
+const CLOCK: &str = instrument::TAKE_CLOCK;
+const CONDITIONS: &str = instrument::CONDITIONS;
+
+/// Input of the rules besides the run itself.
+#[derive(Clone, Debug, Default)]
+pub struct RunContext<'a> {
+    /// Earlier runs of the same machine and config class, for the noise. Their series are enough.
+    pub earlier: &'a [RunData],
+    pub cards: Cards,
+    /// Runs of the other machines of the same study.
+    pub siblings: Vec<String>,
+    /// The command that repeats the run.
+    pub command: String,
+    /// Put the measured values into the document.
+    pub with_takes: bool,
+}
+
+/// A run and what is known besides, with its conditions and loads looked up once for all rules.
+pub struct RunIndex<'a> {
+    pub run: &'a RunData,
+    pub context: &'a RunContext<'a>,
+    conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>>,
+    clocks: BTreeMap<u64, Vec<f64>>,
+    loads: Vec<Load<'a>>,
+    /// Position of its load, of each series that has one.
+    load_of: BTreeMap<usize, usize>,
+}
+
+/// One row of a run.
+#[derive(Clone, Copy)]
+pub struct FigureRow<'a> {
+    /// Position in the run's `series`.
+    pub index: usize,
+    pub series: &'a Series,
+}
+
+impl<'a> FigureRow<'a> {
+    /// Numbers of the measured takes.
+    pub fn takes(&self) -> impl Iterator<Item = u64> + use<'a> {
+        measured(self.series).map(|point| point.seq)
+    }
+
+    /// Subject of findings about the row.
+    pub fn subject(&self) -> Subject {
+        let key = &self.series.key;
+        let figure = FigureName {
+            instrument: key.instrument.clone(),
+            metric: key.metric.clone(),
+            params: key.params.clone(),
+            arm: key.arm.clone(),
+        };
+        About::Figure(figure).into()
+    }
+
+    /// Threads at work; `None` where the series does not say.
+    pub fn threads(&self, index: &RunIndex<'_>) -> Option<f64> {
+        match self.series.key.params.get("threads") {
+            Some("all") => index.cpus(),
+            Some(number) => number.parse().ok(),
+            None => None,
+        }
+    }
+}
+
+fn measured(series: &Series) -> impl Iterator<Item = &Point> {
+    series.points.iter().filter(|point| point.phase == Phase::Measured)
+}
+
+/// Clock readings around each take, Hz.
+fn clocks(conditions: &BTreeMap<(&'static str, String), BTreeMap<u64, f64>>) -> BTreeMap<u64, Vec<f64>> {
+    let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for metric in [machine::BEFORE.name(), machine::AFTER.name()] {
+        for (seq, hertz) in conditions.get(&(CLOCK, metric.to_owned())).into_iter().flatten() {
+            if hertz.is_finite() && *hertz > 0.0 {
+                all.entry(*seq).or_default().push(*hertz);
+            }
+        }
+    }
+    all
+}
+
+/// The sum of the seconds that every sitting of a run noted; `None` where none did.
+pub fn noted_seconds(run: &RunData, of: impl Fn(&NoteBody) -> Option<f64>) -> Option<f64> {
+    let seconds: Vec<f64> = run.notes.iter().filter_map(|note| of(&note.body)).collect();
+    (!seconds.is_empty()).then(|| seconds.iter().sum())
+}
+
+impl<'a> RunIndex<'a> {
+    pub fn new(run: &'a RunData, context: &'a RunContext<'a>) -> RunIndex<'a> {
+        let mut conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>> = BTreeMap::new();
+        for series in &run.series {
+            let Some(source) = [CLOCK, CONDITIONS].into_iter().find(|name| series.key.instrument == *name)
+            else {
+                continue;
+            };
+            let known = conditions.entry((source, series.key.metric.clone())).or_default();
+            known.extend(measured(series).filter_map(|point| Some((point.seq, point.number()?))));
+        }
+        let clocks = clocks(&conditions);
+        let loads = loads::of_run(run, context.cards);
+        let rows = loads
+            .iter()
+            .enumerate()
+            .flat_map(|(at, load)| load.rows(&[]).into_iter().map(move |row| (row, at)));
+        let load_of = rows.collect();
+        RunIndex { run, context, conditions, clocks, loads, load_of }
+    }
+
+    /// Rows that rules judge: figures of takes.
+    pub fn rows(&self) -> impl Iterator<Item = FigureRow<'a>> + use<'a> {
+        let cards = self.context.cards;
+        self.figures()
+            .filter(move |row| Samples::for_instrument(cards, &row.series.key.instrument) == Samples::Takes)
+    }
+
+    /// Rows that documents show: figures of takes and of periods.
+    pub fn figures(&self) -> impl Iterator<Item = FigureRow<'a>> + use<'a> {
+        let rows = self.run.series.iter().enumerate().filter(|(_, series)| series.key.is_row(series.better));
+        rows.map(|(index, series)| FigureRow { index, series })
+    }
+
+    /// The topic of a row's instrument; `None` where the instrument has no card here.
+    pub fn family(&self, row: FigureRow<'_>) -> Option<Family> {
+        card::find(self.context.cards, &row.series.key.instrument).map(|card| card.family)
+    }
+
+    /// It has figures, and all are of periods.
+    pub fn is_of_periods(&self) -> bool {
+        self.rows().next().is_none() && self.figures().next().is_some()
+    }
+
+    /// Value by take of one metric of `conditions`.
+    pub fn condition(&self, metric: &str) -> Option<&BTreeMap<u64, f64>> {
+        self.conditions.get(&(CONDITIONS, metric.to_owned())).filter(|known| !known.is_empty())
+    }
+
+    /// True clock by take, Hz: right before and right after.
+    pub fn clocks(&self) -> &BTreeMap<u64, Vec<f64>> {
+        &self.clocks
+    }
+
+    /// The run's loads.
+    pub fn loads(&self) -> &[Load<'a>] {
+        &self.loads
+    }
+
+    /// The load that a row is of.
+    pub fn load_of(&self, row: FigureRow<'_>) -> Option<&Load<'a>> {
+        self.loads.get(*self.load_of.get(&row.index)?)
+    }
+
+    /// CPUs that the run may use.
+    pub fn cpus(&self) -> Option<f64> {
+        let planned = self.run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
+        planned.or_else(|| crate::facts::number(&self.run.facts, "cpu.threads"))
+    }
+
+    /// Values that a condition had during the measured takes of a row.
+    pub fn during(&self, row: FigureRow<'_>, metric: &str) -> Vec<f64> {
+        let known = self.condition(metric);
+        row.takes().filter_map(|seq| known?.get(&seq).copied()).collect()
+    }
+
+    /// Cell and arm of the takes of a series.
+    pub fn places(&self, series: &Series) -> BTreeSet<(u32, u32)> {
+        let takes: BTreeSet<u64> = series.points.iter().map(|point| point.seq).collect();
+        self.run
+            .takes
+            .iter()
+            .filter(|take| takes.contains(&take.seq))
+            .map(|take| (take.cell, take.arm))
+            .collect()
+    }
+}

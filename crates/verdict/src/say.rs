@@ -1,3 +1,0 @@
-//! Numbers inside sentences (`model::format`).
-
-pub use model::format::{count, list, number as digits, percent, quantity};

@@ -1,0 +1,178 @@
+//! A row of a comparison of served requests, from the resampled ratio to the verdict.
+
+use std::collections::BTreeMap;
+
+use model::doc::RowDoc;
+use model::params::Params;
+use model::traffic::{Cell, INSTRUMENT, SPEED, ServerGroup, TIME};
+use model::why::{Blocks, Reason, Why};
+use model::{Better, Finding, Unit};
+use stats::{Basis, Effect, Margin, Rng, Stratified, Stratum, Sums, Verdict};
+
+use super::fair;
+use crate::compare::value;
+use crate::compare::why::{held_back, no_interval};
+
+/// Verdicts of each group against each before it, and what to think of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    pub rows: Vec<RowDoc>,
+    pub findings: Vec<Finding>,
+}
+
+/// Rows and findings about two groups.
+pub struct Pair {
+    pub rows: Vec<Concluded>,
+    pub findings: Vec<Finding>,
+}
+
+/// A row with what ranks are made of.
+pub struct Concluded {
+    pub row: RowDoc,
+    pub verdict: Verdict,
+    pub effect: Option<Effect>,
+}
+
+pub const RESAMPLES: usize = 2_000;
+
+#[cfg(test)]
+thread_local! {
+    /// Pairs of groups that resamples were drawn of, in this test.
+    pub(crate) static DRAWN: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts a pair that resamples are drawn of: the dear part of a comparison, done once for each.
+pub fn drawn() {
+    #[cfg(test)]
+    DRAWN.with(|count| count.set(count.get() + 1));
+}
+
+/// Where the resamples of two labels come from.
+pub fn resamples(seed: u64, arm: &str, base: &str) -> Rng {
+    Rng::derive(seed, &format!("{arm}\0{base}"))
+}
+
+/// Rows of a pair, with Holm's correction over these.
+pub fn finished(drafts: &[Draft<'_>], margin: Margin) -> Vec<Concluded> {
+    let p: Vec<Option<f64>> = drafts.iter().map(Draft::p).collect();
+    let family = p.iter().flatten().count();
+    let corrected = drafts.iter().zip(stats::holm(&p));
+    corrected.map(|(draft, p_holm)| draft.concluded((p_holm, family), margin)).collect()
+}
+
+/// Both groups' cells side by side; `work` is what cost is divided by.
+fn strata(arm: &ServerGroup, base: &ServerGroup, work: fn(&Cell) -> f64) -> Vec<Stratum> {
+    let mut strata: BTreeMap<(u64, u32), (Sums, Sums)> = BTreeMap::new();
+    let sums = |cell: &Cell| Sums { work: work(cell), cost: cell.seconds };
+    for (at, cell) in &arm.cells {
+        strata.entry(*at).or_default().0 = sums(cell);
+    }
+    for (at, cell) in &base.cells {
+        strata.entry(*at).or_default().1 = sums(cell);
+    }
+    let stratum = |((block, class), (arm, base))| Stratum { block, class, arm, base };
+    strata.into_iter().map(stratum).collect()
+}
+
+/// A row before Holm's correction.
+pub struct Draft<'a> {
+    arm: &'a ServerGroup,
+    base: &'a ServerGroup,
+    metric: &'static str,
+    unit: Unit,
+    better: Better,
+    values: (Option<f64>, Option<f64>),
+    /// Log ratio arm / base of this metric.
+    found: Result<Stratified, Reason>,
+}
+
+impl<'a> Draft<'a> {
+    /// On speed and on time.
+    pub fn both(
+        arm: &'a ServerGroup,
+        base: &'a ServerGroup,
+        rng: &mut Rng,
+        findings: &mut Vec<Finding>,
+    ) -> [Draft<'a>; 2] {
+        drawn();
+        let speed = stats::stratified(&strata(arm, base, |cell| cell.bytes), RESAMPLES, rng);
+        let time = stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, rng);
+        findings.extend(fair::findings(arm, base, speed.as_ref().ok()));
+        let why = |unfit: stats::Unfit| no_interval(Some(Blocks::Shared), &unfit);
+        [Draft::speed(arm, base, speed.map_err(why)), Draft::time(arm, base, time.map_err(why))]
+    }
+
+    pub fn speed(
+        arm: &'a ServerGroup,
+        base: &'a ServerGroup,
+        found: Result<Stratified, Reason>,
+    ) -> Draft<'a> {
+        let values = (arm.ratio_of_totals(), base.ratio_of_totals());
+        Draft { arm, base, metric: SPEED, unit: Unit::BytesPerSec, better: Better::Higher, values, found }
+    }
+
+    /// Time over requests is the inverse of requests over time.
+    pub fn time(arm: &'a ServerGroup, base: &'a ServerGroup, found: Result<Stratified, Reason>) -> Draft<'a> {
+        let inverse = |mut found: Stratified| {
+            let interval = &mut found.effect.interval;
+            (interval.low, interval.high) = (-interval.high, -interval.low);
+            found.effect.estimate = -found.effect.estimate;
+            found.crude = -found.crude;
+            found
+        };
+        let values = (arm.mean_time(), base.mean_time());
+        let found = found.map(inverse);
+        Draft { arm, base, metric: TIME, unit: Unit::Second, better: Better::Lower, values, found }
+    }
+
+    fn p(&self) -> Option<f64> {
+        self.found.as_ref().ok().map(|found| found.effect.p())
+    }
+
+    fn concluded(&self, (p_holm, family): (Option<f64>, usize), margin: Margin) -> Concluded {
+        let effect = self.found.as_ref().ok().map(|found| found.effect);
+        let interval = effect.map(|effect| effect.interval);
+        let blocks = self.found.as_ref().map_or(0, |found| found.blocks);
+        let verdict =
+            stats::verdict(interval, p_holm, margin, value::way(self.better), Basis::Blocks { n: blocks });
+        let why = match (&self.found, verdict) {
+            (Err(reason), _) => Why::from(reason.clone()),
+            (Ok(_), Verdict::CannotTell(held)) => held_back(held, family).into(),
+            (Ok(found), _) => Why::new(mix(found).into_iter().collect()),
+        };
+        let shown = interval.map(stats::Interval::exp);
+        let row = RowDoc {
+            card: None,
+            instrument: INSTRUMENT.to_owned(),
+            metric: self.metric.to_owned(),
+            unit: self.unit,
+            better: self.better,
+            params: Params::default(),
+            headline: true,
+            arm: self.arm.label.clone(),
+            base: self.base.label.clone(),
+            arm_value: self.values.0,
+            base_value: self.values.1,
+            ratio: effect.map(|effect| effect.ratio()),
+            low: shown.map(|interval| interval.low),
+            high: shown.map(|interval| interval.high),
+            p: self.p(),
+            p_holm,
+            floor: None,
+            noise: None,
+            margin: margin.share(),
+            verdict: value::word(verdict),
+            why,
+            point: false,
+            per_price: None,
+            per_watt: None,
+        };
+        Concluded { row, verdict, effect }
+    }
+}
+
+/// Where the ratio of the totals lies outside the interval of the like-with-like comparison.
+fn mix(found: &Stratified) -> Option<Reason> {
+    let is_outside = !found.effect.interval.contains(found.crude);
+    is_outside.then(|| Reason::Mix { totals_ratio: found.crude.exp() })
+}
