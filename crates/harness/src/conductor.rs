@@ -20,7 +20,7 @@ use model::login::Login;
 use model::note::{Dropped, NoteBody};
 use model::plan::Plan;
 use model::reading::Take;
-use model::{Better, Phase, Value};
+use model::{Better, Phase, Unit, Value};
 use stats::Decision;
 
 use crate::inflow;
@@ -258,8 +258,11 @@ impl<'a> Conductor<'a> {
         let Some(cell) = self.plan.cells.get(take.cell as usize) else { return };
         for reading in take.readings.iter().filter(|reading| reading.key.instrument == cell.instrument) {
             let wanted = cell.headline.is_empty() || cell.headline.contains(&reading.key.metric);
-            let aimed = reading.better != Better::Neither;
-            if let (true, Value::Number(number)) = (wanted && aimed, &reading.value) {
+            // A share that is often 0 has no relative width, and neither has a percentile over the time limit.
+            let aimed = reading.better != Better::Neither && reading.key.unit != Unit::Ratio;
+            if let (true, Value::Number(number)) = (wanted && aimed, &reading.value)
+                && number.is_finite()
+            {
                 let series = (reading.key.metric.clone(), reading.key.params.clone());
                 tally.values.entry(series).or_default().push(take.sitting, *number);
             }

@@ -25,6 +25,7 @@ use crate::metric::Better;
 use crate::note::Note;
 use crate::params::Params;
 use crate::reading::Samples;
+use crate::scope::Scope;
 use crate::unit::Unit;
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
@@ -233,6 +234,9 @@ pub struct TieDoc {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexDoc {
+    /// Figures of the whole machine (`threads=all`) or of one thread: each has an index of its own. Disks, networks
+    /// and loads of servers have a share in neither.
+    pub scope: Scope,
     pub arm: String,
     /// The machine that is 1.
     pub reference: String,

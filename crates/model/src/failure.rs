@@ -53,14 +53,14 @@ crate::words! {
 }
 
 impl Failure {
-    /// True if the connection failed before any answer, so that the failure has no response time. False for time
-    /// limits, unsent and cut requests: their age is a lower bound of the response time.
-    pub const fn is_no_answer(self) -> bool {
-        matches!(self, Failure::Connect | Failure::Tls | Failure::Reset | Failure::Closed)
+    /// True if the server, or the way to it, failed the request: false for what came too late, was never sent or was
+    /// cut off.
+    pub const fn is_own(self) -> bool {
+        !matches!(self, Failure::Timeout | Failure::Unsent | Failure::Cut)
     }
 
     /// True if a bad answer came.
     pub const fn is_answer(self) -> bool {
-        !self.is_no_answer() && !matches!(self, Failure::Timeout | Failure::Unsent | Failure::Cut)
+        self.is_own() && !matches!(self, Failure::Connect | Failure::Tls | Failure::Reset | Failure::Closed)
     }
 }

@@ -6,8 +6,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An open loop whose throughput is at least this share of the offered rate is held.
+/// An open loop keeps up if its throughput is at least this share of the offered rate.
 pub const HELD: f64 = 0.95;
+
+/// A load is held only if at least this share of what was due was answered well.
+pub const WELL: f64 = 0.999;
 
 /// One generator, as it said hello.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -31,6 +31,7 @@ pub mod params;
 pub mod plan;
 pub mod progress;
 pub mod reading;
+pub mod scope;
 pub mod shown;
 pub mod traffic;
 pub mod unit;
@@ -38,7 +39,7 @@ pub mod url;
 pub mod why;
 mod words;
 
-pub use card::{Cadence, Card, Cards, Family, Need, Node, Tier, Variant};
+pub use card::{Cadence, Card, Cards, Family, Host, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};
 pub use fault::{Fault, FaultKind};
 pub use finding::{Finding, Subject, Validity};
@@ -52,6 +53,7 @@ pub use params::{Label, ParamKind, ParamSpec, Params, Part};
 pub use plan::{Arm, Cell, Plan};
 pub use progress::ProgressHandle;
 pub use reading::{Phase, Reading, Samples, SeriesKey, Value};
+pub use scope::Scope;
 pub use shown::{By, Code, Role, Shown, Tell, Topic};
 pub use unit::{
     Bytes, BytesPerSec, Celsius, Count, Hertz, Joules, PerSec, Quantity, Ratio, Seconds, Unit, Watts,

@@ -32,7 +32,7 @@ pub enum Prefix {
 }
 
 /// A metric as data, without its Rust type: what cards list and the store keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricInfo {
     pub name: &'static str,
     pub unit: Unit,
@@ -48,6 +48,10 @@ pub struct MetricInfo {
     pub detail: bool,
     /// Its topic, if that is not the instrument's.
     pub topic: Option<Topic>,
+    /// It is this quantile of a metric whose readings are histograms: over several takes it is that of them merged.
+    pub quantile_of: Option<(&'static str, f64)>,
+    /// It is a share of which the difference is judged, not the ratio: within this much, sides do not differ.
+    pub apart: Option<f64>,
     /// Definition: what is counted, and what is not.
     pub definition: &'static str,
 }
@@ -73,6 +77,8 @@ impl<Q: Quantity> Metric<Q> {
             whole,
             detail,
             topic,
+            quantile_of: None,
+            apart: None,
             definition,
         };
         Metric { info, quantity: PhantomData }
@@ -123,6 +129,20 @@ impl<Q: Quantity> Metric<Q> {
     #[must_use]
     pub const fn topic(mut self, topic: Topic) -> Metric<Q> {
         self.info.topic = Some(topic);
+        self
+    }
+
+    /// A quantile of the times of a metric whose readings are histograms.
+    #[must_use]
+    pub const fn quantile_of(mut self, times: &Metric<Q>, q: f64) -> Metric<Q> {
+        self.info.quantile_of = Some((times.info.name, q));
+        self
+    }
+
+    /// A share that is often 0, of which the difference is judged; within `margin` sides do not differ.
+    #[must_use]
+    pub const fn apart(mut self, margin: f64) -> Metric<Q> {
+        self.info.apart = Some(margin);
         self
     }
 

@@ -34,6 +34,14 @@ pub enum Reason {
     Raised(Raised),
     /// Something besides the figures may have made the difference, so that no verdict is given.
     Withheld(Withheld),
+    /// The percentile of these sides falls on a failed request.
+    OverLimit(OverLimit),
+    /// The interval was widened by what went on while the figures were measured; the verdict stands.
+    Widened {
+        /// How much further the interval that was judged reaches on either side, as a share of the ratio.
+        widened: f64,
+        by_what: Vec<Weighed>,
+    },
     /// A rule doubts a figure; the verdict stands.
     Doubtful {
         /// The rule's sentence.
@@ -131,18 +139,33 @@ pub struct Raised {
     pub take_seconds: f64,
 }
 
+/// A percentile that is slower than any answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OverLimit {
+    pub sides: Vec<String>,
+}
+
 /// Something besides the figures that may have made the difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub enum Withheld {
     /// The load generator, not the server, set the figures of these sides.
     LowerBound { sides: Vec<String> },
-    /// Other things went on while the figures were measured.
-    Disturbed { by_what: Vec<Disturbance> },
+    /// Other things went on while the figures were measured, and may have moved them so far that the verdict would not
+    /// stand.
+    Disturbed { by_what: Vec<Weighed> },
     /// The clocks of the two sides differed. Hertz.
     Clocks { arm: f64, base: f64 },
     /// The clock moved within runs by this share or more.
     ClockMoved { share: f64 },
+}
+
+/// Something that went on while a figure was measured, and how far it can have moved the figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Weighed {
+    pub what: Disturbance,
+    /// As a share of the figure, over both sides; `None` where it cannot be bounded.
+    pub share: Option<f64>,
 }
 
 /// Something that went on while a figure was measured.
@@ -154,7 +177,6 @@ pub enum Disturbance {
     Heat,
     Swap,
     MajorFaults,
-    ClockSet,
     Cache,
     SharedCore,
     LateRequests,
@@ -201,6 +223,14 @@ impl Why {
     /// Why no verdict is given although the figures may differ.
     pub fn withheld(&self) -> Option<&Withheld> {
         self.reasons.iter().find_map(Reason::as_withheld)
+    }
+
+    /// How much further the judged interval reaches on either side than the one that is shown, as a share of the ratio.
+    pub fn widened(&self) -> Option<f64> {
+        self.reasons.iter().find_map(|reason| match reason {
+            Reason::Widened { widened, .. } => Some(*widened),
+            _ => None,
+        })
     }
 
     /// True where a rule doubts a figure of the row, even where the verdict stands.

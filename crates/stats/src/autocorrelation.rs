@@ -10,6 +10,8 @@
 
 /// Above this lag-1 autocorrelation a series counts as fewer values.
 pub const WIDENED: f64 = 0.3;
+/// Largest coefficient that is reckoned with.
+const MOST: f64 = 0.99;
 /// How often independent values may be called alike.
 pub const CHANCE: f64 = 0.01;
 
@@ -33,13 +35,24 @@ pub fn beyond_chance(lag1: f64, n: usize) -> bool {
     n > 3.0 && (lag1 + 1.0 / n) / spread > crate::distributions::normal_quantile(1.0 - CHANCE)
 }
 
-/// Number of independent values that tell as much: n (1 - r) / (1 + r) where r is above
-/// [`WIDENED`], else n itself. Never below one.
-pub fn effective_n(n: usize, lag1: Option<f64>) -> f64 {
+/// The coefficient without its bias: among n values it comes out too small by about (1 + 4 r) / n (Marriott and Pope,
+/// Kendall).
+pub fn corrected(lag1: f64, n: usize) -> f64 {
     let n = n as f64;
-    match lag1 {
-        Some(r) if r > WIDENED => (n * (1.0 - r) / (1.0 + r)).max(1.0),
-        _ => n,
+    if n > 4.0 { ((lag1 * n + 1.0) / (n - 4.0)).clamp(-1.0, MOST) } else { lag1 }
+}
+
+/// Number of independent values that tell as much. Where the corrected coefficient is above [`WIDENED`], it is
+/// n (1 - r) / (1 + r) with r one standard error above it, since few values know it badly and too little is the
+/// costlier error; else n itself. Never below one.
+pub fn effective_n(n: usize, lag1: Option<f64>) -> f64 {
+    let count = n as f64;
+    match lag1.map(|r| corrected(r, n)) {
+        Some(r) if r > WIDENED => {
+            let r = (r + ((1.0 - r * r).max(0.05) / count).sqrt()).min(MOST);
+            (count * (1.0 - r) / (1.0 + r)).max(1.0)
+        }
+        _ => count,
     }
 }
 
@@ -94,10 +107,12 @@ mod tests {
 
     #[test]
     fn only_a_clear_resemblance_costs_values() {
-        assert_eq!(effective_n(10, Some(0.3)), 10.0);
+        assert_eq!(effective_n(10, Some(0.05)), 10.0);
         assert_eq!(effective_n(10, Some(-0.9)), 10.0);
         assert_eq!(effective_n(10, None), 10.0);
-        assert!((effective_n(30, Some(0.5)) - 10.0).abs() < 1e-12);
+        // Corrected 16 / 26, and one standard error more.
+        assert!((corrected(0.5, 30) - 16.0 / 26.0).abs() < 1e-12);
+        assert!((4.0..5.0).contains(&effective_n(30, Some(0.5))));
         assert_eq!(effective_n(10, Some(1.0)), 1.0);
     }
 }

@@ -1,19 +1,34 @@
 //! Machines compared run against run, when their takes were not interleaved.
 //!
-//! A run is worth one number, m = ln(median of its takes): takes of one run share its boot, its page
-//! colours and its neighbours, so resampling them says nothing about the next run. The spread between
-//! runs is learnt from the runs at hand, starting from an assumption that counts as eight degrees of
-//! freedom. All spreads are of natural logarithms.
+//! A run is worth one number, m = ln(median of its takes), by sitting where it has several: takes of one run share its
+//! boot, its page colours and its neighbours, so resampling them says nothing about the next run. The spread between
+//! runs is learnt from the runs at hand and earlier ones, starting from an assumption that counts as four degrees of
+//! freedom, or from the other figures of the same machines ([`learn`]). All spreads are of natural logarithms.
 
-use crate::distributions::{normal_quantile, student_p, student_quantile};
+use statrs::function::gamma::digamma;
+
+use crate::autocorrelation::{WIDENED, corrected};
+use crate::distributions::{fisher_quantile, normal_quantile, student_p, student_quantile, trigamma};
 use crate::effect::{Effect, Interval};
+use crate::sittings::{log_level, of_few};
+use crate::summary::{median_ranks, summary};
 use crate::unfit::{Unfit, check_positive};
-use crate::{ALPHA, describe, summary};
+use crate::{ALPHA, describe};
 
-/// Degrees of freedom that the assumed spread is worth.
-pub const PRIOR_DOF: f64 = 8.0;
+/// Degrees of freedom that the assumed spread is worth: so few that one run each is judged with a wide interval, and
+/// two or three runs say more than the assumption.
+pub const PRIOR_DOF: f64 = 4.0;
 /// Most earlier runs of one group that are looked at, the newest.
 pub const HISTORY_MAX: usize = 20;
+/// The runs reject the assumption where the ratio of variances would be so far off in one case of ten.
+const REJECTED: f64 = 0.10;
+/// Noise is called measured where the assumption weighs less than this.
+const PRIOR_WEIGHS_LITTLE: f64 = 0.2;
+/// Share of their degrees of freedom that other figures count for: their runs are the same, and so is part of their
+/// noise.
+const FIGURES_COUNT: f64 = 0.75;
+/// Fewest figures that tell how much spreads differ from figure to figure.
+const MIN_FIGURES: usize = 5;
 
 /// One run of one series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,26 +41,43 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run from its measured takes in time order. Fails when a take is not positive, or there is none.
-    ///
-    /// `se` is half the width of ln of the median's order-statistic interval, divided by the normal quantile of the
-    /// level that it reaches. Where there is no such interval it comes from the standard deviation of the logarithms:
-    /// 1.2533 sd / sqrt(n) (a median's share), widened by t(0.975, n - 1) / 1.96 because so few takes know their
-    /// spread badly; n is the effective one.
+    /// A run whose takes lie in one sitting, in time order. Fails when a take is not positive, or there is none.
     pub fn from_takes(takes: &[f64]) -> Result<Self, Unfit> {
-        check_positive(takes)?;
-        let logs: Vec<f64> = takes.iter().map(|v| v.ln()).collect();
-        let s = summary(takes)?;
-        let se = match s.interval {
-            Some(i) => Some((i.high.ln() - i.low.ln()) / 2.0 / normal_quantile(0.5 + i.level / 2.0)),
-            None => describe::standard_deviation(&logs).map(|sd| {
-                let n = s.effective_n.max(2.0);
-                let widened =
-                    student_quantile(1.0 - ALPHA / 2.0, n - 1.0) / normal_quantile(1.0 - ALPHA / 2.0);
-                (std::f64::consts::PI / 2.0).sqrt() * sd / n.sqrt() * widened
-            }),
+        Self::from_sittings(&[takes])
+    }
+
+    /// A run from its measured takes by sitting, all in time order. Fails when a take is not positive, or there is
+    /// none.
+    ///
+    /// With several sittings, m is the mean of the logarithms of their medians, and `se` counts sittings, widened by
+    /// t(0.975) / 1.96 because so few know their spread badly. With one, m is ln of its median, and `se` is half the
+    /// width of ln of the median's order-statistic interval, divided by the normal quantile of the level that it
+    /// reaches; below six takes it comes from the standard deviation of the logarithms. Takes that resemble each other
+    /// widen it as their coefficient says, and no further: what a run cannot know is in the noise between runs.
+    pub fn from_sittings(sittings: &[&[f64]]) -> Result<Self, Unfit> {
+        let takes = sittings.concat();
+        check_positive(&takes)?;
+        let z = |level: f64| normal_quantile(0.5 + level / 2.0);
+        if let Some(level) = log_level(sittings)? {
+            let widened = student_quantile(1.0 - ALPHA / 2.0, level.dof) / z(1.0 - ALPHA);
+            return Ok(Self { m: level.centre, se: Some(level.se * widened), takes: takes.len() });
+        }
+        let logs = describe::sorted(&takes).ok_or(Unfit::Empty)?;
+        let logs: Vec<f64> = logs.iter().map(|v| v.ln()).collect();
+        let (n, s) = (logs.len(), summary(&takes)?);
+        let plain = match median_ranks(n) {
+            Some((k, level)) => Some((logs[n - k] - logs[k - 1]) / 2.0 / z(level)),
+            None => of_few(&logs),
         };
-        Ok(Self { m: s.median.ln(), se, takes: takes.len() })
+        let alike = s.lag1.map(|r| corrected(r, n)).filter(|r| *r > WIDENED && n >= crate::MIN_N);
+        let wider = alike.map_or(1.0, |r| ((1.0 + r) / (1.0 - r)).sqrt());
+        Ok(Self { m: s.median.ln(), se: plain.map(|se| se * wider), takes: n })
+    }
+
+    /// The interval that holds ln of the figure of one further run in 95 of 100 cases, given this one.
+    pub fn again(&self, noise: &Noise) -> Interval {
+        let t = student_quantile(1.0 - ALPHA / 2.0, noise.dof());
+        Interval::around(self.m, t * noise.s * std::f64::consts::SQRT_2)
     }
 }
 
@@ -55,7 +87,7 @@ pub enum NoiseKind {
     /// No two runs of one group: all assumed.
     Assumed,
     Mixed,
-    /// At least eight degrees of freedom were measured.
+    /// The assumption weighs less than a fifth.
     Measured,
 }
 
@@ -70,13 +102,15 @@ impl NoiseKind {
     }
 }
 
-/// The source of the assumed spread.
+/// The source of the spread that the runs start from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prior {
     /// The floor assumed for this kind of metric.
     Floor,
     /// A run's own takes spread so widely that its median is less certain than the floor.
     Takes,
+    /// The other figures of these machines.
+    Figures,
 }
 
 /// The spread between runs, as far as it is known.
@@ -84,10 +118,12 @@ pub enum Prior {
 pub struct Noise {
     /// Standard deviation of m from run to run.
     pub s: f64,
-    /// Measured degrees of freedom, without the eight of the assumption.
+    /// Measured degrees of freedom, without those of the prior.
     pub v: f64,
-    /// The assumed spread.
+    /// The spread to start from.
     pub s0: f64,
+    /// Degrees of freedom that `s0` is worth; 0 where the runs reject it.
+    pub prior_dof: f64,
     pub prior: Prior,
     pub kind: NoiseKind,
 }
@@ -95,54 +131,142 @@ pub struct Noise {
 impl Noise {
     /// Degrees of freedom behind `s`.
     pub fn dof(&self) -> f64 {
-        PRIOR_DOF + self.v
+        self.prior_dof + self.v
     }
 
     /// The A/A floor of the series as a relative difference, see [`aa_floor`].
     pub fn aa_floor(&self) -> f64 {
-        aa_floor(self.s, self.v)
+        aa_floor(self.s, self.dof())
     }
 }
 
 /// The difference that two runs of one machine stay within 95 % of the time, as ratio - 1:
-/// exp(t(0.975, 8 + v) s sqrt(2)) - 1.
-pub fn aa_floor(s: f64, v: f64) -> f64 {
-    (student_quantile(1.0 - ALPHA / 2.0, PRIOR_DOF + v) * s * std::f64::consts::SQRT_2).exp_m1()
+/// exp(t(0.975, dof) s sqrt(2)) - 1.
+pub fn aa_floor(s: f64, dof: f64) -> f64 {
+    (student_quantile(1.0 - ALPHA / 2.0, dof) * s * std::f64::consts::SQRT_2).exp_m1()
+}
+
+/// The spread of one figure as its runs show it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// Degrees of freedom.
+    pub v: f64,
+    /// Sum of (m - mean of its list)^2.
+    pub squares: f64,
+    /// The assumed standard deviation.
+    pub assumed: f64,
+}
+
+impl Seen {
+    /// Adds up lists of runs; arguments as in [`noise`].
+    pub fn new(arms: &[&[Run]], history: &[&[Run]], floor: f64) -> Result<Self, Unfit> {
+        if !(floor > 0.0 && floor.is_finite()) {
+            return Err(Unfit::Argument("the assumed floor must be a positive share"));
+        }
+        let recent = history.iter().map(|h| &h[h.len().saturating_sub(HISTORY_MAX)..]);
+        let (mut v, mut squares) = (0.0, 0.0);
+        for group in arms.iter().copied().chain(recent) {
+            let m: Vec<f64> = group.iter().map(|r| r.m).collect();
+            if let Some(index) = m.iter().position(|m| !m.is_finite()) {
+                return Err(Unfit::OutOfRange { index });
+            }
+            if let Some(sd) = describe::standard_deviation(&m) {
+                let dof = (m.len() - 1) as f64;
+                v += dof;
+                squares += sd * sd * dof;
+            }
+        }
+        let assumed = floor / (normal_quantile(1.0 - ALPHA / 2.0) * std::f64::consts::SQRT_2);
+        Ok(Self { v, squares, assumed })
+    }
+}
+
+/// A spread that several figures know together, and none of them well.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Learnt {
+    /// Variance as a multiple of the assumed one.
+    pub scale: f64,
+    /// Degrees of freedom that it is worth: few where the figures' spreads differ.
+    pub dof: f64,
+}
+
+/// Learns the scale of the spreads from all figures of the same machines and runs, and how much spreads differ from
+/// figure to figure (empirical Bayes: Smyth 2004). `None` from fewer than five figures with several runs. The figures
+/// count for at most three quarters of what they have.
+pub fn learn(figures: &[Seen]) -> Option<Learnt> {
+    let usable = |f: &&Seen| f.v > 0.0 && f.squares > 0.0 && f.assumed > 0.0;
+    let known: Vec<&Seen> = figures.iter().filter(usable).collect();
+    if known.len() < MIN_FIGURES {
+        return None;
+    }
+    let ratio = |f: &Seen| f.squares / f.v / (f.assumed * f.assumed);
+    let logs: Vec<f64> =
+        known.iter().map(|f| ratio(f).ln() - digamma(f.v / 2.0) + (f.v / 2.0).ln()).collect();
+    let chance: Vec<f64> = known.iter().map(|f| trigamma(f.v / 2.0)).collect();
+    let beyond = describe::standard_deviation(&logs)?.powi(2) - describe::mean(&chance)?;
+    let total: f64 = known.iter().map(|f| f.v).sum();
+    let pooled = known.iter().map(|f| ratio(f) * f.v).sum::<f64>() / total;
+    let (scale, dof) = if beyond > 0.0 {
+        let half = inverse_trigamma(beyond);
+        ((describe::mean(&logs)? + digamma(half) - half.ln()).exp(), 2.0 * half)
+    } else {
+        (pooled, f64::INFINITY)
+    };
+    let found = Learnt { scale, dof: dof.min(total * FIGURES_COUNT) };
+    (found.scale.is_finite() && found.dof > 0.0).then_some(found)
+}
+
+/// The x with trigamma(x) = y, by halving on the scale of logarithms.
+fn inverse_trigamma(y: f64) -> f64 {
+    let (mut low, mut high) = (1e-3_f64, 1e6_f64);
+    for _ in 0..80 {
+        let middle = (low * high).sqrt();
+        if trigamma(middle) > y { low = middle } else { high = middle }
+    }
+    low
 }
 
 /// The spread between runs. `arms` are the runs being judged, one list a machine; `history` are lists
 /// of earlier runs (oldest first) of one machine, series and config class each, of which the newest
-/// twenty count. `floor` is the relative difference assumed for two runs of one machine (0.05 = 5 %).
+/// twenty count. `floor` is the relative difference assumed for two runs of one machine (0.05 = 5 %), `learnt` what
+/// the other figures show.
 ///
-/// s^2 = (8 s0^2 + sum of (m - mean of its list)^2) / (8 + v), where s0 is the larger of
-/// floor / (1.96 sqrt 2) and the largest standard error of a median in `arms`.
-pub fn noise(arms: &[&[Run]], history: &[&[Run]], floor: f64) -> Result<Noise, Unfit> {
-    if !(floor > 0.0 && floor.is_finite()) {
-        return Err(Unfit::Argument("the assumed floor must be a positive share"));
+/// s^2 = (d s0^2 + sum of (m - mean of its list)^2) / (d + v). Without `learnt`, s0 is the larger of
+/// floor / (1.96 sqrt 2) and the root mean square of the standard errors of the runs in `arms`, and d is four, or none
+/// where the runs reject it (F test, one in ten): an assumption that does not hold is dropped.
+pub fn noise(
+    arms: &[&[Run]],
+    history: &[&[Run]],
+    floor: f64,
+    learnt: Option<Learnt>,
+) -> Result<Noise, Unfit> {
+    let Seen { v, squares, assumed } = Seen::new(arms, history, floor)?;
+    let errors: Vec<f64> = arms.iter().copied().flatten().filter_map(|r| r.se).collect();
+    let squares_of = errors.iter().map(|se| se * se).collect::<Vec<_>>();
+    let own = describe::mean(&squares_of).unwrap_or(0.0).sqrt();
+    let (start, mut prior_dof, source) = match learnt {
+        Some(learnt) => (assumed * learnt.scale.sqrt(), learnt.dof, Prior::Figures),
+        None => (assumed, PRIOR_DOF, Prior::Floor),
+    };
+    let (s0, prior) = if own > start { (own, Prior::Takes) } else { (start, source) };
+    if prior == Prior::Takes {
+        prior_dof = prior_dof.min(PRIOR_DOF);
     }
-    let recent = history.iter().map(|h| &h[h.len().saturating_sub(HISTORY_MAX)..]);
-    let (mut v, mut squares) = (0.0, 0.0);
-    for group in arms.iter().copied().chain(recent) {
-        let m: Vec<f64> = group.iter().map(|r| r.m).collect();
-        if let Some(index) = m.iter().position(|m| !m.is_finite()) {
-            return Err(Unfit::OutOfRange { index });
-        }
-        if let Some(sd) = describe::standard_deviation(&m) {
-            let dof = (m.len() - 1) as f64;
-            v += dof;
-            squares += sd * sd * dof;
+    if learnt.is_none() && v > 0.0 {
+        let ratio = squares / v / (s0 * s0);
+        let limit = |p: f64| fisher_quantile(p, v, PRIOR_DOF);
+        let too_wide = ratio < limit(REJECTED / 2.0) && squares > 0.0;
+        if too_wide || ratio > limit(1.0 - REJECTED / 2.0) {
+            prior_dof = 0.0;
         }
     }
-    let assumed = floor / (normal_quantile(1.0 - ALPHA / 2.0) * std::f64::consts::SQRT_2);
-    let own = arms.iter().copied().flatten().filter_map(|r| r.se).fold(0.0, f64::max);
-    let (s0, prior) = if own > assumed { (own, Prior::Takes) } else { (assumed, Prior::Floor) };
     let kind = match v {
         0.0 => NoiseKind::Assumed,
-        v if v < PRIOR_DOF => NoiseKind::Mixed,
-        _ => NoiseKind::Measured,
+        v if prior_dof / (prior_dof + v) < PRIOR_WEIGHS_LITTLE => NoiseKind::Measured,
+        _ => NoiseKind::Mixed,
     };
-    let s = ((PRIOR_DOF * s0 * s0 + squares) / (PRIOR_DOF + v)).sqrt();
-    Ok(Noise { s, v, s0, prior, kind })
+    let s = ((prior_dof * s0 * s0 + squares) / (prior_dof + v)).sqrt();
+    Ok(Noise { s, v, s0, prior_dof, prior, kind })
 }
 
 /// Comparison of two machines by their runs.
@@ -151,7 +275,7 @@ pub struct Between {
     /// ln(arm / base): difference of the mean m.
     pub estimate: f64,
     pub interval: Interval,
-    /// Two-sided p of t = estimate / se with 8 + v degrees of freedom.
+    /// Two-sided p of t = estimate / se with the noise's degrees of freedom.
     pub p: f64,
     /// s sqrt(1 / runs of arm + 1 / runs of base).
     pub se: f64,
@@ -167,9 +291,18 @@ impl Between {
     }
 }
 
-/// Compares the runs of two machines; `history` and `floor` as in [`noise`].
-pub fn between(arm: &[Run], base: &[Run], history: &[&[Run]], floor: f64) -> Result<Between, Unfit> {
-    let noise = noise(&[arm, base], history, floor)?;
+/// Compares the runs of two machines; `history`, `floor` and `learnt` as in [`noise`].
+pub fn between(
+    arm: &[Run],
+    base: &[Run],
+    history: &[&[Run]],
+    floor: f64,
+    learnt: Option<Learnt>,
+) -> Result<Between, Unfit> {
+    if arm.is_empty() || base.is_empty() {
+        return Err(Unfit::Empty);
+    }
+    let noise = noise(&[arm, base], history, floor, learnt)?;
     let centre =
         |runs: &[Run]| describe::mean(&runs.iter().map(|r| r.m).collect::<Vec<_>>()).ok_or(Unfit::Empty);
     let estimate = centre(arm)? - centre(base)?;
@@ -195,37 +328,63 @@ mod tests {
 
     #[test]
     fn one_run_each_is_judged_by_the_assumption() {
-        let c = between(&[run(0.2)], &[run(0.0)], &[], 0.05).expect("finite");
+        let c = between(&[run(0.2)], &[run(0.0)], &[], 0.05, None).expect("finite");
         let s0 = 0.05 / (1.959_963_985 * 2f64.sqrt());
         assert!((c.noise.s - s0).abs() < 1e-10 && c.noise.v == 0.0);
         assert_eq!((c.noise.kind, c.noise.prior), (NoiseKind::Assumed, Prior::Floor));
-        assert!((c.interval.high - (0.2 + 2.306_004_135 * s0 * 2f64.sqrt())).abs() < 1e-8);
-        assert!(c.p < 1e-4);
+        assert!((c.interval.high - (0.2 + 2.776_445_105 * s0 * 2f64.sqrt())).abs() < 1e-8);
+        assert!(c.p < 2e-3);
         let floor = c.noise.aa_floor();
         assert!(
             (floor.ln_1p() - (c.interval.high - c.estimate)).abs() < 1e-12,
             "one run each: the same width"
         );
+        let again = run(0.2).again(&c.noise);
+        assert!((again.high - c.interval.high).abs() < 1e-12 && again.contains(0.2));
     }
 
     #[test]
     fn spread_is_pooled_by_list() {
-        // Squares 0.02 (arm) + 0.0002 (history), degrees of freedom 1 + 1.
-        let (arm, base, old) = ([run(0.1), run(0.3)], [run(5.0)], [run(1.00), run(1.02)]);
-        let c = between(&arm, &base, &[&old], 0.10).expect("finite");
+        // Squares 0.0032 (arm) + 0.0002 (history), degrees of freedom 1 + 1.
+        let (arm, base, old) = ([run(0.1), run(0.18)], [run(5.0)], [run(1.00), run(1.02)]);
+        let c = between(&arm, &base, &[&old], 0.10, None).expect("finite");
         let s0 = 0.10 / (1.959_963_985 * 2f64.sqrt());
-        let want = ((8.0 * s0 * s0 + 0.02 + 0.0002) / 10.0).sqrt();
+        let want = ((4.0 * s0 * s0 + 0.0032 + 0.0002) / 6.0).sqrt();
         assert!((c.noise.s - want).abs() < 1e-10);
         assert_eq!((c.noise.v, c.noise.kind, c.runs), (2.0, NoiseKind::Mixed, (2, 1)));
         assert!((c.se - want * 1.5f64.sqrt()).abs() < 1e-10);
-        assert!((c.estimate + 4.8).abs() < 1e-12);
+        assert!((c.estimate + 4.86).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_assumption_that_the_runs_reject_is_dropped() {
+        let spread = |by: f64| -> Vec<Run> { (0..6).map(|i| run(by * f64::from(i % 3))).collect() };
+        for (by, dof) in [(0.001, 0.0), (0.02, PRIOR_DOF), (0.2, 0.0)] {
+            let n = noise(&[&spread(by)], &[], 0.05, None).expect("finite");
+            assert_eq!(n.prior_dof, dof, "spread {by}");
+            assert_eq!(n.kind == NoiseKind::Measured, dof == 0.0);
+        }
+    }
+
+    #[test]
+    fn figures_teach_each_other_their_spread() {
+        let figure = |squares: f64| Seen { v: 4.0, squares, assumed: 0.05 };
+        let like: Vec<Seen> =
+            (0..9).map(|i| figure(4.0 * 0.015 * 0.015 * (0.8 + 0.05 * f64::from(i)))).collect();
+        let found = learn(&like).expect("nine figures");
+        assert!((found.scale - 0.09).abs() < 0.01 && found.dof == 27.0, "{found:?}");
+        let unlike: Vec<Seen> = (0..9).map(|i| figure(1e-4 * 4f64.powi(i))).collect();
+        assert!(learn(&unlike).expect("nine figures").dof < 2.0);
+        assert_eq!(learn(&like[..4]), None);
+        let n = noise(&[&[run(0.0)]], &[], 0.10, Some(found)).expect("finite");
+        assert_eq!((n.prior, n.prior_dof), (Prior::Figures, 27.0));
     }
 
     #[test]
     fn only_the_newest_history_counts() {
         let mut old: Vec<Run> = (0..30).map(|i| run(f64::from(i) * 100.0)).collect();
         old.extend((0..20).map(|_| run(1.0)));
-        let n = noise(&[&[run(0.0)], &[run(0.0)]], &[&old], 0.05).expect("finite");
+        let n = noise(&[&[run(0.0)], &[run(0.0)]], &[&old], 0.05, None).expect("finite");
         assert_eq!((n.v, n.kind), (19.0, NoiseKind::Measured));
         assert!(n.s < n.s0);
     }
@@ -233,8 +392,8 @@ mod tests {
     #[test]
     fn an_unsteady_run_raises_the_assumption() {
         let shaky = Run { m: 0.0, se: Some(0.08), takes: 6 };
-        let n = noise(&[&[shaky], &[run(0.0)]], &[], 0.05).expect("finite");
-        assert_eq!((n.s0, n.prior), (0.08, Prior::Takes));
+        let n = noise(&[&[shaky], &[run(0.0)]], &[], 0.05, None).expect("finite");
+        assert!((n.s0 - 0.08 / 2f64.sqrt()).abs() < 1e-4 && n.prior == Prior::Takes);
     }
 
     #[test]
@@ -247,14 +406,19 @@ mod tests {
         assert!((r.se.expect("ten takes") - (103f64 / 96.0).ln() / 2.0 / z).abs() < 1e-12);
         assert_eq!(Run::from_takes(&[5.0]).expect("positive").se, None);
         assert!(Run::from_takes(&[5.0, 5.1, 4.9]).expect("positive").se.is_some_and(|se| se > 0.02));
+        let apart = Run::from_sittings(&[&takes[..5], &[110.0, 111.0, 109.0]]).expect("positive");
+        assert_eq!(apart.takes, 8);
+        assert!((apart.m - (99f64.ln() + 110f64.ln()) / 2.0).abs() < 1e-12);
+        assert!(apart.se.is_some_and(|se| se > 0.2), "two sittings know little: {apart:?}");
     }
 
     #[test]
     fn bad_input_is_refused() {
         assert_eq!(Run::from_takes(&[1.0, -1.0]), Err(Unfit::NotPositive { index: 1 }));
-        assert_eq!(between(&[], &[run(0.0)], &[], 0.05), Err(Unfit::Empty));
-        assert!(between(&[run(0.0)], &[run(0.0)], &[], 0.0).is_err());
-        assert!(between(&[run(0.0)], &[run(0.0)], &[], f64::NAN).is_err());
-        assert_eq!(between(&[run(f64::NAN)], &[run(0.0)], &[], 0.05), Err(Unfit::OutOfRange { index: 0 }));
+        assert_eq!(between(&[], &[run(0.0)], &[], 0.05, None), Err(Unfit::Empty));
+        assert!(between(&[run(0.0)], &[run(0.0)], &[], 0.0, None).is_err());
+        assert!(between(&[run(0.0)], &[run(0.0)], &[], f64::NAN, None).is_err());
+        let broken = between(&[run(f64::NAN)], &[run(0.0)], &[], 0.05, None);
+        assert_eq!(broken, Err(Unfit::OutOfRange { index: 0 }));
     }
 }

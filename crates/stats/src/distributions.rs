@@ -2,7 +2,7 @@
 //!
 //! Arguments outside a function's domain give `NaN`, never a panic. No other distribution is here.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
 /// Above this many degrees of freedom t is the normal to more digits than anyone prints.
@@ -22,6 +22,28 @@ pub fn normal_quantile(p: f64) -> f64 {
         return f64::NAN;
     }
     Normal::standard().inverse_cdf(p)
+}
+
+/// The f with P(F <= f) = p, for a ratio of variances of `over` and `under` degrees of freedom.
+pub fn fisher_quantile(p: f64, over: f64, under: f64) -> f64 {
+    if !(p > 0.0 && p < 1.0) {
+        return f64::NAN;
+    }
+    FisherSnedecor::new(over, under).map_or(f64::NAN, |d| d.inverse_cdf(p))
+}
+
+/// The second derivative of ln gamma, for x > 0: shifted upwards, then the asymptotic series.
+pub fn trigamma(x: f64) -> f64 {
+    if x.is_nan() || x <= 0.0 {
+        return f64::NAN;
+    }
+    let (mut x, mut sum) = (x, 0.0);
+    while x < 10.0 {
+        sum += 1.0 / (x * x);
+        x += 1.0;
+    }
+    let i = 1.0 / x;
+    sum + i + i * i / 2.0 + i.powi(3) / 6.0 - i.powi(5) / 30.0 + i.powi(7) / 42.0
 }
 
 /// P(T <= t) with `dof` degrees of freedom (0.01 or more).

@@ -6,8 +6,8 @@
 //!
 //! | question | where |
 //! | --- | --- |
-//! | what did one run measure | [`summary()`], [`drift()`], [`takes`] |
-//! | are two arms of one study different | [`paired()`] |
+//! | what did one run measure | [`summary_of_sittings()`], [`summary()`], [`drift()`], [`takes`] |
+//! | are two arms of one study different | [`paired_sittings()`], [`paired()`] |
 //! | are two machines different, run against run | [`between()`] |
 //! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
 //! | is it enough | [`stop`] |
@@ -42,6 +42,7 @@ pub mod ranks;
 pub mod ratio;
 pub mod rng;
 pub mod signed_rank;
+pub mod sittings;
 pub mod spearman;
 pub mod stop;
 pub mod stratified;
@@ -51,7 +52,7 @@ pub mod unfit;
 pub mod verdict;
 
 pub use apart::{Part, apart};
-pub use between::{Between, Noise, NoiseKind, Prior, Run, aa_floor, between, noise};
+pub use between::{Between, Learnt, Noise, NoiseKind, Prior, Run, Seen, aa_floor, between, learn, noise};
 pub use bootstrap::{Bootstrap, bca, percentile};
 pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};
 pub use distributions::{normal_cdf, normal_quantile, student_cdf, student_quantile};
@@ -66,11 +67,12 @@ pub use ranks::{Matrix, Rank, ranks, tie_groups};
 pub use ratio::{ratio_of_ratios, ratio_of_ratios_by_block};
 pub use rng::Rng;
 pub use signed_rank::{SignedRank, min_p, signed_rank};
+pub use sittings::{MIN_SITTINGS, paired_sittings, summary_of_sittings};
 pub use spearman::{Spearman, spearman};
 pub use stop::{Decision, Ended, StopRule};
 pub use stratified::{Stratified, Stratum, Sums, stratified};
 pub use summary::{Doubt, Summary, summary};
-pub use takes::{Take, quantile_over_takes, resample_takes};
+pub use takes::{Take, paired_quantiles, quantile_over_takes, resample_takes, share_p, shares_apart};
 pub use unfit::Unfit;
 pub use verdict::{Basis, Better, Held, Margin, Verdict, verdict};
 

@@ -7,7 +7,7 @@ use crate::ALPHA;
 use crate::between::Between;
 use crate::distributions::{student_p, student_quantile};
 use crate::effect::Interval;
-use crate::paired::Paired;
+use crate::paired::{Paired, Test};
 use crate::signed_rank::min_p;
 use crate::verdict::Margin;
 
@@ -29,10 +29,12 @@ pub fn needed_takes(found: &Paired, margin: Margin, family: usize) -> Option<usi
         let dof = count as f64 - 1.0;
         // Either test may speak: the exact one where it can reach the level, else the t test.
         let p = if se > 0.0 { student_p(found.estimate / (se * shrink), dof) } else { 0.0 };
-        let p = if min_p(count) <= ALPHA / family { p.max(min_p(count)) } else { p };
+        let exact = found.test != Test::Sittings && min_p(count) <= ALPHA / family;
+        let p = if exact { p.max(min_p(count)) } else { p };
         decided(i, p * family, margin)
     };
-    first(found.n + 1, MAX_TAKES, settled)
+    let units = first(found.n + 1, MAX_TAKES, settled)?;
+    Some(units * found.blocks.div_ceil(found.n.max(1)))
 }
 
 /// Runs on each side that would settle a comparison of machines, given the family's size. Assumes
@@ -94,19 +96,19 @@ mod tests {
     #[test]
     fn more_runs_make_a_tie_possible() {
         // One run each at 5 % assumed noise: half width 5.9 % against a margin of 5 %.
-        let c = between(&[run(0.0)], &[run(0.0)], &[], 0.05).expect("finite");
+        let c = between(&[run(0.0)], &[run(0.0)], &[], 0.05, None).expect("finite");
         assert_eq!(needed_runs(&c, Margin::MACHINES, 1), Some(2));
     }
 
     #[test]
     fn at_the_edge_nothing_helps() {
-        let c = between(&[run(0.05f64.ln_1p())], &[run(0.0)], &[], 0.05).expect("finite");
+        let c = between(&[run(0.05f64.ln_1p())], &[run(0.0)], &[], 0.05, None).expect("finite");
         assert_eq!(needed_runs(&c, Margin::MACHINES, 1), None);
     }
 
     #[test]
     fn a_larger_family_needs_more() {
-        let c = between(&[run(0.10)], &[run(0.0)], &[], 0.05).expect("finite");
+        let c = between(&[run(0.10)], &[run(0.0)], &[], 0.05, None).expect("finite");
         let (one, many) = (needed_runs(&c, Margin::MACHINES, 1), needed_runs(&c, Margin::MACHINES, 5_000));
         assert!(one.is_some() && one < many, "{one:?} {many:?}");
     }

@@ -16,6 +16,8 @@ use crate::{ALPHA, MIN_N, describe};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
     SignedRank(Counting),
+    /// Student's t over sittings.
+    Sittings,
     /// Paired t, because no exact p from so few blocks survives a family of this size.
     PairedT,
 }
@@ -28,6 +30,7 @@ impl Test {
             Self::SignedRank(Counting::Permutation) => "signed-rank, exact with ties",
             Self::SignedRank(Counting::Normal) => "signed-rank, normal approximation",
             Self::PairedT => "paired t",
+            Self::Sittings => "t over sittings",
         }
     }
 }
@@ -35,8 +38,10 @@ impl Test {
 /// Comparison of two arms of one study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paired {
-    /// Blocks.
+    /// Replicates: blocks, or sittings.
     pub n: usize,
+    /// Blocks that they hold.
+    pub blocks: usize,
     /// Hodges-Lehmann estimate of ln(arm / base).
     pub estimate: f64,
     /// Signed-rank interval; its level is exact when no two differences tie, else at least that.
@@ -64,6 +69,20 @@ impl Paired {
             dof: self.n as f64 - 1.0,
         })
     }
+
+    /// The same spread around another estimate, such as that of all events together; p by Student's t.
+    #[must_use]
+    pub fn around(mut self, estimate: f64) -> Self {
+        self.interval = self.interval.map(|i| Interval::around(estimate, (i.high - i.low) / 2.0));
+        self.estimate = estimate;
+        self.p = match self.se {
+            Some(se) if se > 0.0 => student_p(estimate / se, self.n as f64 - 1.0),
+            _ if estimate == 0.0 => 1.0,
+            _ => 0.0,
+        };
+        self.exact_p = self.p;
+        self
+    }
 }
 
 /// Compares two arms given d = ln(arm / base) of each block. `family` is the number of rows that
@@ -89,6 +108,7 @@ pub fn paired(d: &[f64], family: usize) -> Result<Paired, Unfit> {
     };
     Ok(Paired {
         n,
+        blocks: n,
         estimate: walsh.median(),
         interval,
         why,

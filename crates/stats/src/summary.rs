@@ -9,6 +9,8 @@ use crate::distributions::{coin_cdf, student_quantile};
 use crate::effect::Interval;
 use crate::unfit::{Unfit, check};
 use crate::{ALPHA, LEVEL, MIN_N, describe};
+/// Effective values below which nothing is known.
+const FEWEST: f64 = 2.0;
 /// Share of the median within which takes count as equal.
 const FLAT: f64 = 1e-4;
 
@@ -38,13 +40,19 @@ pub struct Summary {
     pub dof: usize,
     /// Lag-1 autocorrelation in time order.
     pub lag1: Option<f64>,
+    /// Sittings that the takes lie in, as far as the interval counts them.
+    pub sittings: usize,
+    /// Name of the method behind `interval`.
+    pub method: &'static str,
     /// Number of independent takes that would tell as much.
     pub effective_n: f64,
     pub doubts: Vec<Doubt>,
 }
 
 impl Summary {
-    /// Name of the method behind `interval`, as stored and printed.
+    /// The method for sittings: see [`mod@crate::sittings`].
+    pub const BY_SITTING: &'static str = "random effects, takes in sittings";
+    /// The method for one sitting.
     pub const METHOD: &'static str = "binomial order statistics";
 
     /// Half the width of the median's interval as a share of the median.
@@ -93,6 +101,8 @@ pub fn summary(values: &[f64]) -> Result<Summary, Unfit> {
         max: sorted[n - 1],
         dof: n - 1,
         lag1,
+        sittings: 1,
+        method: Summary::METHOD,
         effective_n: effective,
         doubts,
     })
@@ -114,22 +124,32 @@ pub fn median_ranks(n: usize) -> Option<(usize, f64)> {
     Some((holds, level(holds)))
 }
 
-/// Interval between the order statistics that `effective` independent values would use, at the same
-/// shares of the sample. `sorted` is ascending and not empty.
+/// Interval between the order statistics of the median, drawn out from it where values resemble each other: by what
+/// fewer values are less certain, and by what Student's quantile of so few is larger. On the scale of logarithms where
+/// all values are positive. `sorted` is ascending and not empty.
 fn median_interval(sorted: &[f64], effective: f64, lag1: Option<f64>) -> Result<Interval, Unfit> {
     let n = sorted.len();
-    if n < MIN_N {
+    let Some((k, level)) = median_ranks(n) else {
         return Err(Unfit::TooFew { have: n, need: MIN_N });
-    }
-    let counted = (effective.floor() as usize).min(n);
-    let Some((rank, level)) = median_ranks(counted) else {
-        return Err(Unfit::Dependent { n, effective, lag1: lag1.unwrap_or(0.0) });
     };
-    // Rank k of m values lies at the share k / (m + 1); rounded outwards among the n at hand.
-    // The product of two counts may pass 32 bits; the quotient is at most n.
-    let share = rank as u64 * (n as u64 + 1) / (counted as u64 + 1);
-    let k = usize::try_from(share).unwrap_or(n).clamp(1, n);
-    Ok(Interval { low: sorted[k - 1], high: sorted[n - k], level })
+    let (low, high) = (sorted[k - 1], sorted[n - k]);
+    let count = n as f64;
+    if effective >= count || low == high {
+        return Ok(Interval { low, high, level });
+    }
+    if effective < FEWEST {
+        return Err(Unfit::Dependent { n, effective, lag1: lag1.unwrap_or(0.0) });
+    }
+    let t = |dof: f64| student_quantile(1.0 - ALPHA / 2.0, dof);
+    // The spread of values that resemble each other is itself seen too small.
+    let hidden = ((count - 1.0) / (count - count / effective)).max(1.0);
+    let by = (count / effective * hidden).sqrt() * t(effective - 1.0) / t(count - 1.0);
+    let centre = describe::median_sorted(sorted).ok_or(Unfit::Empty)?;
+    let end = |value: f64| match sorted[0] > 0.0 {
+        true => centre * (value / centre).powf(by),
+        false => centre + (value - centre) * by,
+    };
+    Ok(Interval { low: end(low), high: end(high), level })
 }
 
 #[cfg(test)]

@@ -6,19 +6,17 @@
 //!
 //! Of a positive figure the interval is estimate times exp(+- t se), with the bootstrap's standard error of its
 //! logarithm and n - 1 degrees of freedom: with six to ten takes of skewed values it covers about 95 % where
-//! percentiles of the bootstrap cover 92 %. Quantiles with fewer than ten values beyond them get no interval, and the
-//! p99 of takes that differ by half covers less.
+//! percentiles of the bootstrap cover 92 %. A value may be infinite: an event that never came to an end is beyond every
+//! other, and so may be a quantile and the ends of its interval. The p99 of takes that differ by half covers less.
 
-use crate::ALPHA;
 use crate::bootstrap::{Bootstrap, by_index, expanded, finish};
 use crate::describe::standard_deviation;
-use crate::distributions::student_quantile;
+use crate::distributions::{student_p, student_quantile};
 use crate::effect::Interval;
+use crate::paired::{Paired, Test};
 use crate::rng::Rng;
 use crate::unfit::Unfit;
-
-/// Fewest values beyond a quantile, on its thinner side, that give it an interval.
-pub const MIN_BEYOND: u64 = 10;
+use crate::{ALPHA, describe};
 
 /// One take: its values and how often each was seen, in any order.
 pub type Take = Vec<(f64, u64)>;
@@ -59,10 +57,11 @@ fn log_interval(estimate: f64, drawn: &[f64], n: f64) -> Option<Interval> {
 }
 
 /// Quantile `q` of the merged takes: the smallest value with at least the share q at or below it. Fails with fewer
-/// than six takes that saw something, or fewer than [`MIN_BEYOND`] values on either side.
+/// than six takes that saw something, or fewer than `need` values in all.
 pub fn quantile_over_takes(
     takes: &[Take],
     q: f64,
+    need: u64,
     resamples: usize,
     rng: &mut Rng,
 ) -> Result<Bootstrap, Unfit> {
@@ -70,12 +69,98 @@ pub fn quantile_over_takes(
         return Err(Unfit::Argument("a quantile lies between 0 and 1"));
     }
     let merged = Merged::new(takes)?;
-    let (have, thin) = (merged.totals.iter().sum::<u64>(), q.min(1.0 - q));
-    let need = (MIN_BEYOND as f64 / thin - 1e-6).ceil();
-    if (have as f64) < need {
+    let have = merged.totals.iter().sum::<u64>();
+    if have < need {
         return Err(Unfit::TooFew { have: have as usize, need: need as usize });
     }
-    resample_takes(merged.totals.len(), |picks| merged.quantile(picks, q), resamples, rng)
+    let n = merged.totals.len();
+    let is_endless = merged.values.last().is_some_and(|v| v.is_infinite());
+    if !is_endless {
+        return resample_takes(n, |picks| merged.quantile(picks, q), resamples, rng);
+    }
+    let estimate = merged.quantile(&(0..n).collect::<Vec<_>>(), q).ok_or(Unfit::Empty)?;
+    // Ends of intervals bear infinity, sums do not: a bound stands for it meanwhile.
+    let drawn = by_index(n, resamples, rng, |picks| Some(merged.quantile(picks, q)?.min(f64::MAX)))?;
+    if estimate.is_finite() && drawn.iter().all(|d| *d < f64::MAX) {
+        return resample_takes(n, |picks| merged.quantile(picks, q), resamples, rng);
+    }
+    let mut ends = drawn;
+    ends.sort_unstable_by(f64::total_cmp);
+    let (low, high) = expanded(n);
+    let end = |share: f64| {
+        let place = (share * (ends.len() - 1) as f64).round() as usize;
+        ends.get(place).map(|v| if *v < f64::MAX { *v } else { f64::INFINITY }).ok_or(Unfit::Empty)
+    };
+    let interval = Interval { low: end(low)?, high: end(high)?, level: 1.0 - ALPHA };
+    Ok(Bootstrap { estimate, interval, se: f64::INFINITY })
+}
+
+/// Quantile `q` of the merged takes of two arms, whose takes belong together by position (blocks): ln(arm / base), with
+/// whole blocks resampled. Fails with fewer than six blocks, and where a quantile is infinite in a resample.
+pub fn paired_quantiles(
+    (arm, base): (&[Take], &[Take]),
+    q: f64,
+    resamples: usize,
+    rng: &mut Rng,
+) -> Result<Paired, Unfit> {
+    if arm.len() != base.len() {
+        return Err(Unfit::Unequal { left: arm.len(), right: base.len() });
+    }
+    let n = arm.len();
+    let (arm, base) = (Merged::new(arm)?, Merged::new(base)?);
+    if arm.totals.len() != n || base.totals.len() != n {
+        return Err(Unfit::Argument("a block without values"));
+    }
+    let apart = |picks: &[usize]| Some((arm.quantile(picks, q)? / base.quantile(picks, q)?).ln());
+    let all: Vec<usize> = (0..n).collect();
+    let estimate =
+        apart(&all).filter(|d| d.is_finite()).ok_or(Unfit::Argument("the quantile does not exist"))?;
+    let drawn = by_index(n, resamples, rng, apart)?;
+    let (blocks, dof) = (n as f64, n as f64 - 1.0);
+    // Resampling n blocks shows (n - 1) / n of their variance.
+    let se = standard_deviation(&drawn).ok_or(Unfit::Empty)? * (blocks / dof).sqrt();
+    let p = match se > 0.0 {
+        true => student_p(estimate / se, dof),
+        false if estimate == 0.0 => 1.0,
+        false => 0.0,
+    };
+    let half = student_quantile(1.0 - ALPHA / 2.0, dof) * se;
+    Ok(Paired {
+        n,
+        blocks: n,
+        estimate,
+        interval: Some(Interval::around(estimate, half)),
+        why: None,
+        p,
+        test: Test::PairedT,
+        exact_p: p,
+        min_p: 0.0,
+        se: Some(se),
+    })
+}
+
+/// Two-sided p that the mean of shares is this share; `None` for fewer than two. Shares that are all equal are certain.
+pub fn share_p(shares: &[f64], is: f64) -> Option<f64> {
+    let (mean, sd) = (describe::mean(shares)?, standard_deviation(shares)?);
+    let se = sd / (shares.len() as f64).sqrt();
+    if se == 0.0 {
+        return Some(if mean == is { 1.0 } else { 0.0 });
+    }
+    Some(student_p((mean - is) / se, shares.len() as f64 - 1.0))
+}
+
+/// Difference of the means of two sides' shares (arm - base) with its interval, and p that there is none. `None` with
+/// fewer than two values on a side. Degrees of freedom are those of the smaller side.
+pub fn shares_apart(arm: &[f64], base: &[f64]) -> Option<(Interval, f64)> {
+    let variance = |side: &[f64]| Some(standard_deviation(side)?.powi(2) / side.len() as f64);
+    let apart = describe::mean(arm)? - describe::mean(base)?;
+    let se = (variance(arm)? + variance(base)?).sqrt();
+    let dof = arm.len().min(base.len()) as f64 - 1.0;
+    if se == 0.0 {
+        return Some((Interval::around(apart, 0.0), if apart == 0.0 { 1.0 } else { 0.0 }));
+    }
+    let half = student_quantile(1.0 - ALPHA / 2.0, dof) * se;
+    Some((Interval::around(apart, half), student_p(apart / se, dof)))
 }
 
 /// All values of all takes in ascending order, with how many of each take are at or below each.
@@ -91,7 +176,7 @@ impl Merged {
         let seen: Vec<&Take> = takes.iter().filter(|t| t.iter().any(|(_, n)| *n > 0)).collect();
         let mut entries = Vec::new();
         for (take, values) in seen.iter().enumerate() {
-            if let Some(index) = values.iter().position(|(v, _)| !v.is_finite()) {
+            if let Some(index) = values.iter().position(|(v, _)| v.is_nan() || *v == f64::NEG_INFINITY) {
                 return Err(Unfit::OutOfRange { index });
             }
             entries.extend(values.iter().filter(|(_, n)| *n > 0).map(|(v, n)| (*v, take, *n)));
@@ -139,17 +224,16 @@ mod tests {
         // Five takes of 1,000 fast requests and one of a single slow request.
         let mut takes: Vec<Take> = vec![vec![(1.0, 1_000)]; 5];
         takes.push(vec![(100.0, 1)]);
-        let b = quantile_over_takes(&takes, 0.5, 500, &mut Rng::new(1)).expect("six takes");
+        let b = quantile_over_takes(&takes, 0.5, 20, 500, &mut Rng::new(1)).expect("six takes");
         assert_eq!((b.estimate, b.interval.low, b.interval.high), (1.0, 1.0, 1.0));
     }
 
     #[test]
-    fn a_quantile_without_values_beyond_it_has_no_interval() {
+    fn a_quantile_of_too_few_values_has_no_interval() {
         let takes = vec![ones((0..100).map(f64::from)); 6];
-        let ask = |q| quantile_over_takes(&takes, q, 500, &mut Rng::new(1)).map(|b| b.estimate);
-        assert_eq!(ask(0.9), Ok(89.0));
-        assert_eq!(ask(0.999), Err(Unfit::TooFew { have: 600, need: 10_000 }));
-        assert!(matches!(ask(1.0), Err(Unfit::TooFew { .. })));
+        let ask = |q, need| quantile_over_takes(&takes, q, need, 500, &mut Rng::new(1)).map(|b| b.estimate);
+        assert_eq!(ask(0.9, 100), Ok(89.0));
+        assert_eq!(ask(0.999, 10_000), Err(Unfit::TooFew { have: 600, need: 10_000 }));
     }
 
     #[test]
@@ -165,8 +249,8 @@ mod tests {
                 bins.into_iter().map(|(v, n)| (v as f64, n)).collect()
             })
             .collect();
-        let a = quantile_over_takes(&raw, 0.9, 300, &mut Rng::new(2)).expect("fit");
-        let b = quantile_over_takes(&binned, 0.9, 300, &mut Rng::new(2)).expect("fit");
+        let a = quantile_over_takes(&raw, 0.9, 100, 300, &mut Rng::new(2)).expect("fit");
+        let b = quantile_over_takes(&binned, 0.9, 100, 300, &mut Rng::new(2)).expect("fit");
         assert_eq!(a, b);
     }
 
@@ -180,7 +264,7 @@ mod tests {
                     ones((0..500).map(|_| level * rng.exponential()))
                 })
                 .collect();
-            let b = quantile_over_takes(&takes, 0.99, 500, &mut rng).expect("fit");
+            let b = quantile_over_takes(&takes, 0.99, 1_000, 500, &mut rng).expect("fit");
             (b.interval.high - b.interval.low) / b.estimate
         };
         assert!(width(0.5) > 2.0 * width(0.0));
@@ -190,17 +274,63 @@ mod tests {
     fn figures_around_zero_have_an_interval_too() {
         let mut rng = Rng::new(13);
         let takes: Vec<Take> = (0..10).map(|_| ones((0..100).map(|_| rng.normal()))).collect();
-        let b = quantile_over_takes(&takes, 0.5, 500, &mut rng).expect("fit");
+        let b = quantile_over_takes(&takes, 0.5, 20, 500, &mut rng).expect("fit");
         assert!(b.interval.contains(0.0) && b.interval.low < 0.0, "{b:?}");
+    }
+
+    #[test]
+    fn what_never_ended_is_beyond_every_quantile_that_it_reaches() {
+        // 2 % never ended, in each take as many.
+        let takes = vec![vec![(1.0, 980), (f64::INFINITY, 20)]; 8];
+        let ask = |q| quantile_over_takes(&takes, q, 1_000, 300, &mut Rng::new(1)).expect("eight takes");
+        assert_eq!((ask(0.9).estimate, ask(0.9).interval.high), (1.0, 1.0));
+        assert_eq!((ask(0.99).estimate, ask(0.99).interval.low), (f64::INFINITY, f64::INFINITY));
+        // In one take of eight: whether the p99 is one of them is open.
+        let mut takes = vec![vec![(1.0, 1_000)]; 7];
+        takes.push(vec![(1.0, 900), (f64::INFINITY, 100)]);
+        let b = quantile_over_takes(&takes, 0.99, 1_000, 300, &mut Rng::new(1)).expect("eight takes");
+        assert_eq!((b.interval.low, b.interval.high), (1.0, f64::INFINITY));
+        assert!(paired_quantiles((&takes, &takes), 0.99, 300, &mut Rng::new(1)).is_err());
+    }
+
+    #[test]
+    fn blocks_of_two_arms_are_drawn_together() {
+        let mut rng = Rng::new(5);
+        let (mut arm, mut base) = (Vec::new(), Vec::new());
+        for _ in 0..10 {
+            let level = (0.3 * rng.normal()).exp();
+            let times: Vec<f64> = (0..2_000).map(|_| level * rng.exponential()).collect();
+            arm.push(ones(times.iter().map(|t| t * 1.2)));
+            base.push(ones(times));
+        }
+        let row = paired_quantiles((&arm, &base), 0.99, 300, &mut Rng::new(6)).expect("ten blocks");
+        assert!((row.estimate - 1.2_f64.ln()).abs() < 1e-9 && row.p < 1e-6, "{row:?}");
+        assert!(paired_quantiles((&arm, &base[1..]), 0.99, 300, &mut rng).is_err());
+    }
+
+    #[test]
+    fn shares_that_never_change_are_certain() {
+        assert_eq!(
+            (share_p(&[0.3; 3], 0.01), share_p(&[0.0; 2], 0.0), share_p(&[0.3], 0.0)),
+            (Some(0.0), Some(1.0), None)
+        );
+        assert!(share_p(&[0.29, 0.31, 0.3], 0.01).is_some_and(|p| p < 1e-2));
+        let (apart, p) = shares_apart(&[0.29, 0.31, 0.3], &[0.0; 3]).expect("three each");
+        assert!(apart.low > 0.25 && apart.high < 0.35 && p < 1e-2);
+        assert_eq!(shares_apart(&[0.0; 3], &[0.0; 3]), Some((Interval::around(0.0, 0.0), 1.0)));
+        assert_eq!(shares_apart(&[0.3], &[0.0; 3]), None);
     }
 
     #[test]
     fn unfit_input() {
         let mut rng = Rng::new(1);
-        assert_eq!(quantile_over_takes(&[], 0.5, 500, &mut rng), Err(Unfit::Empty));
+        assert_eq!(quantile_over_takes(&[], 0.5, 20, 500, &mut rng), Err(Unfit::Empty));
         let five = vec![ones((0..100).map(f64::from)); 5];
-        assert_eq!(quantile_over_takes(&five, 0.5, 500, &mut rng), Err(Unfit::TooFew { have: 5, need: 6 }));
-        assert!(quantile_over_takes(&five, 1.5, 500, &mut rng).is_err());
-        assert!(quantile_over_takes(&[ones([f64::NAN])], 0.5, 500, &mut rng).is_err());
+        assert_eq!(
+            quantile_over_takes(&five, 0.5, 20, 500, &mut rng),
+            Err(Unfit::TooFew { have: 5, need: 6 })
+        );
+        assert!(quantile_over_takes(&five, 1.5, 20, 500, &mut rng).is_err());
+        assert!(quantile_over_takes(&[ones([f64::NAN])], 0.5, 20, 500, &mut rng).is_err());
     }
 }

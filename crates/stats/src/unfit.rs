@@ -15,6 +15,8 @@ pub enum Unfit {
     NotPositive { index: usize },
     /// Too few values for what was asked.
     TooFew { have: usize, need: usize },
+    /// Too few sittings to know what another preparation would have given.
+    TooFewSittings { have: usize, need: usize },
     /// Enough values, but they follow each other so closely that they tell as much as fewer would.
     Dependent { n: usize, effective: f64, lag1: f64 },
     /// Two lists that belong together have different lengths.
@@ -40,9 +42,12 @@ impl fmt::Display for Unfit {
             Self::Dependent { n, effective, lag1 } => write!(
                 f,
                 "{n} values follow each other (lag-1 autocorrelation {lag1:.2}) and tell as much as \
-                 {effective:.1}: too few for a 95 % interval, need {}",
-                crate::MIN_N
+                 {effective:.1}: too few for a 95 % interval"
             ),
+            Self::TooFewSittings { have, need } => {
+                let s = if *have == 1 { "" } else { "s" };
+                write!(f, "{have} sitting{s}: what another preparation would give needs {need}")
+            }
             Self::Unequal { left, right } => write!(f, "{left} values against {right}: they do not pair"),
             Self::NoSpread => write!(f, "all values are equal"),
             Self::Argument(what) => write!(f, "{what}"),

@@ -6,12 +6,14 @@
 
 use model::doc::{CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc};
 use model::finding::generator_bound::rate;
+use model::histogram::percentile_needs;
 use model::metrics::load;
 use model::{Metric, Seconds, Validity};
 use stats::{Rng, Take};
 
 use crate::loads::sweep::generator;
-use crate::loads::{HELD, Load};
+use crate::loads::{Load, WELL};
+use crate::quantiles;
 use crate::ruling::{Ruling, validity_of};
 use crate::run_index::RunIndex;
 use model::format;
@@ -93,7 +95,7 @@ fn curve(
 
 fn point(index: &RunIndex<'_>, rulings: &[Ruling], x: f64, load: &Load<'_>, but: &[&str]) -> CurvePointDoc {
     let asked = but.iter().find_map(|name| load.given(name)).unwrap_or_default();
-    let mean = load.response();
+    let mean = load.mean_response();
     let power = load.throughput().zip(mean.filter(|mean| *mean > 0.0)).map(|(rate, mean)| rate / mean);
     let row = load.rows(&[load::THROUGHPUT.name()]).first().copied();
     let seed = index.run.plan.seed;
@@ -132,20 +134,19 @@ fn estimate(takes: &[f64]) -> EstimateDoc {
 
 fn percentiles(load: &Load<'_>, metric: &Metric<Seconds>, seed: u64) -> Vec<PercentileDoc> {
     let histograms = load.histograms(metric);
-    let takes: Vec<Take> = histograms
-        .iter()
-        .map(|histogram| histogram.bins().map(|(ns, count)| (ns as f64 / 1e9, count)).collect())
-        .collect();
+    let takes: Vec<Take> = histograms.iter().map(|histogram| quantiles::take(histogram)).collect();
     let mut merged = model::Histogram::default();
     // Two histograms of our own kind always merge.
     if histograms.iter().any(|histogram| merged.merge(histogram).is_err()) || merged.count() == 0 {
         return Vec::new();
     }
     let of = |quantile: f64| {
-        let value = merged.quantile_ns(quantile).map(|ns| ns as f64 / 1e9);
-        let interval = stats::quantile_over_takes(&takes, quantile, RESAMPLES, &mut Rng::new(seed));
+        let value = merged.percentile_s(quantile);
+        let need = percentile_needs(quantile);
+        let interval = stats::quantile_over_takes(&takes, quantile, need, RESAMPLES, &mut Rng::new(seed));
         let ends = interval.as_ref().ok().map(|found| found.interval);
-        let why = interval.as_ref().err().map(ToString::to_string);
+        let over = value.is_some_and(f64::is_infinite).then(|| format::OVER.to_owned());
+        let why = over.or_else(|| interval.as_ref().err().map(ToString::to_string));
         let time =
             EstimateDoc { value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high), why };
         PercentileDoc { quantile, time }
@@ -186,8 +187,10 @@ fn held(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
     // What is held beyond a load that was not is chance.
     let Some((point, throughput)) = usable(points).take_while(|(point, _)| point.held == Some(true)).last()
     else {
-        let why =
-            format!("the lowest load was not held: throughput is under {} of it", format::percent(HELD));
+        let why = format!(
+            "the lowest load was not held: under {} of it was answered well in time",
+            format::percent(WELL)
+        );
         return (None, Some(why));
     };
     let again = usable(points).any(|(other, _)| other.x > point.x && other.held == Some(true));
@@ -339,8 +342,8 @@ mod tests {
         let time = |at: usize| point.response[at].time.clone();
         assert!((time(0).value.unwrap() / 100e-6 - 1.0).abs() < 0.01 && time(0).low.is_some());
         assert!((time(2).value.unwrap() / 900e-6 - 1.0).abs() < 0.01);
-        // 8 takes of 1000 have 8 values beyond p99.9, too few for an interval.
-        assert!(time(3).low.is_none() && time(3).why.is_some() && time(3).value.is_some());
+        // 8 takes of 1000 have 8 values beyond p99.9, too few for any.
+        assert!(time(3).low.is_none() && time(3).why.is_some() && time(3).value.is_none());
         assert!(point.service.is_empty() && point.bandwidth.as_ref().is_some_and(|b| b.value.is_some()));
         assert!((point.mean_response.unwrap() / 180e-6 - 1.0).abs() < 0.01);
     }

@@ -27,6 +27,7 @@ pub mod matrix;
 pub mod noise;
 pub mod paragraph;
 pub mod prove;
+pub mod quantiles;
 mod requests;
 pub mod rules;
 pub mod ruling;

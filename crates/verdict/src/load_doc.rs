@@ -138,7 +138,7 @@ pub(crate) fn whole(count: f64) -> u64 {
 }
 
 pub(crate) fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
-    let at = |q: f64| histogram.quantile_ns(q).map(|ns| ns as f64 / 1e9);
+    let at = |q: f64| histogram.percentile_s(q);
     TimesDoc {
         count: histogram.count(),
         p50: at(0.5),
@@ -146,8 +146,11 @@ pub(crate) fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
         p90: at(0.9),
         p99: at(0.99),
         p999: at(0.999),
-        max: histogram.max_ns().map(|ns| ns as f64 / 1e9),
-        mean: histogram.mean_ns().map(|ns| ns / 1e9),
+        max: histogram.quantile_s(1.0),
+        mean: match histogram.over() {
+            0 => histogram.mean_ns().map(|ns| ns / 1e9),
+            _ => Some(f64::INFINITY),
+        },
         histogram: ladder::count(histogram, borders),
     }
 }

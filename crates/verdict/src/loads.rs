@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::NoteBody;
 use model::data::{Point, RunData, Series};
+use model::failure::Failure;
 use model::finding::{About, FigureName, Subject};
 use model::metrics::load;
 use model::url::authority;
@@ -179,15 +180,23 @@ impl<'a> Load<'a> {
         notes.map(|note| &note.body).collect()
     }
 
-    /// Mean of a metric's histograms over all takes, in seconds.
+    /// Mean of the times of a metric over all takes, in seconds, without what failed.
     pub fn mean_time<Q: Quantity>(&self, metric: &Metric<Q>) -> Option<f64> {
         let all = self.histograms(metric);
-        let count: u64 = all.iter().map(|histogram| histogram.count()).sum();
-        let sum: f64 = all.iter().filter_map(|one| Some(one.mean_ns()? * one.count() as f64)).sum();
+        let answered = |one: &Histogram| one.count() - one.over();
+        let count: u64 = all.iter().map(|one| answered(one)).sum();
+        let sum: f64 =
+            all.iter().filter_map(|one| Some(one.mean_of_values_ns()? * answered(one) as f64)).sum();
         (count > 0).then(|| sum / count as f64 / 1e9)
     }
 
-    /// Mean response time, or its median where the times themselves were not kept, s.
+    /// Mean response time of all requests; `None` where any failed, since a failed request is slower than any.
+    pub fn mean_response(&self) -> Option<f64> {
+        let failed = self.histograms(&load::RESPONSES).iter().any(|times| times.over() > 0);
+        self.response().filter(|_| !failed)
+    }
+
+    /// Mean response time of good answers, or the median where the times themselves were not kept, s.
     pub fn response(&self) -> Option<f64> {
         self.mean_time(&load::RESPONSES).or_else(|| self.median(&load::RESPONSE))
     }
@@ -256,12 +265,33 @@ impl<'a> Load<'a> {
         self.is_plain() && matches!(self.params.get("arrivals"), None | Some("closed"))
     }
 
-    /// An open loop whose answers keep up with what is offered: at least [`HELD`] of it.
+    /// An open loop in which at least [`WELL`] of what was due was answered well, and whose answers keep up: at least
+    /// [`HELD`] of what was offered came in time, and all but what its connections may have had in flight at the end.
     pub fn is_held(&self) -> Option<bool> {
         if self.is_closed() {
             return None;
         }
-        Some(self.throughput()? >= HELD * self.offered()?)
+        let (reached, offered) = (self.throughput()?, self.offered()?);
+        let is_well = self.failed_share().is_none_or(|share| share <= 1.0 - WELL);
+        Some(is_well && reached >= HELD * offered && !self.lags())
+    }
+
+    /// The share of what was due that failed; what the end of the load cut off is in neither.
+    pub fn failed_share(&self) -> Option<f64> {
+        let kinds = self.sums_by(&load::FAILED, "kind");
+        let cut = kinds.get(Failure::Cut.name()).copied().unwrap_or(0.0);
+        let due = self.requests()? - cut;
+        (due > 0.0).then(|| (kinds.values().sum::<f64>() - cut) / due)
+    }
+
+    /// More of what was due than its connections hold was not answered in the window.
+    fn lags(&self) -> bool {
+        let (due, window) = (self.by_take(&load::REQUESTS), self.by_take(&load::WINDOW));
+        let reached = self.by_take(&load::THROUGHPUT);
+        let rest = |(seq, due): (&u64, &f64)| Some(due * WELL - reached.get(seq)? * window.get(seq)?);
+        let rests: Vec<f64> = due.iter().filter_map(rest).collect();
+        let room = self.number("connections");
+        stats::median(&rests).zip(room).is_some_and(|(rest, room)| rest > room)
     }
 
     /// Requests that were due per second in an open loop.
@@ -337,7 +367,7 @@ fn rest<'p>(params: &'p Params, but: &[&str]) -> impl Iterator<Item = (&'p Strin
     params.0.iter().filter(|(name, _)| !but.contains(&name.as_str()))
 }
 
-pub use model::generate::HELD;
+pub use model::generate::{HELD, WELL};
 
 fn measured(series: &Series) -> impl Iterator<Item = &Point> {
     series.points.iter().filter(|point| point.phase == Phase::Measured)

@@ -2,42 +2,64 @@
 //!
 //! Works on the series key; runs of another definition, arm or parameter never count. Spreads are of logarithms.
 
+use crate::quantiles::Quantile;
 use model::data::{RunData, Series};
 use model::doc::Noise as Word;
-use model::{Cards, Family, SeriesKey, card};
+use model::{Cards, Family, Host, SeriesKey, card};
 use stats::{Noise, NoiseKind, Run};
 
 /// The difference between two runs of one machine that is assumed until runs have measured it (0.05 = 5 %);
 /// that of the least noisy instruments for one of another build.
-pub fn assumed_floor(cards: Cards, instrument: &str) -> f64 {
-    card::find(cards, instrument).map_or(Family::Cpu, |card| card.family).assumed_floor()
+pub fn assumed_floor(cards: Cards, instrument: &str, host: Host) -> f64 {
+    card::find(cards, instrument).map_or(Family::Cpu, |card| card.family).assumed_floor(host)
+}
+
+/// The kind of machine that a run was made on.
+pub fn host(run: &RunData) -> Host {
+    let kind = run.fact("virt.kind").and_then(|fact| fact.value.as_ref()).map(model::FactValue::text);
+    match kind.as_deref() {
+        Some("none") => Host::Bare,
+        Some(_) => Host::Virtual,
+        None => Host::Unknown,
+    }
 }
 
 /// The one number that a run is worth for this series; `None` when it has no usable takes.
-pub fn run_of(series: &Series) -> Option<Run> {
-    Run::from_takes(&series.measured()).ok()
+pub fn run_of(series: &Series, quantile: Option<&Quantile>) -> Option<Run> {
+    if let Some(quantile) = quantile {
+        return quantile.run();
+    }
+    let sittings = series.by_sitting();
+    Run::from_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>()).ok()
 }
 
 /// The same series in earlier runs, oldest first.
-pub fn history<'a>(key: &SeriesKey, earlier: impl IntoIterator<Item = &'a RunData>) -> Vec<Run> {
+pub fn history<'a>(
+    key: &SeriesKey,
+    earlier: impl IntoIterator<Item = &'a RunData>,
+    cards: Cards,
+) -> Vec<Run> {
     let mut runs: Vec<&RunData> = earlier.into_iter().collect();
     runs.sort_by_key(|run| run.head.started_ns);
     runs.iter()
-        .filter_map(|run| run.series.iter().find(|series| series.key == *key))
-        .filter_map(run_of)
+        .filter_map(|run| {
+            let series = run.series.iter().find(|series| series.key == *key)?;
+            run_of(series, Quantile::of_series(run, series, cards).as_ref())
+        })
         .collect()
 }
 
 /// The noise of one series of one run, given earlier runs of the same machine and config class.
 pub fn of_series<'a>(
-    series: &Series,
+    (series, quantile): (&Series, Option<&Quantile>),
+    host: Host,
     earlier: impl IntoIterator<Item = &'a RunData>,
     cards: Cards,
 ) -> Option<Noise> {
-    let this = run_of(series)?;
-    let mut all = history(&series.key, earlier);
+    let this = run_of(series, quantile)?;
+    let mut all = history(&series.key, earlier, cards);
     all.push(this);
-    stats::noise(&[&[this]], &[&all], assumed_floor(cards, &series.key.instrument)).ok()
+    stats::noise(&[&[this]], &[&all], assumed_floor(cards, &series.key.instrument, host), None).ok()
 }
 
 /// The word of the documents.

@@ -1,8 +1,9 @@
 //! A comparison in plain words, ready to paste: who wins what by how much, what ties, what is not known.
 //!
-//! One sentence group for each arm, against the base. Headline rows of one topic become a range; a rate is faster or
-//! slower, a wait is longer or shorter. Percentages are of the base's figure; a factor of two or more is said as
-//! `times`. Figures that the table shows are not repeated here.
+//! One sentence group for each arm, against the base: figures of the whole machine before those of one thread, each
+//! with its index. Headline rows of one topic become a range; a rate is faster or slower, a wait is longer or shorter.
+//! Percentages are of the base's figure; a factor of two or more is said as `times`. Figures that the table shows are
+//! not repeated here.
 
 mod phrase;
 mod topic;
@@ -10,7 +11,8 @@ mod topic;
 use model::doc::{CompareDoc, IndexDoc, Paragraph, RowDoc, VerdictWord};
 use model::why::{Held, Withheld};
 
-use model::format;
+use model::scope::THREADS;
+use model::{Scope, format};
 use topic::Topic;
 
 /// The paragraph of a comparison; one line a further arm.
@@ -23,9 +25,9 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     }
     let rows = |arm: &str| doc.rows.iter().filter(|row| row.arm == arm).collect::<Vec<&RowDoc>>();
     let (strangers, known): (Vec<_>, Vec<_>) = arms.iter().partition(|arm| rows(&arm.name).is_empty());
-    let index = |arm: &str| doc.index.iter().find(|index| index.arm == arm);
+    let indexes = |arm: &str| doc.index.iter().filter(|index| index.arm == arm).collect::<Vec<&IndexDoc>>();
     let mut lines: Vec<Vec<String>> =
-        known.iter().map(|arm| one(&arm.name, &base.name, &rows(&arm.name), index(&arm.name))).collect();
+        known.iter().map(|arm| one(&arm.name, &base.name, &rows(&arm.name), &indexes(&arm.name))).collect();
     let strangers: Vec<String> = strangers.into_iter().map(|arm| arm.name.clone()).collect();
     match &strangers[..] {
         [] => {}
@@ -41,10 +43,43 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     Paragraph::of_lines(&lines)
 }
 
-fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Vec<String> {
+/// The whole machine first, then one thread, then what is of neither: disks, networks, response times.
+fn one(arm: &str, base: &str, rows: &[&RowDoc], indexes: &[&IndexDoc]) -> Vec<String> {
     let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
     let judged: Vec<&RowDoc> =
         if heads.is_empty() { rows.iter().copied().filter(|row| !row.point).collect() } else { heads };
+    let of_scope = |scope: Option<Scope>| -> Vec<&RowDoc> {
+        judged.iter().copied().filter(|row| row.scope() == scope).collect()
+    };
+    let (whole, thread) = (of_scope(Some(Scope::WholeMachine)), of_scope(Some(Scope::PerThread)));
+    let is_told = |scope: Scope| match scope {
+        Scope::WholeMachine => {
+            !thread.is_empty() || whole.iter().any(|row| row.params.get(THREADS).is_some())
+        }
+        Scope::PerThread => !whole.is_empty(),
+    };
+    let mut sentences = Vec::new();
+    for scope in [Some(Scope::WholeMachine), Some(Scope::PerThread), None] {
+        let rows = of_scope(scope);
+        let lead = match scope.filter(|scope| is_told(*scope)) {
+            Some(Scope::WholeMachine) => "As a whole machine, ",
+            Some(Scope::PerThread) => "Per thread, ",
+            None => "",
+        };
+        let index = indexes.iter().find(|index| Some(index.scope) == scope);
+        sentences.extend(group(lead, arm, base, &rows, index.copied()));
+    }
+    sentences.extend(refused(
+        &judged.iter().copied().filter(|row| row.verdict == VerdictWord::Invalid).collect::<Vec<_>>(),
+    ));
+    sentences.extend(points(&rows.iter().copied().filter(|row| row.point).collect::<Vec<_>>(), arm, base));
+    sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
+    sentences.extend(value("watt", &judged, |row| row.per_watt, base));
+    sentences
+}
+
+/// The sentences on rows of one scope; the first one begins with `lead`.
+fn group(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&IndexDoc>) -> Vec<String> {
     let with =
         |word: VerdictWord| judged.iter().copied().filter(|row| row.verdict == word).collect::<Vec<_>>();
     let mut sentences = Vec::new();
@@ -53,24 +88,28 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Vec
     let losses = clauses(&worse, &better, wins.is_empty().then_some(base));
     let decided = [wins, losses].concat();
     if !decided.is_empty() {
-        sentences.push(format!("{arm} {}.", format::list(&decided)));
+        sentences.push(format!("{lead}{arm} {}.", format::list(&decided)));
     }
     let ties = names(&with(VerdictWord::Tie));
     if !ties.is_empty() {
         let within = phrase::within(&with(VerdictWord::Tie));
-        let subject = if decided.is_empty() { format!("{arm} and {base}") } else { "They".to_owned() };
+        let subject = if decided.is_empty() { format!("{lead}{arm} and {base}") } else { "They".to_owned() };
         sentences.push(format!("{subject} tie on {} ({within}).", format::list(&ties)));
     }
     let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
         with(VerdictWord::CannotTell).into_iter().partition(|row| row.why.withheld().is_some());
-    sentences.extend(unknown(&open, arm, base, judged.len()));
-    sentences.extend(disturbed(&doubtful, arm, base, judged.len()));
-    sentences.extend(refused(&with(VerdictWord::Invalid)));
-    sentences.extend(points(&rows.iter().copied().filter(|row| row.point).collect::<Vec<_>>(), arm, base));
+    let led = |sentences: &[String]| if sentences.is_empty() { whether(lead) } else { whether("") };
+    let opening = led(&sentences);
+    sentences.extend(unknown(&open, (&opening, arm, base), judged.len()));
+    let opening = led(&sentences);
+    sentences.extend(disturbed(&doubtful, (&opening, arm, base), judged.len()));
     sentences.extend(index.and_then(|index| overall(index, doubtful.len())));
-    sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
-    sentences.extend(value("watt", &judged, |row| row.per_watt, base));
     sentences
+}
+
+/// `Whether`, or `Per thread, whether` behind a lead.
+fn whether(lead: &str) -> String {
+    if lead.is_empty() { "Whether".to_owned() } else { format!("{lead}whether") }
 }
 
 /// One clause for each topic: `computes 18 to 31 % faster than ref`. Where other rows of the topic went the other way,
@@ -111,7 +150,7 @@ fn names(rows: &[&RowDoc]) -> Vec<String> {
     all
 }
 
-fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String> {
+fn unknown(rows: &[&RowDoc], (whether, arm, base): (&str, &str, &str), all: usize) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
@@ -124,17 +163,17 @@ fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String
     } else {
         ""
     };
-    Some(format!("Whether {arm} and {base} differ on {what} cannot be told yet{reason}."))
+    Some(format!("{whether} {arm} and {base} differ on {what} cannot be told yet{reason}."))
 }
 
-fn disturbed(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String> {
+fn disturbed(rows: &[&RowDoc], (whether, arm, base): (&str, &str, &str), all: usize) -> Option<String> {
     let whys = Withheld::each(&rows.iter().filter_map(|row| row.why.withheld()).collect::<Vec<_>>());
     if whys.is_empty() {
         return None;
     }
     let what = if rows.len() == all { "any of the figures".to_owned() } else { format::list(&names(rows)) };
     Some(format!(
-        "Whether {arm} and {base} differ on {what} cannot be told, since these figures are doubtful: {}.",
+        "{whether} {arm} and {base} differ on {what} cannot be told, since these figures are doubtful: {}.",
         format::list(&whys)
     ))
 }
@@ -175,8 +214,9 @@ fn overall(index: &IndexDoc, doubtful: usize) -> Option<String> {
         some => format!("; not a verdict, since {some} of them are doubtful"),
     };
     Some(format!(
-        "Over all {} headline figures {} has {} times the performance of {} (95 %: {} to {}{doubt}).",
+        "Over all {} {} figures {} has {} times the performance of {} (95 %: {} to {}{doubt}).",
         index.components,
+        index.scope.adjective(),
         index.arm,
         shown(value),
         index.reference,
@@ -206,7 +246,7 @@ fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base:
 #[cfg(test)]
 mod tests {
     use model::doc::{ArmDoc, MachineDoc};
-    use model::why::{Disturbance, Reason, Why};
+    use model::why::{Disturbance, Reason, Weighed, Why};
     use model::{Better, Params, Unit};
 
     use super::*;
@@ -322,12 +362,13 @@ mod tests {
             row("index", "kind=integer;threads=1", Better::Higher, 0.5, VerdictWord::CannotTell),
             row("mem-bandwidth", "op=read;threads=1", Better::Higher, 1.0, VerdictWord::Tie),
         ];
-        let by_what = vec![Disturbance::OtherProcesses, Disturbance::Swap];
+        let weighed = |what| Weighed { what, share: None };
+        let by_what = vec![weighed(Disturbance::OtherProcesses), weighed(Disturbance::Swap)];
         rows[0].why = Reason::Withheld(Withheld::Disturbed { by_what }).into();
         assert_eq!(
             paragraph(&doc(rows)).to_string(),
             "mini-1 and ref tie on memory read (within 5 %). Whether mini-1 and ref differ on integer cannot be told, \
-             since these figures are doubtful: other processes were busy and the system swapped."
+             since these figures are doubtful: other processes used CPUs and the system swapped."
         );
     }
 

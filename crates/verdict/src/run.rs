@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use model::data::RunData;
 use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
+use model::format::OVER;
 use model::{NoteBody, Phase, Samples, card};
 use stats::Summary;
 
+use crate::quantiles::Quantile;
 use crate::rules;
 use crate::ruling::validity_of;
 use crate::run_index::{FigureRow, RunContext, RunIndex, noted_seconds};
@@ -96,7 +98,9 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     let (series, context) = (row.series, index.context);
     let key = &series.key;
     let takes = series.measured();
-    let noise = noise::of_series(series, context.earlier, context.cards);
+    let quantile = index.quantile(row);
+    let noise =
+        noise::of_series((series, quantile.as_ref()), noise::host(index.run), context.earlier, context.cards);
     let blocks: std::collections::BTreeSet<u32> = series
         .points
         .iter()
@@ -135,15 +139,18 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
         max: None,
         floor: noise
             .map(|noise| noise.aa_floor())
-            .or_else(|| Some(noise::assumed_floor(context.cards, &key.instrument))),
+            .or_else(|| Some(noise::assumed_floor(context.cards, &key.instrument, noise::host(index.run)))),
         noise: noise.map_or(Noise::Assumed, |noise| noise::word(noise.kind)),
         validity: model::Validity::Unknown,
         reasons: Vec::new(),
         takes: Vec::new(),
     };
-    match stats::summary(&takes) {
-        Ok(summary) => fill(&mut doc, &summary),
-        Err(why) => doc.why = Some(why.to_string()),
+    let sittings = series.by_sitting();
+    let summary = stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    match (&quantile, summary) {
+        (Some(quantile), _) => fill_quantile(&mut doc, quantile, &takes),
+        (None, Ok(summary)) => fill(&mut doc, &summary),
+        (None, Err(why)) => doc.why = Some(why.to_string()),
     }
     if doc.samples == Samples::Periods {
         without_repetitions(&mut doc);
@@ -155,6 +162,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
 }
 
 fn fill(doc: &mut SeriesDoc, summary: &Summary) {
+    doc.method = summary.method.to_owned();
     doc.median = Some(summary.median);
     doc.low = summary.interval.map(|interval| interval.low);
     doc.high = summary.interval.map(|interval| interval.high);
@@ -165,6 +173,26 @@ fn fill(doc: &mut SeriesDoc, summary: &Summary) {
     doc.mean_high = summary.mean_interval.map(|interval| interval.high);
     doc.min = Some(summary.min);
     doc.max = Some(summary.max);
+}
+
+/// How the figure of a percentile came about.
+const MERGED: &str = "quantile of the events of all takes together; interval by resampling whole takes";
+
+fn fill_quantile(doc: &mut SeriesDoc, quantile: &Quantile, takes: &[f64]) {
+    MERGED.clone_into(&mut doc.method);
+    doc.median = quantile.value();
+    match quantile.estimate() {
+        Ok(found) => {
+            (doc.low, doc.high) = (Some(found.interval.low), Some(found.interval.high));
+            doc.level = Some(found.interval.level);
+        }
+        Err(why) => doc.why = Some(why.to_string()),
+    }
+    if doc.median.is_some_and(f64::is_infinite) {
+        doc.why = Some(OVER.to_owned());
+    }
+    doc.min = takes.iter().copied().min_by(f64::total_cmp);
+    doc.max = takes.iter().copied().max_by(f64::total_cmp);
 }
 
 /// Takes intervals and floors away from a figure of periods: periods differ in what was asked for, not by chance.

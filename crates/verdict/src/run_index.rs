@@ -13,6 +13,7 @@ use model::names::instrument;
 use model::{Cards, Family, NoteBody, Phase, Samples, card};
 
 use crate::loads::{self, Load};
+use crate::quantiles::Quantile;
 
 /// Names of the instruments that watch each take.
 const CLOCK: &str = instrument::TAKE_CLOCK;
@@ -55,6 +56,18 @@ impl<'a> FigureRow<'a> {
     /// Numbers of the measured takes.
     pub fn takes(&self) -> impl Iterator<Item = u64> + use<'a> {
         measured(self.series).map(|point| point.seq)
+    }
+
+    /// The measured time of its takes together, s; `None` where it was not recorded.
+    pub fn seconds(&self) -> Option<f64> {
+        let time: u64 = measured(self.series).map(|point| point.window_ns).sum();
+        (time > 0).then_some(time as f64 * 1e-9)
+    }
+
+    /// CPUs at work: threads, or the cores of the server under load; at least one.
+    pub fn cpus_in_use(&self, index: &RunIndex<'_>) -> f64 {
+        let of_server = || index.load_of(*self).map(|load| load.server_cores().len() as f64);
+        self.threads(index).or_else(of_server).unwrap_or(1.0).max(1.0)
     }
 
     /// Subject of findings about the row.
@@ -121,6 +134,11 @@ impl<'a> RunIndex<'a> {
             .flat_map(|(at, load)| load.rows(&[]).into_iter().map(move |row| (row, at)));
         let load_of = rows.collect();
         RunIndex { run, context, conditions, clocks, loads, load_of }
+    }
+
+    /// Of a percentile: the times that it is of.
+    pub fn quantile(&self, row: FigureRow<'_>) -> Option<Quantile> {
+        Quantile::of_series(self.run, row.series, self.context.cards)
     }
 
     /// Rows that rules judge: figures of takes.

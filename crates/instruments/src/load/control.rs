@@ -26,7 +26,8 @@ pub struct Control {
 struct Answers {
     question: u64,
     threads: usize,
-    response: Option<Counts>,
+    /// Times of good answers, and the number of failed requests.
+    response: Option<(Counts, u64)>,
 }
 
 impl Control {
@@ -51,7 +52,7 @@ impl Control {
         if answers.threads < threads {
             return None;
         }
-        answers.response.take().map(|response| response.histogram())
+        answers.response.take().map(|(times, failed)| times.histogram(failed))
     }
 }
 
@@ -79,7 +80,7 @@ impl Shown {
     }
 
     fn answer(&mut self, record: &Recorder, control: &Control) {
-        let response = record.response();
+        let (response, failed) = (record.response(), record.failures.total());
         let mut answers = control.answers();
         // The lock decides which question it is: a newer one may have come meanwhile.
         if answers.question == self.question {
@@ -88,8 +89,11 @@ impl Shown {
         self.question = answers.question;
         answers.threads += 1;
         match &mut answers.response {
-            Some(all) => all.merge(&response),
-            none => *none = Some(response),
+            Some((all, others)) => {
+                all.merge(&response);
+                *others += failed;
+            }
+            none => *none = Some((response, failed)),
         }
     }
 }

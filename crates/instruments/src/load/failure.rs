@@ -29,11 +29,6 @@ impl Failures {
         self.0.iter().sum()
     }
 
-    /// How many ended without any answer ([`Failure::is_no_answer`]).
-    pub fn no_answers(&self) -> u64 {
-        Failure::ALL.into_iter().filter(|kind| kind.is_no_answer()).map(|kind| self.count(kind)).sum()
-    }
-
     /// The kinds that occurred, with their counts.
     pub fn seen(&self) -> impl Iterator<Item = (Failure, u64)> + '_ {
         Failure::ALL.into_iter().map(|kind| (kind, self.count(kind))).filter(|&(_, count)| count > 0)

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Target;
 use super::engine::{Ran, ThreadUse};
+use super::failure::Failure;
 use super::recorder::Recorder;
 use super::redirect::{self, place};
 
@@ -163,19 +164,26 @@ impl Outcome {
         self.rates.throughput
     }
 
-    /// Times from the intended start to the end, of all requests but those without an answer.
+    /// Times from the intended start to the end of good answers; failed requests are beyond them all.
     pub fn response_time(&self) -> Histogram {
-        self.record.response().histogram()
+        self.record.response_times()
     }
 
     /// Times from the actual start to the end, of the same requests as far as they were sent.
     pub fn service_time(&self) -> Histogram {
-        self.record.service().histogram()
+        self.record.service_times()
+    }
+
+    /// The share of requests that failed; `None` without any. Those cut off by the end of the load are in neither.
+    pub fn error_rate(&self) -> Option<f64> {
+        let cut = self.record.failures.count(Failure::Cut);
+        let (failed, all) = (self.record.failures.total() - cut, self.requests() - cut);
+        (all > 0).then(|| failed as f64 / all as f64)
     }
 
     /// The 99th percentile of how late requests were sent, in seconds; `None` in a closed loop.
     pub fn late_p99_s(&self) -> Option<f64> {
-        self.record.late.histogram().quantile_ns(0.99).map(|ns| ns as f64 / 1e9)
+        self.record.late.histogram(0).percentile_s(0.99)
     }
 
     pub fn little(&self) -> Little {

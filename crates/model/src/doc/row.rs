@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::card::Card;
 use crate::metric::Better;
 use crate::params::Params;
+use crate::scope::Scope;
 use crate::unit::Unit;
 use crate::why::{Why, WhyDoc};
 
@@ -64,7 +65,15 @@ pub struct RowDoc {
     pub why: Why,
     /// Either side is a published point without samples.
     pub point: bool,
-    /// Goodness of the arm per currency unit against the base's, where both prices are known and alike.
+    /// Goodness of the arm per currency unit against the base's, where both prices are known and alike. Of figures of
+    /// the whole machine alone, since that is what a price buys; so is `per_watt`.
     pub per_price: Option<f64>,
     pub per_watt: Option<f64>,
+}
+
+impl RowDoc {
+    /// The part of a machine that the row speaks for, where its card says so.
+    pub fn scope(&self) -> Option<Scope> {
+        self.card?.scope(&self.metric, &self.params)
+    }
 }

@@ -44,6 +44,8 @@ pub enum Binding {
     Connections,
     /// The load itself: the server answers all that is offered, so that more would be served.
     Offered,
+    /// Failures: the server refuses some of what is offered, and keeps up with it.
+    Failures,
     /// The server waits although nothing here is at its ceiling.
     Waiting,
     /// Nothing that was read says what binds.

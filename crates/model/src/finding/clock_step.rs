@@ -19,8 +19,8 @@ impl Conclusion for ClockStep {
     fn state(&self) -> Validity {
         match self {
             ClockStep::Unread => Validity::Unknown,
-            ClockStep::None => Validity::Ok,
-            ClockStep::Stepped { .. } => Validity::Doubtful,
+            // Figures are timed by the monotonic clock.
+            ClockStep::None | ClockStep::Stepped { .. } => Validity::Ok,
         }
     }
 
@@ -29,8 +29,8 @@ impl Conclusion for ClockStep {
             ClockStep::Unread => "wall and monotonic clock were not compared".to_owned(),
             ClockStep::None => "no clock step".to_owned(),
             ClockStep::Stepped { seconds } => format!(
-                "may hold a pause: the wall clock jumped by {} against the monotonic one during a take, as when the \
-                 machine is suspended, migrated or its clock is set; repeat it",
+                "the wall clock moved by {} against the monotonic one during a take; figures are timed by the monotonic \
+                 clock",
                 quantity(*seconds, Unit::Second)
             ),
         }
@@ -42,8 +42,8 @@ impl Conclusion for ClockStep {
             _ => None,
         })?;
         Some(format!(
-            "may hold a pause: the wall clock jumped by up to {} against the monotonic one during takes of {}, as when \
-             the machine is suspended, migrated or its clock is set; repeat",
+            "the wall clock moved by up to {} against the monotonic one during takes of {}; figures are timed by the \
+             monotonic clock",
             quantity(seconds.abs(), Unit::Second),
             all.figures
         ))

@@ -46,8 +46,8 @@ impl Conclusion for NoisyNeighbour {
                 format!("runs of this machine agree within {}", percent(*floor))
             }
             NoisyNeighbour::Noisy { floor, .. } => format!(
-                "a difference below {} means nothing here: runs of this machine differ by that much with nothing changed; \
-                 something else is at work (a neighbour, heat, placement)",
+                "a difference below {} means nothing here: runs of this machine differ by that much with nothing changed, \
+                 more than twice what is usual",
                 percent(*floor)
             ),
         }
@@ -57,7 +57,7 @@ impl Conclusion for NoisyNeighbour {
         let (floor, ..) = all.worst(NoisyNeighbour::floor)?;
         Some(format!(
             "a difference below {} means nothing here: runs of this machine differ by up to that much with nothing \
-             changed, in {}",
+             changed, more than twice what is usual, in {}",
             percent(floor),
             all.figures
         ))

@@ -3,7 +3,7 @@
 use super::{Conclusion, Evidence, Several, Validity, evidence};
 use crate::format::percent;
 
-/// Shares of CPU time, 0 to 1.
+/// Shares of CPU time, 0 to 1; that of `Much` is the most that the counters' resolution allows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steal {
     Unread,
@@ -38,8 +38,8 @@ impl Conclusion for Steal {
             Steal::Unread => "steal time was not read during the takes".to_owned(),
             Steal::Little { share } => format!("steal {}", percent(*share)),
             Steal::Much { share } => format!(
-                "the machine may do better: the hypervisor took {} of the CPU time during its takes, since a neighbour was \
-                 busy; repeat it later",
+                "the machine may do better: the hypervisor withheld up to {} of the CPU time of its takes; repeat it at \
+                 another time",
                 percent(*share)
             ),
         }
@@ -48,8 +48,7 @@ impl Conclusion for Steal {
     fn many(all: &Several<'_, Self>) -> Option<String> {
         let (share, ..) = all.worst(Steal::share)?;
         Some(format!(
-            "the machine may do better: the hypervisor took up to {} of the CPU time during {}, since a neighbour was \
-             busy; repeat later",
+            "the machine may do better: the hypervisor withheld up to {} of the CPU time of {}; repeat at another time",
             percent(share),
             all.figures
         ))

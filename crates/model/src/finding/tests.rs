@@ -23,7 +23,7 @@ fn of_machines() -> Vec<Rule> {
         beyond(Limit::Link { disk: "sda".into() }),
         Background::Unread.into(),
         Background::Quiet { cpus: 0.1 }.into(),
-        Background::Busy { cpus: 1.34 }.into(),
+        Background::Busy { cpus: 1.34, of: 4.0 }.into(),
         Clock::Unread.into(),
         Clock::Steady { median: Some(4e9), apart: 0.01 }.into(),
         Clock::Moved { median: 4e9, apart: -0.12, takes: 3, of: 8, busy: false }.into(),

@@ -32,8 +32,17 @@ pub(crate) fn decimals(size: f64) -> usize {
     }
 }
 
-/// Three significant digits below 1000, whole numbers above, four significant digits from 10,000 on.
+/// In place of a time that is slower than any answer.
+pub const OVER: &str = "over the time limit";
+/// The same in a table.
+const OVER_CELL: &str = "over";
+
+/// Three significant digits below 1000, whole numbers above, four significant digits from 10,000 on. An infinite value
+/// is over the time limit.
 pub fn number(value: f64) -> String {
+    if value == f64::INFINITY {
+        return OVER_CELL.to_owned();
+    }
     if !value.is_finite() {
         return "-".to_owned();
     }

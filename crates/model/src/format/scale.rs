@@ -148,6 +148,7 @@ impl Scale {
     /// With the unit: `92.4 ns`, `142 /s`.
     pub fn with_unit(&self, value: f64) -> String {
         match self.unit.as_str() {
+            _ if value == f64::INFINITY => super::OVER.to_owned(),
             _ if !value.is_finite() => "-".to_owned(),
             "" => self.number(value),
             // A heading needs the 1; behind a number it would read as a factor.

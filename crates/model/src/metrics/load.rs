@@ -1,8 +1,9 @@
 //! Metrics of a load on a server, web or key-value.
 //!
-//! Times are seconds, from the intended start (response) or the actual one (service) to the last byte. Failed requests
-//! are in the times, but for those without an answer, and not in the rates.
+//! Times are seconds, from the intended start (response) or the actual one (service) to the last byte of a good answer.
+//! A failed request is slower than any, and not in the rates.
 
+use crate::generate::WELL;
 use crate::{Better, Bytes, BytesPerSec, Count, Metric, PerSec, Ratio, Seconds};
 
 pub const THROUGHPUT: Metric<PerSec> = Metric::new(
@@ -21,19 +22,34 @@ pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
 pub const RESPONSE: Metric<Seconds> = Metric::new(
     "response-time",
     Better::Lower,
-    "median time from when a request was due to the last byte of its answer, failed requests included: bad answers, and \
-     at their age those over the time limit or unsent; not those without an answer (refused, reset, closed, TLS)",
-).label("p50");
-pub const RESPONSE_P99: Metric<Seconds> =
-    Metric::new("response-time-p99", Better::Lower, "what 99 in 100 response times of the take at most are")
-        .label("p99");
-pub const RESPONSES: Metric<Seconds> = Metric::neither(
-    "response-times",
-    "all response times of the take; of `requests` those without an answer have none",
-);
+    "median time from when a request was due to the last byte of its good answer; a request without one (refused, reset, \
+     a bad answer, over the time limit, unsent) is slower than any, and the figure is over the time limit where it falls \
+     on one; over several takes it is that of all their requests",
+)
+.label("p50")
+.quantile_of(&RESPONSES, 0.5);
+pub const RESPONSE_P99: Metric<Seconds> = Metric::new(
+    "response-time-p99",
+    Better::Lower,
+    "what 99 in 100 response times at most are; failed requests are slower than any; missing with fewer than 1,000 \
+     requests, so that ten are beyond it",
+)
+.label("p99")
+.quantile_of(&RESPONSES, 0.99);
+pub const ERROR_RATE: Metric<Ratio> = Metric::new(
+    "error-rate",
+    Better::Lower,
+    "the share of requests without a good answer, unsent ones included, of all but those that the end of the load cut \
+     off; judged by the difference, of which 0.1 % is none",
+)
+.label("failed")
+.apart(1.0 - WELL);
+pub const RESPONSES: Metric<Seconds> =
+    Metric::neither("response-times", "all response times of the take, failed requests beyond them");
 pub const SERVICES: Metric<Seconds> = Metric::neither(
     "service-times",
-    "all times of the take from when a request was sent to the last byte of its answer",
+    "all times of the take from when a request was sent to the last byte of its good answer, those begun and failed \
+     beyond them",
 );
 pub const OFFERED: Metric<PerSec> =
     Metric::neither("offered-load", "requests due per second; open loops only").per("request");

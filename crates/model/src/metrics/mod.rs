@@ -11,3 +11,10 @@ pub mod machine;
 pub mod memory;
 pub mod telemetry;
 pub mod warmup;
+
+/// True for a high percentile: `response-time-p99`, `rtt-p999`, `time.p99`.
+pub fn is_tail(metric: &str) -> bool {
+    let after = metric.rsplit_once(['-', '.']).map_or("", |(_, after)| after);
+    let digits = after.strip_prefix("p9").unwrap_or("-");
+    digits.chars().all(|digit| digit.is_ascii_digit())
+}

@@ -4,7 +4,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{
-    Blocks, Cause, Disturbance, Held, Needed, NoInterval, Point, Raised, Reason, Repeat, Why, Withheld,
+    Blocks, Cause, Disturbance, Held, Needed, NoInterval, OverLimit, Point, Raised, Reason, Repeat, Weighed,
+    Why, Withheld,
 };
 use crate::format::{Kind, Scale, duration, list, number, percent, percent_range, quantity};
 use crate::unit::Unit;
@@ -66,6 +67,11 @@ impl Display for Reason {
     }
 }
 
+/// `a is`, `a and b are`.
+fn are(sides: &[String]) -> String {
+    format!("{} {}", list(sides), if sides.len() == 1 { "is" } else { "are" })
+}
+
 impl Reason {
     fn is_like(&self, other: &Reason) -> bool {
         match (self, other) {
@@ -92,6 +98,13 @@ impl Reason {
             Reason::Needed(needed) => Needed::many(&[*needed]).unwrap_or_default(),
             Reason::NearMargin => "more of the same would not settle it: too close to the margin".to_owned(),
             Reason::Raised(raised) => raised.text(),
+            Reason::OverLimit(OverLimit { sides }) => {
+                format!("{} over the time limit: it falls on a failed request", are(sides))
+            }
+            Reason::Widened { widened, by_what } => {
+                let what = words(by_what);
+                format!("it holds even with an interval wider by {} either way: {what}", percent(*widened))
+            }
             Reason::Doubtful { text } => format!("doubtful: {text}"),
             Reason::Point(point) => point.text(),
             Reason::Refused { side: Some(side), text } => format!("{side}: {text}"),
@@ -212,6 +225,12 @@ impl Withheld {
         match (self, other) {
             (Withheld::Clocks { .. }, Withheld::Clocks { .. })
             | (Withheld::ClockMoved { .. }, Withheld::ClockMoved { .. }) => true,
+            (Withheld::Disturbed { by_what: a }, Withheld::Disturbed { by_what: b }) => {
+                let kinds = |all: &[Weighed]| {
+                    all.iter().map(|one| (one.what, one.share.is_some())).collect::<Vec<_>>()
+                };
+                kinds(a) == kinds(b)
+            }
             (a, b) => a == b,
         }
     }
@@ -226,8 +245,15 @@ impl Withheld {
                 format!("{what}: the load generator, not the server, set the figure of {of}")
             }
             Some(Withheld::Disturbed { by_what }) => {
-                let words: Vec<&str> = by_what.iter().map(|one| one.text()).collect();
-                words.join(" and ")
+                let shares = |at: usize| -> Vec<f64> {
+                    let share = |one: &&Withheld| match one {
+                        Withheld::Disturbed { by_what } => by_what.get(at)?.share,
+                        _ => None,
+                    };
+                    all.iter().filter_map(share).collect()
+                };
+                let word = |(at, one): (usize, &Weighed)| one.what.text(&shares(at));
+                by_what.iter().enumerate().map(word).collect::<Vec<_>>().join(" and ")
             }
             Some(Withheld::Clocks { .. }) => {
                 let clocks = |one: &&Withheld| match one {
@@ -271,15 +297,29 @@ impl Withheld {
     }
 }
 
+/// `other processes used CPUs (can have made up to 6 %) and the system swapped`.
+fn words(all: &[Weighed]) -> String {
+    let shares = |one: &Weighed| one.share.into_iter().collect::<Vec<_>>();
+    let words: Vec<String> = all.iter().map(|one| one.what.text(&shares(one))).collect();
+    words.join(" and ")
+}
+
 impl Disturbance {
-    pub const fn text(self) -> &'static str {
+    /// In words, with the shares by which it can have moved the figures of some rows.
+    pub fn text(self, shares: &[f64]) -> String {
+        match percent_range(shares) {
+            Some(share) => format!("{} (can have made up to {share})", self.what()),
+            None => self.what().to_owned(),
+        }
+    }
+
+    const fn what(self) -> &'static str {
         match self {
-            Disturbance::OtherProcesses => "other processes were busy",
-            Disturbance::Steal => "the hypervisor gave CPU time to others",
+            Disturbance::OtherProcesses => "other processes used CPUs",
+            Disturbance::Steal => "the hypervisor withheld CPU time",
             Disturbance::Heat => "heat slowed the processor",
             Disturbance::Swap => "the system swapped",
             Disturbance::MajorFaults => "pages had to come from disk",
-            Disturbance::ClockSet => "the system's time was set",
             Disturbance::Cache => "a cache may have answered",
             Disturbance::SharedCore => "generator and server shared a core",
             Disturbance::LateRequests => "requests were sent late",
@@ -390,7 +430,10 @@ mod tests {
             others: 2,
             note: "by hand".into(),
         };
-        let disturbed = vec![Disturbance::OtherProcesses, Disturbance::Swap];
+        let disturbed = vec![
+            Weighed { what: Disturbance::OtherProcesses, share: Some(0.06) },
+            Weighed { what: Disturbance::Swap, share: None },
+        ];
         vec![
             (
                 Reason::Raised(raised),
@@ -401,8 +444,13 @@ mod tests {
                 "doubtful: lower bounds: the load generator, not the server, set the figure of a and b",
             ),
             (
-                Reason::Withheld(Withheld::Disturbed { by_what: disturbed }),
-                "doubtful: other processes were busy and the system swapped",
+                Reason::Withheld(Withheld::Disturbed { by_what: disturbed.clone() }),
+                "doubtful: other processes used CPUs (can have made up to 6 %) and the system swapped",
+            ),
+            (
+                Reason::Widened { widened: 0.06, by_what: disturbed[..1].to_vec() },
+                "it holds even with an interval wider by 6 % either way: other processes used CPUs (can have made \
+                 up to 6 %)",
             ),
             (
                 Reason::Withheld(Withheld::Clocks { arm: 3.6e9, base: 4.2e9 }),
@@ -506,7 +554,9 @@ mod tests {
 
     #[test]
     fn disturbances_of_several_rows_are_told_once() {
-        let disturbed = |by_what: &[Disturbance]| Withheld::Disturbed { by_what: by_what.to_vec() };
+        let weighed = |what: &Disturbance| Weighed { what: *what, share: None };
+        let disturbed =
+            |by_what: &[Disturbance]| Withheld::Disturbed { by_what: by_what.iter().map(weighed).collect() };
         let clock = |arm| Withheld::Clocks { arm, base: 4.2e9 };
         let all = [
             disturbed(&[Disturbance::OtherProcesses, Disturbance::Swap]),
@@ -517,7 +567,7 @@ mod tests {
         assert_eq!(
             Withheld::each(&all.iter().collect::<Vec<_>>()),
             [
-                "other processes were busy",
+                "other processes used CPUs",
                 "the system swapped",
                 "the clock was 3.50 to 3.60 GHz against 4.20 GHz"
             ]

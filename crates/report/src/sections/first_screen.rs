@@ -123,10 +123,10 @@ fn reasons(run: &RunDoc) -> String {
     kinds.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
     let word = |rule: &Rule| {
         Some(match rule {
-            Rule::Background(_) => "other processes were busy",
+            Rule::Background(_) => "other processes used CPUs",
             Rule::Clock(_) => "the clock moved",
             Rule::Cut(_) => "the user ended it early",
-            Rule::Steal(_) => "the hypervisor stole time",
+            Rule::Steal(_) => "the hypervisor withheld CPU time",
             Rule::Drift(_) => "figures drifted",
             Rule::Samples(_) => "there are too few takes",
             Rule::Autocorrelation(_) => "takes resemble each other",

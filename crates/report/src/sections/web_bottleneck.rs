@@ -309,6 +309,7 @@ fn word(found: &BottleneckDoc) -> String {
         Binding::KernelLimit => "a kernel limit",
         Binding::Connections => "connections",
         Binding::Offered => "what is offered",
+        Binding::Failures => "failures",
         Binding::Waiting => "waiting",
         Binding::Unknown => "unknown",
     };

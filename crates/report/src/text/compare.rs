@@ -332,8 +332,9 @@ fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: L
     grid.render(look.columns, look.paint)
 }
 
-/// `index  1.24 (1.20 - 1.28) of ref-epyc-2c: geometric mean of 7 headline ratios`
+/// `whole machine: mini-1 is 1.24 (1.20 - 1.28) of ref-epyc-2c: geometric mean of 5 ratios, above 1 is better`
 pub fn index_text(index: &IndexDoc) -> String {
+    let scope = index.scope.word();
     match (index.value, &index.why) {
         (Some(value), _) => {
             let interval = match (index.low, index.high) {
@@ -341,7 +342,7 @@ pub fn index_text(index: &IndexDoc) -> String {
                 _ => String::new(),
             };
             format!(
-                "{} is {}{interval} of {}: geometric mean of {} ratios, above 1 is better",
+                "{scope}: {} is {}{interval} of {}: geometric mean of {} ratios, above 1 is better",
                 index.arm,
                 format::ratio(value),
                 index.reference,
@@ -349,7 +350,7 @@ pub fn index_text(index: &IndexDoc) -> String {
             )
         }
         (None, why) => {
-            format!("{} has none: {}", index.arm, why.as_deref().unwrap_or("components are missing"))
+            format!("{scope}: {} has none: {}", index.arm, why.as_deref().unwrap_or("components are missing"))
         }
     }
 }

@@ -248,7 +248,7 @@ mod tests {
     }
 
     fn busy(about: &str, cpus: f64) -> Finding {
-        Finding::new(Background::Busy { cpus }).about(About::Figure(figure(about, "")))
+        Finding::new(Background::Busy { cpus, of: 1.0 }).about(About::Figure(figure(about, "")))
     }
 
     fn of_side(finding: Finding, side: &str) -> Finding {
@@ -286,8 +286,8 @@ mod tests {
         assert_eq!(
             folded(&findings, &["index rate kind=integer", "index rate kind=floating"]),
             [
-                "the machine may do better: other processes used up to 1.34 CPUs during 3 figures (floating, integer, …); end \
-                 them (`top` shows which) and repeat"
+                "the machine may do better: other processes used up to 1.34 CPUs during 3 figures (floating, integer, …), up \
+                 to 134 % of what these used themselves; end them (`top` shows which) and repeat"
             ]
         );
     }
@@ -299,10 +299,13 @@ mod tests {
             of_side(busy("index rate kind=integer", 0.5), "mini-1"),
             of_side(busy("index rate kind=integer", 0.4), "ref"),
         ];
-        let says = "CPUs during its takes; end them (`top` shows which) and repeat it";
+        let says = "of what it used itself; end them (`top` shows which) and repeat it";
         assert_eq!(
             folded(&findings, &[]),
-            [format!("mini-1: {better} 0.500 {says}"), format!("ref: {better} 0.400 {says}")]
+            [
+                format!("mini-1: {better} 0.500 CPUs during its takes, 50 % {says}"),
+                format!("ref: {better} 0.400 CPUs during its takes, 40 % {says}")
+            ]
         );
     }
 
@@ -402,7 +405,7 @@ mod tests {
         let limit = Limit::Link { disk: "sda".to_owned() };
         let beyond = AboveCeiling::Beyond { value: 3.0, ceiling: 2.0, unit: model::Unit::BytesPerSec, limit };
         assert!(two(beyond).contains("web p99, nginx, 1.50 times"));
-        assert!(two(ClockStep::Stepped { seconds: -2.0 }).contains("jumped by up to 2.00 s against"));
+        assert!(two(ClockStep::Stepped { seconds: -2.0 }).contains("moved by up to 2.00 s against"));
         let each = [("throughput", 1), ("response-time", 1), ("throughput", 9), ("response-time", 9)];
         let each = each.map(|(metric, n)| busy(&format!("web {metric} connections={n};server=nginx"), 0.5));
         let said = folded(&each, &[]);
@@ -418,7 +421,7 @@ mod tests {
     fn a_headline_is_one_in_every_arm_and_others_are_further_figures() {
         let of_arm = |metric: &str| {
             let figure = figure(&format!("web {metric} a=1;server=nginx"), "a=1");
-            of_side(Finding::new(Background::Busy { cpus: 0.5 }).about(About::Figure(figure)), "a=1")
+            of_side(Finding::new(Background::Busy { cpus: 0.5, of: 1.0 }).about(About::Figure(figure)), "a=1")
         };
         let findings = [of_arm("throughput"), of_arm("response-time")];
         let heads = ["web throughput server=nginx"];

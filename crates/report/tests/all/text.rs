@@ -382,7 +382,7 @@ fn a_doubtful_comparison_is_marked_and_explained_once() {
     let mut doc = crate::common::compare();
     let row = doc.rows.iter_mut().find(|row| row.headline && !row.point && row.low.is_some()).expect("a row");
     row.verdict = model::doc::VerdictWord::CannotTell;
-    let by_what = vec![Disturbance::OtherProcesses];
+    let by_what = vec![model::why::Weighed { what: Disturbance::OtherProcesses, share: None }];
     row.why = Reason::Withheld(Withheld::Disturbed { by_what }).into();
     let text = report::text::compare::table(&doc, false, Look::wide(120));
     assert!(text.contains("? (a) !") && text.matches("! = doubtful").count() == 1, "{text}");

@@ -361,6 +361,7 @@ pub fn compare() -> CompareDoc {
         ranks: Vec::new(),
         ties: Vec::new(),
         index: vec![IndexDoc {
+            scope: model::Scope::PerThread,
             arm: us.to_owned(),
             reference: base.to_owned(),
             value: None,

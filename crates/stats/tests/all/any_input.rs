@@ -43,7 +43,7 @@ proptest! {
         let _ = StopRule::standard(x).look(v.len(), &[&v, &w]);
         let runs = |v: &[f64]| -> Vec<Run> { v.iter().map(|m| Run { m: *m, se: Some(*m), takes: 1 }).collect() };
         let _ = (Run::from_takes(&v), aa_floor(x, x));
-        if let Ok(b) = between(&runs(&v), &runs(&w), &[&runs(&v)], x) {
+        if let Ok(b) = between(&runs(&v), &runs(&w), &[&runs(&v)], x, None) {
             let _ = (needed_runs(&b, Margin::MACHINES, 15), index(&[Some(b.effect())], Dependence::Shared));
             let _ = verdict(Some(b.interval), Some(x), Margin::MACHINES, Better::Lower, (&b).into());
         }
@@ -51,8 +51,8 @@ proptest! {
             let _ = needed_takes(&p, Margin::ARMS, 15);
         }
         let takes: Vec<Take> = v.iter().map(|a| w.iter().map(|b| (a * b, 3)).collect()).collect();
-        let _ = quantile_over_takes(&takes, x, 100, &mut rng);
-        let _ = quantile_over_takes(&takes, 0.5, 100, &mut rng);
+        let _ = quantile_over_takes(&takes, x, 10, 100, &mut rng);
+        let _ = quantile_over_takes(&takes, 0.5, 10, 100, &mut rng);
         let sums = |a: f64, b: f64| Sums { work: a.abs(), cost: b.abs() };
         let strata: Vec<Stratum> = v.iter().zip(&w).zip(0..)
             .map(|((a, b), block)| Stratum { block, class: 0, arm: sums(*a, *b), base: sums(*b, x) })

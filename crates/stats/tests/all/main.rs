@@ -3,3 +3,4 @@
 mod any_input;
 mod proofs;
 mod scipy;
+mod worlds;

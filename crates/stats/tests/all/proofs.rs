@@ -143,7 +143,7 @@ fn one_two_and_three_runs_each_make_few_false_rows() {
             for _ in 0..PAIRS {
                 let (a, b) = (STEADY.runs(runs, &mut rng), STEADY.runs(runs, &mut rng));
                 let old = STEADY.runs(history, &mut rng);
-                let c = between(&a, &b, &[&old], 0.05).expect("fit");
+                let c = between(&a, &b, &[&old], 0.05, None).expect("fit");
                 claims.add(Some(c.interval), c.p);
             }
             claims.at_most(MOST_FALSE);
@@ -159,7 +159,7 @@ fn noisy_takes_make_few_false_rows() {
     let mut claims = Claims::default();
     for _ in 0..PAIRS {
         let (a, b) = (machine.runs(1, &mut rng), machine.runs(1, &mut rng));
-        let c = between(&a, &b, &[], 0.05).expect("fit");
+        let c = between(&a, &b, &[], 0.05, None).expect("fit");
         claims.add(Some(c.interval), c.p);
     }
     claims.at_most(MOST_FALSE);
@@ -173,12 +173,16 @@ fn judge(c: &Between, adjusted: Option<f64>) -> Verdict {
 fn sixty_rows(runs: usize, ln_ratio: f64, spread: f64, rng: &mut Rng) -> (Verdict, usize) {
     let machine = Machine { between: spread, ..STEADY };
     let better = Machine { level: machine.level + ln_ratio, ..machine };
-    let rows: Vec<Between> = (0..60)
+    let runs: Vec<[Vec<Run>; 2]> = (0..60)
         .map(|row| {
             let arm = if row == 0 { &better } else { &machine };
-            between(&arm.runs(runs, rng), &machine.runs(runs, rng), &[], 0.05).expect("fit")
+            [arm.runs(runs, rng), machine.runs(runs, rng)]
         })
         .collect();
+    let seen = runs.iter().map(|[arm, base]| Seen::new(&[arm, base], &[], 0.05).expect("finite"));
+    let learnt = learn(&seen.collect::<Vec<_>>());
+    let rows: Vec<Between> =
+        runs.iter().map(|[arm, base]| between(arm, base, &[], 0.05, learnt).expect("fit")).collect();
     let adjusted = holm(&rows.iter().map(|c| Some(c.p)).collect::<Vec<_>>());
     let verdicts: Vec<Verdict> = rows.iter().zip(adjusted).map(|(c, p)| judge(c, p)).collect();
     let wrong = verdicts[1..].iter().filter(|v| matches!(v, Verdict::Better | Verdict::Worse)).count();
@@ -189,7 +193,7 @@ fn sixty_rows(runs: usize, ln_ratio: f64, spread: f64, rng: &mut Rng) -> (Verdic
 fn twenty_per_cent_is_called_among_sixty_rows() {
     let mut rng = Rng::new(105);
     let tables = 150;
-    for (runs, least) in [(1, 0.90), (2, 0.98), (3, 0.98)] {
+    for (runs, least) in [(2, 0.9), (3, 0.98), (5, 0.98)] {
         let mut called = 0;
         for _ in 0..tables {
             let (planted, _) = sixty_rows(runs, 1.2_f64.ln(), 0.02, &mut rng);
@@ -225,9 +229,11 @@ fn a_planted_ten_per_cent_is_found() {
 
     let base = Machine { between: 0.01, ..STEADY };
     let arm = Machine { level: base.level + 1.1_f64.ln(), ..base };
+    // As nine figures of that spread teach it.
+    let learnt = Some(Learnt { scale: (0.011 / S0).powi(2), dof: 18.0 });
     let by_runs = (0..times)
         .filter(|_| {
-            let c = between(&arm.runs(3, &mut rng), &base.runs(3, &mut rng), &[], 0.05).expect("fit");
+            let c = between(&arm.runs(4, &mut rng), &base.runs(4, &mut rng), &[], 0.05, learnt).expect("fit");
             judge(&c, Some(c.p * 15.0)) == Verdict::Better
         })
         .count();
@@ -248,7 +254,9 @@ fn medians_are_covered_on_skewed_samples() {
             }
         }
         assert!(share(covered, with) >= 0.94, "n {n}: {covered} of {with}");
-        assert!(share(with, PAIRS) >= 0.85, "n {n}: chance resemblance took {} intervals", PAIRS - with);
+        // Few takes cannot show that they are independent.
+        let least = if n < 15 { 0.6 } else { 0.85 };
+        assert!(share(with, PAIRS) >= least, "n {n}: chance resemblance took {} intervals", PAIRS - with);
     }
 }
 
@@ -301,7 +309,7 @@ fn quantiles_over_takes_are_covered() {
                         (0..100).map(|_| (level * rng.exponential(), 1)).collect()
                     })
                     .collect();
-                let b = quantile_over_takes(&takes, 0.9, 300, &mut rng).expect("fit");
+                let b = quantile_over_takes(&takes, 0.9, 100, 300, &mut rng).expect("fit");
                 b.interval.contains(truth)
             })
             .count();
@@ -413,7 +421,7 @@ fn the_index_covers_the_truth() {
                         let own = (S0 * rng.normal(), S0 * rng.normal());
                         let (a, b) = if dependence == Dependence::Shared { common } else { own };
                         let run = |m| [Run { m, se: None, takes: 10 }];
-                        between(&run(0.1 + a), &run(b), &[], 0.05).ok().map(|c| c.effect())
+                        between(&run(0.1 + a), &run(b), &[], 0.05, None).ok().map(|c| c.effect())
                     })
                     .collect();
                 index(&parts, dependence).expect("all there").effect.interval.contains(0.1)

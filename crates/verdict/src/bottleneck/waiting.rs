@@ -5,12 +5,13 @@
 
 use model::Unit;
 use model::doc::Binding;
+use model::failure::Failure;
 use model::finding::generator_bound::{more, rate};
 use model::metrics::load;
 
 use super::view::{Claim, Rank, Seen, View, name};
-use crate::loads::stall;
 use crate::loads::sweep::{more_connections, siblings};
+use crate::loads::{HELD, WELL, stall};
 use model::format;
 
 /// An answer that takes this many times the CPU time that went into it was waited for.
@@ -21,6 +22,7 @@ const HALF: f64 = 0.5;
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let mut all = Vec::new();
     all.extend(offered(view));
+    all.extend(failing(view));
     all.extend(connections(view));
     all.extend(server(view));
     all
@@ -63,6 +65,39 @@ fn offered(view: &View<'_, '_>) -> Option<Seen> {
     };
     let resource = "offered load".to_owned();
     Some(Seen { kind: Binding::Offered, resource, share: Some(reached / offered), text, claim: Some(claim) })
+}
+
+/// An open loop that is answered as fast as it is offered, but not well: failures that are no sign of too much load.
+fn failing(view: &View<'_, '_>) -> Option<Seen> {
+    let load = view.load;
+    let (offered, reached) = (load.offered().filter(|_| !load.is_closed())?, load.throughput()?);
+    let kinds = load.sums_by(&load::FAILED, "kind");
+    let own =
+        |kind: &str| Failure::ALL.into_iter().find(|one| one.name() == kind).is_some_and(Failure::is_own);
+    let (mut failed, due) =
+        (kinds.iter().filter(|(kind, _)| own(kind)).collect::<Vec<_>>(), load.requests()?);
+    failed.sort_by(|a, b| b.1.total_cmp(a.1));
+    let share = failed.iter().map(|(_, count)| *count).sum::<f64>() / due;
+    if share <= 1.0 - WELL || reached + share * offered < HELD * offered {
+        return None;
+    }
+    let kinds: Vec<String> =
+        failed.iter().map(|(kind, count)| format!("{} {kind}", format::fixed(**count, 0))).collect();
+    let text = format!(
+        "answers {} % of what is offered ({}), {} % fail",
+        format::fixed(100.0 * (1.0 - share), 1),
+        rate(offered),
+        format::fixed(100.0 * share, 1)
+    );
+    let claim = Claim {
+        rank: Rank::Asked,
+        sentence: format!("{text}: {}", kinds.join(", ")),
+        evidence: vec![format!("{} of {} offered were answered well", rate(reached), rate(offered))],
+        counter: Vec::new(),
+        advice: vec!["see why it fails them: its error log, a limit, a backend".to_owned()],
+    };
+    let resource = "failures".to_owned();
+    Some(Seen { kind: Binding::Failures, resource, share: Some(share), text, claim: Some(claim) })
 }
 
 /// How many times the CPU time of a request its answer took, where both are known.

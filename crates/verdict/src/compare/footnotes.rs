@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use model::data::RunData;
 use model::doc::{Noise, RowDoc};
 use model::fact::CONFIG_CLASS;
-use model::{Better, Fact, Samples};
+use model::{Better, Fact, Samples, Scope, card};
 
+use super::matching::RowKey;
 use super::prepared::Prepared;
 use super::side::CompareOptions;
 use super::value;
@@ -39,6 +40,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
         {
             notes.push(format!("{} against {}: no ratio per price: {why}", arm.side.name, base.side.name));
         }
+        notes.extend(nothing_bought(arm, base, options));
         notes.extend(definitions(arm, base));
         notes.extend(super::apart::sentences(arm, base));
     }
@@ -58,6 +60,26 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
             .and_then(|ours| unmeasured(ours, prepared, options)),
     );
     notes
+}
+
+/// Prices or watts of both sides without a figure of the whole machine that they would buy.
+fn nothing_bought(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Option<String> {
+    let (one, other) = (arm.side, base.side);
+    let known = one.price.is_some() && other.price.is_some() || one.watts.is_some() && other.watts.is_some();
+    let is_whole = |key: &RowKey| {
+        let card = card::find(options.cards, &key.instrument);
+        card.and_then(|card| card.scope(&key.metric, &key.params)) == Some(Scope::WholeMachine)
+    };
+    let has = |side: &Prepared<'_>| {
+        side.rows.keys().any(is_whole)
+            || side.side.published.iter().map(RowKey::published).any(|key| is_whole(&key))
+    };
+    (known && !(has(arm) && has(base))).then(|| {
+        format!(
+            "{} against {}: no ratio per price or watt: no figure is of the whole machine (threads=all)",
+            one.name, other.name
+        )
+    })
 }
 
 /// `not measured on mini-1: crc32c (5 figures), mac (2): boxscore run crc32c mac`: what others published and the first
@@ -115,8 +137,11 @@ fn within(side: &Prepared<'_>) -> Vec<String> {
             notes.push(format!("{name}: pooled runs differ in: {}", joined(&keys)));
         }
     }
+    if side.is_one_for_all {
+        notes.push(format!("{name} has one CPU: its figures of one thread stand for the whole machine"));
+    }
     if !side.ambiguous.is_empty() {
-        let titles: Vec<String> = side.ambiguous.iter().map(super::matching::RowKey::title).collect();
+        let titles: Vec<String> = side.ambiguous.iter().map(RowKey::title).collect();
         notes.push(format!("{name}: left out, since two series of one run match: {}", format::list(&titles)));
     }
     notes

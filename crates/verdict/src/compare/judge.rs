@@ -6,19 +6,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::doc::{Noise, RowDoc};
-use model::why::{Disturbance, Reason, Why, Withheld};
+use model::why::{Reason, Why, Withheld};
 use model::{Better, Finding, Samples};
 use stats::{Basis, Between, Held, Interval, Margin, Paired, Verdict};
 
 use super::bound::Bound;
 use super::candidates::{Candidate, candidates, variants};
 use super::clock::{self, Moved};
+use super::failed;
 use super::judged::{Found, Judged, margin, paired_by_block};
 use super::matching::{Match, RowKey};
 use super::prepared::{Entry, Prepared, SideRow, SideValue};
 use super::served::{self, Served};
 use super::side::CompareOptions;
 use super::step::{self, Raised};
+use super::weigh::{self, Weight};
 use super::{value, why};
 use crate::noise;
 
@@ -38,8 +40,7 @@ impl Pairs {
         let rows = family(&sides, &variants(prepared), options);
         let (mut judged, mut unlike) = (BTreeMap::new(), Vec::new());
         for ((arm, base), mut rows) in places.into_iter().zip(rows) {
-            let side = |index: usize| (&prepared[index], served[index].as_ref());
-            let said = served::judge(&mut rows, side(arm), side(base), options);
+            let said = served::judge(&mut rows, served[arm].as_ref(), served[base].as_ref(), options);
             unlike.extend(said.into_iter().filter(|_| base == 0));
             // Only after Holm's correction, so that asking for one row makes no win of it.
             rows.retain(|judged| options.wants(&judged.key.instrument, &judged.key.metric));
@@ -85,8 +86,11 @@ pub fn family<'a>(
         drafts.iter().filter(counts).count()
     };
     let sizes = [size(false), size(true)];
-    let found: Vec<Found> =
-        drafts.iter().map(|draft| draft.found(sizes[usize::from(draft.row.headline)], options)).collect();
+    let learnt: Vec<_> = (0..pairs.len()).map(|place| learn(&drafts, place, options)).collect();
+    let found: Vec<Found> = drafts
+        .iter()
+        .map(|draft| draft.found(sizes[usize::from(draft.row.headline)], learnt[draft.place], options))
+        .collect();
     let p: Vec<Option<f64>> = found.iter().map(p_of).collect();
     let holm = |headline: bool| {
         let of_family =
@@ -103,9 +107,28 @@ pub fn family<'a>(
     judged
 }
 
+/// The noise between runs as the figures of a pair of sides show it together, where they are judged run against run.
+fn learn(drafts: &[Drafted<'_, '_, '_>], place: usize, options: &CompareOptions) -> Option<stats::Learnt> {
+    let seen = |draft: &Drafted<'_, '_, '_>| {
+        let (SideValue::Measured(of_arm), SideValue::Measured(of_base)) = (&draft.row.arm, &draft.row.base)
+        else {
+            return None;
+        };
+        let (arm, base, key) = (draft.arm, draft.base, &draft.row.key);
+        if key.samples(options.cards) == Samples::Periods || paired_by_block(arm, base) {
+            return None;
+        }
+        let context = Context { arm, base, key, paired: false, family: 1, learnt: None, options };
+        let runs = gather(&context, &of_arm.speaking().ok()?, &of_base.speaking().ok()?).ok()?;
+        stats::Seen::new(&[&runs.arm, &runs.base], &runs.lists(), runs.floor).ok()
+    };
+    let of_pair = drafts.iter().filter(|draft| draft.place == place);
+    stats::learn(&of_pair.filter_map(seen).collect::<Vec<_>>())
+}
+
 impl Drafted<'_, '_, '_> {
     /// The comparison before any correction, in a family of this many rows.
-    fn found(&self, family: usize, options: &CompareOptions) -> Found {
+    fn found(&self, family: usize, learnt: Option<stats::Learnt>, options: &CompareOptions) -> Found {
         let (arm, base, key) = (self.arm, self.base, &self.row.key);
         match (&self.row.arm, &self.row.base) {
             (SideValue::Measured(_), SideValue::Measured(_))
@@ -115,7 +138,7 @@ impl Drafted<'_, '_, '_> {
             }
             (SideValue::Measured(a), SideValue::Measured(b)) => {
                 let paired = paired_by_block(arm, base);
-                measured(&Context { arm, base, key, paired, family, options }, a, b)
+                measured(&Context { arm, base, key, paired, family, learnt, options }, a, b)
             }
             (SideValue::Point(point), other) | (other, SideValue::Point(point)) => beside(point, other),
         }
@@ -151,12 +174,13 @@ fn one_machine(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
 /// Causes other than the compared machines or arms that may explain a difference.
 #[derive(Default)]
 struct Surroundings {
-    met: Vec<Disturbance>,
+    met: Weight,
     bound: Option<Bound>,
     moved: Option<Moved>,
 }
 
-/// Environmental doubts of both sides. Empty for interleaved arms on one machine that share them: there they cancel.
+/// Environmental doubts of both sides. Interleaved arms on one machine share them as far as both met them: there they
+/// cancel, and so does the clock.
 fn surroundings(
     arm: &SideValue<'_, '_>,
     base: &SideValue<'_, '_>,
@@ -166,15 +190,13 @@ fn surroundings(
     let (SideValue::Measured(arm), SideValue::Measured(base)) = (arm, base) else {
         return Surroundings::default();
     };
-    let either = || if arm.met().is_empty() { base.met().to_vec() } else { arm.met().to_vec() };
+    let shared = matches!(found, Found::Paired(_)) && one_machine;
     match found {
-        Found::Paired(_) if one_machine && arm.met() == base.met() => Surroundings::default(),
-        Found::Paired(_) if one_machine => Surroundings { met: either(), ..Surroundings::default() },
         Found::Runs(_) | Found::Paired(_) => {
-            let moved = clock::moved(arm, base, one_machine);
-            Surroundings { met: either(), moved, ..Surroundings::default() }
+            let moved = if shared { None } else { clock::moved(arm, base, one_machine) };
+            Surroundings { met: weigh::between(arm, base, shared), moved, ..Surroundings::default() }
         }
-        Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => Surroundings::default(),
+        Found::Apart(_) | Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => Surroundings::default(),
     }
 }
 
@@ -184,6 +206,8 @@ struct Context<'c, 'a> {
     key: &'c RowKey,
     paired: bool,
     family: usize,
+    /// The noise between runs as the pair's figures together show it.
+    learnt: Option<stats::Learnt>,
     options: &'c CompareOptions,
 }
 
@@ -196,6 +220,12 @@ fn measured(context: &Context<'_, '_>, arm: &SideRow<'_>, base: &SideRow<'_>) ->
         (Err(text), _) => return refused(context.arm, text),
         (_, Err(text)) => return refused(context.base, text),
     };
+    let speaking = (context.arm.side.name.as_str(), of_arm.as_slice());
+    let of_failed =
+        failed::found(context.key, speaking, (context.base.side.name.as_str(), &of_base), context.options);
+    if let Some(found) = of_failed {
+        return found;
+    }
     let found = if context.paired {
         by_block(&of_arm, &of_base, context.family).map(Found::Paired)
     } else {
@@ -204,15 +234,35 @@ fn measured(context: &Context<'_, '_>, arm: &SideRow<'_>, base: &SideRow<'_>) ->
     found.unwrap_or_else(|unfit| Found::Nothing(why::no_interval(None, &unfit)))
 }
 
+/// By sitting where there are enough of them: blocks of one sitting share what its preparation drew.
 fn by_block(arm: &[&Entry<'_>], base: &[&Entry<'_>], family: usize) -> Result<Paired, stats::Unfit> {
+    let quantile = |entries: &[&Entry<'_>]| entries.iter().find_map(|entry| entry.quantile.clone());
+    if let Some((of_arm, of_base)) = quantile(arm).zip(quantile(base)) {
+        return of_arm.paired(&of_base);
+    }
+    let of_sitting = |entries: &[&Entry<'_>], sitting: u32| -> Vec<(u64, f64)> {
+        points(entries).filter(|(at, _)| *at == sitting).map(|(_, block)| block).collect()
+    };
+    let sittings: BTreeSet<u32> = points(arm).map(|(sitting, _)| sitting).collect();
+    if sittings.len() >= stats::MIN_SITTINGS {
+        let pairs = sittings.iter().map(|s| stats::pair_blocks(&of_sitting(arm, *s), &of_sitting(base, *s)));
+        // A sitting that an arm lost has no pair.
+        let d: Vec<Vec<f64>> = pairs.filter_map(Result::ok).collect();
+        return stats::paired_sittings(&d.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    }
     stats::paired(&stats::pair_blocks(&blocks(arm), &blocks(base))?, family)
+}
+
+/// The measured values with their sittings and blocks.
+fn points(entries: &[&Entry<'_>]) -> impl Iterator<Item = (u32, (u64, f64))> {
+    let points = entries.iter().flat_map(|entry| &entry.series.points);
+    let measured = points.filter(|point| point.phase == model::Phase::Measured);
+    measured.filter_map(|point| Some((point.sitting, (u64::from(point.block), point.number()?))))
 }
 
 /// The measured values with their blocks.
 pub fn blocks(entries: &[&Entry<'_>]) -> Vec<(u64, f64)> {
-    let points = entries.iter().flat_map(|entry| &entry.series.points);
-    let measured = points.filter(|point| point.phase == model::Phase::Measured);
-    measured.filter_map(|point| Some((u64::from(point.block), point.number()?))).collect()
+    points(entries).map(|(_, block)| block).collect()
 }
 
 /// Two rows run against run, even where they share blocks: what changes from run to run is in the interval.
@@ -223,15 +273,29 @@ pub fn run_against_run(
     options: &CompareOptions,
 ) -> Option<Between> {
     let (of_arm, of_base) = (arm.1.speaking().ok()?, base.1.speaking().ok()?);
-    let context = Context { arm: arm.0, base: base.0, key, paired: false, family: 1, options };
+    let context = Context { arm: arm.0, base: base.0, key, paired: false, family: 1, learnt: None, options };
     by_run(&context, &of_arm, &of_base).ok()
 }
 
-fn by_run(
+/// The runs of a row, and earlier ones.
+struct Gathered {
+    arm: Vec<stats::Run>,
+    base: Vec<stats::Run>,
+    history: Vec<Vec<stats::Run>>,
+    floor: f64,
+}
+
+impl Gathered {
+    fn lists(&self) -> Vec<&[stats::Run]> {
+        self.history.iter().map(Vec::as_slice).collect()
+    }
+}
+
+fn gather(
     context: &Context<'_, '_>,
     arm: &[&Entry<'_>],
     base: &[&Entry<'_>],
-) -> Result<Between, stats::Unfit> {
+) -> Result<Gathered, stats::Unfit> {
     let worth = |entries: &[&Entry<'_>]| -> Vec<stats::Run> {
         entries.iter().filter_map(|entry| entry.worth).collect()
     };
@@ -243,9 +307,19 @@ fn by_run(
     if !same_group(context.arm, context.base) {
         history.push(earlier(context, context.base, base));
     }
-    let lists: Vec<&[stats::Run]> = history.iter().map(Vec::as_slice).collect();
-    let floor = noise::assumed_floor(context.options.cards, &context.key.instrument);
-    stats::between(&of_arm, &of_base, &lists, floor)
+    let hosts = [arm, base].into_iter().flatten().map(|entry| noise::host(entry.run));
+    let host = hosts.max().unwrap_or(model::Host::Unknown);
+    let floor = noise::assumed_floor(context.options.cards, &context.key.instrument, host);
+    Ok(Gathered { arm: of_arm, base: of_base, history, floor })
+}
+
+fn by_run(
+    context: &Context<'_, '_>,
+    arm: &[&Entry<'_>],
+    base: &[&Entry<'_>],
+) -> Result<Between, stats::Unfit> {
+    let runs = gather(context, arm, base)?;
+    stats::between(&runs.arm, &runs.base, &runs.lists(), runs.floor, context.learnt)
 }
 
 /// Both sides draw on the same earlier runs, which then count once.
@@ -265,7 +339,7 @@ fn earlier(context: &Context<'_, '_>, side: &Prepared<'_>, hand: &[&Entry<'_>]) 
     };
     let Some(entry) = hand.first() else { return Vec::new() };
     let before = side.side.earlier.iter().copied().filter(|run| !judged(run));
-    let mut all = noise::history(&entry.series.key, before);
+    let mut all = noise::history(&entry.series.key, before, context.options.cards);
     if let ([only], false) = (hand, all.is_empty()) {
         all.extend(only.worth);
     }
@@ -286,6 +360,7 @@ fn p_of(found: &Found) -> Option<f64> {
     match found {
         Found::Paired(paired) => Some(paired.p),
         Found::Runs(between) => Some(between.p),
+        Found::Apart(apart) => apart.p,
         Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => None,
     }
 }
@@ -318,7 +393,7 @@ fn conclude(
             (Some(between.estimate.exp()), Some(between.interval), Some(between.effect()))
         }
         Found::Point(_) | Found::Nothing(_) => (plain(), None, None),
-        Found::Refused(_) => (None, None, None),
+        Found::Refused(_) | Found::Apart(_) => (None, None, None),
     };
     let (floor, noise) = floor(found);
     let doubts = [&of_arm, &of_base].into_iter().find_map(|said| match said {
@@ -351,7 +426,9 @@ fn conclude(
             Some(withheld) => Why::from(Reason::Withheld(withheld)),
             None => {
                 let margin = (corrected.margin, corrected.raised.as_ref());
-                why::reasons(found, verdict, margin, corrected.family, doubts)
+                let mut why = why::reasons(found, verdict, margin, corrected.family, doubts);
+                why.reasons.extend(widened(&around.met, verdict));
+                why
             }
         },
         point: [&of_arm, &of_base].into_iter().any(|said| matches!(said, SideValue::Point(_))),
@@ -362,8 +439,8 @@ fn conclude(
 }
 
 /// The verdict, and what about the surroundings withholds a clearer one: a lower bound, unless the difference would
-/// only be larger without it; what went on besides, however clear the interval; or a clock that moved so far that the
-/// verdict would not stand without it.
+/// only be larger without it; what went on besides and has no bound; or what has one, or a clock that moved, where the
+/// verdict would not stand with an interval that is wider by as much.
 fn judge(
     found: &Found,
     corrected: &Corrected,
@@ -376,13 +453,19 @@ fn judge(
     if let Some(bound) = around.bound.as_ref().filter(|bound| judged && !bound.understates(&plain)) {
         return (withheld, Some(Withheld::LowerBound { sides: bound.sides.clone() }));
     }
-    if !around.met.is_empty() {
-        return (withheld, Some(Withheld::Disturbed { by_what: around.met.clone() }));
+    let unbounded = around.met.unbounded();
+    if !unbounded.is_empty() {
+        return (withheld, Some(Withheld::Disturbed { by_what: unbounded }));
     }
+    if matches!(plain, Verdict::CannotTell(_)) {
+        return (plain, None);
+    }
+    let stands = |wider: f64| plain == judge_by(found, corrected, better, wider);
+    let met = around.met.wider;
     match &around.moved {
-        Some(_) if matches!(plain, Verdict::CannotTell(_)) => (plain, None),
-        Some(moved) if plain != judge_by(found, corrected, better, moved.share) => {
-            (withheld, Some(moved.withheld.clone()))
+        Some(moved) if !stands(moved.share) => (withheld, Some(moved.withheld.clone())),
+        moved if !stands(met + moved.as_ref().map_or(0.0, |moved| moved.share)) => {
+            (withheld, Some(Withheld::Disturbed { by_what: around.met.by_what.clone() }))
         }
         _ => (plain, None),
     }
@@ -397,9 +480,17 @@ fn judge_by(found: &Found, corrected: &Corrected, better: Better, wider: f64) ->
         Found::Point(_) => (None, Basis::Point),
         Found::Refused(_) => (None, Basis::Invalid),
         Found::Nothing(_) => return Verdict::CannotTell(Held::Interval),
+        Found::Apart(apart) => return apart.after(corrected.p_holm),
     };
     let interval = interval.map(|i| Interval { low: i.low - wider, high: i.high + wider, ..i });
     stats::verdict(interval, corrected.p_holm, corrected.margin, way, basis)
+}
+
+/// The reason that tells by how much the interval was widened, where the verdict stands nevertheless.
+fn widened(met: &Weight, verdict: Verdict) -> Option<Reason> {
+    let stands = matches!(verdict, Verdict::Better | Verdict::Worse | Verdict::Tie);
+    let reason = || Reason::Widened { widened: met.wider.exp_m1(), by_what: met.by_what.clone() };
+    (stands && met.wider > 0.0).then(reason)
 }
 
 /// The difference that noise alone makes: between runs, or between equal arms of one study of this many blocks.
@@ -410,7 +501,7 @@ fn floor(found: &Found) -> (Option<f64>, Option<Noise>) {
             let half = paired.interval.map(|i| ((i.high - i.low) / 2.0).exp_m1());
             (half, half.map(|_| Noise::Measured))
         }
-        Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => (None, None),
+        Found::Apart(_) | Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => (None, None),
     }
 }
 

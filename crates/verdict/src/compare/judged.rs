@@ -20,15 +20,40 @@ pub struct Judged {
 pub enum Found {
     Paired(Paired),
     Runs(Between),
+    Apart(Apart),
     Point(Reason),
     Refused(Reason),
     Nothing(Reason),
 }
 
-/// Both sides are single runs of one interleaved study.
+/// A row that no ratio tells apart.
+pub struct Apart {
+    /// Before any correction.
+    pub verdict: Verdict,
+    /// `None` where there is nothing to test.
+    pub p: Option<f64>,
+    pub reason: Option<Reason>,
+}
+
+impl Apart {
+    /// The verdict, given p after Holm's correction.
+    pub fn after(&self, p_holm: Option<f64>) -> Verdict {
+        let is_certain = p_holm.is_some_and(|p| p <= stats::ALPHA);
+        match self.verdict {
+            Verdict::Better | Verdict::Worse if !is_certain => Verdict::CannotTell(stats::Held::FamilySize),
+            verdict => verdict,
+        }
+    }
+}
+
+/// Both sides are arms of one interleaved study on one machine. Two machines of a study are judged run against run:
+/// each has slow noise of its own, which blocks do not share.
 pub fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
     match (arm.side.runs.as_slice(), base.side.runs.as_slice()) {
-        ([a], [b]) => !a.head.study.is_empty() && a.head.study == b.head.study,
+        ([a], [b]) => {
+            let (a, b) = (&a.head, &b.head);
+            !a.study.is_empty() && a.study == b.study && a.machine_id == b.machine_id
+        }
         _ => false,
     }
 }

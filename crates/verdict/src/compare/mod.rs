@@ -11,6 +11,7 @@ mod candidates;
 mod clock;
 mod doubt;
 mod doubts;
+mod failed;
 mod footnotes;
 mod judge;
 mod judged;
@@ -24,6 +25,7 @@ mod shared;
 mod side;
 mod step;
 pub(crate) mod value;
+mod weigh;
 pub(crate) mod why;
 
 use model::card;
@@ -64,7 +66,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         // A published machine has points, which have no part in an index.
         index: arms
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
-            .map(|arm| ranking::index(&pairs, &prepared, arm, options.cards))
+            .flat_map(|arm| ranking::indexes(&pairs, &prepared, arm, options))
             .collect(),
         findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
         footnotes,

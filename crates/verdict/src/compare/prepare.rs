@@ -1,18 +1,19 @@
 //! One side made ready: its rows by key, each with the runs that may speak for it.
 //!
 //! Only the newest twenty runs of a side count. A run in which a figure was refused does not speak for that figure
-//! unless all were; then the row is refused.
+//! unless all were; then the row is refused. On a machine of one CPU the figure of one thread is also that of all.
 
 use std::collections::BTreeSet;
 
-use model::Better;
 use model::data::{RunData, Series};
+use model::{Better, Scope, card, scope};
 use stats::between::HISTORY_MAX;
 
 use super::matching::{RowKey, arm_name};
 use super::prepared::{Entry, Prepared, SideRow};
 use super::side::{CompareOptions, Side};
 use super::{doubts, step};
+use crate::quantiles::Quantile;
 use crate::rules;
 use crate::ruling::{Ruling, validity_of};
 use crate::run_index::{FigureRow, RunContext, RunIndex};
@@ -30,7 +31,31 @@ pub fn prepare<'a>(side: &'a Side<'a>, dropped: &BTreeSet<String>, options: &Com
     prepared.order.retain(|key| !ambiguous.contains(key));
     prepared.rows.retain(|key, _| !ambiguous.contains(key));
     prepared.ambiguous = ambiguous;
+    stand_for_all(&mut prepared, options);
     prepared
+}
+
+/// On a machine of one CPU one thread is the whole machine: where all CPUs were not measured besides, the figure of one
+/// thread stands for them.
+fn stand_for_all(prepared: &mut Prepared<'_>, options: &CompareOptions) {
+    let is_single = |entry: &Entry<'_>| crate::facts::number(&entry.run.facts, "cpu.threads") == Some(1.0);
+    let whole = |key: &RowKey| {
+        let mut twin = key.clone();
+        (twin.params.get(scope::THREADS)? == scope::ONE)
+            .then(|| twin.params.set(scope::THREADS, scope::ALL))?;
+        let card = card::find(options.cards, &key.instrument)?;
+        (card.scope(&twin.metric, &twin.params) == Some(Scope::WholeMachine)).then_some(twin)
+    };
+    for key in prepared.order.clone() {
+        let Some(twin) = whole(&key).filter(|twin| !prepared.rows.contains_key(twin)) else { continue };
+        let Some(row) = prepared.rows.get(&key) else { continue };
+        if row.entries.iter().all(is_single) {
+            let row = row.clone();
+            prepared.rows.insert(twin.clone(), row);
+            prepared.order.push(twin);
+            prepared.is_one_for_all = true;
+        }
+    }
 }
 
 fn add_run<'a>(
@@ -78,9 +103,10 @@ pub fn entry<'a>(
 ) -> Option<Entry<'a>> {
     let series = run.series.get(row.index)?;
     let (validity, reasons) = validity_of(rulings, row.index);
-    let met = rules::environment::disturbances(rulings, row.index);
+    let met = rules::environment::disturbances(rulings, index, row);
     let is_bound = rules::generator_bound::doubts(rulings, row.index);
-    let worth = crate::noise::run_of(series);
+    let quantile = Quantile::of_series(run, series, index.context.cards);
+    let worth = crate::noise::run_of(series, quantile.as_ref());
     let clock = rules::clock::of_takes(index, row);
-    Some(Entry { run, series, validity, reasons, met, is_bound, clock, worth })
+    Some(Entry { run, series, validity, reasons, met, is_bound, clock, quantile, worth })
 }

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{RunData, Series};
-use model::why::Disturbance;
+use model::why::Weighed;
 use model::{Better, Validity};
 use stats::Run;
 
 use super::doubt::Doubt;
 use super::matching::{Match, RowKey, published_for};
 use super::side::{CompareOptions, Side};
+use crate::quantiles::Quantile;
 use crate::rules::clock::TakeClock;
 
 /// One series of one run of a side.
@@ -20,13 +21,25 @@ pub struct Entry<'a> {
     pub validity: Validity,
     pub reasons: Vec<String>,
     /// Disturbances during the run that make it doubtful.
-    pub met: Vec<Disturbance>,
+    pub met: Vec<Weighed>,
     /// The load generator, not the server, set it.
     pub is_bound: bool,
     /// The clock of its takes.
     pub clock: Option<TakeClock>,
+    /// Of a percentile: the times that it is of.
+    pub quantile: Option<Quantile>,
     /// Location and spread of the run's takes; `None` without usable takes.
     pub worth: Option<Run>,
+}
+
+impl Entry<'_> {
+    /// The median of the takes, or the quantile of all their events.
+    fn value(&self) -> Option<f64> {
+        match &self.quantile {
+            Some(quantile) => quantile.value(),
+            None => stats::median(&self.series.measured()),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -49,6 +62,8 @@ pub struct Prepared<'a> {
     pub ambiguous: BTreeSet<RowKey>,
     /// The coarsest step of the clock that a run found, in seconds.
     pub step: Option<f64>,
+    /// Figures of one thread stand for the whole machine, which has one CPU.
+    pub is_one_for_all: bool,
 }
 
 impl<'a> Prepared<'a> {
@@ -61,6 +76,7 @@ impl<'a> Prepared<'a> {
             doubts: Vec::new(),
             ambiguous: BTreeSet::new(),
             step: None,
+            is_one_for_all: false,
         }
     }
 
@@ -118,29 +134,17 @@ impl<'a> SideRow<'a> {
         self.entries.iter().any(|entry| entry.validity != Validity::Invalid && entry.is_bound)
     }
 
-    /// Disturbances during at least half of the entries that speak. During fewer, they are part of the spread
-    /// between runs.
-    pub fn met(&self) -> &[Disturbance] {
-        let speaking = || self.entries.iter().filter(|entry| entry.validity != Validity::Invalid);
-        let disturbed = || speaking().filter(|entry| !entry.met.is_empty());
-        match disturbed().next() {
-            Some(first) if disturbed().count() * 2 >= speaking().count() => &first.met,
-            _ => &[],
-        }
-    }
-
     /// The location of the side: the median of one run, the geometric mean of several runs' medians.
     pub fn value(&self) -> Option<f64> {
         let usable: Vec<f64> = match self.speaking() {
-            Ok(good) => good.iter().filter_map(|entry| stats::median(&entry.series.measured())).collect(),
-            Err(_) => {
-                self.entries.iter().filter_map(|entry| stats::median(&entry.series.measured())).collect()
-            }
+            Ok(good) => good.iter().filter_map(|entry| entry.value()).collect(),
+            Err(_) => self.entries.iter().filter_map(Entry::value).collect(),
         };
         match usable.as_slice() {
             [] => None,
             [only] => Some(*only),
-            several => stats::geometric_mean(several),
+            several if several.contains(&0.0) => stats::median(several),
+            several => stats::geometric_mean(several).or_else(|| stats::median(several)),
         }
     }
 }

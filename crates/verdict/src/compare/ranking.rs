@@ -1,19 +1,21 @@
-//! Ranks of the sides row by row, and the index of each arm against the base.
+//! Ranks of the sides row by row, and the indexes of each arm against the base.
 //!
-//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. The
-//! index takes every headline row of the base; a missing one makes it missing. Published points have neither interval
-//! nor part in it.
+//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. An
+//! index takes every headline row of the base of one scope (whole machine, one thread); a missing one makes it missing.
+//! Where all of its rows are open, an index off 1 would say more than they do, and is missing too. Published points
+//! have neither interval nor part in it.
 
 use std::collections::BTreeSet;
 
 use model::doc::{IndexDoc, RankDoc, TieDoc};
-use model::{Better, Cards, Samples};
+use model::{Better, Cards, Scope, card};
 use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Rank, Verdict};
 
 use super::judge::Pairs;
 use super::judged::Judged;
 use super::matching::RowKey;
 use super::prepared::Prepared;
+use super::side::CompareOptions;
 use model::format;
 
 /// Ranks figure by figure, the best side first, and which neighbours cannot be told apart.
@@ -87,20 +89,45 @@ fn matrix(pairs: &Pairs, sides: &[usize], key: &RowKey) -> Matrix {
     })
 }
 
-pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize, cards: Cards) -> IndexDoc {
-    let base = &prepared[0];
+/// The indexes of an arm against the base: that of the whole machines first, then that of one thread. One for which the
+/// base has no figure is left out.
+pub fn indexes(
+    pairs: &Pairs,
+    prepared: &[Prepared<'_>],
+    arm: usize,
+    options: &CompareOptions,
+) -> Vec<IndexDoc> {
+    let of_scope = |scope: Scope| {
+        let base = &prepared[0];
+        let is_wanted = |key: &&RowKey| {
+            base.rows.get(key).is_some_and(|row| row.headline)
+                && options.wants(&key.instrument, &key.metric)
+                && scope_of(key, options.cards) == Some(scope)
+        };
+        let wanted: Vec<&RowKey> = base.order.iter().filter(is_wanted).collect();
+        (!wanted.is_empty()).then(|| index(pairs, prepared, arm, (scope, &wanted)))
+    };
+    Scope::ALL.into_iter().filter_map(of_scope).collect()
+}
+
+fn scope_of(key: &RowKey, cards: Cards) -> Option<Scope> {
+    card::find(cards, &key.instrument)?.scope(&key.metric, &key.params)
+}
+
+fn index(
+    pairs: &Pairs,
+    prepared: &[Prepared<'_>],
+    arm: usize,
+    (scope, wanted): (Scope, &[&RowKey]),
+) -> IndexDoc {
     let judged = pairs.rows(arm, 0);
-    // Of periods what was judged counts, which is not what was measured.
-    let of_periods = |key: &&RowKey| key.samples(cards) == Samples::Periods;
-    let heads = judged.iter().filter(|judged| judged.row.headline);
-    let served = heads.map(|judged| &judged.key).filter(of_periods);
-    let measured = base.order.iter().filter(|key| base.rows.get(key).is_some_and(|row| row.headline));
-    let wanted: Vec<&RowKey> = measured.filter(|key| !of_periods(key)).chain(served).collect();
-    let effect = |key: &RowKey| goodness(judged.iter().find(|judged| judged.key == *key)?);
-    let components: Vec<Option<Effect>> = wanted.iter().map(|key| effect(key)).collect();
+    let found: Vec<Option<&Judged>> =
+        wanted.iter().map(|key| judged.iter().find(|judged| judged.key == **key)).collect();
+    let components: Vec<Option<Effect>> = found.iter().map(|judged| goodness((*judged)?)).collect();
     let mut doc = IndexDoc {
+        scope,
         arm: prepared[arm].side.name.clone(),
-        reference: base.side.name.clone(),
+        reference: prepared[0].side.name.clone(),
         value: None,
         low: None,
         high: None,
@@ -110,13 +137,19 @@ pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize, cards: Cards)
     match stats::index(&components, Dependence::Shared) {
         Ok(index) => {
             let interval = index.effect.interval.exp();
+            let is_open = |judged: &&Judged| matches!(judged.verdict, Verdict::CannotTell(_));
+            let says = interval.low > 1.0 || interval.high < 1.0;
+            if says && found.iter().flatten().all(is_open) {
+                doc.why = Some("none of its figures could be told".to_owned());
+                return doc;
+            }
             (doc.value, doc.low, doc.high) = (Some(index.value()), Some(interval.low), Some(interval.high));
         }
-        Err(IndexError::Empty) => doc.why = Some("the base has no headline figures".to_owned()),
+        Err(IndexError::Empty) => doc.why = Some("the base has no such figures".to_owned()),
         Err(IndexError::Missing(which)) => {
             let known = which.iter().filter_map(|i| wanted.get(*i));
             let names: BTreeSet<String> = known.map(|key| key.instrument.clone()).collect();
-            let (missing, all) = (which.len(), format::count(wanted.len(), "headline figure"));
+            let (missing, all) = (which.len(), format::count(wanted.len(), "figure"));
             let names: Vec<String> = names.into_iter().collect();
             doc.why = Some(format!("{missing} of {all} missing, of {}", format::list(&names)));
         }

@@ -118,8 +118,8 @@ fn put_together(mut mine: CutSide, theirs: CutSide) -> Option<CutSide> {
 /// Says of rows of periods why they have no verdict, and adds those on what was served; what is unlike between the two.
 pub fn judge(
     rows: &mut Vec<Judged>,
-    (arm, of_arm): (&Prepared<'_>, Option<&Served>),
-    (base, of_base): (&Prepared<'_>, Option<&Served>),
+    of_arm: Option<&Served>,
+    of_base: Option<&Served>,
     options: &CompareOptions,
 ) -> Vec<Finding> {
     let both = of_arm.zip(of_base).filter(|(arm, base)| arm.definition == base.definition);
@@ -131,8 +131,7 @@ pub fn judge(
     let Some((of_arm, of_base)) = both else { return Vec::new() };
     let found = of_arm.found(of_base, margin(false, options));
     for concluded in found.rows {
-        let mut row = concluded.row;
-        super::value::price(&mut row, arm.side, base.side, options);
+        let row = concluded.row;
         let key = RowKey {
             instrument: row.instrument.clone(),
             metric: row.metric.clone(),

@@ -1,17 +1,23 @@
 //! Ratios per price and per watt of a judged row.
 //!
-//! Goodness is the ratio where higher is better and its inverse where lower is. Hourly and purchase prices are never
-//! mixed unless a life in hours turns the one into the other; currencies never are.
+//! Only figures of the whole machine have them. Goodness is the ratio where higher is better and its inverse where
+//! lower is. Hourly and purchase prices are never mixed unless a life in hours turns the one into the other; currencies
+//! never are.
 
-use model::Better;
 use model::data::Price;
 use model::doc::{RowDoc, VerdictWord};
+use model::{Better, Scope, card};
 use stats::Verdict;
 
 use super::side::{CompareOptions, Side};
 
-/// Fills in what a row is worth for its price and its power.
+/// Fills in what a row is worth for its price and its power, if it is of the whole machine: that is what a price buys.
 pub fn price(row: &mut RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions) {
+    let scope =
+        card::find(options.cards, &row.instrument).and_then(|card| card.scope(&row.metric, &row.params));
+    if scope != Some(Scope::WholeMachine) {
+        return;
+    }
     let goodness = row.ratio.map(|ratio| if row.better == Better::Lower { 1.0 / ratio } else { ratio });
     let per = |cost: Option<f64>| Some(goodness? / cost?).filter(|value| value.is_finite());
     row.per_price = per(price_ratio(arm, base, options.life_hours).ok());

@@ -20,6 +20,12 @@ pub fn reasons(
         (Found::Refused(reason) | Found::Point(reason) | Found::Nothing(reason), _) => {
             reasons.push(reason.clone());
         }
+        (Found::Apart(apart), _) => {
+            reasons.extend(apart.reason.clone());
+            if let Verdict::CannotTell(held) = verdict {
+                reasons.push(held_back(held, family));
+            }
+        }
         (_, Verdict::CannotTell(held)) => {
             reasons.push(held_back(held, family));
             reasons.extend(settled_by(found, held, margin, family));
@@ -67,7 +73,7 @@ fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Optio
             Some(runs) => needed(runs, Repeat::Runs),
             None => Reason::NearMargin,
         }),
-        (Found::Point(_) | Found::Refused(_) | Found::Nothing(_), _) => None,
+        (Found::Apart(_) | Found::Point(_) | Found::Refused(_) | Found::Nothing(_), _) => None,
     }
 }
 

@@ -61,6 +61,7 @@ fn kind(metric: &str) -> (Unit, Better) {
         | "silent-server-cores"
         | "in-flight"
         | "in-flight-by-little" => (Unit::Count, Better::Neither),
+        "error-rate" => (Unit::Ratio, Better::Lower),
         _ => (Unit::Ratio, Better::Neither),
     }
 }

@@ -4,7 +4,7 @@
 
 use model::doc::RowDoc;
 use model::names::Key;
-use model::{Better, Shown, Topic as About};
+use model::{Better, Scope, Shown, Topic as About};
 
 use crate::traffic;
 
@@ -97,12 +97,13 @@ fn subject(row: &RowDoc) -> String {
     }
 }
 
-/// A short name of a row, and on how many CPUs it was.
+/// A short name of a row, and on how many CPUs it was where its scope does not say that.
 pub fn name(row: &RowDoc) -> String {
     let key = Key { card: row.card, instrument: &row.instrument, metric: &row.metric, params: &row.params };
     let name = model::names::label(key);
     match row.params.get("threads") {
         None | Some("1") => name,
+        Some("all") if row.scope() == Some(Scope::WholeMachine) => name,
         Some("all") => format!("{name} on all CPUs"),
         Some(number) => format!("{name} on {number} CPUs"),
     }

@@ -1,8 +1,8 @@
 //! Background load: CPUs kept busy by other processes during the takes.
 //!
-//! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of a
-//! CPU, or over a twentieth where the figure itself needs every CPU. The server of a load is ours,
-//! and so are the interrupts during it, most of which are its packets'.
+//! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of the
+//! CPUs that the figure itself uses, or over a fiftieth where that needs every CPU. The server of a load is ours, and so
+//! are the interrupts during it, most of which are its packets'.
 
 use model::finding::Background;
 use model::metrics::load;
@@ -14,7 +14,7 @@ use crate::run_index::{FigureRow, RunIndex};
 /// The metric of `conditions`.
 const METRIC: &str = machine::BACKGROUND.name();
 const MOST: f64 = 0.25;
-const MOST_WHEN_FULL: f64 = 0.05;
+const MOST_WHEN_FULL: f64 = 0.02;
 
 /// True if other processes were busy during the takes of a row.
 pub fn found(index: &RunIndex<'_>, row: FigureRow<'_>) -> bool {
@@ -32,11 +32,11 @@ fn others(index: &RunIndex<'_>, row: FigureRow<'_>) -> Vec<f64> {
     row.takes().filter_map(of_others).collect()
 }
 
-/// The most that a row bears: less where it needs every CPU itself.
+/// The most CPUs that a row bears: less where it needs every CPU itself.
 fn most_of(index: &RunIndex<'_>, row: FigureRow<'_>, busy: f64) -> f64 {
     let full =
         matches!((row.threads(index), index.cpus()), (Some(threads), Some(cpus)) if threads + busy > cpus);
-    if full { MOST_WHEN_FULL } else { MOST }
+    row.cpus_in_use(index) * if full { MOST_WHEN_FULL } else { MOST }
 }
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
@@ -47,7 +47,8 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     for row in index.rows() {
         let Some(busy) = stats::median(&others(index, row)) else { continue };
         if busy > most_of(index, row, busy) {
-            bad.push(Ruling::about(row.subject(), Background::Busy { cpus: busy }, vec![row.index]));
+            let of = row.cpus_in_use(index);
+            bad.push(Ruling::about(row.subject(), Background::Busy { cpus: busy, of }, vec![row.index]));
         } else {
             most = most.max(busy);
             good.push(row.index);

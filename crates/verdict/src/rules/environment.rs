@@ -1,15 +1,22 @@
 //! Doubts about the surroundings of a measurement: what else went on, so that a difference may be no machine's.
 //!
-//! Such a doubt withholds the verdict of a comparison. Doubts about the takes themselves (drift, resemblance, number)
+//! Each gives the share by which it can have moved a figure, so that a comparison can be judged with an interval that is
+//! wider by as much (`compare/weigh.rs`); one without a bound withholds the verdict. Doubts about the takes themselves (drift, resemblance, number)
 //! do not: their effect is in the interval already. A moved clock is weighed by how far it moved (`compare/clock.rs`).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use model::Validity;
-use model::finding::{Counted, Counter, Recorded, Rule};
-use model::why::Disturbance;
+use model::finding::{Background, Counted, Counter, Recorded, Rule, Steal};
+use model::why::{Disturbance, Weighed};
 
 use crate::ruling::Ruling;
+use crate::run_index::{FigureRow, RunIndex};
+
+/// The longest that a page takes to come from a disk, s: a rotating one that has to seek.
+const PAGE: f64 = 0.01;
+/// Beyond this share a figure says too little of the machine for any bound.
+const MOST: f64 = 0.5;
 
 /// The disturbance of a finding, if its rule is about the surroundings of a run.
 const fn of_rule(rule: &Rule) -> Option<Disturbance> {
@@ -21,7 +28,6 @@ const fn of_rule(rule: &Rule) -> Option<Disturbance> {
         }
         Rule::Counted(Counted::Rose { counter: Counter::Swap, .. }) => Disturbance::Swap,
         Rule::Counted(Counted::Rose { counter: Counter::MajorFaults, .. }) => Disturbance::MajorFaults,
-        Rule::ClockStep(_) => Disturbance::ClockSet,
         Rule::Recorded(
             Recorded::PageCache { .. } | Recorded::SmallArray { .. } | Recorded::FewLines { .. },
         ) => Disturbance::Cache,
@@ -32,12 +38,30 @@ const fn of_rule(rule: &Rule) -> Option<Disturbance> {
     })
 }
 
-/// Everything in the surroundings that makes a series doubtful, in the order of the enum.
-pub fn disturbances(rulings: &[Ruling], series: usize) -> Vec<Disturbance> {
+/// The share by which it can have moved a row; `None` where that has no bound. The tail of a distribution has none: a
+/// hundredth of the time can be all of it.
+fn share(rule: &Rule, index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<f64> {
+    let share = match rule {
+        Rule::Background(Background::Busy { cpus, of }) => cpus / of,
+        Rule::Steal(Steal::Much { share }) => *share,
+        Rule::Counted(Counted::Rose { counter: Counter::ThermalThrottle, .. }) => {
+            1.0 - (-super::clock::of_takes(index, row)?.spread).exp()
+        }
+        Rule::Counted(Counted::Rose { events, .. }) => events * PAGE / row.seconds()?,
+        _ => return None,
+    };
+    (share < MOST && !model::metrics::is_tail(&row.series.key.metric)).then_some(share)
+}
+
+/// Everything in the surroundings that makes a row doubtful, in the order of the enum.
+pub fn disturbances(rulings: &[Ruling], index: &RunIndex<'_>, row: FigureRow<'_>) -> Vec<Weighed> {
     let is_doubt =
-        |ruling: &&Ruling| ruling.finding.state == Validity::Doubtful && ruling.reach.contains(&series);
-    let doubts = rulings.iter().filter(is_doubt);
-    let found: BTreeSet<Disturbance> =
-        doubts.filter_map(|ruling| of_rule(ruling.finding.rule.base())).collect();
-    found.into_iter().collect()
+        |ruling: &&Ruling| ruling.finding.state == Validity::Doubtful && ruling.reach.contains(&row.index);
+    let mut found: BTreeMap<Disturbance, Option<f64>> = BTreeMap::new();
+    for rule in rulings.iter().filter(is_doubt).map(|ruling| ruling.finding.rule.base()) {
+        if let Some(what) = of_rule(rule) {
+            found.insert(what, share(rule, index, row));
+        }
+    }
+    found.into_iter().map(|(what, share)| Weighed { what, share }).collect()
 }

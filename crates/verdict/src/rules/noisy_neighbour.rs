@@ -1,6 +1,8 @@
-//! Noisy neighbour: runs of this very machine differ by more than 10 % without any change of ours.
+//! Noisy neighbour: runs of this very machine differ, without any change of ours, by more than twice what is assumed where
+//! nothing was measured.
 //!
-//! Needs measured noise (nine runs or more); an assumed floor accuses nobody.
+//! Needs measured noise; an assumed floor accuses nobody, and who measures less than others assume is not accused either.
+//! The noise is in the intervals of comparisons already.
 
 use model::finding::NoisyNeighbour;
 use stats::NoiseKind;
@@ -9,7 +11,8 @@ use crate::noise;
 use crate::ruling::{Ruling, settle};
 use crate::run_index::RunIndex;
 
-const MOST: f64 = 0.1;
+/// Times the assumed floor.
+const MOST: f64 = 2.0;
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     if index.context.earlier.is_empty() {
@@ -17,10 +20,17 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for row in index.rows() {
-        let noise = noise::of_series(row.series, index.context.earlier, index.context.cards);
+        let noise = noise::of_series(
+            (row.series, index.quantile(row).as_ref()),
+            noise::host(index.run),
+            index.context.earlier,
+            index.context.cards,
+        );
         let Some(noise) = noise.filter(|noise| noise.kind == NoiseKind::Measured) else { continue };
         let floor = noise.aa_floor();
-        if floor > MOST {
+        let assumed =
+            noise::assumed_floor(index.context.cards, &row.series.key.instrument, noise::host(index.run));
+        if floor > MOST * assumed {
             let noisy = NoisyNeighbour::Noisy { floor, dof: noise.v };
             bad.push(Ruling::about(row.subject(), noisy, vec![row.index]));
         } else {

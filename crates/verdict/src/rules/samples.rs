@@ -20,7 +20,10 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
         }
         // No gap and no error is 0; a rate of 0 measured nothing.
         let nothing = row.series.better == Better::Higher;
-        let useless = |value: &&f64| !value.is_finite() || **value < 0.0 || (nothing && **value == 0.0);
+        // Less is better: over every number is a figure too.
+        let endless = |value: f64| value.is_infinite() && (nothing || value < 0.0);
+        let useless =
+            |value: &&f64| value.is_nan() || endless(**value) || **value < 0.0 || (nothing && **value == 0.0);
         let broken = takes.iter().filter(useless).count();
         let found = if broken > 0 {
             Samples::Broken { broken, takes: takes.len() }

@@ -4,4 +4,6 @@ mod families;
 mod planted;
 mod ratios;
 mod refusals;
+mod surroundings;
 mod verdicts;
+mod whole;

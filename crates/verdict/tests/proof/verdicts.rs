@@ -34,7 +34,8 @@ fn pooled(world: &World, runs: usize, factor: f64, rng: &mut Rng) -> CompareDoc 
         (0..runs).map(|i| run(&format!("{machine}{i}"), machine, world, factor, rng)).collect()
     };
     let (base, arm) = (make("a", 1.0, rng), make("b", factor, rng));
-    compare(&[side("a", base.iter().collect()), side("b", arm.iter().collect())], &CompareOptions::default())
+    let options = CompareOptions { cards: instruments::cards(), ..CompareOptions::default() };
+    compare(&[side("a", base.iter().collect()), side("b", arm.iter().collect())], &options)
 }
 
 #[test]
@@ -239,7 +240,7 @@ fn the_margin_comes_from_the_runs_that_speak() {
 
 #[test]
 fn one_run_each_says_what_it_lacks() {
-    let doc = pooled(&World::plain(3), 1, 1.08, &mut Rng::new(6));
+    let doc = pooled(&World::plain(3), 1, 1.09, &mut Rng::new(6));
     for row in &doc.rows {
         assert_eq!(row.verdict, VerdictWord::CannotTell);
         let needed = |reason: &Reason| matches!(reason, Reason::Needed(Needed { of: Repeat::Runs, .. }));

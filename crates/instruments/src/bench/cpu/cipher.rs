@@ -68,7 +68,11 @@ static CARD: Card = Card {
             set: "algorithm=aes-128-gcm;threads=1",
             headline: &[THROUGHPUT.info().name],
         },
-        Variant { tier: Tier::Quick, set: "algorithm=aes-128-gcm;threads=all", headline: &[] },
+        Variant {
+            tier: Tier::Quick,
+            set: "algorithm=aes-128-gcm;threads=all",
+            headline: &[THROUGHPUT.info().name],
+        },
         Variant { tier: Tier::Default, set: "algorithm=chacha20-poly1305|sha-256;threads=1", headline: &[] },
         Variant {
             tier: Tier::Full,

@@ -70,7 +70,7 @@ static CARD: Card = Card {
     metrics: &[COMPRESS.info(), DECOMPRESS.info(), RATIO.info()],
     variants: &[
         Variant { tier: Tier::Quick, set: "codec=zstd;threads=1", headline: &[COMPRESS.info().name] },
-        Variant { tier: Tier::Quick, set: "codec=zstd;threads=all", headline: &[] },
+        Variant { tier: Tier::Quick, set: "codec=zstd;threads=all", headline: &[COMPRESS.info().name] },
         Variant { tier: Tier::Default, set: "codec=lz4;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "codec=zstd|lz4;threads=sweep", headline: &[] },
     ],

@@ -59,6 +59,11 @@ static CARD: Card = Card {
             set: "impl=chain|fast|table;size=7|31|63|127|1KiB|4KiB|16KiB|64KiB|1MiB;threads=1",
             headline: &[THROUGHPUT.info().name],
         },
+        Variant {
+            tier: Tier::Full,
+            set: "impl=fast;size=1KiB;threads=all",
+            headline: &[THROUGHPUT.info().name],
+        },
         Variant { tier: Tier::Full, set: "impl=fast;size=1KiB;threads=sweep", headline: &[] },
     ],
     ..Card::DEFAULT

@@ -76,6 +76,11 @@ static CARD: Card = Card {
             set: "buckets=128MiB;load=0.5;threads=1",
             headline: &[LOOKUP.info().name, REPLACE.info().name],
         },
+        Variant {
+            tier: Tier::Full,
+            set: "buckets=128MiB;load=0.5;threads=all",
+            headline: &[LOOKUP_RATE.info().name, REPLACE_RATE.info().name],
+        },
         Variant { tier: Tier::Full, set: "buckets=1MiB;load=0.5;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "buckets=128MiB;load=0.5;threads=sweep", headline: &[] },
     ],

@@ -65,7 +65,11 @@ static CARD: Card = Card {
     metrics: &[RATE.info(), PART_RATE.info()],
     variants: &[
         Variant { tier: Tier::Quick, set: "kind=integer|floating;threads=1", headline: &[RATE.info().name] },
-        Variant { tier: Tier::Quick, set: "kind=integer|floating;threads=all", headline: &[] },
+        Variant {
+            tier: Tier::Quick,
+            set: "kind=integer|floating;threads=all",
+            headline: &[RATE.info().name],
+        },
         Variant { tier: Tier::Default, set: "kind=memory;threads=1|all", headline: &[] },
         Variant { tier: Tier::Full, set: "kind=integer|floating|memory;threads=sweep", headline: &[] },
     ],

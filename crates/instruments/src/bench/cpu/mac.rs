@@ -65,6 +65,11 @@ static CARD: Card = Card {
             set: "size=7|31|63|127|1KiB|64KiB|1MiB;digest=64|128;threads=1",
             headline: &[],
         },
+        Variant {
+            tier: Tier::Full,
+            set: "size=1KiB;digest=64;threads=all",
+            headline: &[THROUGHPUT.info().name],
+        },
         Variant { tier: Tier::Full, set: "size=1KiB;digest=64;threads=sweep", headline: &[] },
     ],
     ..Card::DEFAULT

@@ -47,6 +47,7 @@ static CARD: Card = Card {
     variants: &[
         Variant { tier: Tier::Full, set: "size=worst|best;threads=1", headline: &[THROUGHPUT.info().name] },
         Variant { tier: Tier::Full, set: "size=7|31|63|127|1KiB|64KiB|1MiB;threads=1", headline: &[] },
+        Variant { tier: Tier::Full, set: "size=1KiB;threads=all", headline: &[THROUGHPUT.info().name] },
         Variant { tier: Tier::Full, set: "size=1KiB;threads=sweep", headline: &[] },
     ],
     ..Card::DEFAULT

@@ -74,6 +74,7 @@ static CARD: Card = Card {
             set: "object=64;segments=20;segment=8MiB;threads=1",
             headline: &[TIME.info().name],
         },
+        Variant { tier: Tier::Full, set: "object=64;threads=all", headline: &[TIME.info().name] },
         Variant { tier: Tier::Full, set: "object=128|256|1KiB|8KiB;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "object=64;threads=sweep", headline: &[] },
     ],

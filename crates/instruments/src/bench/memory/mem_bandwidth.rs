@@ -86,7 +86,7 @@ static CARD: Card = Card {
     metrics: &[BANDWIDTH.info()],
     variants: &[
         Variant { tier: Tier::Quick, set: "op=read;threads=1", headline: &["bandwidth"] },
-        Variant { tier: Tier::Quick, set: "op=read;threads=all", headline: &[] },
+        Variant { tier: Tier::Quick, set: "op=read;threads=all", headline: &["bandwidth"] },
         Variant { tier: Tier::Default, set: "op=write|copy;threads=1|all", headline: &[] },
         Variant { tier: Tier::Default, set: "op=triad;counting=stream;threads=1|all", headline: &[] },
         Variant { tier: Tier::Full, set: "op=read|write|copy;threads=4", headline: &[] },

@@ -1,10 +1,9 @@
 //! The record of one generator thread: times in nanoseconds, counts, bytes, and requests in flight over time.
 //!
 //! Response time runs from the intended start, service time from the actual one (the first byte sent, or the start of
-//! connecting where the request needed a new connection), both to the last byte of the answer. A bad answer is in
-//! both, and so is a time limit that passed or a load that was cut, at its age; unsent requests are in response time
-//! alone. A request without an answer (refused, reset, closed) has neither: a quick refusal is no quick answer.
-//! Nothing is allocated after `new`, and recorders merge exactly.
+//! connecting where the request needed a new connection), both to the last byte of a good answer. A request without one
+//! (refused, reset, a bad answer, over the time limit, unsent) is slower than any: it is counted beyond every time, and
+//! its age is kept apart. Nothing is allocated after `new`, and recorders merge exactly.
 
 mod falling;
 
@@ -59,9 +58,10 @@ impl Counts {
         self.sum_ns
     }
 
-    /// The same counts as the histogram that is stored.
-    pub fn histogram(&self) -> Histogram {
+    /// The same counts as the histogram that is stored, with so many requests that are beyond every time.
+    pub fn histogram(&self, over: u64) -> Histogram {
         let mut histogram = Histogram::default();
+        histogram.record_over(over);
         let saturated = self.buckets.saturated();
         for bin in self.buckets.bins() {
             let over = if bin.high >= HIGHEST_NS { saturated } else { 0 };
@@ -155,13 +155,13 @@ pub struct Times {
 /// One thread's record of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorder {
-    /// Requests that were sent when they were due, as all of a closed loop are: one time is both.
+    /// Good answers to requests that were sent when they were due, as all of a closed loop are: one time is both.
     prompt: Counts,
-    /// The others.
+    /// The other good answers.
     response: Counts,
     service: Counts,
-    /// From the actual start to the failure, of the requests without an answer, which are in no other time.
-    unanswered: Counts,
+    /// From the actual start to the failure, of the requests that were begun and failed.
+    pub bad: Counts,
     /// Ages of all failed requests, from the intended start.
     pub failed: Counts,
     /// How late the generator was: from when a request could be sent (due, and a connection free) until it was.
@@ -234,11 +234,7 @@ impl Recorder {
             self.stalls.answer(times.ended_ns, self.in_flight.now);
         }
         self.end(times.ended_ns);
-        if kind.is_no_answer() {
-            self.unanswered.record(times.ended_ns.saturating_sub(times.started_ns));
-        } else {
-            self.time(times);
-        }
+        self.bad.record(times.ended_ns.saturating_sub(times.started_ns));
         if kind.is_answer() {
             self.last_answer_ns = self.last_answer_ns.max(times.ended_ns);
         }
@@ -248,38 +244,43 @@ impl Recorder {
 
     /// A request that was due and never sent.
     pub fn unsent(&mut self, intended_ns: u64, now_ns: u64) {
-        let age_ns = now_ns.saturating_sub(intended_ns);
-        self.response.record(age_ns);
-        self.failed.record(age_ns);
+        self.failed.record(now_ns.saturating_sub(intended_ns));
         self.failures.add(Failure::Unsent);
     }
 
     /// So many requests that were due and never sent, at these times, which ascend.
     pub fn unsent_many(&mut self, count: u64, intended_ns: impl Fn(u64) -> u64, now_ns: u64) {
-        let mut ages = Counts::default();
-        ages.record_falling(count, |nth| now_ns.saturating_sub(intended_ns(nth)));
-        self.response.merge(&ages);
-        self.failed.merge(&ages);
+        self.failed.record_falling(count, |nth| now_ns.saturating_sub(intended_ns(nth)));
         self.failures.add_many(Failure::Unsent, count);
     }
 
-    /// From the intended start to the end, of all requests but those without an answer.
+    /// From the intended start to the end, of all good answers.
     pub fn response(&self) -> Counts {
         let mut all = self.prompt.clone();
         all.merge(&self.response);
         all
     }
 
-    /// From the actual start to the end, of the same requests as far as they were sent.
+    /// From the actual start to the end, of the same.
     pub fn service(&self) -> Counts {
         let mut all = self.prompt.clone();
         all.merge(&self.service);
         all
     }
 
-    /// Requests that were begun, those without an answer included.
+    /// Response times; every failed request is beyond them.
+    pub fn response_times(&self) -> Histogram {
+        self.response().histogram(self.failures.total())
+    }
+
+    /// Service times; every request that was begun and failed is beyond them.
+    pub fn service_times(&self) -> Histogram {
+        self.service().histogram(self.bad.total())
+    }
+
+    /// Requests that were begun, failed ones included.
     pub fn begun(&self) -> u64 {
-        self.prompt.total() + self.service.total() + self.unanswered.total()
+        self.prompt.total() + self.service.total() + self.bad.total()
     }
 
     /// Requests that had a connection to the server.
@@ -289,7 +290,7 @@ impl Recorder {
 
     /// From the actual start to the end, summed over all that were begun: the right side of Little's law.
     pub fn served_ns(&self) -> u128 {
-        self.prompt.sum_ns + self.service.sum_ns + self.unanswered.sum_ns
+        self.prompt.sum_ns + self.service.sum_ns + self.bad.sum_ns
     }
 
     /// Requests that are over: good and failed.
@@ -315,11 +316,11 @@ impl Recorder {
         if self.in_flight.area_ns > u128::from(MOST) * u128::from(u64::MAX) {
             return Err("more time in flight than there is");
         }
-        let timed = self.prompt.total() + self.response.total() + self.unanswered.total();
-        if timed != self.requests()
+        let unsent = self.failures.count(Failure::Unsent);
+        if self.prompt.total() + self.response.total() != self.good
             || self.good_in_window > self.good
             || self.failed.total() != self.failures.total()
-            || self.unanswered.total() != self.failures.no_answers()
+            || self.bad.total().checked_add(unsent) != Some(self.failures.total())
         {
             return Err("other numbers of requests than of times");
         }
@@ -334,7 +335,7 @@ impl Recorder {
         self.prompt.merge(&other.prompt);
         self.response.merge(&other.response);
         self.service.merge(&other.service);
-        self.unanswered.merge(&other.unanswered);
+        self.bad.merge(&other.bad);
         self.failed.merge(&other.failed);
         self.late.merge(&other.late);
         self.waited.merge(&other.waited);
@@ -378,7 +379,7 @@ mod tests {
                 counts.record(value);
                 histogram.record(value);
             }
-            prop_assert_eq!(counts.histogram(), histogram);
+            prop_assert_eq!(counts.histogram(0), histogram);
             prop_assert_eq!(counts.sum_ns(), values.iter().map(|&value| u128::from(value)).sum::<u128>());
         }
 
@@ -463,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_no_answer_and_has_no_time() {
+    fn a_failed_request_is_slower_than_any_answer() {
         let mut recorder = Recorder::default();
         let times = |started_ns, long_ns| Times {
             intended_ns: started_ns,
@@ -483,10 +484,12 @@ mod tests {
                 Some(kind) => recorder.failed(times, kind),
             }
         }
-        let response = recorder.response();
-        assert_eq!((response.total(), response.sum_ns()), (3, 9_000 + 9_500 + 100_000));
+        let response = recorder.response_times();
+        assert_eq!((response.count(), response.over(), recorder.response().sum_ns()), (5, 4, 9_000));
+        assert!(response.quantile_s(0.2).is_some_and(|seconds| (seconds / 9e-6 - 1.0).abs() < 1e-3));
+        assert_eq!((response.quantile_s(0.21), response.mean_ns()), (Some(f64::INFINITY), None));
         assert_eq!((recorder.requests(), recorder.begun(), recorder.sent()), (5, 5, 4));
-        assert_eq!(recorder.failed.total(), 4);
+        assert_eq!((recorder.failed.total(), recorder.service_times().over()), (4, 4));
         assert_eq!((recorder.last_answer_ns, recorder.last_end_ns), (19_500, 140_000));
         // In flight it was all the same.
         assert_eq!(recorder.in_flight.area_ns(), recorder.served_ns());
@@ -494,12 +497,13 @@ mod tests {
     }
 
     #[test]
-    fn unsent_requests_have_a_response_time_and_no_service_time() {
+    fn unsent_requests_are_beyond_the_response_times_alone() {
         let mut recorder = Recorder::default();
         recorder.unsent(1_000, 5_000);
-        assert_eq!((recorder.response().total(), recorder.service().total()), (1, 0));
-        assert_eq!(recorder.response().sum_ns(), 4_000);
-        assert_eq!(recorder.failures.count(Failure::Unsent), 1);
-        assert_eq!(recorder.requests(), 1);
+        recorder.unsent_many(2, |nth| nth, 5_000);
+        assert_eq!((recorder.response_times().over(), recorder.service_times().count()), (3, 0));
+        assert_eq!((recorder.failed.total(), recorder.failed.sum_ns()), (3, 4_000 + 5_000 + 4_999));
+        assert_eq!((recorder.failures.count(Failure::Unsent), recorder.requests()), (3, 3));
+        assert_eq!(recorder.check(), Ok(()));
     }
 }

@@ -289,8 +289,8 @@ proptest! {
         let mut merged = over_there(ran(left, boots.0));
         merged.merge(over_there(ran(right, boots.1)));
         let one = ran(&spans, 5);
-        prop_assert_eq!(merged.record.response(), one.record.response());
-        prop_assert_eq!(merged.record.service(), one.record.service());
+        prop_assert_eq!(merged.record.response_times(), one.record.response_times());
+        prop_assert_eq!(merged.record.service_times(), one.record.service_times());
         prop_assert_eq!(&merged.record.failed, &one.record.failed);
         prop_assert_eq!(&merged.record.failures, &one.record.failures);
         prop_assert_eq!(merged.record.in_flight.area_ns(), one.record.in_flight.area_ns());

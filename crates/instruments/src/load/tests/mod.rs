@@ -42,9 +42,9 @@ fn adds_up(outcome: &Outcome) {
     let record = &outcome.record;
     let unsent = record.failures.count(Failure::Unsent);
     assert_eq!(outcome.requests(), record.good + record.failures.total());
-    let timed = outcome.requests() - record.failures.no_answers();
-    assert_eq!(record.response().total(), timed);
-    assert_eq!(record.service().total(), timed - unsent);
+    let (response, service) = (record.response_times(), record.service_times());
+    assert_eq!((response.count(), response.over()), (outcome.requests(), record.failures.total()));
+    assert_eq!((service.count(), service.over()), (outcome.requests() - unsent, response.over() - unsent));
     assert_eq!(record.check(), Ok(()));
     assert_eq!(record.failed.total(), record.failures.total());
     assert_eq!(record.in_flight.now(), 0);

@@ -36,7 +36,7 @@ static CARD: Card = Card {
     role: Role::Load { rate: model::metrics::load::THROUGHPUT.name() },
     parts: metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 3,
+    definition: 4,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],
@@ -49,7 +49,7 @@ const VARIANTS: &[Variant] =
     &[sweep("connections=1|10|50|100|400"), sweep("arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%")];
 
 const fn sweep(set: &'static str) -> Variant {
-    Variant { tier: Tier::Full, set, headline: &["throughput", "response-time-p99"] }
+    Variant { tier: Tier::Full, set, headline: &["throughput", "response-time-p99", "error-rate"] }
 }
 
 pub static INSTRUMENT: Simple =

@@ -1,16 +1,15 @@
 //! The metrics of a load on a web server, and the pushing of those that the engine itself recorded.
 //!
-//! Times are seconds, from the intended start (response) or the actual one (service) to the last byte. Failed requests
-//! are in the times, but for those without an answer, and not in the rates. What does not exist on this machine is
-//! not pushed.
+//! Times are seconds, from the intended start (response) or the actual one (service) to the last byte of a good answer.
+//! A failed request is slower than any, and not in the rates. What does not exist on this machine is not pushed.
 
 use model::fault::FailedRequests;
 use model::metrics::load::{
     ANSWERING, BANDWIDTH, CAPACITY, CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU,
-    CPU_PRESSURE, DISK_BUSY, DISK_READ, DROPS, FAILED, IN_FLIGHT, IO_PRESSURE, LATE, LITTLE, MEMORY_HITS,
-    MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED, REDIRECTS, REQUESTS, RESPONSE, RESPONSE_P99, RESPONSES,
-    SERVER_CACHE, SERVER_CORES, SERVER_CPU, SERVER_MEMORY, SERVER_THREAD, SERVICES, SHARE, SILENT_CORES,
-    STALL, STALL_AT, STALL_WAITING, STATUSES, THREAD, THROUGHPUT, WINDOW,
+    CPU_PRESSURE, DISK_BUSY, DISK_READ, DROPS, ERROR_RATE, FAILED, IN_FLIGHT, IO_PRESSURE, LATE, LITTLE,
+    MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED, REDIRECTS, REQUESTS, RESPONSE, RESPONSE_P99,
+    RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU, SERVER_MEMORY, SERVER_THREAD, SERVICES, SHARE,
+    SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES, THREAD, THROUGHPUT, WINDOW,
 };
 use model::{
     Bytes, Count, Fault, FaultKind, MetricInfo, NoteBody, ParamKind, ParamSpec, Params, PerSec, Ratio,
@@ -41,6 +40,7 @@ const OF_LOAD: &[MetricInfo] = &[
     THROUGHPUT.info(),
     RESPONSE.info(),
     RESPONSE_P99.info(),
+    ERROR_RATE.info(),
     BANDWIDTH.info(),
     RESPONSES.info(),
     SERVICES.info(),
@@ -127,7 +127,7 @@ fn statuses(outcome: &Outcome) -> Vec<String> {
 /// How a server answered that had whole answers, but no good one.
 fn refused_at(outcome: &Outcome) -> Option<String> {
     let answers = outcome.record.statuses.total();
-    let times = outcome.service_time();
+    let times = outcome.record.bad.histogram(0);
     let at = |quantile: f64| Some(times.quantile_ns(quantile)? as f64 / 1e6);
     let rate = (outcome.answering_s > 0.0).then(|| answers as f64 / outcome.answering_s)?;
     let (half, most) = (at(0.5)?, at(0.99)?);
@@ -183,7 +183,6 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     if outcome.record.good == 0 {
         return Err(no_good_answer(outcome));
     }
-    let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
     // None complete within the time: the answers are too long for such a rate.
     record.push_if(&THROUGHPUT, rate(outcome, are_large).filter(|rate| *rate > 0.0).map(PerSec));
@@ -194,8 +193,9 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
         record.push(&ANSWERING, Seconds(outcome.answering_s));
     }
     for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
-        record.push_if(metric, seconds(responses.quantile_ns(quantile)));
+        record.push_if(metric, responses.percentile_s(quantile).map(Seconds));
     }
+    record.push_if(&ERROR_RATE, outcome.error_rate().map(Ratio));
     record.push_if(&CPU, outcome.cpu_per_request_s().map(Seconds));
     push_evidence(outcome, record);
     if outcome.record.failures.total() > 0 {

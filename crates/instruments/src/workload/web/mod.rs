@@ -51,7 +51,7 @@ static CARD: Card = Card {
     role: Role::Load { rate: model::metrics::load::THROUGHPUT.name() },
     parts: metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 4,
+    definition: 5,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],
@@ -82,7 +82,7 @@ static CARD: Card = Card {
 
 /// The parameter sets of a named run; the last ones go where time is short.
 const VARIANTS: &[Variant] = &[
-    Variant { tier: Tier::Quick, set: "connections=50;content=gif", headline: &["throughput"] },
+    Variant { tier: Tier::Quick, set: "connections=50;content=gif", headline: &["throughput", "error-rate"] },
     sweep("connections=1|10|20|50|100|400|1000"),
     sweep("arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%"),
     Variant { tier: Tier::Full, set: "content=large;connections=1|2|4", headline: &["bandwidth"] },
@@ -92,7 +92,7 @@ const VARIANTS: &[Variant] = &[
 ];
 
 const fn sweep(set: &'static str) -> Variant {
-    Variant { tier: Tier::Full, set, headline: &["throughput", "response-time-p99"] }
+    Variant { tier: Tier::Full, set, headline: &["throughput", "response-time-p99", "error-rate"] }
 }
 
 pub static INSTRUMENT: Simple =
@@ -176,14 +176,15 @@ mod tests {
     fn a_take_shows_what_there_is() {
         let server = Server::fixed(OK, Then::Keep);
         let url = server.url("/");
-        let sheet = take(&format!("url={url};connections=3;arrivals=constant;rate=1000;timeout=60")).unwrap();
+        let sheet = take(&format!("url={url};connections=3;arrivals=constant;rate=3000;timeout=60")).unwrap();
         for metric in OPEN {
             assert!(sheet.values.contains_key(*metric), "{metric}: {:?}", sheet.notes);
         }
         assert!(sheet.values.keys().any(|key| key.starts_with("core-busy;cpu=")), "{:?}", sheet.values);
-        // 1000 a second for half a second.
-        assert_eq!(sheet.counts, BTreeMap::from([("response-times", 500), ("service-times", 500)]));
-        assert!((sheet.values["offered-load"] - 1000.0).abs() < 1e-9);
+        // 3000 a second for half a second.
+        assert_eq!(sheet.counts, BTreeMap::from([("response-times", 1500), ("service-times", 1500)]));
+        assert!((sheet.values["offered-load"] - 3000.0).abs() < 1e-9);
+        assert_eq!(sheet.values["error-rate"], 0.0);
         // Connections bound what is in flight, and both sides of Little's law count the same requests.
         let (seen, expected) = (sheet.values["in-flight"], sheet.values["in-flight-by-little"]);
         assert!(seen > 0.0 && seen <= 3.0 && (seen - expected).abs() < 1e-6 * seen, "{seen} {expected}");

@@ -118,8 +118,8 @@ fn sparks(rates: &[f64], most: usize) -> String {
 fn percentiles(response: &Histogram) -> String {
     let points = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
     let mut values: Vec<(&str, f64)> =
-        points.iter().filter_map(|(name, q)| Some((*name, response.quantile_ns(*q)? as f64 / 1e9))).collect();
-    values.extend(response.max_ns().map(|ns| ("max", ns as f64 / 1e9)));
+        points.iter().filter_map(|(name, q)| Some((*name, response.percentile_s(*q)?))).collect();
+    values.extend(response.quantile_s(1.0).map(|max| ("max", max)));
     let all: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     let spread = Spread::of(&all);
     let parts: Vec<String> =

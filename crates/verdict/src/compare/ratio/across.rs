@@ -278,8 +278,11 @@ impl Couple<'_, '_> {
         let margin = self.margin((here, base), options);
         let effect = self.judged.effect();
         let way = value::way(row.better);
+        // What went on while the four figures were measured widens this interval as it did those of the ratios.
+        let wider: f64 = [of_here, of_base].iter().filter_map(|row| row.why.widened()).map(f64::ln_1p).sum();
+        let widened = |i: stats::Interval| stats::Interval { low: i.low - wider, high: i.high + wider, ..i };
         let verdict = match self.judged.basis() {
-            Some(basis) => stats::verdict(effect.map(|e| e.interval), p_holm, margin, way, basis),
+            Some(basis) => stats::verdict(effect.map(|e| widened(e.interval)), p_holm, margin, way, basis),
             None => Verdict::CannotTell(Held::Interval),
         };
         let plain =
