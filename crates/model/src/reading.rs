@@ -51,7 +51,7 @@ exact::untagged_in_text!(Value, InText, InBinary);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Samples {
-    /// Repetitions of one measurement: their spread is noise, and more of them are more precise.
+    /// Repetitions of one measurement: their spread is noise, and more takes make the figure more precise.
     #[default]
     Takes,
     /// Stretches of time, each with its own work: neither their spread nor their number is a measure of precision.

@@ -1,4 +1,5 @@
-//! Relative links in Markdown must lead to a file of the tree. Addresses elsewhere are not followed.
+//! Relative links in Markdown must lead to a file of the tree, and source files that its code spans name must exist:
+//! `curve.rs`, `verdict/src/curve.rs`. Addresses elsewhere are not followed, nor placeholders such as `NAME.rs`.
 
 use super::source::{Complaint, Source, lines};
 
@@ -14,6 +15,14 @@ pub fn check(sources: &[Source], exists: &dyn Fn(&str) -> bool) -> Vec<Complaint
             if fenced {
                 continue;
             }
+            for span in line.split('`').skip(1).step_by(2).filter(|span| is_source(span)) {
+                let is_there =
+                    |source: &Source| source.path == *span || source.path.ends_with(&format!("/{span}"));
+                if !sources.iter().any(is_there) {
+                    let what = format!("there is no `{span}`");
+                    complaints.push(Complaint::new(&source.path, number, what));
+                }
+            }
             for target in targets(line) {
                 let path = resolved(folder, target);
                 if !exists(&path) {
@@ -24,6 +33,12 @@ pub fn check(sources: &[Source], exists: &dyn Fn(&str) -> bool) -> Vec<Complaint
         }
     }
     complaints
+}
+
+/// True for the name of a Rust file, with or without folders.
+fn is_source(span: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-/.".contains(c);
+    span.len() > 3 && span.ends_with(".rs") && span.chars().all(is_plain) && !span.starts_with("..")
 }
 
 /// The relative targets of the links in a line, without anchor and title.
@@ -68,6 +83,14 @@ mod tests {
         let found = check(&[Source::new("docs/x.md", text)], &|path| path == "README.md");
         assert_eq!(found.len(), 1);
         assert!(found[0].to_string().starts_with("docs/x.md:1: the link to `gone.md`"), "{found:?}");
+    }
+
+    #[test]
+    fn a_source_file_that_is_gone_is_named() {
+        let text = "In `stats/src/holm.rs`, `holm.rs`, `NAME.rs` and `first.rs`; `cargo run x.rs`.\n";
+        let sources = [Source::new("docs/x.md", text), Source::new("crates/stats/src/holm.rs", "")];
+        let found: Vec<String> = check(&sources, &|_| true).iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["docs/x.md:1: there is no `first.rs`"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use harness::conductor::{Ended, Outcome, SinkError};
 use model::data::Status;
 use model::plan::Plan;
 
-use super::sitting::Measured;
+use super::attempt::Measured;
 use crate::cli::{Global, Layout};
 use crate::error::{CliError, Kind};
 use crate::lookup::ids::short;

@@ -1,5 +1,6 @@
 //! Carries out a study: children, conductor, store; then shows its result.
 
+mod attempt;
 pub mod display;
 mod finish;
 mod link;
@@ -9,9 +10,8 @@ mod probing;
 pub mod remedy;
 mod run;
 mod sink;
-mod sitting;
 pub mod stop_signal;
 
+pub use attempt::{Measured, aside, measuring_alone};
 pub use finish::refused;
 pub use run::{measure_plan, resume, run};
-pub use sitting::{Measured, aside, measuring_alone};

@@ -15,8 +15,8 @@ use model::{Cell, Fault, Params, card};
 
 use crate::error::{CliError, Kind};
 use crate::lookup::paths::Scratch;
+use crate::study::attempt::tried;
 use crate::study::remedy;
-use crate::study::sitting::tried;
 use crate::study::stop_signal::StopSignal;
 
 /// Longer than any time limit of one request, in seconds.

@@ -11,14 +11,14 @@ use model::plan::Plan;
 use model::{Params, Setup};
 use store::{Filter, Store};
 
+use super::attempt::{
+    Measured, Watch, interaction_of, is_discarded, measure, measure_rest, measuring_alone, none_fits, open,
+    warn_temporary,
+};
 use super::display::{Display, Screen};
 use super::finish::{Shape, finish, fits_layout};
 use super::probing;
 use super::sink::Cost;
-use super::sitting::{
-    Measured, Watch, interaction_of, is_discarded, measure, measure_rest, measuring_alone, none_fits, open,
-    warn_temporary,
-};
 use super::stop_signal::StopSignal;
 use crate::cli::run::RunArgs;
 use crate::cli::{Global, Layout, parse_price};

@@ -217,9 +217,9 @@ impl Rule {
         self.conclusion().kind()
     }
 
-    /// True for rules of the CPU clock and of what moves it.
+    /// True for rules of the CPU's clock and of what moves it; a step of the wall clock is none.
     pub fn is_of_clock(&self) -> bool {
-        ["clock", "clock-step", Counter::ThermalThrottle.kind()].contains(&self.kind())
+        ["clock", Counter::ThermalThrottle.kind()].contains(&self.kind())
     }
 
     pub fn state(&self) -> Validity {

@@ -224,7 +224,7 @@ fn of_logs() -> Vec<Rule> {
 /// How many [`place`]s there are.
 const PLACES: usize = 98;
 
-/// A number for each conclusion.
+/// A number of its own for each conclusion, below `PLACES`: a new conclusion does not compile until it is here.
 fn place(rule: &Rule) -> usize {
     match rule {
         Rule::AboveCeiling(above) => of_ceiling(above),

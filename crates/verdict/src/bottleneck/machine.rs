@@ -32,7 +32,7 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     all
 }
 
-/// `412 MB read from disks in each take`.
+/// `412 MB read from disks in each take`; `None` if none were.
 fn read(view: &View<'_, '_>) -> Option<String> {
     let bytes = view.load.median(&load::DISK_READ).filter(|bytes| *bytes > 0.0)?;
     Some(format!("{} read from disks in each take", format::quantity(bytes, Unit::Byte)))

@@ -28,8 +28,7 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     all
 }
 
-/// The busiest core but for those on which only the generator works, which may fill them by waiting:
-/// `cpu0 52 % busy`.
+/// The busiest core that is not the generator's alone, which may fill its core by waiting: `cpu0 52 % busy`.
 fn busiest(view: &View<'_, '_>) -> Option<String> {
     let serving = view.cores.iter().filter(|core| core.role != "generator");
     let most = serving.max_by(|a, b| a.busy.total_cmp(&b.busy))?;

@@ -1,8 +1,8 @@
 //! Background load: CPUs kept busy by other processes during the takes.
 //!
 //! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of the
-//! CPUs that the figure itself uses, or over a fiftieth where that needs every CPU. The server of a load is ours, and so
-//! are the interrupts during it, most of which are its packets'.
+//! CPUs that the figure itself uses, or over a fiftieth where that needs every CPU. The server of a load is ours, and
+//! so are the interrupts during it, most of which are its packets'.
 
 use model::finding::Background;
 use model::metrics::load;

@@ -1,7 +1,7 @@
 //! Steps of the wall clock against the monotonic one during a take.
 //!
-//! Figures are timed by the monotonic clock, so a step does not move them: it is a note. In s; over 10 ms is a step, less
-//! is ordinary slewing.
+//! Figures are timed by the monotonic clock, so a step does not move them: it is a note. In s; over 10 ms is a step,
+//! less is ordinary slewing.
 
 use model::finding::ClockStep;
 use model::metrics::machine;

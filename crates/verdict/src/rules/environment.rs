@@ -1,8 +1,9 @@
 //! Doubts about the surroundings of a measurement: what else went on, so that a difference may be no machine's.
 //!
-//! Each gives the share by which it can have moved a figure, so that a comparison can be judged with an interval that is
-//! wider by as much (`compare/weigh.rs`); one without a bound withholds the verdict. Doubts about the takes themselves (drift, resemblance, number)
-//! do not: their effect is in the interval already. A moved clock is weighed by how far it moved (`compare/clock.rs`).
+//! Each gives the share by which it can have moved a figure, so that a comparison can be judged with an interval that
+//! is wider by as much (`compare/weigh.rs`); one without a bound withholds the verdict. Doubts about the takes
+//! themselves (drift, resemblance, number) do not: their effect is in the interval already. A moved clock is weighed by
+//! how far it moved (`compare/clock.rs`).
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Noisy neighbour: runs of this very machine differ, without any change of ours, by more than twice what is assumed where
-//! nothing was measured.
+//! Noisy neighbour: runs of this very machine differ, without any change of ours, by more than twice what is assumed
+//! where nothing was measured.
 //!
-//! Needs measured noise; an assumed floor accuses nobody, and who measures less than others assume is not accused either.
-//! The noise is in the intervals of comparisons already.
+//! Needs measured noise; an assumed floor accuses nobody, and who measures less than others assume is not accused
+//! either. The noise is in the intervals of comparisons already.
 
 use model::finding::NoisyNeighbour;
 use stats::NoiseKind;

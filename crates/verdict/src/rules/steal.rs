@@ -1,8 +1,8 @@
 //! Steal: share of CPU time that the hypervisor gave to others during the takes.
 //!
 //! Mean over a figure's measured takes; over 1 % is doubtful if more than a quarter of the takes saw any: fewer leave
-//! their median where it was. The kernel counts ticks of 10 ms, so what was not counted may be one more of them. On bare
-//! metal it is 0.
+//! their median where it was. The kernel counts ticks of 10 ms, so what was not counted may be one more of them. On
+//! bare metal it is 0.
 
 use model::finding::Steal;
 use model::metrics::machine;

@@ -30,8 +30,8 @@ pub fn wipe<T: Copy>(items: &mut [T], value: T) {
     }
 }
 
-/// Copies as many bytes as both have, 16 at a time, by volatile writes, which no compiler turns into a call
-/// of the C library.
+/// Copies `min(to.len(), from.len())` bytes in steps of 16. The writes are volatile, so that the compiler cannot replace
+/// the loop by `memcpy`.
 #[inline]
 #[expect(unsafe_code, reason = "volatile writes")]
 pub fn copy_bytes(to: &mut [u8], from: &[u8]) {

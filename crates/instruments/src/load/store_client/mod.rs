@@ -235,7 +235,7 @@ impl Reply {
         Ok(if self.at == At::Done { Step::Done { used } } else { Step::More })
     }
 
-    /// Takes what is there of the first line; how many bytes that were.
+    /// Reads what has arrived of the first line, and gives the number of its bytes.
     fn head<D: Dialect>(&mut self, rest: &[u8]) -> Result<usize, Failure> {
         if self.seen == 0 && !rest.first().is_some_and(|first| D::may_begin(*first)) {
             return Err(Failure::BadResponse);

@@ -1,4 +1,5 @@
-//! One sitting of a study: from its plan to the takes in the store. A study that was interrupted has several.
+//! One call of the program that measures a study: from its plan to the takes in the store. `resume` makes a further
+//! one. The sittings of the plan, in which everything is prepared anew, are the conductor's.
 
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub struct Watch<'a> {
     pub interaction: Interaction,
 }
 
-/// A study after a sitting.
+/// A study after one attempt at it.
 pub struct Measured {
     pub study: String,
     pub outcome: Outcome,
@@ -35,8 +36,8 @@ pub struct Measured {
     pub runs: Vec<String>,
 }
 
-/// One sitting of a study: from the start, or the rest of an interrupted one.
-struct Sitting<'a> {
+/// One attempt at a study: from the start, or the rest of an interrupted one.
+struct Attempt<'a> {
     plan: &'a Plan,
     study: String,
     cost: Cost,
@@ -56,8 +57,8 @@ pub fn measure(
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
     store.begin_study(&study, plan)?;
-    let sitting = Sitting { plan, study, cost, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
-    sitting.carry_out(store, path, &mut ids, watch)
+    let attempt = Attempt { plan, study, cost, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
+    attempt.carry_out(store, path, &mut ids, watch)
 }
 
 /// Measures what an interrupted study still lacks. Fails when the store cannot be read or no run could be begun.
@@ -85,13 +86,13 @@ pub fn measure_rest(
         }
     }
     let mut ids = Ids::new(plan.fake.as_ref());
-    // Those that the first sitting may have given away: its study, and a run a machine.
+    // Those that the first attempt may have given away: its study, and a run a machine.
     (0..=plan.machines.len()).for_each(|_| drop(ids.next()));
-    let sitting = Sitting { plan, study: study.to_owned(), cost: Cost::default(), earlier, runs, elapsed_ns };
-    sitting.carry_out(store, path, &mut ids, watch)
+    let attempt = Attempt { plan, study: study.to_owned(), cost: Cost::default(), earlier, runs, elapsed_ns };
+    attempt.carry_out(store, path, &mut ids, watch)
 }
 
-impl Sitting<'_> {
+impl Attempt<'_> {
     fn carry_out(
         self,
         store: &mut Store,
