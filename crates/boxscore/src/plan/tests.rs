@@ -80,7 +80,7 @@ fn a_quick_run_has_the_headline_and_a_quick_sweep_what_fits() {
     let web: Vec<&Cell> = quick.iter().filter(|cell| cell.instrument.starts_with("web")).collect();
     assert_eq!(web.len(), 1);
     assert_eq!((web[0].params.get("connections"), web[0].params.get("content")), (Some("50"), Some("gif")));
-    assert_eq!(web[0].headline, ["throughput"]);
+    assert_eq!(web[0].headline, ["throughput", "error-rate"]);
     let sweep = cells(&RunArgs { quick: true, ..named(&["web"]) }, 64);
     let all = cells(&named(&["web"]), 64);
     assert!(sweep.len() < all.len() && all.starts_with(&sweep), "{} {}", sweep.len(), all.len());

@@ -30,8 +30,8 @@ pub fn wipe<T: Copy>(items: &mut [T], value: T) {
     }
 }
 
-/// Copies `min(to.len(), from.len())` bytes in steps of 16. The writes are volatile, so that the compiler cannot replace
-/// the loop by `memcpy`.
+/// Copies `min(to.len(), from.len())` bytes in steps of 16. The writes are volatile, so that the compiler cannot make a
+/// `memcpy` of the loop.
 #[inline]
 #[expect(unsafe_code, reason = "volatile writes")]
 pub fn copy_bytes(to: &mut [u8], from: &[u8]) {
