@@ -98,10 +98,10 @@ fn stores_are_loaded_and_keep_what_was_theirs() {
 #[test]
 fn a_rate_is_an_open_loop() {
     let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
-    let args = ["load", &store.url(), "-r", "500", "--poisson", "-d", "1", "--keys", "50", "--json"];
+    let args = ["load", &store.url(), "-r", "2000", "--poisson", "-d", "1", "--keys", "50", "--json"];
     let doc = document(&bench.run(&args).expect(0, &[]).out);
-    assert_eq!(doc.offered_load, Some(500.0));
-    assert!(doc.requests > 300 && doc.late_p99.is_some(), "{doc:?}");
+    assert_eq!(doc.offered_load, Some(2000.0));
+    assert!(doc.requests > 1200 && doc.late_p99.is_some(), "{doc:?}");
     assert_eq!(store.keys(), 0);
 }
 
