@@ -77,14 +77,15 @@ fn a_server_that_is_killed_stopped_answering() {
     let bound = &doc.bottlenecks[0];
     assert_eq!(bound.kind, Binding::Silent, "{said:#?}");
     assert!(bound.sentence.contains("stopped answering after") && bound.sentence.contains(" of 5.00 s"));
-    // Refusals are failures, and no times of answers.
+    // Refusals are failures: each is slower than any answer.
     let refused = doc.errors["connect"];
     let unanswered: u64 =
         ["connect", "reset", "closed"].iter().filter_map(|kind| doc.errors.get(*kind)).sum();
     // An answer of which the beginning had come.
     let begun = doc.errors.get("short_body").copied().unwrap_or(0);
     assert_eq!(unanswered + begun, doc.errors.values().sum::<u64>(), "{:?}", doc.errors);
-    assert!(refused > 0 && doc.response_time.count + unanswered == doc.requests, "{said:#?}");
+    assert!(refused > 0 && doc.response_time.count == doc.requests, "{said:#?}");
+    assert_eq!(doc.response_time.max, None, "{said:#?}");
     assert!(doc.window.is_some_and(|window| (window - 5.0).abs() < 1e-6), "{:?}", doc.window);
     assert!(doc.seconds < doc.window);
 }
@@ -212,6 +213,8 @@ fn an_interrupt_ends_a_load_that_hangs_and_shows_it() {
     let doc = document(&said.out);
     assert!(doc.cut && doc.good == 40, "{doc:#?}");
     assert_eq!(doc.errors.get("cut"), Some(&4), "{doc:#?}");
-    assert!(doc.response_time.max.is_some_and(|age| age > 0.5), "{:?}", doc.response_time);
+    // 4 of 44 never came to a good end, so that no time holds the largest tenth.
+    let times = &doc.response_time;
+    assert!((times.count, times.p90, times.max) == (44, None, None) && times.p75.is_some(), "{times:?}");
     assert_eq!(doc.bottlenecks[0].kind, Binding::Silent, "{doc:#?}");
 }

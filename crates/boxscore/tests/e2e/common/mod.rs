@@ -192,7 +192,9 @@ pub fn assert_measured_of(run: &RunData, takes: u32, cells: usize) {
     assert_eq!(seqs, (0..run.takes.len() as u64).collect::<Vec<_>>());
     for series in run.rows() {
         let measured = series.points.iter().filter(|point| point.phase == Phase::Measured).count();
-        assert_eq!(measured, takes as usize, "{:?}", series.key);
+        // A percentile is missing from a take that saw too few events for it.
+        let may_lack = series.key.metric.contains("-p9");
+        assert!(measured == takes as usize || (may_lack && measured < takes as usize), "{:?}", series.key);
     }
 }
 
