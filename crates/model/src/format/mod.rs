@@ -86,10 +86,13 @@ pub fn ratio(value: f64) -> String {
     if (0.1..100.0).contains(&value) { fixed(value, 2) } else { number(value) }
 }
 
-/// A share of 1 as `95 %`, `0.3 %`, `17.4 %`.
+/// A share of 1 as `95 %`, `0.3 %`, `17.4 %`; from a thousand times on, where no digit means anything, as such.
 pub fn percent(share: f64) -> String {
     if !share.is_finite() {
         return "-".to_owned();
+    }
+    if share.abs() >= 1_000.0 {
+        return format!("{}over 100,000 %", if share < 0.0 { "-" } else { "" });
     }
     let value = share * 100.0;
     let places = match value.abs() {

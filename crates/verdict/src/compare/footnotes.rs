@@ -223,19 +223,35 @@ pub fn assumed(rows: &[RowDoc], prepared: &[Prepared<'_>]) -> Option<String> {
     ))
 }
 
-/// Rows that would match but for their definition.
-fn definitions(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
-    let apart = |key: &&super::matching::RowKey| {
-        base.rows.keys().any(|other| {
-            other.definition != key.definition
-                && (&other.instrument, &other.metric, &other.params)
-                    == (&key.instrument, &key.metric, &key.params)
-        })
+/// Instruments of which both sides have a figure, but of another definition. Published figures name few parameters, and
+/// count by their metric.
+pub(super) fn definitions(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
+    let published =
+        |side: &Prepared<'_>| -> Vec<RowKey> { side.side.published.iter().map(RowKey::published).collect() };
+    let is_metric = |a: &RowKey, b: &RowKey| (&a.instrument, &a.metric) == (&b.instrument, &b.metric);
+    let measured = arm.order.iter().flat_map(|key| base.order.iter().map(move |other| (key, other)));
+    let measured = measured.filter(|(key, other)| is_metric(key, other) && key.params == other.params);
+    let (of_arm, of_base) = (published(arm), published(base));
+    let beside = |keys: &'_ [RowKey], points: &'_ [RowKey]| -> Vec<(RowKey, RowKey)> {
+        let alone = |key: &&RowKey| {
+            let alike = || points.iter().filter(|point| is_metric(key, point));
+            alike().next().is_some() && alike().all(|point| point.definition != key.definition)
+        };
+        let first = |key: &RowKey| points.iter().find(|point| is_metric(key, point)).cloned();
+        keys.iter().filter(alone).filter_map(|key| Some((key.clone(), first(key)?))).collect()
     };
-    let names: BTreeSet<String> = arm.order.iter().filter(apart).map(|key| key.instrument.clone()).collect();
-    if names.is_empty() {
-        return None;
-    }
+    let swapped = beside(&base.order, &of_arm).into_iter().map(|(base, arm)| (arm, base));
+    let pairs = measured
+        .map(|(arm, base)| (arm.clone(), base.clone()))
+        .chain(beside(&arm.order, &of_base))
+        .chain(swapped);
+    let apart = pairs.filter(|(arm, base)| arm.definition != base.definition);
+    let names: BTreeSet<String> = apart
+        .map(|(arm, base)| format!("{} ({} against {})", base.instrument, base.definition, arm.definition))
+        .collect();
     let (a, b) = (&arm.side.name, &base.side.name);
-    Some(format!("{a} and {b}: measured by different definitions, not compared: {}", joined(&names)))
+    let names = (!names.is_empty()).then(|| joined(&names))?;
+    Some(format!(
+        "{b} and {a}: measured by different definitions, not compared: {names}; measure the older again"
+    ))
 }

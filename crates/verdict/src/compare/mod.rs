@@ -76,15 +76,16 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     doc
 }
 
-/// Why measured sides have no figure in common, or fewer than their instruments would give: the parameters that keep
-/// them apart.
+/// Why sides have no figure in common, or fewer than their instruments would give: the definitions and parameters that
+/// keep them apart.
 pub fn apart(sides: &[Side<'_>], options: &CompareOptions) -> Vec<String> {
     let dropped = matching::dropped_keys(sides);
     let mut prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
     prepared.iter_mut().for_each(|side| side.keep(options));
     let Some((base, arms)) = prepared.split_first() else { return Vec::new() };
-    arms.iter().flat_map(|arm| apart::sentences(arm, base)).collect()
+    let apart = |arm| footnotes::definitions(arm, base).into_iter().chain(apart::sentences(arm, base));
+    arms.iter().flat_map(apart).collect()
 }
 
 /// The rows of one arm that are shown: headlines, points, and with `all` everything.
