@@ -122,6 +122,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Inspect(args) => cli::inspect::run(args, global),
         Verb::List(args) => cli::list::run(args, global),
         Verb::Run(args) => study::run(args, global),
+        Verb::Aa(args) => study::aa(args, global),
         Verb::Peer(args) => cli::peer::run(args),
         Verb::Load(args) => load::run(args, global),
         Verb::Logs(args) => cli::logs::run(args, global),

@@ -3,6 +3,7 @@
 //! Units are base units; a missing value is `null` with a `why`. Additions keep a schema's version; a renamed or
 //! removed field raises it.
 
+mod aa;
 mod load;
 mod logs;
 mod matrix;
@@ -28,6 +29,7 @@ use crate::reading::Samples;
 use crate::scope::Scope;
 use crate::unit::Unit;
 
+pub use aa::{AaDoc, AaFigureDoc, AaPairDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
@@ -37,7 +39,7 @@ pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
 pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
-pub use row::{Noise, RowDoc, VerdictWord};
+pub use row::{Noise, Replicate, RowDoc, VerdictWord};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };
@@ -106,9 +108,18 @@ pub struct SeriesDoc {
     pub mean_high: Option<f64>,
     pub min: Option<f64>,
     pub max: Option<f64>,
+    /// Where the figure of one further run on this machine falls in 95 of 100 cases, given this one. `low` and `high` are
+    /// of the level within this run.
+    #[serde(default)]
+    pub again_low: Option<f64>,
+    #[serde(default)]
+    pub again_high: Option<f64>,
     /// A/A floor: the relative difference that two runs of this series show by noise alone.
     pub floor: Option<f64>,
     pub noise: Noise,
+    /// The runs that the noise came from, this one last: the newest that have the figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_runs: Vec<String>,
     pub validity: Validity,
     pub reasons: Vec<String>,
     /// Measured values in time order, where asked for (`show --takes`, export).
@@ -201,6 +212,9 @@ pub struct ArmDoc {
     pub name: String,
     pub machine: MachineDoc,
     pub runs: Vec<String>,
+    /// Boxes that these runs were made on, where they are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boxes: Option<u64>,
     /// True for a published machine: points without samples.
     pub published: bool,
     pub price: Option<Price>,
@@ -259,6 +273,10 @@ pub struct CompareDoc {
     #[schemars(with = "String")]
     pub paragraph: Paragraph,
     pub arms: Vec<ArmDoc>,
+    /// What is repeated: the verdicts speak of boxes where it is `run`, of their types where it is `box`. Absent where
+    /// nothing measured is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit_of_replication: Option<Replicate>,
     pub rows: Vec<RowDoc>,
     /// Figure by figure, the best side first; a side whose figure was refused has none.
     pub ranks: Vec<RankDoc>,

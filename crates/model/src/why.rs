@@ -30,6 +30,8 @@ pub enum Reason {
     Needed(Needed),
     /// More of the same would not settle it: the difference is about as large as the margin.
     NearMargin,
+    /// More of the same would not settle it, or on the wrong side.
+    Unsteady(Unsteady),
     /// The margin is larger than the one that was asked for.
     Raised(Raised),
     /// Something besides the figures may have made the difference, so that no verdict is given.
@@ -125,6 +127,15 @@ pub struct Needed {
 pub enum Repeat {
     Takes,
     Runs,
+    Boxes,
+}
+
+/// Takes that are no repetitions of one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "takes", rename_all = "kebab-case")]
+pub enum Unsteady {
+    Drift,
+    ResembleEachOther,
 }
 
 /// A margin raised to the least difference that a side's clock can show.
@@ -231,6 +242,13 @@ impl Why {
             Reason::Widened { widened, .. } => Some(*widened),
             _ => None,
         })
+    }
+
+    /// How many more takes, runs or boxes would settle it.
+    pub fn needed(&self) -> Option<Needed> {
+        self.reasons
+            .iter()
+            .find_map(|reason| if let Reason::Needed(needed) = reason { Some(*needed) } else { None })
     }
 
     /// True where a rule doubts a figure of the row, even where the verdict stands.

@@ -61,7 +61,7 @@ pub use effect::{Effect, Interval};
 pub use holm::holm;
 pub use index::{Dependence, Index, IndexError, index};
 pub use ks::{ks_distance, ks_distance_counts};
-pub use needed::{needed_runs, needed_takes};
+pub use needed::{least_told, needed_runs, needed_takes};
 pub use paired::{Paired, Test, log_ratios, pair_blocks, paired};
 pub use ranks::{Matrix, Rank, ranks, tie_groups};
 pub use ratio::{ratio_of_ratios, ratio_of_ratios_by_block};

@@ -4,7 +4,7 @@
 //! and an interval that narrows with the square root of the count.
 
 use crate::ALPHA;
-use crate::between::Between;
+use crate::between::{Between, Noise};
 use crate::distributions::{student_p, student_quantile};
 use crate::effect::Interval;
 use crate::paired::{Paired, Test};
@@ -52,6 +52,15 @@ pub fn needed_runs(found: &Between, margin: Margin, family: usize) -> Option<usi
     first(have + 1, MAX_RUNS, settled)
 }
 
+/// The smallest difference, as ratio - 1, that so many runs each would be called better for, at this noise and in a
+/// family of this size.
+pub fn least_told(noise: &Noise, runs: usize, margin: Margin, family: usize) -> f64 {
+    let se = noise.s * (2.0 / runs.max(1) as f64).sqrt();
+    let t = |level: f64| student_quantile(1.0 - level / 2.0, noise.dof());
+    let beyond_margin = margin.ln() + t(ALPHA) * se;
+    beyond_margin.max(t(ALPHA / family.max(1) as f64) * se).exp_m1()
+}
+
 /// The interval with both arms of it scaled around the estimate.
 fn shrunk(estimate: f64, i: Interval, by: f64) -> Interval {
     Interval {
@@ -84,7 +93,7 @@ fn first(from: usize, to: usize, settled: impl Fn(usize) -> bool) -> Option<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::between::{Run, between};
+    use crate::between::{Run, between, noise};
     use crate::paired::paired;
     use crate::rng::Rng;
     use crate::verdict::{Basis, Better, Verdict, verdict};
@@ -98,6 +107,21 @@ mod tests {
         // One run each at 5 % assumed noise: half width 5.9 % against a margin of 5 %.
         let c = between(&[run(0.0)], &[run(0.0)], &[], 0.05, None).expect("finite");
         assert_eq!(needed_runs(&c, Margin::MACHINES, 1), Some(2));
+    }
+
+    #[test]
+    fn the_least_that_is_told_is_told() {
+        let old: Vec<Run> = (0..6).map(|i| run(0.01 * f64::from(i % 3))).collect();
+        for family in [1, 9] {
+            let noise = noise(&[], &[&old], 0.05, None).expect("finite");
+            let least = least_told(&noise, 1, Margin::MACHINES, family);
+            for (factor, is_told) in [(0.99, false), (1.01, true)] {
+                let c = between(&[run((least * factor).ln_1p())], &[run(0.0)], &[&old], 0.05, None)
+                    .expect("finite");
+                assert_eq!(decided(c.interval, c.p * family as f64, Margin::MACHINES), is_told, "{family}");
+            }
+            assert!(least_told(&noise, 5, Margin::MACHINES, family) < least);
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Reading runs back, as much of them as a caller wants.
 
+use std::collections::{BTreeSet, HashMap};
+
 use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::fact::CONFIG_CLASS;
 use model::frame::{OwnCost, Segment};
@@ -97,6 +99,48 @@ impl Store {
     pub fn load_rows(&self, runs: &[String], keys: &[SeriesKey]) -> Result<Vec<RunData>> {
         let want = Want { series: Which::Keys(keys), telemetry: false, rest: false };
         runs.iter().map(|run| self.load_with(run, want)).collect()
+    }
+
+    /// Of these runs, given newest first, those among which every figure finds the newest `most` runs that measured it;
+    /// `keys` are the figures that count, in any arm, or all. Fails if one is missing or cannot be read.
+    pub fn newest_with(
+        &self,
+        runs: &[String],
+        keys: Option<&[SeriesKey]>,
+        most: usize,
+    ) -> Result<Vec<String>> {
+        let sql = "SELECT instrument, metric, unit, params, definition, better FROM series
+            WHERE run = $1 AND participant = 0 AND better <> $2
+            AND EXISTS (SELECT 1 FROM reading WHERE series = series.no AND NOT warm_up)";
+        let mut known: HashMap<(String, u32), (usize, bool)> = HashMap::new();
+        let mut chosen = Vec::new();
+        for run in runs {
+            let with = params![self.number(run)?, Better::Neither.word()];
+            let figures: BTreeSet<_> = self
+                .rows(sql, with, |row| {
+                    let names: [String; 5] =
+                        [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(5)?];
+                    Ok((names, row.get::<_, u32>(4)?))
+                })?
+                .into_iter()
+                .collect();
+            let mut is_wanted = false;
+            for ([instrument, metric, unit, params, better], definition) in figures {
+                let name = (format!("{instrument}\0{metric}\0{unit}\0{params}"), definition);
+                if !known.contains_key(&name) {
+                    let names = [instrument, metric, unit, params, String::new(), better];
+                    let (key, _) = self.key_of(names, definition)?;
+                    let counts = keys.is_none_or(|keys| keys.iter().any(|wanted| same_but_arm(wanted, &key)));
+                    known.insert(name.clone(), (0, counts));
+                }
+                if let Some((have, true)) = known.get_mut(&name) {
+                    *have += 1;
+                    is_wanted |= *have <= most;
+                }
+            }
+            chosen.extend(is_wanted.then(|| run.clone()));
+        }
+        Ok(chosen)
     }
 
     /// As much of a run as `want` says. Fails if there is no such run, or if it cannot be read.

@@ -13,9 +13,11 @@
 //! | what binds a load, and what would raise it | [`bottlenecks()`] |
 //! | throughput and times over the load, with knee and peak | [`curves()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
+//! | what could runs of this machine tell, and do they differ | [`aa()`] |
 //! | which group of served requests is faster, and is that fair | [`traffic::judge()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
+pub mod aa;
 pub mod bottleneck;
 pub mod compare;
 pub mod curve;
@@ -35,6 +37,7 @@ pub mod run;
 pub mod run_index;
 pub mod traffic;
 
+pub use aa::aa;
 pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};
 

@@ -6,6 +6,7 @@ use crate::quantiles::Quantile;
 use model::data::{RunData, Series};
 use model::doc::Noise as Word;
 use model::{Cards, Family, Host, SeriesKey, card};
+use stats::between::HISTORY_MAX;
 use stats::{Noise, NoiseKind, Run};
 
 /// The difference between two runs of one machine that is assumed until runs have measured it (0.05 = 5 %);
@@ -33,33 +34,54 @@ pub fn run_of(series: &Series, quantile: Option<&Quantile>) -> Option<Run> {
     Run::from_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>()).ok()
 }
 
-/// The same series in earlier runs, oldest first.
+/// A run that has a series: its id, and the one number that it is worth.
+pub type Known<'a> = (&'a str, Run);
+
+/// The same series in earlier runs that have it, oldest first.
 pub fn history<'a>(
     key: &SeriesKey,
     earlier: impl IntoIterator<Item = &'a RunData>,
     cards: Cards,
-) -> Vec<Run> {
+) -> Vec<Known<'a>> {
     let mut runs: Vec<&RunData> = earlier.into_iter().collect();
     runs.sort_by_key(|run| run.head.started_ns);
     runs.iter()
         .filter_map(|run| {
             let series = run.series.iter().find(|series| series.key == *key)?;
-            run_of(series, Quantile::of_series(run, series, cards).as_ref())
+            let worth = run_of(series, Quantile::of_series(run, series, cards).as_ref())?;
+            Some((run.head.id.as_str(), worth))
         })
         .collect()
+}
+
+/// The newest of these that count, apart.
+pub fn newest<'a>(known: &[Known<'a>]) -> (Vec<&'a str>, Vec<Run>) {
+    known[known.len().saturating_sub(HISTORY_MAX)..].iter().copied().unzip()
+}
+
+/// The noise of one series of one run.
+pub struct OfSeries {
+    pub noise: Noise,
+    /// The run itself.
+    pub this: Run,
+    /// The runs that the noise came from, this one last.
+    pub runs: Vec<String>,
 }
 
 /// The noise of one series of one run, given earlier runs of the same machine and config class.
 pub fn of_series<'a>(
     (series, quantile): (&Series, Option<&Quantile>),
-    host: Host,
+    (id, host): (&'a str, Host),
     earlier: impl IntoIterator<Item = &'a RunData>,
     cards: Cards,
-) -> Option<Noise> {
+) -> Option<OfSeries> {
     let this = run_of(series, quantile)?;
     let mut all = history(&series.key, earlier, cards);
-    all.push(this);
-    stats::noise(&[&[this]], &[&all], assumed_floor(cards, &series.key.instrument, host), None).ok()
+    all.push((id, this));
+    let (ids, all) = newest(&all);
+    let floor = assumed_floor(cards, &series.key.instrument, host);
+    let noise = stats::noise(&[&[this]], &[&all], floor, None).ok()?;
+    Some(OfSeries { noise, this, runs: ids.into_iter().map(str::to_owned).collect() })
 }
 
 /// The word of the documents.

@@ -1,15 +1,16 @@
 //! A comparison in plain words, ready to paste: who wins what by how much, what ties, what is not known.
 //!
 //! One sentence group for each arm, against the base: figures of the whole machine before those of one thread, each
-//! with its index. Headline rows of one topic become a range; a rate is faster or slower, a wait is longer or shorter.
+//! with its index. Of headline rows of one topic the least and the largest are named, of one its interval is said; a rate
+//! is faster or slower, a wait is longer or shorter. What differs is said even where its size beyond the margin is open.
 //! Percentages are of the base's figure; a factor of two or more is said as `times`. Figures that the table shows are
 //! not repeated here.
 
 mod phrase;
 mod topic;
 
-use model::doc::{CompareDoc, IndexDoc, Paragraph, RowDoc, VerdictWord};
-use model::why::{Held, Withheld};
+use model::doc::{ArmDoc, CompareDoc, IndexDoc, Paragraph, Replicate, RowDoc, VerdictWord};
+use model::why::{Held, Needed, Withheld};
 
 use model::scope::THREADS;
 use model::{Scope, format};
@@ -40,7 +41,32 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
             )]);
         }
     }
+    lines.extend(replication(doc).map(|sentence| vec![sentence]));
     Paragraph::of_lines(&lines)
+}
+
+/// Of what the verdicts speak: of these boxes, of their types, or of one run.
+fn replication(doc: &CompareDoc) -> Option<String> {
+    let measured: Vec<&ArmDoc> = doc.arms.iter().filter(|arm| !arm.runs.is_empty()).collect();
+    let numbers = |of: &dyn Fn(&ArmDoc) -> u64| {
+        format::list(&measured.iter().map(|arm| of(arm).to_string()).collect::<Vec<_>>())
+    };
+    let runs = || numbers(&|arm| arm.runs.len() as u64);
+    let one = measured.iter().all(|arm| arm.machine.id == measured[0].machine.id);
+    Some(match doc.unit_of_replication? {
+        Replicate::Box => {
+            let boxes = numbers(&|arm| arm.boxes.unwrap_or(1));
+            format!("This speaks of types of boxes: the unit is the box ({boxes}), each worth one value.")
+        }
+        Replicate::Run if one => format!("This speaks of one box: the unit is the run ({}).", runs()),
+        Replicate::Run => {
+            format!("This speaks of these boxes, not of their types: the unit is the run ({}).", runs())
+        }
+        Replicate::Sitting => "This speaks of one run: the unit is the sitting.".to_owned(),
+        Replicate::Block => {
+            "This speaks of one run as it was prepared once: the unit is the block.".to_owned()
+        }
+    })
 }
 
 /// The whole machine first, then one thread, then what is of neither: disks, networks, response times.
@@ -98,6 +124,8 @@ fn group(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&I
     }
     let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
         with(VerdictWord::CannotTell).into_iter().partition(|row| row.why.withheld().is_some());
+    let (apart, open): (Vec<&RowDoc>, Vec<&RowDoc>) = open.into_iter().partition(|row| differs(row));
+    sentences.extend(beyond_margin(if sentences.is_empty() { lead } else { "" }, arm, base, &apart));
     let led = |sentences: &[String]| if sentences.is_empty() { whether(lead) } else { whether("") };
     let opening = led(&sentences);
     sentences.extend(unknown(&open, (&opening, arm, base), judged.len()));
@@ -107,21 +135,48 @@ fn group(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&I
     sentences
 }
 
+/// The figures differ beyond chance; only whether by more than the margin is open.
+fn differs(row: &RowDoc) -> bool {
+    let is_certain = row.p_holm.is_some_and(|p| p <= stats::ALPHA);
+    let excludes_one = row.low.zip(row.high).is_some_and(|(low, high)| low > 1.0 || high < 1.0);
+    is_certain && excludes_one && matches!(row.why.held(), Some(Held::Interval | Held::AssumedNoise))
+}
+
+/// `b computes 4 to 9 % slower than a; whether that exceeds the margin of 5 % is open, about 3 runs each would settle it.`
+fn beyond_margin(lead: &str, arm: &str, base: &str, rows: &[&RowDoc]) -> Option<String> {
+    let is_better = |row: &&RowDoc| Topic::goodness(row).is_some_and(|good| good > 1.0);
+    let (up, down): (Vec<&RowDoc>, Vec<&RowDoc>) = rows.iter().copied().partition(is_better);
+    let gains = clauses(&up, &down, Some(base));
+    let losses = clauses(&down, &up, gains.is_empty().then_some(base));
+    let said = [gains, losses].concat();
+    if said.is_empty() {
+        return None;
+    }
+    let margins: Vec<f64> = rows.iter().map(|row| row.margin).collect();
+    let margin = format::percent_range(&margins).unwrap_or_default();
+    let needed: Vec<Needed> = rows.iter().filter_map(|row| row.why.needed()).collect();
+    let advice = Needed::many(&needed).map(|advice| format!(", {advice}")).unwrap_or_default();
+    Some(format!(
+        "{lead}{arm} {}; whether that exceeds the margin of {margin} is open{advice}.",
+        format::list(&said)
+    ))
+}
+
 /// `Whether`, or `Per thread, whether` behind a lead.
 fn whether(lead: &str) -> String {
     if lead.is_empty() { "Whether".to_owned() } else { format!("{lead}whether") }
 }
 
-/// One clause for each topic: `computes 18 to 31 % faster than ref`. Where other rows of the topic went the other way,
+/// One clause for each topic: `computes 18 % (zstd) to 31 % (integer) faster than ref`. Where other rows of the topic went the other way,
 /// these are named.
 fn clauses(rows: &[&RowDoc], others: &[&RowDoc], mut base: Option<&str>) -> Vec<String> {
     let both = Topic::of_all(others);
     let mut said = Vec::new();
     for topic in Topic::of_all(rows) {
         let about: Vec<&RowDoc> = rows.iter().copied().filter(|row| Topic::of_row(row) == topic).collect();
-        let ratios: Vec<f64> = about.iter().filter_map(|row| topic.factor(row)).collect();
-        if let Some(clause) = phrase::clause(&topic, &ratios, base) {
-            said.push(if both.contains(&topic) {
+        if let Some(clause) = phrase::clause(&topic, &about, base) {
+            // Of two rows each end is named already.
+            said.push(if both.contains(&topic) && about.len() != 2 {
                 format!("{clause} ({})", format::list(&names(&about)))
             } else {
                 clause
@@ -244,14 +299,14 @@ fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base:
 }
 
 #[cfg(test)]
-mod tests {
-    use model::doc::{ArmDoc, MachineDoc};
+pub mod tests {
+    use model::doc::MachineDoc;
     use model::why::{Disturbance, Reason, Weighed, Why};
     use model::{Better, Params, Unit};
 
     use super::*;
 
-    fn row(instrument: &str, params: &str, better: Better, ratio: f64, verdict: VerdictWord) -> RowDoc {
+    pub fn row(instrument: &str, params: &str, better: Better, ratio: f64, verdict: VerdictWord) -> RowDoc {
         let card = model::card::find(instruments::cards(), instrument);
         RowDoc {
             card,
@@ -272,6 +327,7 @@ mod tests {
             p_holm: None,
             floor: None,
             noise: None,
+            noise_runs: Vec::new(),
             margin: 0.05,
             verdict,
             why: Why::default(),
@@ -287,6 +343,7 @@ mod tests {
             name: name.to_owned(),
             machine,
             runs: Vec::new(),
+            boxes: None,
             published: false,
             price: None,
             watts: None,
@@ -302,6 +359,7 @@ mod tests {
             schema: String::new(),
             paragraph: Paragraph::default(),
             arms: vec![arm("ref"), arm("mini-1")],
+            unit_of_replication: None,
             rows,
             ranks: Vec::new(),
             ties: Vec::new(),
@@ -332,10 +390,60 @@ mod tests {
         .to_string();
         assert_eq!(
             text,
-            "mini-1 computes 18 to 31 % faster than ref and waits 21 % longer for memory. They tie on memory \
-             read (within 5 %). Whether mini-1 and ref differ on cipher AES-128-GCM cannot be told yet, since the \
+            "mini-1 computes 18 % (compress zstd) to 31 % (integer) faster than ref and waits 21 % longer for memory. \
+             They tie on memory read (within 5 %). Whether mini-1 and ref differ on cipher AES-128-GCM cannot be told yet, since the \
              noise between runs is assumed, not measured. Not counted: disk fsync (mini-1: no flush reached the drive)."
         );
+    }
+
+    #[test]
+    fn what_differs_is_said_while_the_margin_is_open() {
+        let apart = |reasons: Vec<Reason>| RowDoc {
+            low: Some(0.91),
+            high: Some(0.96),
+            p_holm: Some(0.002),
+            why: Why::new(reasons),
+            ..row("index", "kind=integer", Better::Higher, 0.94, VerdictWord::CannotTell)
+        };
+        let needed = Reason::Needed(Needed { count: 3, of: model::why::Repeat::Runs });
+        let held = Reason::Held(Held::Interval);
+        let text = paragraph(&doc(vec![apart(vec![held.clone(), needed])])).to_string();
+        assert_eq!(
+            text,
+            "mini-1 computes 4 to 9 % slower than ref; whether that exceeds the margin of 5 % is open, about 3 runs \
+             each would settle it."
+        );
+        // Of a row that may not differ at all this is not said, nor advice where there is none.
+        let mut rows = vec![apart(vec![held.clone()]), apart(vec![held])];
+        rows[1].p_holm = Some(0.2);
+        let text = paragraph(&doc(rows)).to_string();
+        assert!(
+            text.contains("is open. Whether mini-1 and ref differ on integer cannot be told yet"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn it_says_of_what_it_speaks() {
+        let mut doc = doc(vec![row("index", "kind=integer", Better::Higher, 1.0, VerdictWord::Tie)]);
+        for (arm, runs) in doc.arms.iter_mut().zip([3, 2]) {
+            arm.runs = vec!["r".to_owned(); runs];
+        }
+        for (unit, says) in [
+            (
+                Replicate::Run,
+                "This speaks of these boxes, not of their types: the unit is the run (3 and 2).",
+            ),
+            (
+                Replicate::Box,
+                "This speaks of types of boxes: the unit is the box (1 and 1), each worth one value.",
+            ),
+            (Replicate::Sitting, "This speaks of one run: the unit is the sitting."),
+        ] {
+            doc.unit_of_replication = Some(unit);
+            let text = paragraph(&doc).to_string();
+            assert_eq!(text.lines().last(), Some(says));
+        }
     }
 
     #[test]
@@ -351,7 +459,7 @@ mod tests {
         .to_string();
         assert_eq!(
             text,
-            "mini-1 runs scimark in c 23 to 90 % faster than ref (fft c and lu c) and runs scimark in c 11 % slower \
+            "mini-1 runs scimark in c 23 % (fft c) to 90 % (lu c) faster than ref and runs scimark in c 11 % slower \
              (monte-carlo c)."
         );
     }

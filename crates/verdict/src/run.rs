@@ -99,8 +99,9 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     let key = &series.key;
     let takes = series.measured();
     let quantile = index.quantile(row);
-    let noise =
-        noise::of_series((series, quantile.as_ref()), noise::host(index.run), context.earlier, context.cards);
+    let host = (index.run.head.id.as_str(), noise::host(index.run));
+    let noise = noise::of_series((series, quantile.as_ref()), host, context.earlier, context.cards);
+    let again = noise.as_ref().map(|known| known.this.again(&known.noise).exp());
     let blocks: std::collections::BTreeSet<u32> = series
         .points
         .iter()
@@ -137,10 +138,14 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
         mean_high: None,
         min: None,
         max: None,
+        again_low: again.map(|interval| interval.low),
+        again_high: again.map(|interval| interval.high),
         floor: noise
-            .map(|noise| noise.aa_floor())
-            .or_else(|| Some(noise::assumed_floor(context.cards, &key.instrument, noise::host(index.run)))),
-        noise: noise.map_or(Noise::Assumed, |noise| noise::word(noise.kind)),
+            .as_ref()
+            .map(|known| known.noise.aa_floor())
+            .or_else(|| Some(noise::assumed_floor(context.cards, &key.instrument, host.1))),
+        noise: noise.as_ref().map_or(Noise::Assumed, |known| noise::word(known.noise.kind)),
+        noise_runs: noise.map(|known| known.runs).unwrap_or_default(),
         validity: model::Validity::Unknown,
         reasons: Vec::new(),
         takes: Vec::new(),
@@ -199,6 +204,8 @@ fn fill_quantile(doc: &mut SeriesDoc, quantile: &Quantile, takes: &[f64]) {
 fn without_repetitions(doc: &mut SeriesDoc) {
     (doc.low, doc.high, doc.level) = (None, None, None);
     (doc.mean_low, doc.mean_high, doc.floor) = (None, None, None);
+    (doc.again_low, doc.again_high) = (None, None);
+    doc.noise_runs.clear();
     doc.why = Some("periods differ in what was asked for, and are no repetitions".to_owned());
 }
 

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use model::Family;
 
+pub mod aa;
 pub mod agent;
 mod common;
 pub mod compare;
@@ -86,6 +87,8 @@ pub enum Verb {
     List(list::ListArgs),
     /// Measure this machine, or several
     Run(Box<run::RunArgs>),
+    /// Measure this machine against itself: the differences that its runs can tell
+    Aa(aa::AaArgs),
     /// Serve as the far end of network tests that are run elsewhere
     Peer(peer::PeerArgs),
     /// Load a web server that runs already: rate, response times, failures

@@ -28,6 +28,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("compare", schema_for!(doc::CompareDoc)),
         ("compare-matrix", schema_for!(doc::MatrixDoc)),
         ("compare-ratio", schema_for!(doc::RatioDoc)),
+        ("aa", schema_for!(doc::AaDoc)),
         ("history", schema_for!(doc::HistoryDoc)),
         ("note", schema_for!(doc::DoneDoc)),
         ("import", schema_for!(doc::DoneDoc)),

@@ -1,10 +1,10 @@
 //! Finds the data behind a name on the command line: runs, a label, a machine, a published machine, a file, a pasted
 //! line.
 //!
-//! `.` and labels pool the runs of the newest config class. A name that may mean several things is an error that lists
+//! `.` and labels pool the runs of the newest config class, a label those of each of its boxes. A name that may mean several things is an error that lists
 //! them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use model::data::{Published, RunData, RunHead};
@@ -25,8 +25,8 @@ use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, l
 use crate::lookup::{catalogue, names, paths};
 use crate::out;
 
-/// Limit of the runs that are pooled, and of the earlier runs that the noise is taken from.
-const MOST_RUNS: usize = 20;
+/// Limit of the runs of a figure that are pooled, and of the earlier ones that its noise is taken from.
+pub const MOST_RUNS: usize = 20;
 
 /// The thing that a name refers to.
 enum Meaning {
@@ -215,6 +215,17 @@ impl Resolver {
         self.chosen(&name, &heads).map(|(_, ids)| ids)
     }
 
+    /// The runs of one run's machine and configuration, oldest first, of each figure the newest.
+    pub fn beside(&mut self, run: &str) -> Result<Vec<String>, CliError> {
+        let Some(head) = self.heads.iter().find(|head| head.id == run).cloned() else {
+            return Err(self.unknown(run));
+        };
+        let is_of =
+            |other: &&RunHead| other.machine_id == head.machine_id && other.started_ns <= head.started_ns;
+        let heads: Vec<RunHead> = self.heads.iter().filter(is_of).cloned().collect();
+        self.chosen(run, &heads).map(|(_, ids)| ids)
+    }
+
     /// A label, a machine, a published machine, a run, or a run and its arm.
     fn named(&mut self, name: &str) -> Result<Loaded, CliError> {
         let (of_run, arm) = match name.split_once('/') {
@@ -223,9 +234,8 @@ impl Resolver {
             _ => (name, None),
         };
         match self.meaning(of_run)? {
-            Meaning::Label(heads) | Meaning::Machine(heads) | Meaning::Run(heads) => {
-                self.pool(name, &heads, arm)
-            }
+            Meaning::Label(heads) => self.boxes(name, &heads, arm),
+            Meaning::Machine(heads) | Meaning::Run(heads) => self.pool(name, &heads, arm),
             Meaning::Without(machine) => {
                 let sheets = self.sheets()?;
                 self.without_runs(&machine, &sheets)?.ok_or_else(|| self.unknown(name))
@@ -319,6 +329,23 @@ impl Resolver {
         error.hint(hint).did_you_mean(name, labels.chain(machines).chain(others).chain(["latest"]))
     }
 
+    /// The runs of one label. Several boxes under it are of one type: of each the runs that would count alone.
+    fn boxes(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
+        let mut boxes: BTreeMap<&str, Vec<RunHead>> = BTreeMap::new();
+        for head in heads.iter().filter(|head| is_whole(head)) {
+            boxes.entry(&head.machine_id).or_default().push(head.clone());
+        }
+        if boxes.len() < 2 {
+            return self.pool(name, heads, arm);
+        }
+        let each = boxes.into_values().map(|heads| self.pool(name, &heads, arm.clone()));
+        let mut each = each.collect::<Result<Vec<_>, _>>()?;
+        each.sort_by_key(|one| one.runs.last().map(|run| run.head.started_ns));
+        let runs = each.iter_mut().flat_map(|one| std::mem::take(&mut one.runs)).collect();
+        let newest = each.pop().ok_or_else(|| self.unknown(name))?;
+        Ok(Loaded { runs, earlier: Vec::new(), ..newest })
+    }
+
     /// The complete runs among these that share the newest one's machine and config class, loaded.
     fn pool(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
         let (newest, ids) = self.chosen(name, heads)?;
@@ -336,15 +363,23 @@ impl Resolver {
         if whole.iter().any(|head| head.machine_id != newest.machine_id) {
             return Err(ambiguous(name, whole.iter().map(candidate)));
         }
-        let class = self.class(&newest)?;
-        let mut chosen: Vec<String> = Vec::new();
-        for head in whole.iter().rev() {
-            if chosen.len() < MOST_RUNS && same_class(&class, &self.class(head)?) {
-                chosen.push(head.id.clone());
+        let alike = self.alike(&newest, &whole)?;
+        let figures = self.store()?.newest_with(&alike, None, MOST_RUNS)?;
+        let counts = |(at, id): &(usize, &String)| *at < MOST_RUNS || figures.contains(id);
+        let chosen = alike.iter().enumerate().filter(counts).map(|(_, id)| id.clone()).rev().collect();
+        Ok((newest, chosen))
+    }
+
+    /// Those of these runs that share the config class of one, newest first.
+    fn alike(&mut self, newest: &RunHead, heads: &[RunHead]) -> Result<Vec<String>, CliError> {
+        let class = self.class(newest)?;
+        let mut alike = Vec::new();
+        for head in heads.iter().rev() {
+            if same_class(&class, &self.class(head)?) {
+                alike.push(head.id.clone());
             }
         }
-        chosen.reverse();
-        Ok((newest, chosen))
+        Ok(alike)
     }
 
     fn load(
@@ -372,31 +407,25 @@ impl Resolver {
         Ok(Loaded { runs, earlier, arm, facts, price, watts, ..Loaded::new(name, machine) })
     }
 
-    /// Other runs of the same machine and configuration, from which the noise between runs is estimated.
+    /// Other runs of the same machine and configuration, from which the noise between runs is estimated: of each figure
+    /// of these runs, the newest that have it.
     pub fn earlier(
         &mut self,
         newest: &RunHead,
         chosen: &[String],
         runs: &[RunData],
     ) -> Result<Vec<RunData>, CliError> {
-        let class = self.class(newest)?;
-        let of_machine: Vec<RunHead> = (self.heads.iter().rev())
-            .filter(|head| {
-                head.machine_id == newest.machine_id && is_whole(head) && !chosen.contains(&head.id)
-            })
-            .cloned()
-            .collect();
-        let mut ids = Vec::new();
-        for head in &of_machine {
-            if ids.len() < MOST_RUNS && same_class(&class, &self.class(head)?) {
-                ids.push(head.id.clone());
-            }
-        }
+        let is_other = |head: &&RunHead| {
+            head.machine_id == newest.machine_id && is_whole(head) && !chosen.contains(&head.id)
+        };
+        let others: Vec<RunHead> = self.heads.iter().filter(is_other).cloned().collect();
+        let alike = self.alike(newest, &others)?;
         let mut keys: Vec<SeriesKey> =
             runs.iter().flat_map(|run| run.rows().map(|series| series.key.clone())).collect();
         keys.sort();
         keys.dedup();
         let store = self.store()?;
+        let ids = store.newest_with(&alike, Some(&keys), MOST_RUNS)?;
         store.load_rows(&ids, &keys).map_err(CliError::from)
     }
 

@@ -1,5 +1,6 @@
 //! Carries out a study: children, conductor, store; then shows its result.
 
+mod aa;
 mod attempt;
 pub mod display;
 mod finish;
@@ -12,6 +13,7 @@ mod run;
 mod sink;
 pub mod stop_signal;
 
+pub use aa::aa;
 pub use attempt::{Measured, aside, measuring_alone};
 pub use finish::refused;
 pub use run::{measure_plan, resume, run};

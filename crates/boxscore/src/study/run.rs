@@ -97,7 +97,7 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
 }
 
 /// A new plan from the arguments.
-fn fresh(args: &RunArgs, store: &Path) -> Result<Plan, CliError> {
+pub(super) fn fresh(args: &RunArgs, store: &Path) -> Result<Plan, CliError> {
     let allowed = cpus::allowed()?;
     let seed = args.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
     let count = u32::try_from(allowed.len()).unwrap_or(u32::MAX);

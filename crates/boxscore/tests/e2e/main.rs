@@ -2,6 +2,7 @@
 
 mod common;
 
+mod aa;
 mod compare;
 mod doctor;
 mod export;

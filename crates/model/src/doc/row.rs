@@ -17,6 +17,9 @@ crate::words! {
         Assumed = "assumed",
         Mixed = "mixed",
         Measured = "measured",
+        /// Of arms of one study: another preparation is in it, another run is not.
+        #[serde(rename = "within-run")]
+        Within = "within this run",
     }
 }
 
@@ -29,6 +32,22 @@ crate::words! {
         Tie = "tie",
         CannotTell = "cannot-tell",
         Invalid = "invalid",
+    }
+}
+
+crate::words! {
+    /// What is repeated, and of which a comparison therefore speaks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Replicate as word {
+        /// Several boxes under one label, each with one value: their type.
+        Box = "box",
+        /// Runs of a box: these boxes.
+        Run = "run",
+        /// Sittings of one run: this run.
+        Sitting = "sitting",
+        /// Blocks of one run whose sittings are too few: this preparation.
+        Block = "block",
     }
 }
 
@@ -57,6 +76,10 @@ pub struct RowDoc {
     pub p_holm: Option<f64>,
     pub floor: Option<f64>,
     pub noise: Option<Noise>,
+    /// The runs that the noise between runs came from: those compared, and earlier ones of their machines that have the
+    /// figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_runs: Vec<String>,
     pub margin: f64,
     pub verdict: VerdictWord,
     /// Why the verdict is as it is, or what a point is: `why` as a sentence and `reasons` as data.

@@ -1,7 +1,7 @@
 //! `drift`: a figure moved from the first half of its takes to the second.
 
 use super::{Conclusion, Evidence, Several, Validity, evidence};
-use crate::format::{count, number, percent};
+use crate::format::{count, p_value, percent};
 
 /// `change` is relative.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,11 +33,11 @@ impl Conclusion for Drift {
             Drift::TooFew => "no figure has enough takes to see a drift".to_owned(),
             Drift::None { figures, .. } => format!("no drift in {}", count(*figures, "figure")),
             Drift::Drifted { change, p, .. } => format!(
-                "not settled: {} by {} from the first to the second half of its takes (p {}); warm up longer or look at \
-                 the clock",
+                "not settled: {} by {} from the first to the second half of its takes ({}); warm up longer or look at the \
+                 clock",
                 way(*change),
                 percent(change.abs()),
-                number(*p)
+                p_value(*p)
             ),
         }
     }

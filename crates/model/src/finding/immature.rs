@@ -15,6 +15,9 @@ pub struct Immature {
     pub other: String,
     /// Software is called immature; hardware falls behind.
     pub is_software: bool,
+    /// The tools with their versions and flags on the machine and on the other one; without both, software is not
+    /// called immature.
+    pub tools: [Vec<String>; 2],
     /// The least and the largest ratio there and on the other machine, and of the ends of the ratios of ratios.
     pub ratio: Option<(f64, f64)>,
     pub elsewhere: Option<(f64, f64)>,
@@ -54,14 +57,24 @@ impl Conclusion for Immature {
     }
 
     fn one(&self) -> String {
-        let lead = match self.is_software {
-            true => "this runtime is immature on this machine",
-            false => "falls behind on this machine",
+        let Immature { param, value, over, under, machine, other, tools: [here, there], .. } = self;
+        let known = !here.is_empty() && !there.is_empty();
+        let (lead, tail) = match (self.is_software, known) {
+            (true, true) => (
+                format!("this runtime is immature on this machine: {param}={value} on {machine}"),
+                format!("; tools on {machine}: {}; on {other}: {}", list(here), list(there)),
+            ),
+            (true, false) => (
+                format!("{over} / {under} differs by {} on {machine}", span(self.apart)),
+                "; check versions and flags".to_owned(),
+            ),
+            (false, _) => {
+                (format!("falls behind on this machine: {param}={value} on {machine}"), String::new())
+            }
         };
-        let Immature { param, value, over, under, machine, other, .. } = self;
         format!(
-            "{lead}: {param}={value} on {machine}: {over} over {under} is {} there, {} on {other}; the ratio of ratios \
-             is {} with its whole interval beyond the margin of {} in {}",
+            "{lead}: {over} over {under} is {} there, {} on {other}; the ratio of ratios is {} with its whole interval \
+             beyond the margin of {} in {}{tail}",
             span(self.ratio),
             span(self.elsewhere),
             span(self.apart),

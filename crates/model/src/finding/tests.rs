@@ -180,6 +180,7 @@ fn of_logs() -> Vec<Rule> {
         machine: "new".into(),
         other: "old".into(),
         is_software: true,
+        tools: [vec!["javac 17".into()], vec!["javac 8".into()]],
         ratio: Some((3.6, 8.9)),
         elsewhere: Some((1.2, 1.4)),
         apart: Some((3.0, 7.0)),
@@ -188,6 +189,7 @@ fn of_logs() -> Vec<Rule> {
         of: 2,
     };
     vec![
+        Immature { tools: Default::default(), ..immature.clone() }.into(),
         immature.into(),
         LogsRead::FileTwice { name: "a.log".into(), before: Some("b.log".into()) }.into(),
         LogsRead::FormatShort { name: "a.log".into(), over: 3, of: 20, format: "%h %l".into() }.into(),

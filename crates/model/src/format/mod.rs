@@ -139,6 +139,11 @@ pub fn duration(seconds: f64) -> String {
     out
 }
 
+/// A p value: `p 0.022`, or `p < 0.001`, beyond which it says nothing more.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p {}", fixed(p, 3)) }
+}
+
 /// A number of things: `1 take`, `12 takes`.
 pub fn count(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -183,6 +188,15 @@ mod tests {
         assert_eq!(number(f64::NAN), "-");
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(number(99_996.0), "100,000");
+    }
+
+    #[test]
+    fn a_small_p_is_no_zero() {
+        for (p, text) in
+            [(1e-9, "p < 0.001"), (0.000_99, "p < 0.001"), (0.001, "p 0.001"), (0.0217, "p 0.022")]
+        {
+            assert_eq!(p_value(p), text);
+        }
     }
 
     #[test]

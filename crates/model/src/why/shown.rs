@@ -4,8 +4,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{
-    Blocks, Cause, Disturbance, Held, Needed, NoInterval, OverLimit, Point, Raised, Reason, Repeat, Weighed,
-    Why, Withheld,
+    Blocks, Cause, Disturbance, Held, Needed, NoInterval, OverLimit, Point, Raised, Reason, Repeat, Unsteady,
+    Weighed, Why, Withheld,
 };
 use crate::format::{Kind, Scale, duration, list, number, percent, percent_range, quantity};
 use crate::unit::Unit;
@@ -97,6 +97,12 @@ impl Reason {
             }
             Reason::Needed(needed) => Needed::many(&[*needed]).unwrap_or_default(),
             Reason::NearMargin => "more of the same would not settle it: too close to the margin".to_owned(),
+            Reason::Unsteady(Unsteady::Drift) => {
+                "its takes drift: more of them would settle nothing".to_owned()
+            }
+            Reason::Unsteady(Unsteady::ResembleEachOther) => {
+                "its takes resemble each other: repeat the run".to_owned()
+            }
             Reason::Raised(raised) => raised.text(),
             Reason::OverLimit(OverLimit { sides }) => {
                 format!("{} over the time limit: it falls on a failed request", are(sides))
@@ -185,17 +191,23 @@ impl NoInterval {
 }
 
 impl Needed {
-    fn many(all: &[Needed]) -> Option<String> {
+    /// `about 2 to 4 runs each would settle it`; `None` without any.
+    pub fn many(all: &[Needed]) -> Option<String> {
         let least = all.iter().map(|needed| needed.count).min()?;
         let most = all.iter().map(|needed| needed.count).max()?;
         let is_runs = all.iter().all(|needed| needed.of == Repeat::Runs);
-        let what = if is_runs { "run" } else { "take" };
+        let (one, several) = match all.first()?.of {
+            Repeat::Boxes => ("box", "boxes"),
+            _ if is_runs => ("run", "runs"),
+            _ => ("take", "takes"),
+        };
+        let what = if most == 1 { one } else { several };
         let text = match least > MANY {
             true => {
                 let about = range([least, most].into_iter());
-                format!("it would need many more {what}s (about {about} each)")
+                format!("it would need many more {what} (about {about} each)")
             }
-            false => format!("about {} each would settle it", counts([least, most].into_iter(), what)),
+            false => format!("about {} {what} each would settle it", range([least, most].into_iter())),
         };
         let study = "an interleaved study (`--arm` or `--via`) needs less";
         Some(if most > MANY && is_runs { format!("{text}; {study}") } else { text })
@@ -411,11 +423,14 @@ mod tests {
             (blocks(Blocks::Seconds(3600.0)), "blocks of 1 h each: no interval"),
             (needed(1, Repeat::Runs), "about 1 run each would settle it"),
             (needed(4, Repeat::Takes), "about 4 takes each would settle it"),
+            (needed(4, Repeat::Boxes), "about 4 boxes each would settle it"),
             (needed(40, Repeat::Takes), "it would need many more takes (about 40 each)"),
             (
                 needed(40, Repeat::Runs),
                 "it would need many more runs (about 40 each); an interleaved study (`--arm` or `--via`) needs less",
             ),
+            (Reason::Unsteady(Unsteady::Drift), "its takes drift: more of them would settle nothing"),
+            (Reason::Unsteady(Unsteady::ResembleEachOther), "its takes resemble each other: repeat the run"),
             (Reason::NearMargin, "more of the same would not settle it: too close to the margin"),
         ]
     }

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use model::doc::Noise;
-use model::format;
+use model::format::{self, Kind, Scale};
 use model::names;
 
 use crate::page::{self, Column};
@@ -24,17 +24,31 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         some => format!("measured for {some} of {} figures", figures.len()),
     };
     let title = format!("Two runs of this machine may differ by {range} by chance: {source}");
-    let head = [("", Column::Text), ("A/A floor", Column::Number), ("noise", Column::Text)];
+    let head = [
+        ("", Column::Text),
+        ("one further run", Column::Number),
+        ("A/A floor", Column::Number),
+        ("noise", Column::Text),
+        ("runs", Column::Number),
+    ];
     let rows: Vec<Vec<Markup>> = figures
         .iter()
         .zip(labels(&figures))
         .map(|(figure, label)| {
             let floor = figure.doc.floor.map_or("-".to_owned(), format::percent);
-            vec![html! { (label) }, html! { (floor) }, html! { (figure.doc.noise.word()) }]
+            let again =
+                figure.doc.again_low.zip(figure.doc.again_high).map_or("-".to_owned(), |(low, high)| {
+                    let kind = Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit);
+                    let scale = Scale::common(&[low, high], kind);
+                    format!("{} to {}", scale.number(low), scale.with_unit(high))
+                });
+            let cells = [label, again, floor, figure.doc.noise.word().to_owned()];
+            let runs = figure.doc.noise_runs.len().to_string();
+            cells.into_iter().chain([runs]).map(|text| html! { (text) }).collect()
         })
         .collect();
     let body = html! {
-        p { "A difference below the floor is never called better or worse. Every further run with the same set-up replaces a part of what is assumed." }
+        p { "One further run with the same set-up falls into its interval in 95 of 100 cases; the intervals elsewhere are of the level within one run. A difference below the floor is never called better or worse. Every further run with the same set-up replaces a part of what is assumed." }
         (page::table(&head, &rows))
     };
     Some(page::section("noise", &title, &body))

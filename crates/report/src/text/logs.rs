@@ -350,6 +350,7 @@ mod tests {
             p_holm: Some(2e-9),
             floor: None,
             noise: None,
+            noise_runs: Vec::new(),
             margin: 0.05,
             verdict: VerdictWord::Better,
             why: Why::default(),

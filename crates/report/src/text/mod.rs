@@ -3,6 +3,7 @@
 //! Widths are characters. Colour is optional and only repeats what a mark or a word says. Numbers are scaled by
 //! `model::format`; nothing here computes a statistic.
 
+pub mod aa;
 pub mod clusterperf;
 pub mod compare;
 pub mod doctor;

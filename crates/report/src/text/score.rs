@@ -77,6 +77,7 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
     out.push_str(&sweeps);
     out.push('\n');
     out.push_str(&web_table::binding(run, look));
+    out.push_str(&again_note(&rows, look));
     out.push_str(&verdict_note(&rows, versus, look));
     out.push_str(&without_interval(&rows, look));
     out.push_str(&meanwhile(run, look));
@@ -248,6 +249,7 @@ struct Texts {
     one: String,
     interval: Option<(String, String)>,
     instead: &'static str,
+    again: String,
     all: String,
 }
 
@@ -274,8 +276,14 @@ fn texts(row: &ScoreRow<'_>) -> Texts {
         one: show(one, row.one),
         interval: bounds.zip(scale.as_ref()).map(|((low, high), scale)| scale.interval(low, high)),
         instead: if refused(row.one) { "see below" } else { "-" },
+        again: one.and(row.one).and_then(again).map_or("-".to_owned(), |share| format!("+-{share}")),
         all: show(all, row.all),
     }
+}
+
+/// How far one further run may lie off.
+fn again(series: &SeriesDoc) -> Option<String> {
+    series.again_high.and(series.floor).map(format::percent)
 }
 
 fn doubt(series: Option<&SeriesDoc>) -> &'static str {
@@ -292,8 +300,12 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
         ("", Align::Left),
         ("", Align::Left),
         (if threaded(rows) { "1 thread " } else { "median " }, Align::Right),
-        ("95 % interval", Align::Right),
+        ("95 % this run", Align::Right),
     ];
+    let with_again = texts.iter().any(|text| text.again != "-");
+    if with_again {
+        heads.push(("again", Align::Right));
+    }
     if with_all {
         heads.push((&all, Align::Right));
     }
@@ -305,6 +317,9 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
         let interval = if text.interval.is_some() { interval } else { text.instead.to_owned() };
         let mut cells: Vec<Cell> =
             vec![row.label.clone().into(), text.unit.into(), text.one.into(), interval.into()];
+        if with_again {
+            cells.push(text.again.into());
+        }
         if with_all {
             cells.push(text.all.into());
         }
@@ -375,6 +390,23 @@ fn verdict_note(rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) 
     out
 }
 
+/// The meaning of the column `again`, and where its noise came from.
+fn again_note(rows: &[ScoreRow<'_>], look: Look) -> String {
+    let shown: Vec<&SeriesDoc> =
+        rows.iter().filter_map(|row| row.one).filter(|series| again(series).is_some()).collect();
+    let runs = shown.iter().map(|series| series.noise_runs.len());
+    let Some((least, most)) = runs.clone().min().zip(runs.max()) else { return String::new() };
+    let all = |noise: Noise| shown.iter().all(|series| series.noise == noise);
+    let runs = if least == most { count(most, "run") } else { format!("{least} to {most} runs") };
+    let noise = match () {
+        () if all(Noise::Assumed) => "noise between runs assumed, not measured".to_owned(),
+        () if all(Noise::Measured) => format!("noise measured from {runs}"),
+        () => format!("noise from {runs}, in part assumed"),
+    };
+    let text = format!("again: where one further run here falls in 95 of 100 cases ({noise})");
+    notes::marked("-", Tone::Dim, &text, look)
+}
+
 /// The meaning of `!` beside a figure.
 fn marks_note(rows: &[ScoreRow<'_>], look: Look) -> String {
     let mut shown = rows.iter().flat_map(|row| [row.one, row.all]).flatten();
@@ -387,7 +419,7 @@ fn marks_note(rows: &[ScoreRow<'_>], look: Look) -> String {
 
 /// `1 run here, so the noise between runs is assumed: differences within 5 % are not told`
 fn noise_text(doc: &CompareDoc, rows: &[&RowDoc]) -> Option<String> {
-    let assumed = rows.iter().filter(|row| row.noise.is_some_and(|noise| noise != Noise::Measured));
+    let assumed = rows.iter().filter(|row| matches!(row.noise, Some(Noise::Assumed | Noise::Mixed)));
     let floors: Vec<f64> = assumed.filter_map(|row| row.floor).collect();
     let range = format::percent_range(&floors)?;
     let ours = rows.first().and_then(|row| doc.arms.iter().find(|arm| arm.name == row.arm))?;

@@ -217,6 +217,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
         p_holm: Some(2e-9),
         floor: None,
         noise: None,
+        noise_runs: Vec::new(),
         margin: 0.05,
         verdict: VerdictWord::Better,
         why: Why::default(),

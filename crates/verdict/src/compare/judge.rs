@@ -14,6 +14,7 @@ use super::bound::Bound;
 use super::candidates::{Candidate, candidates, variants};
 use super::clock::{self, Moved};
 use super::failed;
+use super::gather::{Context, by_run, gather};
 use super::judged::{Found, Judged, margin, paired_by_block};
 use super::matching::{Match, RowKey};
 use super::prepared::{Entry, Prepared, SideRow, SideValue};
@@ -192,23 +193,12 @@ fn surroundings(
     };
     let shared = matches!(found, Found::Paired(_)) && one_machine;
     match found {
-        Found::Runs(_) | Found::Paired(_) => {
+        Found::Runs(..) | Found::Paired(_) => {
             let moved = if shared { None } else { clock::moved(arm, base, one_machine) };
             Surroundings { met: weigh::between(arm, base, shared), moved, ..Surroundings::default() }
         }
         Found::Apart(_) | Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => Surroundings::default(),
     }
-}
-
-struct Context<'c, 'a> {
-    arm: &'c Prepared<'a>,
-    base: &'c Prepared<'a>,
-    key: &'c RowKey,
-    paired: bool,
-    family: usize,
-    /// The noise between runs as the pair's figures together show it.
-    learnt: Option<stats::Learnt>,
-    options: &'c CompareOptions,
 }
 
 fn measured(context: &Context<'_, '_>, arm: &SideRow<'_>, base: &SideRow<'_>) -> Found {
@@ -229,7 +219,7 @@ fn measured(context: &Context<'_, '_>, arm: &SideRow<'_>, base: &SideRow<'_>) ->
     let found = if context.paired {
         by_block(&of_arm, &of_base, context.family).map(Found::Paired)
     } else {
-        by_run(context, &of_arm, &of_base).map(Found::Runs)
+        by_run(context, &of_arm, &of_base).map(|(between, runs)| Found::Runs(between, runs))
     };
     found.unwrap_or_else(|unfit| Found::Nothing(why::no_interval(None, &unfit)))
 }
@@ -274,76 +264,7 @@ pub fn run_against_run(
 ) -> Option<Between> {
     let (of_arm, of_base) = (arm.1.speaking().ok()?, base.1.speaking().ok()?);
     let context = Context { arm: arm.0, base: base.0, key, paired: false, family: 1, learnt: None, options };
-    by_run(&context, &of_arm, &of_base).ok()
-}
-
-/// The runs of a row, and earlier ones.
-struct Gathered {
-    arm: Vec<stats::Run>,
-    base: Vec<stats::Run>,
-    history: Vec<Vec<stats::Run>>,
-    floor: f64,
-}
-
-impl Gathered {
-    fn lists(&self) -> Vec<&[stats::Run]> {
-        self.history.iter().map(Vec::as_slice).collect()
-    }
-}
-
-fn gather(
-    context: &Context<'_, '_>,
-    arm: &[&Entry<'_>],
-    base: &[&Entry<'_>],
-) -> Result<Gathered, stats::Unfit> {
-    let worth = |entries: &[&Entry<'_>]| -> Vec<stats::Run> {
-        entries.iter().filter_map(|entry| entry.worth).collect()
-    };
-    let (of_arm, of_base) = (worth(arm), worth(base));
-    if of_arm.is_empty() || of_base.is_empty() {
-        return Err(stats::Unfit::Empty);
-    }
-    let mut history = vec![earlier(context, context.arm, arm)];
-    if !same_group(context.arm, context.base) {
-        history.push(earlier(context, context.base, base));
-    }
-    let hosts = [arm, base].into_iter().flatten().map(|entry| noise::host(entry.run));
-    let host = hosts.max().unwrap_or(model::Host::Unknown);
-    let floor = noise::assumed_floor(context.options.cards, &context.key.instrument, host);
-    Ok(Gathered { arm: of_arm, base: of_base, history, floor })
-}
-
-fn by_run(
-    context: &Context<'_, '_>,
-    arm: &[&Entry<'_>],
-    base: &[&Entry<'_>],
-) -> Result<Between, stats::Unfit> {
-    let runs = gather(context, arm, base)?;
-    stats::between(&runs.arm, &runs.base, &runs.lists(), runs.floor, context.learnt)
-}
-
-/// Both sides draw on the same earlier runs, which then count once.
-fn same_group(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
-    let ids = |side: &Prepared<'_>| -> std::collections::BTreeSet<String> {
-        side.side.earlier.iter().map(|run| run.head.id.clone()).collect()
-    };
-    let (of_arm, of_base) = (ids(arm), ids(base));
-    of_arm.intersection(&of_base).next().is_some()
-}
-
-/// Earlier runs of a side without those being judged. A single run at hand joins them: alone it shows no spread.
-fn earlier(context: &Context<'_, '_>, side: &Prepared<'_>, hand: &[&Entry<'_>]) -> Vec<stats::Run> {
-    let judged = |run: &model::data::RunData| {
-        let sides = [context.arm, context.base];
-        sides.iter().any(|one| one.side.runs.iter().any(|known| known.head.id == run.head.id))
-    };
-    let Some(entry) = hand.first() else { return Vec::new() };
-    let before = side.side.earlier.iter().copied().filter(|run| !judged(run));
-    let mut all = noise::history(&entry.series.key, before, context.options.cards);
-    if let ([only], false) = (hand, all.is_empty()) {
-        all.extend(only.worth);
-    }
-    all
+    by_run(&context, &of_arm, &of_base).ok().map(|(between, _)| between)
 }
 
 /// A published point on either side: a plain ratio.
@@ -359,7 +280,7 @@ fn beside(point: &Match<'_>, other: &SideValue<'_, '_>) -> Found {
 fn p_of(found: &Found) -> Option<f64> {
     match found {
         Found::Paired(paired) => Some(paired.p),
-        Found::Runs(between) => Some(between.p),
+        Found::Runs(between, _) => Some(between.p),
         Found::Apart(apart) => apart.p,
         Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => None,
     }
@@ -389,7 +310,7 @@ fn conclude(
     let plain = || Some(arm_value? / base_value?).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
     let (estimate, interval, effect) = match found {
         Found::Paired(paired) => (Some(paired.estimate.exp()), paired.interval, paired.effect()),
-        Found::Runs(between) => {
+        Found::Runs(between, _) => {
             (Some(between.estimate.exp()), Some(between.interval), Some(between.effect()))
         }
         Found::Point(_) | Found::Nothing(_) => (plain(), None, None),
@@ -398,6 +319,10 @@ fn conclude(
     let (floor, noise) = floor(found);
     let doubts = [&of_arm, &of_base].into_iter().find_map(|said| match said {
         SideValue::Measured(row) => row.doubt(),
+        SideValue::Point(_) => None,
+    });
+    let unsteady = [&of_arm, &of_base].into_iter().find_map(|said| match said {
+        SideValue::Measured(row) => row.unsteady(),
         SideValue::Point(_) => None,
     });
     let (verdict, held) = judge(found, corrected, better, around);
@@ -420,13 +345,14 @@ fn conclude(
         p_holm: corrected.p_holm,
         floor,
         noise,
+        noise_runs: noise_runs(found),
         margin: corrected.margin.share(),
         verdict: value::word(verdict),
         why: match held {
             Some(withheld) => Why::from(Reason::Withheld(withheld)),
             None => {
                 let margin = (corrected.margin, corrected.raised.as_ref());
-                let mut why = why::reasons(found, verdict, margin, corrected.family, doubts);
+                let mut why = why::reasons(found, verdict, margin, corrected.family, (doubts, unsteady));
                 why.reasons.extend(widened(&around.met, verdict));
                 why
             }
@@ -448,7 +374,7 @@ fn judge(
     around: &Surroundings,
 ) -> (Verdict, Option<Withheld>) {
     let withheld = Verdict::CannotTell(Held::Interval);
-    let judged = matches!(found, Found::Paired(_) | Found::Runs(_));
+    let judged = matches!(found, Found::Paired(_) | Found::Runs(..));
     let plain = judge_by(found, corrected, better, 0.0);
     if let Some(bound) = around.bound.as_ref().filter(|bound| judged && !bound.understates(&plain)) {
         return (withheld, Some(Withheld::LowerBound { sides: bound.sides.clone() }));
@@ -476,7 +402,7 @@ fn judge_by(found: &Found, corrected: &Corrected, better: Better, wider: f64) ->
     let way = value::way(better);
     let (interval, basis) = match found {
         Found::Paired(paired) => (paired.interval, Basis::Blocks { n: paired.n }),
-        Found::Runs(between) => (Some(between.interval), Basis::from(between)),
+        Found::Runs(between, _) => (Some(between.interval), Basis::from(between)),
         Found::Point(_) => (None, Basis::Point),
         Found::Refused(_) => (None, Basis::Invalid),
         Found::Nothing(_) => return Verdict::CannotTell(Held::Interval),
@@ -484,6 +410,10 @@ fn judge_by(found: &Found, corrected: &Corrected, better: Better, wider: f64) ->
     };
     let interval = interval.map(|i| Interval { low: i.low - wider, high: i.high + wider, ..i });
     stats::verdict(interval, corrected.p_holm, corrected.margin, way, basis)
+}
+
+fn noise_runs(found: &Found) -> Vec<String> {
+    if let Found::Runs(_, sources) = found { sources.ids.iter().cloned().collect() } else { Vec::new() }
 }
 
 /// The reason that tells by how much the interval was widened, where the verdict stands nevertheless.
@@ -496,10 +426,10 @@ fn widened(met: &Weight, verdict: Verdict) -> Option<Reason> {
 /// The difference that noise alone makes: between runs, or between equal arms of one study of this many blocks.
 fn floor(found: &Found) -> (Option<f64>, Option<Noise>) {
     match found {
-        Found::Runs(between) => (Some(between.noise.aa_floor()), Some(noise::word(between.noise.kind))),
+        Found::Runs(between, _) => (Some(between.noise.aa_floor()), Some(noise::word(between.noise.kind))),
         Found::Paired(paired) => {
             let half = paired.interval.map(|i| ((i.high - i.low) / 2.0).exp_m1());
-            (half, half.map(|_| Noise::Measured))
+            (half, half.map(|_| Noise::Within))
         }
         Found::Apart(_) | Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => (None, None),
     }

@@ -1,5 +1,7 @@
 //! A judged row of two sides, and what its verdict rests on.
 
+use std::collections::BTreeSet;
+
 use model::doc::RowDoc;
 use model::why::Reason;
 use stats::{Between, Effect, Margin, Paired, Verdict};
@@ -19,11 +21,18 @@ pub struct Judged {
 /// The comparison of one row before any correction.
 pub enum Found {
     Paired(Paired),
-    Runs(Between),
+    Runs(Between, Sources),
     Apart(Apart),
     Point(Reason),
     Refused(Reason),
     Nothing(Reason),
+}
+
+/// The runs that the noise came from.
+pub struct Sources {
+    pub ids: BTreeSet<String>,
+    /// Each box is worth one value.
+    pub by_box: bool,
 }
 
 /// A row that no ratio tells apart.

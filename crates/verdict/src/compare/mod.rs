@@ -13,6 +13,7 @@ mod doubt;
 mod doubts;
 mod failed;
 mod footnotes;
+mod gather;
 mod judge;
 mod judged;
 mod matching;
@@ -20,6 +21,7 @@ mod prepare;
 mod prepared;
 mod ranking;
 pub mod ratio;
+mod replicate;
 mod served;
 mod shared;
 mod side;
@@ -60,6 +62,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         schema: "boxscore.compare/1".to_owned(),
         paragraph: Paragraph::default(),
         arms: sides.iter().zip(given).map(|(side, given)| arm_doc(side, given.runs.is_empty())).collect(),
+        unit_of_replication: replicate::unit(&prepared),
         rows,
         ranks,
         ties,

@@ -1,11 +1,13 @@
 //! One side made ready: its rows by key, each with the runs that may speak for it.
 //!
-//! Only the newest twenty runs of a side count. A run in which a figure was refused does not speak for that figure
+//! Only the newest twenty runs that have a figure count for it. A run in which a figure was refused does not speak for that figure
 //! unless all were; then the row is refused. On a machine of one CPU the figure of one thread is also that of all.
 
 use std::collections::BTreeSet;
 
 use model::data::{RunData, Series};
+use model::finding::{Autocorrelation, Drift, Rule};
+use model::why::Unsteady;
 use model::{Better, Scope, card, scope};
 use stats::between::HISTORY_MAX;
 
@@ -21,10 +23,9 @@ use crate::run_index::{FigureRow, RunContext, RunIndex};
 pub fn prepare<'a>(side: &'a Side<'a>, dropped: &BTreeSet<String>, options: &CompareOptions) -> Prepared<'a> {
     let mut runs: Vec<&RunData> = side.runs.clone();
     runs.sort_by_key(|run| run.head.started_ns);
-    let newest = runs.len().saturating_sub(HISTORY_MAX);
     let context = RunContext { cards: options.cards, ..RunContext::default() };
     let mut prepared = Prepared::new(side);
-    for run in runs.into_iter().skip(newest) {
+    for run in runs {
         add_run(&mut prepared, run, &context, dropped);
     }
     let ambiguous = std::mem::take(&mut prepared.ambiguous);
@@ -91,6 +92,8 @@ fn add_run<'a>(
         let known = prepared.rows.entry(key).or_insert_with(new);
         known.headline &= headline;
         known.entries.push(entry);
+        let older = known.entries.len().saturating_sub(HISTORY_MAX);
+        known.entries.drain(..older);
     }
 }
 
@@ -108,5 +111,11 @@ pub fn entry<'a>(
     let quantile = Quantile::of_series(run, series, index.context.cards);
     let worth = crate::noise::run_of(series, quantile.as_ref());
     let clock = rules::clock::of_takes(index, row);
-    Some(Entry { run, series, validity, reasons, met, is_bound, clock, quantile, worth })
+    let about = rulings.iter().filter(|ruling| ruling.reach.contains(&row.index));
+    let unsteady = about.map(|ruling| &ruling.finding.rule).find_map(|rule| match rule {
+        Rule::Drift(Drift::Drifted { .. }) => Some(Unsteady::Drift),
+        Rule::Autocorrelation(Autocorrelation::Alike { .. }) => Some(Unsteady::ResembleEachOther),
+        _ => None,
+    });
+    Some(Entry { run, series, validity, reasons, met, unsteady, is_bound, clock, quantile, worth })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{RunData, Series};
-use model::why::Weighed;
+use model::why::{Unsteady, Weighed};
 use model::{Better, Validity};
 use stats::Run;
 
@@ -22,6 +22,8 @@ pub struct Entry<'a> {
     pub reasons: Vec<String>,
     /// Disturbances during the run that make it doubtful.
     pub met: Vec<Weighed>,
+    /// Takes that drift or resemble each other, so that more of them may settle it on the wrong side.
+    pub unsteady: Option<Unsteady>,
     /// The load generator, not the server, set it.
     pub is_bound: bool,
     /// The clock of its takes.
@@ -127,6 +129,12 @@ impl<'a> SideRow<'a> {
     pub fn doubt(&self) -> Option<&str> {
         let doubtful = self.entries.iter().filter(|entry| entry.validity == Validity::Doubtful);
         doubtful.flat_map(|entry| &entry.reasons).next().map(String::as_str)
+    }
+
+    /// The first run that speaks whose takes are no repetitions of one thing.
+    pub fn unsteady(&self) -> Option<Unsteady> {
+        let speaking = self.entries.iter().filter(|entry| entry.validity != Validity::Invalid);
+        speaking.filter_map(|entry| entry.unsteady).next()
     }
 
     /// A run that speaks has a lower bound in place of the figure.

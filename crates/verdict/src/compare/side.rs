@@ -1,5 +1,7 @@
 //! A side of a comparison, and what the user asks of the comparison.
 
+use std::collections::BTreeSet;
+
 use model::data::{Price, Published, RunData};
 use model::doc::{ArmDoc, MachineDoc};
 use model::{Cards, Fact};
@@ -9,7 +11,7 @@ use model::{Cards, Fact};
 pub struct SideOf<R> {
     pub name: String,
     pub machine: MachineDoc,
-    /// Runs of one config class; empty for a published machine.
+    /// Runs of one config class, of one box or of several of one type; empty for a published machine.
     pub runs: Vec<R>,
     /// Earlier runs of the same machine and config class, for the noise only.
     pub earlier: Vec<R>,
@@ -62,6 +64,13 @@ impl SideOf<RunData> {
     }
 }
 
+impl Side<'_> {
+    /// The boxes that its runs were made on.
+    pub fn boxes(&self) -> usize {
+        self.runs.iter().map(|run| &run.head.machine_id).collect::<BTreeSet<_>>().len()
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct CompareOptions {
     /// The relative difference that nobody would act on; `None`: 2 % between arms of one study on one machine, 5 %
@@ -89,6 +98,7 @@ pub fn arm_doc(side: &Side<'_>, published: bool) -> ArmDoc {
         name: side.name.clone(),
         machine: side.machine.clone(),
         runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
+        boxes: Some(side.boxes() as u64).filter(|boxes| *boxes > 1),
         published,
         price: side.price.clone(),
         watts: side.watts,

@@ -1,6 +1,6 @@
 //! The reasons behind a row's verdict, and what would settle it, from what the statistics found.
 
-use model::why::{self, Blocks, Cause, Needed, NoInterval, Point, Reason, Repeat, Why};
+use model::why::{self, Blocks, Cause, Needed, NoInterval, Point, Reason, Repeat, Unsteady, Why};
 use stats::{Held, Margin, Verdict};
 
 use super::judged::Found;
@@ -13,7 +13,7 @@ pub fn reasons(
     verdict: Verdict,
     (margin, raised): (Margin, Option<&Raised>),
     family: usize,
-    doubt: Option<&str>,
+    (doubt, unsteady): (Option<&str>, Option<Unsteady>),
 ) -> Why {
     let mut reasons: Vec<Reason> = Vec::new();
     match (found, verdict) {
@@ -28,11 +28,11 @@ pub fn reasons(
         }
         (_, Verdict::CannotTell(held)) => {
             reasons.push(held_back(held, family));
-            reasons.extend(settled_by(found, held, margin, family));
+            reasons.extend(settled_by(found, held, margin, family).map(|advice| steadied(advice, unsteady)));
         }
         _ => {}
     }
-    if matches!(found, Found::Paired(_) | Found::Runs(_)) {
+    if matches!(found, Found::Paired(_) | Found::Runs(..)) {
         reasons.extend(raised.map(|raised| Reason::Raised(raised.reason.clone())));
     }
     reasons.extend(doubt.map(|text| Reason::Doubtful { text: text.to_owned() }));
@@ -59,6 +59,17 @@ pub fn no_interval(blocks: Option<Blocks>, unfit: &stats::Unfit) -> Reason {
     Reason::NoInterval(NoInterval { blocks, cause })
 }
 
+/// The advice, unless more takes would settle it on the wrong side. Further runs do not share what made the takes of one
+/// unsteady.
+fn steadied(advice: Reason, unsteady: Option<Unsteady>) -> Reason {
+    match (&advice, unsteady) {
+        (Reason::Needed(Needed { of: Repeat::Takes, .. }) | Reason::NearMargin, Some(unsteady)) => {
+            Reason::Unsteady(unsteady)
+        }
+        _ => advice,
+    }
+}
+
 /// How many more takes or runs would settle it, going by what was found so far.
 fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Option<Reason> {
     let needed = |count: usize, of| Reason::Needed(Needed { count: count as u64, of });
@@ -69,8 +80,8 @@ fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Optio
             None if matches!(held, Held::TooFew { .. }) => None,
             None => Some(Reason::NearMargin),
         },
-        (Found::Runs(between), _) => Some(match stats::needed_runs(between, margin, family) {
-            Some(runs) => needed(runs, Repeat::Runs),
+        (Found::Runs(between, sources), _) => Some(match stats::needed_runs(between, margin, family) {
+            Some(runs) => needed(runs, if sources.by_box { Repeat::Boxes } else { Repeat::Runs }),
             None => Reason::NearMargin,
         }),
         (Found::Apart(_) | Found::Point(_) | Found::Refused(_) | Found::Nothing(_), _) => None,

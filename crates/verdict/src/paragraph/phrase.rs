@@ -1,40 +1,48 @@
-//! Ratios as clauses: `computes 18 to 31 % faster than ref`, `waits 21 % longer for memory`.
+//! Ratios as clauses: `computes 18 % (zstd) to 31 % (integer) faster than ref`, `waits 17 to 25 % longer for memory`.
 //!
 //! Rates: 1.31 is 31 % faster, 0.80 is 20 % slower. Waits: 1.21 is 21 % longer, 0.80 is 20 % shorter. From two times
-//! on either way it is said as `times`.
+//! on either way it is said as `times`. Of one row its interval is said; of several, the least and the largest, which are
+//! no interval and therefore named.
 
 use model::doc::RowDoc;
 
-use super::topic::Topic;
+use super::topic::{self, Topic};
+
+/// An end of a range, and the row that it is of where it is not an interval's.
+#[derive(Clone, Debug)]
+struct End {
+    value: f64,
+    row: String,
+}
 
 /// One clause about rows of one topic that all went the same way.
-pub fn clause(topic: &Topic, ratios: &[f64], base: Option<&str>) -> Option<String> {
-    let usable: Vec<f64> = ratios.iter().copied().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
-    let (low, high) = ends(&usable)?;
+pub fn clause(topic: &Topic, rows: &[&RowDoc], base: Option<&str>) -> Option<String> {
+    let (least, most) = ends_of(topic, rows)?;
+    let (low, high) = (least.value, most.value);
     let than = base.map(|name| format!(" than {name}")).unwrap_or_default();
     let like = base.map(|name| format!(" as {name}")).unwrap_or_default();
+    let up = |more: &str| format!("{} {more}{than}", range(&least, &most, |v| hundred(v - 1.0), " %"));
+    let down = |less: &str| format!("{} {less}{than}", range(&most, &least, |v| hundred(1.0 - v), " %"));
+    let times = || range(&least, &most, two, " times");
     let rate = |verb: &str| {
         if low >= 1.0 && high >= 2.0 {
-            format!("{verb} {} times as fast{like}", span(low, high, two))
+            format!("{verb} {} as fast{like}", times())
         } else if high <= 0.5 {
-            format!(
-                "{verb} at {} of the speed{}",
-                span(low, high, two),
-                base.map(|b| format!(" of {b}")).unwrap_or_default()
-            )
+            let of = base.map(|b| format!(" of {b}")).unwrap_or_default();
+            format!("{verb} at {} of the speed{of}", range(&least, &most, two, ""))
         } else if high > 1.0 {
-            format!("{verb} {} % faster{than}", span(low - 1.0, high - 1.0, hundred))
+            format!("{verb} {}", up("faster"))
         } else {
-            format!("{verb} {} % slower{than}", span(1.0 - high, 1.0 - low, hundred))
+            format!("{verb} {}", down("slower"))
         }
     };
     let wait = |verb: &str, on: &str| {
         if low >= 1.0 && high >= 2.0 {
-            format!("{verb} {} times as long{on}{like}", span(low, high, two))
+            format!("{verb} {} as long{on}{like}", times())
         } else if high > 1.0 {
-            format!("{verb} {} % longer{on}{than}", span(low - 1.0, high - 1.0, hundred))
+            format!("{verb} {}", up(&format!("longer{on}")))
         } else {
-            format!("{verb} {} % shorter{on}{than}", span(1.0 - high, 1.0 - low, hundred))
+            format!("{verb} {}", down(&format!("shorter{on}")))
         }
     };
     Some(match topic {
@@ -62,6 +70,35 @@ pub fn factors(values: &[f64]) -> Option<String> {
     let usable: Vec<f64> = values.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect();
     let (low, high) = ends(&usable)?;
     Some(format!("{} times", span(low, high, two)))
+}
+
+/// The interval of one row, or the least and the largest of several.
+fn ends_of(topic: &Topic, rows: &[&RowDoc]) -> Option<(End, End)> {
+    let is_usable = |value: &f64| value.is_finite() && *value > 0.0;
+    let usable: Vec<(f64, &RowDoc)> =
+        rows.iter().filter_map(|row| Some((topic.factor(row).filter(is_usable)?, *row))).collect();
+    let end = |(value, row): &(f64, &RowDoc)| End { value: *value, row: topic::name(row) };
+    if let [only] = usable.as_slice() {
+        let bare = |value: f64| End { value, row: String::new() };
+        let whole = topic.interval(only.1).filter(|(low, high)| is_usable(low) && is_usable(high));
+        let (low, high) = whole.unwrap_or((only.0, only.0));
+        return Some((bare(low), bare(high)));
+    }
+    let least = usable.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let most = usable.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((end(least), end(most)))
+}
+
+/// `18 % (zstd) to 31 % (integer)`, `18 to 31 %` of an interval, or one figure where both show alike.
+fn range(from: &End, to: &End, show: impl Fn(f64) -> String, unit: &str) -> String {
+    let (low, high) = (show(from.value), show(to.value));
+    if low == high {
+        return format!("{low}{unit}");
+    }
+    match (from.row.as_str(), to.row.as_str()) {
+        ("", _) | (_, "") => format!("{low} to {high}{unit}"),
+        (a, b) => format!("{low}{unit} ({a}) to {high}{unit} ({b})"),
+    }
 }
 
 fn ends(values: &[f64]) -> Option<(f64, f64)> {
@@ -93,18 +130,50 @@ fn hundred(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Better;
+    use model::doc::VerdictWord;
+
     use super::*;
+
+    fn row(params: &str, better: Better, ratio: f64, interval: Option<(f64, f64)>) -> RowDoc {
+        let row = crate::paragraph::tests::row("index", params, better, ratio, VerdictWord::Better);
+        RowDoc { low: interval.map(|i| i.0), high: interval.map(|i| i.1), ..row }
+    }
+
+    fn say(topic: &Topic, ratios: &[f64]) -> String {
+        let rows: Vec<RowDoc> = (ratios.iter().enumerate())
+            .map(|(at, ratio)| row(["kind=integer", "kind=floating"][at], Better::Higher, *ratio, None))
+            .collect();
+        clause(topic, &rows.iter().collect::<Vec<_>>(), Some("ref")).unwrap()
+    }
 
     #[test]
     fn rates_and_waits_go_the_right_way() {
-        let say = |topic: Topic, ratios: &[f64]| clause(&topic, ratios, Some("ref")).unwrap();
-        assert_eq!(say(Topic::Compute, &[1.31, 1.18]), "computes 18 to 31 % faster than ref");
-        assert_eq!(say(Topic::Compute, &[0.8]), "computes 20 % slower than ref");
-        assert_eq!(say(Topic::MemoryWait, &[1.21]), "waits 21 % longer for memory than ref");
-        assert_eq!(say(Topic::MemoryWait, &[0.8, 0.8]), "waits 20 % shorter for memory than ref");
-        assert_eq!(say(Topic::MemoryRate, &[2.4, 1.5]), "moves memory 1.50 to 2.40 times as fast as ref");
-        assert_eq!(say(Topic::Compute, &[0.3]), "computes at 0.30 of the speed of ref");
-        assert_eq!(clause(&Topic::Compute, &[1.31], None).unwrap(), "computes 31 % faster");
-        assert_eq!(clause(&Topic::Compute, &[f64::NAN], None), None);
+        let both = "computes 18 % (floating) to 31 % (integer) faster than ref";
+        assert_eq!(say(&Topic::Compute, &[1.31, 1.18]), both);
+        assert_eq!(say(&Topic::Compute, &[0.8]), "computes 20 % slower than ref");
+        let slower = "computes 10 % (floating) to 20 % (integer) slower than ref";
+        assert_eq!(say(&Topic::Compute, &[0.8, 0.9]), slower);
+        assert_eq!(say(&Topic::MemoryWait, &[1.21]), "waits 21 % longer for memory than ref");
+        assert_eq!(say(&Topic::MemoryWait, &[0.8, 0.8]), "waits 20 % shorter for memory than ref");
+        let times = "moves memory 1.50 times (floating) to 2.40 times (integer) as fast as ref";
+        assert_eq!(say(&Topic::MemoryRate, &[2.4, 1.5]), times);
+        assert_eq!(say(&Topic::Compute, &[0.3]), "computes at 0.30 of the speed of ref");
+        let one = row("kind=integer", Better::Higher, 1.31, None);
+        assert_eq!(clause(&Topic::Compute, &[&one], None).unwrap(), "computes 31 % faster");
+        let none = row("kind=integer", Better::Higher, f64::NAN, None);
+        assert_eq!(clause(&Topic::Compute, &[&none], None), None);
+    }
+
+    #[test]
+    fn one_row_has_its_interval() {
+        let said = |topic: Topic, row: RowDoc| clause(&topic, &[&row], None).unwrap();
+        let faster = row("kind=integer", Better::Higher, 1.31, Some((1.25, 1.37)));
+        assert_eq!(said(Topic::Compute, faster), "computes 25 to 37 % faster");
+        let slower = row("kind=integer", Better::Higher, 0.94, Some((0.91, 0.96)));
+        assert_eq!(said(Topic::Compute, slower), "computes 4 to 9 % slower");
+        let wait = row("kind=integer", Better::Lower, 0.5, Some((0.4, 0.625)));
+        assert_eq!(said(Topic::MemoryWait, wait.clone()), "waits 38 to 60 % shorter for memory");
+        assert_eq!(said(Topic::Compute, wait), "computes 1.60 to 2.50 times as fast");
     }
 }

@@ -82,6 +82,13 @@ impl Topic {
         }
     }
 
+    /// The interval of [`Topic::factor`].
+    pub fn interval(&self, row: &RowDoc) -> Option<(f64, f64)> {
+        let (low, high) = row.low.zip(row.high)?;
+        let is_turned = self.factor(row)? != row.ratio?;
+        Some(if is_turned { (1.0 / high, 1.0 / low) } else { (low, high) })
+    }
+
     /// How many times as good as the base.
     pub fn goodness(row: &RowDoc) -> Option<f64> {
         let ratio = row.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0)?;

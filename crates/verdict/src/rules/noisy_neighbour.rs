@@ -22,11 +22,14 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     for row in index.rows() {
         let noise = noise::of_series(
             (row.series, index.quantile(row).as_ref()),
-            noise::host(index.run),
+            (index.run.head.id.as_str(), noise::host(index.run)),
             index.context.earlier,
             index.context.cards,
         );
-        let Some(noise) = noise.filter(|noise| noise.kind == NoiseKind::Measured) else { continue };
+        let Some(noise) = noise.map(|found| found.noise).filter(|noise| noise.kind == NoiseKind::Measured)
+        else {
+            continue;
+        };
         let floor = noise.aa_floor();
         let assumed =
             noise::assumed_floor(index.context.cards, &row.series.key.instrument, noise::host(index.run));

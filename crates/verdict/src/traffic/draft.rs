@@ -160,6 +160,7 @@ impl<'a> Draft<'a> {
             p_holm,
             floor: None,
             noise: None,
+            noise_runs: Vec::new(),
             margin: margin.share(),
             verdict: value::word(verdict),
             why,

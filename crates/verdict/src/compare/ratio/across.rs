@@ -235,7 +235,7 @@ impl Judged {
 
     fn noise(&self) -> Option<Noise> {
         match self {
-            Judged::Blocks(..) => Some(Noise::Measured),
+            Judged::Blocks(..) => Some(Noise::Within),
             Judged::Runs(_, kind, _) => Some(noise::word(*kind)),
             Judged::Point(_) | Judged::Refused(_) | Judged::Nothing(_) => None,
         }
@@ -307,6 +307,7 @@ impl Couple<'_, '_> {
             p_holm,
             floor: None,
             noise: self.judged.noise(),
+            noise_runs: Vec::new(),
             margin: margin.share(),
             verdict: value::word(verdict),
             why: self.judged.why(verdict, family),

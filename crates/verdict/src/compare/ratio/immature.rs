@@ -3,12 +3,15 @@
 //! Said only where the interval of a ratio of ratios lies wholly outside the margin, after Holm's correction, and where
 //! no figure of the same two machines says the opposite. Of the two values and machines, what is named is the slower
 //! value where the ratio is further from 1, so that the order of the machines does not matter. Families of software are
-//! called immature; hardware falls behind.
+//! called immature, if the tools' versions and flags are known on both machines; hardware falls behind.
+
+use std::collections::BTreeSet;
 
 use model::doc::{RatioOfRatiosDoc, RowDoc, VerdictWord};
 use model::finding::{Immature, Subject};
-use model::{Better, Family, Finding};
+use model::{Better, Family, Finding, Note, NoteBody};
 
+use super::super::side::Side;
 use super::asked::AskedRatio;
 use model::format;
 
@@ -30,7 +33,7 @@ impl Behind<'_> {
 }
 
 /// One finding for each value that falls behind on a machine.
-pub fn findings(rows: &[RatioOfRatiosDoc], asked: &AskedRatio) -> Vec<Finding> {
+pub fn findings(rows: &[RatioOfRatiosDoc], sides: &[Side<'_>], asked: &AskedRatio) -> Vec<Finding> {
     let mut groups: Vec<(Behind<'_>, Vec<&RowDoc>)> = Vec::new();
     for row in rows.iter().map(|one| &one.row) {
         let Some(behind) = behind(row, asked) else { continue };
@@ -51,7 +54,7 @@ pub fn findings(rows: &[RatioOfRatiosDoc], asked: &AskedRatio) -> Vec<Finding> {
         rows.iter().filter(of).count()
     };
     let sound = groups.iter().filter(|(behind, _)| !opposed(behind));
-    sound.map(|(behind, rows)| finding(behind, rows, of_pair(behind), asked)).collect()
+    sound.map(|(behind, rows)| finding(behind, rows, (of_pair(behind), sides), asked)).collect()
 }
 
 /// Another value on the same machine, or the same value on the other one.
@@ -75,7 +78,21 @@ fn behind<'d>(row: &'d RowDoc, asked: &'d AskedRatio) -> Option<Behind<'d>> {
     (value == slower).then_some(Behind { value, machine, other })
 }
 
-fn finding(behind: &Behind<'_>, rows: &[&RowDoc], all: usize, asked: &AskedRatio) -> Finding {
+/// The tools that a side's runs noted, each once.
+fn tools(sides: &[Side<'_>], name: &str) -> Vec<String> {
+    let notes =
+        sides.iter().filter(|side| side.name == name).flat_map(|side| &side.runs).flat_map(|run| &run.notes);
+    let is_tool = |note: &&Note| matches!(note.body, NoteBody::Toolchain(_) | NoteBody::ServerBuild(_));
+    let tools: BTreeSet<String> = notes.filter(is_tool).map(|note| note.text().into_owned()).collect();
+    tools.into_iter().collect()
+}
+
+fn finding(
+    behind: &Behind<'_>,
+    rows: &[&RowDoc],
+    (all, sides): (usize, &[Side<'_>]),
+    asked: &AskedRatio,
+) -> Finding {
     let Behind { value, machine, other } = behind;
     let here = |row: &RowDoc| if row.arm == *machine { row.arm_value } else { row.base_value };
     let there = |row: &RowDoc| if row.arm == *machine { row.base_value } else { row.arm_value };
@@ -97,6 +114,7 @@ fn finding(behind: &Behind<'_>, rows: &[&RowDoc], all: usize, asked: &AskedRatio
         machine: (*machine).to_owned(),
         other: (*other).to_owned(),
         is_software,
+        tools: [tools(sides, machine), tools(sides, other)],
         ratio: ends(&of(&here)),
         elsewhere: ends(&of(&there)),
         apart: ends(&apart),

@@ -58,7 +58,7 @@ pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions) -> Result
     for row in all.chain(ratios_of_ratios.iter_mut().map(|one| &mut one.row)) {
         row.card = card::find(options.cards, &row.instrument);
     }
-    let mut findings = immature::findings(&ratios_of_ratios, &asked);
+    let mut findings = immature::findings(&ratios_of_ratios, &sides, &asked);
     findings.extend(doubted(&pools, &asked));
     footnotes.extend(notes(&machines, &rows, &ratios_of_ratios, &asked));
     Ok(RatioDoc {

@@ -1,9 +1,9 @@
 //! The figures of one side at each value of a parameter: its series as the rules leave them, or published figures.
 //!
 //! The value of a parameter is that of the series or, where the instrument has none of that name, that of its arm. Only
-//! the newest twenty runs count. Hours of logs are not takes and are left out.
+//! the newest twenty runs that have a figure count for it. Hours of logs are not takes and are left out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{Published, RunData};
 use model::{Better, Params, Samples, Unit};
@@ -48,13 +48,13 @@ pub struct Pool<'a> {
 pub fn pool<'a>(side: &'a Side<'a>, options: &CompareOptions) -> Pool<'a> {
     let mut runs: Vec<&RunData> = side.runs.clone();
     runs.sort_by_key(|run| run.head.started_ns);
-    let older = runs.len().saturating_sub(HISTORY_MAX);
     let wanted = |row: &&Published| options.wants(&row.key.instrument, &row.key.metric);
     let published = side.published.iter().filter(wanted).collect();
     let mut pool = Pool { side, figures: Vec::new(), published, rulings: Vec::new(), steps: Vec::new() };
-    for run in runs.into_iter().skip(older) {
+    for run in runs {
         pool.add(run, options);
     }
+    pool.keep_newest();
     pool
 }
 
@@ -83,6 +83,18 @@ impl<'a> Pool<'a> {
         }
         self.steps.extend(step::step_of(run, &rulings).map(|step| (run.head.id.as_str(), step)));
         self.rulings.push((run, rulings));
+    }
+
+    /// Of each figure the newest runs.
+    fn keep_newest(&mut self) {
+        let mut have: BTreeMap<(RowKey, Params), usize> = BTreeMap::new();
+        self.figures.reverse();
+        self.figures.retain(|figure| {
+            let count = have.entry((figure.key.clone(), figure.set.clone())).or_default();
+            *count += 1;
+            *count <= HISTORY_MAX
+        });
+        self.figures.reverse();
     }
 
     /// Doubts of the rules about the figures at the two values, or about their runs as a whole.

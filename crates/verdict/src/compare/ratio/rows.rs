@@ -284,6 +284,7 @@ fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &AskedRatio) -> Option<Li
         p_holm: None,
         floor: None,
         noise: None,
+        noise_runs: Vec::new(),
         margin: 0.0,
         verdict: VerdictWord::CannotTell,
         why: Reason::Point(point).into(),

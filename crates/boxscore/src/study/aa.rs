@@ -1,0 +1,132 @@
+//! `boxscore aa`: runs of this machine against itself, one after the other, and what they can tell. Every run is a whole
+//! one of the same plan but for the order of its takes. A run that was cut does not count; `resume` completes it.
+
+use harness::conductor::Ended;
+use model::card;
+use model::data::RunData;
+use model::plan::Plan;
+use store::{Filter, Want, Which};
+
+use super::display::Display;
+use super::finish::cut;
+use super::probing;
+use super::run::fresh;
+use super::sink::Cost;
+use super::attempt::{
+    Watch, interaction_of, is_discarded, measure, measuring_alone, none_fits, open, warn_temporary,
+};
+use super::stop_signal::StopSignal;
+use crate::cli::Global;
+use crate::cli::aa::AaArgs;
+use crate::error::{CliError, Kind};
+use crate::lookup::resolve::{MOST_RUNS, Resolver};
+use crate::lookup::{labels, paths};
+use crate::out;
+
+/// The runs that were made, and how the last one ended.
+struct Made {
+    runs: Vec<String>,
+    has_faults: bool,
+    /// Why not all were made.
+    cut: Option<CliError>,
+}
+
+pub fn aa(args: &AaArgs, global: &Global) -> Result<u8, CliError> {
+    labels::check_label(args.label.as_deref())?;
+    if args.runs == 0 {
+        let mut resolver = Resolver::new(global)?;
+        let runs = resolver.run_ids(&args.machine)?;
+        let against = runs[runs.len().saturating_sub(MOST_RUNS)..].to_vec();
+        show(&runs, &against, args, &resolver, global)?;
+        return Ok(0);
+    }
+    let made = make(args, global)?;
+    let Some(newest) = made.runs.last() else {
+        return Err(made.cut.unwrap_or_else(|| CliError::data("no run was completed")));
+    };
+    let mut resolver = Resolver::new(global)?;
+    let runs = resolver.beside(newest)?;
+    show(&runs, &made.runs, args, &resolver, global)?;
+    if let Some(cut) = made.cut {
+        out::say(&cut.to_string());
+        return Ok(cut.kind.exit_code());
+    }
+    Ok(if made.has_faults { Kind::Faults.exit_code() } else { 0 })
+}
+
+/// Makes the runs. Fails where none could be begun.
+fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
+    let stop = StopSignal::listen()?;
+    let path = paths::store(global)?;
+    let plan = fresh(&args.run(), &path)?;
+    let mut store = open(&path)?;
+    let _measuring = measuring_alone(&plan, &path)?;
+    probing::before(&plan, &stop)?;
+    warn_temporary(&path, &store)?;
+    let mut made = Made { runs: Vec::new(), has_faults: false, cut: None };
+    for nth in 0..args.runs {
+        if nth > 0 && stop.is_requested() {
+            made.cut = Some(CliError::interrupted("interrupted: complete runs are stored and count"));
+            break;
+        }
+        let mut plan = Plan { seed: plan.seed.wrapping_add(u64::from(nth)), ..plan.clone() };
+        if let Some(world) = &mut plan.fake {
+            world.run_index = store.heads(&Filter::default())?.len() as u64;
+        }
+        out::say(&format!("run {} of {}", nth + 1, args.runs));
+        let mut display = Display::new(&plan, global.json, false);
+        let watch = Watch { screen: &mut display, stop: &stop, interaction: interaction_of(&plan) };
+        let measured = match measure(&plan, Cost::default(), &mut store, &path, watch) {
+            Ok(measured) => measured,
+            Err(error) if nth == 0 => return Err(error),
+            Err(error) => {
+                made.cut = Some(error);
+                break;
+            }
+        };
+        if is_discarded(&measured, &mut store)? {
+            return Err(none_fits(&measured.outcome, global.json));
+        }
+        made.has_faults |= measured.outcome.faults > 0;
+        if let Some(error) = cut(&measured) {
+            made.cut = Some(error);
+            break;
+        }
+        if measured.outcome.measured > 0 || measured.outcome.ended != Ended::Budget {
+            made.runs.extend(measured.runs);
+        }
+    }
+    Ok(made)
+}
+
+/// Prints what these runs can tell, on the screen or as JSON.
+fn show(
+    runs: &[String],
+    against: &[String],
+    args: &AaArgs,
+    resolver: &Resolver,
+    global: &Global,
+) -> Result<(), CliError> {
+    let store = resolver.store()?;
+    let want = Want { series: Which::All, telemetry: false, rest: true };
+    let load = |id: &String| store.load_with(id, want).map_err(CliError::from);
+    let data: Vec<RunData> = runs.iter().map(load).collect::<Result<_, _>>()?;
+    let wanted = |instrument: &str| is_wanted(instrument, &args.names);
+    let document = verdict::aa(&data, against, &wanted, instruments::cards());
+    if document.figures.is_empty() {
+        return Err(CliError::data("these runs have no such figure")
+            .hint("`boxscore list` names the instruments; `boxscore history` lists the runs"));
+    }
+    if global.json {
+        out::json(&document);
+    } else {
+        out::print(&report::text::aa::table(&document, out::look()));
+    }
+    Ok(())
+}
+
+/// True where no instrument was named, or this one or its family.
+fn is_wanted(instrument: &str, names: &[String]) -> bool {
+    let family = card::find(instruments::cards(), instrument).map(|card| card.family.name());
+    names.is_empty() || names.iter().any(|name| name == instrument || Some(name.as_str()) == family)
+}

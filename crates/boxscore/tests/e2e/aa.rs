@@ -1,0 +1,121 @@
+//! Noise between runs end to end: which runs it comes from, and runs of a machine against itself.
+
+use crate::common::{Bench, PROGRAM, Running};
+use model::data::Status;
+use model::doc::{AaDoc, CompareDoc, RunDoc};
+
+const WORLD: &str =
+    r#"{"seed": 11, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01, "between": 0.01}]}"#;
+
+fn compared(bench: &Bench, names: &[&str]) -> CompareDoc {
+    let said = bench.run(&[&["compare"], names, &["--json"]].concat()).expect(0, &[]);
+    serde_json::from_str(&said.out).expect("a document")
+}
+
+#[test]
+fn runs_without_the_figure_do_not_crowd_out_its_noise() {
+    let bench = Bench::new();
+    bench.world(WORLD);
+    let via = format!("other={PROGRAM}");
+    bench.fake(&["--takes", "6", "--via", &via]).expect(0, &[]);
+    for _ in 0..5 {
+        bench.fake(&["--takes", "6"]).expect(0, &[]);
+    }
+    let ids: Vec<String> = bench.heads().into_iter().map(|head| head.id).collect();
+    let machine = bench.heads().last().expect("a run").machine.clone();
+    let show = || -> RunDoc {
+        serde_json::from_str(&bench.run(&["show", &ids[5], "--json"]).expect(0, &[]).out).expect("a document")
+    };
+    let all = || (compared(&bench, &[&ids[4], &ids[5]]), compared(&bench, &["other", &machine]), show());
+    let before = all();
+    for _ in 0..20 {
+        let unrelated =
+            ["run", "mac", "--set", "threads=1", "--takes", "1", "--sittings", "1", "--no-report"];
+        bench.run(&[&unrelated[..], &["--fake", "world.json", "--seed", "5"]].concat()).expect(0, &[]);
+    }
+    let after = all();
+    assert_eq!(before.0.rows, after.0.rows);
+    assert_eq!(before.1.rows, after.1.rows);
+    assert_eq!(before.2.series, after.2.series);
+    // All five runs of the machine speak for its figure, and the result names them.
+    assert_eq!(after.0.rows[0].noise_runs, ids[1..], "{:#?}", after.0.rows[0]);
+    let series = &after.2.series[0];
+    assert_eq!(series.noise_runs, ids[1..]);
+    let (low, high) = (series.again_low.expect("an interval"), series.again_high.expect("an interval"));
+    assert!(low < series.low.expect("an interval") && high > series.high.expect("an interval"), "{series:?}");
+    let text = bench.run(&["show", &ids[5]]).expect(0, &[]).out;
+    assert!(text.contains("again") && text.contains("from 5 runs"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+const CRC: [&str; 7] =
+    ["aa", "crc32c", "--set", "size=1KiB;impl=fast;threads=1", "--fake", "world.json", "--seed=5"];
+
+fn measured(bench: &Bench, more: &[&str], code: i32) -> AaDoc {
+    let said = bench.run(&[&CRC, more, &["--json"]].concat()).expect(code, &[]);
+    serde_json::from_str(&said.out).expect("a document")
+}
+
+#[test]
+fn runs_against_themselves_measure_the_noise() {
+    let bench = Bench::new();
+    bench.world(WORLD);
+    let doc = measured(&bench, &["--takes", "6"], 0);
+    assert_eq!((doc.runs.len(), doc.each, doc.pairs, doc.pairs_different), (5, 5, 10, 0));
+    let [figure] = doc.figures.as_slice() else { panic!("{doc:#?}") };
+    assert_eq!(figure.noise_runs, doc.runs);
+    assert!((0.003..0.03).contains(&figure.spread), "{figure:?}");
+    assert!(figure.told_by_each < figure.told_by_one && figure.told_by_each > doc.margin, "{figure:?}");
+    // The runs differ in the order of their takes alone, and each has sittings of its own.
+    for id in &doc.runs {
+        let run = bench.data(id);
+        assert_eq!((run.plan.sittings, run.plan.cells.len()), (3, 1));
+    }
+    // Later runs take their noise from them.
+    bench.fake(&["--takes", "6"]).expect(0, &[]);
+    let run: RunDoc =
+        serde_json::from_str(&bench.run(&["show", "--json"]).expect(0, &[]).out).expect("a document");
+    assert_eq!(run.series[0].noise_runs.len(), 6);
+    // Without new runs the stored ones speak.
+    let machine = bench.heads()[0].machine.clone();
+    let stored = ["aa", "--runs", "0", "--machine", &machine];
+    let said = bench.run(&[&stored[..], &["--json"]].concat()).expect(0, &[]);
+    let again: AaDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!((again.runs.len(), again.pairs, bench.heads().len()), (6, 15, 6));
+    let text = bench.run(&stored).expect(0, &[]).out;
+    let last = text.lines().last().expect("a line");
+    assert!(
+        text.contains("One run each tells differences from") && last.ends_with("called different."),
+        "{text}"
+    );
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    bench.run(&[&stored[..], &["mac"]].concat()).expect(1, &["no such figure"]);
+}
+
+#[test]
+fn a_noisy_machine_tells_less() {
+    let told = |between: f64| {
+        let bench = Bench::new();
+        bench.world(&WORLD.replace("\"between\": 0.01", &format!("\"between\": {between}")));
+        measured(&bench, &["--takes", "6"], 0).figures[0].told_by_one
+    };
+    let (quiet, noisy) = (told(0.002), told(0.08));
+    assert!(quiet < 0.10 && noisy > 0.15, "{quiet}, {noisy}");
+}
+
+#[test]
+fn an_interrupt_keeps_complete_runs() {
+    let bench = Bench::new();
+    bench.world(WORLD);
+    let mut running =
+        Running::start(bench.command(&[&CRC[..], &["--takes", "60", "--runs", "100"]].concat()));
+    assert!(running.until("run 3 of 100"));
+    running.signal("INT");
+    let said = running.end().expect(130, &["interrupted"]);
+    assert!(
+        said.out.contains("1 pair") || said.out.contains("two equal runs") || said.out.contains("pairs"),
+        "{said:#?}"
+    );
+    let whole = bench.heads().iter().filter(|head| head.status == Status::Complete).count();
+    assert!((2..100).contains(&whole), "{whole}");
+}

@@ -1,0 +1,196 @@
+//! Runs of a machine against itself: the noise of every figure, the differences that it lets one tell, and whether any
+//! two of the runs would be called different.
+//!
+//! Every pair of runs is compared as `compare` does it, with the other runs as earlier ones. A difference is told where
+//! it was measured so large: one that truly is so large is told in half of all cases. Figures of periods and figures
+//! without a direction are left out.
+
+use std::collections::BTreeSet;
+
+use model::data::{RunData, Series};
+use model::doc::{AaDoc, AaFigureDoc, AaPairDoc, MachineDoc, RowDoc, VerdictWord};
+use model::names::{self, Key};
+use model::{Better, Cards, Samples, SeriesKey, card, format};
+use stats::{Margin, Noise, Seen};
+
+use crate::compare::{CompareOptions, Side, compare};
+use crate::noise::{self, Known};
+use crate::run::is_headline;
+use crate::run_index::{RunContext, RunIndex};
+
+/// A figure with what is known of it, before figures teach each other.
+struct Drafted<'a> {
+    series: &'a Series,
+    headline: bool,
+    known: Vec<Known<'a>>,
+    floor: f64,
+}
+
+/// The document of `against`, the ids of runs that are set against each other, among all runs of their machine and
+/// configuration, about the instruments that are wanted.
+pub fn aa(all: &[RunData], against: &[String], wanted: &dyn Fn(&str) -> bool, cards: Cards) -> AaDoc {
+    let runs: Vec<&RunData> = all.iter().filter(|run| against.contains(&run.head.id)).collect();
+    let each = runs.len().max(1);
+    let mut drafts = drafts(all, &runs, cards);
+    drafts.retain(|draft| wanted(&draft.series.key.instrument));
+    let family = drafts.iter().filter(|draft| draft.headline).count();
+    let seen = drafts.iter().filter_map(|draft| {
+        let (_, known) = noise::newest(&draft.known);
+        Seen::new(&[], &[&known], draft.floor).ok()
+    });
+    let learnt = stats::learn(&seen.collect::<Vec<_>>());
+    let mut different = different(all, &runs, cards);
+    different.retain(|row| wanted(&row.instrument));
+    let places: BTreeSet<(&str, &str)> =
+        different.iter().map(|row| (row.base.as_str(), row.arm.as_str())).collect();
+    let figures: Vec<AaFigureDoc> =
+        drafts.iter().filter_map(|draft| figure(draft, (each, family), learnt, &different, cards)).collect();
+    let newest = runs.last().map(|run| &run.head);
+    let pairs = runs.len() * runs.len().saturating_sub(1) / 2;
+    let mut doc = AaDoc {
+        cards,
+        schema: "boxscore.aa/1".to_owned(),
+        machine: MachineDoc {
+            id: newest.map(|head| head.machine_id.clone()).unwrap_or_default(),
+            name: newest.map(|head| head.machine.clone()).unwrap_or_default(),
+        },
+        runs: runs.iter().map(|run| run.head.id.clone()).collect(),
+        each: each as u64,
+        margin: Margin::MACHINES.share(),
+        family: family as u64,
+        pairs: pairs as u64,
+        pairs_different: places.len() as u64,
+        figures,
+        says: String::new(),
+    };
+    doc.says = says(&doc);
+    doc
+}
+
+/// The figures of the runs in the order in which they were measured, each with all runs that have it.
+fn drafts<'a>(all: &'a [RunData], runs: &[&'a RunData], cards: Cards) -> Vec<Drafted<'a>> {
+    let mut drafts: Vec<Drafted<'a>> = Vec::new();
+    for run in runs.iter().rev() {
+        let context = RunContext { cards, ..RunContext::default() };
+        let index = RunIndex::new(run, &context);
+        for row in index.figures() {
+            let Some(series) = run.series.get(row.index) else { continue };
+            let counts = series.better != Better::Neither
+                && Samples::for_instrument(cards, &series.key.instrument) == Samples::Takes;
+            if !counts || drafts.iter().any(|known| known.series.key == series.key) {
+                continue;
+            }
+            let floor = noise::assumed_floor(cards, &series.key.instrument, noise::host(run));
+            let known = noise::history(&series.key, all, cards);
+            drafts.push(Drafted { series, headline: is_headline(&index, row), known, floor });
+        }
+    }
+    drafts
+}
+
+/// The rows of pairs that are called different.
+fn different(all: &[RunData], runs: &[&RunData], cards: Cards) -> Vec<RowDoc> {
+    let options = CompareOptions { all: true, cards, ..CompareOptions::default() };
+    let mut found = Vec::new();
+    for (at, arm) in runs.iter().enumerate() {
+        for base in &runs[..at] {
+            let ids = [&base.head.id, &arm.head.id];
+            let earlier: Vec<&RunData> = all.iter().filter(|run| !ids.contains(&&run.head.id)).collect();
+            let side = |run: &&'_ RunData| {
+                let machine = MachineDoc { id: run.head.machine_id.clone(), name: run.head.machine.clone() };
+                (run.head.id.clone(), machine)
+            };
+            let [(base_name, base_machine), (arm_name, arm_machine)] = [side(base), side(arm)];
+            let sides = [
+                Side { runs: vec![*base], earlier: earlier.clone(), ..Side::new(&base_name, base_machine) },
+                Side { runs: vec![*arm], earlier, ..Side::new(&arm_name, arm_machine) },
+            ];
+            let is_told = |row: &RowDoc| matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse);
+            found.extend(compare(&sides, &options).rows.into_iter().filter(is_told));
+        }
+    }
+    found
+}
+
+fn figure(
+    draft: &Drafted<'_>,
+    (each, family): (usize, usize),
+    learnt: Option<stats::Learnt>,
+    different: &[RowDoc],
+    cards: Cards,
+) -> Option<AaFigureDoc> {
+    let SeriesKey { instrument, metric, unit, params, definition, .. } = &draft.series.key;
+    let (ids, known) = noise::newest(&draft.known);
+    let found: Noise = stats::noise(&[], &[&known], draft.floor, learnt).ok().filter(|_| !ids.is_empty())?;
+    let told = |runs: usize| stats::least_told(&found, runs, Margin::MACHINES, family);
+    let is_of =
+        |row: &&RowDoc| row.instrument == *instrument && row.metric == *metric && row.params == *params;
+    let pair = |row: &RowDoc| AaPairDoc {
+        base: row.base.clone(),
+        arm: row.arm.clone(),
+        ratio: row.ratio,
+        verdict: row.verdict,
+    };
+    Some(AaFigureDoc {
+        card: card::find(cards, instrument),
+        instrument: instrument.clone(),
+        metric: metric.clone(),
+        unit: *unit,
+        better: draft.series.better,
+        params: params.clone(),
+        definition: *definition,
+        headline: draft.headline,
+        noise_runs: ids.into_iter().map(str::to_owned).collect(),
+        noise: noise::word(found.kind),
+        spread: found.s,
+        floor: found.aa_floor(),
+        told_by_one: told(1),
+        told_by_each: told(each),
+        different: different.iter().filter(is_of).map(pair).collect(),
+    })
+}
+
+/// `One run each tells differences from 8 % (integer) to 31 % (disk write), 5 runs each from 6 % to 14 %; none of 10
+/// pairs of equal runs was called different.`
+fn says(doc: &AaDoc) -> String {
+    let heads: Vec<&AaFigureDoc> = doc.figures.iter().filter(|figure| figure.headline).collect();
+    let figures = if heads.is_empty() { doc.figures.iter().collect() } else { heads };
+    let name = |figure: &AaFigureDoc| {
+        let AaFigureDoc { card, instrument, metric, params, .. } = figure;
+        names::label(Key { card: *card, instrument, metric, params })
+    };
+    let range = |told: &dyn Fn(&AaFigureDoc) -> f64| {
+        let least = figures.iter().min_by(|a, b| told(a).total_cmp(&told(b)))?;
+        let most = figures.iter().max_by(|a, b| told(a).total_cmp(&told(b)))?;
+        let end = |figure: &AaFigureDoc| format!("{} ({})", format::percent(told(figure)), name(figure));
+        Some(if figures.len() == 1 { end(least) } else { format!("{} to {}", end(least), end(most)) })
+    };
+    let Some(one) = range(&|figure| figure.told_by_one) else { return "No figure was measured.".to_owned() };
+    let more = match doc.each {
+        0 | 1 => String::new(),
+        each => {
+            let told = range(&|figure| figure.told_by_each).unwrap_or_default();
+            format!(", {each} runs each from {told}")
+        }
+    };
+    let assumed = figures.iter().filter(|figure| figure.noise_runs.len() < 2).count();
+    let assumed = match assumed {
+        0 => String::new(),
+        some if some == figures.len() => "; that is assumed, since one run shows no noise".to_owned(),
+        some => format!("; for {} that is assumed", format::count(some, "figure")),
+    };
+    let pairs = match (doc.pairs, doc.pairs_different) {
+        (0, _) => String::new(),
+        (1, 0) => "; the two equal runs were not called different".to_owned(),
+        (pairs, 0) => format!("; none of {pairs} pairs of equal runs was called different"),
+        (pairs, some) => {
+            let which = doc.figures.iter().filter(|figure| !figure.different.is_empty());
+            let which: Vec<String> = which.map(name).collect();
+            format!(
+                "; {some} of {pairs} pairs of equal runs were called different ({})",
+                format::list(&which)
+            )
+        }
+    };
+    format!("One run each tells differences from {one}{more}{assumed}{pairs}.")
+}
