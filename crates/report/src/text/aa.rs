@@ -23,13 +23,13 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
         out.push_str(&format!("{line}\n"));
     }
     out.push('\n');
-    let each = format!("{} each", format::count(usize::try_from(doc.each).unwrap_or(usize::MAX), "run"));
+    let each = format!("by {}", doc.each);
     let mut columns = vec![
         ("", Align::Left),
         ("runs", Align::Right),
         ("again", Align::Right),
         ("noise", Align::Left),
-        ("told: 1 run each", Align::Right),
+        ("told by 1", Align::Right),
     ];
     if doc.each > 1 {
         columns.push((&each, Align::Right));
@@ -54,13 +54,22 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
     }
     out.push_str(&grid.render(look.columns, look.paint));
     out.push('\n');
-    let about = format!(
-        "= where one further run falls in 95 of 100 cases; told: a measured difference to an equally noisy machine that \
-         would be called better or worse today, beyond {} and among {}; A/A told: pairs of these runs that were",
-        format::percent(doc.margin),
-        format::count(usize::try_from(doc.family).unwrap_or(usize::MAX), "headline figure")
-    );
-    out.push_str(&hang("again ", &about, look.columns));
+    let family = format::count(usize::try_from(doc.family).unwrap_or(usize::MAX), "headline figure");
+    let lines = [
+        ("again    ", "= where one further run here falls in 95 of 100 cases".to_owned()),
+        (
+            "told by N",
+            format!(
+                "= a difference to a machine as noisy, measured by N runs each, that is called better or worse today \
+                 (beyond {}, among {family})",
+                format::percent(doc.margin)
+            ),
+        ),
+        ("A/A told ", "= pairs of these runs that are, although nothing differs".to_owned()),
+    ];
+    for (head, text) in lines {
+        out.push_str(&hang(&format!("{head} "), &text, look.columns));
+    }
     if figures.iter().any(|figure| figure.noise == Noise::Assumed) {
         out.push_str("assumed: one run shows no noise; `boxscore aa` measures it\n");
     }

@@ -276,14 +276,16 @@ fn texts(row: &ScoreRow<'_>) -> Texts {
         one: show(one, row.one),
         interval: bounds.zip(scale.as_ref()).map(|((low, high), scale)| scale.interval(low, high)),
         instead: if refused(row.one) { "see below" } else { "-" },
-        again: one.and(row.one).and_then(again).map_or("-".to_owned(), |share| format!("+-{share}")),
+        again: one.and(row.one).and_then(again).unwrap_or_else(|| "-".to_owned()),
         all: show(all, row.all),
     }
 }
 
 /// How far one further run may lie off.
 fn again(series: &SeriesDoc) -> Option<String> {
-    series.again_high.and(series.floor).map(format::percent)
+    // Without the blank, so that names need not be cut in 80 columns.
+    let floor = series.again_high.and(series.floor).filter(|floor| floor.is_finite())?;
+    Some(format!("+-{}%", format::fixed(floor * 100.0, usize::from(floor < 0.0195))))
 }
 
 fn doubt(series: Option<&SeriesDoc>) -> &'static str {
@@ -328,6 +330,7 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
         }
         grid.row(cells);
     }
+    let grid = if grid.width() > look.columns { grid.gap(1) } else { grid };
     grid.render(look.columns, look.paint)
 }
 

@@ -168,6 +168,9 @@ fn shown((metric, unit, better, of): &Hourly, rows: &[BesideRow]) -> SeriesDoc {
         high: None,
         level: None,
         floor: None,
+        again_low: None,
+        again_high: None,
+        noise_runs: Vec::new(),
         why: Some("periods differ in what was asked for, and are no repetitions".to_owned()),
         validity: Validity::Unknown,
         ..series(&figures()[0])

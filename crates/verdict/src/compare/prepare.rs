@@ -72,7 +72,7 @@ fn add_run<'a>(
             prepared.doubts.push(doubt);
         }
     }
-    prepared.step = prepared.step.into_iter().chain(step::step_of(run, &rulings)).reduce(f64::max);
+    prepared.steps.extend(step::step_of(run, &rulings).map(|step| (run.head.id.as_str(), step)));
     let index = RunIndex::new(run, context);
     let mut seen = BTreeSet::new();
     // Without a direction nothing is better or worse.

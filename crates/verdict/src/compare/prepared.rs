@@ -62,8 +62,8 @@ pub struct Prepared<'a> {
     pub doubts: Vec<Doubt>,
     /// Keys that stood for two series of one run, so that they stand for none.
     pub ambiguous: BTreeSet<RowKey>,
-    /// The coarsest step of the clock that a run found, in seconds.
-    pub step: Option<f64>,
+    /// The step of the clock that a run found, in seconds, by the run's id.
+    pub steps: Vec<(&'a str, f64)>,
     /// Figures of one thread stand for the whole machine, which has one CPU.
     pub is_one_for_all: bool,
 }
@@ -77,7 +77,7 @@ impl<'a> Prepared<'a> {
             rows: BTreeMap::new(),
             doubts: Vec::new(),
             ambiguous: BTreeSet::new(),
-            step: None,
+            steps: Vec::new(),
             is_one_for_all: false,
         }
     }

@@ -29,7 +29,10 @@ pub fn raised(
 ) -> Option<Raised> {
     let sides = [arm, base].into_iter().filter_map(|(side, said)| {
         let SideValue::Measured(row) = said else { return None };
-        let (step, window) = (side.step?, window(row)?);
+        let speaks =
+            |id: &str| row.speaking().is_ok_and(|all| all.iter().any(|entry| entry.run.head.id == id));
+        let steps = side.steps.iter().filter(|(id, _)| speaks(id)).map(|(_, step)| *step);
+        let (step, window) = (steps.reduce(f64::max)?, window(row)?);
         let margin = margin.at_least_quantum(step, window);
         let reason = why::Raised {
             margin: margin.share(),

@@ -41,7 +41,8 @@ pub struct Pool<'a> {
     /// Those that were asked for.
     pub published: Vec<&'a Published>,
     rulings: Vec<(&'a RunData, Vec<Ruling>)>,
-    steps: Vec<(&'a str, f64)>,
+    /// The step of the clock that a run found, by the run's id.
+    pub steps: Vec<(&'a str, f64)>,
 }
 
 /// Reads a side.
@@ -127,12 +128,6 @@ impl<'a> Pool<'a> {
             }
         }
         doubts
-    }
-
-    /// The coarsest step of the clock that these runs found.
-    pub fn step(&self, runs: &[&RunData]) -> Option<f64> {
-        let of = self.steps.iter().filter(|(id, _)| runs.iter().any(|run| run.head.id == *id));
-        of.map(|(_, step)| *step).reduce(f64::max)
     }
 
     /// Parameters and their values, those of published ratios one by one.

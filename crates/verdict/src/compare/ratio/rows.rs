@@ -73,11 +73,10 @@ fn measured<'a>(pool: &Pool<'a>, asked: &AskedRatio, options: &CompareOptions) -
         ..Side::new(name, pool.side.machine.clone())
     };
     let (over_side, under_side) = (side(&asked.over), side(&asked.under));
-    let step = pool.step(&runs);
     let prepared = |side, of: for<'p> fn(&'p Pair<'a>) -> &'p SideRow<'a>| Prepared {
         order: pairs.iter().map(|pair| pair.key.clone()).collect(),
         rows: pairs.iter().map(|pair| (pair.key.clone(), of(pair).clone())).collect(),
-        step,
+        steps: pool.steps.clone(),
         ..Prepared::new(side)
     };
     let over = prepared(&over_side, |pair| &pair.over);
