@@ -97,11 +97,9 @@ impl Reason {
             }
             Reason::Needed(needed) => Needed::many(&[*needed]).unwrap_or_default(),
             Reason::NearMargin => "more of the same would not settle it: too close to the margin".to_owned(),
-            Reason::Unsteady(Unsteady::Drift) => {
-                "its takes drift: more of them would settle nothing".to_owned()
-            }
+            Reason::Unsteady(Unsteady::Drift) => "takes drift: more of them would settle nothing".to_owned(),
             Reason::Unsteady(Unsteady::ResembleEachOther) => {
-                "its takes resemble each other: repeat the run".to_owned()
+                "takes resemble each other: repeat the run".to_owned()
             }
             Reason::Raised(raised) => raised.text(),
             Reason::OverLimit(OverLimit { sides }) => {
@@ -429,8 +427,8 @@ mod tests {
                 needed(40, Repeat::Runs),
                 "it would need many more runs (about 40 each); an interleaved study (`--arm` or `--via`) needs less",
             ),
-            (Reason::Unsteady(Unsteady::Drift), "its takes drift: more of them would settle nothing"),
-            (Reason::Unsteady(Unsteady::ResembleEachOther), "its takes resemble each other: repeat the run"),
+            (Reason::Unsteady(Unsteady::Drift), "takes drift: more of them would settle nothing"),
+            (Reason::Unsteady(Unsteady::ResembleEachOther), "takes resemble each other: repeat the run"),
             (Reason::NearMargin, "more of the same would not settle it: too close to the margin"),
         ]
     }

@@ -62,7 +62,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         schema: "boxscore.compare/1".to_owned(),
         paragraph: Paragraph::default(),
         arms: sides.iter().zip(given).map(|(side, given)| arm_doc(side, given.runs.is_empty())).collect(),
-        unit_of_replication: replicate::unit(&prepared),
+        unit_of_replication: replicate::unit(&prepared, options.cards),
         rows,
         ranks,
         ties,

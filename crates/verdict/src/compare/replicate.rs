@@ -5,8 +5,8 @@
 //! measured again, which is what virtual machines are assumed to spread by. Not known here: whether boxes under one
 //! label are of one type.
 
-use model::Host;
 use model::doc::Replicate;
+use model::{Cards, Host, Samples};
 use stats::Run;
 
 use super::judged::paired_by_block;
@@ -37,9 +37,10 @@ fn pooled(runs: &[Run]) -> Run {
     Run { m, se, takes: runs.iter().map(|run| run.takes).sum() }
 }
 
-/// The unit of the whole comparison; `None` where no two sides were measured.
-pub fn unit(sides: &[Prepared<'_>]) -> Option<Replicate> {
-    let measured: Vec<&Prepared<'_>> = sides.iter().filter(|side| !side.side.runs.is_empty()).collect();
+/// The unit of the whole comparison; `None` where no two sides have takes (logs have blocks of time).
+pub fn unit(sides: &[Prepared<'_>], cards: Cards) -> Option<Replicate> {
+    let has_takes = |side: &&Prepared<'_>| side.rows.keys().any(|key| key.samples(cards) == Samples::Takes);
+    let measured: Vec<&Prepared<'_>> = sides.iter().filter(has_takes).collect();
     let (base, arms) = measured.split_first()?;
     if arms.is_empty() {
         return None;
