@@ -108,8 +108,8 @@ pub struct SeriesDoc {
     pub mean_high: Option<f64>,
     pub min: Option<f64>,
     pub max: Option<f64>,
-    /// Where the figure of one further run on this machine falls in 95 of 100 cases, given this one. `low` and `high` are
-    /// of the level within this run.
+    /// Where the figure of one further run on this machine falls in 95 of 100 cases, given this one. `low` and `high`
+    /// are of the level within this run.
     #[serde(default)]
     pub again_low: Option<f64>,
     #[serde(default)]
@@ -273,8 +273,8 @@ pub struct CompareDoc {
     #[schemars(with = "String")]
     pub paragraph: Paragraph,
     pub arms: Vec<ArmDoc>,
-    /// What is repeated: the verdicts speak of boxes where it is `run`, of their types where it is `box`. Absent where
-    /// nothing measured is compared.
+    /// The thing that is repeated: verdicts speak of boxes where it is `run`, of their types where it is `box`. Absent
+    /// where nothing measured is compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit_of_replication: Option<Replicate>,
     pub rows: Vec<RowDoc>,

@@ -177,7 +177,8 @@ fn says(doc: &AaDoc) -> String {
     let assumed = match assumed {
         0 => String::new(),
         some if some == figures.len() => "; that is assumed, since one run shows no noise".to_owned(),
-        some => format!("; for {} that is assumed", format::count(some, "figure")),
+        1 => "; of 1 figure there is one run, which shows no noise".to_owned(),
+        some => format!("; of {some} figures there is one run each, which shows no noise"),
     };
     let pairs = match (doc.pairs, doc.pairs_different) {
         (0, _) => String::new(),

@@ -1,10 +1,10 @@
 //! A comparison in plain words, ready to paste: who wins what by how much, what ties, what is not known.
 //!
 //! One sentence group for each arm, against the base: figures of the whole machine before those of one thread, each
-//! with its index. Of headline rows of one topic the least and the largest are named, of one its interval is said; a rate
-//! is faster or slower, a wait is longer or shorter. What differs is said even where its size beyond the margin is open.
-//! Percentages are of the base's figure; a factor of two or more is said as `times`. Figures that the table shows are
-//! not repeated here.
+//! with its index. Of headline rows of one topic the least and the largest are named, of one its interval is said; a
+//! rate is faster or slower, a wait is longer or shorter. What differs is said even where its size beyond the margin is
+//! open. Percentages are of the base's figure; a factor of two or more is said as `times`. Figures that the table shows
+//! are not repeated here.
 
 mod phrase;
 mod topic;
@@ -142,7 +142,8 @@ fn differs(row: &RowDoc) -> bool {
     is_certain && excludes_one && matches!(row.why.held(), Some(Held::Interval | Held::AssumedNoise))
 }
 
-/// `b computes 4 to 9 % slower than a; whether that exceeds the margin of 5 % is open, about 3 runs each would settle it.`
+/// `b computes 4 to 9 % slower than a; whether that exceeds the margin of 5 % is open, about 3 runs each would settle
+/// it.`
 fn beyond_margin(lead: &str, arm: &str, base: &str, rows: &[&RowDoc]) -> Option<String> {
     let is_better = |row: &&RowDoc| Topic::goodness(row).is_some_and(|good| good > 1.0);
     let (up, down): (Vec<&RowDoc>, Vec<&RowDoc>) = rows.iter().copied().partition(is_better);
@@ -167,8 +168,8 @@ fn whether(lead: &str) -> String {
     if lead.is_empty() { "Whether".to_owned() } else { format!("{lead}whether") }
 }
 
-/// One clause for each topic: `computes 18 % (zstd) to 31 % (integer) faster than ref`. Where other rows of the topic went the other way,
-/// these are named.
+/// One clause for each topic: `computes 18 % (zstd) to 31 % (integer) faster than ref`. Where other rows of the topic
+/// went the other way, these are named.
 fn clauses(rows: &[&RowDoc], others: &[&RowDoc], mut base: Option<&str>) -> Vec<String> {
     let both = Topic::of_all(others);
     let mut said = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! Figures are in base units. Telemetry and conditions are not rows; they only feed the rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::RunData;
 use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
@@ -102,12 +102,8 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     let host = (index.run.head.id.as_str(), noise::host(index.run));
     let noise = noise::of_series((series, quantile.as_ref()), host, context.earlier, context.cards);
     let again = noise.as_ref().map(|known| known.this.again(&known.noise).exp());
-    let blocks: std::collections::BTreeSet<u32> = series
-        .points
-        .iter()
-        .filter(|point| point.phase == Phase::Measured)
-        .map(|point| point.block)
-        .collect();
+    let measured = series.points.iter().filter(|point| point.phase == Phase::Measured);
+    let blocks: BTreeSet<u32> = measured.map(|point| point.block).collect();
     let places = index.places(series);
     let faults = index.run.takes.iter().filter(|take| {
         take.fault.is_some() && take.phase == Phase::Measured && places.contains(&(take.cell, take.arm))

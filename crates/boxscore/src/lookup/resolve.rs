@@ -1,8 +1,8 @@
 //! Finds the data behind a name on the command line: runs, a label, a machine, a published machine, a file, a pasted
 //! line.
 //!
-//! `.` and labels pool the runs of the newest config class, a label those of each of its boxes. A name that may mean several things is an error that lists
-//! them.
+//! `.` and labels pool the runs of the newest config class, a label those of each of its boxes. A name that may mean
+//! several things is an error that lists them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! `boxscore aa`: runs of this machine against itself, one after the other, and what they can tell. Every run is a whole
-//! one of the same plan but for the order of its takes. A run that was cut does not count; `resume` completes it.
+//! `boxscore aa`: runs of this machine against itself, one after the other, and what they can tell. Every run is a
+//! whole one of the same plan but for the order of its takes. A run that was cut does not count; `resume` completes
+//! it.
 
 use harness::conductor::Ended;
 use model::card;

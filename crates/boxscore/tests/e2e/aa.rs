@@ -2,7 +2,7 @@
 
 use crate::common::{Bench, PROGRAM, Running};
 use model::data::Status;
-use model::doc::{AaDoc, CompareDoc, RunDoc};
+use model::doc::{AaDoc, CompareDoc, Replicate, RunDoc};
 
 const WORLD: &str =
     r#"{"seed": 11, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01, "between": 0.01}]}"#;
@@ -118,4 +118,22 @@ fn an_interrupt_keeps_complete_runs() {
     );
     let whole = bench.heads().iter().filter(|head| head.status == Status::Complete).count();
     assert!((2..100).contains(&whole), "{whole}");
+}
+
+#[test]
+fn a_label_of_several_boxes_is_a_type() {
+    let bench = Bench::new();
+    bench.world(WORLD);
+    let box_of = |name: &str| format!("{name}={PROGRAM}");
+    for label in ["small", "big"] {
+        let (one, two) = (box_of(&format!("{label}-1")), box_of(&format!("{label}-2")));
+        bench.fake(&["--takes", "6", "--label", label, "--via", &one, "--via", &two]).expect(0, &[]);
+    }
+    let doc = compared(&bench, &["small", "big"]);
+    assert_eq!(doc.unit_of_replication, Some(Replicate::Box));
+    assert_eq!((doc.arms[0].boxes, doc.arms[1].boxes), (Some(2), Some(2)));
+    let text = bench.run(&["compare", "small", "big"]).expect(0, &[]).out;
+    assert!(text.contains("the unit is the box (2 and 2)"), "{text}");
+    let runs = compared(&bench, &["small-1", "big-1"]);
+    assert_eq!((runs.unit_of_replication, runs.arms[0].boxes), (Some(Replicate::Run), None));
 }

@@ -68,6 +68,6 @@ pub struct AaDoc {
     /// Pairs of which any figure was called different.
     pub pairs_different: u64,
     pub figures: Vec<AaFigureDoc>,
-    /// What the runs say, in a sentence.
+    /// The result in a sentence.
     pub says: String,
 }

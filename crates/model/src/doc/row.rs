@@ -36,7 +36,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// What is repeated, and of which a comparison therefore speaks.
+    /// The thing that is repeated, and of which a comparison therefore speaks.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum Replicate as word {

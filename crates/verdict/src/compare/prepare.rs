@@ -1,7 +1,8 @@
 //! One side made ready: its rows by key, each with the runs that may speak for it.
 //!
-//! Only the newest twenty runs that have a figure count for it. A run in which a figure was refused does not speak for that figure
-//! unless all were; then the row is refused. On a machine of one CPU the figure of one thread is also that of all.
+//! Only the newest twenty runs that have a figure count for it. A run in which a figure was refused does not speak for
+//! that figure unless all were; then the row is refused. On a machine of one CPU the figure of one thread is also that
+//! of all.
 
 use std::collections::BTreeSet;
 

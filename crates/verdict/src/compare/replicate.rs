@@ -1,9 +1,10 @@
-//! The unit of replication: what is repeated on the sides of a comparison, and of which its verdicts therefore speak.
+//! The unit of replication: the thing that is repeated on the sides of a comparison, and of which its verdicts
+//! therefore speak.
 //!
-//! Runs of a box speak of that box. Several boxes under one label speak of their type: each box is then worth one value,
-//! the mean of its runs' logarithms, and the spread is that between boxes. It starts from what is published of one type
-//! measured again, which is what virtual machines are assumed to spread by. Not known here: whether boxes under one
-//! label are of one type.
+//! Runs of a box speak of that box. Several boxes under one label speak of their type: each box is then worth one
+//! value, the mean of its runs' logarithms, and the spread is that between boxes. It starts from what is published of
+//! one type measured again, which is what virtual machines are assumed to spread by. Not known here: whether boxes
+//! under one label are of one type.
 
 use model::doc::Replicate;
 use model::{Cards, Host, Samples};

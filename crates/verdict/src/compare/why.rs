@@ -59,8 +59,8 @@ pub fn no_interval(blocks: Option<Blocks>, unfit: &stats::Unfit) -> Reason {
     Reason::NoInterval(NoInterval { blocks, cause })
 }
 
-/// The advice, unless more takes would settle it on the wrong side. Further runs do not share what made the takes of one
-/// unsteady.
+/// The advice, unless more takes would settle it on the wrong side. Further runs do not share what made the takes of
+/// one unsteady.
 fn steadied(advice: Reason, unsteady: Option<Unsteady>) -> Reason {
     match (&advice, unsteady) {
         (Reason::Needed(Needed { of: Repeat::Takes, .. }) | Reason::NearMargin, Some(unsteady)) => {

@@ -1,8 +1,8 @@
 //! Ratios as clauses: `computes 18 % (zstd) to 31 % (integer) faster than ref`, `waits 17 to 25 % longer for memory`.
 //!
 //! Rates: 1.31 is 31 % faster, 0.80 is 20 % slower. Waits: 1.21 is 21 % longer, 0.80 is 20 % shorter. From two times
-//! on either way it is said as `times`. Of one row its interval is said; of several, the least and the largest, which are
-//! no interval and therefore named.
+//! on either way it is said as `times`. Of one row its interval is said; of several, the least and the largest, which
+//! are no interval and therefore named.
 
 use model::doc::RowDoc;
 
