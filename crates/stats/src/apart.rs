@@ -2,19 +2,16 @@
 //!
 //! Each group's work and its cost (seconds) are summed by class of work in its own blocks of time. A class holds like
 //! work: a size, or a size at an hour of the day. The ratio is Mantel and Haenszel's over classes, as in
-//! [`crate::stratified()`]. The interval is a bootstrap that draws blocks of each group separately, in runs of
-//! neighbours as long as they resemble each other.
+//! [`crate::stratified()`]. The interval is a bootstrap that draws blocks of each group separately, widened for a
+//! state that lasts in either.
 //!
 //! Not corrected: anything else that changed between the two times. No interval can include that.
 
 use std::collections::BTreeMap;
 
 use crate::MIN_N;
-use crate::autocorrelation::lag1;
-use crate::bootstrap::{expanded, finish};
-use crate::effect::Effect;
 use crate::rng::Rng;
-use crate::stratified::{Stratified, Sums, check_amounts, run_length, total_ratio};
+use crate::stratified::{Halves, Stratified, Sums, check_amounts, independent, total_ratio, widened};
 use crate::unfit::Unfit;
 
 /// One group's work of one class in one block; blocks are numbered in the order of time.
@@ -28,8 +25,8 @@ pub struct Part {
 /// A group's blocks, each with its sums by place of the class.
 type Blocks = Vec<Vec<(usize, Sums)>>;
 
-/// The ratio of speeds with its interval. `shared` is the share of the work in classes of both, `blocks` and `run`
-/// those of the group with fewer runs of blocks. Fails with fewer than six blocks in a group, without shared classes,
+/// The ratio of speeds with its interval. `shared` is the share of the work in classes of both, `blocks` and
+/// `effective` are the fewest of a group. Fails with fewer than six blocks in a group, without shared classes,
 /// or with amounts that are not numbers.
 pub fn apart(arm: &[Part], base: &[Part], resamples: usize, rng: &mut Rng) -> Result<Stratified, Unfit> {
     if resamples < 100 {
@@ -54,31 +51,37 @@ pub fn apart(arm: &[Part], base: &[Part], resamples: usize, rng: &mut Rng) -> Re
         departures(&arm, &totals.0, &totals.1, estimate.exp()),
         departures(&base, &totals.1, &totals.0, (-estimate).exp()),
     );
-    let runs = (run_length(&departs.0), run_length(&departs.1));
-    for (blocks, departs, run) in [(&arm, &departs.0, runs.0), (&base, &departs.1, runs.1)] {
-        if blocks.len().div_ceil(run) < MIN_N {
-            let (n, lag1) = (blocks.len(), lag1(departs).unwrap_or(1.0));
-            return Err(Unfit::Dependent { n, effective: n as f64 / run as f64, lag1 });
-        }
-    }
+    let effective = (independent(&departs.0)?, independent(&departs.1)?);
     let mut drawn = Vec::with_capacity(resamples);
     for _ in 0..resamples {
-        let one = draw(&arm, runs.0, classes.len(), rng);
-        let other = draw(&base, runs.1, classes.len(), rng);
-        let value = ratio(&one, &other).filter(|value| value.is_finite());
+        let value = ratio(&draw(&arm, classes.len(), rng), &draw(&base, classes.len(), rng));
+        let value = value.filter(|value| value.is_finite());
         drawn.push(value.ok_or(Unfit::Argument("in some resample the two did nothing of one class"))?);
     }
-    let counts = (arm.len().div_ceil(runs.0), base.len().div_ceil(runs.1));
-    let found = finish(estimate, drawn, expanded(counts.0.min(counts.1)))?;
-    let dof = counts.0.min(counts.1) as f64 - 1.0;
-    let effect = Effect { estimate, interval: found.interval, se: found.se, dof };
-    let (blocks, run) = if counts.0 <= counts.1 { (arm.len(), runs.0) } else { (base.len(), runs.1) };
+    let (fast, slow) = weights(&totals.0, &totals.1);
+    let one = Side::new(&departs.0, slow, effective.0);
+    let other = Side::new(&departs.1, fast, effective.1);
+    let (wider, dof) = one.with(&other);
+    let effect = widened(estimate, drawn, fewest, (wider, dof))?;
+    let half = |of: &Blocks, picked| sum(of, picked, classes.len());
+    let of_arm = |picked| ratio(&half(&arm, picked), &totals.1);
+    let of_base = |picked| ratio(&totals.0, &half(&base, picked));
+    let middle = (arm.len() / 2, base.len() / 2);
+    let halves = [
+        of_arm(0..middle.0).zip(of_arm(middle.0..arm.len())),
+        of_base(0..middle.1).zip(of_base(middle.1..base.len())),
+    ];
+    // The group that changed more by itself.
+    let widest = halves.into_iter().flatten().max_by(|a, b| (a.0 - a.1).abs().total_cmp(&(b.0 - b.1).abs()));
+    let halves =
+        widest.and_then(|(first, second)| Halves::new(first, second, effect.se / wider, fewest as f64 - 1.0));
     Ok(Stratified {
         effect,
         crude: crude(&totals.0, &totals.1)?,
         shared: shared(&totals.0, &totals.1),
-        blocks,
-        run,
+        blocks: fewest,
+        effective: effective.0.min(effective.1),
+        halves,
     })
 }
 
@@ -110,14 +113,42 @@ fn sum(blocks: &Blocks, picked: impl Iterator<Item = usize>, classes: usize) -> 
     all
 }
 
-/// ln of the arm's speed over the base's, class by class.
-fn ratio(arm: &[Sums], base: &[Sums]) -> Option<f64> {
+/// The two sums whose ratio is that of the speeds, class by class.
+fn weights(arm: &[Sums], base: &[Sums]) -> (f64, f64) {
     let both = arm.iter().zip(base).filter(|(arm, base)| arm.work > 0.0 && base.work > 0.0);
-    let (fast, slow) = both.fold((0.0, 0.0), |sums, (arm, base)| {
+    both.fold((0.0, 0.0), |sums, (arm, base)| {
         let work = arm.work + base.work;
         (sums.0 + base.cost * arm.work / work, sums.1 + arm.cost * base.work / work)
-    });
+    })
+}
+
+/// ln of the arm's speed over the base's.
+fn ratio(arm: &[Sums], base: &[Sums]) -> Option<f64> {
+    let (fast, slow) = weights(arm, base);
     (fast > 0.0 && slow > 0.0).then(|| (fast / slow).ln())
+}
+
+/// A group's part of the variance, as its blocks show it and with what lasts among them.
+struct Side {
+    plain: f64,
+    whole: f64,
+    dof: f64,
+}
+
+impl Side {
+    fn new(departs: &[f64], scale: f64, effective: f64) -> Side {
+        let plain = departs.iter().map(|one| (one / scale).powi(2)).sum::<f64>();
+        Side { plain, whole: plain * departs.len() as f64 / effective, dof: effective - 1.0 }
+    }
+
+    /// How much wider the two make an interval of independent blocks, and their degrees of freedom together.
+    fn with(&self, other: &Side) -> (f64, f64) {
+        let (plain, whole) = (self.plain + other.plain, self.whole + other.whole);
+        let part = |side: &Side| side.whole.powi(2) / side.dof;
+        let dof = whole.powi(2) / (part(self) + part(other));
+        let least = self.dof.min(other.dof);
+        if plain > 0.0 { ((whole / plain).sqrt(), dof.max(least)) } else { (1.0, least) }
+    }
 }
 
 /// Residual of each block of `mine` from the whole, with the other group unchanged; they add up to 0.
@@ -135,16 +166,9 @@ fn departures(mine: &Blocks, of: &[Sums], other: &[Sums], ratio: f64) -> Vec<f64
     mine.iter().map(one).collect()
 }
 
-/// Sums of as many blocks as there are, drawn in runs from anywhere; the last block is followed by the first.
-fn draw(blocks: &Blocks, run: usize, classes: usize, rng: &mut Rng) -> Vec<Sums> {
-    let n = blocks.len();
-    let mut picked = Vec::with_capacity(n + run);
-    while picked.len() < n {
-        let start = rng.below(n);
-        picked.extend((start..start + run).map(|place| place % n));
-    }
-    picked.truncate(n);
-    sum(blocks, picked.into_iter(), classes)
+/// Sums of as many blocks as there are, drawn from anywhere.
+fn draw(blocks: &Blocks, classes: usize, rng: &mut Rng) -> Vec<Sums> {
+    sum(blocks, (0..blocks.len()).map(|_| rng.below(blocks.len())), classes)
 }
 
 fn crude(arm: &[Sums], base: &[Sums]) -> Result<f64, Unfit> {

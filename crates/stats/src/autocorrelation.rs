@@ -46,14 +46,18 @@ pub fn corrected(lag1: f64, n: usize) -> f64 {
 /// n (1 - r) / (1 + r) with r one standard error above it, since few values know it badly and too little is the
 /// costlier error; else n itself. Never below one.
 pub fn effective_n(n: usize, lag1: Option<f64>) -> f64 {
-    let count = n as f64;
-    match lag1.map(|r| corrected(r, n)) {
-        Some(r) if r > WIDENED => {
-            let r = (r + ((1.0 - r * r).max(0.05) / count).sqrt()).min(MOST);
-            (count * (1.0 - r) / (1.0 + r)).max(1.0)
-        }
-        _ => count,
+    match lag1 {
+        Some(r) if corrected(r, n) > WIDENED => fewest(n, r, 1.0),
+        _ => n as f64,
     }
+}
+
+/// Number of independent values that tell as much, with the corrected coefficient so many standard errors higher,
+/// however small it is. Never below one.
+pub fn fewest(n: usize, lag1: f64, errors: f64) -> f64 {
+    let (count, r) = (n as f64, corrected(lag1, n).max(0.0));
+    let r = (r + errors * ((1.0 - r * r).max(0.05) / count).sqrt()).min(MOST);
+    (count * (1.0 - r) / (1.0 + r)).max(1.0)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! | are two arms of one study different | [`paired_sittings()`], [`paired()`] |
 //! | are two machines different, run against run | [`between()`] |
 //! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
+//! | does one setup of a run reach more | [`more_p()`] |
 //! | is it enough | [`stop`] |
 //! | combined figures | [`index()`], [`ratio`] |
 //!
@@ -36,6 +37,7 @@ pub mod hodges_lehmann;
 pub mod holm;
 pub mod index;
 pub mod ks;
+pub mod more;
 pub mod needed;
 pub mod paired;
 pub mod ranks;
@@ -61,6 +63,7 @@ pub use effect::{Effect, Interval};
 pub use holm::holm;
 pub use index::{Dependence, Index, IndexError, index};
 pub use ks::{ks_distance, ks_distance_counts};
+pub use more::more_p;
 pub use needed::{least_told, needed_runs, needed_takes};
 pub use paired::{Paired, Test, log_ratios, pair_blocks, paired};
 pub use ranks::{Matrix, Rank, ranks, tie_groups};
@@ -70,7 +73,7 @@ pub use signed_rank::{SignedRank, min_p, signed_rank};
 pub use sittings::{MIN_SITTINGS, paired_sittings, summary_of_sittings};
 pub use spearman::{Spearman, spearman};
 pub use stop::{Decision, Ended, StopRule};
-pub use stratified::{Stratified, Stratum, Sums, stratified};
+pub use stratified::{Halves, Stratified, Stratum, Sums, stratified};
 pub use summary::{Doubt, Summary, summary};
 pub use takes::{Take, paired_quantiles, quantile_over_takes, resample_takes, share_p, shares_apart};
 pub use unfit::Unfit;

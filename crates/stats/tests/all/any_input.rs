@@ -73,7 +73,7 @@ proptest! {
         if let Ok(found) = stratified(&strata, 100, &mut Rng::new(seed)) {
             prop_assert!(is_sound(found.effect.interval));
             prop_assert!(found.effect.estimate.is_finite() && found.crude.is_finite());
-            prop_assert!((0.0..=1.0).contains(&found.shared) && found.run <= found.blocks);
+            prop_assert!((0.0..=1.0).contains(&found.shared) && found.effective <= found.blocks as f64);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Proofs by simulation, reference values, and any input.
 
 mod any_input;
+mod lasting;
 mod proofs;
 mod scipy;
 mod worlds;

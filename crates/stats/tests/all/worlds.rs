@@ -351,6 +351,7 @@ fn tables() {
     run_table(&mut out);
     arm_table(&mut out);
     power_table(&mut out);
+    crate::lasting::table(&mut out, 4_000);
     std::fs::write(path, out).expect("a path that can be written");
 }
 
