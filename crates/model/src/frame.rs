@@ -15,7 +15,7 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 7;
+pub const WIRE_VERSION: u32 = 8;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -30,6 +30,8 @@ pub struct Hello {
     pub boot_id: Option<String>,
     /// CPUs that the child may use.
     pub cpus: Vec<u32>,
+    /// The same by core.
+    pub cores: Vec<Vec<u32>>,
     pub wall_ns: i64,
     pub monotonic_ns: u64,
 }

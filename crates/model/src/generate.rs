@@ -20,6 +20,8 @@ pub struct Generator {
     pub host: Option<String>,
     /// CPUs that it may use.
     pub cpus: Vec<u32>,
+    /// The cores of its host, each with its CPUs; empty where they are not known.
+    pub cores: Vec<Vec<u32>>,
 }
 
 /// A load for each of the first generators.

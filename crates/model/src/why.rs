@@ -110,6 +110,11 @@ pub enum Cause {
         have: u64,
         need: u64,
     },
+    /// Something lasts through so many blocks of time that they tell as much as so few.
+    OneEpisode {
+        blocks: u64,
+        tell: f64,
+    },
     /// Values that cannot be used; the text names the first.
     Unusable(String),
 }

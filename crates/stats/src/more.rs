@@ -1,5 +1,5 @@
-//! Does one setup of a run reach more than another of the same run? A one-sided p from takes by sitting, on the scale of
-//! logarithms.
+//! Does one setup of a run reach more than another of the same run? A one-sided p from takes by sitting, on the scale
+//! of logarithms.
 //!
 //! What preparing a setup draws (placement, a hash seed) is constant through its sitting, so that takes say nothing of
 //! it. From three sittings on, each counts as its median. With fewer, a preparation is assumed to spread by so much,

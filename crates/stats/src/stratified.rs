@@ -63,7 +63,8 @@ pub struct Halves {
 }
 
 impl Halves {
-    /// Of two halves each of which has twice the variance of the whole, whose standard error is as of independent blocks.
+    /// Of two halves each of which has twice the variance of the whole, whose standard error is as of independent
+    /// blocks.
     pub(crate) fn new(first: f64, second: f64, se: f64, dof: f64) -> Option<Halves> {
         let differ = (first - second).abs() > student_quantile(1.0 - CHANCE / 2.0, dof) * 2.0 * se;
         (first.is_finite() && second.is_finite()).then_some(Halves { first, second, differ })
@@ -159,7 +160,7 @@ pub(crate) fn independent(residuals: &[f64]) -> Result<f64, Unfit> {
     Ok(effective.max(MIN_N as f64))
 }
 
-/// What was drawn from `n` blocks as if they were independent, `wider` times as wide, with fewer degrees of freedom.
+/// The effect drawn from `n` blocks as if they were independent, `wider` times as wide, with fewer degrees of freedom.
 pub(crate) fn widened(
     estimate: f64,
     drawn: Vec<f64>,

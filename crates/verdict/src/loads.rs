@@ -150,6 +150,12 @@ impl<'a> Load<'a> {
         series.map(|(_, series, _)| series.measured()).unwrap_or_default()
     }
 
+    /// Good answers per second by take and sitting.
+    pub fn throughputs_by_sitting(&self) -> Vec<Vec<f64>> {
+        let series = self.of(self.rate).find(|(_, _, part)| part.is_empty());
+        series.map(|(_, series, _)| series.by_sitting()).unwrap_or_default()
+    }
+
     /// The histograms of the measured takes.
     pub fn histograms<Q: Quantity>(&self, metric: &Metric<Q>) -> Vec<&'a Histogram> {
         let points =

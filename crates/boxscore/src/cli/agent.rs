@@ -54,7 +54,7 @@ fn lost() {
 
 fn hello() -> Result<Hello, CliError> {
     let cpus = sys::affinity::allowed()?;
-    let number = |cpu: usize| u32::try_from(cpu).unwrap_or(u32::MAX);
+    let cpus: Vec<u32> = cpus.into_iter().map(|cpu| u32::try_from(cpu).unwrap_or(u32::MAX)).collect();
     let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     Ok(Hello {
         wire: WIRE_VERSION,
@@ -62,7 +62,8 @@ fn hello() -> Result<Hello, CliError> {
         target: env!("BOXSCORE_TARGET").to_owned(),
         hostname: read("/proc/sys/kernel/hostname").unwrap_or_else(|| "unknown".to_owned()),
         boot_id: sys::clock::boot_id().ok(),
-        cpus: cpus.into_iter().map(number).collect(),
+        cores: instruments::system_files::topology::here(&cpus),
+        cpus,
         wall_ns: i64::try_from(sys::clock::wall_ns()).unwrap_or(i64::MAX),
         monotonic_ns: sys::clock::now_ns(),
     })

@@ -94,7 +94,7 @@ pub struct LoadArgs {
     /// Of a store: writes to reads [default: 1:10]
     #[arg(long, value_name = "W:R", allow_hyphen_values = true)]
     pub ratio: Option<String>,
-    /// CPUs for the generator threads (0-3,8) [default: the last ones allowed]
+    /// CPUs for the generator threads (0-3,8) [default: one of each of the last cores]
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// When a request without a whole answer has failed

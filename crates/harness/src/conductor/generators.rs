@@ -102,9 +102,9 @@ impl Conductor<'_> {
                 Err(_) => {}
             }
             let state = &self.generators[at];
-            if let Some(Hello { boot_id, cpus, .. }) = &state.hello {
+            if let Some(Hello { boot_id, cpus, cores, .. }) = &state.hello {
                 let (name, host, cpus) = (state.name.clone(), boot_id.clone(), cpus.clone());
-                known.push(generate::Generator { name, host, cpus });
+                known.push(generate::Generator { name, host, cpus, cores: cores.clone() });
             }
         }
         Ok(known)

@@ -166,6 +166,7 @@ fn hello() -> Hello {
         hostname: "test".into(),
         boot_id: Some("one".into()),
         cpus: vec![0],
+        cores: Vec::new(),
         wall_ns: 0,
         monotonic_ns: 0,
     }

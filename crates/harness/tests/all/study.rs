@@ -194,6 +194,7 @@ pub fn hello() -> Hello {
         hostname: "test".into(),
         boot_id: None,
         cpus: vec![0],
+        cores: Vec::new(),
         wall_ns: 0,
         monotonic_ns: 0,
     }

@@ -11,6 +11,7 @@ use model::{Fact, Unit};
 use super::scan::Scan;
 use crate::system_files::cpuinfo::{self, CpuInfo};
 use crate::system_files::root::ABSENT;
+use crate::system_files::topology::siblings;
 use crate::system_files::{Root, Sheet, arm, text, virt};
 
 pub static INSTRUMENT: &Scan =
@@ -123,19 +124,15 @@ fn topology(root: &Root, online: &BTreeSet<u32>) -> Topology {
         if seen.contains(&cpu) {
             continue;
         }
-        let folder = format!("{CPUS}/cpu{cpu}/topology");
-        let read = |name: &str| root.maybe(&format!("{folder}/{name}"));
-        let siblings = read("core_cpus_list")
-            .or_else(|| read("thread_siblings_list"))
-            .map(|list| text::cpu_list(&list))
-            .or_else(|| read("thread_siblings").map(|mask| text::cpu_mask(&mask)));
-        let package = read("physical_package_id");
+        let siblings = siblings(root, cpu);
+        let package = root.maybe(&format!("{CPUS}/cpu{cpu}/topology/physical_package_id"));
         let (Some(siblings), Some(package)) = (siblings, package) else {
             found.whole = false;
             return found;
         };
         found.cores.insert(text::fold_list(&siblings));
-        if let Some(die) = read("die_id").filter(|die| die != "-1") {
+        let die = root.maybe(&format!("{CPUS}/cpu{cpu}/topology/die_id"));
+        if let Some(die) = die.filter(|die| die != "-1") {
             found.dies.insert(format!("{package}/{die}"));
         }
         found.sockets.insert(package);
@@ -172,6 +169,11 @@ fn counts(sheet: &mut Sheet<'_>, info: &CpuInfo) {
         }
         sheet.count("cpu.cores", cores, Unit::Count, &source);
         sheet.flag("cpu.smt", threads > cores, &source);
+        let threads_of_cores: Vec<String> =
+            found.cores.iter().filter(|core| core.contains([',', '-'])).cloned().collect();
+        if !threads_of_cores.is_empty() {
+            sheet.text("cpu.siblings", threads_of_cores.join(" "), &source);
+        }
         if found.dies.len() > found.sockets.len() {
             sheet.count("cpu.dies", found.dies.len() as u64, Unit::Count, &source);
         }

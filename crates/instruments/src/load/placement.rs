@@ -1,4 +1,4 @@
-//! Places remote generators on CPUs: one generator per CPU, as far as their hosts have enough.
+//! Places remote generators on CPUs: one generator per core, as far as their hosts have enough, then one per CPU.
 //!
 //! Hosts are told apart by their boot id. Other work on those hosts is not known.
 
@@ -14,8 +14,9 @@ pub(super) struct Placement {
     pub own: bool,
 }
 
-/// Gives each generator the last allowed CPU that the fewest others on its host have. A generator of an unknown host
-/// is taken to be alone on its host.
+/// Gives each generator the last allowed CPU on whose core the fewest others of its host are, and of those the one that
+/// the fewest have; the core of CPU 0, where interrupts are, only where nothing else is as free. A generator of an
+/// unknown host is taken to be alone on its host.
 pub(super) fn placements(generators: &[Generator], here: Option<&str>) -> Vec<Placement> {
     let hosts = hosts(generators);
     let mut cpus: Vec<Option<u32>> = vec![None; generators.len()];
@@ -23,13 +24,18 @@ pub(super) fn placements(generators: &[Generator], here: Option<&str>) -> Vec<Pl
     let mut order: Vec<usize> = (0..generators.len()).collect();
     order.sort_by_key(|&at| generators[at].cpus.len());
     for at in order {
-        let sitting = |cpu: u32| {
+        let core = |cpu: u32| core(&generators[at], cpu);
+        let sitting = |on: &dyn Fn(u32) -> bool| {
             let there = cpus.iter().zip(&hosts);
-            there.filter(|(taken, host)| **taken == Some(cpu) && **host == hosts[at]).count()
+            there.filter(|(taken, host)| taken.is_some_and(on) && **host == hosts[at]).count()
+        };
+        let free = |cpu: u32| {
+            let mine = core(cpu);
+            (sitting(&|other| core(other) == mine), sitting(&|other| other == cpu), mine == core(0))
         };
         let mut all = generators[at].cpus.clone();
         all.sort_unstable_by(|a, b| b.cmp(a));
-        cpus[at] = all.into_iter().min_by_key(|&cpu| sitting(cpu));
+        cpus[at] = all.into_iter().min_by_key(|&cpu| free(cpu));
     }
     let own = |at: usize| {
         let known = generators[at].host.as_deref();
@@ -38,13 +44,21 @@ pub(super) fn placements(generators: &[Generator], here: Option<&str>) -> Vec<Pl
             return false;
         }
         let on_host = || (0..generators.len()).filter(|&other| hosts[other] == hosts[at]);
-        let alone = on_host().filter(|&other| cpus[other] == cpus[at]).count() == 1;
+        let mine = cpus[at].map(|cpu| core(&generators[at], cpu));
+        let alone =
+            on_host().filter(|&other| cpus[other].map(|cpu| core(&generators[at], cpu)) == mine).count() == 1;
         let taken = |cpu: &u32| on_host().any(|other| cpus[other] == Some(*cpu));
         // The host needs one for the rest.
         alone && on_host().any(|other| generators[other].cpus.iter().any(|cpu| !taken(cpu)))
     };
     let place = |at: usize| Placement { host: hosts[at], cpu: cpus[at], own: own(at) };
     (0..generators.len()).map(place).collect()
+}
+
+/// The first CPU of the core of a CPU.
+fn core(generator: &Generator, cpu: u32) -> u32 {
+    let core = generator.cores.iter().find(|core| core.contains(&cpu));
+    core.and_then(|core| core.first().copied()).unwrap_or(cpu)
 }
 
 /// The host number of each generator.
@@ -68,7 +82,8 @@ mod tests {
     use super::*;
 
     fn one(host: Option<&str>, cpus: &[u32]) -> Generator {
-        Generator { name: String::new(), host: host.map(str::to_owned), cpus: cpus.to_vec() }
+        let cores = Vec::new();
+        Generator { name: String::new(), host: host.map(str::to_owned), cpus: cpus.to_vec(), cores }
     }
 
     /// Host, CPU (99: none) and whether it is its own.
@@ -113,5 +128,14 @@ mod tests {
         // Containers with sets of their own, which overlap: nobody sits on another's lap while a core is free.
         let sets = [host(&[0, 1]), host(&[1]), host(&[1, 2, 3])];
         assert_eq!(of(&sets, Some("a")), [(0, 0, true), (0, 1, true), (0, 3, true)]);
+    }
+
+    #[test]
+    fn threads_of_a_core_are_the_last_resort() {
+        let host = || Generator { cores: vec![vec![0, 2], vec![1, 3]], ..one(Some("b"), &[0, 1, 2, 3]) };
+        assert_eq!(of(&[host()], Some("a")), [(0, 3, true)]);
+        assert_eq!(of(&[host(), host()], Some("a")), [(0, 3, true), (0, 2, true)]);
+        let three = [host(), host(), host()];
+        assert_eq!(of(&three, Some("a")), [(0, 3, false), (0, 2, true), (0, 1, false)]);
     }
 }

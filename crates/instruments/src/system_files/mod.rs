@@ -13,6 +13,7 @@ pub mod root;
 pub mod sheet;
 pub mod smbios;
 pub mod text;
+pub mod topology;
 pub mod virt;
 
 pub use root::Root;

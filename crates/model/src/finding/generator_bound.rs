@@ -16,7 +16,38 @@ pub enum GeneratorBound {
     },
     /// More generators reach no more.
     Settled(Settled),
+    /// The server is full as well: what it reached is about what it can do.
+    Both(BothFull),
     Bound(LowerBound),
+}
+
+/// A server and a generator that both fill what they have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BothFull {
+    /// The core of the server, its cores, or its one thread, and how busy.
+    pub server: String,
+    pub busy: f64,
+    pub cores: Cores,
+    /// Share of its time that the generator's busiest core worked.
+    pub share: f64,
+}
+
+impl BothFull {
+    pub const ADVICE: &str = "generate from another machine to see whether the server does more";
+}
+
+impl fmt::Display for BothFull {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            to,
+            "server and generator are both full ({} {} busy; {} {} of its time): {}",
+            self.server,
+            percent(self.busy),
+            self.cores,
+            percent(self.share),
+            Self::ADVICE
+        )
+    }
 }
 
 /// `tried` generators reach no more than `own`, which reach so many requests a second.
@@ -217,7 +248,9 @@ impl Conclusion for GeneratorBound {
     fn state(&self) -> Validity {
         match self {
             GeneratorBound::Unknown => Validity::Unknown,
-            GeneratorBound::Free { .. } | GeneratorBound::Settled(_) => Validity::Ok,
+            GeneratorBound::Free { .. } | GeneratorBound::Settled(_) | GeneratorBound::Both(_) => {
+                Validity::Ok
+            }
             GeneratorBound::Bound(_) => Validity::Doubtful,
         }
     }
@@ -229,6 +262,7 @@ impl Conclusion for GeneratorBound {
                 format!("the busiest core of a generator worked {} of its time", percent(*share))
             }
             GeneratorBound::Settled(settled) => settled.to_string(),
+            GeneratorBound::Both(both) => both.to_string(),
             GeneratorBound::Bound(bound) => bound.text(),
         }
     }
@@ -266,6 +300,7 @@ impl Conclusion for GeneratorBound {
         match self {
             GeneratorBound::Unknown | GeneratorBound::Settled(_) => Evidence::new(),
             GeneratorBound::Free { share } => evidence([("share", *share)]),
+            GeneratorBound::Both(both) => evidence([("share", both.share), ("server", both.busy)]),
             GeneratorBound::Bound(bound) => known([
                 ("share", bound.share),
                 ("generator_cpu", bound.generator_cpu),

@@ -1,6 +1,6 @@
 //! Differences that limit a comparison of groups of requests: by what was served, when, and on which machines: `means`,
 //! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `cacheability`, `hours`, `unshared`, `mix`,
-//! `time-confounded`, `cut`, `clocks`, `telemetry`, `page-cache`.
+//! `halves`, `time-confounded`, `cut`, `clocks`, `telemetry`, `page-cache`.
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
 use crate::format::{duration, number, percent, quantity};
@@ -70,6 +70,11 @@ pub enum LogsCompared {
     Mix {
         crude: f64,
         stratified: f64,
+    },
+    /// The ratio of speeds in the first half of the time and in the second, which chance does not explain.
+    Halves {
+        first: f64,
+        second: f64,
     },
     /// Lengths of the two sides of a moment.
     Confounded {
@@ -187,6 +192,15 @@ fn hours(arm: &Share, base: &Share) -> String {
     )
 }
 
+fn halves(first: f64, second: f64) -> String {
+    format!(
+        "one episode may make the difference: the speeds stand {} to 1 in the first half of the time and {} to 1 in the \
+         second; see what changed in between, and compare each half by itself",
+        number(first),
+        number(second)
+    )
+}
+
 fn shares_none(arm: &Share) -> bool {
     arm.share >= 1.0
 }
@@ -234,6 +248,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::Hours { .. } => "hours",
             LogsCompared::Unshared { .. } => "unshared",
             LogsCompared::Mix { .. } => "mix",
+            LogsCompared::Halves { .. } => "halves",
             LogsCompared::Confounded { .. } | LogsCompared::ConfoundedAlone { .. } => "time-confounded",
             LogsCompared::Cut { .. } => "cut",
             LogsCompared::Clocks { .. } => "clocks",
@@ -249,6 +264,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::StatusMix { .. }
             | LogsCompared::Cacheability { .. }
             | LogsCompared::Unshared { .. }
+            | LogsCompared::Halves { .. }
             | LogsCompared::Confounded { .. }
             | LogsCompared::ConfoundedAlone { .. }
             | LogsCompared::PageCache { .. } => Validity::Doubtful,
@@ -308,6 +324,7 @@ impl Conclusion for LogsCompared {
                 number(*crude),
                 number(*stratified)
             ),
+            LogsCompared::Halves { first, second } => halves(*first, *second),
             LogsCompared::Confounded { .. } => format!(
                 "whatever else changed meanwhile {CHANGES}: before and after share no time; two groups at the same time \
                  would tell"
@@ -359,6 +376,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::Mix { crude, stratified } => {
                 evidence([("crude", *crude), ("stratified", *stratified)])
             }
+            LogsCompared::Halves { first, second } => evidence([("first", *first), ("second", *second)]),
             LogsCompared::Confounded { before, after } => evidence([("before", *before), ("after", *after)]),
             LogsCompared::ConfoundedAlone { at, .. } => evidence([("at", *at)]),
             LogsCompared::Cut { blocks, .. } => known([

@@ -1,4 +1,4 @@
-//! `same-cores`: generator and server ran on the same core.
+//! `same-cores`: generator and server ran on the same core, on one CPU or on two threads of the core.
 
 use super::{Conclusion, Evidence, Several, Validity, evidence};
 use crate::format::{list, percent};
@@ -6,7 +6,12 @@ use crate::format::{list, percent};
 #[derive(Clone, Debug, PartialEq)]
 pub enum SameCores {
     Unknown,
-    Apart,
+    /// On cores of their own; a hypervisor may hide that two are one.
+    Apart {
+        is_hidden: bool,
+    },
+    /// CPUs of the server and of the generator that are two threads of one core, as `cpu0` and `cpu4`.
+    Siblings(Vec<(String, String)>),
     /// The shared cores, as `cpu1`, and how busy each was.
     Shared(Vec<(String, f64)>),
 }
@@ -15,7 +20,7 @@ impl SameCores {
     fn busiest(&self) -> Option<f64> {
         match self {
             SameCores::Shared(cores) => Some(cores.iter().map(|(_, busy)| *busy).fold(0.0, f64::max)),
-            SameCores::Unknown | SameCores::Apart => None,
+            SameCores::Unknown | SameCores::Apart { .. } | SameCores::Siblings(_) => None,
         }
     }
 }
@@ -28,15 +33,27 @@ impl Conclusion for SameCores {
     fn state(&self) -> Validity {
         match self {
             SameCores::Unknown => Validity::Unknown,
-            SameCores::Apart => Validity::Ok,
-            SameCores::Shared(_) => Validity::Doubtful,
+            SameCores::Apart { .. } => Validity::Ok,
+            SameCores::Shared(_) | SameCores::Siblings(_) => Validity::Doubtful,
         }
     }
 
     fn one(&self) -> String {
         match self {
             SameCores::Unknown => "which cores the server ran on is not known".to_owned(),
-            SameCores::Apart => "generator and server on cores of their own".to_owned(),
+            SameCores::Apart { is_hidden: false } => "generator and server on cores of their own".to_owned(),
+            SameCores::Apart { is_hidden: true } => {
+                "generator and server on CPUs of their own; whether two of them are one core the virtual machine hides"
+                    .to_owned()
+            }
+            SameCores::Siblings(pairs) => {
+                let named = pairs.iter().map(|(server, generator)| format!("{server} and {generator}"));
+                format!(
+                    "the server may do better: it and the generator work on two threads of one core ({}) and slow each \
+                     other; generate from another machine, or give the server cores of its own",
+                    list(&named.collect::<Vec<_>>())
+                )
+            }
             SameCores::Shared(cores) => {
                 let named = cores.iter().map(|(cpu, busy)| format!("{cpu} ({} busy)", percent(*busy)));
                 format!(
@@ -49,7 +66,16 @@ impl Conclusion for SameCores {
     }
 
     fn many(all: &Several<'_, Self>) -> Option<String> {
-        let (busy, ..) = all.worst(SameCores::busiest)?;
+        let Some((busy, ..)) = all.worst(SameCores::busiest) else {
+            let pairs = all.rules().any(|one| matches!(one, SameCores::Siblings(_)));
+            return pairs.then(|| {
+                format!(
+                    "the server may do better: it and the generator work on two threads of one core in {} and slow \
+                     each other; generate from another machine, or give the server cores of its own",
+                    all.figures
+                )
+            });
+        };
         Some(format!(
             "the server may do better: generator and server share a core, up to {} busy, in {}, and slow each other; \
              generate from another machine, or give the server cores of its own",
@@ -60,7 +86,8 @@ impl Conclusion for SameCores {
 
     fn evidence(&self) -> Evidence {
         match self {
-            SameCores::Unknown | SameCores::Apart => Evidence::new(),
+            SameCores::Unknown | SameCores::Apart { .. } => Evidence::new(),
+            SameCores::Siblings(pairs) => evidence([("pairs", pairs.len() as f64)]),
             SameCores::Shared(cores) => {
                 evidence([("cores", cores.len() as f64), ("busy", self.busiest().unwrap_or(0.0))])
             }

@@ -112,7 +112,9 @@ fn of_takes() -> Vec<Rule> {
 }
 
 fn of_loads() -> Vec<Rule> {
-    use generator_bound::{Capacity, Cause, Cores, LowerBound, Settled};
+    use generator_bound::{BothFull, Capacity, Cause, Cores, LowerBound, Settled};
+    let cores = || Cores(vec!["cpu1".into()]);
+    let both = BothFull { server: "cpu0".into(), busy: 0.98, cores: cores(), share: 0.9 };
     let bound = |cause, share| {
         GeneratorBound::Bound(LowerBound {
             cause,
@@ -144,6 +146,7 @@ fn of_loads() -> Vec<Rule> {
         Errors::Failed(failed).into(),
         GeneratorBound::Unknown.into(),
         GeneratorBound::Free { share: 0.2 }.into(),
+        GeneratorBound::Both(both).into(),
         GeneratorBound::Settled(Settled { tried: 3.0, own: 2.0, reached: Some(6e4) }).into(),
         bound(Cause::Busy { share: 0.97 }, 0.97),
         bound(Cause::Starved { share: 0.33, busy: 1.0, is_shared: false }, 0.33),
@@ -161,7 +164,8 @@ fn of_loads() -> Vec<Rule> {
         Little::Broken { in_flight: 50.0, by_little: 40.0, apart: 0.2 }.into(),
         redirects.into(),
         SameCores::Unknown.into(),
-        SameCores::Apart.into(),
+        SameCores::Apart { is_hidden: true }.into(),
+        SameCores::Siblings(vec![("cpu0".into(), "cpu4".into())]).into(),
         SameCores::Shared(vec![("cpu0".into(), 1.0)]).into(),
         Stall { at: 3.2, long: 0.98, in_flight: Some(50.0), due: None, takes: 8, of: 8 }.into(),
     ]
@@ -212,6 +216,7 @@ fn of_logs() -> Vec<Rule> {
         hours(0.3).into(),
         LogsCompared::Unshared { shared: 0.5 }.into(),
         LogsCompared::Mix { crude: 2.0, stratified: 1.1 }.into(),
+        LogsCompared::Halves { first: 1.5, second: 0.9 }.into(),
         LogsCompared::Confounded { before: 7200.0, after: 3600.0 }.into(),
         LogsCompared::ConfoundedAlone { of: "web".into(), given: "12:00".into(), at: 1e9, is_after: true }
             .into(),
@@ -284,8 +289,8 @@ fn place(rule: &Rule) -> usize {
         Rule::Recorded(recorded) => of_recorded(recorded),
         Rule::Redirects(Redirects { .. }) => 64,
         Rule::SameCores(SameCores::Unknown) => 65,
-        Rule::SameCores(SameCores::Apart) => 66,
-        Rule::SameCores(SameCores::Shared(_)) => 67,
+        Rule::SameCores(SameCores::Apart { .. }) => 66,
+        Rule::SameCores(SameCores::Shared(_) | SameCores::Siblings(_)) => 67,
         Rule::Samples(Samples::Enough { .. }) => 68,
         Rule::Samples(Samples::TooFew { .. }) => 69,
         Rule::Samples(Samples::Broken { .. }) => 70,
@@ -315,7 +320,7 @@ fn of_generator(bound: &GeneratorBound) -> usize {
     match bound {
         GeneratorBound::Unknown => 34,
         GeneratorBound::Free { .. } => 35,
-        GeneratorBound::Settled(_) => 36,
+        GeneratorBound::Settled(_) | GeneratorBound::Both(_) => 36,
         GeneratorBound::Bound(bound) => match bound.cause {
             generator_bound::Cause::Busy { .. } => 37,
             generator_bound::Cause::Starved { .. } => 38,
@@ -383,7 +388,7 @@ fn of_compared(compared: &LogsCompared) -> usize {
         LogsCompared::SizeMix { .. } | LogsCompared::StatusMix { .. } => 91,
         LogsCompared::Cacheability { .. } => 92,
         LogsCompared::Hours { .. } => 93,
-        LogsCompared::Unshared { .. } | LogsCompared::Mix { .. } => 94,
+        LogsCompared::Unshared { .. } | LogsCompared::Mix { .. } | LogsCompared::Halves { .. } => 94,
         LogsCompared::Confounded { .. } | LogsCompared::ConfoundedAlone { .. } => 95,
         LogsCompared::Cut { .. } | LogsCompared::Clocks { .. } => 96,
         LogsCompared::NoTelemetry(_)

@@ -154,6 +154,14 @@ pub const CORE_SOFTIRQ: Metric<Ratio> = Metric::neither(
 );
 pub const CORE_STEAL: Metric<Ratio> =
     Metric::neither("core-steal", "the share of the take's time that the hypervisor gave to others");
+pub const SERVER_READ: Metric<Bytes> = Metric::neither(
+    "server-read",
+    "bytes that the server's processes had read from disks during the take, MB = 10^6",
+);
+pub const SERVER_WRITTEN: Metric<Bytes> = Metric::neither(
+    "server-written",
+    "bytes that the server's processes gave to be written to disks during the take, MB = 10^6",
+);
 pub const DISK_READ: Metric<Bytes> = Metric::neither(
     "disk-read",
     "bytes that all programs together read from disks during the take, MB = 10^6",

@@ -162,6 +162,7 @@ impl NoInterval {
     fn is_like(&self, other: &NoInterval) -> bool {
         let alike = match (&self.cause, &other.cause) {
             (Cause::FewValues { need: a, .. }, Cause::FewValues { need: b, .. }) => a == b,
+            (Cause::OneEpisode { .. }, Cause::OneEpisode { .. }) => true,
             (a, b) => a == b,
         };
         alike && self.blocks == other.blocks
@@ -172,6 +173,11 @@ impl NoInterval {
         let cause = match &first.cause {
             Cause::NoPair => "no interval".to_owned(),
             Cause::Unusable(text) => text.clone(),
+            Cause::OneEpisode { blocks, tell } => format!(
+                "the difference may be one episode: something lasts through the {blocks} blocks, which tell as much as {}; \
+                 compare a longer time",
+                number(*tell)
+            ),
             Cause::FewValues { need, .. } => {
                 let have = |none: &&NoInterval| {
                     if let Cause::FewValues { have, .. } = none.cause { Some(have) } else { None }

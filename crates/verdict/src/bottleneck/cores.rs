@@ -1,11 +1,11 @@
-//! Cores: those of the server together, one of them, interrupts on one, and one thread that fills its core.
+//! Cores: those of the server together, one of them, interrupts on one, and one thread that fills its core. What is
+//! near its ceiling (70 to 95 %) is said so: answers wait for it, though it does not bind alone.
 
 use model::doc::Binding;
 use model::metrics::load;
 
 use super::view::{Claim, Rank, Seen, View, idle, name, split};
-use crate::loads::sweep::CEILING;
-use crate::loads::sweep::COMPETES;
+use crate::loads::sweep::{CEILING, COMPETES, FULL, NEAR};
 use crate::loads::{Core, Load};
 use model::format;
 
@@ -57,7 +57,43 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
             _ => alone(view, core),
         }
     });
-    Seen { kind, resource: name(core), share: Some(core.taken()), text, claim: claim.flatten() }
+    let is_near =
+        of_server && core.role != "generator" && !softirq && !is_stolen && alone_is_near(view, core);
+    let near = || is_near.then(|| if core.role == "both" { shared(view, core) } else { alone(view, core) });
+    let claim = claim.or_else(near).flatten();
+    Seen { kind, resource: name(core), share: Some(core.taken()), text, claim }
+}
+
+/// A core of the server's own work near its ceiling, where not all of its cores are.
+fn alone_is_near(view: &View<'_, '_>, core: &Core) -> bool {
+    let server = &view.server_cores;
+    let mean = stats::mean(&server.iter().map(Core::taken).collect::<Vec<_>>()).unwrap_or(0.0);
+    is_near(core.taken()) && (server.len() == 1 || mean < NEAR) && view.foreign_from(NEAR).is_none()
+}
+
+fn is_near(share: f64) -> bool {
+    (NEAR..CEILING).contains(&share)
+}
+
+/// How what is so busy is called, and which claims it goes before.
+fn grade(share: f64) -> (&'static str, Rank) {
+    match share {
+        share if share >= FULL => ("bound by", Rank::AtCeiling),
+        share if share >= CEILING => ("near the ceiling of", Rank::AtCeiling),
+        _ => ("near the ceiling of", Rank::Near),
+    }
+}
+
+/// The wait that queueing alone makes at a core that has some time left.
+fn queueing(core: &Core) -> Option<String> {
+    let busy = core.taken();
+    (busy < FULL).then(|| {
+        format!(
+            "at {} busy an answer waits for the core some {} times the CPU time that it takes",
+            format::percent(busy),
+            format::number(busy / (1.0 - busy))
+        )
+    })
 }
 
 /// Cores of the server that are full, but not of its work: what other programs used of them.
@@ -119,10 +155,11 @@ fn is_softirq(core: &Core) -> bool {
 }
 
 fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
+    let (bound, rank) = grade(core.taken());
     Some(Claim {
-        rank: Rank::Proved,
+        rank: if rank == Rank::Near { rank } else { Rank::Proved },
         sentence: format!(
-            "bound by {}, which server and generator share ({} busy): generate from another machine",
+            "{bound} {}, which server and generator share ({} busy): generate from another machine",
             name(core),
             format::percent(core.busy)
         ),
@@ -176,10 +213,11 @@ fn alone(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     let parts = split(core);
     let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
     let busy = format!("{} busy{parts}", format::percent(core.busy));
+    let (bound, rank) = grade(core.taken());
     let sentence = match idle(&others) {
-        None => format!("bound by {}, the one core of {server} ({busy})", name(core)),
+        None => format!("{bound} {}, the one core of {server} ({busy})", name(core)),
         Some(idle) => format!(
-            "bound by {}, one of the {} cores of {server} ({busy}; {idle}): spread its work",
+            "{bound} {}, one of the {} cores of {server} ({busy}; {idle}): spread its work",
             name(core),
             view.server_cores.len()
         ),
@@ -195,9 +233,9 @@ fn alone(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     let unused = (unused > 0 && others.is_empty())
         .then(|| format!("{} of the machine did not serve", format::count(unused, "idle core")));
     Some(Claim {
-        rank: Rank::AtCeiling,
+        rank,
         sentence,
-        evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
+        evidence: view.server_cost().into_iter().chain(queueing(core)).chain(view.shortfall()).collect(),
         counter: unused.into_iter().chain(generator(view)).collect(),
         advice,
     })
@@ -224,10 +262,12 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
     let full = server.iter().all(|core| core.taken() >= CEILING);
     let is_stolen = average.steal.is_some_and(|share| share >= STOLEN);
     let which = format!("the {} server cores", server.len());
+    let (word, rank) =
+        grade(if full { average.taken() } else { average.taken().min(CEILING - f64::EPSILON) });
     let bound = || Claim {
-        rank: Rank::AtCeiling,
+        rank,
         sentence: format!(
-            "bound by the {} cores of {} ({} busy{parts})",
+            "{word} the {} cores of {} ({} busy{parts})",
             server.len(),
             view.load.server(),
             format::percent(mean)
@@ -236,10 +276,13 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
         counter: generator(view).into_iter().collect(),
         advice: ["more or faster cores".to_owned()].into_iter().chain(cheaper(view.load)).collect(),
     };
-    let claim = (full && view.foreign().is_none()).then(|| match is_stolen {
-        true => stolen(view, &which, &average),
-        false => bound(),
-    });
+    let near = !full && !is_stolen && average.taken() >= NEAR && !one_thread(view);
+    let claim = match (full, is_stolen) {
+        (true, true) if view.foreign().is_none() => Some(stolen(view, &which, &average)),
+        (true, false) if view.foreign().is_none() => Some(bound()),
+        _ if near && view.foreign_from(NEAR).is_none() => Some(bound()),
+        _ => None,
+    };
     let kind = if is_stolen { Binding::Steal } else { Binding::Cores };
     Seen { kind, resource: "server cores".to_owned(), share: Some(average.taken()), text, claim }
 }
@@ -256,14 +299,16 @@ fn thread(view: &View<'_, '_>) -> Option<Seen> {
     let share = view.load.median(&load::SERVER_THREAD)?;
     let text = format!("the server's busiest thread {} of one core", format::percent(share));
     let server = &view.server_cores;
-    let claim = one_thread(view).then(|| {
+    let is_near = is_near(share) && server.len() > 1 && server.iter().all(|core| core.taken() < NEAR);
+    let (bound, rank) = grade(share);
+    let claim = (one_thread(view) || is_near).then(|| {
         let mut sorted: Vec<&Core> = server.iter().collect();
         sorted.sort_by(|a, b| b.busy.total_cmp(&a.busy));
         let others = idle(sorted.get(1..).unwrap_or_default()).unwrap_or_default();
         Claim {
-            rank: Rank::AtCeiling,
+            rank,
             sentence: format!(
-                "bound by one thread of {} ({} of one core; {others}): a one-thread limit",
+                "{bound} one thread of {} ({} of one core; {others}): a one-thread limit",
                 view.load.server(),
                 format::percent(share)
             ),

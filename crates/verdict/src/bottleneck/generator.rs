@@ -2,13 +2,12 @@
 
 use model::Unit;
 use model::doc::Binding;
-use model::finding::generator_bound::Cause;
+use model::finding::generator_bound::{BothFull, Cause};
 use model::metrics::load;
 
 use super::view::{Claim, Rank, Seen, View};
 use crate::loads::sweep::CEILING;
-use crate::loads::sweep::{self, Generator};
-use crate::rules::generator_bound::cores;
+use crate::loads::sweep::{self, Generator, generator_cores};
 use model::format;
 
 pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
@@ -17,12 +16,13 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let (cause, why) = match sweep::generator(load, view.index.loads()) {
         Generator::Unknown => return None,
         Generator::Bound(cause) => {
-            let why = cause.text(&cores(load));
+            let why = cause.text(&generator_cores(load));
             (Some(cause), why)
         }
         Generator::Settled(settled) => (None, settled.to_string()),
+        Generator::Both(both) => (None, both.to_string()),
         Generator::Free { share } => {
-            (None, format!("{} only {} of its time", cores(load), format::percent(share)))
+            (None, format!("{} only {} of its time", generator_cores(load), format::percent(share)))
         }
     };
     let text = match share {
@@ -31,6 +31,14 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     };
     let claim = cause.map(|cause| claim(view, &cause, &why, share));
     Some(Seen { kind: Binding::Generator, resource: "generator".to_owned(), share, text, claim })
+}
+
+/// The sentence where the server's cores bind and the generator is full as well, said once for both.
+pub fn both(view: &View<'_, '_>) -> Option<BothFull> {
+    match sweep::generator(view.load, view.index.loads()) {
+        Generator::Both(both) => Some(both),
+        _ => None,
+    }
 }
 
 fn claim(view: &View<'_, '_>, cause: &Cause, why: &str, share: Option<f64>) -> Claim {

@@ -4,14 +4,13 @@
 
 use model::Unit;
 use model::doc::Binding;
-use model::metrics::load;
-use model::metrics::machine;
-use model::metrics::telemetry;
+use model::metrics::{disk, load, machine, telemetry};
 use model::names::instrument;
+use model::params::parse_bytes;
 
 use super::view::{Claim, Rank, Seen, View};
 use crate::facts;
-use crate::loads::sweep::CEILING;
+use crate::loads::sweep::{CEILING, NEAR};
 use model::format;
 
 /// Shares of time with stalls from which they bind.
@@ -20,6 +19,8 @@ const IO: f64 = 0.3;
 const CPU: f64 = 0.5;
 /// Share of a link's rate from which it binds.
 const LINK: f64 = 0.9;
+/// Share of what all programs read from disks, from which the server is who reads.
+const MOST: f64 = 0.5;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let mut all = disks(view);
@@ -38,19 +39,60 @@ fn read(view: &View<'_, '_>) -> Option<String> {
     Some(format!("{} read from disks in each take", format::quantity(bytes, Unit::Byte)))
 }
 
+/// Bytes that the server itself moved to and from disks, a second, where that is known; the larger way.
+fn own_rate(view: &View<'_, '_>) -> Option<(f64, &'static str)> {
+    let window = view.load.median(&load::WINDOW).filter(|window| *window > 0.0)?;
+    let (read, written) = (view.load.median(&load::SERVER_READ)?, view.load.median(&load::SERVER_WRITTEN)?);
+    Some(if read >= written { (read / window, "reads") } else { (written / window, "writes") })
+}
+
+/// The most bytes a second that `disk-read` got from this machine's disk in the run, at any depth.
+fn measured_read(view: &View<'_, '_>) -> Option<f64> {
+    let rates = view.index.run.series.iter().filter(|series| series.key.instrument == instrument::DISK_READ);
+    let rates = rates.filter(|series| series.key.metric == disk::IOPS.name()).filter_map(|series| {
+        let block = parse_bytes(series.key.params.get("block")?)?;
+        Some(stats::median(&series.measured())? * block as f64)
+    });
+    rates.filter(|rate| *rate > 0.0).max_by(f64::total_cmp)
+}
+
+/// A disk binds by what the server itself reads or writes, held against what `disk-read` measured here. Whatever keeps
+/// it busy else is other programs' work, and one request under way at a time is no full disk.
 fn disks(view: &View<'_, '_>) -> Vec<Seen> {
+    let (own, roof) = (own_rate(view), measured_read(view));
+    let rate = |rate: f64| format::quantity(rate, Unit::BytesPerSec);
+    let of_server = match own {
+        None => "; what the server itself reads is not known".to_owned(),
+        Some((own, _)) if own <= 0.0 => "; the server itself moves nothing there".to_owned(),
+        Some((own, way)) => match roof {
+            Some(roof) => {
+                format!("; the server itself {way} {} of {} that disk-read got here", rate(own), rate(roof))
+            }
+            None => format!("; the server itself {way} {}", rate(own)),
+        },
+    };
+    let all = view.load.median(&load::DISK_READ).zip(view.load.median(&load::WINDOW)).map(|(all, s)| all / s);
+    let binds = own.is_some_and(|(own, way)| {
+        let is_most = way == "writes" || all.is_none_or(|all| own >= MOST * all);
+        own > 0.0 && is_most && roof.is_none_or(|roof| own >= NEAR * roof)
+    });
     let disk = |(name, busy): (String, f64)| {
-        let text = format!("disk {name} {} busy", format::percent(busy));
-        let claim = (busy >= CEILING).then(|| Claim {
+        let text = format!("disk {name} {} busy{of_server}", format::percent(busy));
+        let claim = (busy >= CEILING && binds).then(|| Claim {
             rank: Rank::AtCeiling,
             sentence: format!(
-                "bound by disk {name} ({} busy): more memory, or a faster disk",
+                "bound by disk {name} ({} busy{of_server}): more memory, or a faster disk",
                 format::percent(busy)
             ),
             evidence: read(view).into_iter().chain(view.shortfall()).collect(),
-            counter: vec![
-                "a disk that serves several requests at once may be busy all the time and do more".to_owned(),
-            ],
+            counter: match roof {
+                Some(_) => Vec::new(),
+                None => vec![
+                    "a disk that serves several requests at once may be busy all the time and do more: `disk-read` in \
+                     the same run tells"
+                        .to_owned(),
+                ],
+            },
             advice: vec![
                 "more memory, so that the content stays in the page cache".to_owned(),
                 "a faster disk".to_owned(),
@@ -81,11 +123,15 @@ fn memory(view: &View<'_, '_>) -> Option<Seen> {
 fn io(view: &View<'_, '_>, busy_disk: bool) -> Option<Seen> {
     let share = view.load.median(&load::IO_PRESSURE)?;
     let text = format!("threads waited for disks {} of the time", format::percent(share));
-    let claim = (share >= IO && !busy_disk).then(|| Claim {
+    // Others wait for disks too; where the server moves nothing, it is not the one.
+    let idle = own_rate(view).is_some_and(|(own, _)| own <= 0.0);
+    let claim = (share >= IO && !busy_disk && !idle).then(|| Claim {
         rank: Rank::Stalls,
         sentence: format!("bound by waiting for disks ({text}): more memory, or a faster disk"),
         evidence: read(view).into_iter().chain(view.shortfall()).collect(),
-        counter: vec!["no disk was seen busy".to_owned()],
+        counter: vec![
+            "threads of all programs count, and no disk was seen full of the server's work".to_owned(),
+        ],
         advice: vec![
             "more memory, so that the content stays in the page cache".to_owned(),
             "a faster disk".to_owned(),

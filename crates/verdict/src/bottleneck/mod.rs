@@ -1,7 +1,8 @@
 //! The bottleneck of each load of a run: every resource against its ceiling, and the one that explains the figure most.
 //!
-//! Shares are 0 to 1 of a ceiling, medians over the measured takes. A resource is at its ceiling from 85 % on. What was
-//! not read is not looked at; a resource that is not named here may still bind.
+//! Shares are 0 to 1 of a ceiling, medians over the measured takes. A resource is at its ceiling from 85 % on, and full
+//! from 95 %; a core is near it from 70 % on, where answers wait for it. What was not read is not looked at; a resource
+//! that is not named here may still bind.
 
 mod cores;
 mod generator;
@@ -13,6 +14,7 @@ mod waiting;
 
 use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
+use model::finding::generator_bound::BothFull;
 use model::finding::stall::ADVICE;
 
 use crate::RunIndex;
@@ -53,6 +55,11 @@ pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     seen.extend(waiting::seen(&view));
     seen.sort_by(|a, b| order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a))));
     let mut doc = document(load, &seen);
+    let on_cores = matches!(doc.kind, Binding::Core | Binding::Cores | Binding::Thread | Binding::Softirq);
+    if let Some(both) = generator::both(&view).filter(|_| on_cores) {
+        doc.sentence = both.to_string();
+        doc.advice.insert(0, BothFull::ADVICE.to_owned());
+    }
     if let Some(stall) = stall::longest(load).filter(|_| doc.kind != Binding::Silent) {
         if doc.kind != Binding::Offered {
             doc.evidence.push(format!("it stalled: {}", stall.text()));
@@ -112,7 +119,7 @@ fn document(load: &Load<'_>, seen: &[Seen]) -> BottleneckDoc {
     doc.counter_evidence.clone_from(&claim.counter);
     let also = seen.iter().skip(1).filter(|other| {
         let rank = other.claim.as_ref().map(|claim| claim.rank);
-        let is_rival = |rank: Rank| rank > Rank::Silent && rank < Rank::Rest;
+        let is_rival = |rank: Rank| rank > Rank::Silent && (rank < Rank::Rest || rank == Rank::Near);
         rank.is_some_and(is_rival) && is_rival(claim.rank)
     });
     doc.counter_evidence.extend(also.map(|other| format!("also: {}", other.text)));

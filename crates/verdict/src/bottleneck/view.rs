@@ -51,6 +51,8 @@ pub enum Rank {
     /// The rest, if nothing is at its ceiling.
     #[default]
     Rest,
+    /// Near its ceiling.
+    Near,
     /// The fallback, if no more is known.
     Last,
 }
@@ -109,6 +111,11 @@ impl View<'_, '_> {
 
     /// Cores of CPU time that the server used, and others on its cores, where others fill them.
     pub fn foreign(&self) -> Option<(f64, f64)> {
+        self.foreign_from(CEILING)
+    }
+
+    /// As [`Self::foreign`], of cores that are so busy at least.
+    pub fn foreign_from(&self, least: f64) -> Option<(f64, f64)> {
         let own = self.load.median(&load::SERVER_CORES)?;
         // What the generator uses of a core that it shares is not known.
         if self.server_cores.iter().any(|core| core.role == "both") {
@@ -117,7 +124,7 @@ impl View<'_, '_> {
         let sum = |of: fn(&Core) -> f64| self.server_cores.iter().map(of).sum::<f64>();
         let foreign = sum(|core| core.busy) - sum(|core| core.softirq.unwrap_or(0.0)) - own;
         let count = self.server_cores.len() as f64;
-        let full = sum(|core| core.busy) >= CEILING * count;
+        let full = sum(|core| core.busy) >= least * count;
         (count > 0.0 && full && foreign >= OTHERS * count).then_some((own, foreign))
     }
 

@@ -49,6 +49,7 @@ fn kind(metric: &str) -> (Unit, Better) {
     match metric {
         "throughput" | "slo-throughput" => (Unit::PerSec, Better::Higher),
         "bandwidth" => (Unit::BytesPerSec, Better::Higher),
+        "iops" => (Unit::PerSec, Better::Higher),
         "response-time" | "response-time-p99" | "server-cpu" => (Unit::Second, Better::Lower),
         "response-times" | "service-times" | "late-p99" | "generator-cpu" => (Unit::Second, Better::Neither),
         "answering-time" | "window" | "longest-stall" | "longest-stall-at" => (Unit::Second, Better::Neither),

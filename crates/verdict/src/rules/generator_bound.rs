@@ -1,16 +1,17 @@
 //! Generator-bound: the load generator, not the server, set the figures of a load, which are then lower bounds.
 //!
-//! Doubtful where its busiest core works over 85 % of the time, where the server or others fill that core, or where
-//! more generators reach over 5 % more. What the server used for each request does not depend on the generator; the
-//! rate that its cores could serve by that is shown, at most, since interrupts are not in it.
+//! Doubtful where its busiest core works over 85 % of the time and the server is not full (95 %) as well, where the
+//! server or others fill that core, or where more generators reach over 5 % more. What the server used for each request
+//! does not depend on the generator; the rate that its cores could serve by that is shown, at most, since interrupts
+//! are not in it.
 
 use model::Finding;
-use model::finding::generator_bound::{Capacity, Cores, LowerBound};
+use model::finding::generator_bound::{Capacity, LowerBound};
 use model::finding::{GeneratorBound, Rule};
 use model::metrics::load;
 
 use crate::loads::Load;
-use crate::loads::sweep::{CEILING, Generator, generator};
+use crate::loads::sweep::{CEILING, Generator, generator, generator_cores};
 use crate::ruling::Ruling;
 use crate::run_index::RunIndex;
 
@@ -29,8 +30,11 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
             Generator::Settled(found) => {
                 settled.push(Ruling { finding: Finding::new(GeneratorBound::Settled(found)), reach });
             }
+            Generator::Both(both) => {
+                settled.push(Ruling { finding: Finding::new(GeneratorBound::Both(both)), reach });
+            }
             Generator::Bound(cause) => {
-                let cores = cores(load);
+                let cores = generator_cores(load);
                 let bound = LowerBound {
                     cause,
                     cores,
@@ -58,13 +62,6 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
 pub fn doubts(rulings: &[Ruling], series: usize) -> bool {
     let is_bound = |rule: &Rule| matches!(rule, Rule::GeneratorBound(GeneratorBound::Bound(_)));
     rulings.iter().any(|ruling| is_bound(&ruling.finding.rule) && ruling.reach.contains(&series))
-}
-
-/// The cores that the generator works on.
-pub fn cores(load: &Load<'_>) -> Cores {
-    let cores = load.cores();
-    let own = cores.iter().filter(|core| core.role == "generator" || core.role == "both");
-    Cores(own.map(|core| format!("cpu{}", core.cpu)).collect())
 }
 
 /// The fullest core of the server's own that is at its ceiling, and how busy it is.
@@ -122,14 +119,25 @@ mod tests {
 
     #[test]
     fn a_server_that_is_full_as_well_is_not_kept_quiet() {
-        let figures = [
-            ("throughput", 60e3),
-            ("generator-share", 0.9),
-            ("server-cpu", 16e-6),
-            ("core-busy;cpu=0;role=server", 0.98),
-        ];
-        let text = rulings(&one("connections=50", &figures)).remove(0).finding.text();
-        assert!(text.contains("up to 62.5 k/s; its cpu0 was 98 % busy too; add generators"), "{text}");
+        let of = |busy| {
+            let figures = [
+                ("throughput", 60e3),
+                ("generator-share", 0.9),
+                ("server-cpu", 16e-6),
+                ("core-busy;cpu=0;role=server", busy),
+            ];
+            let found = rulings(&one("connections=50", &figures)).remove(0).finding;
+            (found.state, found.text())
+        };
+        let (state, text) = of(0.9);
+        assert_eq!(state, Validity::Doubtful);
+        assert!(text.contains("up to 62.5 k/s; its cpu0 was 90 % busy too; add generators"), "{text}");
+        let (state, text) = of(0.98);
+        assert_eq!(state, Validity::Ok);
+        assert!(
+            text.starts_with("server and generator are both full (the server's cpu0 98 % busy; "),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,20 +1,31 @@
 //! Generator and server on the same core: each slows the other, so that the figures are of neither.
 //!
-//! Doubtful where a core has both roles. Input: the cores' roles, which the instrument knows for a server of its own.
+//! Doubtful where a CPU has both roles, or two threads of one core have one each. Input: the CPUs' roles, which the
+//! instrument knows for a server of its own, and which CPUs are threads of one core. A virtual machine may hide that.
 
+use model::Fact;
 use model::finding::SameCores;
+use model::params::parse_cpus;
 
+use crate::facts;
+use crate::loads::Core;
 use crate::ruling::{Ruling, settle};
 use crate::run_index::RunIndex;
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
+    let facts = &index.run.facts;
+    let siblings = siblings(facts);
+    let is_hidden = siblings.is_empty() && facts::text(facts, "virt.kind").is_some_and(|kind| kind != "none");
     for load in index.loads() {
         let cores = load.cores();
         let both: Vec<_> = cores.iter().filter(|core| core.role == "both").collect();
         if both.is_empty() {
             // Without a core of the server's, nothing says that it has its own.
-            if cores.iter().any(|core| core.role == "server") {
+            let pairs = pairs(&siblings, &cores);
+            if !pairs.is_empty() {
+                bad.push(Ruling::about(load.subject(), SameCores::Siblings(pairs), load.rows(&[])));
+            } else if cores.iter().any(|core| core.role == "server") {
                 good.extend(load.rows(&[]));
             }
             continue;
@@ -25,7 +36,26 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     if bad.is_empty() && good.is_empty() && !index.loads().is_empty() {
         return vec![Ruling::of_run(SameCores::Unknown)];
     }
-    settle(bad, good, |_| SameCores::Apart)
+    settle(bad, good, |_| SameCores::Apart { is_hidden })
+}
+
+/// CPUs by core, of cores with several.
+fn siblings(facts: &[Fact]) -> Vec<Vec<u32>> {
+    let cores = facts::text(facts, "cpu.siblings").unwrap_or_default();
+    cores.split(' ').filter_map(parse_cpus).collect()
+}
+
+/// CPUs of the server and of the generator that lie on one core.
+fn pairs(siblings: &[Vec<u32>], cores: &[Core]) -> Vec<(String, String)> {
+    let on = |core: &[u32], role: &str| {
+        let mine = cores.iter().filter(|one| one.role == role);
+        mine.map(|one| one.cpu.clone()).find(|cpu| cpu.parse().is_ok_and(|cpu| core.contains(&cpu)))
+    };
+    let pair = |core: &Vec<u32>| {
+        let (server, generator) = (on(core, "server")?, on(core, "generator")?);
+        Some((format!("cpu{server}"), format!("cpu{generator}")))
+    };
+    siblings.iter().filter_map(pair).collect()
 }
 
 #[cfg(test)]
@@ -60,5 +90,28 @@ mod tests {
             ))
             .is_empty()
         );
+    }
+
+    #[test]
+    fn two_threads_of_one_core_are_one_core() {
+        let figures = [
+            ("throughput", 1.0),
+            ("core-busy;cpu=0;role=server", 0.98),
+            ("core-busy;cpu=4;role=generator", 0.98),
+        ];
+        let of = |facts: &[(&str, &str)]| {
+            let mut run = one("connections=1", &figures);
+            run.facts = facts.iter().map(|(key, value)| Fact::text(*key, *value, "")).collect();
+            rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+                .remove(0)
+        };
+        let siblings = of(&[("cpu.siblings", "0,4 1,5"), ("virt.kind", "kvm")]).finding;
+        assert_eq!(siblings.state, Validity::Doubtful);
+        assert!(siblings.text().contains("two threads of one core (cpu0 and cpu4)"), "{}", siblings.text());
+        let apart = of(&[("cpu.siblings", "0,1 4,5"), ("virt.kind", "kvm")]).finding;
+        assert_eq!(apart.text(), "generator and server on cores of their own");
+        let hidden = of(&[("virt.kind", "kvm")]).finding;
+        assert_eq!(hidden.state, Validity::Ok);
+        assert!(hidden.text().ends_with("the virtual machine hides"), "{}", hidden.text());
     }
 }

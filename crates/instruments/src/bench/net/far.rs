@@ -179,7 +179,7 @@ mod tests {
         let params = card.resolve(&Params::parse(given).unwrap()).unwrap();
         let cpus: Vec<u32> =
             sys::affinity::allowed().unwrap().into_iter().map(|cpu| u32::try_from(cpu).unwrap()).collect();
-        let child = Generator { name: "box2".to_owned(), host: None, cpus: cpus.clone() };
+        let child = Generator { name: "box2".to_owned(), host: None, cpus: cpus.clone(), cores: Vec::new() };
         let relay: Arc<dyn Relay> = Arc::new(Here(vec![child], lost));
         Setup { relay: Some(relay), ..Setup::bare(params, cpus, std::env::temp_dir()) }
     }

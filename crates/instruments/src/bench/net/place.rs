@@ -1,11 +1,9 @@
 //! The CPUs of the two ends of a test on one machine: different cores if there are two.
 
-use std::collections::BTreeMap;
-
 use model::params::show_cpus;
 use sys::affinity::{self, Pinned};
 
-use crate::system_files::{Root, text};
+use crate::system_files::topology::{self, in_turn};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
@@ -26,20 +24,11 @@ enum Shares {
 impl Places {
     /// Divides the allowed CPUs by this machine's topology.
     pub fn divide(allowed: &[u32]) -> Places {
-        let root = Root::live();
-        Places::split(allowed, |cpu| {
-            let list = root.maybe(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
-            list.and_then(|list| text::cpu_list(&list).into_iter().next()).unwrap_or(cpu)
-        })
+        Places::split(allowed, &topology::here(allowed))
     }
 
-    /// Divides the CPUs; `core` gives the first CPU of a CPU's core.
-    fn split(allowed: &[u32], core: impl Fn(u32) -> u32) -> Places {
-        let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for cpu in allowed {
-            cores.entry(core(*cpu)).or_default().push(*cpu);
-        }
-        let cores: Vec<Vec<u32>> = cores.into_values().collect();
+    /// Divides the CPUs, which lie in these cores.
+    fn split(allowed: &[u32], cores: &[Vec<u32>]) -> Places {
         match (cores.len(), allowed) {
             (0 | 1, [] | [_]) => {
                 Places { near: allowed.to_vec(), far: allowed.to_vec(), shares: Shares::Cpu }
@@ -49,9 +38,7 @@ impl Places {
             }
             (count, _) => {
                 let (far, near) = cores.split_at(count / 2);
-                let near: Vec<&Vec<u32>> = near.iter().rev().collect();
-                let far: Vec<&Vec<u32>> = far.iter().collect();
-                Places { near: in_turn(&near), far: in_turn(&far), shares: Shares::Nothing }
+                Places { near: in_turn(near.iter().rev()), far: in_turn(far), shares: Shares::Nothing }
             }
         }
     }
@@ -97,20 +84,21 @@ fn list(cpus: &[u32]) -> String {
     show_cpus(&cpus)
 }
 
-/// The first CPU of each core, then the second of each, and so on.
-fn in_turn(cores: &[&Vec<u32>]) -> Vec<u32> {
-    let most = cores.iter().map(|core| core.len()).max().unwrap_or(0);
-    (0..most).flat_map(|nth| cores.iter().filter_map(move |core| core.get(nth).copied())).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
     fn the_ends_share_no_core_if_there_are_two() {
+        let places = |allowed: &[u32], core: fn(u32) -> u32| {
+            let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            allowed.iter().for_each(|cpu| cores.entry(core(*cpu)).or_default().push(*cpu));
+            Places::split(allowed, &cores.into_values().collect::<Vec<_>>())
+        };
         let split = |allowed: &[u32], core: fn(u32) -> u32| {
-            let places = Places::split(allowed, core);
+            let places = places(allowed, core);
             (places.far, places.near, places.shares)
         };
         assert_eq!(split(&[3], |cpu| cpu), (vec![3], vec![3], Shares::Cpu));
@@ -121,16 +109,16 @@ mod tests {
         let all = [0, 1, 2, 3, 4, 5, 6, 7];
         assert_eq!(split(&all, |cpu| cpu % 4), (vec![0, 1, 4, 5], vec![3, 2, 7, 6], Shares::Nothing));
         assert_eq!(split(&[0, 4, 1], |cpu| cpu % 4), (vec![0, 4], vec![1], Shares::Nothing));
-        assert!(Places::split(&[0, 1], |_| 0).sentence().contains("one core"));
+        assert!(places(&[0, 1], |_| 0).sentence().contains("one core"));
         for (its, far, shares) in [
             (&[0, 5][..], &[0][..], Shares::Nothing),
             (&[1, 5], &[1, 5], Shares::Cpu),
             (&[5], &[5], Shares::Nothing),
         ] {
-            let mut places = Places::split(&[0, 1], |cpu| cpu);
+            let mut places = places(&[0, 1], |cpu| cpu);
             places.keep_far(its);
             assert_eq!((&places.far[..], places.shares), (far, shares));
         }
-        assert!(Places::split(&[0], |_| 0).sentence().contains("take turns"));
+        assert!(places(&[0], |_| 0).sentence().contains("take turns"));
     }
 }

@@ -28,7 +28,12 @@ struct Here {
 fn generators(count: usize) -> Vec<Generator> {
     let cpus: Vec<u32> =
         sys::affinity::allowed().unwrap().iter().map(|&cpu| u32::try_from(cpu).unwrap()).collect();
-    let one = |n| Generator { name: format!("gen{n}"), host: Some("here".to_owned()), cpus: cpus.clone() };
+    let one = |n| Generator {
+        name: format!("gen{n}"),
+        host: Some("here".to_owned()),
+        cpus: cpus.clone(),
+        cores: Vec::new(),
+    };
     (0..count).map(one).collect()
 }
 

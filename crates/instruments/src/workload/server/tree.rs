@@ -132,6 +132,36 @@ pub struct Usage {
     pub threads: Vec<Thread>,
     pub user_ns: u64,
     pub system_ns: u64,
+    /// Bytes that the processes had read from disks and gave to be written, children that ended included; `None` where
+    /// the kernel does not tell it of one of them.
+    pub disk: Option<Transferred>,
+}
+
+/// Bytes to and from disks, as in /proc/PID/io: what the page cache answered is in neither.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transferred {
+    pub read: u64,
+    pub written: u64,
+}
+
+impl Transferred {
+    /// Parses /proc/PID/io.
+    fn parse(text: &[u8]) -> Option<Transferred> {
+        let field =
+            |name: &[u8]| text.split(|byte| *byte == b'\n').find_map(|line| number(line.strip_prefix(name)?));
+        Some(Transferred { read: field(b"read_bytes: ")?, written: field(b"write_bytes: ")? })
+    }
+
+    fn of_all(processes: &[Stat]) -> Option<Transferred> {
+        let one = |stat: &Stat| Transferred::parse(&fs::read(format!("/proc/{}/io", stat.pid)).ok()?);
+        processes.iter().map(one).try_fold(Transferred::default(), |sum, one| {
+            let one = one?;
+            Some(Transferred {
+                read: sum.read.saturating_add(one.read),
+                written: sum.written.saturating_add(one.written),
+            })
+        })
+    }
 }
 
 /// CPU time used between two readings.
@@ -144,6 +174,8 @@ pub struct Spent {
     pub exact_ns: Option<u64>,
     /// The thread that used most; `None` when no thread lived at both readings.
     pub busiest: Option<Thread>,
+    /// Where it is known of all of them.
+    pub disk: Option<Transferred>,
     /// Processes that came and went.
     pub started: usize,
     pub ended: usize,
@@ -162,6 +194,7 @@ impl Usage {
             user_ns: sum(|stat| stat.user_ticks.saturating_add(stat.waited_user_ticks)),
             system_ns: sum(|stat| stat.system_ticks.saturating_add(stat.waited_system_ticks)),
             threads: processes.iter().flat_map(|stat| threads(stat.pid, ns)).take(MOST).collect(),
+            disk: Transferred::of_all(&processes),
             processes,
         })
     }
@@ -191,6 +224,11 @@ impl Usage {
             user_ns: self.user_ns.checked_sub(earlier.user_ns).ok_or_else(lost)?,
             system_ns: self.system_ns.checked_sub(earlier.system_ns).ok_or_else(lost)?,
             busiest: self.threads.iter().filter_map(spent).max_by_key(|thread| thread.cpu_ns),
+            disk: self.disk.zip(earlier.disk).and_then(|(now, before)| {
+                let (read, written) =
+                    (now.read.checked_sub(before.read)?, now.written.checked_sub(before.written)?);
+                Some(Transferred { read, written })
+            }),
             started: now.difference(&before).count(),
             ended: ended.len(),
         })
@@ -265,6 +303,18 @@ mod tests {
 
     const LINE: &[u8] = b"4711 (nginx: (w) x) S 4700 4700 4600 0 -1 4194624 120 7 0 0 250 1300 3 4 20 0 1 0 98765 \
         10240000 800 18446744073709551615 1 1 0 0 0 0 0 16781312 134365959 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+
+    #[test]
+    fn disk_bytes_are_those_below_the_page_cache() {
+        let text = b"rchar: 900\nwchar: 80\nsyscr: 7\nsyscw: 6\nread_bytes: 4096\nwrite_bytes: 8192\n\
+            cancelled_write_bytes: 0\n";
+        assert_eq!(Transferred::parse(text), Some(Transferred { read: 4096, written: 8192 }));
+        assert_eq!(Transferred::parse(b"rchar: 900\n"), None);
+        let own = Stat { pid: i32::try_from(std::process::id()).unwrap(), ..Stat::default() };
+        assert!(Transferred::of_all(std::slice::from_ref(&own)).is_some());
+        // One that cannot be read leaves the sum unknown.
+        assert_eq!(Transferred::of_all(&[own, Stat { pid: i32::MAX, ..Stat::default() }]), None);
+    }
 
     #[test]
     fn a_line_with_an_odd_name() {

@@ -17,7 +17,8 @@ use crate::telemetry::since::extra;
 use crate::workload::server::tree::Usage;
 use model::metrics::load::{
     CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE, DISK_BUSY, DISK_READ,
-    IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_THREAD, SILENT_CORES,
+    IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_READ, SERVER_THREAD, SERVER_WRITTEN,
+    SILENT_CORES,
 };
 
 const SECTOR_BYTES: f64 = 512.0;
@@ -127,6 +128,10 @@ impl Look {
                 // Less than a tick for all of them is not known to be nothing.
                 if requests > 0 && cpu_ns > 0 {
                     record.push(&SERVER_CPU, Seconds(float(cpu_ns) / 1e9 / float(requests)));
+                }
+                if let Some(disk) = spent.disk {
+                    record.push(&SERVER_READ, Bytes(float(disk.read)));
+                    record.push(&SERVER_WRITTEN, Bytes(float(disk.written)));
                 }
                 if let Some(thread) = spent.busiest {
                     record.push(&SERVER_THREAD, Ratio(float(thread.cpu_ns) / float(ns)));

@@ -127,6 +127,7 @@ mod tests {
             name: name.to_owned(),
             host: host.map(str::to_owned),
             cpus: Vec::new(),
+            cores: Vec::new(),
         };
         let all = [one("a", Some("h")), one("b", Some("g")), one("c", None), one("d", Some("h"))];
         assert_eq!(places(&all[..1], Some("h"), &[]), "in processes of their own (a), here");
@@ -142,7 +143,8 @@ mod tests {
         let mut load = Load::new("http://127.0.0.1:81/".parse().unwrap());
         let served = Served::theirs(&load.targets[0].url);
         let of = |load: &Load, cpus: &[u32]| {
-            let setup = setup(&served, load, &Cores::split(cpus, load.threads, false), None, None);
+            let cores: Vec<Vec<u32>> = cpus.iter().map(|cpu| vec![*cpu]).collect();
+            let setup = setup(&served, load, &Cores::among(&cores, load.threads, false), None, None);
             NoteBody::WebSetup(setup).text().into_owned()
         };
         assert_eq!(of(&load, &[0, 1]), "the server at 127.0.0.1:81; 1 generator on CPU 1");
