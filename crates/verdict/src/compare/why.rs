@@ -54,6 +54,10 @@ pub fn held_back(held: Held, family: usize) -> Reason {
 pub fn no_interval(blocks: Option<Blocks>, unfit: &stats::Unfit) -> Reason {
     let cause = match unfit {
         stats::Unfit::TooFew { have, need } => Cause::FewValues { have: *have as u64, need: *need as u64 },
+        // Values are blocks of time where these are named: what follows itself there is one state of the site.
+        stats::Unfit::Dependent { n, effective, .. } if blocks.is_some() => {
+            Cause::OneEpisode { blocks: *n as u64, tell: *effective }
+        }
         other => Cause::Unusable(other.to_string()),
     };
     Reason::NoInterval(NoInterval { blocks, cause })

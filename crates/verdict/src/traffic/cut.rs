@@ -175,6 +175,7 @@ fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -
         fair::fresh(arm.group, base.group),
         found.and_then(fair::shared),
         found.and_then(fair::mixed),
+        found.and_then(fair::halves),
     ];
     all.into_iter().flatten().collect()
 }

@@ -35,6 +35,7 @@ pub fn findings(arm: &ServerGroup, base: &ServerGroup, found: Option<&Stratified
         hours(arm, base),
         found.and_then(shared),
         found.and_then(mixed),
+        found.and_then(halves),
     ];
     all.into_iter().flatten().map(|unlike| Finding::new(unlike).about(pair.clone())).collect()
 }
@@ -109,6 +110,12 @@ fn outside(hours: &BTreeMap<i64, u64>, other: &BTreeMap<i64, u64>) -> Option<f64
 
 pub(super) fn shared(found: &Stratified) -> Option<LogsCompared> {
     (found.shared < SHARED).then_some(LogsCompared::Unshared { shared: found.shared })
+}
+
+/// The first half of the time against the second.
+pub(super) fn halves(found: &Stratified) -> Option<LogsCompared> {
+    let halves = found.halves.filter(|halves| halves.differ)?;
+    Some(LogsCompared::Halves { first: halves.first.exp(), second: halves.second.exp() })
 }
 
 /// The totals tell something else than like with like.

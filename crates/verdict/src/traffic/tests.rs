@@ -79,6 +79,41 @@ fn what_strata_do_not_undo_is_doubtful() {
     assert_eq!(all.findings[0].subject.to_string(), "b beside a");
 }
 
+/// Times of a group's blocks changed: block by block a factor.
+fn slowed(mut group: ServerGroup, by: impl Fn(u64) -> f64) -> ServerGroup {
+    group.seconds = 0.0;
+    for ((block, _), cell) in &mut group.cells {
+        cell.seconds *= by(*block);
+        group.seconds += cell.seconds;
+    }
+    group
+}
+
+#[test]
+fn a_state_that_lasts_is_one_episode() {
+    // From noon on one of the two is a third slower: a deploy, and no third of anything.
+    let deployed = slowed(served("b", 1.0, 0.5, 1.0, 2), |block| if block < 72 { 1.0 } else { 1.5 });
+    let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), deployed], Margin::MACHINES, 7);
+    let row = row(&all, SPEED);
+    assert_eq!((row.verdict, row.ratio), (VerdictWord::CannotTell, None), "{row:?}");
+    let says = "blocks of time that both served: the difference may be one episode: something lasts through the 144 \
+                blocks, which tell as much as ";
+    assert!(row.why.to_string().starts_with(says), "{}", row.why);
+}
+
+#[test]
+fn halves_that_differ_are_said() {
+    let warmed = slowed(served("b", 1.5, 0.5, 1.0, 2), |block| if block < 72 { 1.06 } else { 1.0 });
+    let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), warmed], Margin::MACHINES, 7);
+    assert_eq!(kinds(&all), ["halves"], "{:?}", all.findings);
+    assert!(
+        all.findings[0].text().starts_with("one episode may make the difference: the speeds stand 1.4"),
+        "{}",
+        all.findings[0].text()
+    );
+    assert_eq!(row(&all, SPEED).verdict, VerdictWord::Better);
+}
+
 #[test]
 fn groups_that_share_no_time_get_no_verdict() {
     let mut later = served("after", 1.0, 0.5, 1.0, 2);
