@@ -125,6 +125,9 @@ pub struct SeriesDoc {
     /// Measured values in time order, where asked for (`show --takes`, export).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes: Vec<f64>,
+    /// Hardware counters beside each of `takes`, by metric of `counters`; null where a take was not counted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, Vec<Option<f64>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

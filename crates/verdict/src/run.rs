@@ -145,6 +145,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
         validity: model::Validity::Unknown,
         reasons: Vec::new(),
         takes: Vec::new(),
+        counters: BTreeMap::new(),
     };
     let sittings = series.by_sitting();
     let summary = stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -158,6 +159,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     }
     if context.with_takes {
         doc.takes = takes;
+        doc.counters = index.counters(row);
     }
     doc
 }

@@ -18,6 +18,7 @@ use crate::quantiles::Quantile;
 /// Names of the instruments that watch each take.
 const CLOCK: &str = instrument::TAKE_CLOCK;
 const CONDITIONS: &str = instrument::CONDITIONS;
+const COUNTERS: &str = instrument::COUNTERS;
 
 /// Input of the rules besides the run itself.
 #[derive(Clone, Debug, Default)]
@@ -119,7 +120,8 @@ impl<'a> RunIndex<'a> {
     pub fn new(run: &'a RunData, context: &'a RunContext<'a>) -> RunIndex<'a> {
         let mut conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>> = BTreeMap::new();
         for series in &run.series {
-            let Some(source) = [CLOCK, CONDITIONS].into_iter().find(|name| series.key.instrument == *name)
+            let Some(source) =
+                [CLOCK, CONDITIONS, COUNTERS].into_iter().find(|name| series.key.instrument == *name)
             else {
                 continue;
             };
@@ -162,6 +164,16 @@ impl<'a> RunIndex<'a> {
     /// It has figures, and all are of periods.
     pub fn is_of_periods(&self) -> bool {
         self.rows().next().is_none() && self.figures().next().is_some()
+    }
+
+    /// Hardware counters of each of a row's takes, by metric; empty where none was counted.
+    pub fn counters(&self, row: FigureRow<'_>) -> BTreeMap<String, Vec<Option<f64>>> {
+        let known = self.conditions.iter().filter(|((source, _), _)| *source == COUNTERS);
+        let beside = known.filter_map(|((_, metric), counts)| {
+            let values: Vec<Option<f64>> = row.takes().map(|seq| counts.get(&seq).copied()).collect();
+            values.iter().any(Option::is_some).then(|| (metric.clone(), values))
+        });
+        beside.collect()
     }
 
     /// Value by take of one metric of `conditions`.

@@ -123,14 +123,17 @@ fn text(shown: &Shown, args: &ShowArgs, report: Option<String>) -> String {
     text
 }
 
-/// The measured values of each series in time order, unrounded.
+/// The measured values of each series in time order, unrounded, with the hardware counters of each take.
 fn takes(doc: &RunDoc) -> String {
     let mut out = String::new();
     for series in doc.series.iter().filter(|series| !series.takes.is_empty()) {
         let arm = if series.arm.is_empty() { String::new() } else { format!(" [{}]", series.arm) };
         out.push_str(&format!("\n{}{arm}, {}\n", title(series), series.unit.symbol()));
-        for value in &series.takes {
-            out.push_str(&format!("  {value}\n"));
+        for (at, value) in series.takes.iter().enumerate() {
+            let counted = series.counters.iter().filter_map(|(metric, counts)| {
+                Some(format!(", {metric} {}", counts.get(at).copied().flatten()?))
+            });
+            out.push_str(&format!("  {value}{}\n", counted.collect::<String>()));
         }
     }
     out

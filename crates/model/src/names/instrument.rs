@@ -4,6 +4,7 @@
 
 pub const CMD: &str = "cmd";
 pub const CONDITIONS: &str = "conditions";
+pub const COUNTERS: &str = "counters";
 pub const CPU_USE: &str = "cpu-use";
 pub const CRC32C: &str = "crc32c";
 pub const DISK_READ: &str = "disk-read";

@@ -215,6 +215,7 @@ pub fn series(figure: &Planted) -> SeriesDoc {
         validity: figure.validity,
         reasons: if refused { vec!["the drive's flush counter never moved".to_owned()] } else { Vec::new() },
         takes: Vec::new(),
+        counters: std::collections::BTreeMap::new(),
     }
 }
 

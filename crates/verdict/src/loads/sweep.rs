@@ -131,8 +131,8 @@ pub fn generator_cores(load: &Load<'_>) -> Cores {
     Cores(own.map(|core| format!("cpu{}", core.cpu)).collect())
 }
 
-/// The part of the machine that the server fills, all of it its own: its one core, all its cores, or its one thread; and
-/// how busy.
+/// The part of the machine that the server fills, all of it its own: its one core, all its cores, or its one thread;
+/// and how busy.
 fn full(load: &Load<'_>) -> Option<(String, f64)> {
     let cores = load.server_cores();
     let least = cores.iter().map(|core| core.busy).min_by(f64::total_cmp);

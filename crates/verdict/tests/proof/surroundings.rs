@@ -4,9 +4,9 @@
 use model::data::RunData;
 use model::doc::{RowDoc, VerdictWord};
 use model::why::{Disturbance, Reason, Withheld};
-use model::{Fact, Unit};
+use model::{Fact, Unit, Validity};
 use stats::Rng;
-use verdict::{CompareOptions, compare};
+use verdict::{CompareOptions, RunContext, compare};
 
 use crate::planted::{World, arm_side, fact, run, side, watch};
 
@@ -104,4 +104,46 @@ fn arms_that_share_a_disturbance_differ_by_themselves_and_others_by_what_only_on
     let row = verdict(2.0, &one);
     assert_eq!(row.verdict, VerdictWord::Better, "{row:?}");
     assert!(row.why.reasons.iter().any(|reason| matches!(reason, Reason::Widened { .. })), "{row:?}");
+}
+
+/// Who measures is held against what others only assume.
+#[test]
+fn a_measured_floor_is_no_fault_where_a_wider_one_is_assumed() {
+    let state = |kind: &str| {
+        // About 12 % between two runs of one machine.
+        let world = World { between: 0.042, ..World::plain(1) };
+        let mut rng = Rng::new(12);
+        let mut make = |i: usize| {
+            let mut run = run(&format!("r{i}"), "a", &world, 1.0, &mut rng);
+            fact(&mut run, Fact::text("virt.kind", kind, "test"));
+            run
+        };
+        let (now, earlier): (RunData, Vec<RunData>) = (make(20), (0..20).map(&mut make).collect());
+        let context = RunContext { cards: instruments::cards(), earlier: &earlier, ..RunContext::default() };
+        let found = verdict::rulings(&now, &context);
+        let rule = &found.iter().find(|one| one.finding.kind() == "noisy-neighbour").unwrap().finding;
+        (rule.state, rule.text())
+    };
+    // 14 % is assumed of a virtual machine, 5 % of a bare one.
+    let (virtual_machine, bare) = (state("kvm"), state("none"));
+    assert_eq!(virtual_machine.0, Validity::Ok, "{virtual_machine:?}");
+    assert_eq!(bare.0, Validity::Doubtful, "{bare:?}");
+}
+
+#[test]
+fn hardware_counters_stand_beside_each_take() {
+    let mut one = run("r", "m", &World::plain(2), 1.0, &mut Rng::new(3));
+    let doc = |run: &RunData| {
+        let context = RunContext { cards: instruments::cards(), with_takes: true, ..RunContext::default() };
+        verdict::run_doc(run, &context)
+    };
+    assert!(doc(&one).series.iter().all(|series| series.counters.is_empty()));
+    watch(&mut one, "counters", "cycles", Unit::Count, |seq| 1e9 + seq as f64);
+    let doc = doc(&one);
+    for series in &doc.series {
+        let cycles = &series.counters["cycles"];
+        assert_eq!((series.counters.len(), cycles.len()), (1, series.takes.len()), "{series:?}");
+        assert!(cycles.iter().all(|count| count.is_some_and(|count| count >= 1e9)), "{series:?}");
+    }
+    assert!(doc.series.iter().all(|series| series.instrument != "counters"), "they are no figures");
 }

@@ -14,7 +14,7 @@ use model::{
 use sys::perf::{self, Counter, Event};
 
 static CARD: Card = Card {
-    name: "counters",
+    name: model::names::instrument::COUNTERS,
     family: Family::Machine,
     says: "hardware counters of each take: cycles, instructions, cache and TLB misses, effective clock",
     source: "own: perf_event_open",
