@@ -4,7 +4,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 run:      ; @sh xtask/setup.sh build && cargo run --release -p boxscore -- run --quick
 test:     ; @sh xtask/setup.sh test && cargo xtask ci
 test-all: ; @sh xtask/setup.sh dist-all && cargo xtask test-all
-bench:    ; @sh xtask/setup.sh build && cargo xtask perf
+bench:    ; @sh xtask/setup.sh bench && cargo xtask perf
 doc:      ; @sh xtask/setup.sh build && cargo doc --workspace --no-deps --document-private-items
 dist:     ; @sh xtask/setup.sh dist && cargo xtask dist
 dist-all: ; @sh xtask/setup.sh dist-all && cargo xtask dist-all

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what a Debian machine lacks to build, test or distribute boxscore; a second run changes nothing.
-# usage: sh xtask/setup.sh [build|test|dist|dist-all]
+# usage: sh xtask/setup.sh [build|bench|test|dist|dist-all]
 set -eu
 goal=${1:-build}
 cd "$(dirname "$0")/.."
@@ -76,6 +76,21 @@ test | dist-all)
     need javac default-jdk-headless
     ;;
 esac
+case $goal in
+bench)
+    need git git
+    need taskset util-linux
+    need nginx nginx
+    have /usr/sbin/apache2 || need apache2 apache2-bin
+    need redis-server redis-server
+    need redis-benchmark redis-tools
+    need wrk wrk
+    need ab apache2-utils
+    need h2load nghttp2-client
+    need sockperf sockperf
+    need iperf3 iperf3
+    ;;
+esac
 case $goal in dist) need musl-gcc musl-tools ;; esac
 case $goal in
 dist-all)
@@ -138,6 +153,13 @@ known() {
 }
 listed() { [ -n "$(apt-cache policy "$1" 2>/dev/null)" ]; }
 
+case $goal in
+bench)
+    # Not in every release; without it the comparison is skipped.
+    have memtier_benchmark || ! listed memtier-benchmark || want="$want memtier-benchmark"
+    install_wanted
+    ;;
+esac
 case $goal in
 test | dist-all)
     runtimes

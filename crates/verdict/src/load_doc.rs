@@ -81,6 +81,8 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         response_time: times_doc(&response, &borders),
         service_time: times_doc(&service, &borders),
         late_p99: number(load::LATE.name()),
+        late_read: number(load::LATE_READ.name()),
+        late_read_p99: number(load::LATE_READ_P99.name()),
         generator: GeneratorDoc {
             cpu_seconds: cpu.map(|each| each * begun as f64),
             cpu_per_request: cpu,
@@ -256,6 +258,8 @@ mod tests {
             response_time: TimesDoc::default(),
             service_time: TimesDoc::default(),
             late_p99: None,
+            late_read: None,
+            late_read_p99: None,
             generator: GeneratorDoc::default(),
             remarks: Vec::new(),
             bottlenecks: Vec::new(),

@@ -1,23 +1,11 @@
-//! A closed loop of the load engine on one URL from one pinned thread, as `boxscore load` runs it.
+//! The bytes that `boxscore load` sends for one request of a URL.
 
 use std::error::Error;
-use std::time::Duration;
 
+use instruments::load::Load;
 use instruments::load::http::request::{Origin, Wanted};
-use instruments::load::{Control, Load, run};
 
-/// Prints good answers, failed requests, and good answers a second.
-pub fn closed(url: &str, connections: &str, seconds: &str, cpu: &str) -> Result<String, Box<dyn Error>> {
-    let mut load = Load::new(url.parse()?);
-    load.connections = connections.parse()?;
-    load.duration = Some(Duration::from_secs(seconds.parse()?));
-    load.cpus = vec![cpu.parse()?];
-    let outcome = run(&load, &Control::default())?;
-    let rate = outcome.throughput().ok_or("no time passed")?;
-    Ok(format!("[{},{},{rate}]", outcome.record.good, outcome.record.failures.total()))
-}
-
-/// The bytes that the engine sends for one request.
+/// The request that the floor sends too.
 pub fn request(url: &str) -> Result<String, Box<dyn Error>> {
     let load = Load::new(url.parse()?);
     let url = &load.targets[0].url;

@@ -1,27 +1,28 @@
 //! Round trips and load on Redis beside floors and other generators.
 //!
 //! redis-server runs on one CPU, each client on the other. `basic.read100` (era 1: one hot key, a mean) stands beside a
-//! bare blocking ping-pong of the same bytes (`perf/pingpong.c`), medians of ten blocks of 100 ms; the load engine, in
-//! a closed loop of 50 connections without pipelining, beside a bare epoll loop of a request as long (`perf/floor.c`).
-//! CPU time of ours holds the writing and deleting of its 1000 keys.
+//! bare blocking ping-pong of the same bytes (`perf/pingpong.c`), medians of ten blocks of 100 ms; `boxscore load`, in
+//! a closed loop of 50 and of 500 connections without pipelining, beside a bare epoll loop of a request as long
+//! (`perf/floor.c`). CPU time of ours holds the writing and deleting of its 1000 keys.
 
 use std::fs;
 use std::net::TcpListener;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::bound;
-use super::generators::{self, FLOOR, Match, OURS, SECONDS, Server};
+use super::generators::{self, Answered, FLOOR, Match, OURS, SECONDS, Server};
 use super::options::Options;
 use super::pairs::{Outcome, comparison, in_turns, load};
 use crate::shell;
 
-const CONNECTIONS: u32 = 50;
+const CONNECTIONS: [u32; 2] = [50, 500];
 const BLOCKS: &str = "10";
 const LIMIT: Duration = Duration::from_secs(60);
 /// Requests of a generator that counts them: about as many as the others send.
-const REQUESTS: &str = "150000";
+const REQUESTS: &str = "300000";
 
 fn redis(cpu: u32) -> Result<Server> {
     let folder = generators::folder("kv")?;
@@ -33,23 +34,29 @@ fn redis(cpu: u32) -> Result<Server> {
 
 struct Kv<'a> {
     options: &'a Options,
-    peers: &'a str,
     floor: String,
     request: String,
     port: u16,
+    store: &'a Path,
 }
 
 impl Match for Kv<'_> {
     fn what(&self) -> &'static str {
-        "kv load, redis GET 100 B,"
+        "redis GET 100 B"
+    }
+
+    fn store(&self) -> &Path {
+        self.store
     }
 
     fn words(&self, name: &str, connections: u32) -> Vec<String> {
-        let (cpu, connections, port) =
-            (self.options.cpu.to_string(), connections.to_string(), self.port.to_string());
+        let (connections, port) = (connections.to_string(), self.port.to_string());
         let url = format!("redis://127.0.0.1:{port}");
         let words: Vec<&str> = match name {
-            OURS => vec![self.peers, "kv-load", &url, &connections, SECONDS, &cpu],
+            OURS => {
+                let reads = ["--ratio", "0:1", "--keys", "1000"];
+                return generators::product(self.options, &url, &connections, &reads);
+            }
             FLOOR => vec![&self.floor, &port, &connections, SECONDS, &self.request],
             "redis-benchmark" => {
                 vec![name, "-p", &port, "-c", &connections, "-n", REQUESTS, "-t", "get", "--csv"]
@@ -71,21 +78,12 @@ impl Match for Kv<'_> {
         words.into_iter().map(str::to_owned).collect()
     }
 
-    fn answers(&self, name: &str, out: &str) -> Option<f64> {
+    fn answered(&self, name: &str, out: &str) -> Option<Answered> {
         match name {
-            "redis-benchmark" => REQUESTS.parse().ok(),
-            "memtier_benchmark" => Some(per_s(name, out)? * SECONDS.parse::<f64>().ok()?),
-            OURS => {
-                serde_json::from_str::<[f64; 3]>(out).ok().filter(|seen| seen[1] == 0.0).map(|seen| seen[0])
-            }
-            _ => out.trim().parse().ok(),
-        }
-    }
-
-    fn seconds(&self, name: &str, out: &str, answers: f64) -> Option<f64> {
-        match name {
-            "redis-benchmark" => Some(answers / per_s(name, out)?),
-            _ => SECONDS.parse().ok(),
+            OURS => Answered::of_product(out),
+            FLOOR => Answered::in_time(out.trim().parse().ok()?),
+            "redis-benchmark" => Some(Answered { all: REQUESTS.parse().ok()?, per_s: per_s(name, out)? }),
+            _ => Answered::in_time(per_s(name, out)? * SECONDS.parse::<f64>().ok()?),
         }
     }
 }
@@ -115,9 +113,13 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     )?;
     turns(options, peers, &redis, &request, outcome)?;
     let floor = generators::built(&redis.folder, "floor")?;
-    let kv = Kv { options, peers, floor, request, port: redis.port };
+    let store = redis.folder.join("store.db");
+    let kv = Kv { options, floor, request, port: redis.port, store: &store };
     let names = generators::installed("kv load", &["redis-benchmark", "memtier_benchmark"], outcome);
-    generators::compare(options, &kv, &names, CONNECTIONS, outcome)
+    for connections in CONNECTIONS {
+        generators::compare(options, &kv, &names, connections, outcome)?;
+    }
+    Ok(())
 }
 
 /// Round trips, ours beside the floor's.

@@ -3,7 +3,7 @@
 //! Times are medians of wall milliseconds from spawn to exit. Memory is the largest resident size that
 //! /proc showed, polled each millisecond: the last moments of a short process may be missed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,12 +18,7 @@ const RUNS: usize = 1000;
 const TURNS: usize = 21;
 
 pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
-    let default = shell::root().join("target/release/boxscore").display().to_string();
-    let binary = options.boxscore.clone().unwrap_or(default);
-    if !Path::new(&binary).exists() {
-        outcome.skip("size and start-up", &format!("no {binary} (cargo build --release -p boxscore)"));
-        return Ok(());
-    }
+    let binary = options.product();
     let store = Scratch::new()?;
     #[expect(clippy::cast_precision_loss, reason = "a file's size is far below 2^53")]
     let megabytes = std::fs::metadata(&binary)?.len() as f64 / 1e6;

@@ -42,7 +42,7 @@ const PARTS: [(&str, Part); 10] = [
 /// Runs the parts that the options ask for, prints a line for each comparison and keeps them in docs/perf.
 pub fn run(words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
-    let peers = build()?;
+    let peers = build(&options)?;
     println!("{}", pairs::heading());
     let mut outcome = Outcome::default();
     for (_, part) in PARTS.iter().filter(|(name, _)| options.wants(name)) {
@@ -51,9 +51,15 @@ pub fn run(words: &[&str]) -> Result<()> {
     record::append(&options, &outcome)
 }
 
-/// Builds the program that runs our side, so that it is never that of another commit; its dependencies are locked
-/// beside it.
-fn build() -> Result<String> {
+/// The parts that run `boxscore` itself.
+const OF_PRODUCT: [&str; 3] = ["web", "kv", "limits"];
+
+/// Builds the programs that run our side, so that they are never those of another commit: `boxscore` where it is needed
+/// and none was given, and ours beside the peers, whose dependencies are locked beside it.
+fn build(options: &Options) -> Result<String> {
+    if options.boxscore.is_none() && OF_PRODUCT.iter().any(|part| options.wants(part)) {
+        shell::run(&shell::cargo(), &["build", "--release", "--locked", "--quiet", "-p", "boxscore"])?;
+    }
     let target = shell::root().join("target/peers").display().to_string();
     let manifest = shell::root().join("perf/peers/Cargo.toml").display().to_string();
     let words = ["build", "--release", "--locked", "--quiet", "--manifest-path", &manifest, "--target-dir"];

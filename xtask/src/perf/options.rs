@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result, bail};
 
+use crate::shell;
+
 pub const HELP: &str = "\
   perf [--pairs N] [--cpu N] [--size MiB] [--dry]
        [--only crc32c,latency,bandwidth,stream,web,kv,logs,net,runtime,limits]
@@ -30,7 +32,7 @@ pub struct Options {
 }
 
 /// Fewer pairs give no useful interval.
-const FEWEST: usize = 10;
+const FEWEST: usize = 6;
 
 impl Options {
     pub fn parse(words: &[&str]) -> Result<Options> {
@@ -76,6 +78,12 @@ impl Options {
             bail!("--pairs {}: at least {FEWEST}", options.pairs);
         }
         Ok(options)
+    }
+
+    /// The `boxscore` that is measured.
+    pub fn product(&self) -> String {
+        let built = || shell::root().join("target/release/boxscore").display().to_string();
+        self.boxscore.clone().unwrap_or_else(built)
     }
 
     /// For a server beside a client on `cpu`.

@@ -61,7 +61,7 @@ impl Outcome {
 /// The line above the comparisons.
 pub fn heading() -> String {
     format!(
-        "{:<44} {:<16} {:>11} {:>11} {:<5} {:>6}  {:<16} {:>5}  load",
+        "{:<54} {:<16} {:>11} {:>11} {:<5} {:>6}  {:<16} {:>5}  load",
         "what", "beside", "ours", "theirs", "", "ratio", "interval", "pairs"
     )
 }
@@ -122,7 +122,7 @@ pub fn load() -> f64 {
 fn row(c: &Comparison) -> String {
     let interval = c.interval.map_or("none".to_owned(), |(low, high)| format!("{low:.3} to {high:.3}"));
     format!(
-        "{:<44} {:<16} {:>11.3} {:>11.3} {:<5} {:>6.3}  {interval:<16} {:>5}  {:.2}, {:.2}",
+        "{:<54} {:<16} {:>11.3} {:>11.3} {:<5} {:>6.3}  {interval:<16} {:>5}  {:.2}, {:.2}",
         c.what, c.peer, c.ours, c.theirs, c.unit, c.ratio, c.pairs, c.load.0, c.load.1
     )
 }

@@ -1,59 +1,123 @@
-//! The load engine beside other generators of HTTP and beside the floor: CPU time for each request, and throughput.
+//! `boxscore load` beside other generators of HTTP and beside the floor: CPU time for each request, and throughput.
 //!
-//! nginx with one worker on one CPU serves a GIF of 43 bytes; each generator has one thread on the other CPU and a
-//! closed loop with keep-alive. The floor (`perf/floor.c`) sends the engine's own bytes and hardly reads the answers.
+//! Three servers on one CPU serve a GIF of 43 bytes: nginx with one worker as Debian configures it (`sendfile on;
+//! tcp_nopush on`), the same without `tcp_nopush`, and httpd with the event MPM. Each generator has one thread on the
+//! other CPU and a closed loop with keep-alive. The floor (`perf/floor.c`) sends the bytes that `boxscore load` sends
+//! and hardly reads the answers. Access logs are off.
 
 use std::fs;
 use std::net::TcpListener;
+use std::path::Path;
 
 use anyhow::Result;
 
-use super::generators::{self, FLOOR, Match, OURS, SECONDS, Server};
+use super::generators::{self, Answered, FLOOR, Match, OURS, SECONDS, Server};
 use super::options::Options;
 use super::pairs::Outcome;
 use crate::shell;
 
 const CONNECTIONS: [u32; 2] = [50, 500];
-const WHAT: &str = "load";
 
 const GIF: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 
-fn nginx(cpu: u32) -> Result<Server> {
-    let folder = generators::folder("web")?;
-    fs::write(folder.join("gif.bin"), GIF)?;
-    let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-    let place = folder.display().to_string();
-    let text = format!(
+/// A server that is compared on.
+struct Kind {
+    /// Begins the rows.
+    says: &'static str,
+    program: &'static str,
+    package: &'static str,
+    /// Its configuration, from its folder and its port.
+    config: fn(&str, u16) -> String,
+    /// Its arguments, from its configuration's file and its folder.
+    words: fn(&str, &str) -> Vec<String>,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        says: "nginx, Debian's",
+        program: "nginx",
+        package: "nginx",
+        config: |place, port| nginx(place, port, "on"),
+        words: |conf, place| ["-c", conf, "-p", place].map(str::to_owned).to_vec(),
+    },
+    Kind {
+        says: "nginx, no tcp_nopush",
+        program: "nginx",
+        package: "nginx",
+        config: |place, port| nginx(place, port, "off"),
+        words: |conf, place| ["-c", conf, "-p", place].map(str::to_owned).to_vec(),
+    },
+    Kind {
+        says: "httpd event",
+        program: "apache2",
+        package: "apache2-bin",
+        config: httpd,
+        words: |conf, place| ["-d", place, "-f", conf, "-DFOREGROUND"].map(str::to_owned).to_vec(),
+    },
+];
+
+fn nginx(place: &str, port: u16, nopush: &str) -> String {
+    format!(
         "daemon off; worker_processes 1; worker_rlimit_nofile 4096; pid {place}/pid; error_log {place}/log;\n\
          events {{ worker_connections 2048; }}\n\
-         http {{ access_log off; sendfile on; keepalive_requests 1000000000; keepalive_timeout 600;\n\
+         http {{ access_log off; sendfile on; tcp_nopush {nopush}; keepalive_requests 1000000000;\n\
+         keepalive_timeout 600; default_type image/gif;\n\
          server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ root {place}; }} }} }}\n"
-    );
-    let conf = folder.join("conf").display().to_string();
-    fs::write(&conf, text)?;
-    Server::start(cpu, &["nginx", "-c", &conf, "-p", &place], port, folder)
+    )
+}
+
+/// 16 processes of 25 threads, httpd's own default; connections without a request need no thread.
+fn httpd(place: &str, port: u16) -> String {
+    let modules: String = ["mpm_event", "unixd", "authz_core", "log_config"]
+        .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
+        .concat();
+    format!(
+        "{modules}ServerName 127.0.0.1\nListen 127.0.0.1:{port}\nListenBackLog 4096\nUser nobody\nGroup nogroup\n\
+         PidFile {place}/pid\nDefaultRuntimeDir {place}\nErrorLog {place}/log\n\
+         ServerLimit 16\nStartServers 16\nThreadsPerChild 25\nMinSpareThreads 400\nMaxSpareThreads 400\n\
+         MaxRequestWorkers 400\nMaxConnectionsPerChild 0\n\
+         KeepAlive On\nMaxKeepAliveRequests 0\nKeepAliveTimeout 600\n\
+         DocumentRoot {place}\n<Directory {place}>\nForceType image/gif\nRequire all granted\n</Directory>\n"
+    )
+}
+
+impl Kind {
+    fn start(&self, cpu: u32) -> Result<Server> {
+        let folder = generators::folder("web")?;
+        fs::write(folder.join("gif.bin"), GIF)?;
+        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        let place = folder.display().to_string();
+        let conf = folder.join("conf").display().to_string();
+        fs::write(&conf, (self.config)(&place, port))?;
+        let words = [vec![self.program.to_owned()], (self.words)(&conf, &place)].concat();
+        Server::start(cpu, &words.iter().map(String::as_str).collect::<Vec<_>>(), port, folder)
+    }
 }
 
 struct Web<'a> {
+    says: &'static str,
     options: &'a Options,
-    peers: &'a str,
     floor: String,
     request: String,
     url: String,
     port: u16,
+    store: &'a Path,
 }
 
 impl Match for Web<'_> {
     fn what(&self) -> &'static str {
-        WHAT
+        self.says
+    }
+
+    fn store(&self) -> &Path {
+        self.store
     }
 
     fn words(&self, name: &str, connections: u32) -> Vec<String> {
-        let (cpu, connections, port) =
-            (self.options.cpu.to_string(), connections.to_string(), self.port.to_string());
+        let (connections, port) = (connections.to_string(), self.port.to_string());
         let duration = format!("{SECONDS}s");
         let words: Vec<&str> = match name {
-            OURS => vec![self.peers, "load", &self.url, &connections, SECONDS, &cpu],
+            OURS => return generators::product(self.options, &self.url, &connections, &[]),
             FLOOR => vec![&self.floor, &port, &connections, SECONDS, &self.request],
             "wrk" => vec!["wrk", "-t1", "-c", &connections, "-d", &duration, &self.url],
             "ab" => vec!["ab", "-k", "-q", "-t", SECONDS, "-n", "2000000", "-c", &connections, &self.url],
@@ -62,19 +126,17 @@ impl Match for Web<'_> {
         words.into_iter().map(str::to_owned).collect()
     }
 
-    fn answers(&self, name: &str, out: &str) -> Option<f64> {
-        answers(name, out)
-    }
-
-    fn seconds(&self, _: &str, _: &str, _: f64) -> Option<f64> {
-        SECONDS.parse().ok()
+    fn answered(&self, name: &str, out: &str) -> Option<Answered> {
+        match name {
+            OURS => Answered::of_product(out),
+            _ => Answered::in_time(answers(name, out)?),
+        }
     }
 }
 
 fn answers(name: &str, out: &str) -> Option<f64> {
     let number = |text: &str| text.split_whitespace().next()?.trim_end_matches(',').parse().ok();
     match name {
-        OURS => serde_json::from_str::<[f64; 3]>(out).ok().filter(|seen| seen[1] == 0.0).map(|seen| seen[0]),
         FLOOR => number(out),
         "wrk" => number(out.lines().find(|line| line.contains(" requests in "))?),
         "ab" => number(out.lines().find_map(|line| line.strip_prefix("Complete requests:"))?),
@@ -87,15 +149,25 @@ fn answers(name: &str, out: &str) -> Option<f64> {
 }
 
 pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
-    let nginx = nginx(options.other_cpu())?;
-    let url = format!("http://127.0.0.1:{}/gif.bin", nginx.port);
-    let request = nginx.folder.join("request").display().to_string();
-    fs::write(&request, shell::output(peers, &["request", &url])?.trim_end_matches('\n').to_owned() + "\n")?;
-    let floor = generators::built(&nginx.folder, "floor")?;
-    let web = Web { options, peers, floor, request, url, port: nginx.port };
-    let names = generators::installed("load engine", &["wrk", "ab", "h2load"], outcome);
-    for connections in CONNECTIONS {
-        generators::compare(options, &web, &names, connections, outcome)?;
+    let names = generators::installed("web load", &["wrk", "ab", "h2load"], outcome);
+    for kind in &KINDS {
+        if shell::output("which", &[kind.program]).is_err() {
+            outcome.skip(kind.says, &format!("not installed (apt install {})", kind.package));
+            continue;
+        }
+        let server = kind.start(options.other_cpu())?;
+        let url = format!("http://127.0.0.1:{}/gif.bin", server.port);
+        let request = server.folder.join("request").display().to_string();
+        fs::write(
+            &request,
+            shell::output(peers, &["request", &url])?.trim_end_matches('\n').to_owned() + "\n",
+        )?;
+        let floor = generators::built(&server.folder, "floor")?;
+        let store = server.folder.join("store.db");
+        let web = Web { says: kind.says, options, floor, request, url, port: server.port, store: &store };
+        for connections in CONNECTIONS {
+            generators::compare(options, &web, &names, connections, outcome)?;
+        }
     }
     Ok(())
 }
@@ -110,7 +182,5 @@ mod tests {
         assert_eq!(answers("ab", "Complete requests:      77\nFailed requests: 0\n"), Some(77.0));
         let h2load = "requests: 90 total, 91 started, 88 done, 87 succeeded, 1 failed, 0 errored\n";
         assert_eq!(answers("h2load", h2load), Some(87.0));
-        assert_eq!(answers(OURS, "[12,0,4.0]"), Some(12.0));
-        assert_eq!(answers(OURS, "[12,1,4.0]"), None);
     }
 }

@@ -186,6 +186,12 @@ impl Outcome {
         self.record.late.histogram(0).percentile_s(0.99)
     }
 
+    /// How long good answers at most lay ready and unread, in seconds: the mean, and the 99th percentile.
+    pub fn unread_s(&self) -> Option<(f64, Option<f64>)> {
+        let unread = self.record.unread.histogram(0);
+        Some((unread.mean_ns()? / 1e9, unread.percentile_s(0.99)))
+    }
+
     pub fn little(&self) -> Little {
         Little {
             in_flight_s: seconds(self.record.in_flight.area_ns()),

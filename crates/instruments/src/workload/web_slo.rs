@@ -82,6 +82,8 @@ const OF_SEARCH: &[MetricInfo] = &[
     load::WINDOW.info(),
     load::FAILED.info(),
     load::LATE.info(),
+    load::LATE_READ.info(),
+    load::LATE_READ_P99.info(),
     load::IN_FLIGHT.info(),
     load::LITTLE.info(),
 ];
@@ -104,7 +106,7 @@ static CARD: Card = Card {
     role: Role::Search { rate: SLO.name(), load: model::names::instrument::WEB },
     parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 3,
+    definition: 4,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],

@@ -59,6 +59,10 @@ pub struct LoadDoc {
     pub service_time: TimesDoc,
     /// How late 99 in 100 sends at most were; open loops only.
     pub late_p99: Option<f64>,
+    /// How long good answers at most lay ready and unread, on average.
+    pub late_read: Option<f64>,
+    /// The same of 99 in 100 of them.
+    pub late_read_p99: Option<f64>,
     pub generator: GeneratorDoc,
     /// Remarks on the figures, in sentences.
     pub remarks: Vec<String>,

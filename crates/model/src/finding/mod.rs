@@ -16,6 +16,7 @@ mod drift;
 pub mod drops;
 mod errors;
 pub mod generator_bound;
+mod generator_delay;
 mod heat;
 mod idle_at_peak;
 mod immature;
@@ -53,6 +54,7 @@ pub use drift::Drift;
 pub use drops::Drops;
 pub use errors::{Errors, Failed};
 pub use generator_bound::GeneratorBound;
+pub use generator_delay::GeneratorDelay;
 pub use heat::Heat;
 pub use idle_at_peak::IdleAtPeak;
 pub use immature::Immature;
@@ -189,6 +191,7 @@ rules! {
     Drops,
     Errors,
     GeneratorBound,
+    GeneratorDelay,
     Heat,
     IdleAtPeak,
     Immature,

@@ -152,6 +152,10 @@ fn of_loads() -> Vec<Rule> {
         bound(Cause::Starved { share: 0.33, busy: 1.0, is_shared: false }, 0.33),
         bound(Cause::More { generators: 3.0, ratio: 1.39 }, 0.25),
         bound(Cause::Rising { own: 2.0, fewer: 1.0, ratio: 1.2 }, 0.25),
+        GeneratorDelay::Unknown.into(),
+        GeneratorDelay::Small { share: 0.02 }.into(),
+        GeneratorDelay::Delayed { quantile: 0.99, delay: 4e-4, time: 2e-3 }.into(),
+        GeneratorDelay::Busy { share: 0.7 }.into(),
         IdleAtPeak::Unknown.into(),
         IdleAtPeak::Busy { busy: 0.9 }.into(),
         IdleAtPeak::Waiting { busy: 0.1, cores: 2, waiting: "waiting for the server".into() }.into(),
@@ -229,7 +233,7 @@ fn of_logs() -> Vec<Rule> {
 }
 
 /// How many [`place`]s there are.
-const PLACES: usize = 98;
+const PLACES: usize = 102;
 
 /// A number of its own for each conclusion, below `PLACES`: a new conclusion does not compile until it is here.
 fn place(rule: &Rule) -> usize {
@@ -264,6 +268,12 @@ fn place(rule: &Rule) -> usize {
         Rule::Errors(Errors::None) => 32,
         Rule::Errors(Errors::Failed(_)) => 33,
         Rule::GeneratorBound(bound) => of_generator(bound),
+        Rule::GeneratorDelay(delay) => match delay {
+            GeneratorDelay::Unknown => 98,
+            GeneratorDelay::Small { .. } => 99,
+            GeneratorDelay::Delayed { .. } => 100,
+            GeneratorDelay::Busy { .. } => 101,
+        },
         Rule::Heat(heat) => of_heat(heat),
         Rule::IdleAtPeak(idle) => of_idle(idle),
         Rule::Immature(Immature { .. }) => 48,

@@ -22,9 +22,10 @@ pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
 pub const RESPONSE: Metric<Seconds> = Metric::new(
     "response-time",
     Better::Lower,
-    "median time from when a request was due to the last byte of its good answer; a request without one (refused, reset, \
-     a bad answer, over the time limit, unsent) is slower than any, and the figure is over the time limit where it falls \
-     on one; over several takes it is that of all their requests",
+    "median time from when a request was due until the generator had read the last byte of its good answer (`late-read` \
+     says how long it may have lain there unread); a request without one (refused, reset, a bad answer, over the time \
+     limit, unsent) is slower than any, and the figure is over the time limit where it falls on one; over several takes \
+     it is that of all their requests",
 )
 .label("p50")
 .quantile_of(&RESPONSES, 0.5);
@@ -101,6 +102,14 @@ pub const LATE: Metric<Seconds> = Metric::neither(
     "late-p99",
     "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
 );
+pub const LATE_READ: Metric<Seconds> = Metric::neither(
+    "late-read",
+    "how long an answer lay ready until its turn to be read came, at most, the mean of all good answers: from the poll \
+     before, which did not see it, or from when the poll that told of it returned, where that one had to sleep; how long \
+     a thread takes to wake is not in it",
+);
+pub const LATE_READ_P99: Metric<Seconds> =
+    Metric::neither("late-read-p99", "the same time, which 99 in 100 good answers at most took");
 pub const ANSWERING: Metric<Seconds> =
     Metric::neither("answering-time", "from the start of the load to its last answer, good or not");
 pub const IN_FLIGHT: Metric<Count> = Metric::neither(

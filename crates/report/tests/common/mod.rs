@@ -567,6 +567,8 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         response_time: times(&response),
         service_time: times(&service),
         late_p99: open.then_some(14.2e-6),
+        late_read: Some(2e-6),
+        late_read_p99: Some(9e-6),
         generator: GeneratorDoc {
             cpu_seconds: Some(1.1),
             cpu_per_request: Some(11.3e-6),

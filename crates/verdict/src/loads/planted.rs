@@ -51,7 +51,9 @@ fn kind(metric: &str) -> (Unit, Better) {
         "bandwidth" => (Unit::BytesPerSec, Better::Higher),
         "iops" => (Unit::PerSec, Better::Higher),
         "response-time" | "response-time-p99" | "server-cpu" => (Unit::Second, Better::Lower),
-        "response-times" | "service-times" | "late-p99" | "generator-cpu" => (Unit::Second, Better::Neither),
+        "response-times" | "service-times" | "late-p99" | "late-read" | "late-read-p99" | "generator-cpu" => {
+            (Unit::Second, Better::Neither)
+        }
         "answering-time" | "window" | "longest-stall" | "longest-stall-at" => (Unit::Second, Better::Neither),
         "failed"
         | "drops"

@@ -18,6 +18,7 @@ pub mod drops;
 pub mod environment;
 mod errors;
 pub mod generator_bound;
+mod generator_delay;
 mod heat;
 mod idle_at_peak;
 mod late;
@@ -55,6 +56,7 @@ const ALL: &[Rule] = &[
     redirects::rule,
     stall::rule,
     late::rule,
+    generator_delay::rule,
     drops::rule,
     idle_at_peak::rule,
     clock::rule,

@@ -4,16 +4,13 @@
 //! Each thread has its own epoll, timer, connections, schedule and recorder. Threads share only the stop flag and the
 //! progress counters, which they touch twenty times a second. Times are nanoseconds of the monotonic clock.
 //!
-//! To batch answers, a closed loop sleeps min(50 us, age/16) before it polls (interrupt coalescing), where `age` is
-//! the time that the oldest request has been in flight and is at least `GATHER_FROM_NS`. Otherwise a server on the
-//! same host would pay for waking the generator at each answer, which a remote server does not. The delay is part of
-//! the measured response time. An open loop never sleeps this way.
+//! Nothing is delayed on purpose. An answer waits for its turn while the thread is busy with others; `Turns` says for
+//! how long at most, and that is part of the measured response time.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -23,6 +20,7 @@ use super::arrivals::ArrivalQueue;
 use super::connection::{Connection, State};
 use super::timeout_queue::TimeoutQueue;
 use super::timer::Timer;
+use super::turns::Turns;
 use crate::load::control::{Control, Shown};
 use crate::load::failure::Failure;
 use crate::load::protocol::Protocol;
@@ -32,11 +30,6 @@ use sys::clock;
 
 /// A thread with a core of its own spins instead of sleeping in the last moments before a due time, for this long.
 const SPIN_NS: u64 = 50_000;
-/// Bounds of the sleep that batches answers in a closed loop: at most `GATHER_MOST_NS`, at most 1/`GATHER_PART` of the
-/// age of the oldest request in flight, and none while that age is under `GATHER_FROM_NS`.
-const GATHER_MOST_NS: u64 = 50_000;
-const GATHER_PART: u64 = 16;
-const GATHER_FROM_NS: u64 = 100_000;
 /// Interval of the work that is not urgent: progress, and the stop flag.
 const TICK_NS: u64 = 50_000_000;
 /// How long a connection that is to be closed waits for the server to close it.
@@ -86,6 +79,7 @@ pub struct EventLoop<'a, P: Protocol, T: Transport> {
     pub(super) resting: VecDeque<(u64, u32)>,
     pub(super) lingering: VecDeque<(u64, u32, u32)>,
     pub(super) record: Recorder,
+    pub(super) turns: Turns,
     pub(super) memo: P::Memo,
     pub(super) buffer: Box<[u8]>,
     pub(super) window_end_ns: u64,
@@ -125,6 +119,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
             resting: VecDeque::with_capacity(connections + 1),
             lingering: VecDeque::with_capacity(connections + 1),
             record: Recorder::default(),
+            turns: Turns::default(),
             memo: P::Memo::default(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
             window_end_ns: u64::MAX,
@@ -156,7 +151,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
                 break;
             }
             self.timer.wake_by(limit_ns.min(now_ns + TICK_NS), now_ns)?;
-            self.poll(&mut events, true)?;
+            self.poll(&mut events, true, now_ns)?;
         }
         for index in 0..self.connections.len() {
             if self.connections[index].state == State::Connecting {
@@ -198,12 +193,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
             let sleeps = self.prepare_wait(now_ns, tick_ns)?;
             self.spin(!sleeps);
             self.record.stalls.awake(now_ns);
-            let gather = if sleeps { self.gather(now_ns) } else { None };
-            let came = self.poll(&mut events, sleeps && gather.is_none())?;
-            if let (0, Some(moment)) = (came, gather) {
-                std::thread::sleep(moment);
-                self.poll(&mut events, true)?;
-            }
+            self.poll(&mut events, sleeps, now_ns)?;
             now_ns = clock::now_ns();
         }
         self.spin(false);
@@ -328,22 +318,18 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         Ok(true)
     }
 
-    /// How long to sleep so that answers gather; `None` when it should not.
-    fn gather(&self, now_ns: u64) -> Option<Duration> {
-        let oldest = self.timeouts.first().filter(|_| self.arrivals.is_closed())?;
-        let age_ns = now_ns.saturating_sub(self.connections[oldest as usize].times.started_ns);
-        (age_ns >= GATHER_FROM_NS).then(|| Duration::from_nanos((age_ns / GATHER_PART).min(GATHER_MOST_NS)))
-    }
-
-    /// Polls, with or without sleeping, and handles the events. Returns their number.
-    fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool) -> Result<usize, Errno> {
+    /// Polls, with or without sleeping, and handles the events.
+    fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool, now_ns: u64) -> Result<(), Errno> {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = if sleeps { None } else { Some(&now) };
+        // In an open loop, requests were sent since then.
+        let asked_ns = if self.arrivals.is_closed() { now_ns } else { clock::now_ns() };
         let count = match epoll::wait(&self.epoll, &mut *events, limit) {
             Ok(count) => count,
             Err(Errno::INTR) => 0,
             Err(error) => return Err(error),
         };
+        self.turns.polled(asked_ns, clock::now_ns(), count, events.len());
         if count > 0 {
             self.spin(false);
         }
@@ -352,9 +338,10 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
             let data = data.u64();
             if data != TIMER {
                 self.handle(data as u32, (data >> 32) as u32, flags);
+                self.turns.next();
             }
         }
-        Ok(count)
+        Ok(())
     }
 
     /// The record, the end of the window, and the CPU time spent spinning.

@@ -273,6 +273,9 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         self.timeouts.remove(index);
         match answer.failure {
             None => {
+                // It cannot have been there before it was asked for.
+                let since_sent_ns = now_ns.saturating_sub(times.started_ns);
+                self.record.unread.record(self.turns.waited_ns(now_ns).min(since_sent_ns));
                 self.record.good(times, answer.body_bytes, now_ns <= self.window_end_ns);
                 if answer.status >= 300 {
                     self.record.redirects.add(answer.status);

@@ -8,6 +8,7 @@ mod event_loop;
 mod exchange;
 mod timeout_queue;
 mod timer;
+mod turns;
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;

@@ -166,6 +166,8 @@ pub struct Recorder {
     pub failed: Counts,
     /// How late the generator was: from when a request could be sent (due, and a connection free) until it was.
     pub late: Counts,
+    /// How long good answers at most lay ready until their turn to be read came.
+    pub unread: Counts,
     /// How long due requests waited for a free connection; only those that waited.
     pub waited: Counts,
     /// From the start of connecting until the connection (and TLS) stood, those before the start included.
@@ -318,6 +320,7 @@ impl Recorder {
         }
         let unsent = self.failures.count(Failure::Unsent);
         if self.prompt.total() + self.response.total() != self.good
+            || self.unread.total() > self.good
             || self.good_in_window > self.good
             || self.failed.total() != self.failures.total()
             || self.bad.total().checked_add(unsent) != Some(self.failures.total())
@@ -338,6 +341,7 @@ impl Recorder {
         self.bad.merge(&other.bad);
         self.failed.merge(&other.failed);
         self.late.merge(&other.late);
+        self.unread.merge(&other.unread);
         self.waited.merge(&other.waited);
         self.connect.merge(&other.connect);
         self.failures.merge(&other.failures);

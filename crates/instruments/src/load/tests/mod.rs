@@ -9,6 +9,7 @@ mod open;
 mod planted;
 pub(crate) mod server;
 mod tls;
+mod turns;
 
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ fn adds_up(outcome: &Outcome) {
     assert_eq!(record.check(), Ok(()));
     assert_eq!(record.failed.total(), record.failures.total());
     assert_eq!(record.in_flight.now(), 0);
+    assert_eq!(record.unread.total(), record.good);
+    assert!(record.unread.sum_ns() <= record.service().sum_ns());
     assert!(record.good_in_window <= record.good);
     // Little's law: both sides count the same requests here, so they agree to rounding.
     assert!(outcome.little().apart().is_none_or(|apart| apart < 1e-9), "{:?}", outcome.little());

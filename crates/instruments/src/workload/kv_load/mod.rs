@@ -22,8 +22,7 @@ static CARD: Card = Card {
     name: model::names::instrument::KV_LOAD,
     family: Family::Kv,
     says: "a load on a key-value store: rate, response times, failures, and what held it back",
-    source: "own engine; closed loops as redis-benchmark and memtier_benchmark without pipelining, whose answers \
-             gather for 1/16 of their time and 50 us at most, Zipf as YCSB",
+    source: "own engine; closed loops as redis-benchmark and memtier_benchmark without pipelining, Zipf as YCSB",
     shown: Shown {
         label: "kv load",
         main: model::metrics::load::THROUGHPUT.name(),
@@ -36,7 +35,7 @@ static CARD: Card = Card {
     role: Role::Load { rate: model::metrics::load::THROUGHPUT.name() },
     parts: metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 4,
+    definition: 5,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],

@@ -6,11 +6,11 @@
 use model::fault::FailedRequests;
 use model::metrics::load::{
     ANSWERING, BANDWIDTH, CAPACITY, CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU,
-    CPU_PRESSURE, DISK_BUSY, DISK_READ, DROPS, ERROR_RATE, FAILED, IN_FLIGHT, IO_PRESSURE, LATE, LITTLE,
-    MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED, REDIRECTS, REQUESTS, RESPONSE, RESPONSE_P99,
-    RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU, SERVER_MEMORY, SERVER_READ, SERVER_THREAD,
-    SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES, THREAD,
-    THROUGHPUT, WINDOW,
+    CPU_PRESSURE, DISK_BUSY, DISK_READ, DROPS, ERROR_RATE, FAILED, IN_FLIGHT, IO_PRESSURE, LATE, LATE_READ,
+    LATE_READ_P99, LITTLE, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED, REDIRECTS, REQUESTS,
+    RESPONSE, RESPONSE_P99, RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU, SERVER_MEMORY, SERVER_READ,
+    SERVER_THREAD, SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES,
+    THREAD, THROUGHPUT, WINDOW,
 };
 use model::{
     Bytes, Count, Fault, FaultKind, MetricInfo, NoteBody, ParamKind, ParamSpec, Params, PerSec, Ratio,
@@ -56,6 +56,8 @@ const OF_LOAD: &[MetricInfo] = &[
     WINDOW.info(),
     FAILED.info(),
     LATE.info(),
+    LATE_READ.info(),
+    LATE_READ_P99.info(),
     ANSWERING.info(),
     IN_FLIGHT.info(),
     LITTLE.info(),
@@ -212,6 +214,10 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     record.push_if(&IN_FLIGHT, outcome.rates.in_flight.map(Count));
     record.push_if(&LITTLE, outcome.rates.served.map(Count));
     record.push_if(&LATE, outcome.late_p99_s().map(Seconds));
+    if let Some((mean, p99)) = outcome.unread_s() {
+        record.push(&LATE_READ, Seconds(mean));
+        record.push_if(&LATE_READ_P99, p99.map(Seconds));
+    }
     let threads = &outcome.generator.threads;
     record.push(&SHARE, Ratio(busiest_core(threads)));
     record.push(&THREAD, Ratio(threads.iter().map(ThreadUse::share).fold(0.0, f64::max)));

@@ -38,8 +38,7 @@ static CARD: Card = Card {
     name: model::names::instrument::WEB,
     family: Family::Web,
     says: "a load on a web server: rate, response times, failures, and what held it back",
-    source: "own engine; closed loops as wrk and ab, whose answers gather for 1/16 of their time and 50 us at most so \
-             that waking the generator costs the server little, open loops as wrk2",
+    source: "own engine; closed loops as wrk and ab, open loops as wrk2",
     shown: Shown {
         label: "web",
         main: model::metrics::load::THROUGHPUT.name(),
@@ -51,7 +50,7 @@ static CARD: Card = Card {
     role: Role::Load { rate: model::metrics::load::THROUGHPUT.name() },
     parts: metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 5,
+    definition: 6,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],
@@ -163,6 +162,8 @@ mod tests {
         "response-time-p99",
         "offered-load",
         "late-p99",
+        "late-read",
+        "late-read-p99",
         "in-flight",
         "in-flight-by-little",
         "generator-share",
