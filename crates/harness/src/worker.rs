@@ -13,7 +13,7 @@ use model::frame::{self, Frame, Hello, Job, Live, OwnCost};
 use model::generate::Relay;
 use model::plan::TakeOrder;
 use model::reading::Take;
-use model::{Cadence, Fact, Fault, Instrument, NoteBody, Params, Phase, ProgressHandle, Unfit};
+use model::{Cadence, Card, Fact, Fault, Instrument, NoteBody, Params, Phase, ProgressHandle, Unfit};
 
 use crate::generator::{self, Generate};
 use crate::probe_cache::{Host, ProbeCache, setup};
@@ -245,11 +245,17 @@ impl Worker {
         Ok(after)
     }
 
-    /// The facts of this machine, from every instrument that is read once.
+    /// The facts of this machine, from every instrument that is read once in such a run.
     fn inventory(&self, job: &Job) -> Vec<Fact> {
         let host = Host { cpus: self.hello.cpus.clone(), llc: None, memory: None };
         let mut recorder = Recorder::default();
-        for one in self.instruments.iter().filter(|one| one.card().cadence == Cadence::Once) {
+        let cells = &job.plan.cells;
+        let measures = |family| {
+            let mut of_family = self.instruments.iter().filter(|one| one.card().family == family);
+            of_family.any(|one| cells.iter().any(|cell| cell.instrument == one.card().name))
+        };
+        let is_read = |card: &Card| card.cadence == Cadence::Once && card.facts_of.is_none_or(measures);
+        for one in self.instruments.iter().filter(|one| is_read(one.card())) {
             let setup = setup(job, &host, Params::default(), None);
             recorder.open(one.card(), &setup.params, "", 0);
             let name = one.card().name;

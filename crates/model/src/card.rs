@@ -139,6 +139,8 @@ pub struct Card {
     /// Kind of the samples of its figures.
     pub samples: Samples,
     pub cadence: Cadence,
+    /// Facts that are read only in runs that measure this family; `None`: in every run.
+    pub facts_of: Option<Family>,
     /// Raised when a change can move the number; part of the series key.
     pub definition: u32,
     pub params: &'static [ParamSpec],
@@ -175,6 +177,7 @@ impl Card {
         role: Role::Plain,
         samples: Samples::Takes,
         cadence: Cadence::Repeat,
+        facts_of: None,
         definition: 1,
         params: &[],
         parts: &[],

@@ -106,17 +106,20 @@ pub fn document(one: &dyn Instrument, setup: &Setup) -> InstrumentDoc {
         metrics: card.metrics.iter().map(metric).collect(),
         needs: card.needs.iter().map(|need| need.name().to_owned()).collect(),
         runnable: fit.is_ok(),
-        why: fit.err().or_else(|| when(card.cadence)),
+        why: fit.err().or_else(|| when(card)),
     }
 }
 
 /// Instruments that nobody runs by name say when they are read.
-fn when(cadence: Cadence) -> Option<String> {
-    match cadence {
-        Cadence::Repeat => None,
-        Cadence::Once => Some("read once in every run, and by `boxscore inspect`".to_owned()),
-        Cadence::Around => Some("read before and after every take".to_owned()),
-        Cadence::Tick => Some("read each second of every run".to_owned()),
+fn when(card: &Card) -> Option<String> {
+    match (card.cadence, card.facts_of) {
+        (Cadence::Repeat, _) => None,
+        (Cadence::Once, Some(family)) => {
+            Some(format!("read once in runs of {}, and by `boxscore inspect`", family.name()))
+        }
+        (Cadence::Once, None) => Some("read once in every run, and by `boxscore inspect`".to_owned()),
+        (Cadence::Around, _) => Some("read before and after every take".to_owned()),
+        (Cadence::Tick, _) => Some("read each second of every run".to_owned()),
     }
 }
 

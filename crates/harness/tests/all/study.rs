@@ -101,6 +101,26 @@ impl Probe for ToyProbe {
     }
 }
 
+/// Facts that are read in runs of a family: one that the toy is of, and another.
+struct Facts(&'static Card);
+const OF_CPU: Card = Card {
+    name: "of-cpu",
+    family: Family::Inventory,
+    cadence: Cadence::Once,
+    facts_of: Some(Family::Cpu),
+    ..Card::DEFAULT
+};
+const OF_DISK: Card = Card { name: "of-disk", facts_of: Some(Family::Disk), ..OF_CPU };
+
+impl Instrument for Facts {
+    fn card(&self) -> &'static Card {
+        self.0
+    }
+    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        Err(Unfit::new("it was read"))
+    }
+}
+
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[derive(Default)]
@@ -109,6 +129,7 @@ pub struct Shelf {
     pub notes: Vec<(usize, String, String)>,
     pub ends: Vec<(usize, Status)>,
     pub facts: usize,
+    pub fact_keys: Vec<String>,
     stop_after: Option<usize>,
     /// Refuses every take after so many.
     refuse_after: Option<usize>,
@@ -132,8 +153,10 @@ impl Sink for Shared<'_> {
     fn generator(&mut self, _: &Hello) -> Result<(), SinkError> {
         Ok(())
     }
-    fn facts(&mut self, _: usize, _: &[Fact]) -> Result<(), SinkError> {
-        self.0.lock().unwrap().facts += 1;
+    fn facts(&mut self, _: usize, facts: &[Fact]) -> Result<(), SinkError> {
+        let mut shelf = self.0.lock().unwrap();
+        shelf.facts += 1;
+        shelf.fact_keys.extend(facts.iter().map(|fact| fact.key.clone()));
         Ok(())
     }
     fn commit(&mut self, machine: usize, take: Option<&Take>, _: &[Segment]) -> Result<(), SinkError> {
@@ -203,7 +226,7 @@ pub fn hello() -> Hello {
 /// The child that every machine has.
 fn sound(pipe: UnixStream) {
     let worker = Worker {
-        instruments: vec![&Toy],
+        instruments: vec![&Toy, &Facts(&OF_CPU), &Facts(&OF_DISK)],
         hello: hello(),
         generate: |_, _| Err("no generator".to_owned()),
         lost: || (),
@@ -257,6 +280,7 @@ fn every_place_gets_its_takes_in_order() {
     assert_eq!(outcome.ended, Ended::Count);
     assert_eq!(outcome.statuses, [Status::Complete, Status::Complete]);
     assert_eq!(shelf.facts, 2);
+    assert_eq!(shelf.fact_keys, ["of-cpu", "of-cpu"], "nothing of disks is measured");
     assert_eq!(shelf.takes.len(), 2 * 2 * 2 * 5);
     for machine in 0..2 {
         let takes: Vec<&Take> =

@@ -96,7 +96,7 @@ mod tests {
             (found.len(), found[0].finding.state, found[0].reach.clone()),
             (2, Validity::Doubtful, vec![1])
         );
-        let says = "answers lay ready and unread for up to 60.0 us, 6.0 % of the p50";
+        let says = "answers lay ready and unread for up to 60.0 us, 6 % of the p50";
         assert!(found[0].finding.text().contains(says), "{}", found[0].finding.text());
         let found = rulings(&figures(20e-6, 400e-6));
         assert!(

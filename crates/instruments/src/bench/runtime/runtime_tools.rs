@@ -14,6 +14,8 @@ static CARD: Card = Card {
     says: "compilers and virtual machines, with their versions",
     source: "own: what the programs say",
     cadence: Cadence::Once,
+    // A virtual machine that starts takes more CPU time than all else that a short load does beside its requests.
+    facts_of: Some(Family::Runtime),
     definition: 1,
     ..Card::DEFAULT
 };
