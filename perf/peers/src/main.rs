@@ -3,15 +3,14 @@
 //! `take INSTRUMENT SET CPU TAKES REPEATS` prepares one of our instruments as the conductor would, on one CPU,
 //! and prints the value of each take in the metric's own unit; REPEATS 0 means calibrate for 50 ms.
 //! `crc32c SIZE CPU PAIRS SEED` times our checksum and two crates' in turns within this process, in ns a
-//! message. `request URL` prints what `boxscore load` sends. `kv-request ADDRESS` writes one key to a store and prints
-//! the request for it, `kv-turns ADDRESS BLOCKS CPU` its round trips.
+//! message. `kv-request ADDRESS` writes one key to a store and prints the request for it, `kv-turns ADDRESS BLOCKS CPU`
+//! its round trips.
 //! `logs-make` writes an access log, `logs-read` reads it as `boxscore logs` does, `logs-bare` only finds its fields.
 //! `guard` ends what instruments started, when this program is gone.
 //! Not counted: buffers beyond the caches, the building and the filling of arrays.
 
 mod crc;
 mod kv;
-mod load;
 mod logs;
 mod take;
 
@@ -27,13 +26,12 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         ["crc32c", size, cpu, pairs, seed] => crc::run(size, cpu, pairs, seed),
-        ["request", url] => load::request(url),
         ["kv-request", address] => kv::request(address),
         ["kv-turns", address, blocks, cpu] => kv::turns(address, blocks, cpu),
         ["logs-make", path, lines, clients, seed] => logs::make(path, lines, clients, seed),
         ["logs-read", path, threads] => logs::ours(path, threads),
         ["logs-bare", path] => logs::bare(path),
-        _ => Err("take INSTRUMENT SET CPU TAKES REPEATS | crc32c SIZE CPU PAIRS SEED | request URL | kv-request ADDRESS | \
+        _ => Err("take INSTRUMENT SET CPU TAKES REPEATS | crc32c SIZE CPU PAIRS SEED | kv-request ADDRESS | \
                   kv-turns ADDRESS BLOCKS CPU | logs-make PATH LINES CLIENTS SEED | logs-read PATH THREADS | \
                   logs-bare PATH"
             .into()),

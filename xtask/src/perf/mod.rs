@@ -31,7 +31,7 @@ const PARTS: [(&str, Part); 10] = [
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
     ("stream", memory::stream),
-    ("web", web::run),
+    ("web", |options, _, outcome| web::run(options, outcome)),
     ("kv", kv::run),
     ("logs", logs::run),
     ("net", net::run),
@@ -54,11 +54,17 @@ pub fn run(words: &[&str]) -> Result<()> {
 /// The parts that run `boxscore` itself.
 const OF_PRODUCT: [&str; 3] = ["web", "kv", "limits"];
 
+/// The parts that run nothing of ours besides.
+const ALONE: [&str; 2] = ["web", "limits"];
+
 /// Builds the programs that run our side, so that they are never those of another commit: `boxscore` where it is needed
 /// and none was given, and ours beside the peers, whose dependencies are locked beside it.
 fn build(options: &Options) -> Result<String> {
     if options.boxscore.is_none() && OF_PRODUCT.iter().any(|part| options.wants(part)) {
         shell::run(&shell::cargo(), &["build", "--release", "--locked", "--quiet", "-p", "boxscore"])?;
+    }
+    if PARTS.iter().all(|(name, _)| !options.wants(name) || ALONE.contains(name)) {
+        return Ok(String::new());
     }
     let target = shell::root().join("target/peers").display().to_string();
     let manifest = shell::root().join("perf/peers/Cargo.toml").display().to_string();

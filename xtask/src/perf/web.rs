@@ -6,10 +6,12 @@
 //! and hardly reads the answers. Access logs are off.
 
 use std::fs;
+use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
+use std::thread;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::generators::{self, Answered, FLOOR, Match, OURS, SECONDS, Server};
 use super::options::Options;
@@ -66,16 +68,16 @@ fn nginx(place: &str, port: u16, nopush: &str) -> String {
     )
 }
 
-/// 16 processes of 25 threads, httpd's own default; connections without a request need no thread.
+/// One process with a thread for each connection and some more: one without a free thread closes connections.
 fn httpd(place: &str, port: u16) -> String {
-    let modules: String = ["mpm_event", "unixd", "authz_core", "log_config"]
+    let modules: String = ["mpm_event", "authz_core"]
         .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
         .concat();
     format!(
         "{modules}ServerName 127.0.0.1\nListen 127.0.0.1:{port}\nListenBackLog 4096\nUser nobody\nGroup nogroup\n\
          PidFile {place}/pid\nDefaultRuntimeDir {place}\nErrorLog {place}/log\n\
-         ServerLimit 16\nStartServers 16\nThreadsPerChild 25\nMinSpareThreads 400\nMaxSpareThreads 400\n\
-         MaxRequestWorkers 400\nMaxConnectionsPerChild 0\n\
+         ServerLimit 1\nStartServers 1\nThreadLimit 600\nThreadsPerChild 600\nMinSpareThreads 1\nMaxSpareThreads 600\n\
+         MaxRequestWorkers 600\nMaxConnectionsPerChild 0\n\
          KeepAlive On\nMaxKeepAliveRequests 0\nKeepAliveTimeout 600\n\
          DocumentRoot {place}\n<Directory {place}>\nForceType image/gif\nRequire all granted\n</Directory>\n"
     )
@@ -148,7 +150,36 @@ fn answers(name: &str, out: &str) -> Option<f64> {
     }
 }
 
-pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
+/// The bytes of a request, taken from the program itself by a server that answers one.
+fn sent(options: &Options, server: &Server) -> Result<String> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let port = listener.local_addr()?.port();
+    let heard = thread::spawn(move || first_request(&listener));
+    let url = format!("http://127.0.0.1:{port}/gif.bin");
+    let mut command = shell::command(&options.product(), &["load", &url, "-n", "1", "-c", "1", "--json"]);
+    shell::must_output(command.env("BOXSCORE_STORE", server.folder.join("store.db")))?;
+    match heard.join() {
+        Ok(request) => Ok(request?.replace(&port.to_string(), &server.port.to_string())),
+        Err(_) => bail!("no request was heard"),
+    }
+}
+
+fn first_request(listener: &TcpListener) -> io::Result<String> {
+    loop {
+        let (mut stream, _) = listener.accept()?;
+        let (mut head, mut part) = (Vec::new(), [0; 4096]);
+        // One that sends nothing only looked whether somebody is there.
+        while let got @ 1.. = stream.read(&mut part)? {
+            head.extend_from_slice(&part[..got]);
+            if head.ends_with(b"\r\n\r\n") {
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")?;
+                return String::from_utf8(head).map_err(io::Error::other);
+            }
+        }
+    }
+}
+
+pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
     let names = generators::installed("web load", &["wrk", "ab", "h2load"], outcome);
     for kind in &KINDS {
         if shell::output("which", &[kind.program]).is_err() {
@@ -158,10 +189,7 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
         let server = kind.start(options.other_cpu())?;
         let url = format!("http://127.0.0.1:{}/gif.bin", server.port);
         let request = server.folder.join("request").display().to_string();
-        fs::write(
-            &request,
-            shell::output(peers, &["request", &url])?.trim_end_matches('\n').to_owned() + "\n",
-        )?;
+        fs::write(&request, sent(options, &server)?)?;
         let floor = generators::built(&server.folder, "floor")?;
         let store = server.folder.join("store.db");
         let web = Web { says: kind.says, options, floor, request, url, port: server.port, store: &store };
@@ -175,6 +203,17 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_is_heard_after_a_connection_that_only_looks() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let heard = thread::spawn(move || first_request(&listener));
+        drop(std::net::TcpStream::connect(address).unwrap());
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+        assert_eq!(heard.join().unwrap().unwrap(), "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
 
     #[test]
     fn what_generators_print_is_read() {
