@@ -268,19 +268,12 @@ fn place(rule: &Rule) -> usize {
         Rule::Errors(Errors::None) => 32,
         Rule::Errors(Errors::Failed(_)) => 33,
         Rule::GeneratorBound(bound) => of_generator(bound),
-        Rule::GeneratorDelay(delay) => match delay {
-            GeneratorDelay::Unknown => 98,
-            GeneratorDelay::Small { .. } => 99,
-            GeneratorDelay::Delayed { .. } => 100,
-            GeneratorDelay::Busy { .. } => 101,
-        },
+        Rule::GeneratorDelay(delay) => of_delay(delay),
         Rule::Heat(heat) => of_heat(heat),
         Rule::IdleAtPeak(idle) => of_idle(idle),
         Rule::Immature(Immature { .. }) => 48,
         Rule::InTakes(InTakes { .. }) => 49,
-        Rule::Late(Late::Unknown) => 50,
-        Rule::Late(Late::InTime { .. }) => 51,
-        Rule::Late(Late::Late { .. }) => 52,
+        Rule::Late(late) => of_late(late),
         Rule::Little(Little::NotCounted) => 53,
         Rule::Little(Little::Holds { .. }) => 54,
         Rule::Little(Little::Broken { .. }) => 55,
@@ -337,6 +330,23 @@ fn of_generator(bound: &GeneratorBound) -> usize {
             generator_bound::Cause::More { .. } => 39,
             generator_bound::Cause::Rising { .. } => 40,
         },
+    }
+}
+
+fn of_late(late: &Late) -> usize {
+    match late {
+        Late::Unknown => 50,
+        Late::InTime { .. } => 51,
+        Late::Late { .. } => 52,
+    }
+}
+
+fn of_delay(delay: &GeneratorDelay) -> usize {
+    match delay {
+        GeneratorDelay::Unknown => 98,
+        GeneratorDelay::Small { .. } => 99,
+        GeneratorDelay::Delayed { .. } => 100,
+        GeneratorDelay::Busy { .. } => 101,
     }
 }
 

@@ -510,8 +510,7 @@ fn busy() -> BTreeMap<String, model::doc::StatusDoc> {
 
 /// A load of fixed values; an open loop has response times of its own.
 pub fn load(open: bool) -> model::doc::LoadDoc {
-    use model::doc::{GeneratorDoc, LoadDoc, TimesDoc};
-    use model::{Histogram, ladder};
+    use model::{Histogram, doc::GeneratorDoc, doc::LoadDoc, doc::TimesDoc, ladder};
     let mut service = Histogram::default();
     for i in 0..2000u64 {
         service.record_n(180_000 + i * i % 7919 * 37 + if i % 97 == 0 { 2_400_000 } else { 0 }, 50);
