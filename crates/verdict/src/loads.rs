@@ -156,6 +156,13 @@ impl<'a> Load<'a> {
         series.map(|(_, series, _)| series.by_sitting()).unwrap_or_default()
     }
 
+    /// What the load is about, with its interval.
+    pub fn rate_summary(&self) -> Option<stats::Summary> {
+        let (_, series, _) = self.of(self.rate).find(|(_, _, part)| part.is_empty())?;
+        let sittings = series.by_sitting();
+        stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>()).ok()
+    }
+
     /// The histograms of the measured takes.
     pub fn histograms<Q: Quantity>(&self, metric: &Metric<Q>) -> Vec<&'a Histogram> {
         let points =

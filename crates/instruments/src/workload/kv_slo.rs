@@ -1,7 +1,7 @@
 //! The largest load on a key-value store that keeps a percentile of response times within a limit.
 //!
 //! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop with Poisson arrivals, in
-//! requests per second, to 2 %.
+//! requests per second.
 
 use model::{
     Cadence, Card, Family, Need, ParamSpec, Probe, Role, Setup, Shown, Simple, Tier, Topic, Unfit, Variant,
@@ -10,8 +10,9 @@ use model::{
 use super::kv_load::ask::KvAsk;
 use super::kv_load::params;
 use super::kv_load::probe::KvLoads;
+use super::search::STEPS;
 use super::web::seconds;
-use super::web_slo::{Goal, METRICS, OWN, Searches, USUAL_STEPS};
+use super::web_slo::{Goal, METRICS, OWN, Searches};
 
 const OF_LOAD: [ParamSpec; ParamSpec::count_unscheduled(params::PARAMS)] =
     ParamSpec::unscheduled(params::PARAMS);
@@ -43,7 +44,7 @@ static CARD: Card = Card {
 };
 
 pub static INSTRUMENT: Simple =
-    Simple::new(&CARD, prepare).fits(fit).lasts(|params| Some(seconds::take(params)? * USUAL_STEPS));
+    Simple::new(&CARD, prepare).fits(fit).lasts(|params| Some(seconds::take(params)? * f64::from(STEPS)));
 
 fn fit(setup: &Setup) -> Result<(), Unfit> {
     Goal::from_setup(setup)?;

@@ -12,6 +12,7 @@ pub mod mix;
 pub mod perftest;
 pub mod profile;
 pub mod ramcloud;
+pub mod search;
 pub mod server;
 pub mod shell;
 pub mod store_server;

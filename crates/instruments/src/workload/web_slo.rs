@@ -1,36 +1,34 @@
 //! The largest load on a web server that keeps a percentile of response times within a limit.
 //!
-//! Requests per second of an open loop, Poisson arrivals. Each take is a search of its own: steps up by a half until
-//! the limit is broken, then bisection until the bounds are 2 % apart; the spread of the takes is the interval.
-//! A failed request breaks the limit, however fast it failed, and so does a queue that grows: at least [`HELD`] of the
-//! requests must be answered in the step's own time. Between two steps nothing is sent.
+//! Requests per second of an open loop, Poisson arrivals. Each take is a search of its own, of [`STEPS`] steps
+//! (`search.rs`); the spread of the takes is the interval. A step holds if its percentile is within the limit, at least
+//! [`WELL`] of its requests have a good answer, and no queue grows: at least [`HELD`] of them have it in the step's own
+//! time. A percentile with fewer than ten requests beyond it in a step is not asked for: rates have a lower end.
+//! Between two steps nothing is sent.
 
 use model::flags;
-use model::generate::HELD;
-use model::metrics::load::{self, CAPACITY, RESPONSES, SERVICES, SHARE, SLO, STEPS};
+use model::generate::{HELD, WELL};
+use model::histogram::percentile_needs;
+use model::metrics::load::{self, CAPACITY, RESPONSES, SERVICES, SHARE, SLO};
 use model::params::{parse_span, show_time};
 use model::{
     Cadence, Card, Count, Example, Family, Fault, Flag, Label, Means, MetricInfo, Need, ParamKind, ParamSpec,
     PerSec, Probe, Record, RecordExt, Role, Seconds, Setup, Shown, Simple, Size, Tier, Unfit, Variant,
 };
 
+use super::search::{Range, STEPS, search};
 use super::web::metrics;
 use super::web::params::{self, Ask};
 use super::web::probe::{Loads, Watched};
 use super::web::seconds;
 use crate::load::Outcome;
 
-const PERCENTILES: &[&str] = &["p50", "p90", "p95", "p99", "p99.9", "p99.99", "p100"];
+const PERCENTILES: &[&str] = &["p50", "p90", "p95", "p99", "p99.9", "p99.99"];
 
-/// How much more a step up asks for.
-const UP: f64 = 1.5;
-/// The bounds are this close in the end.
-const CLOSE: f64 = 1.02;
-const MOST_STEPS: u32 = 24;
-/// Loads that a search tries as a rule: some steps up, then five that halve the distance of a step up to [`CLOSE`].
-pub(super) const USUAL_STEPS: f64 = 10.0;
-/// The share of the capacity at which a search starts.
+/// Shares of the capacity: at which a search starts, and between which it looks.
 const FROM: f64 = 0.3;
+const LEAST: f64 = 1e-3;
+const MOST: f64 = 8.0;
 
 pub(super) const OWN: [ParamSpec; 2] = [
     ParamSpec::new(
@@ -67,7 +65,7 @@ const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] = ParamSpec::joined(&[&OWN,
 
 const OF_SEARCH: &[MetricInfo] = &[
     SLO.info(),
-    STEPS.info(),
+    load::STEPS.info(),
     CAPACITY.info(),
     RESPONSES.info(),
     SERVICES.info(),
@@ -123,6 +121,8 @@ const LIMITS: f64 = 4.0;
 pub(super) struct Goal {
     share: f64,
     limit_s: f64,
+    /// How long a step lasts; `None` where its percentile may be of few requests.
+    step_s: Option<f64>,
 }
 
 impl Goal {
@@ -130,7 +130,7 @@ impl Goal {
     pub(super) fn from_setup(setup: &Setup) -> Result<Goal, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let percent = text("percentile").strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
-        let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+        let percent = percent.filter(|percent| *percent > 0.0 && *percent < 100.0);
         let percent = percent.ok_or_else(|| {
             Unfit::new(format!("percentile={}: one of {}", text("percentile"), PERCENTILES.join(", ")))
         })?;
@@ -146,31 +146,56 @@ impl Goal {
                 (LIMITS * limit_s).ceil()
             )));
         }
-        Ok(Goal { share: percent / 100.0, limit_s })
+        Ok(Goal { share: percent / 100.0, limit_s, step_s: lasts })
     }
 
     /// True if a load kept to the goal, with the percentile that it had. Failed requests are over any limit.
     fn held(&self, outcome: &Outcome) -> (bool, Option<f64>) {
         let reached = outcome.response_time().quantile_s(self.share);
         let keeps_up = outcome.record.good_in_window as f64 >= HELD * outcome.requests() as f64;
-        (keeps_up && reached.is_some_and(|seconds| seconds <= self.limit_s), reached)
+        let is_well = outcome.error_rate().is_none_or(|failed| failed <= 1.0 - WELL);
+        (keeps_up && is_well && reached.is_some_and(|seconds| seconds <= self.limit_s), reached)
+    }
+
+    /// The lowest rate at which a step surely has ten requests beyond the percentile, whatever chance gives it.
+    fn least_rate(&self) -> f64 {
+        let needs = percentile_needs(self.share) as f64;
+        self.step_s.map_or(0.0, |seconds| (needs + 3.0 * needs.sqrt()) / seconds)
+    }
+
+    /// Where to look on a server of this capacity. Fails when no step can have enough requests there.
+    fn range(&self, capacity: f64) -> Result<Range, Fault> {
+        let (least, most) = (self.least_rate().max(LEAST * capacity).max(1.0), MOST * capacity);
+        if least > capacity {
+            return Err(Fault::new(format!(
+                "no step has ten requests beyond p{}: that takes {least:.0} requests per second, and the server answers \
+                 {capacity:.0}: make the steps longer (duration={:.0} or more), or take a lower percentile",
+                self.share * 100.0,
+                (self.step_s.unwrap_or(1.0) * 2.0 * least / capacity).ceil()
+            )));
+        }
+        Ok(Range { from: (FROM * capacity).max(least), least, most })
     }
 
     /// Makes one search and pushes the load that it found. Fails when it finds none.
     pub(super) fn search(self, loads: &mut Loads, record: &mut dyn Record) -> Result<(), Fault> {
         let capacity = loads.capacity()?;
-        let mut best: Option<Watched> = None;
-        let found = search(capacity * FROM, |rate| {
+        let mut held: Vec<(f64, Watched)> = Vec::new();
+        let found = search(self.range(capacity)?, |rate| {
             let watched = loads.one(rate, record)?;
-            let (held, reached) = self.held(&watched.outcome);
-            if held {
-                best = Some(watched);
+            let (is_held, reached) = self.held(&watched.outcome);
+            if is_held {
+                held.push((rate, watched));
             }
-            Ok((held, reached))
+            Ok((is_held, reached))
         })?;
-        let Some(best) = best else { return Err(Fault::new("no load was tried that kept to the limit")) };
-        record.push(&SLO, PerSec(found.rate));
-        record.push(&STEPS, Count(f64::from(found.steps)));
+        let apart = |(rate, _): &(f64, Watched)| (rate / found).ln().abs();
+        let best = held.into_iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));
+        let Some((_, best)) = best else {
+            return Err(Fault::new("no load was tried that kept to the limit"));
+        };
+        record.push(&SLO, PerSec(found));
+        record.push(&load::STEPS, Count(f64::from(STEPS)));
         record.push(&CAPACITY, PerSec(capacity));
         metrics::push_evidence(&best.outcome, record);
         loads.push_machine(&best, record);
@@ -179,7 +204,7 @@ impl Goal {
 }
 
 pub static INSTRUMENT: Simple =
-    Simple::new(&CARD, prepare).fits(fit).lasts(|params| Some(seconds::take(params)? * USUAL_STEPS));
+    Simple::new(&CARD, prepare).fits(fit).lasts(|params| Some(seconds::take(params)? * f64::from(STEPS)));
 
 fn fit(setup: &Setup) -> Result<(), Unfit> {
     Goal::from_setup(setup)?;
@@ -253,111 +278,11 @@ impl<L: Placed> Probe for Searches<L> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Found {
-    rate: f64,
-    steps: u32,
-}
-
-/// Searches the largest rate that holds, from `from` on. `holds` tries one and also gives the percentile it had. The
-/// rate found is the last one tried that held.
-fn search(
-    from: f64,
-    mut holds: impl FnMut(f64) -> Result<(bool, Option<f64>), Fault>,
-) -> Result<Found, Fault> {
-    let (mut low, mut high, mut rate) = (None::<f64>, None::<f64>, from);
-    let mut reached = None;
-    for steps in 1..=MOST_STEPS {
-        let (held, had) = holds(rate)?;
-        if held {
-            low = Some(rate);
-        } else {
-            high = Some(rate);
-            reached = had;
-        }
-        rate = match (low, high) {
-            (Some(low), Some(high)) if high <= low * CLOSE => return Ok(Found { rate: low, steps }),
-            (Some(low), Some(high)) => (low * high).sqrt(),
-            (Some(low), None) => low * UP,
-            (None, Some(high)) => high / (UP * UP),
-            (None, None) => from,
-        };
-        // Less than a request in a take is no load.
-        if rate < 1.0 {
-            break;
-        }
-    }
-    Err(Fault::new(unfound(low, high, reached)))
-}
-
-/// Why a search has no end: the goal was held at every load or at none.
-fn unfound(low: Option<f64>, high: Option<f64>, reached: Option<f64>) -> String {
-    let at = |rate: Option<f64>| format!("{:.1} requests per second", rate.unwrap_or_default());
-    match (low, high, reached) {
-        (Some(_), Some(_), _) => format!(
-            "the search did not come to an end: the goal was held at {} and not at {}; steps that differ so much from \
-             each other must be longer (duration=5)",
-            at(low),
-            at(high)
-        ),
-        (Some(_), None, _) => format!(
-            "the goal was held at every load, up to {}, the highest tried: make the steps longer, so that a queue can \
-             grow (duration=5), or the limit shorter",
-            at(low)
-        ),
-        (None, _, Some(had)) => format!(
-            "the goal was held at no load, down to {}, the lowest tried, where the percentile was {:.3} ms: take a longer \
-             limit or a lower percentile, or see what slows single answers (arrivals=closed, connections=1)",
-            at(high),
-            had * 1e3
-        ),
-        (None, ..) => format!(
-            "no load had an answer, down to {}, the lowest tried: make the steps or the timeout longer (duration=5)",
-            at(high)
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use model::Params;
 
     use super::*;
-
-    #[test]
-    fn a_search_comes_close_from_any_start() {
-        for from in [1.0, 300.0, 999.0, 1000.0, 1001.0, 50_000.0] {
-            let mut tried = Vec::new();
-            let found = search(from, |rate| {
-                tried.push(rate);
-                Ok((rate <= 1000.0, Some(0.02)))
-            });
-            let found = found.unwrap();
-            assert!(found.rate <= 1000.0 && found.rate >= 1000.0 / CLOSE, "{from}: {found:?}");
-            assert_eq!(tried.len(), found.steps as usize);
-            // What was found was tried last among those that held.
-            assert_eq!(tried.iter().copied().rfind(|rate| *rate <= 1000.0), Some(found.rate));
-        }
-    }
-
-    #[test]
-    fn a_search_is_bounded_and_says_what_it_met() {
-        let mut tried = 0;
-        let why = search(100.0, |_| {
-            tried += 1;
-            Ok((true, Some(0.001)))
-        });
-        let why = why.unwrap_err().text;
-        // 23 steps up from 100.
-        assert!(why.contains("held at every load, up to 1122274.1 requests"), "{why}");
-        assert_eq!(tried, MOST_STEPS);
-        let why = search(100.0, |_| Ok((false, Some(0.0251)))).unwrap_err().text;
-        assert!(why.contains("held at no load, down to 1.7 requests") && why.contains("25.100 ms"), "{why}");
-        let why = search(100.0, |_| Ok((false, None))).unwrap_err().text;
-        assert!(why.contains("no load had an answer, down to 1.7"), "{why}");
-        let why = search(100.0, |_| Err(Fault::new("gone"))).unwrap_err();
-        assert_eq!(why.text, "gone");
-    }
 
     #[test]
     fn goals_are_read() {
@@ -366,9 +291,26 @@ mod tests {
             let setup = Setup { size: Size::Full, ..Setup::bare(params, vec![0], std::env::temp_dir()) };
             Goal::from_setup(&setup)
         };
-        assert_eq!(goal(""), Ok(Goal { share: 0.99, limit_s: 0.01 }));
-        assert_eq!(goal("percentile=p100;limit=2s;duration=8"), Ok(Goal { share: 1.0, limit_s: 2.0 }));
+        assert_eq!(goal(""), Ok(Goal { share: 0.99, limit_s: 0.01, step_s: Some(1.0) }));
+        assert_eq!(
+            goal("percentile=p50;limit=2s;duration=8"),
+            Ok(Goal { share: 0.5, limit_s: 2.0, step_s: Some(8.0) })
+        );
         let why = goal("limit=2s;duration=7").unwrap_err().why;
         assert!(why.contains("a load of 7 s cannot show it") && why.contains("duration=8 or more"), "{why}");
+    }
+    #[test]
+    fn a_percentile_of_few_requests_is_refused() {
+        let goal = |share| Goal { share, limit_s: 0.01, step_s: Some(1.0) };
+        assert_eq!(goal(0.99).range(10_000.0).unwrap().from, 3_000.0);
+        // 1,000 requests and what chance may take of them.
+        assert!((1_000.0..1_150.0).contains(&goal(0.99).range(2_000.0).unwrap().least));
+        let why = goal(0.9999).range(20_000.0).unwrap_err().text;
+        assert!(
+            why.contains("no step has ten requests beyond p99.99") && why.contains("duration=11"),
+            "{why}"
+        );
+        let smoke = Goal { step_s: None, ..goal(0.9999) };
+        assert!(smoke.range(20_000.0).is_ok());
     }
 }

@@ -208,8 +208,8 @@ pub const DROPS: Metric<Count> = Metric::neither(
 pub const SLO: Metric<PerSec> = Metric::new(
     "slo-throughput",
     Better::Higher,
-    "the largest load, to 2 %, at which the percentile of response times stayed within the limit and 95 % of the \
-     requests were answered while it lasted",
+    "the largest load at which the percentile of response times stays within the limit, 99.9 % of the requests have a \
+     good answer and 95 % have it while it lasts; as likely too high as too low, single steps may be wrong",
 )
 .per("request");
 pub const STEPS: Metric<Count> = Metric::neither("steps", "loads that the search tried");

@@ -6,6 +6,7 @@
 
 mod cores;
 mod generator;
+mod goal;
 mod kernel;
 mod machine;
 mod silent;
@@ -23,10 +24,14 @@ use model::format;
 
 use view::{Rank, Seen, View};
 
-/// The bottleneck of each load: the highest throughput first, open loops that were served in full last.
+/// The bottleneck of each load: the highest throughput first, open loops that were served in full last, and what
+/// searches found, which were.
 pub fn bottlenecks(index: &RunIndex<'_>) -> Vec<BottleneckDoc> {
-    let mut all: Vec<BottleneckDoc> =
-        index.loads().iter().filter(|load| load.is_plain()).map(|load| of_load(index, load)).collect();
+    let of_each = |load: &Load<'_>| match load.is_plain() {
+        true => Some(of_load(index, load)),
+        false => goal::found(load),
+    };
+    let mut all: Vec<BottleneckDoc> = index.loads().iter().filter_map(of_each).collect();
     // A load that was served in full says nothing of what binds.
     let rank = |doc: &BottleneckDoc| (doc.kind != Binding::Offered, doc.throughput.unwrap_or(0.0));
     all.sort_by(|a, b| {

@@ -47,7 +47,7 @@ mod tests {
         };
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
         near(of("duration=2.5"), 2.75);
-        near(of("limit=10ms;duration=2"), 22.5);
+        near(of("limit=10ms;duration=2"), 36.0);
         near(of("content=large;connections=4"), 1.75);
         near(of("content=large;content-size=100MB;cache=cold"), 2.25);
         near(of("content=large;cache=cold;timeout=3"), 4.25);
