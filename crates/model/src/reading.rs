@@ -78,9 +78,10 @@ pub struct SeriesKey {
 }
 
 impl SeriesKey {
-    /// True when the series is shown as a row: it has a direction, or it is a number that the user asked for.
+    /// True when the series is shown as a row: it has a direction, or it is a number that the user asked for, or a clock.
     pub fn is_row(&self, better: Better) -> bool {
         better != Better::Neither
+            || self.instrument == crate::names::instrument::CLOCK
             || (self.instrument == crate::names::instrument::CMD
                 && self.metric == crate::metrics::command::VALUE.name())
     }

@@ -38,6 +38,10 @@ pub enum Reason {
     Withheld(Withheld),
     /// The percentile of these sides falls on a failed request.
     OverLimit(OverLimit),
+    /// The sides were offered different loads.
+    OtherRates(OtherRates),
+    /// A load that neither side answers in full: how long it takes is the length of the take.
+    NeitherHolds { offered: f64 },
     /// The interval was widened by what went on while the figures were measured; the verdict stands.
     Widened {
         /// How much further the interval that was judged reaches on either side, as a share of the ratio.
@@ -159,6 +163,13 @@ pub struct Raised {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OverLimit {
     pub sides: Vec<String>,
+}
+
+/// Requests per second that the sides were offered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OtherRates {
+    pub arm: f64,
+    pub base: f64,
 }
 
 /// Something besides the figures that may have made the difference.

@@ -351,8 +351,9 @@ mod tests {
     #[test]
     fn refused_figures_make_no_mark() {
         let mut run = empty();
-        let wrong = [("throughput", 90e3), ("in-flight", 50.0), ("in-flight-by-little", 20.0)];
-        load(&mut run, "connections=1", &wrong);
+        load(&mut run, "connections=1", &[("throughput", 90e3)]);
+        let refused = || model::Finding::foreign("wrong", Validity::Invalid, "refused");
+        run.takes.iter_mut().for_each(|take| take.refusals.push(refused()));
         load(&mut run, "connections=2", &[("throughput", 20e3)]);
         let curve = of(&run).remove(0);
         assert_eq!(curve.points[0].validity, Validity::Invalid);

@@ -43,9 +43,8 @@ pub struct Rates {
     pub throughput: Option<f64>,
     /// Body bytes of good answers per second.
     pub bandwidth: Option<f64>,
-    /// Mean requests in flight, measured directly; `served` is the same by Little's law.
+    /// Mean requests in flight, measured directly.
     pub in_flight: Option<f64>,
-    pub served: Option<f64>,
 }
 
 /// `None` if either is missing: a partial sum would be wrong.
@@ -60,23 +59,6 @@ pub struct Generator {
     /// CPU time of all threads from the start to the end of the drain, spinning included.
     pub cpu_s: f64,
     pub spun_s: f64,
-}
-
-/// Both sides of Little's law.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Little {
-    /// Requests in flight, integrated over time.
-    pub in_flight_s: f64,
-    /// The number of requests times their mean service time.
-    pub served_s: f64,
-}
-
-impl Little {
-    /// Difference of the two sides as a share of the larger; `None` when nothing was sent.
-    pub fn apart(&self) -> Option<f64> {
-        let larger = self.in_flight_s.max(self.served_s);
-        (larger > 0.0).then(|| (self.in_flight_s - self.served_s).abs() / larger)
-    }
 }
 
 fn seconds(ns: u128) -> f64 {
@@ -108,7 +90,6 @@ impl Outcome {
                 throughput: by(ran.record.good_in_window as f64, elapsed_s),
                 bandwidth: by(ran.record.body_bytes as f64, elapsed_s.max(answering_s)),
                 in_flight: by(seconds(ran.record.in_flight.area_ns()), ending_s),
-                served: by(seconds(ran.record.served_ns()), ending_s),
             },
             generator: Generator {
                 cpu_s: all(|one| one.cpu_ns),
@@ -128,7 +109,6 @@ impl Outcome {
             throughput: sum(self.rates.throughput, other.rates.throughput),
             bandwidth: sum(self.rates.bandwidth, other.rates.bandwidth),
             in_flight: sum(self.rates.in_flight, other.rates.in_flight),
-            served: sum(self.rates.served, other.rates.served),
         };
         self.generator.cpu_s += other.generator.cpu_s;
         self.generator.spun_s += other.generator.spun_s;
@@ -144,7 +124,7 @@ impl Outcome {
         if !self.met.values().all(|url| redirect::is_place(url)) {
             return Err("an impossible URL");
         }
-        let rates = [self.rates.throughput, self.rates.bandwidth, self.rates.in_flight, self.rates.served];
+        let rates = [self.rates.throughput, self.rates.bandwidth, self.rates.in_flight];
         let times = [self.elapsed_s, self.answering_s, self.generator.cpu_s, self.generator.spun_s];
         let numbers = rates.into_iter().flatten().chain(times);
         numbers
@@ -190,13 +170,6 @@ impl Outcome {
     pub fn unread_s(&self) -> Option<(f64, Option<f64>)> {
         let unread = self.record.unread.histogram(0);
         Some((unread.mean_ns()? / 1e9, unread.percentile_s(0.99)))
-    }
-
-    pub fn little(&self) -> Little {
-        Little {
-            in_flight_s: seconds(self.record.in_flight.area_ns()),
-            served_s: seconds(self.record.served_ns()),
-        }
     }
 
     /// CPU seconds per request begun, without spinning; `None` when no request was begun.

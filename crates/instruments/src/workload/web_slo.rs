@@ -83,7 +83,6 @@ const OF_SEARCH: &[MetricInfo] = &[
     load::LATE_READ.info(),
     load::LATE_READ_P99.info(),
     load::IN_FLIGHT.info(),
-    load::LITTLE.info(),
 ];
 const ALL: usize = OF_SEARCH.len() + metrics::OF_MACHINE.len();
 pub(super) const METRICS: [MetricInfo; ALL] = metrics::joined(OF_SEARCH);

@@ -17,11 +17,11 @@ pub mod drops;
 mod errors;
 pub mod generator_bound;
 mod generator_delay;
+mod guest;
 mod heat;
 mod idle_at_peak;
 mod immature;
 mod late;
-mod little;
 mod logs_compared;
 mod logs_read;
 mod memory_ceiling;
@@ -55,11 +55,11 @@ pub use drops::Drops;
 pub use errors::{Errors, Failed};
 pub use generator_bound::GeneratorBound;
 pub use generator_delay::GeneratorDelay;
+pub use guest::Guest;
 pub use heat::Heat;
 pub use idle_at_peak::IdleAtPeak;
 pub use immature::Immature;
 pub use late::Late;
-pub use little::Little;
 pub use logs_compared::{Cache, LogsCompared, Share, TimeBlocks};
 pub use logs_read::{LogsRead, TimeUnit};
 pub use memory_ceiling::{MemoryCeiling, MemoryPeak};
@@ -192,13 +192,14 @@ rules! {
     Errors,
     GeneratorBound,
     GeneratorDelay,
+    /// A disk of a virtual machine.
+    Guest,
     Heat,
     IdleAtPeak,
     Immature,
     /// Refused by an instrument in some takes.
     InTakes,
     Late,
-    Little,
     LogsCompared,
     LogsRead,
     MemoryCeiling,

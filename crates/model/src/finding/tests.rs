@@ -163,9 +163,7 @@ fn of_loads() -> Vec<Rule> {
         Late::Unknown.into(),
         Late::InTime { p99: 1e-4 }.into(),
         Late::Late { p99: 2e-3, most: 1e-3, gap: None }.into(),
-        Little::NotCounted.into(),
-        Little::Holds { apart: 0.01 }.into(),
-        Little::Broken { in_flight: 50.0, by_little: 40.0, apart: 0.2 }.into(),
+        Guest.into(),
         redirects.into(),
         SameCores::Unknown.into(),
         SameCores::Apart { is_hidden: true }.into(),
@@ -233,7 +231,7 @@ fn of_logs() -> Vec<Rule> {
 }
 
 /// How many [`place`]s there are.
-const PLACES: usize = 102;
+const PLACES: usize = 100;
 
 /// A number of its own for each conclusion, below `PLACES`: a new conclusion does not compile until it is here.
 fn place(rule: &Rule) -> usize {
@@ -274,9 +272,7 @@ fn place(rule: &Rule) -> usize {
         Rule::Immature(Immature { .. }) => 48,
         Rule::InTakes(InTakes { .. }) => 49,
         Rule::Late(late) => of_late(late),
-        Rule::Little(Little::NotCounted) => 53,
-        Rule::Little(Little::Holds { .. }) => 54,
-        Rule::Little(Little::Broken { .. }) => 55,
+        Rule::Guest(Guest) => 53,
         Rule::LogsCompared(compared) => of_compared(compared),
         Rule::LogsRead(read) => of_read(read),
         Rule::MemoryCeiling(MemoryCeiling::NotMeasured) => 56,
@@ -345,8 +341,8 @@ fn of_delay(delay: &GeneratorDelay) -> usize {
     match delay {
         GeneratorDelay::Unknown => 98,
         GeneratorDelay::Small { .. } => 99,
-        GeneratorDelay::Delayed { .. } => 100,
-        GeneratorDelay::Busy { .. } => 101,
+        GeneratorDelay::Delayed { .. } => 96,
+        GeneratorDelay::Busy { .. } => 97,
     }
 }
 
@@ -410,10 +406,10 @@ fn of_compared(compared: &LogsCompared) -> usize {
         LogsCompared::Hours { .. } => 93,
         LogsCompared::Unshared { .. } | LogsCompared::Mix { .. } | LogsCompared::Halves { .. } => 94,
         LogsCompared::Confounded { .. } | LogsCompared::ConfoundedAlone { .. } => 95,
-        LogsCompared::Cut { .. } | LogsCompared::Clocks { .. } => 96,
+        LogsCompared::Cut { .. } | LogsCompared::Clocks { .. } => 55,
         LogsCompared::NoTelemetry(_)
         | LogsCompared::PartOfTelemetry { .. }
-        | LogsCompared::PageCache { .. } => 97,
+        | LogsCompared::PageCache { .. } => 54,
     }
 }
 
@@ -474,7 +470,6 @@ fn one_and_many_say_the_same_numbers() {
             rule,
             Rule::Autocorrelation(_)
                 | Rule::Errors(_)
-                | Rule::Little(_)
                 | Rule::AboveCeiling(_)
                 | Rule::Samples(Samples::Broken { .. })
         );

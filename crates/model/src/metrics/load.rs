@@ -118,11 +118,6 @@ pub const IN_FLIGHT: Metric<Count> = Metric::neither(
      failed ones included",
 )
 .per("request");
-pub const LITTLE: Metric<Count> = Metric::neither(
-    "in-flight-by-little",
-    "what requests in flight must be by Little's law: the sum of all service times by the same time",
-)
-.per("request");
 pub const SHARE: Metric<Ratio> = Metric::neither(
     "generator-share",
     "the share of its time (of its CPU quota, where that is less than a core) in which the busiest generator core \

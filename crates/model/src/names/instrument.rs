@@ -22,6 +22,7 @@ pub const NET_USE: &str = "net-use";
 pub const RABIN: &str = "rabin";
 pub const SCHEDULER: &str = "scheduler";
 pub const SCIMARK_WARMUP: &str = "scimark-warmup";
+pub const CLOCK: &str = "clock";
 pub const TAKE_CLOCK: &str = "take-clock";
 pub const TIMER: &str = "timer";
 pub const WEB: &str = "web";

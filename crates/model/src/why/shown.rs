@@ -4,8 +4,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{
-    Blocks, Cause, Disturbance, Held, Needed, NoInterval, OverLimit, Point, Raised, Reason, Repeat, Unsteady,
-    Weighed, Why, Withheld,
+    Blocks, Cause, Disturbance, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason,
+    Repeat, Unsteady, Weighed, Why, Withheld,
 };
 use crate::format::{Kind, Scale, duration, list, number, percent, percent_range, quantity};
 use crate::unit::Unit;
@@ -105,6 +105,16 @@ impl Reason {
             Reason::OverLimit(OverLimit { sides }) => {
                 format!("{} over the time limit: it falls on a failed request", are(sides))
             }
+            Reason::OtherRates(OtherRates { arm, base }) => format!(
+                "not at the same rate: {} against {} were offered; give both one (--set load=auto --set rate={})",
+                quantity(*arm, Unit::PerSec),
+                quantity(*base, Unit::PerSec),
+                base.round()
+            ),
+            Reason::NeitherHolds { offered } => format!(
+                "neither side answers the {} that were offered: compare at a lower rate",
+                quantity(*offered, Unit::PerSec)
+            ),
             Reason::Widened { widened, by_what } => {
                 let what = words(by_what);
                 format!("it holds even with an interval wider by {} either way: {what}", percent(*widened))
@@ -495,6 +505,15 @@ mod tests {
             (
                 Reason::Hours { judged_elsewhere: false },
                 "not like with like: hours of logs differ in what was asked for; `boxscore logs A=FILE B=FILE` compares like with like",
+            ),
+            (
+                Reason::OtherRates(OtherRates { arm: 2e3, base: 1e3 }),
+                "not at the same rate: 2.00 k/s against 1.00 k/s were offered; give both one (--set load=auto --set \
+                 rate=1000)",
+            ),
+            (
+                Reason::NeitherHolds { offered: 1e3 },
+                "neither side answers the 1.00 k/s that were offered: compare at a lower rate",
             ),
             (
                 Reason::Mix { totals_ratio: 1.25 },

@@ -234,7 +234,7 @@ mod tests {
     use model::finding::generator_bound::{Cause, Cores, LowerBound};
     use model::finding::{
         AboveCeiling, Background, Clock, ClockStep, Counted, Counter, Errors, Failed, GeneratorBound, Late,
-        Limit, Little, MoreTakes, SameCores, Samples, Throttled,
+        Limit, MoreTakes, SameCores, Samples, Throttled,
     };
 
     use super::*;
@@ -377,9 +377,6 @@ mod tests {
         let says =
             "response times hold the generator's delay: 1 in 100 requests was sent up to 4.00 ms late or";
         assert!(loads(late).starts_with(says));
-        let little =
-            |connections: f64| Little::Broken { in_flight: 1.0, by_little: 2.0, apart: connections * 0.001 };
-        assert!(loads(little).starts_with("not to be trusted: requests in flight differ by up to 40 %"));
     }
 
     #[test]

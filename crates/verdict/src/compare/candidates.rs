@@ -6,6 +6,7 @@ use model::{Better, Samples};
 
 use super::matching::{Match, RowKey, all_published_for};
 use super::prepared::{Prepared, SideRow, SideValue};
+use super::rates;
 use super::side::CompareOptions;
 
 /// A row before it is judged.
@@ -46,7 +47,7 @@ pub fn candidates<'p, 'a>(
         let headline = [&of_arm, &of_base].iter().all(|said| match said {
             SideValue::Measured(row) => row.headline,
             SideValue::Point(_) => true,
-        });
+        }) && !rates::are_apart(&of_arm, &of_base);
         rows.push(Candidate { key, better, headline, arm: of_arm, base: of_base });
     }
     if !options.all {

@@ -18,6 +18,7 @@ use super::gather::{Context, by_run, gather};
 use super::judged::{Found, Judged, margin, paired_by_block};
 use super::matching::{Match, RowKey};
 use super::prepared::{Entry, Prepared, SideRow, SideValue};
+use super::rates;
 use super::served::{self, Served};
 use super::side::CompareOptions;
 use super::step::{self, Raised};
@@ -210,6 +211,10 @@ fn measured(context: &Context<'_, '_>, arm: &SideRow<'_>, base: &SideRow<'_>) ->
         (Err(text), _) => return refused(context.arm, text),
         (_, Err(text)) => return refused(context.base, text),
     };
+    if let Some(reason) = rates::apart(arm, base) {
+        let verdict = Verdict::CannotTell(Held::Interval);
+        return Found::Apart(Apart { verdict, p: None, reason: Some(reason) });
+    }
     let speaking = (context.arm.side.name.as_str(), of_arm.as_slice());
     let of_failed =
         failed::found(context.key, speaking, (context.base.side.name.as_str(), &of_base), context.options);

@@ -20,6 +20,7 @@ mod matching;
 mod prepare;
 mod prepared;
 mod ranking;
+mod rates;
 pub mod ratio;
 mod replicate;
 mod served;

@@ -22,7 +22,10 @@ pub fn reasons(
         }
         (Found::Apart(apart), _) => {
             reasons.extend(apart.reason.clone());
-            if let Verdict::CannotTell(held) = verdict {
+            let explains =
+                |reason: &Reason| matches!(reason, Reason::OtherRates(_) | Reason::NeitherHolds { .. });
+            if let (Verdict::CannotTell(held), false) = (verdict, apart.reason.as_ref().is_some_and(explains))
+            {
                 reasons.push(held_back(held, family));
             }
         }

@@ -62,8 +62,7 @@ fn kind(metric: &str) -> (Unit, Better) {
         | "failed-statuses"
         | "longest-stall-waiting"
         | "silent-server-cores"
-        | "in-flight"
-        | "in-flight-by-little" => (Unit::Count, Better::Neither),
+        | "in-flight" => (Unit::Count, Better::Neither),
         "error-rate" => (Unit::Ratio, Better::Lower),
         _ => (Unit::Ratio, Better::Neither),
     }

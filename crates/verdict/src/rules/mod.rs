@@ -19,10 +19,10 @@ pub mod environment;
 mod errors;
 pub mod generator_bound;
 mod generator_delay;
+mod guest;
 mod heat;
 mod idle_at_peak;
 mod late;
-mod little;
 mod memory_ceiling;
 mod noisy_neighbour;
 mod own_cost;
@@ -48,7 +48,6 @@ const ALL: &[Rule] = &[
     recorded::rule,
     cut::rule,
     above_ceiling::rule,
-    little::rule,
     throttled::rule,
     generator_bound::rule,
     same_cores::rule,
@@ -68,6 +67,7 @@ const ALL: &[Rule] = &[
     counted::paging,
     clock_step::rule,
     timer::rule,
+    guest::rule,
     samples::rule,
     drift::rule,
     autocorrelation::rule,

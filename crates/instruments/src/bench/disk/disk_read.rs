@@ -57,7 +57,8 @@ static CARD: Card = Card {
     needs: &[Need::Directory],
     variants: &[
         Variant { tier: Tier::Quick, set: "qd=1", headline: &["iops"] },
-        Variant { tier: Tier::Default, set: "qd=4|16|32", headline: &[] },
+        Variant { tier: Tier::Default, set: "qd=32", headline: &["iops"] },
+        Variant { tier: Tier::Default, set: "qd=4|16", headline: &[] },
         Variant { tier: Tier::Full, set: "qd=2|8|64|128|256", headline: &[] },
     ],
     ..Card::DEFAULT

@@ -1,29 +1,28 @@
 //! The true clock after a heat-up: every thread adds for a while, then its core's clock is read under that load.
 //!
-//! Hertz, by dependent additions, best of 20 windows of 50 us a core; `clock` is the mean over the cores and
+//! Hertz, without a direction: designs do not do the same in a cycle. By dependent additions, best of 20 windows of 50 us a core; `clock` is the mean over the cores and
 //! `slowest` the slowest of them. Needs no hardware counters. Under emulation it is additions per second. Power
 //! limits that take longer than the heat-up to bite do not show here, but in the clocks around the takes of a long run.
 
 use model::params::{ParamKind, ParamSpec};
 use model::{
-    Better, By, Cadence, Card, Family, Fault, Hertz, Label, Metric, Probe, RecordExt, Setup, Shown, Simple,
-    Size, Tier, Unfit, Variant,
+    By, Cadence, Card, Family, Fault, Hertz, Label, Metric, Probe, RecordExt, Setup, Shown, Simple, Size,
+    Tier, Unfit, Variant,
 };
 use sys::freq;
 
 use crate::bench::kernel::{Kernel, KernelProbe, Tally, float, int_param};
 
-const CLOCK: Metric<Hertz> = Metric::new(
+const CLOCK: Metric<Hertz> = Metric::neither(
     "clock",
-    Better::Higher,
     "Clock under load after the heat-up: dependent additions per second, mean over the cores in use",
 );
-const SLOWEST: Metric<Hertz> = Metric::new("slowest", Better::Higher, "The same of the slowest core in use");
+const SLOWEST: Metric<Hertz> = Metric::neither("slowest", "The same of the slowest core in use");
 
 const WINDOW_NS: u64 = freq::WINDOW_NS;
 
 static CARD: Card = Card {
-    name: "clock",
+    name: model::names::instrument::CLOCK,
     family: Family::Machine,
     says: "true clock of the cores under load after a heat-up",
     source: "own: dependent additions",

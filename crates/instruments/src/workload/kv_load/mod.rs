@@ -44,8 +44,12 @@ static CARD: Card = Card {
 };
 
 /// The parameter sets of a named run.
-const VARIANTS: &[Variant] =
-    &[sweep("connections=1|10|50|100|400"), sweep("arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%")];
+const VARIANTS: &[Variant] = &[
+    sweep("connections=1|10|50|100|400"),
+    // Shares of one's own capacity are a curve of one machine; machines are compared at equal rates.
+    Variant { tier: Tier::Full, set: "arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%", headline: &[] },
+    sweep("arrivals=poisson;rate=1000|4000|16000|64000"),
+];
 
 const fn sweep(set: &'static str) -> Variant {
     Variant { tier: Tier::Full, set, headline: &["throughput", "response-time-p99", "error-rate"] }

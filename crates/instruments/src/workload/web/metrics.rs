@@ -7,7 +7,7 @@ use model::fault::FailedRequests;
 use model::metrics::load::{
     ANSWERING, BANDWIDTH, CAPACITY, CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU,
     CPU_PRESSURE, DISK_BUSY, DISK_READ, DROPS, ERROR_RATE, FAILED, IN_FLIGHT, IO_PRESSURE, LATE, LATE_READ,
-    LATE_READ_P99, LITTLE, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED, REDIRECTS, REQUESTS,
+    LATE_READ_P99, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED, REDIRECTS, REQUESTS,
     RESPONSE, RESPONSE_P99, RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU, SERVER_MEMORY, SERVER_READ,
     SERVER_THREAD, SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES,
     THREAD, THROUGHPUT, WINDOW,
@@ -60,7 +60,6 @@ const OF_LOAD: &[MetricInfo] = &[
     LATE_READ_P99.info(),
     ANSWERING.info(),
     IN_FLIGHT.info(),
-    LITTLE.info(),
     SHARE.info(),
     THREAD.info(),
     CPU.info(),
@@ -212,7 +211,6 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
 /// Pushes what tells whether a load may be believed, and all its times.
 pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     record.push_if(&IN_FLIGHT, outcome.rates.in_flight.map(Count));
-    record.push_if(&LITTLE, outcome.rates.served.map(Count));
     record.push_if(&LATE, outcome.late_p99_s().map(Seconds));
     if let Some((mean, p99)) = outcome.unread_s() {
         record.push(&LATE_READ, Seconds(mean));
