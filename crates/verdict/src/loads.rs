@@ -156,7 +156,7 @@ impl<'a> Load<'a> {
         series.map(|(_, series, _)| series.by_sitting()).unwrap_or_default()
     }
 
-    /// What the load is about, with its interval.
+    /// The rate that the load is about, with its interval.
     pub fn rate_summary(&self) -> Option<stats::Summary> {
         let (_, series, _) = self.of(self.rate).find(|(_, _, part)| part.is_empty())?;
         let sittings = series.by_sitting();

@@ -105,16 +105,10 @@ impl Reason {
             Reason::OverLimit(OverLimit { sides }) => {
                 format!("{} over the time limit: it falls on a failed request", are(sides))
             }
-            Reason::OtherRates(OtherRates { arm, base }) => format!(
-                "not at the same rate: {} against {} were offered; give both one (--set load=auto --set rate={})",
-                quantity(*arm, Unit::PerSec),
-                quantity(*base, Unit::PerSec),
-                base.round()
-            ),
-            Reason::NeitherHolds { offered } => format!(
-                "neither side answers the {} that were offered: compare at a lower rate",
-                quantity(*offered, Unit::PerSec)
-            ),
+            Reason::OtherRates(rates) => rates.text(),
+            Reason::NeitherHolds { offered } => {
+                format!("neither side answers {}: offer less", quantity(*offered, Unit::PerSec))
+            }
             Reason::Widened { widened, by_what } => {
                 let what = words(by_what);
                 format!("it holds even with an interval wider by {} either way: {what}", percent(*widened))
@@ -225,6 +219,17 @@ impl Needed {
         };
         let study = "an interleaved study (`--arm` or `--via`) needs less";
         Some(if most > MANY && is_runs { format!("{text}; {study}") } else { text })
+    }
+}
+
+impl OtherRates {
+    fn text(&self) -> String {
+        format!(
+            "not at the same rate: {} against {} were offered; give both one (--set load=auto --set rate={})",
+            quantity(self.arm, Unit::PerSec),
+            quantity(self.base, Unit::PerSec),
+            self.base.round()
+        )
     }
 }
 
@@ -511,10 +516,7 @@ mod tests {
                 "not at the same rate: 2.00 k/s against 1.00 k/s were offered; give both one (--set load=auto --set \
                  rate=1000)",
             ),
-            (
-                Reason::NeitherHolds { offered: 1e3 },
-                "neither side answers the 1.00 k/s that were offered: compare at a lower rate",
-            ),
+            (Reason::NeitherHolds { offered: 1e3 }, "neither side answers 1.00 k/s: offer less"),
             (
                 Reason::Mix { totals_ratio: 1.25 },
                 "the totals' ratio is 1.25: their mixes of sizes and hours differ",

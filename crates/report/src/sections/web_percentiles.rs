@@ -8,6 +8,7 @@ use model::Histogram;
 use model::data::RunData;
 use model::doc::RunDoc;
 use model::format::{Kind, quantity};
+use model::histogram::MIN_BEYOND;
 use model::metrics::load;
 use model::names::load::unusual;
 use model::reading::{Phase, Value};
@@ -74,8 +75,10 @@ fn of_load(doc: &RunDoc, data: &RunData, load: &Load<'_>, name: &str) -> Option<
     let response = merged(data, load, load::RESPONSES.name())?;
     let service = merged(data, load, load::SERVICES.name());
     let time = |histogram: &Histogram, quantile: f64| {
-        let ns = histogram.quantile_ns(quantile)?;
-        Some(quantity(ns as f64 / 1e9, Kind::for_unit(Unit::Second)))
+        Some(quantity(
+            histogram.percentile_s(quantile).filter(|time| time.is_finite())?,
+            Kind::for_unit(Unit::Second),
+        ))
     };
     let mut title = format!(
         "half of the answers take {}, 1 in 100 more than {}",
@@ -117,7 +120,7 @@ fn curve(name: &str, histogram: &Histogram) -> Curve {
         let left = 10f64.powi(-decade);
         shares.extend((0..45).map(|step| 1.0 - left * 10f64.powf(-f64::from(step) / 45.0)));
     }
-    shares.retain(|share| (1.0 - share) * count >= 1.0);
+    shares.retain(|share| (1.0 - share) * count >= MIN_BEYOND as f64 - 1e-6);
     let point = |share: f64| Some((histogram.quantile_ns(share)? as f64 / 1e9, share));
     Curve { name: name.to_owned(), points: shares.into_iter().filter_map(point).collect() }
 }

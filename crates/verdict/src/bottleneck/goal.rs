@@ -1,4 +1,4 @@
-//! What a search found: the largest load that keeps a percentile within its limit, with the interval over its takes.
+//! The result of a search: the largest load that keeps a percentile within its limit, with the interval over its takes.
 //!
 //! Requests per second. Nothing is said of what would bind a larger load.
 

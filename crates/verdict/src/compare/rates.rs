@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_rate_that_neither_holds_says_nothing_of_either() {
         let (a, b) = (served("a", 1e3, 700.0, 0.3), served("b", 1e3, 500.0, 0.5));
-        assert!(rows(&a, &b)[0].why.to_string().starts_with("neither side answers the 1.00 k/s"));
+        assert!(rows(&a, &b)[0].why.to_string().starts_with("neither side answers 1.00 k/s"));
         // Who holds it is better than who does not.
         let holds = served("holds", 1e3, 999.0, 1e-3);
         assert!(rows(&holds, &b).iter().all(|row| row.verdict == VerdictWord::Better));

@@ -1,8 +1,9 @@
 //! Times of one take's requests in the order in which they were made, and clusterperf's percentiles of them.
 //!
 //! Whole nanoseconds. A percentile is a sample itself: of n sorted ones the median is number n/2, the 90th percentile
-//! number n - round(n/10), and so on (from 0, halves rounded up); where that rounds to none, there is no percentile.
+//! number n - round(n/10), and so on (from 0, halves rounded up); with fewer than ten beyond it, there is no percentile.
 
+use model::histogram::has_percentile;
 use model::{Better, BytesPerSec, Histogram, Metric, MetricInfo, Record, RecordExt, Seconds};
 
 #[derive(Clone, Debug, Default)]
@@ -63,10 +64,11 @@ impl Times {
         self.ns.get(self.count / 2).copied()
     }
 
-    /// Of sorted ones: the one that only 1 in `beyond` (10, 100, ...) exceeds.
+    /// Of sorted ones: the one that only 1 in `beyond` (10, 100, ...) exceeds; `None` with fewer than ten that do.
     pub fn beyond(&self, beyond: usize) -> Option<u64> {
         let above = (self.count + beyond / 2) / beyond;
-        (above > 0).then(|| self.ns.get(self.count - above).copied()).flatten()
+        let is_known = has_percentile(self.count(), 1.0 - 1.0 / beyond as f64);
+        is_known.then(|| self.ns.get(self.count - above).copied()).flatten()
     }
 }
 
@@ -166,7 +168,7 @@ macro_rules! kv_figure {
             ),
             p999: $crate::bench::kv::times::aside(
                 concat!($name, ".999"),
-                concat!("99.9th percentile of times to ", $what, "; from 500 on"),
+                concat!("99.9th percentile of times to ", $what, ""),
             ),
             bandwidth: $crate::bench::kv::times::rate(
                 $bandwidth,
@@ -211,16 +213,15 @@ mod tests {
 
     #[test]
     fn percentiles_are_clusterperfs() {
-        let hundred: Vec<u64> = (0..100).rev().collect();
-        let of = times(&hundred);
+        let many: Vec<u64> = (0..10_000).rev().collect();
+        let of = times(&many);
         assert_eq!(
             (of.median(), of.beyond(10), of.beyond(100), of.beyond(1000)),
-            (Some(50), Some(90), Some(99), None)
+            (Some(5_000), Some(9_000), Some(9_900), Some(9_990))
         );
-        // From 50 on there is a 99th percentile, from 500 on a 99.9th.
-        assert_eq!((times(&hundred[..49]).beyond(100), times(&hundred[..50]).beyond(100)), (None, Some(99)));
-        let many: Vec<u64> = (0..500).collect();
-        assert_eq!((times(&many[..499]).beyond(1000), times(&many).beyond(1000)), (None, Some(499)));
+        // From 1,000 on there is a 99th percentile, from 10,000 on a 99.9th.
+        assert_eq!((times(&many[..999]).beyond(100), times(&many[..1_000]).beyond(100)), (None, Some(9_990)));
+        assert_eq!(times(&many[..9_999]).beyond(1000), None);
         assert_eq!((times(&[]).median(), times(&[]).beyond(10), times(&[7]).median()), (None, None, Some(7)));
     }
 

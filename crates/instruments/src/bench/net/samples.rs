@@ -1,12 +1,10 @@
 //! The round trips of one take, in whole nanoseconds, with the lost ones, which count as longer than any.
 //!
 //! Quantiles are samples themselves (nearest rank), not taken from a histogram. A quantile that falls on a lost round
-//! trip is missing.
+//! trip, or that has fewer than ten beyond it, is missing.
 
+use model::histogram::has_percentile;
 use model::{Better, Fault, Histogram, Metric, MetricInfo, Ratio, Record, RecordExt, Seconds};
-
-/// Round trips that a quantile needs beyond it.
-const BEYOND: f64 = 1.0;
 
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
@@ -48,10 +46,10 @@ impl Samples {
 
     /// A quantile of sorted samples. `None` if it falls on a lost one or there are too few.
     fn quantile(&self, q: f64) -> Option<u64> {
-        let sent = self.sent() as f64;
-        if sent * (1.0 - q) < BEYOND {
+        if !has_percentile(self.sent(), q) {
             return None;
         }
+        let sent = self.sent() as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank below the count")]
         let rank = (q * sent).ceil().max(1.0) as usize;
         self.ns.get(rank - 1).copied()
@@ -183,15 +181,14 @@ mod tests {
 
     #[test]
     fn quantiles_are_samples_and_lost_ones_count_as_the_longest() {
-        let hundred: Vec<u64> = (1..=100).rev().collect();
-        let all = samples(&hundred, 0);
-        assert_eq!((all.quantile(0.5), all.quantile(0.99)), (Some(50), Some(99)));
-        assert_eq!(all.quantile(0.999), None);
-        assert_eq!(samples(&hundred, 1).quantile(0.99), Some(100));
-        assert_eq!(samples(&hundred, 2).quantile(0.99), None);
+        let thousand: Vec<u64> = (1..=1_000).rev().collect();
+        let all = samples(&thousand, 0);
+        assert_eq!((all.quantile(0.5), all.quantile(0.99)), (Some(500), Some(990)));
+        // Ten beyond it, or none.
+        assert_eq!((all.quantile(0.999), samples(&thousand[..999], 0).quantile(0.99)), (None, None));
+        assert_eq!(samples(&thousand, 10).quantile(0.99), Some(1_000));
+        assert_eq!(samples(&thousand, 11).quantile(0.99), None);
         assert_eq!(samples(&[5], 0).median(), Some(5));
-        assert_eq!(samples(&[5, 6], 2).quantile(0.5), Some(6));
-        assert_eq!(samples(&[5, 6], 3).quantile(0.5), None);
     }
 
     #[test]
