@@ -12,6 +12,7 @@
 //! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
 //! | does one setup of a run reach more | [`more_p()`] |
 //! | is it enough | [`stop`] |
+//! | what lasts, and how much more do more threads do | [`knee()`], [`trend()`], [`usl()`] |
 //! | combined figures | [`index()`], [`ratio`] |
 //!
 //! ```
@@ -36,6 +37,7 @@ pub mod effect;
 pub mod hodges_lehmann;
 pub mod holm;
 pub mod index;
+pub mod knee;
 pub mod ks;
 pub mod more;
 pub mod needed;
@@ -50,7 +52,9 @@ pub mod stop;
 pub mod stratified;
 pub mod summary;
 pub mod takes;
+pub mod trend;
 pub mod unfit;
+pub mod usl;
 pub mod verdict;
 
 pub use apart::{Part, apart};
@@ -62,6 +66,7 @@ pub use drift::{Drift, drift};
 pub use effect::{Effect, Interval};
 pub use holm::holm;
 pub use index::{Dependence, Index, IndexError, index};
+pub use knee::{Knee, knee};
 pub use ks::{ks_distance, ks_distance_counts};
 pub use more::more_p;
 pub use needed::{least_told, needed_runs, needed_takes};
@@ -76,7 +81,9 @@ pub use stop::{Decision, Ended, StopRule};
 pub use stratified::{Halves, Stratified, Stratum, Sums, stratified};
 pub use summary::{Doubt, Summary, summary};
 pub use takes::{Take, paired_quantiles, quantile_over_takes, resample_takes, share_p, shares_apart};
+pub use trend::{Trend, trend};
 pub use unfit::Unfit;
+pub use usl::{Usl, usl};
 pub use verdict::{Basis, Better, Held, Margin, Verdict, verdict};
 
 /// Level of every interval unless its own `level` says that another one was reached.
