@@ -8,6 +8,7 @@
 use model::params::parse_bytes;
 use model::{Fault, Label, ParamKind, ParamSpec, Probe, Record, Seconds, Setup, Size, Unfit};
 
+use super::spread;
 use super::team::{self, Done, Team};
 
 /// The number of threads that work.
@@ -72,7 +73,8 @@ impl<Out: Send + 'static> KernelProbe<Out> {
         P: Fn(&Tally<Out>, &mut dyn Record) -> Result<(), Fault> + 'static,
     {
         let threads = setup.threads()?;
-        let cpus = setup.cpus.get(..threads).ok_or_else(|| Unfit::new("too few CPUs"))?;
+        let cpus = spread::cpus(&setup.cpus);
+        let cpus = cpus.get(..threads).ok_or_else(|| Unfit::new("too few CPUs"))?;
         let team = Team::start(cpus, move |index| {
             let mut kernel = make(index)?;
             Ok(move |repeats| kernel.run(repeats))

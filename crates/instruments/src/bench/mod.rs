@@ -12,4 +12,5 @@ pub mod memory;
 pub mod memory_access;
 pub mod net;
 pub mod runtime;
+pub mod spread;
 pub mod team;

@@ -10,6 +10,7 @@ use model::params::{ParamSpec, parse_bytes, parse_cpus, show_bytes, show_cpus};
 use model::{Finding, Node, ParamKind, Setup, Size, Unfit, format};
 
 use super::chain::CAN_FLUSH;
+use crate::bench::spread;
 
 /// All arrays together are at most memory divided by this.
 const SHARE: u64 = 4;
@@ -31,7 +32,7 @@ pub const CPUS: ParamSpec = ParamSpec::new(
     "cpus",
     ParamKind::Cpus,
     "auto",
-    "CPUs that threads are pinned to, one each; auto: the first allowed ones",
+    "CPUs that threads are pinned to, one each; auto: one of each core first, CPU 0 and its siblings last",
 );
 pub const PAGES: ParamSpec = ParamSpec::new(
     "pages",
@@ -122,10 +123,10 @@ impl MemoryPlacement {
     }
 }
 
-/// The CPUs of `threads` threads, from `cpus` or the first allowed ones.
+/// The CPUs of `threads` threads, from `cpus`, or spread over the cores of the allowed ones.
 fn cpus(setup: &Setup) -> Result<Vec<u32>, Unfit> {
     let listed = match setup.params.get("cpus") {
-        None | Some("auto") => setup.cpus.clone(),
+        None | Some("auto") => spread::cpus(&setup.cpus),
         Some(text) => parse_cpus(text).ok_or_else(|| Unfit::new(format!("`{text}` is no CPU list")))?,
     };
     if let Some(missing) = listed.iter().find(|cpu| !setup.cpus.contains(cpu)) {
