@@ -18,7 +18,7 @@ use std::time::Duration;
 use model::frame::{Frame, Segment};
 use model::login::Login;
 use model::note::{Dropped, NoteBody};
-use model::plan::Plan;
+use model::plan::{Level, Plan};
 use model::reading::Take;
 use model::{Better, Phase, Unit, Value};
 use stats::Decision;
@@ -49,6 +49,8 @@ pub struct Conductor<'a> {
     /// True once the user has asked to stop.
     stop: &'a dyn Fn() -> bool,
     started_ns: u64,
+    /// Start of the time that the budget bounds: of a soak the first measured take, since preparing is no part of it.
+    budget_from_ns: Option<u64>,
     /// Start of this program's part; `started_ns` is the start of the whole run.
     began_ns: u64,
     cpu_from_ns: u64,
@@ -86,6 +88,7 @@ impl<'a> Conductor<'a> {
             sink,
             stop,
             started_ns: now_ns,
+            budget_from_ns: (plan.level != Level::Soak).then_some(now_ns),
             began_ns: now_ns,
             cpu_from_ns: sys::clock::process_cpu_ns(),
             beside_ns: 0,
@@ -126,6 +129,9 @@ impl<'a> Conductor<'a> {
     /// that this run took before it was interrupted; it counts towards the budget.
     pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Outcome {
         self.started_ns = self.started_ns.saturating_sub(elapsed_ns);
+        let resumed = (elapsed_ns > 0).then_some(self.began_ns);
+        let from_ns = self.budget_from_ns.or(resumed);
+        self.budget_from_ns = from_ns.map(|from_ns| from_ns.saturating_sub(elapsed_ns));
         let ended = self.carry_out(&Opening { dir, elapsed_ns });
         self.close(ended)
     }
@@ -339,17 +345,22 @@ impl<'a> Conductor<'a> {
                     self.sink.commit(machine, None, &telemetry)?;
                 }
             }
-            let elapsed = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
-            let seconds = self.plan.budget_seconds.map(|budget| (budget - elapsed).max(0.0));
+            let spent = self.budget_spent();
+            let seconds = self.plan.budget_seconds.map(|budget| (budget - spent).max(0.0));
             self.sink.show(&Show::Left { seconds });
         }
     }
 
     fn over_budget(&self, ahead_ns: u64) -> bool {
-        let elapsed_ns = sys::clock::now_ns().saturating_sub(self.started_ns) + ahead_ns;
+        let elapsed = self.budget_spent() + ahead_ns as f64 / 1e9;
         // A planted world has no time of its own: its budget would depend on this host's speed.
-        self.plan.fake.is_none()
-            && self.plan.budget_seconds.is_some_and(|budget| elapsed_ns as f64 / 1e9 > budget)
+        self.plan.fake.is_none() && self.plan.budget_seconds.is_some_and(|budget| elapsed > budget)
+    }
+
+    /// Seconds of the budget that are over.
+    fn budget_spent(&self) -> f64 {
+        let spent_ns = self.budget_from_ns.map(|from_ns| sys::clock::now_ns().saturating_sub(from_ns));
+        spent_ns.unwrap_or(0) as f64 / 1e9
     }
 
     fn seconds_left(&self) -> Option<f64> {
@@ -368,8 +379,8 @@ impl<'a> Conductor<'a> {
         let each = self.taking_ns as f64 / 1e9 / self.taken as f64;
         let with_warm_ups = (most + again) as f64 / most.max(1) as f64;
         let by_takes = all.saturating_sub(so_far) as f64 * with_warm_ups * each;
-        let elapsed = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
-        let by_budget = self.plan.budget_seconds.map_or(f64::INFINITY, |budget| (budget - elapsed).max(0.0));
+        let spent = self.budget_spent();
+        let by_budget = self.plan.budget_seconds.map_or(f64::INFINITY, |budget| (budget - spent).max(0.0));
         Some(by_takes.min(by_budget))
     }
 

@@ -59,7 +59,8 @@ impl FakeProbe {
             Shape::LogNormal => (entry.spread * rng.normal()).exp(),
             Shape::Exponential => 1.0 + entry.spread * (rng.exponential() - std::f64::consts::LN_2),
         };
-        entry.median * (between + sitting + self.slow(entry, metric, block)).exp() * drift * within
+        let step = entry.step.filter(|step| block >= step.from).map_or(1.0, |step| step.factor);
+        entry.median * step * (between + sitting + self.slow(entry, metric, block)).exp() * drift * within
     }
 }
 

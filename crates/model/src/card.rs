@@ -87,12 +87,24 @@ crate::words! {
     }
 }
 
-/// Which runs include a variant: `Quick` ones are in every run, `Full` ones only with `--full` or by name.
+/// Which runs include a variant: `Quick` ones are in every run, `Full` ones only with `--full` or by name. `Soak` ones
+/// are repeated by `--soak`, and in no other run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     Quick,
     Default,
     Full,
+    Soak,
+}
+
+impl Tier {
+    /// True if a run up to this tier includes the variants of another one.
+    pub fn has(self, other: Tier) -> bool {
+        match (self, other) {
+            (Tier::Soak, _) | (_, Tier::Soak) => self == other,
+            _ => other <= self,
+        }
+    }
 }
 
 /// One or more parameter sets that a run measures: `size=31|1KiB;impl=fast` stands for two.

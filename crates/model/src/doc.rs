@@ -11,6 +11,8 @@ pub mod mix;
 mod paragraph;
 mod ratio;
 mod row;
+mod scaling;
+mod soak;
 mod web;
 
 use std::collections::BTreeMap;
@@ -40,6 +42,8 @@ pub use mix::MixDoc;
 pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord};
+pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
+pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };
@@ -192,6 +196,12 @@ pub struct RunDoc {
     /// Loads as curves over connections, generators and offered load; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curves: Vec<CurveDoc>,
+    /// Figures by number of threads, with the law through them; absent where no sweep was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<ScalingDoc>,
+    /// The figures of `--soak` over its time; absent in other runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub soak: Vec<SoakDoc>,
     #[serde(with = "note_docs")]
     #[schemars(with = "Vec<NoteDoc>")]
     pub notes: Vec<Note>,
@@ -286,6 +296,9 @@ pub struct CompareDoc {
     /// Neighbours in the order of the ranks.
     pub ties: Vec<TieDoc>,
     pub index: Vec<IndexDoc>,
+    /// Sweeps over threads of each side that has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<SideScalingDoc>,
     pub findings: Vec<Finding>,
     /// Caveats, numbered as shown.
     pub footnotes: Vec<String>,

@@ -28,6 +28,16 @@ pub struct Slow {
     pub phi: f64,
 }
 
+/// A change of level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The first block at the new level.
+    pub from: u32,
+    /// The new level over the old one.
+    pub factor: f64,
+}
+
 /// The planted values of a series. The first entry that matches an instrument, metric, machine, arm and params is
 /// used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +73,9 @@ pub struct FakeSeries {
     /// Relative drift from one take to the next.
     #[serde(default)]
     pub drift: f64,
+    /// From a block on, another level.
+    #[serde(default)]
+    pub step: Option<Step>,
     /// Blocks in which the take fails (block 0 is the warm-up).
     #[serde(default)]
     pub faults: Vec<u32>,

@@ -8,7 +8,7 @@ pub mod load;
 use std::collections::BTreeMap;
 
 use crate::card::Card;
-use crate::doc::{RowDoc, SeriesDoc};
+use crate::doc::{RowDoc, ScalingDoc, SeriesDoc, SoakDoc};
 use crate::params::{Label, Params};
 use crate::shown::By;
 
@@ -33,6 +33,18 @@ impl<'a> From<&'a SeriesDoc> for Key<'a> {
 
 impl<'a> From<&'a RowDoc> for Key<'a> {
     fn from(doc: &'a RowDoc) -> Key<'a> {
+        Key { card: doc.card, instrument: &doc.instrument, metric: &doc.metric, params: &doc.params }
+    }
+}
+
+impl<'a> From<&'a ScalingDoc> for Key<'a> {
+    fn from(doc: &'a ScalingDoc) -> Key<'a> {
+        Key { card: doc.card, instrument: &doc.instrument, metric: &doc.metric, params: &doc.params }
+    }
+}
+
+impl<'a> From<&'a SoakDoc> for Key<'a> {
+    fn from(doc: &'a SoakDoc) -> Key<'a> {
         Key { card: doc.card, instrument: &doc.instrument, metric: &doc.metric, params: &doc.params }
     }
 }

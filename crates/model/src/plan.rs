@@ -47,6 +47,8 @@ crate::words! {
         Full = "full",
         /// Instruments named by the user.
         Named = "named",
+        /// The same few figures again and again, to see which level lasts.
+        Soak = "soak",
     }
 }
 
@@ -57,6 +59,7 @@ impl Level {
             Level::Quick => Tier::Quick,
             Level::Default => Tier::Default,
             Level::Full | Level::Named => Tier::Full,
+            Level::Soak => Tier::Soak,
         }
     }
 }

@@ -35,6 +35,8 @@ pub mod rules;
 pub mod ruling;
 pub mod run;
 pub mod run_index;
+pub mod scaling;
+pub mod soak;
 pub mod traffic;
 
 pub use aa::aa;

@@ -365,6 +365,7 @@ pub mod tests {
             ranks: Vec::new(),
             ties: Vec::new(),
             index: Vec::new(),
+            scaling: Vec::new(),
             findings: Vec::new(),
             footnotes: Vec::new(),
         }

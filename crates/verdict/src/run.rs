@@ -26,10 +26,12 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         let (validity, reasons) = validity_of(&rulings, row.index);
         SeriesDoc { validity, reasons, ..series_doc(&index, row) }
     };
-    let series = index.figures().map(doc).collect();
+    let series: Vec<SeriesDoc> = index.figures().map(doc).collect();
     let traffic = run.traffic.as_ref();
     let served = traffic.into_iter().flat_map(traffic::of_run);
     let curves = crate::curves(&index, &rulings);
+    let used = run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
+    let scaling = crate::scaling::of_run(&series, &run.facts, used, context.cards);
     let ended = run.notes.iter().rev().find_map(|note| match &note.body {
         NoteBody::EndedBy(word) => Some(word.clone()),
         _ => None,
@@ -54,6 +56,8 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
         bottlenecks: crate::bottlenecks(&index),
         curves,
+        scaling,
+        soak: crate::soak::figures(&index),
         notes: run.notes.clone(),
         errors: errors(run),
         own_cpu_seconds: own_cpu_seconds(run),

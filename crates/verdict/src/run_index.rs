@@ -10,6 +10,7 @@ use model::data::{Point, RunData, Series};
 use model::finding::{About, FigureName, Subject};
 use model::metrics::machine;
 use model::names::instrument;
+use model::plan::Level;
 use model::{Cards, Family, NoteBody, Phase, Samples, card};
 
 use crate::loads::{self, Load};
@@ -159,6 +160,11 @@ impl<'a> RunIndex<'a> {
     /// The topic of a row's instrument; `None` where the instrument has no card here.
     pub fn family(&self, row: FigureRow<'_>) -> Option<Family> {
         card::find(self.context.cards, &row.series.key.instrument).map(|card| card.family)
+    }
+
+    /// The run repeats its figures to see how they change, so that a change is no doubt about it.
+    pub fn is_soak(&self) -> bool {
+        self.run.plan.level == Level::Soak
     }
 
     /// It has figures, and all are of periods.

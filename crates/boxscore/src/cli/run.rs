@@ -10,7 +10,7 @@ use crate::cli::Layout;
 use crate::cli::flags::{self, Given};
 
 /// Examples that belong to no family.
-const EXAMPLES: [&Example; 8] = [
+const EXAMPLES: [&Example; 9] = [
     &Example::new("boxscore run --quick", "the headline set, in at most 2 minutes"),
     &Example::new("boxscore run cpu", "one family, every variant"),
     &Example::new("boxscore run crc32c --set impl=chain", "one with a fixed parameter"),
@@ -26,6 +26,7 @@ const EXAMPLES: [&Example; 8] = [
         "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
         "your own work as the instrument",
     ),
+    &Example::new("boxscore run --soak 10m", "what lasts, beside the first minute"),
     &Example::new("boxscore run telemetry --for 24h", "record, and load nothing"),
     &Example::new("boxscore run --plan latest", "the last run once more"),
 ];
@@ -42,6 +43,10 @@ pub struct RunArgs {
     /// Everything: every size, thread count and sweep, also in a study of --arm
     #[arg(long)]
     pub full: bool,
+    /// All cores, memory, disk and loopback again and again for this long (10m): which level lasts
+    #[arg(long, value_name = "DURATION", conflicts_with_all = ["names", "quick", "full", "cmd", "takes", "sittings",
+        "span", "target", "arms"])]
+    pub soak: Option<String>,
     /// Exactly N measured takes of each figure
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub takes: Option<u32>,

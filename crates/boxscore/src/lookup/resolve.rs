@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use model::data::{Published, RunData, RunHead};
 use model::doc::MachineDoc;
 use model::fact::same_class;
+use model::plan::Level;
 use model::{Fact, SeriesKey};
 use report::text::line::{self, Pasted};
 use store::{Filter, MachineSheet, Store, StoreError, Want, Which};
@@ -80,6 +81,8 @@ pub struct Resolver {
     heads: Vec<RunHead>,
     machines: Vec<PublishedMachine>,
     classes: HashMap<String, Vec<Fact>>,
+    /// Which studies are soaks, as far as they were asked for.
+    soaks: HashMap<String, bool>,
 }
 
 impl Resolver {
@@ -96,7 +99,7 @@ impl Resolver {
             None => Vec::new(),
         };
         let machines = catalogue::machines()?;
-        Ok(Resolver { path, store, heads, machines, classes: HashMap::new() })
+        Ok(Resolver { path, store, heads, machines, classes: HashMap::new(), soaks: HashMap::new() })
     }
 
     /// Fails when there is no store yet.
@@ -354,7 +357,11 @@ impl Resolver {
 
     /// The newest complete run, and the ids of those that count with it, oldest first.
     fn chosen(&mut self, name: &str, heads: &[RunHead]) -> Result<(RunHead, Vec<String>), CliError> {
-        let whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
+        let mut whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
+        // What lasts is no repetition of what short takes show.
+        if !whole.iter().all(|head| self.is_soak(head)) {
+            whole.retain(|head| !self.is_soak(head));
+        }
         let Some(newest) = whole.last().cloned() else {
             let state = heads.last().map_or("missing", |head| head.status.word());
             return Err(CliError::data(format!("`{name}` has no complete run: it is {state}"))
@@ -372,10 +379,10 @@ impl Resolver {
 
     /// Those of these runs that share the config class of one, newest first.
     fn alike(&mut self, newest: &RunHead, heads: &[RunHead]) -> Result<Vec<String>, CliError> {
-        let class = self.class(newest)?;
+        let (class, is_soak) = (self.class(newest)?, self.is_soak(newest));
         let mut alike = Vec::new();
         for head in heads.iter().rev() {
-            if same_class(&class, &self.class(head)?) {
+            if self.is_soak(head) == is_soak && same_class(&class, &self.class(head)?) {
                 alike.push(head.id.clone());
             }
         }
@@ -427,6 +434,15 @@ impl Resolver {
         let store = self.store()?;
         let ids = store.newest_with(&alike, Some(&keys), MOST_RUNS)?;
         store.load_rows(&ids, &keys).map_err(CliError::from)
+    }
+
+    /// True of a run of `--soak`; a plan that cannot be read is none.
+    fn is_soak(&mut self, head: &RunHead) -> bool {
+        let Resolver { store, soaks, .. } = self;
+        let plan = || store.as_ref()?.plan(&head.study).ok();
+        *soaks
+            .entry(head.study.clone())
+            .or_insert_with(|| plan().is_some_and(|plan| plan.level == Level::Soak))
     }
 
     /// The facts of a run's config class; equal hashes have equal facts.

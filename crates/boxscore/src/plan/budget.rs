@@ -1,5 +1,6 @@
 //! The time of a run: how many takes of each figure, until when, and which cells that leaves time for. Seconds.
 
+use model::fake::FakeWorld;
 use model::params::parse_span;
 use model::plan::{Level, Takes};
 use model::{Cell, Role, card};
@@ -19,6 +20,37 @@ const SITTINGS: u32 = 5;
 const LEAST_TAKES: f64 = 6.0;
 /// Time to start servers and to make their content.
 const SETTING_UP: f64 = 20.0;
+
+/// Seconds of a take of `--soak`, as a part of its time, and the least and most.
+const SOAK_PART: f64 = 1.0 / 400.0;
+const SOAK_TAKE: (f64, f64) = (0.05, 0.5);
+/// More than any soak has time for.
+const SOAK_MOST: u32 = 10_000_000;
+
+/// Time and length of takes of a soak.
+pub struct Soak {
+    pub seconds: f64,
+    pub take_seconds: f64,
+}
+
+/// The soak that is asked for, if any. Fails when --soak is malformed.
+pub fn soak(args: &RunArgs) -> Result<Option<Soak>, CliError> {
+    let Some(text) = &args.soak else { return Ok(None) };
+    let seconds = parse_span(text).ok_or_else(|| {
+        CliError::usage(format!("--soak {text}: not a duration")).hint("write it as 20s, 10m or 2h")
+    })?;
+    let take_seconds = (seconds * SOAK_PART).clamp(SOAK_TAKE.0, SOAK_TAKE.1);
+    Ok(Some(Soak { seconds, take_seconds }))
+}
+
+/// Takes of a soak: as many as there is time for. A planted world has no time of its own, so its takes are counted.
+pub fn soak_takes(soak: &Soak, cells: usize, machines: usize, fake: Option<&FakeWorld>) -> Takes {
+    let count = |world: &FakeWorld| {
+        let block = world.take_seconds * (cells * machines).max(1) as f64;
+        (soak.seconds / block).clamp(1.0, f64::from(SOAK_MOST)) as u32
+    };
+    Takes::Fixed(fake.map_or(SOAK_MOST, count))
+}
 
 /// How many takes a figure gets, and how many seconds the run may last. Fails when --target or --for is malformed.
 pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliError> {
@@ -127,6 +159,8 @@ pub fn kept(mut cells: Vec<Cell>, arms: usize, budget: Option<f64>) -> (Vec<Cell
 pub fn sittings(args: &RunArgs) -> u32 {
     let usual = match (&args.cmd, args.quick) {
         (Some(_), _) => 1,
+        // What was prepared anew would be another level.
+        (None, _) if args.soak.is_some() => 1,
         (None, true) => QUICK_SITTINGS,
         (None, false) => SITTINGS,
     };

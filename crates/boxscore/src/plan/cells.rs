@@ -49,7 +49,7 @@ fn level_of(card: &Card, args: &RunArgs, level: Level) -> Level {
 /// How much of a card is measured: all of it when it is named, but in a study of several arms only what the default run
 /// has of it, where it has anything.
 fn tier(card: &Card, level: Level, arms: usize) -> Tier {
-    let has = |tier: Tier| card.variants.iter().any(|variant| variant.tier <= tier);
+    let has = |tier: Tier| card.variants.iter().any(|variant| tier.has(variant.tier));
     match level {
         Level::Named if arms > 1 && has(Tier::Default) => Tier::Default,
         level => level.tier(),
@@ -82,7 +82,7 @@ fn card_cells(
     let wrong = |error: model::params::ParamError| CliError::usage(format!("{}: {error}", card.name));
     let fixed = settings.fixed_for(card);
     let mut cells: Vec<Cell> = Vec::new();
-    for variant in card.variants.iter().filter(|variant| variant.tier <= tier) {
+    for variant in card.variants.iter().filter(|variant| tier.has(variant.tier)) {
         let expanded = card.expand(variant, host.cpus, &host.nodes).map_err(wrong)?;
         for params in expanded.iter().flat_map(|params| fixed.iter().map(|fixed| params.with(fixed))) {
             let params = card.resolve(&params).map_err(wrong)?;

@@ -1,13 +1,16 @@
 //! Which instruments a run measures: those that are named, those of the tests that are picked, or the headline set.
 
 use model::plan::Level;
-use model::{Cadence, Card, Family, Need, ParamKind, ParamSpec, Role};
+use model::{Cadence, Card, Family, Need, ParamKind, ParamSpec, Role, Tier};
 
 use crate::cli::run::RunArgs;
 use crate::error::{CliError, nearest};
 
 /// How thorough a run is.
 pub fn level(args: &RunArgs) -> Level {
+    if args.soak.is_some() {
+        return Level::Soak;
+    }
     match (args.quick, args.full) {
         (true, _) if args.names.is_empty() => Level::Quick,
         (_, true) => Level::Full,
@@ -29,6 +32,10 @@ pub fn cards(args: &RunArgs, all: &[&'static Card]) -> Result<Vec<&'static Card>
     let chosen = match args.cmd {
         _ if is_telemetry_alone(args) => Vec::new(),
         Some(_) => measured.into_iter().filter(|card| card.needs.contains(&Need::Command)).collect(),
+        None if args.soak.is_some() => {
+            let is_soaked = |card: &&Card| card.variants.iter().any(|variant| variant.tier == Tier::Soak);
+            measured.into_iter().filter(is_soaked).collect()
+        }
         None if args.names.is_empty() => {
             let is_headline = |card: &&Card| is_usual(card) && !card.family.is_named_only();
             measured.into_iter().filter(is_headline).collect()

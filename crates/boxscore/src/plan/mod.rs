@@ -64,14 +64,23 @@ pub fn plan(
     let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
 
     let arm_count = settings.arms.len();
-    let (takes, budget_seconds) = budget::limits(args, level)?;
+    let fake = args.fake.as_deref().map(fake).transpose()?;
+    let soak = budget::soak(args)?;
+    let machines = children::machines(&args.via)?;
+    let (takes, budget_seconds) = match &soak {
+        Some(soak) => {
+            (budget::soak_takes(soak, cells.len(), machines.len(), fake.as_ref()), Some(soak.seconds))
+        }
+        None => budget::limits(args, level)?,
+    };
     let short = budget_seconds.filter(|_| args.quick && level == Level::Named);
     let (cells, no_time) = budget::kept(cells, arm_count, short);
     let warm_up = budget::warm_up(args, &cells);
     let sittings = budget::sittings(args);
     let warm_ups = warm_up + sittings.saturating_sub(1) * warm_up.min(1);
-    let too_short =
-        budget_seconds.and_then(|budget| budget::short_of_time(&cells, arm_count, &takes, warm_ups, budget));
+    let too_short = budget_seconds
+        .filter(|_| soak.is_none())
+        .and_then(|budget| budget::short_of_time(&cells, arm_count, &takes, warm_ups, budget));
     let notes = [settings.notes.clone(), implied, left_out].concat();
     let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
 
@@ -86,19 +95,19 @@ pub fn plan(
         level,
         cells,
         arms,
-        machines: children::machines(&args.via)?,
+        machines,
         generators: children::others(args, &chosen)?,
         takes,
         warm_up,
         sittings,
-        take_seconds: TAKE_SECONDS,
+        take_seconds: soak.map_or(TAKE_SECONDS, |soak| soak.take_seconds),
         budget_seconds,
         cpus: listed,
         dir: args.dir.as_ref().map(|dir| dir.display().to_string()),
         command,
         telemetry_only: choice::is_telemetry_alone(args),
         label: args.label.clone(),
-        fake: args.fake.as_deref().map(fake).transpose()?,
+        fake,
         mixes: settings.mix.map(|named| (named.name, named.mix)).into_iter().collect(),
         unchanged,
     };

@@ -49,6 +49,10 @@ fn command(plan: &Plan, run: &str) -> String {
     match plan.level {
         Level::Quick if plain => "boxscore run --quick".to_owned(),
         Level::Default if plain => "boxscore run".to_owned(),
+        Level::Soak if plain => match plan.budget_seconds {
+            Some(seconds) => format!("boxscore run --soak {seconds}s"),
+            None => format!("boxscore run --plan {}", short(run)),
+        },
         Level::Full if plain => "boxscore run --full".to_owned(),
         _ => format!("boxscore run --plan {}", short(run)),
     }

@@ -249,3 +249,86 @@ fn a_run_of_runtimes_shows_their_ratio_beside_the_printed_ones() {
     let page = std::fs::read_to_string(bench.path(page.out.trim())).expect("the report");
     assert!(page.contains("<section id=\"runtime\"") && page.contains("gcc -O3 / zero on pandaboard-es"));
 }
+
+/// Two machines in one study: `big` has 64 CPUs, each like one of the two of `small`; their disks are the same.
+fn two_against_64(bench: &Bench) {
+    bench.world(
+        r#"{"seed": 5,
+        "machines": {"small": {"facts": {"cpu.threads": "2"}}, "big": {"facts": {"cpu.threads": "64"}}},
+        "series": [
+            {"instrument": "index", "machine": "big", "params": {"threads": "all"}, "median": 32e9, "spread": 0.005},
+            {"instrument": "mem-bandwidth", "machine": "big", "params": {"threads": "all"}, "median": 32e9,
+             "spread": 0.005},
+            {"instrument": "compress", "machine": "big", "params": {"threads": "all"}, "median": 32e9, "spread": 0.005},
+            {"instrument": "cipher", "machine": "big", "params": {"threads": "all"}, "median": 32e9, "spread": 0.005},
+            {"instrument": "*", "median": 1e9, "spread": 0.005}]}"#,
+    );
+    let via = ["small", "big"].map(|name| format!("{name}={}", crate::common::PROGRAM));
+    for seed in ["1", "2", "3"] {
+        let study = ["run", "--quick", "--fake", "world.json", "--takes", "8", "--no-report", "--seed", seed];
+        bench.run(&[&study[..], &["--via", &via[0], "--via", &via[1]]].concat()).expect(0, &[]);
+    }
+}
+
+#[test]
+fn a_machine_of_64_cpus_does_not_tie_with_one_of_two() {
+    let bench = Bench::new();
+    two_against_64(&bench);
+    let said = bench.run(&["compare", "small", "big", "--json"]).expect(0, &[]);
+    let doc: CompareDoc = serde_json::from_str(&said.out).expect("a document");
+    let [whole, thread] = doc.index.as_slice() else { panic!("{:?}", doc.index) };
+    assert!(whole.value.is_some_and(|value| (value / 32.0 - 1.0).abs() < 0.02), "{whole:?}");
+    assert!(thread.value.is_some_and(|value| (value - 1.0).abs() < 0.02), "{thread:?}");
+    // Five figures of all CPUs; of one thread those and the latency of memory. No disk and no server is among them.
+    assert_eq!((whole.components, thread.components), (5, 6));
+    assert!(doc.rows.iter().any(|row| row.headline && row.instrument == "disk-read"));
+    for format in ["text", "markdown"] {
+        let text = bench.run(&["compare", "small", "big", "--format", format]).expect(0, &[]).out;
+        let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let says = ["As a whole machine, big computes 3", "Per thread, big and small tie"];
+        for says in [&says[..], &["whole machine: big is 3", "per thread: big is 1.00"]].concat() {
+            assert!(plain.contains(says), "no `{says}` in {text}");
+        }
+    }
+    let page = bench.path("two.html").display().to_string();
+    bench.run(&["report", "small", "big", "-o", &page]).expect(0, &[]);
+    let page = std::fs::read_to_string(page).expect("a page");
+    assert!(page.contains("As a whole machine, ") && page.contains("Per thread, "), "the page names both");
+}
+
+#[test]
+fn a_sweep_over_threads_has_a_law() {
+    let bench = Bench::new();
+    // Contention of 5 %, a thread a core; siblings add a quarter.
+    let law = |n: f64| 1e9 * n / (1.0 + 0.05 * (n - 1.0));
+    let series: Vec<String> =
+        [("1", law(1.0)), ("2", law(2.0)), ("4", law(4.0)), ("8", law(8.0)), ("all", law(8.0) * 1.25)]
+            .iter()
+            .map(|(threads, rate)| {
+                format!(
+                    r#"{{"instrument": "index", "params": {{"threads": "{threads}"}}, "median": {rate:e}}}"#
+                )
+            })
+            .collect();
+    bench.world(&format!(
+        r#"{{"seed": 2, "machines": {{"": {{"facts": {{"cpu.threads": "16", "cpu.cores": "8"}}}}}}, "series": [{}]}}"#,
+        series.join(", ")
+    ));
+    let run = ["run", "index", "--cpus", "0-15", "--set", "kind=integer", "--takes", "6", "--no-report"];
+    for seed in ["1", "2"] {
+        bench.run(&[&run[..], &["--fake", "world.json", "--seed", seed]].concat()).expect(0, &[]);
+    }
+    let said = bench.run(&["show", "latest", "--json"]).expect(0, &[]);
+    let doc: model::doc::RunDoc = serde_json::from_str(&said.out).expect("a document");
+    let [one] = doc.scaling.as_slice() else { panic!("{:?}", doc.scaling) };
+    assert!(one.sigma.is_some_and(|sigma| (sigma - 0.05).abs() < 0.001), "{one:?}");
+    assert_eq!((one.fitted_to, one.points.len(), one.hidden), (Some(8.0), 5, false));
+    assert!(one.siblings.is_some_and(|gain| (gain - 1.25).abs() < 0.001), "{one:?}");
+    let text = bench.run(&["show", "latest"]).expect(0, &[]).out;
+    assert!(text.contains("scaling  integer: 16 threads do") && text.contains("sigma 5 %"), "{text}");
+    let text = bench.run(&["compare", "latest~1", "latest"]).expect(0, &[]).out;
+    assert!(text.contains("scaling  latest~1 integer:"), "{text}");
+    let page = bench.path("sweep.html").display().to_string();
+    bench.run(&["report", "latest", "-o", &page]).expect(0, &[]);
+    assert!(std::fs::read_to_string(page).expect("a page").contains("law: contention sigma"));
+}

@@ -30,6 +30,7 @@ mod runtime;
 mod serve;
 mod show;
 mod silent;
+mod soak;
 mod study;
 mod via;
 mod web;

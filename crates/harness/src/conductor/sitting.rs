@@ -109,6 +109,9 @@ impl Conductor<'_> {
         warm_up: bool,
     ) -> Result<Option<Ended>, SinkError> {
         let started_ns = sys::clock::now_ns();
+        if !warm_up {
+            self.budget_from_ns.get_or_insert(started_ns);
+        }
         for entry in order::block(self.plan, block) {
             if self.all_lost() {
                 return Ok(Some(Ended::Lost));

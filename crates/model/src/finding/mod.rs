@@ -11,6 +11,7 @@ mod background;
 mod clock;
 mod clock_step;
 mod counted;
+mod credits;
 mod cut;
 mod drift;
 pub mod drops;
@@ -49,6 +50,7 @@ pub use background::Background;
 pub use clock::Clock;
 pub use clock_step::ClockStep;
 pub use counted::{Counted, Counter};
+pub use credits::Credits;
 pub use cut::Cut;
 pub use drift::Drift;
 pub use drops::Drops;
@@ -185,6 +187,7 @@ rules! {
     Clock,
     ClockStep,
     Counted,
+    Credits,
     /// The user ended a load early.
     Cut,
     Drift,

@@ -227,11 +227,21 @@ fn of_logs() -> Vec<Rule> {
         LogsCompared::NoTelemetry("no samples".into()).into(),
         LogsCompared::PartOfTelemetry { covered: 0.5 }.into(),
         LogsCompared::PageCache { arm: cache("ssd", 1e9), base: cache("hdd", 2e9) }.into(),
+        Credits { instance: "t3.micro".into(), soaked: false }.into(),
+        Credits { instance: "t3.micro".into(), soaked: true }.into(),
     ]
 }
 
 /// How many [`place`]s there are.
 const PLACES: usize = 100;
+
+fn of_drift(drift: &Drift) -> usize {
+    match drift {
+        Drift::TooFew => 26,
+        Drift::None { .. } => 27,
+        Drift::Drifted { .. } => 28,
+    }
+}
 
 /// A number of its own for each conclusion, below `PLACES`: a new conclusion does not compile until it is here.
 fn place(rule: &Rule) -> usize {
@@ -254,17 +264,15 @@ fn place(rule: &Rule) -> usize {
             Counter::MajorFaults => 23,
             Counter::ThermalThrottle => 24,
         },
+        Rule::Credits(Credits { soaked, .. }) => 98 + usize::from(*soaked),
         Rule::Cut(Cut { .. }) => 25,
-        Rule::Drift(Drift::TooFew) => 26,
-        Rule::Drift(Drift::None { .. }) => 27,
-        Rule::Drift(Drift::Drifted { .. }) => 28,
+        Rule::Drift(drift) => of_drift(drift),
         Rule::Drops(drops) => match drops {
             Drops::NotCounted => 29,
             Drops::Nothing => 30,
             Drops::Dropped { .. } => 31,
         },
-        Rule::Errors(Errors::None) => 32,
-        Rule::Errors(Errors::Failed(_)) => 33,
+        Rule::Errors(errors) => 32 + usize::from(*errors != Errors::None),
         Rule::GeneratorBound(bound) => of_generator(bound),
         Rule::GeneratorDelay(delay) => of_delay(delay),
         Rule::Heat(heat) => of_heat(heat),

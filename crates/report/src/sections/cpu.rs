@@ -1,7 +1,9 @@
 //! Processor: how far takes scatter, and what more threads bring.
 
 use maud::Markup;
+use model::doc::{RunDoc, ScalingDoc};
 use model::format::{self, Kind};
+use model::scope::THREADS;
 use model::unit::Unit;
 
 use super::takes;
@@ -10,6 +12,7 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, Section, labels, threads_of};
+use crate::text::scaling;
 use crate::text::spec::Spec;
 
 pub static SECTION: Section = Section::new(20, draw);
@@ -83,6 +86,10 @@ fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
         let ideal = points.iter().map(|point| Point::at(point.x, first.y / first.x * point.x)).collect();
         series.push(Series { name: "ideal".to_owned(), points: ideal, reference: true });
     }
+    let law = input.runs.first().and_then(|(run, _)| law_of(run, figure));
+    if let Some(law) = law {
+        series.extend(fitted(law, &points));
+    }
     let facts = input.facts(0);
     let cores = Spec(&facts)
         .number("cpu.cores")
@@ -93,7 +100,7 @@ fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
     let plot = LinePlot {
         markers: cores.map(marker).into_iter().collect(),
         ..LinePlot::new(
-            Caption::new(title).subtitle("median and 95 % interval by number of threads"),
+            Caption::new(title).subtitle(subtitle(law)),
             AxisSpec::new("threads", Kind::for_unit(Unit::Count).plain()),
             AxisSpec::new(name, Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit))
                 .from_zero(),
@@ -101,4 +108,35 @@ fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
         )
     };
     Curve { said, plot: plot.render() }
+}
+
+/// The law that was fitted through a figure's sweep.
+fn law_of<'a>(run: &'a RunDoc, figure: &Figure<'_>) -> Option<&'a ScalingDoc> {
+    let mut params = figure.doc.params.clone();
+    params.0.remove(THREADS);
+    run.scaling.iter().find(|law| {
+        (&law.instrument, &law.metric, &law.params, &law.arm)
+            == (&figure.doc.instrument, &figure.doc.metric, &params, &figure.doc.arm)
+    })
+}
+
+/// The law at the thread counts that it was fitted to, and at some between them.
+fn fitted(law: &ScalingDoc, points: &[Point]) -> Option<Series> {
+    const STEPS: u32 = 40;
+    let (lambda, sigma, kappa) = (law.lambda?, law.sigma?, law.kappa?);
+    let (first, last) = (points.first()?.x, law.fitted_to?);
+    let at = |step: u32| {
+        let n = first + (last - first) * f64::from(step) / f64::from(STEPS);
+        Point::at(n, lambda * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0)))
+    };
+    Some(Series { name: "law".to_owned(), points: (0..=STEPS).map(at).collect(), reference: true })
+}
+
+fn subtitle(law: Option<&ScalingDoc>) -> String {
+    let mut parts = vec!["median and 95 % interval by number of threads, one a core first".to_owned()];
+    if let Some(law) = law {
+        parts.extend(scaling::law(law).map(|text| format!("law: {text}")));
+        parts.extend(law.hidden.then(|| "the virtual machine hides which CPUs share a core".to_owned()));
+    }
+    parts.join("; ")
 }

@@ -21,6 +21,7 @@ pub mod ranks;
 pub mod runtime;
 pub mod runtime_warmup;
 pub mod score;
+pub mod soak;
 pub mod takes;
 pub mod telemetry;
 pub mod validity;
@@ -49,6 +50,7 @@ pub static ALL: &[&Section] = &[
     &runtime::SECTION,
     &runtime_warmup::SECTION,
     &score::SECTION,
+    &soak::SECTION,
     &telemetry::SECTION,
     &validity::SECTION,
     &web_bottleneck::SECTION,

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use maud::{Markup, html};
+use model::Scope;
 use model::doc::CompareDoc;
-use model::format::count;
 
 use crate::page;
 use crate::section::{ReportInput, Section};
@@ -28,33 +28,39 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         p class="mut" { "Best first. A bracket joins neighbours of which no pair can be told apart; 1-3 is the rank and the worst place." }
         (page::grid(&drawn))
     };
-    Some(page::section("ranks", &title(doc, &rankings), &body))
+    Some(page::section("ranks", &title(doc, &rankings, &figures), &body))
 }
 
-/// The title: the machines that are first alone, and in how many figures.
-fn title(doc: &CompareDoc, rankings: &[Ranking<'_>]) -> String {
+/// The title: the machines that are first alone, in how many figures of the whole machine, of one thread, of neither.
+fn title(doc: &CompareDoc, rankings: &[Ranking<'_>], figures: &[ComparedFigure<'_>]) -> String {
+    let scope =
+        |ranking: &Ranking<'_>| figures.iter().find(|figure| figure.label == ranking.label)?.any()?.scope();
+    let scopes = [Some(Scope::WholeMachine), Some(Scope::PerThread), None];
+    let of = |scope_of: Option<Scope>| {
+        let these: Vec<&Ranking<'_>> = rankings.iter().filter(|ranking| scope(ranking) == scope_of).collect();
+        let all = match scope_of {
+            Some(scope) => format!("{} {}", these.len(), scope.adjective()),
+            None => format!("{} other", these.len()),
+        };
+        (!these.is_empty()).then(|| format!("{} of {all} figures", firsts(doc, &these)))
+    };
+    format!("First alone: {}", scopes.into_iter().filter_map(of).collect::<Vec<_>>().join("; "))
+}
+
+/// `mini-1 in 3, ref in 1`, or `none`.
+fn firsts(doc: &CompareDoc, rankings: &[&Ranking<'_>]) -> String {
     let alone = |name: &str| {
-        let first = |ranking: &&Ranking<'_>| {
+        let first = |ranking: &&&Ranking<'_>| {
             ranking.places.iter().any(|place| place.arm == name && place.rank == 1 && place.worst_rank == 1)
         };
         rankings.iter().filter(first).count()
     };
-    let mut firsts: Vec<(usize, &str)> = doc
-        .arms
-        .iter()
-        .map(|arm| (alone(&arm.name), arm.name.as_str()))
-        .filter(|first| first.0 > 0)
-        .collect();
+    let arms = doc.arms.iter().map(|arm| (alone(&arm.name), arm.name.as_str()));
+    let mut firsts: Vec<(usize, &str)> = arms.filter(|first| first.0 > 0).collect();
     firsts.sort_by_key(|first| std::cmp::Reverse(first.0));
-    let all = count(rankings.len(), "figure");
-    match firsts.as_slice() {
-        [] => format!("No machine is first alone in any of {all}"),
-        [(times, name), rest @ ..] => {
-            let others: Vec<String> =
-                rest.iter().take(3).map(|(times, name)| format!(", {name} in {times}")).collect();
-            format!("{name} is first alone in {times} of {all}{}", others.concat())
-        }
-    }
+    let named: Vec<String> =
+        firsts.iter().take(4).map(|(times, name)| format!("{name} in {times}")).collect();
+    if named.is_empty() { "none in any".to_owned() } else { named.join(", ") }
 }
 
 fn figure(doc: &CompareDoc, ranking: &Ranking<'_>, figures: &[ComparedFigure<'_>]) -> Markup {

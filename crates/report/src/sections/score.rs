@@ -81,6 +81,7 @@ pub fn headlines(run: &RunDoc) -> Markup {
         score_rows.iter().filter_map(ScoreRow::main).any(|series| series.samples == Samples::Takes);
     head.extend(repeated.then_some(("95 % interval", Column::Number)));
     head.extend(threaded.then_some(("all threads", Column::Number)));
+    head.extend((threaded && repeated).then_some(("95 % interval", Column::Number)));
     let rows: Vec<Vec<Markup>> = score_rows
         .iter()
         .take(MOST)
@@ -89,11 +90,12 @@ pub fn headlines(run: &RunDoc) -> Markup {
             let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
             let numbers: Vec<f64> = values.into_iter().flatten().collect();
             let scale = Scale::common(&numbers, Kind::shown(series.card, &series.metric, series.unit));
-            let mut cells = vec![html! { (row.label) }, html! { (scale.unit) }, value_cell(row.one, &scale)];
-            cells.extend(
-                repeated.then(|| html! { (row.one.map_or("-".to_owned(), |s| interval(s, &scale))) }),
-            );
-            cells.extend(threaded.then(|| value_cell(row.all, &scale)));
+            let mut cells = vec![html! { (row.label) }, html! { (scale.unit) }];
+            for (series, is_shown) in [(row.one, true), (row.all, threaded)] {
+                let interval = || html! { (series.map_or("-".to_owned(), |s| interval(s, &scale))) };
+                cells.extend(is_shown.then(|| value_cell(series, &scale)));
+                cells.extend((is_shown && repeated).then(interval));
+            }
             Some(cells)
         })
         .collect();

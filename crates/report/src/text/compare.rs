@@ -11,9 +11,9 @@ use model::names::{self, Key};
 use model::why::Why;
 use model::{Params, Validity, card};
 
-use super::grid::{Align, Cell, Grid, ranges};
+use super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::score::verdict;
-use super::{Look, Tone, cut, hang, logs_beside, notes, ranks, width, wrap};
+use super::{Look, Tone, cut, hang, logs_beside, notes, ranks, scaling, width, wrap};
 
 /// One figure with its row for each arm after the base.
 #[derive(Clone, Debug)]
@@ -103,6 +103,7 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
         out.push_str(&ranks::table(doc, &figures, look));
     }
     out.push_str(&indexes(doc, look));
+    out.push_str(&scaling::of_sides(&doc.scaling, look));
     out.push_str(&meanwhile(doc, all, look));
     out.push_str(&below(doc, &figures, all, &whys, look));
     out
@@ -217,7 +218,7 @@ fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys) -> 
     columns.push(("verdict", Align::Left));
     columns.extend(priced.then_some(("/price", Align::Right)));
     columns.extend(powered.then_some(("/watt", Align::Right)));
-    let mut grid = Grid::new(&columns).gap(1);
+    let mut grid = Grid::new(&columns).gap(1).cutting(Cut::Middle);
     let rows: Vec<Option<&RowDoc>> = figures.iter().map(ComparedFigure::any).collect();
     let intervals = ranges(&rows.iter().map(|row| interval_of(*row)).collect::<Vec<_>>());
     for ((figure, row), interval) in figures.iter().zip(rows).zip(intervals) {
@@ -284,7 +285,7 @@ fn values_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], places: &[usiz
         places.iter().filter_map(|place| arms(doc).get(*place)).map(|arm| cut(&arm.name, 16)).collect();
     let mut columns = vec![("", Align::Left), ("", Align::Left), (base.as_str(), Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut grid = Grid::new(&columns);
+    let mut grid = Grid::new(&columns).cutting(Cut::Middle);
     let here = |figure: &&ComparedFigure<'_>| {
         places.iter().any(|place| figure.rows.get(*place).copied().flatten().is_some())
     };
@@ -315,7 +316,7 @@ fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: L
     columns.push(("verdict", Align::Left));
     columns.extend(priced.then_some(("per price", Align::Right)));
     columns.extend(powered.then_some(("per watt", Align::Right)));
-    let mut grid = Grid::new(&columns);
+    let mut grid = Grid::new(&columns).cutting(Cut::Middle);
     let intervals = ranges(&rows.iter().map(|(_, row)| interval_of(Some(row))).collect::<Vec<_>>());
     for ((figure, row), interval) in rows.into_iter().zip(intervals) {
         let mut cells: Vec<Cell> = vec![

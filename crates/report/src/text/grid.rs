@@ -2,7 +2,7 @@
 //!
 //! Widths are characters. Only the first column gives way when the table is too wide; trailing spaces are dropped.
 
-use super::{Tone, cut, cut_front, width};
+use super::{Tone, cut, cut_front, cut_middle, width};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -39,7 +39,18 @@ pub struct Grid {
     heads: Vec<(String, Align)>,
     rows: Vec<Vec<Cell>>,
     gap: usize,
-    front: bool,
+    cut: Cut,
+}
+
+/// The part of the first column that a cut leaves out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cut {
+    #[default]
+    End,
+    /// Paths tell more at the end.
+    Front,
+    /// All but the beginning and the last two words.
+    Middle,
 }
 
 /// The first column is never cut below this.
@@ -49,7 +60,7 @@ impl Grid {
     /// A table with these column headings; no heading line when all are empty.
     pub fn new(heads: &[(&str, Align)]) -> Grid {
         let heads = heads.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect();
-        Grid { heads, rows: Vec::new(), gap: 2, front: false }
+        Grid { heads, rows: Vec::new(), gap: 2, cut: Cut::End }
     }
 
     /// Spaces between columns.
@@ -59,10 +70,10 @@ impl Grid {
         self
     }
 
-    /// The first column loses its beginning, not its end: paths tell more at the end.
+    /// The part that the first column loses where the table is too wide.
     #[must_use]
-    pub fn front(mut self) -> Grid {
-        self.front = true;
+    pub fn cutting(mut self, cut: Cut) -> Grid {
+        self.cut = cut;
         self
     }
 
@@ -114,9 +125,10 @@ impl Grid {
                 (Some(room), Some((_, align))) => (*room, *align),
                 _ => (width(&cell.text), Align::Left),
             };
-            let text = match index {
-                0 if self.front => cut_front(&cell.text, room),
-                0 => cut(&cell.text, room),
+            let text = match (index, self.cut) {
+                (0, Cut::End) => cut(&cell.text, room),
+                (0, Cut::Front) => cut_front(&cell.text, room),
+                (0, Cut::Middle) => cut_middle(&cell.text, room),
                 _ => cell.text.clone(),
             };
             let pad = room.saturating_sub(width(&text));
@@ -171,9 +183,18 @@ mod tests {
 
     #[test]
     fn a_path_loses_its_beginning() {
-        let mut grid = Grid::new(&[("path", Align::Left), ("n", Align::Right)]).front();
+        let mut grid = Grid::new(&[("path", Align::Left), ("n", Align::Right)]).cutting(Cut::Front);
         grid.row(vec!["/a/long/way/to.png".into(), "1".into()]);
         assert_eq!(grid.render(14, false), "path         n\n…ay/to.png  1\n".replace("…ay", "…way"));
+    }
+
+    #[test]
+    fn names_that_differ_at_their_ends_stay_apart() {
+        let mut grid = Grid::new(&[("", Align::Left), ("", Align::Right)]).cutting(Cut::Middle);
+        for name in ["cipher AES-128-GCM 1 thread", "cipher AES-128-GCM all threads", "integer"] {
+            grid.row(vec![name.into(), "1".into()]);
+        }
+        assert_eq!(grid.render(19, false), "cipher…1 thread   1\nciph…all threads  1\ninteger           1\n");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use model::doc::{LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
 use model::format::{self, Kind, Scale, count};
 use model::{Finding, Unit};
 
-use super::grid::{Align, Cell, Grid};
+use super::grid::{Align, Cell, Cut, Grid};
 use super::{Look, Tone, cut, date_time, hang, notes};
 
 /// Labels that stand side by side.
@@ -181,7 +181,7 @@ fn table(groups: &[TrafficDoc], look: Look) -> String {
         .iter()
         .map(|(_, kind, of)| bounded(&groups.iter().map(of).collect::<Vec<_>>(), *kind, groups))
         .collect();
-    let mut grid = Grid::new(&heads).front();
+    let mut grid = Grid::new(&heads).cutting(Cut::Front);
     for (index, group) in groups.iter().enumerate() {
         let words: Vec<&str> = group.key.values().map(String::as_str).collect();
         let name = if keys.is_empty() { group.label.clone() } else { words.join(" ") };
@@ -235,7 +235,7 @@ fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
         ("bytes", Align::Right),
         ("time", Align::Right),
     ];
-    let mut grid = Grid::new(&heads).front();
+    let mut grid = Grid::new(&heads).cutting(Cut::Front);
     for ((path, bytes), seconds) in top.paths.iter().zip(bytes).zip(seconds) {
         let requests = format::fixed(path.requests, 0);
         grid.row(vec![path.path.as_str().into(), requests.into(), bytes.into(), seconds.into()]);

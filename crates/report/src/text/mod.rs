@@ -21,8 +21,10 @@ pub mod notes;
 pub mod prove;
 pub mod ranks;
 pub mod ratio;
+pub mod scaling;
 pub mod score;
 pub mod sheet;
+pub mod soak;
 pub mod spec;
 pub mod web_table;
 
@@ -95,6 +97,21 @@ pub fn cut(text: &str, most: usize) -> String {
     let kept: String = text.chars().take(most.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
 }
+
+/// The text cut to a width with its last words kept, two or one, since they tell one name from the next:
+/// `comp…all threads`.
+pub fn cut_middle(text: &str, most: usize) -> String {
+    let blanks: Vec<usize> = text.rmatch_indices(' ').take(2).map(|(at, _)| at + 1).collect();
+    let ends = blanks.iter().rev().map(|at| text.split_at(*at));
+    let mut fitting = ends.filter(|(_, end)| width(end) + LEAST_HEAD <= most);
+    match fitting.next() {
+        Some((head, end)) if width(text) > most => format!("{}{end}", cut(head, most - width(end))),
+        _ => cut(text, most),
+    }
+}
+
+/// Characters and the ellipsis that a name keeps of its beginning.
+const LEAST_HEAD: usize = 4;
 
 /// The text cut to a width, its beginning left out: the end of a path tells more.
 pub fn cut_front(text: &str, most: usize) -> String {

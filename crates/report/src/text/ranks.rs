@@ -9,7 +9,7 @@ use model::Params;
 use model::doc::{CompareDoc, RankDoc};
 
 use super::compare::ComparedFigure;
-use super::{Look, Tone, cut, hang, width};
+use super::{Look, Tone, cut, cut_middle, hang, width};
 
 /// The order of the machines in one figure.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ pub fn table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> St
         out.push_str(&format!("{}\n", Tone::Dim.paint(line, look.paint)));
     }
     for ranking in &rankings {
-        let mut line = format!("{:room$} ", cut(ranking.label, 24));
+        let mut line = format!("{:room$} ", cut_middle(ranking.label, 24));
         let indent = width(&line);
         for piece in ranking.pieces() {
             if width(&line) + 1 + width(&piece) > look.columns && width(&line) > indent {

@@ -13,7 +13,7 @@ use model::{Fact, Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::spec::Spec;
-use super::{Look, Tone, hang, logs_beside, notes, web_table, width};
+use super::{Look, Tone, hang, logs_beside, notes, scaling, soak, web_table, width};
 
 /// The lines below the notes: the report's path, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,10 @@ pub struct ScoreRow<'a> {
     pub label: String,
     pub one: Option<&'a SeriesDoc>,
     pub all: Option<&'a SeriesDoc>,
+    /// The comparison of `one`, or of `all` where that is the only one.
     pub versus: Option<&'a RowDoc>,
+    /// That of `all` beside `one`.
+    pub versus_all: Option<&'a RowDoc>,
 }
 
 impl<'a> ScoreRow<'a> {
@@ -63,7 +66,11 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
     if !sweeps.is_empty() {
         rows.retain(|row| !row.main().is_some_and(|series| names::is_load(series.card)));
     }
-    if rows.is_empty() {
+    out.push_str(&soak::table(&run.soak, look));
+    rows.retain(|row| !row.main().is_some_and(|series| soak::has(&run.soak, series)));
+    if rows.is_empty() && !run.soak.is_empty() {
+        // Its figures stand in their own table.
+    } else if rows.is_empty() {
         out.push_str(if sweeps.is_empty() { "no figure was measured\n" } else { "" });
     } else {
         out.push_str(&table(&rows[..rows.len().min(MOST_ROWS)], facts, versus, look));
@@ -78,6 +85,7 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
     out.push('\n');
     out.push_str(&web_table::binding(run, look));
     out.push_str(&again_note(&rows, look));
+    out.push_str(&scaling::lines(&run.scaling, look));
     out.push_str(&verdict_note(&rows, versus, look));
     out.push_str(&without_interval(&rows, look));
     out.push_str(&meanwhile(run, look));
@@ -129,8 +137,10 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<ScoreRow
         }
         let all = run.series.iter().filter(twin).find(|other| other.params.get("threads") == Some("all"));
         let one = (threads != Some("all")).then_some(*series);
-        let versus = versus.and_then(|doc| against(doc, run, series));
-        rows.push(ScoreRow { label: String::new(), one, all, versus });
+        let beside = |series: &SeriesDoc| versus.and_then(|doc| against(doc, run, series));
+        let versus_all = all.filter(|_| one.is_some()).and_then(beside);
+        let versus_all = versus_all.filter(|row| row.params.get("threads") == Some("all"));
+        rows.push(ScoreRow { label: String::new(), one, all, versus: beside(series), versus_all });
     }
     let stripped: Vec<(Params, &SeriesDoc)> =
         rows.iter().filter_map(ScoreRow::main).map(|series| (shown_params(&rows, series), series)).collect();
@@ -311,8 +321,12 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
     if with_all {
         heads.push((&all, Align::Right));
     }
+    let with_both = rows.iter().any(|row| row.versus_all.is_some());
     if versus.is_some() {
-        heads.push(("vs ref", Align::Left));
+        heads.push((if with_both { "1 vs ref" } else { "vs ref" }, Align::Left));
+    }
+    if with_both {
+        heads.push(("all vs ref", Align::Left));
     }
     let mut grid = Grid::new(&heads);
     for ((row, text), interval) in rows.iter().zip(texts).zip(intervals) {
@@ -326,7 +340,10 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
             cells.push(text.all.into());
         }
         if versus.is_some() {
-            cells.push(verdict_cell(row));
+            cells.push(verdict_cell(row.versus));
+        }
+        if with_both {
+            cells.push(row.versus_all.map_or_else(|| Cell::from(""), |all| verdict_cell(Some(all))));
         }
         grid.row(cells);
     }
@@ -339,8 +356,8 @@ pub fn threaded(rows: &[ScoreRow<'_>]) -> bool {
     rows.iter().filter_map(ScoreRow::main).any(|series| series.params.get("threads").is_some())
 }
 
-fn verdict_cell(row: &ScoreRow<'_>) -> Cell {
-    let Some(versus) = row.versus else { return Cell::from("   -") };
+fn verdict_cell(versus: Option<&RowDoc>) -> Cell {
+    let Some(versus) = versus else { return Cell::from("   -") };
     let Some(ratio) = versus.ratio.filter(|_| versus.verdict != VerdictWord::Invalid) else {
         return Cell::from("   -");
     };
@@ -364,7 +381,7 @@ pub const fn verdict(row: &RowDoc) -> (&'static str, Tone) {
 fn verdict_note(rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) -> String {
     let mut out = marks_note(rows, look);
     let Some(doc) = versus else { return out };
-    let shown: Vec<&RowDoc> = rows.iter().filter_map(|row| row.versus).collect();
+    let shown: Vec<&RowDoc> = rows.iter().flat_map(|row| [row.versus, row.versus_all]).flatten().collect();
     let unsure = shown.iter().any(|row| !row.point && row.verdict == VerdictWord::CannotTell);
     let noise = noise_text(doc, &shown);
     if unsure {
@@ -386,7 +403,7 @@ fn verdict_note(rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) 
     if shown.iter().any(|row| row.point) {
         out.push_str(&notes::marked("-", Tone::Dim, "point = a published figure without samples", look));
     }
-    if shown.len() < rows.len() {
+    if rows.iter().any(|row| row.versus.is_none()) {
         let text = "= not measured there, or by another definition: `boxscore compare` says which";
         out.push_str(&notes::marked("-", Tone::Dim, text, look));
     }

@@ -18,7 +18,7 @@ mod judge;
 mod judged;
 mod matching;
 mod prepare;
-mod prepared;
+pub(crate) mod prepared;
 mod ranking;
 mod rates;
 pub mod ratio;
@@ -72,6 +72,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
             .flat_map(|arm| ranking::indexes(&pairs, &prepared, arm, options))
             .collect(),
+        scaling: crate::scaling::of_sides(&prepared, options.cards),
         findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
         footnotes,
         beside: served.into_iter().flatten().filter_map(|served| served.beside).collect(),

@@ -8,6 +8,9 @@ use crate::ruling::{Ruling, settle};
 use crate::run_index::RunIndex;
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
+    if index.is_soak() {
+        return Vec::new();
+    }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for row in index.rows() {
         let Ok(drift) = stats::drift(&row.series.measured()) else { continue };

@@ -12,6 +12,7 @@ mod background;
 pub mod clock;
 mod clock_step;
 mod counted;
+mod credits;
 pub mod cut;
 mod drift;
 pub mod drops;
@@ -47,6 +48,7 @@ type Rule = fn(&RunIndex<'_>) -> Vec<Ruling>;
 const ALL: &[Rule] = &[
     recorded::rule,
     cut::rule,
+    credits::rule,
     above_ceiling::rule,
     throttled::rule,
     generator_bound::rule,

@@ -39,7 +39,10 @@ static CARD: Card = Card {
         sorted: &[By::Param("size"), By::Param("threads")],
         place: 2,
         topic: Topic::Compute,
-        codes: &[Code::new("aes", "throughput", "algorithm=aes-128-gcm;size=16KiB;threads=1")],
+        codes: &[
+            Code::new("aes", "throughput", "algorithm=aes-128-gcm;size=16KiB;threads=1"),
+            Code::new("aes-all", "throughput", "algorithm=aes-128-gcm;size=16KiB;threads=all"),
+        ],
     },
     cadence: Cadence::Repeat,
     definition: 1,
@@ -78,6 +81,11 @@ static CARD: Card = Card {
             tier: Tier::Full,
             set: "algorithm=aes-128-gcm|aes-256-gcm|chacha20-poly1305|sha-256;threads=sweep",
             headline: &[],
+        },
+        Variant {
+            tier: Tier::Soak,
+            set: "algorithm=aes-128-gcm;threads=all",
+            headline: &[THROUGHPUT.info().name],
         },
     ],
     ..Card::DEFAULT

@@ -50,7 +50,10 @@ static CARD: Card = Card {
         sorted: &[By::Param("threads")],
         place: 1,
         topic: Topic::Compute,
-        codes: &[Code::new("zstd", "compress", "codec=zstd;level=3;threads=1")],
+        codes: &[
+            Code::new("zstd", "compress", "codec=zstd;level=3;threads=1"),
+            Code::new("zstd-all", "compress", "codec=zstd;level=3;threads=all"),
+        ],
     },
     cadence: Cadence::Repeat,
     definition: 1,
@@ -73,6 +76,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Quick, set: "codec=zstd;threads=all", headline: &[COMPRESS.info().name] },
         Variant { tier: Tier::Default, set: "codec=lz4;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "codec=zstd|lz4;threads=sweep", headline: &[] },
+        Variant { tier: Tier::Soak, set: "codec=zstd;threads=all", headline: &["compress"] },
     ],
     ..Card::DEFAULT
 };

@@ -45,6 +45,8 @@ static CARD: Card = Card {
             Code::new("int", "rate", "kind=integer;threads=1"),
             Code::new("fp", "rate", "kind=floating;threads=1"),
             Code::new("mem", "rate", "kind=memory;threads=1"),
+            Code::new("int-all", "rate", "kind=integer;threads=all"),
+            Code::new("fp-all", "rate", "kind=floating;threads=all"),
         ],
         ..Shown::PLAIN
     },
@@ -72,6 +74,7 @@ static CARD: Card = Card {
         },
         Variant { tier: Tier::Default, set: "kind=memory;threads=1|all", headline: &[] },
         Variant { tier: Tier::Full, set: "kind=integer|floating|memory;threads=sweep", headline: &[] },
+        Variant { tier: Tier::Soak, set: "kind=integer|floating;threads=all", headline: &[RATE.info().name] },
     ],
     ..Card::DEFAULT
 };

@@ -60,6 +60,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Default, set: "qd=32", headline: &["iops"] },
         Variant { tier: Tier::Default, set: "qd=4|16", headline: &[] },
         Variant { tier: Tier::Full, set: "qd=2|8|64|128|256", headline: &[] },
+        Variant { tier: Tier::Soak, set: "qd=32", headline: &["iops"] },
     ],
     ..Card::DEFAULT
 };

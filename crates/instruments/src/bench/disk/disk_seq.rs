@@ -50,7 +50,10 @@ static CARD: Card = Card {
     ],
     metrics: &[BANDWIDTH.info()],
     needs: &[Need::Directory],
-    variants: &[Variant { tier: Tier::Default, set: "op=read|write", headline: &[] }],
+    variants: &[
+        Variant { tier: Tier::Default, set: "op=read|write", headline: &[] },
+        Variant { tier: Tier::Soak, set: "op=write", headline: &[BANDWIDTH.info().name] },
+    ],
     ..Card::DEFAULT
 };
 

@@ -80,6 +80,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Quick, set: "streams=1;direction=send|receive", headline: &["bandwidth"] },
         Variant { tier: Tier::Full, set: "streams=2|4|8;direction=send", headline: &["bandwidth"] },
         Variant { tier: Tier::Full, set: "streams=1;direction=both", headline: &["bandwidth"] },
+        Variant { tier: Tier::Soak, set: "streams=1;direction=send;duration=0.2", headline: &["bandwidth"] },
     ],
     ..Card::DEFAULT
 };
