@@ -61,6 +61,10 @@ fn a_level_world_has_no_knee() {
     let doc = soak(&bench, "");
     assert!(doc.soak.iter().all(|one| one.knee.is_none() && one.sustained.is_some()), "{:?}", doc.soak);
     assert!(doc.soak.iter().all(|one| one.share.is_some_and(|share| (share - 1.0).abs() < 0.02)));
+    let page = bench.path("level.html").display().to_string();
+    bench.run(&["report", "latest", "-o", &page]).expect(0, &[]);
+    let page = std::fs::read_to_string(page).expect("a page");
+    assert!(page.contains("What lasts: nothing falls beyond chance"), "the title claims a fall");
 }
 
 #[test]
@@ -78,7 +82,9 @@ fn a_soak_is_no_run_among_others_of_its_machine() {
 #[test]
 fn a_soak_may_be_left_at_any_moment() {
     let bench = Bench::new();
-    let mut running = Running::start(bench.command(&["run", "--soak", "10m", "--show-takes", "--no-report"]));
+    let small = ["--set", "file-size=16MiB", "--set", "mem-bandwidth.size=16MiB"];
+    let soak = ["run", "--soak", "10m", "--show-takes", "--no-report"];
+    let mut running = Running::start(bench.command(&[&soak[..], &small].concat()));
     assert!(running.until("stored take 2"), "{:?}", running.heard);
     running.signal("INT");
     let said = running.end();

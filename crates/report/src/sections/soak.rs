@@ -3,11 +3,11 @@
 //! Takes are drawn as the medians of neighbours where there are more than pixels. Warm-up takes are left out.
 
 use maud::{Markup, html};
-use model::Phase;
 use model::data::RunData;
 use model::doc::SoakDoc;
 use model::format::{self, Kind};
 use model::unit::Unit;
+use model::{Better, Phase};
 
 use super::clock::seconds;
 use crate::page::{self, Column};
@@ -31,17 +31,30 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     Some(page::section("soak", &first, &html! { @for one in drawn { (one) } }))
 }
 
-/// The least share that lasts, and of what.
+/// A slope that comes to less is not worth a title.
+const TRIFLE: f64 = 0.02;
+
+/// The least share that lasts of what falls beyond chance, and of what that is.
 fn title(all: &[SoakDoc]) -> Option<String> {
-    let shares = all.iter().zip(labels(all)).filter_map(|(one, label)| Some((one.share?, one, label)));
-    let (share, worst, label) = shares.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let of =
-        format!("{} of its first {}", format::percent(share), format::duration(worst.first_seconds.round()));
-    Some(match worst.knee {
-        Some(knee) => format!("What lasts: {label} keeps {of}, from {} on", format::duration(knee.at)),
-        None if share < 0.98 => format!("What lasts: {label} keeps {of}, without a knee"),
-        None => format!("What lasts: every figure keeps at least {of}"),
-    })
+    let falls = |one: &SoakDoc| {
+        let is_rate = one.better != Better::Lower;
+        let slopes = one.slope.is_some_and(|slope| if is_rate { slope.high < 0.0 } else { slope.low > 0.0 });
+        one.knee.is_some() || slopes && one.share.is_some_and(|share| (share - 1.0).abs() > TRIFLE)
+    };
+    let longest = all.iter().map(|one| one.seconds).max_by(f64::total_cmp)?;
+    let falling = all.iter().zip(labels(all)).filter(|(one, _)| falls(one));
+    let shares = falling.filter_map(|(one, label)| Some((one.share?, one, label)));
+    let Some((share, worst, label)) = shares.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return Some(format!(
+            "What lasts: nothing falls beyond chance in {}",
+            format::duration(longest.round())
+        ));
+    };
+    let from = worst
+        .knee
+        .map_or("without a knee".to_owned(), |knee| format!("from {} on", format::duration(knee.at)));
+    let beginning = format::duration(worst.first_seconds.round());
+    Some(format!("What lasts: {label} keeps {} of its first {beginning}, {from}", format::percent(share)))
 }
 
 fn plot(all: &[SoakDoc], data: &RunData, name: Option<&str>) -> Markup {
