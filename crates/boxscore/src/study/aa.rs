@@ -8,14 +8,14 @@ use model::data::RunData;
 use model::plan::Plan;
 use store::{Filter, Want, Which};
 
+use super::attempt::{
+    Watch, interaction_of, is_discarded, measure, measuring_alone, none_fits, open, warn_temporary,
+};
 use super::display::Display;
 use super::finish::cut;
 use super::probing;
 use super::run::fresh;
 use super::sink::Cost;
-use super::attempt::{
-    Watch, interaction_of, is_discarded, measure, measuring_alone, none_fits, open, warn_temporary,
-};
 use super::stop_signal::StopSignal;
 use crate::cli::Global;
 use crate::cli::aa::AaArgs;

@@ -15,7 +15,7 @@ use super::candidates::{Candidate, candidates, variants};
 use super::clock::{self, Moved};
 use super::failed;
 use super::gather::{Context, by_run, gather};
-use super::judged::{Found, Judged, margin, paired_by_block};
+use super::judged::{Apart, Found, Judged, margin, paired_by_block};
 use super::matching::{Match, RowKey};
 use super::prepared::{Entry, Prepared, SideRow, SideValue};
 use super::rates;
