@@ -78,7 +78,7 @@ pub struct SeriesKey {
 }
 
 impl SeriesKey {
-    /// True when the series is shown as a row: it has a direction, or it is a number that the user asked for, or a clock.
+    /// True when the series is shown as a row: it has a direction, the user asked for its number, or it is a clock.
     pub fn is_row(&self, better: Better) -> bool {
         better != Better::Neither
             || self.instrument == crate::names::instrument::CLOCK

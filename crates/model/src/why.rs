@@ -5,6 +5,7 @@
 //! both: `why` is the sentence, `reasons` are the parts.
 
 mod shown;
+mod withheld;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

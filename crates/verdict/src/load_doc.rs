@@ -143,6 +143,7 @@ pub(crate) fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
     let at = |q: f64| histogram.percentile_s(q);
     TimesDoc {
         count: histogram.count(),
+        over: histogram.over(),
         p50: at(0.5),
         p75: at(0.75),
         p90: at(0.9),

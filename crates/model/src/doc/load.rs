@@ -99,10 +99,14 @@ pub struct RequestsDoc {
     pub service_time: TimesDoc,
 }
 
-/// Times of all requests of a load.
+/// Times of all requests of a load. A percentile, the largest time and the mean are null where they fall on a failed
+/// request (`over`), and a percentile where fewer than ten requests are beyond it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimesDoc {
     pub count: u64,
+    /// Failed ones among them: each is slower than any answer.
+    #[serde(default)]
+    pub over: u64,
     pub p50: Option<f64>,
     pub p75: Option<f64>,
     pub p90: Option<f64>,

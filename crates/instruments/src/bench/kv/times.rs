@@ -1,7 +1,8 @@
 //! Times of one take's requests in the order in which they were made, and clusterperf's percentiles of them.
 //!
 //! Whole nanoseconds. A percentile is a sample itself: of n sorted ones the median is number n/2, the 90th percentile
-//! number n - round(n/10), and so on (from 0, halves rounded up); with fewer than ten beyond it, there is no percentile.
+//! number n - round(n/10), and so on (from 0, halves rounded up). With fewer than ten beyond it, there is no
+//! percentile.
 
 use model::histogram::has_percentile;
 use model::{Better, BytesPerSec, Histogram, Metric, MetricInfo, Record, RecordExt, Seconds};

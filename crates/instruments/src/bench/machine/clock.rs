@@ -1,8 +1,9 @@
 //! The true clock after a heat-up: every thread adds for a while, then its core's clock is read under that load.
 //!
-//! Hertz, without a direction: designs do not do the same in a cycle. By dependent additions, best of 20 windows of 50 us a core; `clock` is the mean over the cores and
-//! `slowest` the slowest of them. Needs no hardware counters. Under emulation it is additions per second. Power
-//! limits that take longer than the heat-up to bite do not show here, but in the clocks around the takes of a long run.
+//! Hertz, without a direction: designs do not do the same in a cycle. By dependent additions, best of 20 windows of 50
+//! us a core; `clock` is the mean over the cores and `slowest` the slowest of them. Needs no hardware counters. Under
+//! emulation it is additions per second. Power limits that take longer than the heat-up to bite do not show here, but
+//! in the clocks around the takes of a long run.
 
 use model::params::{ParamKind, ParamSpec};
 use model::{

@@ -290,7 +290,7 @@ impl Recorder {
         self.begun().saturating_sub(self.failures.count(Failure::Connect))
     }
 
-    /// From the actual start to the end, summed over all that were begun: which the engine's tests hold against what was in flight.
+    /// From the actual start to the end, summed over all that were begun. Tests hold it against the requests in flight.
     #[cfg(test)]
     pub fn served_ns(&self) -> u128 {
         self.prompt.sum_ns + self.service.sum_ns + self.bad.sum_ns

@@ -1,0 +1,102 @@
+//! A load of fixed values as `boxscore load` documents it.
+
+use super::*;
+
+fn busy() -> BTreeMap<String, model::doc::StatusDoc> {
+    let first_url = Some("http://127.0.0.1:8080/index.html".to_owned());
+    BTreeMap::from([("503".to_owned(), model::doc::StatusDoc { count: 40, first_url })])
+}
+
+fn times(one: &model::Histogram, borders: &[u64]) -> model::doc::TimesDoc {
+    let at = |q: f64| one.quantile_ns(q).map(|ns| ns as f64 / 1e9);
+    model::doc::TimesDoc {
+        count: one.count(),
+        over: one.over(),
+        p50: at(0.5),
+        p75: at(0.75),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: one.max_ns().map(|ns| ns as f64 / 1e9),
+        mean: one.mean_ns().map(|ns| ns / 1e9),
+        histogram: model::ladder::count(one, borders),
+    }
+}
+
+/// A load of fixed values; an open loop has response times of its own.
+pub fn load(open: bool) -> model::doc::LoadDoc {
+    use model::{Histogram, doc::GeneratorDoc, doc::LoadDoc, ladder};
+    let mut service = Histogram::default();
+    for i in 0..2000u64 {
+        service.record_n(180_000 + i * i % 7919 * 37 + if i % 97 == 0 { 2_400_000 } else { 0 }, 50);
+    }
+    let mut response = service.clone();
+    if open {
+        (0..40u64).for_each(|i| response.record_n(i * 25_000_000, 40));
+    }
+    let borders = ladder::borders(&[&response, &service], 9);
+    let times = |one: &Histogram| times(one, &borders);
+    let given = if open {
+        "method=GET;connections=10;generators=1;arrivals=constant;rate=10000;keepalive=on"
+    } else {
+        "method=POST;connections=50;generators=2;arrivals=closed;rate=auto;keepalive=off"
+    };
+    LoadDoc {
+        schema: "boxscore.load/1".to_owned(),
+        run: "0192f3a4b5c67def8123456789abcdef".to_owned(),
+        machine: machine("mini-1"),
+        label: open.then(|| "before".to_owned()),
+        url: "http://127.0.0.1:8080/index.html".to_owned(),
+        setup: Some("the server at 127.0.0.1:8080; 1 generator on CPU 1".to_owned()),
+        params: params(given),
+        seconds: Some(10.0),
+        window: Some(10.0),
+        cut: false,
+        requests: response.count(),
+        good: response.count() - if open { 0 } else { 42 },
+        errors: if open {
+            BTreeMap::new()
+        } else {
+            BTreeMap::from([("status_5xx".to_owned(), 40), ("timeout".to_owned(), 2)])
+        },
+        statuses: if open { BTreeMap::new() } else { busy() },
+        throughput: Some(9_996.0),
+        bytes: Some(61_200_000.0),
+        bandwidth: Some(6_120_000.0),
+        offered_load: open.then_some(10_000.0),
+        in_flight: Some(3.21),
+        response_time: times(&response),
+        service_time: times(&service),
+        late_p99: open.then_some(14.2e-6),
+        late_read: Some(2e-6),
+        late_read_p99: Some(9e-6),
+        generator: GeneratorDoc {
+            cpu_seconds: Some(1.1),
+            cpu_per_request: Some(11.3e-6),
+            busiest_core_share: Some(0.63),
+            busiest_thread_share: Some(0.63),
+        },
+        remarks: if open { vec!["at p99 a user waits 700 ms".to_owned()] } else { Vec::new() },
+        bottlenecks: if open { Vec::new() } else { vec![bound()] },
+        findings: findings(),
+    }
+}
+
+fn bound() -> model::doc::BottleneckDoc {
+    use model::doc::{Binding, BottleneckDoc};
+    let texts = |given: &[&str]| given.iter().map(|text| (*text).to_owned()).collect();
+    BottleneckDoc {
+        instrument: "web".to_owned(),
+        params: Params::default(),
+        arm: String::new(),
+        throughput: Some(9_996.0),
+        kind: Binding::Thread,
+        resource: "server thread".to_owned(),
+        share: Some(0.99),
+        sentence: "bound by one thread of the server (99 % of cpu0; the other core 31 % idle)".to_owned(),
+        evidence: texts(&["the busiest thread ran 99 % of the time", "cpu0 97 % busy"]),
+        counter_evidence: texts(&["the generator was busy for 63 %"]),
+        advice: texts(&["start more workers", "spread the NIC's interrupts"]),
+        resources: Vec::new(),
+    }
+}
