@@ -235,7 +235,11 @@ mod tests {
             (vec!["mpm=event", "limit-rate=9"], vec![], "--set mpm=event and --set limit-rate=9"),
             (vec!["server=nginx", "server=httpd"], vec![], "--set server=nginx and --set server=httpd"),
             (vec!["workers=2"], vec!["workers=3"], "--set workers=2 and --arm workers=3 cannot both be"),
-            (vec!["rate=5000"], vec![], "--set rate=5000 is not possible: a closed loop has no rate"),
+            (
+                vec!["rate=5000", "arrivals=closed"],
+                vec![],
+                "--set arrivals=closed and --set rate=5000 cannot go together",
+            ),
             (vec!["cache=cold"], vec!["content=gif"], "--set cache=cold and --arm content=gif"),
             (vec![], vec!["cpus=7"], "--arm cpus=7: CPU 7 is not here"),
         ] {
@@ -274,7 +278,7 @@ mod tests {
         assert!(said.len() == 1 && said[0].contains("which --set rate=5000 excludes"), "{said:?}");
         let (plan, said) = planned(&args(&["web"], &["arrivals=closed"], &[])).unwrap();
         assert!(plan.cells.iter().all(|cell| cell.params.get("load") == Some("auto")));
-        assert!(said.len() == 1 && said[0].starts_with("7 of the 18"), "{said:?}");
+        assert!(said.len() == 1 && said[0].starts_with("11 of the 22"), "{said:?}");
         let (plan, said) = planned(&args(&["web"], &["connections=5"], &[])).unwrap();
         assert!(!plan.cells.is_empty() && said.is_empty(), "{said:?}");
     }

@@ -85,11 +85,11 @@ const VARIANTS: &[Variant] = &[
     sweep("connections=1|10|20|50|100|400|1000"),
     // Shares of one's own capacity are a curve of one machine; machines are compared at equal rates.
     Variant { tier: Tier::Full, set: "arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%", headline: &[] },
-    sweep("arrivals=poisson;rate=1000|4000|16000|64000"),
     Variant { tier: Tier::Full, set: "content=large;connections=1|2|4", headline: &["bandwidth"] },
     sweep("keepalive=off"),
     sweep("connections=50;generators=half"),
     sweep("connections=10|20;generators=half"),
+    sweep("arrivals=poisson;rate=1000|4000|16000|64000"),
 ];
 
 const fn sweep(set: &'static str) -> Variant {
