@@ -15,7 +15,7 @@ const WEB: [&str; 7] = [
     "--set",
     "server=builtin;content=gif;requests=301;connections=5;timeout=60",
     "--set",
-    "arrivals=closed;load=auto;keepalive=on",
+    "arrivals=closed;load=auto;rate=auto;keepalive=on",
 ];
 
 fn study(bench: &Bench, takes: &str, more: &[&str], from: &[String]) -> Said {

@@ -176,9 +176,17 @@ fn the_published_table_comes_out_of_logs_with_its_means() {
         assert!(note.text().contains("the mean of per-request speeds is"), "{note:?}");
     }
     for row in &doc.rows {
-        assert_eq!((row.verdict, row.arm.as_str(), row.base.as_str()), (VerdictWord::Better, "ssd", "hdd"));
-        assert!(row.low < row.ratio && row.ratio < row.high, "{row:#?}");
+        assert_eq!((row.arm.as_str(), row.base.as_str()), ("ssd", "hdd"));
+        // Two days that differ may be two episodes: two are too few for an interval.
+        match row.verdict {
+            VerdictWord::Better => assert!(row.low < row.ratio && row.ratio < row.high, "{row:#?}"),
+            _ => assert!(
+                row.verdict == VerdictWord::CannotTell && row.why.to_string().contains("one episode"),
+                "{row:#?}"
+            ),
+        }
     }
+    assert!(doc.rows.iter().any(|row| row.verdict == VerdictWord::Better), "{:#?}", doc.rows);
     let kinds: Vec<&str> = doc.findings.iter().map(|note| note.kind()).collect();
     assert!(!kinds.contains(&"size-mix") && !kinds.contains(&"status-mix"), "{kinds:?}");
     assert!(kinds.contains(&"request-counts"), "{kinds:?}");
@@ -194,6 +202,8 @@ fn the_screen_shows_the_table_the_verdict_and_the_note() {
     has("2010-05-01  ssd       1,498   24.3 MB/s   552 kB/s    13.9 ms   7.50 KiB\n");
     has("2010-05-02  hdd       1,075   11.1 MB/s   301 kB/s    26.0 ms   7.65 KiB\n");
     has("2010-05-02  ssd       2,152   23.8 MB/s   598 kB/s    13.1 ms   7.66 KiB\n");
-    has("better ssd beside hdd: speed of the same work 1.87 times (");
+    has("cannot-tell ssd beside hdd: speed of the same work; blocks of time that both\n");
+    has("the difference may be one episode: something lasts through\n");
+    has("better ssd beside hdd: time of the same request 0.53 times (");
     has("ok ssd: the mean of per-request speeds is 24.0 MB/s, 41.4 times the speed of the\n");
 }

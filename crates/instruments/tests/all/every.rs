@@ -137,7 +137,8 @@ fn smoke(instrument: &dyn Instrument, dir: &Path) {
         assert!(left.is_empty(), "{what}: left files behind: {left:?}");
     }
     if all_ran && card.cadence == Cadence::Repeat {
-        for metric in card.metrics {
+        // A smoke take has too few events for the last percentiles.
+        for metric in card.metrics.iter().filter(|metric| !metric.name.ends_with("p999")) {
             assert!(shown.contains(metric.name), "{}: no variant shows {}", card.name, metric.name);
         }
     }
