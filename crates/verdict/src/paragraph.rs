@@ -131,7 +131,9 @@ fn group(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&I
     sentences.extend(unknown(&open, (&opening, arm, base), judged.len()));
     let opening = led(&sentences);
     sentences.extend(disturbed(&doubtful, (&opening, arm, base), judged.len()));
-    sentences.extend(index.and_then(|index| overall(index, doubtful.len())));
+    // An index of rows of which none is told would be read as their verdict.
+    let is_told = !(decided.is_empty() && ties.is_empty());
+    sentences.extend(index.filter(|_| is_told).and_then(|index| overall(index, doubtful.len())));
     sentences
 }
 

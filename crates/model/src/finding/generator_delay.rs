@@ -61,6 +61,18 @@ impl Conclusion for GeneratorDelay {
     }
 
     fn many(all: &Several<'_, Self>) -> Option<String> {
+        let busiest = all.worst(|one| match one {
+            GeneratorDelay::Busy { share } => Some(*share),
+            _ => None,
+        });
+        if let Some((share, ..)) = busiest {
+            return Some(format!(
+                "response times hold the generator's delay, which was not recorded: its busiest core worked up to {} of \
+                 its time, in {}; {REMEDY}",
+                percent(share),
+                all.figures
+            ));
+        }
         let (share, ..) = all.worst(|one| match one {
             GeneratorDelay::Delayed { delay, time, .. } => Some(delay / time),
             _ => None,

@@ -12,6 +12,11 @@ pub enum NoisyNeighbour {
     Noisy { floor: f64, dof: f64 },
 }
 
+/// From such a floor on (1 is 100 %) no usual difference can be told, and its digits mean nothing.
+const NOTHING_TOLD: f64 = 1.0;
+const NOTHING: &str =
+    "no difference can be told here: runs of this machine differ by more than 100 % with nothing changed";
+
 impl NoisyNeighbour {
     const fn floor(&self) -> Option<f64> {
         match self {
@@ -45,6 +50,7 @@ impl Conclusion for NoisyNeighbour {
             NoisyNeighbour::Quiet { floor } => {
                 format!("runs of this machine agree within {}", percent(*floor))
             }
+            NoisyNeighbour::Noisy { floor, .. } if *floor > NOTHING_TOLD => NOTHING.to_owned(),
             NoisyNeighbour::Noisy { floor, .. } => format!(
                 "a difference below {} means nothing here: runs of this machine differ by that much with nothing changed, \
                  more than twice what is usual",
@@ -55,6 +61,9 @@ impl Conclusion for NoisyNeighbour {
 
     fn many(all: &Several<'_, Self>) -> Option<String> {
         let (floor, ..) = all.worst(NoisyNeighbour::floor)?;
+        if floor > NOTHING_TOLD {
+            return Some(format!("{NOTHING}, the worst of {}", all.figures));
+        }
         Some(format!(
             "a difference below {} means nothing here: runs of this machine differ by up to that much with nothing \
              changed, more than twice what is usual, in {}",

@@ -46,7 +46,9 @@ pub fn headlines_compared(doc: &CompareDoc) -> Headlines {
 /// Rules that found nothing, each with a few words where it has some; and rules that could not look.
 pub fn quiet(findings: &[Finding], state: Validity) -> Vec<String> {
     let mut out: Vec<(&str, String)> = Vec::new();
-    for finding in findings.iter().filter(|finding| finding.state == state) {
+    // Where a figure comes from is said beside it, and is no check.
+    let is_check = |finding: &&Finding| !matches!(finding.rule, Rule::Guest(_));
+    for finding in findings.iter().filter(|finding| finding.state == state).filter(is_check) {
         let kind = finding.kind();
         let worse = findings.iter().any(|other| other.kind() == kind && other.state > state);
         if worse || out.iter().any(|(known, _)| *known == kind) {

@@ -5,11 +5,12 @@
 
 use model::data::Status;
 use model::doc::{CompareDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::finding::Rule;
 use model::format::{self, Kind, Scale, count};
 use model::id::short;
 use model::names::{self, Key};
 use model::why::Why;
-use model::{Fact, Params, Samples, Validity};
+use model::{Fact, Finding, Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::spec::Spec;
@@ -85,6 +86,7 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
     out.push('\n');
     out.push_str(&web_table::binding(run, look));
     out.push_str(&again_note(&rows, look));
+    out.push_str(&guest_note(&run.findings, look));
     out.push_str(&scaling::lines(&run.scaling, look));
     out.push_str(&verdict_note(&rows, versus, look));
     out.push_str(&without_interval(&rows, look));
@@ -291,10 +293,16 @@ fn texts(row: &ScoreRow<'_>) -> Texts {
     }
 }
 
+/// A further run that may lie off by more than this share is not known.
+const MOST_AGAIN: f64 = 1.0;
+
 /// How far one further run may lie off.
 fn again(series: &SeriesDoc) -> Option<String> {
     // Without the blank, so that names need not be cut in 80 columns.
     let floor = series.again_high.and(series.floor).filter(|floor| floor.is_finite())?;
+    if floor > MOST_AGAIN {
+        return Some("unknown".to_owned());
+    }
     Some(format!("+-{}%", format::fixed(floor * 100.0, usize::from(floor < 0.0195))))
 }
 
@@ -425,6 +433,14 @@ fn again_note(rows: &[ScoreRow<'_>], look: Look) -> String {
     };
     let text = format!("again: where one further run here falls in 95 of 100 cases ({noise})");
     notes::marked("-", Tone::Dim, &text, look)
+}
+
+/// Disks of a virtual machine: what their figures are of.
+fn guest_note(findings: &[Finding], look: Look) -> String {
+    let guest = findings.iter().find(|finding| matches!(finding.rule, Rule::Guest(_)));
+    guest.map_or_else(String::new, |finding| {
+        notes::marked("-", Tone::Dim, &format!("disk figures: {}", finding.rule.one()), look)
+    })
 }
 
 /// The meaning of `!` beside a figure.
