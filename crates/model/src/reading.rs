@@ -78,6 +78,14 @@ pub struct SeriesKey {
 }
 
 impl SeriesKey {
+    /// True of another metric of the same instrument, parameters and arm.
+    pub fn is_beside(&self, other: &SeriesKey) -> bool {
+        self.instrument == other.instrument
+            && self.arm == other.arm
+            && self.definition == other.definition
+            && self.params == other.params
+    }
+
     /// True when the series is shown as a row: it has a direction, the user asked for its number, or it is a clock.
     pub fn is_row(&self, better: Better) -> bool {
         better != Better::Neither

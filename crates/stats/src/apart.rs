@@ -59,8 +59,8 @@ pub fn apart(arm: &[Part], base: &[Part], resamples: usize, rng: &mut Rng) -> Re
         drawn.push(value.ok_or(Unfit::Argument("in some resample the two did nothing of one class"))?);
     }
     let (fast, slow) = weights(&totals.0, &totals.1);
-    let one = Side::new(&departs.0, slow, effective.0);
-    let other = Side::new(&departs.1, fast, effective.1);
+    let one = Side::new(&departs.0, fast, effective.0);
+    let other = Side::new(&departs.1, slow, effective.1);
     let (wider, dof) = one.with(&other);
     let effect = widened(estimate, drawn, fewest, (wider, dof))?;
     let half = |of: &Blocks, picked| sum(of, picked, classes.len());

@@ -27,6 +27,8 @@ const PRIOR_WEIGHS_LITTLE: f64 = 0.2;
 /// Share of their degrees of freedom that other figures count for: their runs are the same, and so is part of their
 /// noise.
 const FIGURES_COUNT: f64 = 0.75;
+/// A standard deviation of logarithms below this is rounding.
+const ROUNDING: f64 = 1e-12;
 /// Fewest figures that tell how much spreads differ from figure to figure.
 const MIN_FIGURES: usize = 5;
 
@@ -173,7 +175,8 @@ impl Seen {
             if let Some(sd) = describe::standard_deviation(&m) {
                 let dof = (m.len() - 1) as f64;
                 v += dof;
-                squares += sd * sd * dof;
+                // The mean of equal numbers may be off by a rounding: that is no spread.
+                squares += if sd > ROUNDING { sd * sd * dof } else { 0.0 };
             }
         }
         let assumed = floor / (normal_quantile(1.0 - ALPHA / 2.0) * std::f64::consts::SQRT_2);
@@ -191,8 +194,8 @@ pub struct Learnt {
 }
 
 /// Learns the scale of the spreads from all figures of the same machines and runs, and how much spreads differ from
-/// figure to figure (empirical Bayes: Smyth 2004). `None` from fewer than five figures with several runs. The figures
-/// count for at most three quarters of what they have.
+/// figure to figure (empirical Bayes: Smyth 2004). `None` from fewer than five figures with several runs; one whose runs
+/// are all equal is left out. The figures count for at most three quarters of what they have.
 pub fn learn(figures: &[Seen]) -> Option<Learnt> {
     let usable = |f: &&Seen| f.v > 0.0 && f.squares > 0.0 && f.assumed > 0.0;
     let known: Vec<&Seen> = figures.iter().filter(usable).collect();
@@ -233,7 +236,7 @@ fn inverse_trigamma(y: f64) -> f64 {
 ///
 /// s^2 = (d s0^2 + sum of (m - mean of its list)^2) / (d + v). Without `learnt`, s0 is the larger of
 /// floor / (1.96 sqrt 2) and the root mean square of the standard errors of the runs in `arms`, and d is four, or none
-/// where the runs reject it (F test, one in ten): an assumption that does not hold is dropped.
+/// where the runs reject it (F test, one in ten): an assumption that does not hold is dropped, as too wide from five runs on.
 pub fn noise(
     arms: &[&[Run]],
     history: &[&[Run]],
@@ -255,7 +258,8 @@ pub fn noise(
     if learnt.is_none() && v > 0.0 {
         let ratio = squares / v / (s0 * s0);
         let limit = |p: f64| fisher_quantile(p, v, PRIOR_DOF);
-        let too_wide = ratio < limit(REJECTED / 2.0) && squares > 0.0;
+        // Two or three runs lie close together by chance too often to say that the assumption is too wide.
+        let too_wide = v >= PRIOR_DOF && ratio < limit(REJECTED / 2.0) && squares > 0.0;
         if too_wide || ratio > limit(1.0 - REJECTED / 2.0) {
             prior_dof = 0.0;
         }
@@ -341,6 +345,22 @@ mod tests {
         );
         let again = run(0.2).again(&c.noise);
         assert!((again.high - c.interval.high).abs() < 1e-12 && again.contains(0.2));
+    }
+
+    #[test]
+    fn equal_runs_reject_no_assumption() {
+        // Their mean is off by a rounding.
+        let equal = [run(10f64.ln()); 6];
+        let c = between(&[run(11f64.ln())], &[run(10f64.ln())], &[&equal], 0.05, None).expect("finite");
+        assert!(c.noise.s > 0.005 && c.p > 1e-6, "{c:?}");
+        assert_eq!(Seen::new(&[&equal], &[], 0.05).expect("finite").squares, 0.0);
+    }
+
+    #[test]
+    fn two_runs_that_lie_close_by_chance_measure_nothing() {
+        let close = [run(1.0), run(1.000_1)];
+        let noise = noise(&[&close], &[], 0.14, None).expect("finite");
+        assert_eq!((noise.prior_dof, noise.kind), (PRIOR_DOF, NoiseKind::Mixed));
     }
 
     #[test]

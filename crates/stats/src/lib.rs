@@ -80,7 +80,7 @@ pub use spearman::{Spearman, spearman};
 pub use stop::{Decision, Ended, StopRule};
 pub use stratified::{Halves, Stratified, Stratum, Sums, stratified};
 pub use summary::{Doubt, Summary, summary};
-pub use takes::{Take, paired_quantiles, quantile_over_takes, resample_takes, share_p, shares_apart};
+pub use takes::{Shares, Take, paired_quantiles, quantile_over_takes, resample_takes, share_p, shares_apart};
 pub use trend::{Trend, trend};
 pub use unfit::Unfit;
 pub use usl::{Usl, usl};

@@ -77,14 +77,20 @@ fn level(sittings: &[Vec<f64>], figure: impl Fn(&[f64]) -> Option<f64>, share: f
 
 /// Autocorrelation of noise that outlasts a sitting, drawn towards none as there are few borders; below one.
 fn outlasting(sittings: &[Vec<f64>]) -> f64 {
-    let square = |a: f64, b: f64| (a - b) * (a - b);
-    let border = |pair: &[Vec<f64>]| Some(square(*pair[0].last()?, *pair[1].first()?));
+    let border = |pair: &[Vec<f64>]| Some((pair[0].last()? - pair[1].first()?).powi(2));
     let borders: Vec<f64> = sittings.windows(2).filter_map(border).collect();
+    // Sum of the squares of all differences between two sittings, from each one's sums around a common centre.
+    let Some(centre) = mean(&sittings.concat()) else { return 0.0 };
+    let sums = |takes: &Vec<f64>| {
+        let from = || takes.iter().map(|take| take - centre);
+        (takes.len() as f64, from().sum::<f64>(), from().map(|take| take * take).sum::<f64>())
+    };
+    let sums: Vec<(f64, f64, f64)> = sittings.iter().map(sums).collect();
     let (mut sum, mut pairs) = (0.0, 0.0);
-    for (at, one) in sittings.iter().enumerate() {
-        for other in &sittings[..at] {
-            sum += one.iter().flat_map(|a| other.iter().map(move |b| square(*a, *b))).sum::<f64>();
-            pairs += (one.len() * other.len()) as f64;
+    for (at, one) in sums.iter().enumerate() {
+        for other in &sums[..at] {
+            sum += other.0 * one.2 + one.0 * other.2 - 2.0 * one.1 * other.1;
+            pairs += one.0 * other.0;
         }
     }
     let (Some(beside), true) = (mean(&borders), sum > 0.0) else { return 0.0 };

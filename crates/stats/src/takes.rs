@@ -139,28 +139,47 @@ pub fn paired_quantiles(
     })
 }
 
-/// Two-sided p that the mean of shares is this share; `None` for fewer than two. Shares that are all equal are certain.
-pub fn share_p(shares: &[f64], is: f64) -> Option<f64> {
-    let (mean, sd) = (describe::mean(shares)?, standard_deviation(shares)?);
-    let se = sd / (shares.len() as f64).sqrt();
-    if se == 0.0 {
-        return Some(if mean == is { 1.0 } else { 0.0 });
+/// Shares of events by sample, and how many events they are shares of: few events know a share badly, however equal
+/// their samples are.
+#[derive(Debug, Clone, Copy)]
+pub struct Shares<'s> {
+    pub each: &'s [f64],
+    pub events: f64,
+    /// By how much of itself the share is assumed to differ where these samples cannot show it (from run to run).
+    pub between: f64,
+}
+
+impl Shares<'_> {
+    /// The mean and the variance of that mean: what the samples show, and at least that of counts (with one event where
+    /// none was seen). `None` for fewer than two samples.
+    fn mean(&self) -> Option<(f64, f64)> {
+        let (mean, sd) = (describe::mean(self.each)?, standard_deviation(self.each)?);
+        let events = self.events.max(1.0);
+        let share = mean.clamp(1.0 / events, 1.0);
+        let within = (sd * sd / self.each.len() as f64).max(share * (1.0 - share) / events);
+        Some((mean, within + (mean * self.between).powi(2)))
     }
-    Some(student_p((mean - is) / se, shares.len() as f64 - 1.0))
+}
+
+/// Two-sided p that the mean of shares is this share; `None` for fewer than two samples.
+pub fn share_p(shares: Shares<'_>, is: f64) -> Option<f64> {
+    let (mean, variance) = shares.mean()?;
+    Some(if variance > 0.0 {
+        student_p((mean - is) / variance.sqrt(), shares.each.len() as f64 - 1.0)
+    } else {
+        1.0
+    })
 }
 
 /// Difference of the means of two sides' shares (arm - base) with its interval, and p that there is none. `None` with
-/// fewer than two values on a side. Degrees of freedom are those of the smaller side.
-pub fn shares_apart(arm: &[f64], base: &[f64]) -> Option<(Interval, f64)> {
-    let variance = |side: &[f64]| Some(standard_deviation(side)?.powi(2) / side.len() as f64);
-    let apart = describe::mean(arm)? - describe::mean(base)?;
-    let se = (variance(arm)? + variance(base)?).sqrt();
-    let dof = arm.len().min(base.len()) as f64 - 1.0;
-    if se == 0.0 {
-        return Some((Interval::around(apart, 0.0), if apart == 0.0 { 1.0 } else { 0.0 }));
-    }
+/// fewer than two samples on a side. Degrees of freedom are those of the smaller side.
+pub fn shares_apart(arm: Shares<'_>, base: Shares<'_>) -> Option<(Interval, f64)> {
+    let (of_arm, of_base) = (arm.mean()?, base.mean()?);
+    let (apart, se) = (of_arm.0 - of_base.0, (of_arm.1 + of_base.1).sqrt());
+    let dof = arm.each.len().min(base.each.len()) as f64 - 1.0;
     let half = student_quantile(1.0 - ALPHA / 2.0, dof) * se;
-    Some((Interval::around(apart, half), student_p(apart / se, dof)))
+    let p = if se > 0.0 { student_p(apart / se, dof) } else { 1.0 };
+    Some((Interval::around(apart, half), p))
 }
 
 /// All values of all takes in ascending order, with how many of each take are at or below each.
@@ -309,16 +328,21 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_never_change_are_certain() {
-        assert_eq!(
-            (share_p(&[0.3; 3], 0.01), share_p(&[0.0; 2], 0.0), share_p(&[0.3], 0.0)),
-            (Some(0.0), Some(1.0), None)
-        );
-        assert!(share_p(&[0.29, 0.31, 0.3], 0.01).is_some_and(|p| p < 1e-2));
-        let (apart, p) = shares_apart(&[0.29, 0.31, 0.3], &[0.0; 3]).expect("three each");
-        assert!(apart.low > 0.25 && apart.high < 0.35 && p < 1e-2);
-        assert_eq!(shares_apart(&[0.0; 3], &[0.0; 3]), Some((Interval::around(0.0, 0.0), 1.0)));
-        assert_eq!(shares_apart(&[0.3], &[0.0; 3]), None);
+    fn shares_are_as_certain_as_their_events_are_many() {
+        let of = |each: &'static [f64], events| Shares { each, events, between: 0.0 };
+        let p = |each: &'static [f64], events, is| share_p(of(each, events), is);
+        assert!(p(&[0.3; 3], 30_000.0, 0.01).is_some_and(|p| p < 1e-2));
+        assert!(p(&[0.0; 2], 100.0, 0.0).is_some_and(|p| p > 0.3));
+        assert_eq!(p(&[0.3], 1_000.0, 0.0), None);
+        // Eleven of a thousand in two takes are no proof of more than ten.
+        assert!(p(&[0.011; 2], 2_000.0, 0.01).is_some_and(|p| p > 0.5));
+        let (apart, p) =
+            shares_apart(of(&[0.29, 0.31, 0.3], 3_000.0), of(&[0.0; 3], 3_000.0)).expect("three each");
+        assert!(apart.low > 0.25 && apart.high < 0.35 && p < 1e-2, "{apart:?} {p}");
+        // One failure in each of two takes of 500 against none: nothing is told.
+        let (apart, p) = shares_apart(of(&[0.002; 2], 1_000.0), of(&[0.0; 2], 1_000.0)).expect("two each");
+        assert!(apart.low < 0.0 && p > 0.2, "{apart:?} {p}");
+        assert!(shares_apart(of(&[0.3], 100.0), of(&[0.0; 3], 300.0)).is_none());
     }
 
     #[test]

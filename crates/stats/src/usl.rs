@@ -65,13 +65,19 @@ pub fn usl(workers: &[f64], rates: &[f64]) -> Result<Usl, Unfit> {
     let best = sound.min_by(|a, b| left(&rows, a).total_cmp(&left(&rows, b))).ok_or(Unfit::NoSpread)?;
     let (lambda, sigma, kappa) = (1.0 / best[0], best[1] / best[0], best[2] / best[0]);
     let (sigma_interval, kappa_interval, why) = match intervals(&rows) {
-        Ok([sigma, kappa]) => (Some(sigma), Some(kappa), None),
+        // A fit that holds a parameter at 0 may lie beyond what the free one allows.
+        Ok([of_sigma, of_kappa]) => (Some(holding(of_sigma, sigma)), Some(holding(of_kappa, kappa)), None),
         Err(why) => (None, None, Some(why)),
     };
     let mut found = Usl { lambda, sigma, kappa, sigma_interval, kappa_interval, farthest: 0.0, why };
     let far = workers.iter().zip(rates).map(|(n, rate)| (rate / found.at(*n) - 1.0).abs());
     found.farthest = far.fold(0.0, f64::max);
     Ok(found)
+}
+
+/// The interval, made wide enough to hold the value.
+fn holding(interval: Interval, value: f64) -> Interval {
+    Interval { low: interval.low.min(value), high: interval.high.max(value), ..interval }
 }
 
 /// Sum of the squares that a fit leaves.

@@ -3,11 +3,12 @@
 //! Works on the series key; runs of another definition, arm or parameter never count. Spreads are of logarithms.
 
 use crate::quantiles::Quantile;
+use crate::run_index::{FigureRow, RunIndex};
 use model::data::{RunData, Series};
 use model::doc::Noise as Word;
 use model::{Cards, Family, Host, SeriesKey, card};
 use stats::between::HISTORY_MAX;
-use stats::{Noise, NoiseKind, Run};
+use stats::{Learnt, Noise, NoiseKind, Run, Seen};
 
 /// The difference between two runs of one machine that is assumed until runs have measured it (0.05 = 5 %);
 /// that of the least noisy instruments for one of another build.
@@ -68,20 +69,37 @@ pub struct OfSeries {
     pub runs: Vec<String>,
 }
 
-/// The noise of one series of one run, given earlier runs of the same machine and config class.
-pub fn of_series<'a>(
-    (series, quantile): (&Series, Option<&Quantile>),
-    (id, host): (&'a str, Host),
-    earlier: impl IntoIterator<Item = &'a RunData>,
-    cards: Cards,
-) -> Option<OfSeries> {
-    let this = run_of(series, quantile)?;
-    let mut all = history(&series.key, earlier, cards);
-    all.push((id, this));
-    let (ids, all) = newest(&all);
-    let floor = assumed_floor(cards, &series.key.instrument, host);
-    let noise = stats::noise(&[&[this]], &[&all], floor, None).ok()?;
-    Some(OfSeries { noise, this, runs: ids.into_iter().map(str::to_owned).collect() })
+/// The runs that one row's noise comes from, this one last; the newest count.
+struct Gathered<'a> {
+    this: Run,
+    all: Vec<Known<'a>>,
+    floor: f64,
+}
+
+fn gathered<'a>(index: &'a RunIndex<'a>, row: FigureRow<'_>) -> Option<Gathered<'a>> {
+    let (series, context) = (row.series, index.context);
+    let this = run_of(series, index.quantile(row).as_ref())?;
+    let mut all = history(&series.key, context.earlier, context.cards);
+    all.push((index.run.head.id.as_str(), this));
+    let floor = assumed_floor(context.cards, &series.key.instrument, host(index.run));
+    Some(Gathered { this, all, floor })
+}
+
+/// The spread that the figures of a run and of earlier ones show together.
+pub fn learn(index: &RunIndex<'_>) -> Option<Learnt> {
+    let seen = |row| {
+        let found = gathered(index, row)?;
+        Seen::new(&[], &[&newest(&found.all).1], found.floor).ok()
+    };
+    stats::learn(&index.rows().filter_map(seen).collect::<Vec<_>>())
+}
+
+/// The noise of one row of a run, given earlier runs of the same machine and config class, and its other figures.
+pub fn of_row(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<OfSeries> {
+    let found = gathered(index, row)?;
+    let (ids, all) = newest(&found.all);
+    let noise = stats::noise(&[&[found.this]], &[&all], found.floor, index.learnt()).ok()?;
+    Some(OfSeries { noise, this: found.this, runs: ids.into_iter().map(str::to_owned).collect() })
 }
 
 /// The word of the documents.

@@ -112,13 +112,16 @@ fn group(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&I
     let (better, worse) = (with(VerdictWord::Better), with(VerdictWord::Worse));
     let wins = clauses(&better, &worse, Some(base));
     let losses = clauses(&worse, &better, wins.is_empty().then_some(base));
-    let decided = [wins, losses].concat();
+    let failures = [&worse, &better].map(|rows| phrase::failing(rows)).into_iter().flatten().collect();
+    let decided = [wins, losses, failures].concat();
     if !decided.is_empty() {
         sentences.push(format!("{lead}{arm} {}.", format::list(&decided)));
     }
-    let ties = names(&with(VerdictWord::Tie));
+    // Equal shares of failures have no ratio, and no margin in per cent.
+    let tied: Vec<&RowDoc> = with(VerdictWord::Tie).into_iter().filter(|row| row.ratio.is_some()).collect();
+    let ties = names(&tied);
     if !ties.is_empty() {
-        let within = phrase::within(&with(VerdictWord::Tie));
+        let within = phrase::within(&tied);
         let subject = if decided.is_empty() { format!("{lead}{arm} and {base}") } else { "They".to_owned() };
         sentences.push(format!("{subject} tie on {} ({within}).", format::list(&ties)));
     }
@@ -466,6 +469,29 @@ pub mod tests {
             "mini-1 runs scimark in c 23 % (fft c) to 90 % (lu c) faster than ref and runs scimark in c 11 % slower \
              (monte-carlo c)."
         );
+    }
+
+    #[test]
+    fn failed_requests_are_told_and_their_ties_are_not() {
+        let failed = |given: &str, arm, base, verdict| RowDoc {
+            metric: "error-rate".to_owned(),
+            unit: model::Unit::Ratio,
+            ratio: None,
+            arm_value: Some(arm),
+            base_value: Some(base),
+            ..row("web", given, Better::Lower, 1.0, verdict)
+        };
+        let text = paragraph(&doc(vec![
+            failed("connections=50", 0.2, 0.0, VerdictWord::Worse),
+            failed("connections=1", 0.1, 0.0, VerdictWord::Worse),
+            failed("connections=2", 0.0, 0.0, VerdictWord::Tie),
+        ]))
+        .to_string();
+        assert!(
+            text.contains("fails 20 % of the requests, not 0 % (") && text.contains(" and 1 more)"),
+            "{text}"
+        );
+        assert!(!text.contains("tie"), "{text}");
     }
 
     #[test]

@@ -41,13 +41,7 @@ impl Quantile {
     pub fn of_series(run: &RunData, series: &Series, cards: Cards) -> Option<Quantile> {
         let key = &series.key;
         let (times, q) = card::find(cards, &key.instrument)?.metric(&key.metric)?.quantile_of?;
-        let is_of = |other: &&Series| {
-            other.key.metric == times
-                && other.key.instrument == key.instrument
-                && other.key.arm == key.arm
-                && other.key.definition == key.definition
-                && other.key.params == key.params
-        };
+        let is_of = |other: &&Series| other.key.metric == times && other.key.is_beside(key);
         let points = &run.series.iter().find(is_of)?.points;
         let measured = points.iter().filter(|point| point.phase == Phase::Measured);
         let takes: Vec<OfTake> = measured.filter_map(of_point).collect();
@@ -129,13 +123,18 @@ impl Quantile {
         Some(Run { m: value.ln(), se, takes })
     }
 
-    /// The share of each take's events that never came to a good end.
-    pub fn over(&self) -> Vec<f64> {
+    /// The share of each take's events that never came to a good end, and how many events there were.
+    pub fn over(&self) -> (Vec<f64>, f64) {
         let count = |take: &Take, wanted: fn(f64) -> bool| -> u64 {
             take.iter().filter(|(value, _)| wanted(*value)).map(|(_, count)| count).sum()
         };
-        let share = |take: &Take| count(take, f64::is_infinite) as f64 / count(take, |_| true).max(1) as f64;
-        self.takes.iter().map(|take| share(&take.times)).collect()
+        let all = |take: &Take| count(take, |_| true).max(1) as f64;
+        let shares = self
+            .takes
+            .iter()
+            .map(|take| count(&take.times, f64::is_infinite) as f64 / all(&take.times))
+            .collect();
+        (shares, self.takes.iter().map(|take| all(&take.times)).sum())
     }
 
     /// Against another one of the same study: over sittings where both have at least three in common, else block by
@@ -152,7 +151,8 @@ impl Quantile {
         }
         let (arm, base): (Vec<Take>, Vec<Take>) =
             pairs.iter().map(|(arm, base)| (arm.times.clone(), base.times.clone())).unzip();
-        if sittings.len() >= stats::MIN_SITTINGS {
+        let is_finite = sittings.values().flatten().all(|d| d.is_finite());
+        if is_finite && sittings.len() >= stats::MIN_SITTINGS {
             let d: Vec<&[f64]> = sittings.values().map(Vec::as_slice).collect();
             let merged = merged_at(&arm, self.q).zip(merged_at(&base, self.q));
             let estimate = merged.map(|(arm, base)| (arm / base).ln()).filter(|d| d.is_finite());

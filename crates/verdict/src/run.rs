@@ -103,9 +103,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     let key = &series.key;
     let takes = series.measured();
     let quantile = index.quantile(row);
-    let host = (index.run.head.id.as_str(), noise::host(index.run));
-    let noise = noise::of_series((series, quantile.as_ref()), host, context.earlier, context.cards);
-    let again = noise.as_ref().map(|known| known.this.again(&known.noise).exp());
+    let noise = noise::of_row(index, row);
     let measured = series.points.iter().filter(|point| point.phase == Phase::Measured);
     let blocks: BTreeSet<u32> = measured.map(|point| point.block).collect();
     let places = index.places(series);
@@ -138,14 +136,14 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
         mean_high: None,
         min: None,
         max: None,
-        again_low: again.map(|interval| interval.low),
-        again_high: again.map(|interval| interval.high),
+        again_low: None,
+        again_high: None,
         floor: noise
             .as_ref()
             .map(|known| known.noise.aa_floor())
-            .or_else(|| Some(noise::assumed_floor(context.cards, &key.instrument, host.1))),
+            .or_else(|| Some(noise::assumed_floor(context.cards, &key.instrument, noise::host(index.run)))),
         noise: noise.as_ref().map_or(Noise::Assumed, |known| noise::word(known.noise.kind)),
-        noise_runs: noise.map(|known| known.runs).unwrap_or_default(),
+        noise_runs: noise.as_ref().map(|known| known.runs.clone()).unwrap_or_default(),
         validity: model::Validity::Unknown,
         reasons: Vec::new(),
         takes: Vec::new(),
@@ -157,6 +155,9 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
         (Some(quantile), _) => fill_quantile(&mut doc, quantile, &takes),
         (None, Ok(summary)) => fill(&mut doc, &summary),
         (None, Err(why)) => doc.why = Some(why.to_string()),
+    }
+    if let Some(known) = &noise {
+        fill_again(&mut doc, known.this.again(&known.noise));
     }
     if doc.samples == Samples::Periods {
         without_repetitions(&mut doc);
@@ -180,6 +181,15 @@ fn fill(doc: &mut SeriesDoc, summary: &Summary) {
     doc.mean_high = summary.mean_interval.map(|interval| interval.high);
     doc.min = Some(summary.min);
     doc.max = Some(summary.max);
+}
+
+/// Where one further run falls, around the figure; never nearer than this run's own interval reaches.
+fn fill_again(doc: &mut SeriesDoc, again: stats::Interval) {
+    let half = (again.high - again.low) / 2.0;
+    let Some(median) = doc.median.filter(|median| *median > 0.0 && median.is_finite()) else { return };
+    let (low, high) = (median * (-half).exp(), median * half.exp());
+    doc.again_low = Some(doc.low.map_or(low, |own| own.min(low)));
+    doc.again_high = Some(doc.high.map_or(high, |own| own.max(high)));
 }
 
 /// How the figure of a percentile came about.

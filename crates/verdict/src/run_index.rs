@@ -4,6 +4,7 @@
 //! number of the take. Figures of periods (hours of a log) are no rows here: what rules say of takes is not true of
 //! them.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{Point, RunData, Series};
@@ -44,6 +45,8 @@ pub struct RunIndex<'a> {
     loads: Vec<Load<'a>>,
     /// Position of its load, of each series that has one.
     load_of: BTreeMap<usize, usize>,
+    /// Found when it is asked for.
+    learnt: OnceCell<Option<stats::Learnt>>,
 }
 
 /// One row of a run.
@@ -136,7 +139,12 @@ impl<'a> RunIndex<'a> {
             .enumerate()
             .flat_map(|(at, load)| load.rows(&[]).into_iter().map(move |row| (row, at)));
         let load_of = rows.collect();
-        RunIndex { run, context, conditions, clocks, loads, load_of }
+        RunIndex { run, context, conditions, clocks, loads, load_of, learnt: OnceCell::new() }
+    }
+
+    /// The noise between runs as the figures of this and earlier runs show it together.
+    pub fn learnt(&self) -> Option<stats::Learnt> {
+        *self.learnt.get_or_init(|| crate::noise::learn(self))
     }
 
     /// Of a percentile: the times that it is of.

@@ -153,7 +153,8 @@ fn of_times<const BITS: u32, const HIGHEST: u64>(
     sums: &Sums,
     share: f64,
 ) -> Option<f64> {
-    let ns = times.quantile(share).filter(|_| untimed(sums).is_none())?;
+    let is_known = model::histogram::has_percentile(times.total(), share) || share == 0.5;
+    let ns = times.quantile(share).filter(|_| is_known && untimed(sums).is_none())?;
     Some(ns as f64 / NS)
 }
 

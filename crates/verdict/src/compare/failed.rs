@@ -1,12 +1,14 @@
 //! Rows that no ratio tells apart: shares that are often 0, and percentiles that are over the time limit.
 //!
-//! A share is judged by its difference, with the takes of a side as its sample. A percentile that falls on a failed
+//! A share is judged by its difference, with the runs of a side as its sample, or the takes of a single run. A percentile that falls on a failed
 //! request is slower than any number; that it does, and that the other side's does not, is tested by the shares of
 //! failed requests in the takes against the share that the percentile leaves beyond it.
 
 use model::card;
+use model::data::Series;
+use model::metrics::load::REQUESTS;
 use model::why::{OverLimit, Reason};
-use stats::Verdict;
+use stats::{Shares, Verdict};
 
 use super::judged::{Apart, Found};
 use super::matching::RowKey;
@@ -30,16 +32,19 @@ pub fn found(
     }
     info.quantile_of?;
     let (of_arm, of_base) = (pooled(arm.1)?, pooled(base.1)?);
-    let is_over = |side: &Quantile| side.value().is_some_and(f64::is_infinite);
+    let (is_arm_over, is_base_over) = (of_arm.value()?.is_infinite(), of_base.value()?.is_infinite());
     let over = |sides: &[&str]| {
         Reason::OverLimit(OverLimit { sides: sides.iter().map(|side| (*side).to_owned()).collect() })
     };
     let beyond = 1.0 - of_arm.q;
     let p = || {
-        let (a, b) = (stats::share_p(&of_arm.over(), beyond)?, stats::share_p(&of_base.over(), beyond)?);
-        Some(a.max(b))
+        let p = |side: &Quantile| {
+            let (each, events) = side.over();
+            stats::share_p(Shares { each: &each, events, between: 0.0 }, beyond)
+        };
+        Some(p(&of_arm)?.max(p(&of_base)?))
     };
-    Some(match (is_over(&of_arm), is_over(&of_base)) {
+    Some(match (is_arm_over, is_base_over) {
         (false, false) => return None,
         (true, true) => Found::Nothing(over(&[arm.0, base.0])),
         (true, false) => {
@@ -60,17 +65,37 @@ fn pooled(entries: &[&Entry<'_>]) -> Option<Quantile> {
     })
 }
 
+/// The share by which an error rate is assumed to differ from run to run, which one run each cannot show: a quarter.
+const BETWEEN_RUNS: f64 = 0.25;
+
+/// The shares of a side, one a run where both sides have several runs, else one a take; and the requests behind them.
+fn sample(entries: &[&Entry<'_>], by_run: bool) -> (Vec<f64>, f64) {
+    let usable = |entry: &&Entry<'_>| -> Vec<f64> {
+        entry.series.measured().into_iter().filter(|share| share.is_finite()).collect()
+    };
+    let shares: Vec<Vec<f64>> = entries.iter().map(usable).collect();
+    let each =
+        if by_run { shares.iter().filter_map(|run| stats::mean(run)).collect() } else { shares.concat() };
+    let requests = |entry: &&Entry<'_>| -> f64 {
+        let key = &entry.series.key;
+        let is_of = |other: &&Series| other.key.metric == REQUESTS.name() && other.key.is_beside(key);
+        entry.run.series.iter().find(is_of).map_or(0.0, |series| series.measured().iter().sum())
+    };
+    (each, entries.iter().map(requests).sum())
+}
+
 /// Shares of which less is better: the arm's against the base's, by their difference.
 fn shares(arm: &[&Entry<'_>], base: &[&Entry<'_>], margin: f64) -> Found {
-    let takes = |entries: &[&Entry<'_>]| -> Vec<f64> {
-        entries.iter().flat_map(|entry| entry.series.measured()).filter(|share| share.is_finite()).collect()
-    };
-    let (arm, base) = (takes(arm), takes(base));
+    let by_run = arm.len() > 1 && base.len() > 1;
+    let study = |entries: &[&Entry<'_>]| entries.first().map(|entry| entry.run.head.study.clone());
+    let of_one_study = study(arm).is_some_and(|id| !id.is_empty()) && study(arm) == study(base);
+    let ((arm, of_arm), (base, of_base)) = (sample(arm, by_run), sample(base, by_run));
     let nothing = |side: &[f64]| side.iter().all(|share| *share == 0.0);
     if nothing(&arm) && nothing(&base) && !arm.is_empty() && !base.is_empty() {
         return Found::Apart(Apart { verdict: Verdict::Tie, p: None, reason: None });
     }
-    let Some((apart, p)) = stats::shares_apart(&arm, &base) else {
+    let of = |each, events| Shares { each, events, between: if of_one_study { 0.0 } else { BETWEEN_RUNS } };
+    let Some((apart, p)) = stats::shares_apart(of(&arm, of_arm), of(&base, of_base)) else {
         let have = arm.len().min(base.len());
         return Found::Nothing(super::why::no_interval(None, &stats::Unfit::TooFew { have, need: 2 }));
     };

@@ -239,10 +239,10 @@ fn by_block(arm: &[&Entry<'_>], base: &[&Entry<'_>], family: usize) -> Result<Pa
         points(entries).filter(|(at, _)| *at == sitting).map(|(_, block)| block).collect()
     };
     let sittings: BTreeSet<u32> = points(arm).map(|(sitting, _)| sitting).collect();
-    if sittings.len() >= stats::MIN_SITTINGS {
-        let pairs = sittings.iter().map(|s| stats::pair_blocks(&of_sitting(arm, *s), &of_sitting(base, *s)));
-        // A sitting that an arm lost has no pair.
-        let d: Vec<Vec<f64>> = pairs.filter_map(Result::ok).collect();
+    let pairs = sittings.iter().map(|s| stats::pair_blocks(&of_sitting(arm, *s), &of_sitting(base, *s)));
+    // A sitting that a side lost has no pair; a value that cannot be judged is told.
+    let d = pairs.filter(|pair| *pair != Err(stats::Unfit::Empty)).collect::<Result<Vec<_>, _>>()?;
+    if d.len() >= stats::MIN_SITTINGS {
         return stats::paired_sittings(&d.iter().map(Vec::as_slice).collect::<Vec<_>>());
     }
     stats::paired(&stats::pair_blocks(&blocks(arm), &blocks(base))?, family)

@@ -39,13 +39,7 @@ pub fn are_apart(arm: &SideValue<'_, '_>, base: &SideValue<'_, '_>) -> bool {
 fn median(side: &SideRow<'_>, metric: &Metric<PerSec>) -> Option<f64> {
     let of_run = |entry: &Entry<'_>| {
         let key = &entry.series.key;
-        let is_of = |other: &&Series| {
-            other.key.metric == metric.name()
-                && other.key.instrument == key.instrument
-                && other.key.arm == key.arm
-                && other.key.definition == key.definition
-                && other.key.params == key.params
-        };
+        let is_of = |other: &&Series| other.key.metric == metric.name() && other.key.is_beside(key);
         stats::median(&entry.run.series.iter().find(is_of)?.measured())
     };
     let all: Vec<f64> = side.entries.iter().filter_map(of_run).collect();

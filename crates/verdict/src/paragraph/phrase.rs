@@ -5,6 +5,8 @@
 //! are no interval and therefore named.
 
 use model::doc::RowDoc;
+use model::format;
+use model::unit::Unit;
 
 use super::topic::{self, Topic};
 
@@ -13,6 +15,23 @@ use super::topic::{self, Topic};
 struct End {
     value: f64,
     row: String,
+}
+
+/// One clause about shares of failed requests, which have no ratio: `fails 20 % of the requests, not 0 % (web failed)`;
+/// of several rows, the one that is furthest apart.
+pub fn failing(rows: &[&RowDoc]) -> Option<String> {
+    let shares = |row: &&RowDoc| {
+        row.arm_value.zip(row.base_value).filter(|_| row.unit == Unit::Ratio && row.ratio.is_none())
+    };
+    let all: Vec<(&RowDoc, (f64, f64))> = rows.iter().filter_map(|row| Some((*row, shares(row)?))).collect();
+    let apart = |(_, (arm, base)): &&(&RowDoc, (f64, f64))| (arm - base).abs();
+    let (row, (arm, base)) = all.iter().max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
+    let more = match all.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (arm, base) = (format::percent(*arm), format::percent(*base));
+    Some(format!("fails {arm} of the requests, not {base} ({}{more})", topic::name(row)))
 }
 
 /// One clause about rows of one topic that all went the same way.

@@ -20,12 +20,7 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for row in index.rows() {
-        let noise = noise::of_series(
-            (row.series, index.quantile(row).as_ref()),
-            (index.run.head.id.as_str(), noise::host(index.run)),
-            index.context.earlier,
-            index.context.cards,
-        );
+        let noise = noise::of_row(index, row);
         let Some(noise) = noise.map(|found| found.noise).filter(|noise| noise.kind == NoiseKind::Measured)
         else {
             continue;
