@@ -94,7 +94,11 @@ fn shares(arm: &[&Entry<'_>], base: &[&Entry<'_>], margin: f64) -> Found {
     if nothing(&arm) && nothing(&base) && !arm.is_empty() && !base.is_empty() {
         return Found::Apart(Apart { verdict: Verdict::Tie, p: None, reason: None });
     }
-    let of = |each, events| Shares { each, events, between: if of_one_study { 0.0 } else { BETWEEN_RUNS } };
+    let of = |each, events| Shares {
+        each,
+        events,
+        between: if by_run || of_one_study { 0.0 } else { BETWEEN_RUNS },
+    };
     let Some((apart, p)) = stats::shares_apart(of(&arm, of_arm), of(&base, of_base)) else {
         let have = arm.len().min(base.len());
         return Found::Nothing(super::why::no_interval(None, &stats::Unfit::TooFew { have, need: 2 }));
