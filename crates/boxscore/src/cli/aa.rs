@@ -18,8 +18,9 @@ pub struct AaArgs {
     /// Instruments or families, as in `run`; none: the headline set
     #[arg(value_name = "NAME|FAMILY")]
     pub names: Vec<String>,
-    /// How often; with 0 nothing is measured, and stored runs of this machine speak
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
+    /// How often, at most 20, since the newest 20 runs of a figure are set against each other; with 0 nothing is
+    /// measured, and stored runs of this machine speak
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=20))]
     pub runs: u32,
     /// Runs as short as those of `run --quick` [default]
     #[arg(long, conflicts_with = "full")]

@@ -22,7 +22,7 @@ use crate::import::own;
 use crate::lookup::catalogue::PublishedMachine;
 use crate::lookup::ids::short;
 use crate::lookup::names::Machine;
-use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest, run_id};
+use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest};
 use crate::lookup::{catalogue, names, paths};
 use crate::out;
 
@@ -200,22 +200,35 @@ impl Resolver {
     /// The runs that a name means, oldest first: every run of a label, a machine's runs of its newest configuration
     /// (`.` is this machine), or one run.
     pub fn run_ids(&mut self, name: &str) -> Result<Vec<String>, CliError> {
-        let store = self.store()?;
-        if latest(name)?.is_some() {
-            return run_id(name, store).map(|id| vec![id]);
+        match self.stored(name)? {
+            (_, Meaning::Label(heads) | Meaning::Run(heads)) => Ok(ids_of(&heads)),
+            (name, meaning) => self.chosen(&name, meaning.heads()).map(|(_, ids)| ids),
         }
-        let (name, heads) = match name {
-            "." => self.runs_here()?,
-            _ => match self.meaning(name)? {
-                Meaning::Label(heads) | Meaning::Run(heads) => return Ok(ids_of(&heads)),
-                Meaning::Machine(heads) => (name.to_owned(), heads),
-                Meaning::Without(machine) => {
-                    return Err(CliError::data(format!("{} has no run in the store", machine.says()))
-                        .hint(format!("`boxscore inspect {name}` and `boxscore compare . {name}` know it")));
-                }
-            },
-        };
-        self.chosen(&name, &heads).map(|(_, ids)| ids)
+    }
+
+    /// The complete runs of one machine and configuration that a name means, oldest first. Fails where it means
+    /// several machines.
+    pub fn alike_ids(&mut self, name: &str) -> Result<Vec<String>, CliError> {
+        let (name, meaning) = self.stored(name)?;
+        self.chosen(&name, meaning.heads()).map(|(_, ids)| ids)
+    }
+
+    /// What a name means among the runs of the store, and how that is called.
+    fn stored(&self, name: &str) -> Result<(String, Meaning), CliError> {
+        self.store()?;
+        if let Some(back) = latest(name)? {
+            return Ok((name.to_owned(), Meaning::Run(vec![nth_latest(&self.heads, back)?.clone()])));
+        }
+        if name == "." {
+            return self.runs_here().map(|(name, heads)| (name, Meaning::Machine(heads)));
+        }
+        match self.meaning(name)? {
+            Meaning::Without(machine) => {
+                Err(CliError::data(format!("{} has no run in the store", machine.says()))
+                    .hint(format!("`boxscore inspect {name}` and `boxscore compare . {name}` know it")))
+            }
+            meaning => Ok((name.to_owned(), meaning)),
+        }
     }
 
     /// The runs of one run's machine and configuration, oldest first, of each figure the newest.
@@ -332,36 +345,49 @@ impl Resolver {
         error.hint(hint).did_you_mean(name, labels.chain(machines).chain(others).chain(["latest"]))
     }
 
-    /// The runs of one label. Several boxes under it are of one type: of each the runs that would count alone.
+    /// The runs of one label. Several boxes under it are of one type: of each the runs that count, as alone. The noise
+    /// is that between them, so that no earlier ones are loaded.
     fn boxes(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
         let mut boxes: BTreeMap<&str, Vec<RunHead>> = BTreeMap::new();
-        for head in heads.iter().filter(|head| is_whole(head)) {
+        let repeated = self.repeated(heads);
+        for head in &repeated {
             boxes.entry(&head.machine_id).or_default().push(head.clone());
         }
         if boxes.len() < 2 {
             return self.pool(name, heads, arm);
         }
-        let each = boxes.into_values().map(|heads| self.pool(name, &heads, arm.clone()));
+        let each = boxes.into_values().map(|heads| {
+            let (newest, ids) = self.chosen(name, &heads)?;
+            self.load(name, &newest, &ids, arm.clone())
+        });
         let mut each = each.collect::<Result<Vec<_>, _>>()?;
         each.sort_by_key(|one| one.runs.last().map(|run| run.head.started_ns));
         let runs = each.iter_mut().flat_map(|one| std::mem::take(&mut one.runs)).collect();
         let newest = each.pop().ok_or_else(|| self.unknown(name))?;
-        Ok(Loaded { runs, earlier: Vec::new(), ..newest })
+        Ok(Loaded { runs, ..newest })
     }
 
     /// The complete runs among these that share the newest one's machine and config class, loaded.
     fn pool(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
         let (newest, ids) = self.chosen(name, heads)?;
-        self.load(name, &newest, &ids, arm)
+        let loaded = self.load(name, &newest, &ids, arm)?;
+        let earlier = self.earlier(&newest, &ids, &loaded.runs)?;
+        Ok(Loaded { earlier, ..loaded })
+    }
+
+    /// The complete runs among these; soaks only where there is nothing else: what lasts is no repetition of what short
+    /// takes show.
+    fn repeated(&mut self, heads: &[RunHead]) -> Vec<RunHead> {
+        let mut whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
+        if !whole.iter().all(|head| self.is_soak(head)) {
+            whole.retain(|head| !self.is_soak(head));
+        }
+        whole
     }
 
     /// The newest complete run, and the ids of those that count with it, oldest first.
     fn chosen(&mut self, name: &str, heads: &[RunHead]) -> Result<(RunHead, Vec<String>), CliError> {
-        let mut whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
-        // What lasts is no repetition of what short takes show.
-        if !whole.iter().all(|head| self.is_soak(head)) {
-            whole.retain(|head| !self.is_soak(head));
-        }
+        let whole = self.repeated(heads);
         let Some(newest) = whole.last().cloned() else {
             let state = heads.last().map_or("missing", |head| head.status.word());
             return Err(CliError::data(format!("`{name}` has no complete run: it is {state}"))
@@ -390,7 +416,7 @@ impl Resolver {
     }
 
     fn load(
-        &mut self,
+        &self,
         name: &str,
         newest: &RunHead,
         chosen: &[String],
@@ -407,11 +433,10 @@ impl Resolver {
             return Err(CliError::data(format!("run {} has no arm `{arm}`", short(&newest.id)))
                 .hint(format!("its arms: {}", known.join("; "))));
         }
-        let earlier = self.earlier(newest, chosen, &runs)?;
         let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
         let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
         let (price, watts) = (newest.price.clone(), newest.watts);
-        Ok(Loaded { runs, earlier, arm, facts, price, watts, ..Loaded::new(name, machine) })
+        Ok(Loaded { runs, arm, facts, price, watts, ..Loaded::new(name, machine) })
     }
 
     /// Other runs of the same machine and configuration, from which the noise between runs is estimated: of each figure

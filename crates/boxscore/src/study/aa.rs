@@ -36,7 +36,7 @@ pub fn aa(args: &AaArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.label.as_deref())?;
     if args.runs == 0 {
         let mut resolver = Resolver::new(global)?;
-        let runs = resolver.run_ids(&args.machine)?;
+        let runs = resolver.alike_ids(&args.machine)?;
         let against = runs[runs.len().saturating_sub(MOST_RUNS)..].to_vec();
         show(&runs, &against, args, &resolver, global)?;
         return Ok(0);
@@ -86,7 +86,12 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
             }
         };
         if is_discarded(&measured, &mut store)? {
-            return Err(none_fits(&measured.outcome, global.json));
+            let error = none_fits(&measured.outcome, global.json);
+            if nth == 0 {
+                return Err(error);
+            }
+            made.cut = Some(error);
+            break;
         }
         made.has_faults |= measured.outcome.faults > 0;
         if let Some(error) = cut(&measured) {
