@@ -72,6 +72,7 @@ pub fn of_sides(prepared: &[Prepared<'_>], cards: Cards) -> Vec<SideScalingDoc> 
             let card = card::find(cards, &key.instrument)?;
             let unit = card.metric(&key.metric)?.unit;
             let (instrument, metric, params) = (&key.instrument, &key.metric, &key.params);
+            row.speaking().ok()?;
             Some(At { instrument, metric, unit, better: row.better, params, arm: "", value: row.value()? })
         });
         let used =

@@ -1,8 +1,8 @@
 //! The figures of `run --soak` over its time: what they are at first, what lasts, their slope, and where they fall.
 //!
 //! First is the median of the takes of the first minute, of a shorter run those of its first fifth. Sustained is that
-//! of the last third, or of the takes since the knee where that is later. Warm-up takes count in neither. Slope and
-//! knee see every take.
+//! of the last third, or of the takes since the knee where that is later. Warm-up takes count nowhere. Slope and
+//! knee see every other take.
 
 use model::data::{Point, Series};
 use model::doc::{KneeDoc, SlopeDoc, SoakDoc};
@@ -88,18 +88,26 @@ fn conclude(doc: &mut SoakDoc, takes: &[Timed], start: f64) {
     let told = thinned(takes);
     let worse = if doc.better == Better::Lower { -1.0 } else { 1.0 };
     let goodness: Vec<f64> = told.iter().map(|take| worse * take.1.ln()).collect();
-    if let Ok(Some(knee)) = stats::knee(&goodness) {
-        let level = |log: f64| (worse * log).exp();
-        let (before, after) = (level(knee.before), level(knee.after));
-        doc.knee = Some(KneeDoc { at: told[knee.at].0, before, after, p: knee.p });
-    }
+    let level = |log: f64| (worse * log).exp();
+    let knee = stats::knee(&goodness).map(|knee| {
+        knee.map(|knee| KneeDoc {
+            at: told[knee.at].0,
+            before: level(knee.before),
+            after: level(knee.after),
+            p: knee.p,
+        })
+    });
     let minutes: Vec<f64> = told.iter().map(|take| take.0 / 60.0).collect();
     let logs: Vec<f64> = told.iter().map(|take| take.1.ln()).collect();
-    doc.slope = stats::trend(&minutes, &logs).ok().map(|Trend { slope, interval, .. }| SlopeDoc {
+    let slope = stats::trend(&minutes, &logs).map(|Trend { slope, interval, .. }| SlopeDoc {
         per_minute: slope.exp_m1(),
         low: interval.low.exp_m1(),
         high: interval.high.exp_m1(),
     });
+    let zero = told.iter().position(|take| take.1 <= 0.0).map(|index| Unfit::NotPositive { index });
+    let unfit = knee.as_ref().err().or(slope.as_ref().err()).cloned();
+    doc.why = unfit.map(|why| format!("neither slope nor fall is told: {}", zero.unwrap_or(why)));
+    (doc.knee, doc.slope) = (knee.ok().flatten(), slope.ok());
     let last = start + doc.seconds * (1.0 - LAST_PART);
     let from = doc.knee.map_or(last, |knee| knee.at.max(last));
     let late = takes.partition_point(|take| take.0 < from).min(takes.len() - LEAST);
@@ -107,7 +115,7 @@ fn conclude(doc: &mut SoakDoc, takes: &[Timed], start: f64) {
         Ok(summary) => {
             doc.sustained = Some(summary.median);
             (doc.low, doc.high) = summary.interval.map(|one| (one.low, one.high)).unzip();
-            doc.why = summary.why.map(|why| why.to_string());
+            doc.why = summary.why.map(|why| why.to_string()).or(doc.why.take());
         }
         Err(why) => doc.why = Some(why.to_string()),
     }
@@ -135,6 +143,10 @@ mod tests {
 
     /// A take of about 100 each 2 s, from `fall` seconds on of 60.
     fn soak(takes: u32, fall: f64, better: Better) -> SoakDoc {
+        with(takes, fall, better, |_| {})
+    }
+
+    fn with(takes: u32, fall: f64, better: Better, change: impl Fn(&mut [Point])) -> SoakDoc {
         let mut run: RunData = one("connections=1", &[("throughput", 1.0)]);
         run.plan.level = Level::Soak;
         run.series.truncate(1);
@@ -165,6 +177,7 @@ mod tests {
         let cell = model::Cell { instrument: "any".to_owned(), params: series.key.params.clone(), headline };
         run.plan.cells.push(cell);
         series.points = (0..takes).map(point).collect();
+        change(&mut series.points);
         let context = RunContext::default();
         let found = figures(&RunIndex::new(&run, &context));
         let [one] = &found[..] else { panic!("one figure: {found:?}") };
@@ -199,6 +212,11 @@ mod tests {
         // Short runs have their first fifth.
         let short = soak(30, f64::INFINITY, Better::Higher);
         assert!((short.first_seconds - 59.0 * 0.2).abs() < 1e-9, "{short:?}");
+        // A take without anything has no logarithm.
+        let stopped = |points: &mut [Point]| points[7].value = model::Value::Number(0.0);
+        let stopped = with(300, f64::INFINITY, Better::Higher, stopped);
+        assert!(stopped.slope.is_none() && stopped.share.is_some(), "{stopped:?}");
+        assert!(stopped.why.is_some_and(|why| why.contains("value 8 is not positive")));
         let few = soak(4, f64::INFINITY, Better::Higher);
         assert!(few.sustained.is_none() && few.why.is_some(), "{few:?}");
     }

@@ -36,7 +36,7 @@ pub struct SoakDoc {
     pub share: Option<f64>,
     pub slope: Option<SlopeDoc>,
     pub knee: Option<KneeDoc>,
-    /// Why there is no sustained figure, or no interval of it.
+    /// Why there is no sustained figure, no interval of it, or neither slope nor knee.
     pub why: Option<String>,
 }
 

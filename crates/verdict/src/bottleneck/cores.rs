@@ -338,6 +338,6 @@ fn cheaper(load: &Load<'_>) -> Vec<String> {
 
 /// The generator speaks against the server where it is near its ceiling.
 fn generator(view: &View<'_, '_>) -> Option<String> {
-    let share = view.load.median(&load::SHARE).filter(|share| (0.7..CEILING).contains(share))?;
+    let share = view.load.median(&load::SHARE).filter(|share| is_near(*share))?;
     Some(format!("the generator's busiest core is at work {} of the time", format::percent(share)))
 }

@@ -22,6 +22,9 @@ const LINK: f64 = 0.9;
 /// Share of what all programs read from disks, from which the server is who reads.
 const MOST: f64 = 0.5;
 
+/// Speaks against a disk that binds.
+const MORE: &str = "a disk that serves several requests at once may be busy all the time and do more";
+
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let mut all = disks(view);
     let busy_disk = all.iter().any(|seen| seen.claim.is_some());
@@ -39,11 +42,26 @@ fn read(view: &View<'_, '_>) -> Option<String> {
     Some(format!("{} read from disks in each take", format::quantity(bytes, Unit::Byte)))
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Reads,
+    Writes,
+}
+
+impl Way {
+    fn word(self) -> &'static str {
+        match self {
+            Way::Reads => "reads",
+            Way::Writes => "writes",
+        }
+    }
+}
+
 /// Bytes that the server itself moved to and from disks, a second, where that is known; the larger way.
-fn own_rate(view: &View<'_, '_>) -> Option<(f64, &'static str)> {
+fn own_rate(view: &View<'_, '_>) -> Option<(f64, Way)> {
     let window = view.load.median(&load::WINDOW).filter(|window| *window > 0.0)?;
     let (read, written) = (view.load.median(&load::SERVER_READ)?, view.load.median(&load::SERVER_WRITTEN)?);
-    Some(if read >= written { (read / window, "reads") } else { (written / window, "writes") })
+    Some(if read >= written { (read / window, Way::Reads) } else { (written / window, Way::Writes) })
 }
 
 /// The most bytes a second that `disk-read` got from this machine's disk in the run, at any depth.
@@ -56,24 +74,25 @@ fn measured_read(view: &View<'_, '_>) -> Option<f64> {
     rates.filter(|rate| *rate > 0.0).max_by(f64::total_cmp)
 }
 
-/// A disk binds by what the server itself reads or writes, held against what `disk-read` measured here. Whatever keeps
-/// it busy else is other programs' work, and one request under way at a time is no full disk.
+/// A disk binds by what the server itself reads or writes; reads are held against what `disk-read` measured here.
+/// Whatever keeps it busy else is other programs' work, and one request under way at a time is no full disk.
 fn disks(view: &View<'_, '_>) -> Vec<Seen> {
-    let (own, roof) = (own_rate(view), measured_read(view));
+    let own = own_rate(view);
+    let way = own.map(|(_, way)| way);
+    let roof = measured_read(view).filter(|_| way == Some(Way::Reads));
     let rate = |rate: f64| format::quantity(rate, Unit::BytesPerSec);
     let of_server = match own {
         None => "; what the server itself reads is not known".to_owned(),
         Some((own, _)) if own <= 0.0 => "; the server itself moves nothing there".to_owned(),
-        Some((own, way)) => match roof {
-            Some(roof) => {
-                format!("; the server itself {way} {} of {} that disk-read got here", rate(own), rate(roof))
-            }
-            None => format!("; the server itself {way} {}", rate(own)),
-        },
+        Some((own, way)) => {
+            let of =
+                roof.map_or_else(String::new, |roof| format!(" of {} that disk-read got here", rate(roof)));
+            format!("; the server itself {} {}{of}", way.word(), rate(own))
+        }
     };
     let all = view.load.median(&load::DISK_READ).zip(view.load.median(&load::WINDOW)).map(|(all, s)| all / s);
     let binds = own.is_some_and(|(own, way)| {
-        let is_most = way == "writes" || all.is_none_or(|all| own >= MOST * all);
+        let is_most = way == Way::Writes || all.is_none_or(|all| own >= MOST * all);
         own > 0.0 && is_most && roof.is_none_or(|roof| own >= NEAR * roof)
     });
     let disk = |(name, busy): (String, f64)| {
@@ -85,13 +104,10 @@ fn disks(view: &View<'_, '_>) -> Vec<Seen> {
                 format::percent(busy)
             ),
             evidence: read(view).into_iter().chain(view.shortfall()).collect(),
-            counter: match roof {
-                Some(_) => Vec::new(),
-                None => vec![
-                    "a disk that serves several requests at once may be busy all the time and do more: `disk-read` in \
-                     the same run tells"
-                        .to_owned(),
-                ],
+            counter: match (roof, way) {
+                (Some(_), _) => Vec::new(),
+                (None, Some(Way::Writes)) => vec![format!("{MORE}: how much it can write was not measured")],
+                (None, _) => vec![format!("{MORE}: `disk-read` in the same run tells")],
             },
             advice: vec![
                 "more memory, so that the content stays in the page cache".to_owned(),

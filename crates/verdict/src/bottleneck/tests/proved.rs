@@ -63,6 +63,14 @@ fn a_disk_binds_by_the_servers_own_work_alone() {
         roofed.sentence
     );
     assert_eq!(of(&own, Some(1e6)).kind, Binding::Io);
+    // What it writes is not held against what can be read.
+    let writes = of(&[("server-read", 0.0), ("server-written", 390e6)], Some(1e6));
+    assert_eq!(writes.kind, Binding::Disk);
+    assert!(
+        writes.sentence.contains("(97 % busy; the server itself writes 390 MB/s)"),
+        "{}",
+        writes.sentence
+    );
 }
 
 /// `wW2c`: the server's core at 84 %.
