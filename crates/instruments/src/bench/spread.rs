@@ -4,29 +4,20 @@
 //! another core. Cores are told by the kernel's topology. A virtual machine that hides it shows each CPU as a core of
 //! its own; two threads may then be on one.
 
-use crate::system_files::{Root, text};
+use std::collections::BTreeSet;
+
+use crate::system_files::{Root, topology};
 
 /// The allowed CPUs in the order of their use.
 pub fn cpus(allowed: &[u32]) -> Vec<u32> {
-    let root = Root::live();
-    in_turn(allowed, |cpu| {
-        let list = root.maybe(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
-        list.and_then(|list| text::cpu_list(&list).into_iter().next()).unwrap_or(cpu)
-    })
+    let busy = topology::siblings(&Root::live(), 0).unwrap_or_else(|| BTreeSet::from([0]));
+    spread(topology::here(allowed), &busy)
 }
 
-/// `core` gives the first CPU of a CPU's core.
-fn in_turn(allowed: &[u32], core: impl Fn(u32) -> u32) -> Vec<u32> {
-    let mut order: Vec<(usize, bool, u32)> = Vec::with_capacity(allowed.len());
-    let mut sorted = allowed.to_vec();
-    sorted.sort_unstable();
-    let cores: Vec<u32> = sorted.iter().map(|cpu| core(*cpu)).collect();
-    for (at, cpu) in sorted.iter().enumerate() {
-        let before = cores[..at].iter().filter(|other| **other == cores[at]).count();
-        order.push((before, cores[at] == 0, *cpu));
-    }
-    order.sort_unstable();
-    order.into_iter().map(|(_, _, cpu)| cpu).collect()
+/// `busy` are the CPUs of the core of CPU 0, which may itself not be allowed.
+fn spread(mut cores: Vec<Vec<u32>>, busy: &BTreeSet<u32>) -> Vec<u32> {
+    cores.sort_by_key(|core| (core.iter().any(|cpu| busy.contains(cpu)), core.first().copied()));
+    topology::in_turn(&cores)
 }
 
 #[cfg(test)]
@@ -35,15 +26,22 @@ mod tests {
 
     #[test]
     fn cores_come_before_siblings_and_cpu_0_last() {
+        let of = |cores: &[&[u32]]| {
+            let cores: Vec<Vec<u32>> = cores.iter().map(|core| core.to_vec()).collect();
+            spread(cores, &BTreeSet::from([0, 4]))
+        };
         // Linux' usual numbering on bare metal, and that of most virtual machines.
-        assert_eq!(in_turn(&[0, 1, 2, 3, 4, 5, 6, 7], |cpu| cpu % 4), [1, 2, 3, 0, 5, 6, 7, 4]);
-        assert_eq!(in_turn(&[0, 1, 2, 3], |cpu| cpu / 2 * 2), [2, 0, 3, 1]);
+        assert_eq!(of(&[&[0, 4], &[1, 5], &[2, 6], &[3, 7]]), [1, 2, 3, 0, 5, 6, 7, 4]);
+        assert_eq!(of(&[&[0, 1], &[2, 3]]), [2, 0, 3, 1]);
+        // CPU 0 is not allowed, but its sibling is.
+        assert_eq!(of(&[&[4], &[5], &[6]]), [5, 6, 4]);
+        // Nodes whose CPUs take turns.
+        assert_eq!(of(&[&[0], &[2], &[1], &[3]]), [1, 2, 3, 0]);
         // Hidden: each a core of its own.
-        assert_eq!(in_turn(&[0, 1], |cpu| cpu), [1, 0]);
+        assert_eq!(of(&[&[0], &[1]]), [1, 0]);
         // One core: its first thread.
-        assert_eq!(in_turn(&[0, 1], |_| 0), [0, 1]);
-        assert_eq!(in_turn(&[5, 3], |cpu| cpu), [3, 5]);
-        assert_eq!(in_turn(&[], |cpu| cpu), Vec::<u32>::new());
+        assert_eq!(of(&[&[0, 1]]), [0, 1]);
+        assert_eq!(of(&[]), Vec::<u32>::new());
     }
 
     #[test]

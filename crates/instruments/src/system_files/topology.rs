@@ -17,16 +17,17 @@ pub fn siblings(root: &Root, cpu: u32) -> Option<BTreeSet<u32>> {
     all.or_else(|| read("thread_siblings").map(|mask| text::cpu_mask(&mask)))
 }
 
-/// The allowed CPUs by core, those of one node beside each other; first the core with the lowest CPU.
+/// The allowed CPUs by core: in the order of the nodes, those of no known node first, and in a node in that of the
+/// cores' lowest CPUs.
 pub fn cores(root: &Root, allowed: &[u32]) -> Vec<Vec<u32>> {
     let nodes = root.maybe(&format!("{NODES}/online")).map(|list| text::cpu_list(&list)).unwrap_or_default();
     let of_node =
         |id: u32| root.maybe(&format!("{NODES}/node{id}/cpulist")).map(|list| (id, text::cpu_list(&list)));
     let nodes: Vec<(u32, BTreeSet<u32>)> = nodes.into_iter().filter_map(of_node).collect();
-    let mut cores: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+    let mut cores: BTreeMap<(Option<u32>, u32), BTreeSet<u32>> = BTreeMap::new();
     for &cpu in allowed {
         let first = siblings(root, cpu).and_then(|all| all.first().copied()).unwrap_or(cpu);
-        let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu)).map_or(0, |(id, _)| *id);
+        let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu)).map(|(id, _)| *id);
         cores.entry((node, first)).or_default().insert(cpu);
     }
     cores.into_values().map(|core| core.into_iter().collect()).collect()
@@ -70,6 +71,7 @@ mod tests {
         let all = cores(&root, &[0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(all, [[0, 4], [2, 6], [1, 5], [3, 7]]);
         assert_eq!(in_turn(&all), [0, 2, 1, 3, 4, 6, 5, 7]);
-        assert_eq!(cores(&root, &[6, 1, 9]), [vec![6], vec![9], vec![1]]);
+        // A CPU of no known node is on none of them.
+        assert_eq!(cores(&root, &[6, 1, 9]), [vec![9], vec![6], vec![1]]);
     }
 }

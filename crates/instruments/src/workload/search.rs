@@ -98,24 +98,25 @@ pub fn search(
 
 fn everywhere(most: f64) -> String {
     format!(
-        "the goal was held at every load, up to {most:.1} requests per second, the highest tried: make the steps longer, \
-         so that a queue can grow (duration=5), or the limit shorter"
+        "the largest rate that holds is at or beyond {most:.1} requests per second, the highest tried: make the steps \
+         longer, so that a queue can grow (duration=5), or the limit shorter"
     )
 }
 
 fn nowhere(least: f64, reached: Option<f64>) -> String {
-    let down = format!("down to {least:.1} requests per second, the lowest tried");
+    let below = format!(
+        "the largest rate that holds is at or below {least:.1} requests per second, the lowest tried"
+    );
     match reached {
         Some(had) if had.is_finite() => format!(
-            "the goal was held at no load, {down}, where the percentile was {:.3} ms: take a longer limit or a lower \
-             percentile, or see what slows single answers (arrivals=closed, connections=1)",
+            "{below}, where the percentile was {:.3} ms: take a longer limit or a lower percentile, \
+             or see what slows single answers (arrivals=closed, connections=1)",
             had * 1e3
         ),
         Some(_) => format!(
-            "the goal was held at no load, {down}, where the percentile fell on a failed request: see what fails \
-             (boxscore run web --set load=50%)"
+            "{below}, where the percentile fell on a failed request: see what fails (boxscore run web --set load=50%)"
         ),
-        None => format!("no load had an answer, {down}: make the steps or the timeout longer (duration=5)"),
+        None => format!("{below}, which had no answer: make the steps or the timeout longer (duration=5)"),
     }
 }
 
@@ -240,21 +241,18 @@ mod tests {
     fn a_search_says_what_it_met() {
         let range = Range { from: 100.0, least: 2.0, most: 800.0 };
         let why = |held: bool, had: Option<f64>| search(range, |_| Ok((held, had))).unwrap_err().text;
-        assert!(why(true, Some(0.001)).contains("held at every load, up to 800.0 requests"));
+        assert!(why(true, Some(0.001)).contains("holds is at or beyond 800.0 requests"));
         let none = why(false, Some(0.0251));
-        assert!(
-            none.contains("held at no load, down to 2.0 requests") && none.contains("25.100 ms"),
-            "{none}"
-        );
+        assert!(none.contains("holds is at or below 2.0 requests") && none.contains("25.100 ms"), "{none}");
         assert!(why(false, Some(f64::INFINITY)).contains("fell on a failed request"));
-        assert!(why(false, None).contains("no load had an answer, down to 2.0"));
+        assert!(why(false, None).contains("2.0 requests per second, the lowest tried, which had no answer"));
         // A single lucky step finds nothing.
         let mut steps = 0;
         let lucky = search(range, |_| {
             steps += 1;
             Ok((steps == 9, Some(0.02)))
         });
-        assert!(lucky.unwrap_err().text.contains("at no load"));
+        assert!(lucky.unwrap_err().text.contains("at or below"));
         assert_eq!(search(range, |_| Err(Fault::new("gone"))).unwrap_err().text, "gone");
     }
 }

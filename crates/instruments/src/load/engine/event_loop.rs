@@ -151,7 +151,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
                 break;
             }
             self.timer.wake_by(limit_ns.min(now_ns + TICK_NS), now_ns)?;
-            self.poll(&mut events, true, now_ns)?;
+            self.poll(&mut events, true)?;
         }
         for index in 0..self.connections.len() {
             if self.connections[index].state == State::Connecting {
@@ -193,7 +193,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
             let sleeps = self.prepare_wait(now_ns, tick_ns)?;
             self.spin(!sleeps);
             self.record.stalls.awake(now_ns);
-            self.poll(&mut events, sleeps, now_ns)?;
+            self.poll(&mut events, sleeps)?;
             now_ns = clock::now_ns();
         }
         self.spin(false);
@@ -319,11 +319,10 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
     }
 
     /// Polls, with or without sleeping, and handles the events.
-    fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool, now_ns: u64) -> Result<(), Errno> {
+    fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool) -> Result<(), Errno> {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = if sleeps { None } else { Some(&now) };
-        // In an open loop, requests were sent since then.
-        let asked_ns = if self.arrivals.is_closed() { now_ns } else { clock::now_ns() };
+        let asked_ns = sleeps.then(clock::now_ns);
         let count = match epoll::wait(&self.epoll, &mut *events, limit) {
             Ok(count) => count,
             Err(Errno::INTR) => 0,

@@ -2,10 +2,10 @@
 //!
 //! A poll tells of everything that became ready since the poll before. If it had to sleep, nothing was ready, and its
 //! first event is what woke it: that one waited for nothing. Else the events may have lain there since the poll before.
-//! The events of one poll then wait for each other. Not counted: how long the kernel takes to wake the thread, and the
-//! reading of the answer itself.
+//! The events of one poll then wait for each other. Not counted: how long the kernel takes to wake the thread, the
+//! reading of the answer itself, and a preemption inside of a poll that may sleep, which looks like sleep.
 
-/// A poll that took no longer than this, and so much more for each event, may not have slept.
+/// A poll that may sleep and took no longer than this, and so much more for each event, may not have slept.
 const AWAKE_NS: u64 = 4_000;
 const EVENT_NS: u64 = 100;
 
@@ -21,19 +21,21 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// A poll lasted from `asked_ns` to `polled_ns` and gave so many events, of `most` at once.
+    /// A poll lasted from `asked_ns`, of one that cannot sleep `None`, to `polled_ns` and gave so many events, of `most`
+    /// at once.
     #[inline]
-    pub fn polled(&mut self, asked_ns: u64, polled_ns: u64, count: usize, most: usize) {
-        let slept = polled_ns.saturating_sub(asked_ns) > AWAKE_NS + EVENT_NS * count as u64;
+    pub fn polled(&mut self, asked_ns: Option<u64>, polled_ns: u64, count: usize, most: usize) {
+        let awake_ns = AWAKE_NS + EVENT_NS * count as u64;
+        let slept_from_ns = asked_ns.filter(|asked_ns| polled_ns.saturating_sub(*asked_ns) > awake_ns);
         // The first poll knows of no other.
         let begun_ns = if self.since_ns == 0 { polled_ns } else { self.since_ns };
-        self.ready_ns = if slept { 0 } else { polled_ns.saturating_sub(begun_ns) };
+        self.ready_ns = if slept_from_ns.is_some() { 0 } else { polled_ns.saturating_sub(begun_ns) };
         self.polled_ns = polled_ns;
         self.is_first = true;
         // A full poll leaves events behind, which have been ready for as long as those that it told of.
         if count < most {
             self.since_ns = polled_ns;
-        } else if slept {
+        } else if let Some(asked_ns) = slept_from_ns {
             self.since_ns = asked_ns;
         }
     }
@@ -61,7 +63,7 @@ mod tests {
     #[test]
     fn what_woke_the_thread_waited_for_nothing_and_the_others_for_it() {
         let mut turns = Turns::default();
-        turns.polled(10 * US, 100 * US, 2, 8);
+        turns.polled(Some(10 * US), 100 * US, 2, 8);
         assert_eq!(turns.waited_ns(102 * US), 0);
         turns.next();
         assert_eq!(turns.waited_ns(109 * US), 9 * US);
@@ -70,21 +72,24 @@ mod tests {
     #[test]
     fn what_came_while_the_thread_was_busy_waited_since_the_poll_before() {
         let mut turns = Turns::default();
-        turns.polled(10 * US, 100 * US, 1, 8);
+        turns.polled(Some(10 * US), 100 * US, 1, 8);
         // It was busy for 70 us; the next poll came back at once.
-        turns.polled(170 * US, 171 * US, 1, 8);
+        turns.polled(Some(170 * US), 171 * US, 1, 8);
         assert_eq!(turns.waited_ns(172 * US), 71 * US);
         // And it slept.
-        turns.polled(180 * US, 250 * US, 1, 8);
+        turns.polled(Some(180 * US), 250 * US, 1, 8);
         assert_eq!(turns.waited_ns(251 * US), 0);
+        // A poll that cannot sleep took long all the same.
+        turns.polled(None, 300 * US, 1, 8);
+        assert_eq!(turns.waited_ns(301 * US), 50 * US);
     }
 
     #[test]
     fn what_a_full_poll_leaves_behind_waits_on() {
         let mut turns = Turns::default();
-        turns.polled(10 * US, 100 * US, 1, 2);
-        turns.polled(150 * US, 151 * US, 2, 2);
-        turns.polled(160 * US, 161 * US, 1, 2);
+        turns.polled(Some(10 * US), 100 * US, 1, 2);
+        turns.polled(Some(150 * US), 151 * US, 2, 2);
+        turns.polled(Some(160 * US), 161 * US, 1, 2);
         assert_eq!(turns.waited_ns(162 * US), 61 * US, "since the poll that was not full");
     }
 }

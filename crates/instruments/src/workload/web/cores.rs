@@ -27,8 +27,8 @@ impl Cores {
     /// Splits cores, each with its CPUs.
     pub fn among(cores: &[Vec<u32>], generators: usize, is_managed: bool) -> Cores {
         let count = cores.len();
-        let rests = count > 2 && cores.first().is_some_and(|core| core.contains(&0));
-        let (first, half) = (usize::from(rests), if is_managed { count / 2 } else { 0 });
+        let of_interrupts = cores.iter().position(|core| core.contains(&0)).filter(|_| count > 2);
+        let half = if is_managed { count / 2 } else { 0 };
         let (mut server, mut choice) = (Vec::new(), Vec::new());
         match cores {
             [only] if is_managed => {
@@ -38,9 +38,11 @@ impl Cores {
                 choice = rest.to_vec();
             }
             _ => {
-                server.extend(cores.iter().skip(first).take(half).flatten());
-                let last_first = cores.iter().skip(first + half).rev();
-                choice.extend(topology::in_turn(last_first.chain(cores.iter().take(first))));
+                let (last, others): (Vec<_>, Vec<_>) =
+                    cores.iter().enumerate().partition(|(at, _)| Some(*at) == of_interrupts);
+                let (ours, rest) = others.split_at(half.min(others.len()));
+                server.extend(ours.iter().flat_map(|(_, core)| core.iter()));
+                choice.extend(topology::in_turn(rest.iter().rev().chain(&last).map(|(_, core)| *core)));
             }
         }
         let mut last: Vec<u32> = choice.into_iter().take(generators).collect();
@@ -98,6 +100,13 @@ mod tests {
         assert_eq!(split(&four, 2, true), (vec![1, 2], vec![0, 3], true));
         assert_eq!(split(&[&[0], &[1], &[2]], 1, true), (vec![1], vec![2], true));
         assert_eq!(split(&[&[0], &[1], &[2]], 3, false), (vec![], vec![0, 1, 2], false));
+    }
+
+    #[test]
+    fn the_core_of_interrupts_may_be_on_any_node() {
+        let four: [&[u32]; 4] = [&[1], &[3], &[0], &[2]];
+        assert_eq!(split(&four, 1, true), (vec![1, 3], vec![2], true));
+        assert_eq!(split(&four, 2, true), (vec![1, 3], vec![0, 2], true));
     }
 
     #[test]
