@@ -213,7 +213,7 @@ impl Resolver {
         self.chosen(&name, meaning.heads()).map(|(_, ids)| ids)
     }
 
-    /// What a name means among the runs of the store, and how that is called.
+    /// The meaning of a name among the runs of the store, and what it is called.
     fn stored(&self, name: &str) -> Result<(String, Meaning), CliError> {
         self.store()?;
         if let Some(back) = latest(name)? {

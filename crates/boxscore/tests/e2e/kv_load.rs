@@ -284,7 +284,10 @@ fn a_run_starts_a_store_of_its_own_and_searches_a_goal() {
     let run = run.unwrap_or_else(|| panic!("{said:#?}"));
     let fault = run.takes.iter().find_map(|take| take.fault.as_ref().map(model::Fault::as_str));
     let found = run.series.iter().any(|series| series.key.metric == "slo-throughput");
-    assert!(found || fault.is_some_and(|why| why.contains("the largest rate that holds")), "{fault:?} {said:#?}");
+    assert!(
+        found || fault.is_some_and(|why| why.contains("the largest rate that holds")),
+        "{fault:?} {said:#?}"
+    );
 }
 
 #[test]

@@ -21,8 +21,8 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// A poll lasted from `asked_ns`, of one that cannot sleep `None`, to `polled_ns` and gave so many events, of `most`
-    /// at once.
+    /// A poll lasted from `asked_ns`, of one that cannot sleep `None`, to `polled_ns` and gave so many events, of
+    /// `most` at once.
     #[inline]
     pub fn polled(&mut self, asked_ns: Option<u64>, polled_ns: u64, count: usize, most: usize) {
         let awake_ns = AWAKE_NS + EVENT_NS * count as u64;
