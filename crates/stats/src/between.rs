@@ -194,8 +194,8 @@ pub struct Learnt {
 }
 
 /// Learns the scale of the spreads from all figures of the same machines and runs, and how much spreads differ from
-/// figure to figure (empirical Bayes: Smyth 2004). `None` from fewer than five figures with several runs; one whose runs
-/// are all equal is left out. The figures count for at most three quarters of what they have.
+/// figure to figure (empirical Bayes: Smyth 2004). `None` from fewer than five figures with several runs; one whose
+/// runs are all equal is left out. The figures count for at most three quarters of what they have.
 pub fn learn(figures: &[Seen]) -> Option<Learnt> {
     let usable = |f: &&Seen| f.v > 0.0 && f.squares > 0.0 && f.assumed > 0.0;
     let known: Vec<&Seen> = figures.iter().filter(usable).collect();
@@ -234,9 +234,9 @@ fn inverse_trigamma(y: f64) -> f64 {
 /// twenty count. `floor` is the relative difference assumed for two runs of one machine (0.05 = 5 %), `learnt` what
 /// the other figures show.
 ///
-/// s^2 = (d s0^2 + sum of (m - mean of its list)^2) / (d + v). Without `learnt`, s0 is the larger of
-/// floor / (1.96 sqrt 2) and the root mean square of the standard errors of the runs in `arms`, and d is four, or none
-/// where the runs reject it (F test, one in ten): an assumption that does not hold is dropped, as too wide from five runs on.
+/// s^2 = (d s0^2 + sum of (m - mean of its list)^2) / (d + v). Without `learnt`, s0 is the larger of floor / (1.96
+/// sqrt 2) and the root mean square of the standard errors of the runs in `arms`, and d is four, or none where the
+/// runs reject it (F test, one in ten): an assumption that does not hold is dropped, as too wide from five runs on.
 pub fn noise(
     arms: &[&[Run]],
     history: &[&[Run]],

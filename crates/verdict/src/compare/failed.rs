@@ -1,8 +1,9 @@
 //! Rows that no ratio tells apart: shares that are often 0, and percentiles that are over the time limit.
 //!
-//! A share is judged by its difference, with the runs of a side as its sample, or the takes of a single run. A percentile that falls on a failed
-//! request is slower than any number; that it does, and that the other side's does not, is tested by the shares of
-//! failed requests in the takes against the share that the percentile leaves beyond it.
+//! A share is judged by its difference, with the runs of a side as its sample, or the takes of a single run. A
+//! percentile that falls on a failed request is slower than any number; that it does, and that the other side's does
+//! not, is tested by the shares of failed requests in the takes against the share that the percentile leaves beyond
+//! it.
 
 use model::card;
 use model::data::Series;
