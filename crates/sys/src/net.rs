@@ -1,6 +1,6 @@
-//! Socket options without a safe binding, and TUN devices.
+//! Socket options and reads without a safe binding, and TUN devices.
 //!
-//! Times are microseconds where the kernel counts so.
+//! Times are microseconds where the kernel counts so; arrival stamps are nanoseconds of the wall clock.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -12,18 +12,75 @@ use crate::error::{Error, Result, check};
 /// `CAP_NET_ADMIN`.
 pub fn busy_poll(socket: BorrowedFd<'_>, us: u32) -> Result<()> {
     let value = libc::c_int::try_from(us).unwrap_or(libc::c_int::MAX);
+    set_option(socket, libc::SO_BUSY_POLL, value, || format!("set SO_BUSY_POLL to {us} us"))
+}
+
+/// Makes the kernel stamp what arrives on this socket with the wall clock (`SO_TIMESTAMPNS`), for [`recv_stamped`].
+/// Kernels before 4.14 take it and stamp nothing on TCP. Fails on what is no socket.
+pub fn stamp_arrivals(socket: BorrowedFd<'_>) -> Result<()> {
+    set_option(socket, libc::SO_TIMESTAMPNS, 1, || "set SO_TIMESTAMPNS".into())
+}
+
+/// Reads from a socket: the number of bytes, 0 at the end of the stream, and when the last of them arrived in this
+/// host, in nanoseconds of the wall clock. `None`: the kernel did not stamp it. The stamp is taken when the packet
+/// reaches the network stack, before any process is woken. Fails as `recv` does.
+#[inline]
+pub fn recv_stamped(socket: BorrowedFd<'_>, into: &mut [u8]) -> std::io::Result<(usize, Option<u64>)> {
+    let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let mut control = Control([0; CONTROL]);
+    // SAFETY: all bits zero is a value of this plain structure of the kernel.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.0.as_mut_ptr().cast();
+    message.msg_controllen = CONTROL as _;
+    // SAFETY: the kernel writes at most the given lengths of `into` and `control`, which outlive the call.
+    let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    match usize::try_from(got) {
+        Ok(got) => Ok((got, stamp(&message))),
+        Err(_negative) => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Room for the control message of one stamp, and for another that nobody asked for.
+const CONTROL: usize = 128;
+
+#[repr(align(8))]
+struct Control([u8; CONTROL]);
+
+/// The stamp among the control messages of `message`, which `recvmsg` has filled.
+#[inline]
+fn stamp(message: &libc::msghdr) -> Option<u64> {
+    // SAFETY: the header and its control buffer are as the kernel left them, and the buffer lives.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(message) };
+    while !next.is_null() {
+        // SAFETY: a header that the macros give lies whole within the control buffer.
+        let header = unsafe { &*next };
+        if (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+            // SAFETY: the kernel puts a whole timespec behind a header of this type; it may lie unaligned.
+            let time = unsafe { std::ptr::read_unaligned(libc::CMSG_DATA(next).cast::<libc::timespec>()) };
+            let (seconds, nanos) = (u64::try_from(time.tv_sec).ok()?, u64::try_from(time.tv_nsec).ok()?);
+            return seconds.checked_mul(1_000_000_000)?.checked_add(nanos);
+        }
+        // SAFETY: as above.
+        next = unsafe { libc::CMSG_NXTHDR(message, next) };
+    }
+    None
+}
+
+/// Sets an option of the socket's own level to a number.
+fn set_option(
+    socket: BorrowedFd<'_>,
+    option: libc::c_int,
+    value: libc::c_int,
+    what: impl FnOnce() -> String,
+) -> Result<()> {
     let length = libc::socklen_t::try_from(size_of_val(&value)).unwrap_or(0);
     // SAFETY: the kernel reads `length` bytes of `value`, which lives until the call returns.
     let ret = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_BUSY_POLL,
-            (&raw const value).cast(),
-            length,
-        )
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, (&raw const value).cast(), length)
     };
-    check(ret, || format!("set SO_BUSY_POLL to {us} us"))?;
+    check(ret, what)?;
     Ok(())
 }
 
@@ -52,6 +109,7 @@ pub fn tun(name: &str) -> Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock;
     use std::os::fd::AsFd;
 
     #[test]
@@ -64,6 +122,28 @@ mod tests {
             let text = error.to_string();
             assert!(text.contains("bxt-sys") || text.contains("/dev/net/tun"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_read_tells_when_the_bytes_arrived() {
+        use std::io::Write as _;
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let reader = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        stamp_arrivals(reader.as_fd()).unwrap();
+        let (mut writer, _) = listener.accept().unwrap();
+        let before_ns = clock::wall_ns();
+        writer.write_all(b"hello").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let mut bytes = [0; 8];
+        let (got, stamp) = recv_stamped(reader.as_fd(), &mut bytes).unwrap();
+        assert_eq!(&bytes[..got], b"hello");
+        let stamp = stamp.expect("a kernel since 4.14 stamps TCP");
+        // It was there long before it was read. The kernel may begin to stamp a moment after it is asked to.
+        assert!(stamp >= before_ns && stamp < clock::wall_ns(), "{before_ns} {stamp}");
+        drop(writer);
+        assert_eq!(recv_stamped(reader.as_fd(), &mut bytes).unwrap(), (0, None));
+        let file = std::fs::File::open("/proc/self/stat").unwrap();
+        assert!(recv_stamped(file.as_fd(), &mut bytes).is_err() && stamp_arrivals(file.as_fd()).is_err());
     }
 
     #[test]

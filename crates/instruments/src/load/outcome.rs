@@ -166,9 +166,13 @@ impl Outcome {
         self.record.late.histogram(0).percentile_s(0.99)
     }
 
-    /// How long good answers at most lay ready and unread, in seconds: the mean, and the 99th percentile.
+    /// How long good answers lay in this host until they were read, in seconds: the mean, and the 99th percentile.
+    /// `None` where the kernel stamped the arrival of fewer than 99 in 100.
     pub fn unread_s(&self) -> Option<(f64, Option<f64>)> {
         let unread = self.record.unread.histogram(0);
+        if self.record.unread.total() < self.record.good - self.record.good / 100 {
+            return None;
+        }
         Some((unread.mean_ns()? / 1e9, unread.percentile_s(0.99)))
     }
 

@@ -136,8 +136,17 @@ impl ServerCertVerifier for Anyone {
     }
 }
 
-/// A non-blocking socket with the interface that rustls expects.
-struct Socket<'a>(BorrowedFd<'a>);
+/// A non-blocking socket with the interface that rustls expects. It notes when what it read last arrived.
+struct Socket<'a> {
+    fd: BorrowedFd<'a>,
+    arrived_ns: Option<u64>,
+}
+
+impl<'a> Socket<'a> {
+    fn new(fd: BorrowedFd<'a>) -> Socket<'a> {
+        Socket { fd, arrived_ns: None }
+    }
+}
 
 fn to_io(kind: Failure) -> io::Error {
     match kind {
@@ -148,8 +157,11 @@ fn to_io(kind: Failure) -> io::Error {
 
 impl Read for Socket<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match transport::recv(self.0, into) {
-            Ok(Got::Bytes(bytes)) => Ok(bytes),
+        match transport::recv(self.fd, into) {
+            Ok(Got::Bytes { count, arrived_ns }) => {
+                self.arrived_ns = arrived_ns;
+                Ok(count)
+            }
             Ok(Got::Ended) => Ok(0),
             Ok(Got::Blocked) => Err(io::ErrorKind::WouldBlock.into()),
             Err(kind) => Err(to_io(kind)),
@@ -159,7 +171,7 @@ impl Read for Socket<'_> {
 
 impl Write for Socket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match transport::send(self.0, bytes) {
+        match transport::send(self.fd, bytes) {
             Ok(0) if !bytes.is_empty() => Err(io::ErrorKind::WouldBlock.into()),
             Ok(sent) => Ok(sent),
             Err(kind) => Err(to_io(kind)),
@@ -183,13 +195,15 @@ fn kind(error: &io::Error) -> Failure {
 #[derive(Debug)]
 pub struct Tls {
     connection: Box<ClientConnection>,
+    /// When the last record that was read arrived.
+    arrived_ns: Option<u64>,
 }
 
 impl Tls {
     /// Sends waiting bytes until the socket is full; the rest waits for the next call.
     fn flush(&mut self, fd: BorrowedFd<'_>) -> Result<(), Failure> {
         while self.connection.wants_write() {
-            match self.connection.write_tls(&mut Socket(fd)) {
+            match self.connection.write_tls(&mut Socket::new(fd)) {
                 Ok(_sent) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(kind(&error)),
@@ -200,7 +214,10 @@ impl Tls {
 
     /// Reads TLS records once.
     fn pull(&mut self, fd: BorrowedFd<'_>) -> Result<Pulled, Failure> {
-        match self.connection.read_tls(&mut Socket(fd)) {
+        let mut socket = Socket::new(fd);
+        let read = self.connection.read_tls(&mut socket);
+        self.arrived_ns = socket.arrived_ns.or(self.arrived_ns);
+        match read {
             Ok(0) => Ok(Pulled::End),
             Ok(_read) => match self.connection.process_new_packets() {
                 Ok(_state) => Ok(Pulled::Some),
@@ -228,7 +245,7 @@ impl Transport for Tls {
 
     fn new(shared: &Shared) -> Result<Tls, Failure> {
         let connection = ClientConnection::new(Arc::clone(&shared.config), shared.name.clone());
-        Ok(Tls { connection: Box::new(connection.map_err(|_| Failure::Tls)?) })
+        Ok(Tls { connection: Box::new(connection.map_err(|_| Failure::Tls)?), arrived_ns: None })
     }
 
     fn advance(&mut self, fd: BorrowedFd<'_>) -> Result<bool, Failure> {
@@ -271,7 +288,7 @@ impl Transport for Tls {
         loop {
             match self.connection.reader().read(into) {
                 Ok(0) => return Ok(Got::Ended),
-                Ok(bytes) => return Ok(Got::Bytes(bytes)),
+                Ok(count) => return Ok(Got::Bytes { count, arrived_ns: self.arrived_ns }),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // Many servers end without saying so; a body that ends early is found by its length.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Got::Ended),

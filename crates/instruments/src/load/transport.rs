@@ -3,14 +3,19 @@
 use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::SendFlags;
 
 use super::failure::Failure;
 
 /// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Got {
-    Bytes(usize),
+    Bytes {
+        count: usize,
+        /// When the last of them arrived in this host, in nanoseconds of the wall clock. `None`: the kernel did not
+        /// say.
+        arrived_ns: Option<u64>,
+    },
     /// No bytes yet.
     Blocked,
     /// The other side has closed and will send no more.
@@ -55,14 +60,18 @@ pub(super) fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Failure> {
 }
 
 /// Reads from a plain socket. Fails when the connection is gone.
+#[inline]
 pub(super) fn recv(fd: BorrowedFd<'_>, into: &mut [u8]) -> Result<Got, Failure> {
     loop {
-        match rustix::net::recv(fd, &mut *into, RecvFlags::empty()) {
+        match sys::net::recv_stamped(fd, &mut *into) {
             Ok((0, _)) => return Ok(Got::Ended),
-            Ok((bytes, _)) => return Ok(Got::Bytes(bytes)),
-            Err(Errno::AGAIN) => return Ok(Got::Blocked),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(kind(error)),
+            Ok((count, arrived_ns)) => return Ok(Got::Bytes { count, arrived_ns }),
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::AGAIN) => return Ok(Got::Blocked),
+                Some(Errno::INTR) => {}
+                Some(error) => return Err(kind(error)),
+                None => return Err(Failure::Reset),
+            },
         }
     }
 }

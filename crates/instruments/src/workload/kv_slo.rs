@@ -35,7 +35,7 @@ static CARD: Card = Card {
     role: Role::Search { rate: model::metrics::load::SLO.name(), load: model::names::instrument::KV_LOAD },
     parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 4,
+    definition: 5,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],

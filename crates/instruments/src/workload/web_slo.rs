@@ -103,7 +103,7 @@ static CARD: Card = Card {
     role: Role::Search { rate: SLO.name(), load: model::names::instrument::WEB },
     parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 4,
+    definition: 5,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],

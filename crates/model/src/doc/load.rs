@@ -59,7 +59,8 @@ pub struct LoadDoc {
     pub service_time: TimesDoc,
     /// How late 99 in 100 sends at most were; open loops only.
     pub late_p99: Option<f64>,
-    /// How long good answers at most lay ready and unread, on average.
+    /// How long good answers lay in the generator's host unread, on average. Response times do not hold it; where it is
+    /// missing they do.
     pub late_read: Option<f64>,
     /// The same of 99 in 100 of them.
     pub late_read_p99: Option<f64>,

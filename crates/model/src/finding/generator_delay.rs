@@ -1,4 +1,4 @@
-//! `generator-delay`: response times that hold the time in which answers lay ready and the generator had not read them.
+//! `generator-delay`: response times that hold the time in which the generator had not yet read the answers.
 
 use super::{Conclusion, Evidence, Several, Validity, evidence};
 use crate::format::{percent, quantity};
@@ -8,17 +8,11 @@ use crate::unit::Unit;
 #[derive(Clone, Debug, PartialEq)]
 pub enum GeneratorDelay {
     Unknown,
-    /// The largest share of a response time that the delay is, at most.
-    Small {
-        share: f64,
+    /// The kernel stamped the arrivals; so long the answers then lay unread, on average, at most.
+    Stamped {
+        unread: f64,
     },
-    Delayed {
-        /// The figure's quantile: 0.5 or 0.99.
-        quantile: f64,
-        delay: f64,
-        time: f64,
-    },
-    /// The delay was not recorded, and the generator's busiest core worked so much of its time.
+    /// Nobody stamped the arrivals, and the generator's busiest core worked so much of its time.
     Busy {
         share: f64,
     },
@@ -34,23 +28,17 @@ impl Conclusion for GeneratorDelay {
     fn state(&self) -> Validity {
         match self {
             GeneratorDelay::Unknown => Validity::Unknown,
-            GeneratorDelay::Small { .. } => Validity::Ok,
-            GeneratorDelay::Delayed { .. } | GeneratorDelay::Busy { .. } => Validity::Doubtful,
+            GeneratorDelay::Stamped { .. } => Validity::Ok,
+            GeneratorDelay::Busy { .. } => Validity::Doubtful,
         }
     }
 
     fn one(&self) -> String {
         match self {
             GeneratorDelay::Unknown => "how long answers lay unread in the generator is not known".to_owned(),
-            GeneratorDelay::Small { share } => {
-                format!("answers lay unread for at most {} of the response times", percent(*share))
-            }
-            GeneratorDelay::Delayed { quantile, delay, time } => format!(
-                "its response times hold the generator's delay: answers lay ready and unread for up to {}, {} of the \
-                 p{:.0}; {REMEDY}",
-                quantity(*delay, Unit::Second),
-                percent(delay / time),
-                quantile * 100.0
+            GeneratorDelay::Stamped { unread } => format!(
+                "the kernel stamped each answer's arrival; it lay unread for {} on average, which no response time holds",
+                quantity(*unread, Unit::Second)
             ),
             GeneratorDelay::Busy { share } => format!(
                 "its response times hold the generator's delay, which was not recorded: its busiest core worked {} of \
@@ -61,30 +49,13 @@ impl Conclusion for GeneratorDelay {
     }
 
     fn many(all: &Several<'_, Self>) -> Option<String> {
-        let busiest = all.worst(|one| match one {
-            GeneratorDelay::Busy { share } => Some(*share),
-            _ => None,
-        });
-        if let Some((share, ..)) = busiest {
-            return Some(format!(
-                "response times hold the generator's delay, which was not recorded: its busiest core worked up to {} of \
-                 its time, in {}; {REMEDY}",
-                percent(share),
-                all.figures
-            ));
-        }
         let (share, ..) = all.worst(|one| match one {
-            GeneratorDelay::Delayed { delay, time, .. } => Some(delay / time),
-            _ => None,
-        })?;
-        let (delay, ..) = all.worst(|one| match one {
-            GeneratorDelay::Delayed { delay, .. } => Some(*delay),
+            GeneratorDelay::Busy { share } => Some(*share),
             _ => None,
         })?;
         Some(format!(
-            "response times hold the generator's delay: answers lay ready and unread for up to {}, up to {} of a figure, \
-             in {}; {REMEDY}",
-            quantity(delay, Unit::Second),
+            "response times hold the generator's delay, which was not recorded: its busiest core worked up to {} of its \
+             time, in {}; {REMEDY}",
             percent(share),
             all.figures
         ))
@@ -93,8 +64,7 @@ impl Conclusion for GeneratorDelay {
     fn evidence(&self) -> Evidence {
         match self {
             GeneratorDelay::Unknown => Evidence::new(),
-            GeneratorDelay::Small { share } => evidence([("share", *share)]),
-            GeneratorDelay::Delayed { delay, time, .. } => evidence([("delay", *delay), ("time", *time)]),
+            GeneratorDelay::Stamped { unread } => evidence([("late_read", *unread)]),
             GeneratorDelay::Busy { share } => evidence([("generator_share", *share)]),
         }
     }

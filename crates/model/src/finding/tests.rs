@@ -153,8 +153,7 @@ fn of_loads() -> Vec<Rule> {
         bound(Cause::More { generators: 3.0, ratio: 1.39 }, 0.25),
         bound(Cause::Rising { own: 2.0, fewer: 1.0, ratio: 1.2 }, 0.25),
         GeneratorDelay::Unknown.into(),
-        GeneratorDelay::Small { share: 0.02 }.into(),
-        GeneratorDelay::Delayed { quantile: 0.99, delay: 4e-4, time: 2e-3 }.into(),
+        GeneratorDelay::Stamped { unread: 2e-5 }.into(),
         GeneratorDelay::Busy { share: 0.7 }.into(),
         IdleAtPeak::Unknown.into(),
         IdleAtPeak::Busy { busy: 0.9 }.into(),
@@ -233,7 +232,7 @@ fn of_logs() -> Vec<Rule> {
 }
 
 /// How many [`place`]s there are.
-const PLACES: usize = 102;
+const PLACES: usize = 101;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {
@@ -264,7 +263,7 @@ fn place(rule: &Rule) -> usize {
             Counter::MajorFaults => 23,
             Counter::ThermalThrottle => 24,
         },
-        Rule::Credits(Credits { soaked, .. }) => 100 + usize::from(*soaked),
+        Rule::Credits(Credits { soaked, .. }) => 99 + usize::from(*soaked),
         Rule::Cut(Cut { .. }) => 25,
         Rule::Drift(drift) => of_drift(drift),
         Rule::Drops(drops) => match drops {
@@ -348,8 +347,7 @@ fn of_late(late: &Late) -> usize {
 fn of_delay(delay: &GeneratorDelay) -> usize {
     match delay {
         GeneratorDelay::Unknown => 98,
-        GeneratorDelay::Small { .. } => 99,
-        GeneratorDelay::Delayed { .. } => 96,
+        GeneratorDelay::Stamped { .. } => 96,
         GeneratorDelay::Busy { .. } => 97,
     }
 }

@@ -1,7 +1,7 @@
 //! Metrics of a load on a server, web or key-value.
 //!
-//! Times are seconds, from the intended start (response) or the actual one (service) to the last byte of a good answer.
-//! A failed request is slower than any, and not in the rates.
+//! Times are seconds, from the intended start (response) or the actual one (service) to the arrival of the last byte of
+//! a good answer in the generator's host. A failed request is slower than any, and not in the rates.
 
 use crate::generate::WELL;
 use crate::{Better, Bytes, BytesPerSec, Count, Metric, PerSec, Ratio, Seconds};
@@ -22,8 +22,8 @@ pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
 pub const RESPONSE: Metric<Seconds> = Metric::new(
     "response-time",
     Better::Lower,
-    "median time from when a request was due until the generator had read the last byte of its good answer (`late-read` \
-     says how long it may have lain there unread); a request without one (refused, reset, a bad answer, over the time \
+    "median time from when a request was due until the last byte of its good answer arrived in the generator's host, by \
+     the kernel's stamp; where it stamps nothing (then there is no `late-read`), until the generator had read it; a request without one (refused, reset, a bad answer, over the time \
      limit, unsent) is slower than any, and the figure is over the time limit where it falls on one; over several takes \
      it is that of all their requests",
 )
@@ -104,9 +104,9 @@ pub const LATE: Metric<Seconds> = Metric::neither(
 );
 pub const LATE_READ: Metric<Seconds> = Metric::neither(
     "late-read",
-    "how long an answer lay ready until its turn to be read came, at most, the mean of all good answers: from the poll \
-     before, which did not see it, or from when the poll that told of it returned, where that one had to sleep; how long \
-     a thread takes to wake is not in it",
+    "how long an answer lay in the generator's host until it was read, the mean of all good answers, from the kernel's \
+     stamp of its arrival: the wake-up of the thread, and the answers that were read first; response times do not hold \
+     it; missing where the kernel stamped fewer than 99 in 100",
 );
 pub const LATE_READ_P99: Metric<Seconds> =
     Metric::neither("late-read-p99", "the same time, which 99 in 100 good answers at most took");

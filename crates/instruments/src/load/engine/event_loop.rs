@@ -4,8 +4,8 @@
 //! Each thread has its own epoll, timer, connections, schedule and recorder. Threads share only the stop flag and the
 //! progress counters, which they touch twenty times a second. Times are nanoseconds of the monotonic clock.
 //!
-//! Nothing is delayed on purpose. An answer waits for its turn while the thread is busy with others; `Turns` says for
-//! how long at most, and that is part of the measured response time.
+//! Nothing is delayed on purpose. An answer waits for its turn while the thread sleeps or is busy with others; where
+//! the kernel stamps arrivals (`ReceiveClock`), that is recorded and no part of the response time.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -18,9 +18,9 @@ use rustix::time::Timespec;
 
 use super::arrivals::ArrivalQueue;
 use super::connection::{Connection, State};
+use super::receive_clock::ReceiveClock;
 use super::timeout_queue::TimeoutQueue;
 use super::timer::Timer;
-use super::turns::Turns;
 use crate::load::control::{Control, Shown};
 use crate::load::failure::Failure;
 use crate::load::protocol::Protocol;
@@ -79,7 +79,7 @@ pub struct EventLoop<'a, P: Protocol, T: Transport> {
     pub(super) resting: VecDeque<(u64, u32)>,
     pub(super) lingering: VecDeque<(u64, u32, u32)>,
     pub(super) record: Recorder,
-    pub(super) turns: Turns,
+    pub(super) receive_clock: ReceiveClock,
     pub(super) memo: P::Memo,
     pub(super) buffer: Box<[u8]>,
     pub(super) window_end_ns: u64,
@@ -119,7 +119,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
             resting: VecDeque::with_capacity(connections + 1),
             lingering: VecDeque::with_capacity(connections + 1),
             record: Recorder::default(),
-            turns: Turns::default(),
+            receive_clock: ReceiveClock::new(),
             memo: P::Memo::default(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
             window_end_ns: u64::MAX,
@@ -322,13 +322,11 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
     fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool) -> Result<(), Errno> {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = if sleeps { None } else { Some(&now) };
-        let asked_ns = sleeps.then(clock::now_ns);
         let count = match epoll::wait(&self.epoll, &mut *events, limit) {
             Ok(count) => count,
             Err(Errno::INTR) => 0,
             Err(error) => return Err(error),
         };
-        self.turns.polled(asked_ns, clock::now_ns(), count, events.len());
         if count > 0 {
             self.spin(false);
         }
@@ -337,7 +335,6 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
             let data = data.u64();
             if data != TIMER {
                 self.handle(data as u32, (data >> 32) as u32, flags);
-                self.turns.next();
             }
         }
         Ok(())

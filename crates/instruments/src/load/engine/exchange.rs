@@ -21,6 +21,8 @@ enum Read {
     /// The answer is complete. `ended`: the server has closed the connection too.
     Done {
         ended: bool,
+        /// The kernel's stamp of the last bytes, of the wall clock.
+        arrived_ns: Option<u64>,
     },
     Failed(Failure),
 }
@@ -84,7 +86,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         let ended_ns = clock::now_ns();
         let times = Times { ended_ns, ..connection.times };
         self.timeouts.remove(index);
-        self.record.failed(times, kind);
+        self.record.failed(times, ended_ns, kind);
         // A closed loop would otherwise do nothing but fail to connect.
         if kind == Failure::Connect && self.arrivals.is_closed() {
             self.resting.push_back((ended_ns + REST_NS, index));
@@ -221,7 +223,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         self.buffer = buffer;
         match read {
             Read::Pending => {}
-            Read::Done { ended } => self.complete(index, ended),
+            Read::Done { ended, arrived_ns } => self.complete(index, ended, arrived_ns),
             Read::Failed(kind) => self.fail(index, kind),
         }
     }
@@ -234,12 +236,12 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
             let Connection { fd: Some(fd), transport: Some(transport), reply, .. } = connection else {
                 return Read::Failed(Failure::Reset);
             };
-            let got = match transport.recv(fd.as_fd(), buffer) {
-                Ok(Got::Bytes(got)) => got,
+            let (got, arrived_ns) = match transport.recv(fd.as_fd(), buffer) {
+                Ok(Got::Bytes { count, arrived_ns }) => (count, arrived_ns),
                 Ok(Got::Blocked) => return Read::Pending,
                 Ok(Got::Ended) => {
                     let end = self.protocol.end(reply);
-                    return end.map_or_else(Read::Failed, |()| Read::Done { ended: true });
+                    return end.map_or_else(Read::Failed, |()| Read::Done { ended: true, arrived_ns: None });
                 }
                 Err(kind) => return Read::Failed(kind),
             };
@@ -249,7 +251,8 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
                 Ok(Step::Done { used }) if used < got => return Read::Failed(Failure::BadResponse),
                 // A short read has taken all that was there, so that a hang-up leaves only the end to read.
                 Ok(Step::Done { .. }) => {
-                    return Read::Done { ended: hung_up && !T::BUFFERS && got < buffer.len() };
+                    let ended = hung_up && !T::BUFFERS && got < buffer.len();
+                    return Read::Done { ended, arrived_ns };
                 }
                 // The poll tells again of what is still in the socket, but not of what a transport holds back; after a
                 // short read it holds nothing.
@@ -262,27 +265,28 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
     }
 
     /// Records a complete answer and decides whether the connection is kept.
-    fn complete(&mut self, index: u32, ended: bool) {
+    fn complete(&mut self, index: u32, ended: bool, arrived_ns: Option<u64>) {
         let now_ns = clock::now_ns();
         let connection = &mut self.connections[index as usize];
         let answer = self.protocol.judge(&connection.reply, connection.which);
-        let times = Times { ended_ns: now_ns, ..connection.times };
+        let arrived_ns = self.receive_clock.arrival_ns(arrived_ns, connection.times.started_ns, now_ns);
+        let times = Times { ended_ns: arrived_ns.unwrap_or(now_ns), ..connection.times };
         let was_sent = connection.state == State::Waiting;
         connection.busy = false;
         connection.state = State::Idle;
         self.timeouts.remove(index);
         match answer.failure {
             None => {
-                // It cannot have been there before it was asked for.
-                let since_sent_ns = now_ns.saturating_sub(times.started_ns);
-                self.record.unread.record(self.turns.waited_ns(now_ns).min(since_sent_ns));
-                self.record.good(times, answer.body_bytes, now_ns <= self.window_end_ns);
+                if let Some(arrived_ns) = arrived_ns {
+                    self.record.unread.record(now_ns - arrived_ns);
+                }
+                self.record.good(times, now_ns, answer.body_bytes, times.ended_ns <= self.window_end_ns);
                 if answer.status >= 300 {
                     self.record.redirects.add(answer.status);
                 }
             }
             Some(kind) => {
-                self.record.failed(times, kind);
+                self.record.failed(times, now_ns, kind);
                 self.record.statuses.add(answer.status, connection.which);
             }
         }
@@ -310,8 +314,8 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         let lingers = self.connections[index as usize].state == State::Lingering;
         match got {
             Ok(Got::Blocked) => {}
-            Ok(Got::Bytes(bytes)) => {
-                self.record.received_bytes += bytes as u64;
+            Ok(Got::Bytes { count, .. }) => {
+                self.record.received_bytes += count as u64;
                 self.record.unasked += 1;
                 self.leave(index, lingers);
             }
@@ -338,6 +342,8 @@ fn open(address: &std::net::SocketAddr) -> Result<(OwnedFd, bool), Errno> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let fd = net::socket_with(family, SocketType::STREAM, flags, None)?;
     sockopt::set_tcp_nodelay(&fd, true)?;
+    // Without stamps the record has none, and says so.
+    let _refused = sys::net::stamp_arrivals(fd.as_fd());
     match net::connect(&fd, address) {
         Ok(()) => Ok((fd, true)),
         Err(Errno::INPROGRESS) => Ok((fd, false)),

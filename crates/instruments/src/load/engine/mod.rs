@@ -6,9 +6,9 @@ pub mod arrivals;
 mod connection;
 mod event_loop;
 mod exchange;
+mod receive_clock;
 mod timeout_queue;
 mod timer;
-mod turns;
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;

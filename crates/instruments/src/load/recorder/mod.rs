@@ -166,7 +166,8 @@ pub struct Recorder {
     pub failed: Counts,
     /// How late the generator was: from when a request could be sent (due, and a connection free) until it was.
     pub late: Counts,
-    /// How long good answers at most lay ready until their turn to be read came.
+    /// How long good answers lay in the host until they were read, of those whose arrival the kernel stamped. Their
+    /// response times do not hold it.
     pub unread: Counts,
     /// How long due requests waited for a free connection; only those that waited.
     pub waited: Counts,
@@ -219,10 +220,11 @@ impl Recorder {
         }
     }
 
+    /// A good answer was read at `read_ns`, at or after its arrival.
     #[inline]
-    pub fn good(&mut self, times: Times, body_bytes: u64, in_window: bool) {
-        self.stalls.answer(times.ended_ns, self.in_flight.now);
-        self.end(times.ended_ns);
+    pub fn good(&mut self, times: Times, read_ns: u64, body_bytes: u64, in_window: bool) {
+        self.stalls.answer(read_ns, self.in_flight.now);
+        self.end(read_ns);
         self.time(times);
         self.last_answer_ns = self.last_answer_ns.max(times.ended_ns);
         self.good += 1;
@@ -230,12 +232,13 @@ impl Recorder {
         self.body_bytes += body_bytes;
     }
 
-    pub fn failed(&mut self, times: Times, kind: Failure) {
+    /// A request failed, which was seen at `seen_ns`, at or after its end.
+    pub fn failed(&mut self, times: Times, seen_ns: u64, kind: Failure) {
         // A time limit that passed is our doing.
         if !matches!(kind, Failure::Timeout | Failure::Cut) {
-            self.stalls.answer(times.ended_ns, self.in_flight.now);
+            self.stalls.answer(seen_ns, self.in_flight.now);
         }
-        self.end(times.ended_ns);
+        self.end(seen_ns);
         self.bad.record(times.ended_ns.saturating_sub(times.started_ns));
         if kind.is_answer() {
             self.last_answer_ns = self.last_answer_ns.max(times.ended_ns);
@@ -396,9 +399,9 @@ mod tests {
                     let times = Times { intended_ns: 0, started_ns: value / 2, ended_ns: value };
                     recorder.start(times.started_ns);
                     if value % 3 == 0 {
-                        recorder.failed(times, Failure::ALL[(value % 12) as usize]);
+                        recorder.failed(times, value, Failure::ALL[(value % 12) as usize]);
                     } else {
-                        recorder.good(times, value % 7, value % 2 == 0);
+                        recorder.good(times, value, value % 7, value % 2 == 0);
                     }
                     recorder.late.record(value % 1000);
                 }
@@ -458,7 +461,7 @@ mod tests {
             events.sort_unstable();
             for (at_ns, is_end, (started_ns, ended_ns)) in events {
                 if is_end {
-                    recorder.good(Times { intended_ns: started_ns, started_ns, ended_ns }, 0, true);
+                    recorder.good(Times { intended_ns: started_ns, started_ns, ended_ns }, ended_ns, 0, true);
                 } else {
                     recorder.start(at_ns);
                 }
@@ -485,8 +488,8 @@ mod tests {
         ] {
             recorder.start(times.started_ns);
             match kind {
-                None => recorder.good(times, 1, true),
-                Some(kind) => recorder.failed(times, kind),
+                None => recorder.good(times, times.ended_ns, 1, true),
+                Some(kind) => recorder.failed(times, times.ended_ns, kind),
             }
         }
         let response = recorder.response_times();

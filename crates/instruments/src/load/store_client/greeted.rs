@@ -40,7 +40,7 @@ impl Transport for Greeted {
             // No more than this is read: what follows belongs to a request.
             let room = bytes.get_mut(..wanted.len()).unwrap_or_default();
             let got = match transport::recv(fd, room)? {
-                Got::Bytes(got) => got,
+                Got::Bytes { count, .. } => count,
                 Got::Blocked => return Ok(false),
                 Got::Ended => return Err(Failure::Closed),
             };
@@ -92,7 +92,7 @@ mod tests {
         }
         let mut rest = vec![0; 64];
         let left = match wire.recv(ours.as_fd(), &mut rest) {
-            Ok(Got::Bytes(count)) => count,
+            Ok(Got::Bytes { count, .. }) => count,
             _ => 0,
         };
         rest.truncate(left);

@@ -200,8 +200,8 @@ pub(crate) fn ran(spans: &[(u64, u64)], start_ns: u64) -> Outcome {
         };
         match (ends, started_ns % 5) {
             (false, _) => record.start(times.started_ns),
-            (true, 0) => record.failed(times, Failure::Timeout),
-            (true, _) => record.good(times, 7, at_ns < 1_000_000),
+            (true, 0) => record.failed(times, times.ended_ns, Failure::Timeout),
+            (true, _) => record.good(times, times.ended_ns, 7, at_ns < 1_000_000),
         }
     }
     record.late.record(spans.len() as u64);

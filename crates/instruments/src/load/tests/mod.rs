@@ -9,7 +9,7 @@ mod open;
 mod planted;
 pub(crate) mod server;
 mod tls;
-mod turns;
+mod unread;
 
 use std::time::Duration;
 
@@ -49,11 +49,13 @@ fn adds_up(outcome: &Outcome) {
     assert_eq!(record.check(), Ok(()));
     assert_eq!(record.failed.total(), record.failures.total());
     assert_eq!(record.in_flight.now(), 0);
-    assert_eq!(record.unread.total(), record.good);
-    assert!(record.unread.sum_ns() <= record.service().sum_ns());
+    assert!(record.unread.total() <= record.good);
     assert!(record.good_in_window <= record.good);
-    // What was in flight is what was served: an identity, since both are of the same time stamps.
-    assert_eq!(record.in_flight.area_ns(), record.served_ns());
+    // A request is in flight until it is read, so that the time in flight is the time served and that unread: an
+    // identity, but for bad answers, whose time unread nobody records.
+    let (unread_ns, over_ns) = (record.unread.sum_ns(), record.in_flight.area_ns() - record.served_ns());
+    assert!(over_ns >= unread_ns, "{over_ns} {unread_ns}");
+    assert!(over_ns == unread_ns || record.failures.total() > 0, "{over_ns} {unread_ns}");
 }
 
 /// How often requests failed, and that they failed in no other way.

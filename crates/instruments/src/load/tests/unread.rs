@@ -1,4 +1,5 @@
-//! A generator that is busy with other answers: how long the next ones lie there unread is recorded.
+//! A generator that is busy with other answers: how long the next ones lie there unread is recorded, and in no response
+//! time.
 
 use super::*;
 use crate::load::engine::arrivals::Choice;
@@ -72,8 +73,11 @@ fn answers_that_wait_for_a_busy_generator_are_recorded_as_unread() {
     let mut start = || Some(clock::now_ns());
     let ran =
         engine::run::<Slow, Plain>(&Slow(http), &(), rules, &share, &Control::default(), &mut start).unwrap();
-    let (unread, service) = (ran.record.unread.sum_ns(), ran.record.service().sum_ns());
     assert_eq!((ran.record.good, ran.record.unread.total()), (40, 40));
-    // Each answer waits for those of three other connections, 5 ms each, unless the server is slow too.
-    assert!(unread > 40 * 5_000_000 && unread < service, "{unread} of {service}");
+    // Each answer takes 5 ms to read, and most wait for those of other connections.
+    let unread_ns = ran.record.unread.sum_ns();
+    assert!(unread_ns > 40 * 5_000_000, "{unread_ns}");
+    // The server answers at once, at least one in forty times.
+    let quickest_ns = ran.record.service().histogram(0).quantile_ns(0.0).unwrap();
+    assert!(quickest_ns < 5_000_000, "{quickest_ns}");
 }
