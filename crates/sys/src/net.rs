@@ -56,10 +56,14 @@ fn stamp(message: &libc::msghdr) -> Option<u64> {
     while !next.is_null() {
         // SAFETY: a header that the macros give lies whole within the control buffer.
         let header = unsafe { &*next };
-        if (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
-            // SAFETY: the kernel puts a whole timespec behind a header of this type; it may lie unaligned.
-            let time = unsafe { std::ptr::read_unaligned(libc::CMSG_DATA(next).cast::<libc::timespec>()) };
-            let (seconds, nanos) = (u64::try_from(time.tv_sec).ok()?, u64::try_from(time.tv_nsec).ok()?);
+        // SAFETY: the macro only adds up lengths.
+        let length = unsafe { libc::CMSG_LEN(size_of::<[libc::c_long; 2]>() as libc::c_uint) };
+        let kind = (header.cmsg_level, header.cmsg_type, u64::try_from(header.cmsg_len).ok()?);
+        if kind == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS, u64::from(length)) {
+            // SAFETY: the header says that it is followed by so many bytes: seconds and nanoseconds, each a long
+            // whatever the width of time_t is. They may lie unaligned.
+            let time = unsafe { std::ptr::read_unaligned(libc::CMSG_DATA(next).cast::<[libc::c_long; 2]>()) };
+            let [seconds, nanos] = [u64::try_from(time[0]).ok()?, u64::try_from(time[1]).ok()?];
             return seconds.checked_mul(1_000_000_000)?.checked_add(nanos);
         }
         // SAFETY: as above.
