@@ -35,7 +35,7 @@ pub fn host() -> Result<()> {
         build.env("RUSTFLAGS", flags);
     }
     shell::must(&mut build)?;
-    smoke::shape(&publish(&target_folder(), &target, "boxscore")?)
+    smoke::shape(&publish(&shell::target(), &target, "boxscore")?)
 }
 
 /// Every target, as `dist/boxscore-ARCH`, by a cross compiler that needs no packages of the system. Each binary is
@@ -45,7 +45,7 @@ pub fn all() -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)))?;
     // A folder of its own: another linker would make everything of `dist` stale, and the other way round.
-    let built = target_folder().join("dist-all");
+    let built = shell::target().join("dist-all");
     let mut builds: Vec<(String, String)> = Vec::new();
     for target in TARGETS {
         install(target)?;
@@ -111,11 +111,6 @@ fn publish(built: &Path, target: &str, name: &str) -> Result<PathBuf> {
     fs::write(folder.join(format!("{name}.sha256")), sum)?;
     println!("dist/{name}  {target}  {}", megabytes(fs::metadata(&to)?.len()));
     Ok(to)
-}
-
-fn target_folder() -> PathBuf {
-    let root = shell::root();
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
 /// In MB with two digits, rounded up.

@@ -9,8 +9,10 @@ mod count;
 mod deny;
 mod dist;
 mod generate;
+mod install;
 mod new;
 mod perf;
+mod readme;
 mod shell;
 mod smoke;
 mod tidy;
@@ -31,6 +33,9 @@ cargo xtask VERB
   new section NAME             a section of the report that works, to be changed
   adding                       try out docs/adding.md in a copy of the tree
   test-all                     ci, longer fuzzing, the binaries of every target
+  install [--prefix DIR]       the program, its man pages and completions, below /usr/local
+  package                      a Debian package and an archive of the same, in dist/
+  readme [--check]             run README's commands and take in what they print (or say where it has another shape)
   dist | dist-all              static binaries in dist/: of this host, or of every target (each then tried)
   perf [OPTIONS]               our kernels beside others', our size and start-up (`perf --help`)
   gen [--check]                write the generated files (or say which are stale)";
@@ -55,6 +60,11 @@ fn verb(words: &[&str]) -> Result<()> {
         ["new", "instrument", name, "--family", family] => new::instrument(name, family),
         ["new", "section", name] => new::section(name),
         ["test-all"] => ci::all(),
+        ["install"] => install::run(None),
+        ["install", "--prefix", prefix] => install::run(Some(prefix)),
+        ["package"] => install::package(),
+        ["readme"] => readme::run(false),
+        ["readme", "--check"] => readme::run(true),
         ["dist"] => dist::host(),
         ["dist-all"] => dist::all(),
         ["tidy"] => tidy::run(),

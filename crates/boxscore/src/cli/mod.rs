@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use model::Family;
 
@@ -31,6 +32,7 @@ pub mod schema;
 pub mod serve_builtin;
 pub mod show;
 
+use crate::error::nearest;
 pub use common::{Color, Global, Layout, parse_price};
 
 const AFTER: &str = "\
@@ -38,6 +40,7 @@ Examples:
   boxscore run --quick           the box score of this machine, in two minutes
   boxscore compare . xeon-e5620  this machine beside a published one
   boxscore inspect               the spec sheet
+  boxscore help run web          what loads on a web server take
 Exit codes: 0 done, 1 your data or host, 2 usage, 3 finished with faults, 130 interrupted.";
 
 /// Which box for my work, how many, set up how, and what holds it back.
@@ -56,14 +59,38 @@ impl Cli {
     pub fn from_words<W: Into<OsString> + Clone>(
         words: impl IntoIterator<Item = W>,
     ) -> Result<Cli, clap::Error> {
-        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        let words = worded(words.into_iter().map(Into::into).collect());
         let text: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let asks_help = text.iter().any(|word| word == "--help" || word == "-h");
         let families = if asks_help { flags::named(&text) } else { Family::ALL.to_vec() };
         let mut command = below_zero(command(&families));
-        let matches = command.try_get_matches_from_mut(words)?;
+        let matches = command.try_get_matches_from_mut(words).map_err(|error| suggested(error, &command))?;
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// `help VERB` as `VERB --help`, and `version` as `--version`.
+fn worded(mut words: Vec<OsString>) -> Vec<OsString> {
+    let first = words.get(1).and_then(|word| word.to_str());
+    let flag = match first {
+        Some("help") => "--help",
+        Some("version") => "--version",
+        _ => return words,
+    };
+    words.remove(1);
+    words.push(flag.into());
+    words
+}
+
+/// Names the verb that was meant, where clap found none like it.
+fn suggested(mut error: clap::Error, command: &Command) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let near = nearest(typed, verbs.map(Command::get_name)).map(str::to_owned);
+    if let (None, Some(near)) = (error.get(ContextKind::SuggestedSubcommand), near) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
+    }
+    error
 }
 
 /// The whole command. The help of `run` has the options of these families.
@@ -127,4 +154,39 @@ pub enum Verb {
     /// Write the generated documents
     #[command(hide = true)]
     Docs(docs::DocsArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+
+    use super::*;
+
+    fn refused(words: &[&str]) -> clap::Error {
+        Cli::from_words([&["boxscore"], words].concat()).unwrap_err()
+    }
+
+    #[test]
+    fn help_is_a_verb_too() {
+        for (asked, same) in [
+            (vec!["help"], vec!["--help"]),
+            (vec!["help", "load"], vec!["load", "--help"]),
+            (vec!["help", "run", "web"], vec!["run", "web", "--help"]),
+        ] {
+            let (asked, same) = (refused(&asked), refused(&same));
+            assert_eq!(asked.kind(), ErrorKind::DisplayHelp);
+            assert_eq!(asked.to_string(), same.to_string());
+        }
+        assert_eq!(refused(&["version"]).kind(), ErrorKind::DisplayVersion);
+    }
+
+    #[test]
+    fn a_mistyped_verb_is_told_the_one_that_is_near() {
+        for (typed, near) in [("rnu", "'run'"), ("compair", "'compare'"), ("help lod", "load")] {
+            let words: Vec<&str> = typed.split(' ').collect();
+            let error = refused(&words).to_string();
+            assert!(error.contains(near), "{typed}: {error}");
+        }
+        assert!(!refused(&["frobnicate"]).to_string().contains("similar"));
+    }
 }
