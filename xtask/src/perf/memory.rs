@@ -1,4 +1,5 @@
-//! Memory kernels beside lmbench's and STREAM's own programs, which are given by path.
+//! Memory kernels beside lmbench's and STREAM's own programs, which are given by path, and beside STREAM's loops as
+//! `gcc -O2` makes them (`perf/triad.c`).
 //!
 //! Each side is a fresh process on the same CPU, so that both have the same luck with their pages. The two
 //! credit bytes alike: bw_mem the buffer once, STREAM two or three arrays; MB are 10^6 bytes. Summaries
@@ -6,13 +7,14 @@
 //! lat_mem_rd's.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::bound;
 use super::options::Options;
 use super::pairs::{Outcome, comparison, in_turns, load};
+use super::{bound, generators};
 use crate::shell;
 
 /// A run that lasts longer is stuck.
@@ -85,10 +87,9 @@ fn second_column(text: &str) -> Option<f64> {
 }
 
 pub fn stream(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
-    if options.stream.is_empty() {
-        outcome.skip("mem-bandwidth counting=stream beside STREAM", "--stream not given");
-    }
-    for path in &options.stream {
+    let folder = generators::folder("stream")?;
+    let plain = plain_loops(&folder, size(options))?;
+    for path in options.stream.iter().chain([&plain]) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let before = load();
         // A first run says how long its arrays are, so that ours are the same.
@@ -116,7 +117,16 @@ pub fn stream(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<(
             outcome.keep(comparison(&what, name, "GB/s", &pairs, false, before)?);
         }
     }
-    Ok(())
+    Ok(std::fs::remove_dir_all(&folder)?)
+}
+
+/// STREAM's loops of plain C, over arrays of so many MiB.
+fn plain_loops(folder: &Path, mib: u64) -> Result<String> {
+    let program = folder.join("gcc-O2").display().to_string();
+    let (source, length) =
+        (shell::root().join("perf/triad.c").display().to_string(), format!("-DN={}L", (mib << 20) / 8));
+    shell::run("gcc", &["-O2", "-mcmodel=large", &length, "-o", &program, &source])?;
+    Ok(program)
 }
 
 fn elements(text: &str) -> Option<u64> {
