@@ -1,7 +1,7 @@
 //! Installs the program with its man pages and shell completions, and packs them: a Debian package and an archive.
 //!
-//! What goes where under a prefix is said once, in [`tree`]. A package holds the static binary of `dist`; `install` takes
-//! the release build. Nothing is removed: what an older version had and this one has not stays.
+//! What goes where under a prefix is said once, in [`tree`]. A package holds the static binary of `dist`; `install`
+//! takes the release build. Nothing is removed: what an older version had and this one has not stays.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,8 @@ pub fn run(prefix: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// `cargo xtask package`: `dist/boxscore_VERSION_ARCH.deb` and `dist/boxscore-VERSION-ARCH.tar.gz` of the static binary.
+/// `cargo xtask package`: `dist/boxscore_VERSION_ARCH.deb` and `dist/boxscore-VERSION-ARCH.tar.gz` of the static
+/// binary.
 pub fn package() -> Result<()> {
     dist::host()?;
     let root = shell::root();

@@ -1,10 +1,10 @@
 //! README's screens: each block of the language `console` holds a command and what it printed.
 //!
 //! `cargo xtask readme` runs the commands in the order of the file, with the release build, in a folder of their own: a
-//! new store, a real nginx at the address that the file names, and two made-up access logs; and takes in what they print.
-//! `console N` keeps N lines. `--check` runs them with the debug build and compares the shape: each first word of a line
-//! that is shown must begin a line of what is printed. Flags in the blocks of the language `sh` must be known.
-//! Figures and doubts are not compared: they are the machine's.
+//! new store, a real nginx at the address that the file names, and two made-up access logs; and takes in what they
+//! print. `console N` keeps N lines. `--check` runs them with the debug build and compares the shape: each first word
+//! of a line that is shown must begin a line of what is printed. Flags in the blocks of the language `sh` must be
+//! known. Figures and doubts are not compared: they are the machine's.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -214,7 +214,7 @@ impl Bench {
         command
     }
 
-    /// What a command of README prints. Fails where it exits with neither 0 nor 3.
+    /// The output of a command of README. Fails where it exits with neither 0 nor 3.
     fn run(&self, command: &str) -> Result<String> {
         let out = self.command("bash").args(["-c", &command.replace(SHOWN, &self.address)]).output()?;
         let code = out.status.code();
