@@ -49,7 +49,7 @@ fn title(input: &ReportInput) -> String {
     let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
     let total = docs().count();
     if input.is_of_periods() {
-        return format!("Box score: {} over the hours, which are no repetitions", count(total, "median"));
+        return format!("Box score: {} over all requests of the logs", count(total, "figure"));
     }
     let mut out = format!("Box score: {} of {total} figures hold", total - doubtful - refused);
     if doubtful > 0 {
