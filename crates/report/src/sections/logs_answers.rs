@@ -15,9 +15,13 @@ use crate::plot::line::{Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::text::cut_front;
+use crate::text::logs_answers::folded;
 
 /// Characters of a name.
 const LONGEST: usize = 90;
+/// Names of a list, and steps of a figure: each is in the table below it.
+const MOST: usize = 10;
+const MOST_STEPS: usize = 80;
 
 /// The tables of one label, whose name stands before each title where there are several.
 pub fn draw(name: &str, doc: &RunDoc, traffic: Option<&Traffic>, hours: &Hours) -> Vec<Markup> {
@@ -114,12 +118,13 @@ fn names(what: &str, names: &NamesDoc) -> Markup {
         vec![html! { code { (cut_front(name, LONGEST)) } }, html! { (fixed(requests as f64, 0)) }]
     };
     let mut rows: Vec<Vec<Markup>> =
-        names.top.iter().map(|NameDoc { name, requests }| line(name, *requests)).collect();
-    if names.others > 0 {
-        let distinct = names.distinct.map(|all| (all as usize).saturating_sub(names.top.len()));
+        names.top.iter().take(MOST).map(|NameDoc { name, requests }| line(name, *requests)).collect();
+    let rest = names.others + names.top.iter().skip(MOST).map(|name| name.requests).sum::<u64>();
+    if rest > 0 {
+        let distinct = names.distinct.map(|all| (all as usize).saturating_sub(rows.len()));
         let others =
             distinct.map_or_else(|| format!("other {what}s: over 4,000"), |n| format!("{n} other {what}s"));
-        rows.push(vec![html! { (others) }, html! { (fixed(names.others as f64, 0)) }]);
+        rows.push(vec![html! { (others) }, html! { (fixed(rest as f64, 0)) }]);
     }
     if rows.is_empty() {
         return html! {};
@@ -129,7 +134,7 @@ fn names(what: &str, names: &NamesDoc) -> Markup {
 
 /// Failures over time, a line a class.
 fn failures(of: &str, answers: &AnswersDoc, hours: &Hours) -> Option<Markup> {
-    let over_time = &answers.over_time;
+    let over_time = &folded(&answers.over_time, MOST_STEPS);
     let count = |of: fn(&(f64, u64, u64, u64)) -> u64| over_time.rows.iter().map(of).sum::<u64>();
     let classes: [(&str, fn(&(f64, u64, u64, u64)) -> u64); 2] = [("4xx", |row| row.2), ("5xx", |row| row.3)];
     let failed: u64 = classes.iter().map(|(_, of)| count(*of)).sum();

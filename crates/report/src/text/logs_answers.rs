@@ -34,8 +34,7 @@ pub fn lines(label: &TrafficDoc, top: &[TopDoc], view: View, look: Look) -> Stri
         }
     };
     line("requests", requests(label, answers));
-    line("status", classes(label));
-    line("", codes(label, few));
+    line("status", [classes(label), codes(label, few)].join("; ").trim_matches([';', ' ']).to_owned());
     let clients = label.clients.map(|_| format!("clients {}", super::logs::clients(label)));
     let methods = Some(shares(&label.methods, few)).filter(|text| !text.is_empty());
     line("methods", methods.into_iter().chain(clients).collect::<Vec<_>>().join("; "));
@@ -99,16 +98,13 @@ fn classes(label: &TrafficDoc) -> String {
     classes.iter().map(class).collect::<Vec<_>>().join(", ")
 }
 
-/// The commonest codes from 300 on.
+/// The commonest codes from 300 on; their classes have the shares.
 fn codes(label: &TrafficDoc, most: usize) -> String {
-    let whole = total(&label.statuses);
     let mut codes: Vec<(&String, &u64)> =
         label.statuses.iter().filter(|(code, _)| code.as_str() >= "300").collect();
     codes.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let others: u64 = codes.iter().skip(most).map(|(_, count)| **count).sum();
-    let code = |(code, count): &(&String, &u64)| {
-        format!("{code} {} ({})", fixed(**count as f64, 0), percent(**count as f64 / whole as f64))
-    };
+    let code = |(code, count): &(&String, &u64)| format!("{code} {}", fixed(**count as f64, 0));
     let mut all: Vec<String> = codes.iter().take(most).map(code).collect();
     all.extend((others > 0).then(|| format!("others {}", fixed(others as f64, 0))));
     all.join(", ")
@@ -345,7 +341,7 @@ fn rows(names: &NamesDoc, what: &str, most: usize) -> Vec<(String, String)> {
 
 /// Requests and failures over time, a character a step.
 pub fn over_time(answers: &AnswersDoc) -> String {
-    let steps = folded(&answers.over_time);
+    let steps = folded(&answers.over_time, STRIP);
     let failures = |row: &(f64, u64, u64, u64)| row.2 + row.3;
     if steps.rows.len() < 3 || steps.rows.iter().map(failures).sum::<u64>() == 0 {
         return String::new();
@@ -376,8 +372,8 @@ fn level(count: u64, most: u64) -> char {
     BARS[((count as f64 / most as f64 * 8.0).ceil() as usize).clamp(1, 8) - 1]
 }
 
-/// Steps together, so that they fit in a line; those without requests are there too.
-fn folded(over_time: &OverTimeDoc) -> OverTimeDoc {
+/// Steps together, so that they are few enough; those without requests are there too.
+pub fn folded(over_time: &OverTimeDoc, most: usize) -> OverTimeDoc {
     let (Some(first), Some(last)) = (over_time.rows.first(), over_time.rows.last()) else {
         return OverTimeDoc::default();
     };
@@ -385,7 +381,7 @@ fn folded(over_time: &OverTimeDoc) -> OverTimeDoc {
         return OverTimeDoc::default();
     }
     let steps = ((last.0 - first.0) / over_time.step).round() as usize + 1;
-    let together = steps.div_ceil(STRIP);
+    let together = steps.div_ceil(most.max(1));
     let step = over_time.step * together as f64;
     let mut rows: Vec<(f64, u64, u64, u64)> =
         (0..steps.div_ceil(together)).map(|at| (first.0 + at as f64 * step, 0, 0, 0)).collect();
@@ -448,7 +444,7 @@ mod tests {
             });
             let rows = all.iter().map(|(at, row)| (*at as f64 * 300.0, row.0, row.1, 1)).collect();
             let whole = OverTimeDoc { step: 300.0, rows };
-            let folded = folded(&whole);
+            let folded = folded(&whole, STRIP);
             let sum = |doc: &OverTimeDoc| doc.rows.iter().fold((0, 0, 0), |sum, row| (sum.0 + row.1, sum.1 + row.2, sum.2 + row.3));
             prop_assert_eq!(sum(&folded), sum(&whole));
             prop_assert!(folded.rows.len() <= STRIP);

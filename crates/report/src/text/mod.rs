@@ -14,7 +14,7 @@ pub mod line;
 pub mod list;
 pub mod load;
 pub mod logs;
-mod logs_answers;
+pub mod logs_answers;
 pub mod logs_beside;
 pub mod logs_live;
 pub mod matrix;
