@@ -35,7 +35,7 @@ use crate::unit::Unit;
 pub use aa::{AaDoc, AaFigureDoc, AaPairDoc};
 pub use answers::{
     AgentsDoc, AnswersDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc,
-    PeakDoc, ReferrersDoc,
+    OverTimeRow, PeakDoc, ReferrersDoc,
 };
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{

@@ -107,8 +107,8 @@ pub struct Traffic {
     pub group: ServerGroup,
     /// The paths that weigh most.
     pub top: Vec<TopDoc>,
-    /// Figures over all requests, by the metric whose hours are stored beside; those of a distribution cannot be made of
-    /// the hours again.
+    /// Figures over all requests, by the metric whose hours are stored beside; those of a distribution cannot be made
+    /// of the hours again.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub whole: BTreeMap<String, f64>,
     /// Without what is concluded from it.

@@ -161,10 +161,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     if let Some(known) = &noise {
         fill_again(&mut doc, known.this.again(&known.noise));
     }
-    if doc.samples == Samples::Periods {
-        without_repetitions(&mut doc);
-        of_all_requests(&mut doc, index.run.traffic.as_ref());
-    }
+    without_repetitions(&mut doc, index.run.traffic.as_ref());
     if context.with_takes {
         doc.takes = takes;
         doc.counters = index.counters(row);
@@ -216,7 +213,11 @@ fn fill_quantile(doc: &mut SeriesDoc, quantile: &Quantile, takes: &[f64]) {
 }
 
 /// Takes intervals and floors away from a figure of periods: periods differ in what was asked for, not by chance.
-fn without_repetitions(doc: &mut SeriesDoc) {
+fn without_repetitions(doc: &mut SeriesDoc, traffic: Option<&Traffic>) {
+    if doc.samples != Samples::Periods {
+        return;
+    }
+    of_all_requests(doc, traffic);
     (doc.low, doc.high, doc.level) = (None, None, None);
     (doc.mean_low, doc.mean_high, doc.floor) = (None, None, None);
     (doc.again_low, doc.again_high) = (None, None);

@@ -1,7 +1,7 @@
 //! From an aggregate to what an operator asks first: how much and when, what failed for whom, who asked.
 //!
-//! Requests, seconds since 1970. What the lines do not tell is named missing, with the reason, and is never 0. Nothing is
-//! concluded here: the sentence and the episodes come from [`verdict::traffic::answers`].
+//! Requests, seconds since 1970. What the lines do not tell is named missing, with the reason, and is never 0. Nothing
+//! is concluded here: the sentence and the episodes come from [`verdict::traffic::answers`].
 
 use logs::aggregate::agents::{BOT, is_same_site};
 use logs::aggregate::names::Names;

@@ -11,7 +11,7 @@ const NGINX: &str = concat!(
 );
 const APACHE: &str = r#"%h %l %u %t "%r" %>s %B "%{Referer}i" "%{User-Agent}i""#;
 
-/// What to log, by the formats of the logs.
+/// Lines to log by, after the formats of the logs.
 pub fn advice(formats: &[FormatDoc]) -> Vec<LogFormatDoc> {
     let Some(format) = formats.first() else { return Vec::new() };
     let text = format.format.as_str();

@@ -202,7 +202,7 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     Ok(if skipped || beside.is_apart || !gathered.faults.is_empty() { 3 } else { 0 })
 }
 
-/// What can be refused without reading a line is refused first.
+/// Refuses first the flags that can be refused without reading a line.
 fn check(args: &LogsArgs, cut: Option<&Cut>) -> Result<(), CliError> {
     let labels = access_logs::labels_of(&args.files)?;
     if let Some(cut) = cut {

@@ -2,7 +2,9 @@
 //!
 //! A bot is told by what it says of itself; one that says it is a browser counts as one.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 /// Class of programs that say they are a bot; 0 are all others.
 pub const BOT: usize = 1;
@@ -38,19 +40,26 @@ const WORDS: [&str; 25] = [
 /// Bytes of a name that are looked at.
 const LONGEST: usize = 512;
 
+static FINDERS: LazyLock<Vec<Finder<'static>>> =
+    LazyLock::new(|| WORDS.iter().map(|word| Finder::new(word.as_bytes())).collect());
+
 /// The class of a program by its name.
 pub fn class_of(agent: &[u8]) -> usize {
     let small = agent[..agent.len().min(LONGEST)].to_ascii_lowercase();
-    let is_bot = WORDS.iter().any(|word| memmem::find(&small, word.as_bytes()).is_some());
+    let is_bot = FINDERS.iter().any(|word| word.find(&small).is_some());
     // `cubot` is a maker of telephones.
     if is_bot && memmem::find(&small, b"cubot").is_none() { BOT } else { 0 }
 }
 
 /// The site in a referrer: `example.com` of `https://example.com/a?b`; none where it is no address.
 pub fn site(referer: &[u8]) -> Option<&[u8]> {
-    let from = memmem::find(&referer[..referer.len().min(16)], b"://")? + 3;
+    let from = match referer {
+        [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => 7,
+        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => 8,
+        _ => referer[..referer.len().min(16)].windows(3).position(|three| three == b"://")? + 3,
+    };
     let rest = &referer[from..];
-    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(rest.len());
+    let end = memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len());
     let site = &rest[..end];
     (!site.is_empty()).then_some(site)
 }

@@ -1,8 +1,8 @@
 //! The mix of requests, for replaying it: sizes of bodies, and a count of every path; requests by second are in
 //! [`pace`](super::pace).
 //!
-//! Kept only where the settings ask for it. Bytes. Bounded: beyond [`MOST_PATHS`] those are given up as a whole, and what
-//! is left is the sketch of all paths.
+//! Kept only where the settings ask for it. Bytes. Bounded: beyond [`MOST_PATHS`] those are given up as a whole, and
+//! what is left is the sketch of all paths.
 
 use serde::{Deserialize, Serialize};
 

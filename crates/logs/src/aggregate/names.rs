@@ -80,7 +80,7 @@ const PLACES: usize = 256;
 #[derive(Clone, Copy)]
 struct Place {
     key: u64,
-    /// What the name is sorted into, where that follows from it.
+    /// The class of the name, where that follows from it.
     class: usize,
     counts: [u64; CLASSES],
     /// The lowest draw of each class: only a lower one changes the sample.

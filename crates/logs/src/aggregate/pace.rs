@@ -1,7 +1,7 @@
 //! Requests by second, and failures by minute and by quarter hour.
 //!
-//! Seconds since 1970. Bounded: beyond [`MOST_MINUTES`] seconds and minutes are given up as a whole, and what is left are
-//! quarter hours. Requests whose line tells no time of day are in none of them.
+//! Seconds since 1970. Bounded: beyond [`MOST_MINUTES`] seconds and minutes are given up as a whole, and what is left
+//! are quarter hours. Requests whose line tells no time of day are in none of them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
-//! What was asked of a server, how it answered, and who asked: the figures of access logs that an operator asks first.
+//! Rates, failures and who asked: the figures of access logs that an operator asks for first.
 //!
-//! Requests, seconds since 1970 (UTC). A figure that the lines do not tell is `null`, and `missing` says why. Names come
-//! from sketches: a count may be too high by `error` of its whole, never too low, and is exact where names are few.
+//! Requests, seconds since 1970 (UTC). A figure that the lines do not tell is `null`, and `missing` says why. Names
+//! come from sketches: a count may be too high by `error` of its whole, never too low, and is exact where names are
+//! few.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ pub struct AnswersDoc {
     pub over_time: OverTimeDoc,
     pub agents: Option<AgentsDoc>,
     pub referrers: Option<ReferrersDoc>,
-    /// What the log does not tell, and why.
+    /// Figures that the log does not tell, and why.
     pub missing: Vec<MissingDoc>,
     /// The share of its whole by which a name's count may be too high.
     pub error: f64,
@@ -80,13 +81,16 @@ pub struct EpisodeDoc {
     pub failures: u64,
 }
 
+/// When a step began, its requests, those with a status from 400 to 499, and from 500 on.
+pub type OverTimeRow = (f64, u64, u64, u64);
+
 /// Requests over time, step by step; a step without requests is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OverTimeDoc {
     /// Seconds of a step; 0 where no line tells a time of day, or the log covers too much time.
     pub step: f64,
     /// When a step began, its requests, those with a status from 400 to 499, and from 500 on.
-    pub rows: Vec<(f64, u64, u64, u64)>,
+    pub rows: Vec<OverTimeRow>,
 }
 
 /// The programs that asked.

@@ -60,7 +60,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     Some(page::section("logs", &title(&all, &rows), &body))
 }
 
-/// What one run says of requests and failures.
+/// Requests and failures of one run.
 fn answers(input: &ReportInput, run: usize, hours: &Hours, is_named: bool) -> Vec<Markup> {
     let Some((doc, data)) = input.runs.get(run) else { return Vec::new() };
     let name = if is_named { input.name(run) } else { String::new() };

@@ -1,11 +1,11 @@
-//! What an operator asks of a log first, on a page: rates and peaks, statuses, what failed for whom and when, who asked.
+//! The answers of a log on a page: rates and peaks, statuses, what failed for whom and when, who asked.
 //!
 //! Requests, requests a second; times of day by the log's own clock. A list is as long as what was stored of it. What
 //! the log does not tell is named with the reason.
 
 use maud::{Markup, html};
 use model::Unit;
-use model::doc::{AnswersDoc, FailedDoc, NameDoc, NamesDoc, PeakDoc, RunDoc};
+use model::doc::{AnswersDoc, FailedDoc, NameDoc, NamesDoc, OverTimeRow, PeakDoc, RunDoc};
 use model::format::{self, Kind, Moment, fixed, percent};
 use model::traffic::Traffic;
 
@@ -15,7 +15,7 @@ use crate::plot::line::{Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::text::cut_front;
-use crate::text::logs_answers::folded;
+use crate::text::logs_answers::{Class, folded};
 
 /// Characters of a name.
 const LONGEST: usize = 90;
@@ -135,13 +135,13 @@ fn names(what: &str, names: &NamesDoc) -> Markup {
 /// Failures over time, a line a class.
 fn failures(of: &str, answers: &AnswersDoc, hours: &Hours) -> Option<Markup> {
     let over_time = &folded(&answers.over_time, MOST_STEPS);
-    let count = |of: fn(&(f64, u64, u64, u64)) -> u64| over_time.rows.iter().map(of).sum::<u64>();
-    let classes: [(&str, fn(&(f64, u64, u64, u64)) -> u64); 2] = [("4xx", |row| row.2), ("5xx", |row| row.3)];
+    let count = |of: fn(&OverTimeRow) -> u64| over_time.rows.iter().map(of).sum::<u64>();
+    let classes: [Class; 2] = [("4xx", |row| row.2), ("5xx", |row| row.3)];
     let failed: u64 = classes.iter().map(|(_, of)| count(*of)).sum();
     if failed == 0 || over_time.rows.len() < 3 {
         return None;
     }
-    let line = |(name, of): &(&str, fn(&(f64, u64, u64, u64)) -> u64)| {
+    let line = |(name, of): &Class| {
         let middle = over_time.step / 2.0;
         let points = over_time.rows.iter().map(|row| Point::at(hours.at(row.0 + middle), of(row) as f64));
         Series { name: (*name).to_owned(), points: points.collect(), reference: false }

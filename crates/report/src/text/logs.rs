@@ -1,5 +1,5 @@
-//! A summary of access logs on one screen: the answer in a sentence, each label's figures side by side, what failed, the
-//! days, the findings, the paths that weigh most; where it is longer than a screen, the answer again.
+//! A summary of access logs on one screen: the answer in a sentence, each label's figures side by side, what failed,
+//! the days, the findings, the paths that weigh most; where it is longer than a screen, the answer again.
 //!
 //! Speed is bytes sent over time taken; 1 MB/s is 1 B/us. Labels stand in columns while they fit, else in rows.
 
@@ -20,7 +20,7 @@ pub struct View {
 }
 
 impl View {
-    /// What fits on two screens of a terminal.
+    /// The view that fits on two screens of a terminal.
     pub const SHORT: View = View { all: false, most: 3, days: false };
 }
 
@@ -195,7 +195,8 @@ fn beside(groups: &[TrafficDoc], view: View, look: Look) -> String {
         let agents = one.agents.as_ref()?;
         Some(format::percent(agents.bots as f64 / agents.requests.max(1) as f64))
     };
-    let told: [(&str, &dyn Fn(&AnswersDoc) -> Option<String>); 5] = [
+    type Told<'a> = (&'static str, &'a dyn Fn(&AnswersDoc) -> Option<String>);
+    let told: [Told<'_>; 5] = [
         ("on average", &|one| one.rate.map(format::per_second)),
         ("in the busiest hour", &|one| one.busiest_hour.map(|peak| format::per_second(peak.rate))),
         ("failed: 5xx", &|one| failed(&one.server_errors)),
@@ -328,16 +329,15 @@ fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
     grid
 }
 
-/// What is to be added to the verdicts, each once.
+/// The reasons of the verdicts, each once.
 fn whys(doc: &LogsDoc, look: Look) -> String {
     let mut out: Vec<String> = Vec::new();
     for row in doc.rows.iter().filter(|row| !row.why.is_empty()) {
-        let what = if row.metric == model::traffic::SPEED { "speed" } else { "time" };
         let same = doc
             .rows
             .iter()
             .filter(|other| (&other.arm, &other.base, &other.why) == (&row.arm, &row.base, &row.why));
-        let of = if same.count() > 1 { String::new() } else { format!(", {what}") };
+        let of = if same.count() > 1 { String::new() } else { format!(", {}", row.metric) };
         let text = format!("{} beside {}{of}: {}", row.arm, row.base, row.why);
         let line = hang("- ", &text, look.columns);
         if !out.contains(&line) {

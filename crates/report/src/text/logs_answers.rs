@@ -1,4 +1,4 @@
-//! What an operator asks of a log first, on a screen: rates and peaks, statuses, what failed for whom and when, who asked.
+//! The answers of a log on a screen: rates and peaks, statuses, what failed for whom and when, who asked.
 //!
 //! Requests, requests a second; times of day by the log's own clock. Names from a log are shown without control
 //! characters. What the log does not tell is named with the reason.
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use model::Unit;
 use model::doc::{
-    AgentsDoc, AnswersDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PathDoc,
-    PeakDoc, TopDoc, TrafficDoc,
+    AgentsDoc, AnswersDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, OverTimeRow,
+    PathDoc, PeakDoc, TopDoc, TrafficDoc,
 };
 use model::format::{self, Kind, Moment, fixed, percent};
 
@@ -218,7 +218,7 @@ fn short_names(names: &NamesDoc, most: usize, share: impl Fn(u64) -> String) -> 
             None => all.push((short, name.requests)),
         }
     }
-    all.sort_by(|a, b| b.1.cmp(&a.1));
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let others = names.others + all.iter().skip(most).map(|(_, count)| count).sum::<u64>();
     let mut told: Vec<String> =
         all.iter().take(most).map(|(name, count)| format!("{name} {}", share(*count))).collect();
@@ -339,10 +339,13 @@ fn rows(names: &NamesDoc, what: &str, most: usize) -> Vec<(String, String)> {
     all
 }
 
+/// A name and the count of a step.
+pub type Class = (&'static str, fn(&OverTimeRow) -> u64);
+
 /// Requests and failures over time, a character a step.
 pub fn over_time(answers: &AnswersDoc) -> String {
     let steps = folded(&answers.over_time, STRIP);
-    let failures = |row: &(f64, u64, u64, u64)| row.2 + row.3;
+    let failures = |row: &OverTimeRow| row.2 + row.3;
     if steps.rows.len() < 3 || steps.rows.iter().map(failures).sum::<u64>() == 0 {
         return String::new();
     }
@@ -350,8 +353,7 @@ pub fn over_time(answers: &AnswersDoc) -> String {
     let from = from.map_or_else(String::new, |from| format!(" from {} {}", from.date(), from.time()));
     let mut out =
         format!("{:<HEAD$}{} a character{from}; at most\n", "over time", format::duration(steps.step));
-    let classes: [(&str, fn(&(f64, u64, u64, u64)) -> u64); 3] =
-        [("requests", |row| row.1), ("4xx", |row| row.2), ("5xx", |row| row.3)];
+    let classes: [Class; 3] = [("requests", |row| row.1), ("4xx", |row| row.2), ("5xx", |row| row.3)];
     for (name, of) in classes {
         let counts: Vec<u64> = steps.rows.iter().map(of).collect();
         let most = counts.iter().copied().max().unwrap_or(0);
@@ -383,7 +385,7 @@ pub fn folded(over_time: &OverTimeDoc, most: usize) -> OverTimeDoc {
     let steps = ((last.0 - first.0) / over_time.step).round() as usize + 1;
     let together = steps.div_ceil(most.max(1));
     let step = over_time.step * together as f64;
-    let mut rows: Vec<(f64, u64, u64, u64)> =
+    let mut rows: Vec<OverTimeRow> =
         (0..steps.div_ceil(together)).map(|at| (first.0 + at as f64 * step, 0, 0, 0)).collect();
     for row in &over_time.rows {
         if let Some(sum) = rows.get_mut(((row.0 - first.0) / step) as usize) {
@@ -445,7 +447,9 @@ mod tests {
             let rows = all.iter().map(|(at, row)| (*at as f64 * 300.0, row.0, row.1, 1)).collect();
             let whole = OverTimeDoc { step: 300.0, rows };
             let folded = folded(&whole, STRIP);
-            let sum = |doc: &OverTimeDoc| doc.rows.iter().fold((0, 0, 0), |sum, row| (sum.0 + row.1, sum.1 + row.2, sum.2 + row.3));
+            let sum = |doc: &OverTimeDoc| {
+                doc.rows.iter().fold((0, 0, 0), |sum, row| (sum.0 + row.1, sum.1 + row.2, sum.2 + row.3))
+            };
             prop_assert_eq!(sum(&folded), sum(&whole));
             prop_assert!(folded.rows.len() <= STRIP);
             let doc = AnswersDoc { over_time: whole, ..AnswersDoc::default() };

@@ -3,7 +3,7 @@
 //! Requests, seconds since 1970. Told by the log's own clock. An episode is said where most failures stand in a small
 //! part of the time and of the requests; failures that follow the traffic are none.
 
-use model::doc::{AnswersDoc, EpisodeDoc, FailedDoc, OverTimeDoc, TrafficDoc};
+use model::doc::{AnswersDoc, EpisodeDoc, FailedDoc, OverTimeDoc, OverTimeRow as Row, TrafficDoc};
 use model::format::{self, Kind, Moment};
 use model::traffic::Traffic;
 use model::unit::Unit;
@@ -12,7 +12,7 @@ use model::unit::Unit;
 const LEAST_FAILURES: u64 = 10;
 /// The share of the failures that the core of an episode has.
 const MOST: f64 = 0.5;
-/// What stands beside the core belongs to it where at least this share of the core's part of requests failed.
+/// Stretches beside the core belong to it where at least this share of the core's part of requests failed.
 const NEAR: f64 = 0.2;
 /// The largest share of the time, and the factor by which requests in it fail more often than all do.
 const LONGEST: f64 = 0.25;
@@ -20,8 +20,6 @@ const LEAST_FACTOR: f64 = 3.0;
 /// The share of the failures that a path has that they are mostly of.
 const MOSTLY: f64 = 0.5;
 
-/// When a step began, its requests, and its failures of both classes.
-type Row = (f64, u64, u64, u64);
 /// A class of failures.
 type Class = fn(&Row) -> u64;
 
@@ -58,8 +56,8 @@ fn span(over_time: &OverTimeDoc) -> Option<f64> {
     Some(last.0 - first.0 + over_time.step)
 }
 
-/// The shortest stretch with half of the failures and what is like it beside, where that is short and the requests in it
-/// failed far more often than others.
+/// The shortest stretch with half of the failures and what is like it beside, where that is short and the requests in
+/// it failed far more often than others.
 fn episode(over_time: &OverTimeDoc, class: Class) -> Option<EpisodeDoc> {
     let (rows, step) = (&over_time.rows, over_time.step);
     let count =
