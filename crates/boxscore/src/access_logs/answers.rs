@@ -98,8 +98,19 @@ fn named((name, requests): (&[u8], u64)) -> NameDoc {
     NameDoc { name: String::from_utf8_lossy(name).into_owned(), requests }
 }
 
+/// The names that come up most. Of more names than are kept, those that may come up only by the sketch's error are among
+/// the others.
+fn certain(all: &Names, class: usize, most: usize) -> Vec<(&[u8], u64)> {
+    let mut top = all.top(class, most);
+    if all.distinct(class).is_none() {
+        let error = (CountMin::ERROR * all.total(class) as f64).ceil() as u64;
+        top.retain(|(_, requests)| *requests > error);
+    }
+    top
+}
+
 fn names(all: &Names, class: usize, most: usize) -> NamesDoc {
-    let top: Vec<NameDoc> = all.top(class, most).into_iter().map(named).collect();
+    let top: Vec<NameDoc> = certain(all, class, most).into_iter().map(named).collect();
     let others = all.total(class).saturating_sub(top.iter().map(|name| name.requests).sum());
     NamesDoc { top, others, distinct: all.distinct(class).map(|count| count as u64) }
 }
@@ -111,7 +122,7 @@ fn referrers(one: &Aggregate, most: usize) -> Option<ReferrersDoc> {
     if foreign + own == 0 {
         return None;
     }
-    let mut sites = one.referrers.top(0, SITES.max(most));
+    let mut sites = certain(&one.referrers, 0, SITES.max(most));
     let first =
         sites.first().filter(|first| one.vhost_told == 0 && first.1 * 2 > foreign).map(|first| first.0);
     let (mut own_requests, mut distinct) = (own, one.referrers.distinct(0));
@@ -203,4 +214,41 @@ fn missing(one: &Aggregate) -> Vec<MissingDoc> {
     let missing =
         |(what, why): (&str, Option<&str>)| Some(MissingDoc { what: what.to_owned(), why: why?.to_owned() });
     all.into_iter().filter_map(missing).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use logs::aggregate::{Settings, Writer};
+    use logs::scan::Record;
+
+    use super::*;
+
+    #[test]
+    fn of_many_names_only_those_beyond_the_error_are_listed() {
+        let settings = Settings::default();
+        let mut all = Aggregate::default();
+        let mut writer = Writer::new(&mut all, &settings);
+        for n in 0..40_000u64 {
+            let path =
+                if n % 100 == 0 { "/cart".to_owned() } else { format!("/{}", n.wrapping_mul(0x9e37_79b9)) };
+            let client = format!("10.0.{}.{}", n / 250, n % 250);
+            let (path, client) = (Some(path.as_bytes()), Some(client.as_bytes()));
+            writer.add(&Record { path, client, status: Some(503), offset: n * 90, ..Record::default() });
+        }
+        drop(writer);
+        let failed = answers(&all, 10).server_errors.unwrap();
+        assert_eq!((failed.requests, failed.paths.distinct, failed.clients.distinct), (40_000, None, None));
+        let names: Vec<&str> = failed.paths.top.iter().map(|name| name.name.as_str()).collect();
+        assert_eq!((names, failed.clients.top.len(), failed.clients.others), (vec!["/cart"], 0, 40_000));
+        let cart = failed.paths.top[0].requests;
+        assert!((400..=414).contains(&cart) && failed.paths.others == 40_000 - cart, "{cart}");
+    }
+
+    #[test]
+    fn nothing_read_is_no_figure() {
+        let none = answers(&Aggregate::default(), 10);
+        assert!(none.rate.is_none() && none.client_errors.is_none() && none.busiest_second.is_none());
+        assert!(none.agents.is_none() && none.referrers.is_none() && none.missing.is_empty());
+        assert_eq!(none.over_time, OverTimeDoc::default());
+    }
 }

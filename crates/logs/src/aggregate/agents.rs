@@ -10,7 +10,7 @@ use memchr::memmem::{self, Finder};
 pub const BOT: usize = 1;
 
 /// Words that bots, crawlers and programs without a person before them say of themselves, in small letters.
-const WORDS: [&str; 25] = [
+const WORDS: [&str; 22] = [
     "bot",
     "crawl",
     "spider",
@@ -29,13 +29,10 @@ const WORDS: [&str; 25] = [
     "headless",
     "monitor",
     "scan",
-    "probe",
-    "check",
     "zgrab",
     "masscan",
     "nikto",
     "nuclei",
-    "feed",
 ];
 /// Bytes of a name that are looked at.
 const LONGEST: usize = 512;
