@@ -98,8 +98,8 @@ fn named((name, requests): (&[u8], u64)) -> NameDoc {
     NameDoc { name: String::from_utf8_lossy(name).into_owned(), requests }
 }
 
-/// The names that come up most. Of more names than are kept, those that may come up only by the sketch's error are among
-/// the others.
+/// The names that come up most. Of more names than are kept, those that may come up only by the sketch's error are
+/// among the others.
 fn certain(all: &Names, class: usize, most: usize) -> Vec<(&[u8], u64)> {
     let mut top = all.top(class, most);
     if all.distinct(class).is_none() {
