@@ -4,6 +4,7 @@
 //! removed field raises it.
 
 mod aa;
+mod answers;
 mod load;
 mod logs;
 mod matrix;
@@ -32,6 +33,10 @@ use crate::scope::Scope;
 use crate::unit::Unit;
 
 pub use aa::{AaDoc, AaFigureDoc, AaPairDoc};
+pub use answers::{
+    AgentsDoc, AnswersDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc,
+    OverTimeRow, PeakDoc, ReferrersDoc,
+};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
@@ -217,6 +222,9 @@ pub struct RunDoc {
     /// Of logs: what the machine did while the requests came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<BesideDoc>,
+    /// Of logs: what was asked, how it was answered, and who asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Box<AnswersDoc>>,
 }
 
 /// One side of a comparison.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::doc::{BesideDoc, TopDoc};
+use crate::doc::{AnswersDoc, BesideDoc, TopDoc};
 
 /// The instrument that logs are stored and compared under.
 pub const INSTRUMENT: &str = "logs";
@@ -107,6 +107,13 @@ pub struct Traffic {
     pub group: ServerGroup,
     /// The paths that weigh most.
     pub top: Vec<TopDoc>,
+    /// Figures over all requests, by the metric whose hours are stored beside; those of a distribution cannot be made
+    /// of the hours again.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub whole: BTreeMap<String, f64>,
+    /// Without what is concluded from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Box<AnswersDoc>>,
     /// Where its log was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutSide>,

@@ -45,6 +45,11 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     Paragraph::of_lines(&lines)
 }
 
+/// The sentences on rows of one pair, without a document around them.
+pub fn of_pair(arm: &str, base: &str, rows: &[&RowDoc]) -> Vec<String> {
+    one(arm, base, rows, &[])
+}
+
 /// Of what the verdicts speak: of these boxes, of their types, or of one run.
 fn replication(doc: &CompareDoc) -> Option<String> {
     let measured: Vec<&ArmDoc> = doc.arms.iter().filter(|arm| !arm.runs.is_empty()).collect();

@@ -8,6 +8,7 @@ use model::data::RunData;
 use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
 use model::format::OVER;
+use model::traffic::Traffic;
 use model::{NoteBody, Phase, Samples, card};
 use stats::Summary;
 
@@ -64,6 +65,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         siblings: context.siblings.clone(),
         logs_side: traffic.as_ref().and_then(|traffic| traffic.cut.as_ref()).map(traffic::side_doc),
         beside: traffic.and_then(|traffic| traffic.beside.clone()),
+        answers: traffic.and_then(traffic::answers::of_stored),
     }
 }
 
@@ -159,9 +161,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     if let Some(known) = &noise {
         fill_again(&mut doc, known.this.again(&known.noise));
     }
-    if doc.samples == Samples::Periods {
-        without_repetitions(&mut doc);
-    }
+    without_repetitions(&mut doc, index.run.traffic.as_ref());
     if context.with_takes {
         doc.takes = takes;
         doc.counters = index.counters(row);
@@ -213,12 +213,24 @@ fn fill_quantile(doc: &mut SeriesDoc, quantile: &Quantile, takes: &[f64]) {
 }
 
 /// Takes intervals and floors away from a figure of periods: periods differ in what was asked for, not by chance.
-fn without_repetitions(doc: &mut SeriesDoc) {
+fn without_repetitions(doc: &mut SeriesDoc, traffic: Option<&Traffic>) {
+    if doc.samples != Samples::Periods {
+        return;
+    }
+    of_all_requests(doc, traffic);
     (doc.low, doc.high, doc.level) = (None, None, None);
     (doc.mean_low, doc.mean_high, doc.floor) = (None, None, None);
     (doc.again_low, doc.again_high) = (None, None);
     doc.noise_runs.clear();
     doc.why = Some("periods differ in what was asked for, and are no repetitions".to_owned());
+}
+
+/// The figure over all requests, where the log had it, in place of the median over its hours.
+fn of_all_requests(doc: &mut SeriesDoc, traffic: Option<&Traffic>) {
+    if let Some(whole) = traffic.and_then(|traffic| traffic.whole.get(&doc.metric)) {
+        doc.median = Some(*whole);
+        doc.method = "over all requests of the log".to_owned();
+    }
 }
 
 /// True if the plan made this row a headline before measuring.

@@ -19,7 +19,7 @@ use model::metrics::telemetry;
 use model::names::instrument;
 
 use super::cut::Parted;
-use super::inputs::{UNLABELLED, labelled};
+use super::inputs::{UNLABELLED, labels_of};
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::ids::short;
@@ -42,7 +42,7 @@ impl Recorded {
         if given.is_empty() {
             return Ok(Recorded(all));
         }
-        let labels = labels(files)?;
+        let labels = labels_of(files)?;
         let store = paths::open(&paths::store(global)?)?;
         for text in given {
             let (label, name) = named(text, &labels)?;
@@ -105,15 +105,6 @@ fn timelines<'a>(
         }
         None => vec![(label, besides.timeline.as_ref())],
     }
-}
-
-/// The labels of the arguments.
-fn labels(files: &[String]) -> Result<Vec<String>, CliError> {
-    let labels = files.iter().map(|text| labelled(text).map(|(label, _)| label.to_owned()));
-    let mut labels = labels.collect::<Result<Vec<_>, _>>()?;
-    labels.sort_unstable();
-    labels.dedup();
-    Ok(labels)
 }
 
 fn named<'a>(text: &'a str, labels: &[String]) -> Result<(String, &'a str), CliError> {

@@ -36,9 +36,28 @@ impl Cut {
         Ok(Cut { text: text.to_owned(), moment })
     }
 
+    /// Fails if one of the labels is called as a side of another one would be.
+    pub fn check_labels(&self, labels: &[String]) -> Result<(), CliError> {
+        for label in labels {
+            let sides = side_names(label, labels.len() == 1);
+            if let Some(name) = sides.iter().find(|name| labels.contains(name)) {
+                return Err(CliError::usage(format!("--cut: {name} is a label already: give another")));
+            }
+        }
+        Ok(())
+    }
+
     fn wrong(&self, label: &str, what: &str) -> CliError {
         CliError::data(format!("--cut {}: {label}: {what}", self.text))
     }
+}
+
+/// The labels of both sides of a label.
+fn side_names(label: &str, is_only: bool) -> [String; 2] {
+    ["before", "after"].map(|side| match is_only && label == UNLABELLED {
+        true => side.to_owned(),
+        false => format!("{label} {side}"),
+    })
 }
 
 /// One side of a cut, as it is judged and as it is stored.
@@ -65,11 +84,7 @@ pub fn part(
         let whole = labels.labels.get(label).map_or(0, |whole| whole.totals().requests);
         parted.doc.undated += whole;
         let at = check(cut, label, sides, whole)?;
-        let name = |side: &str| match is_only && label == UNLABELLED {
-            true => side.to_owned(),
-            false => format!("{label} {side}"),
-        };
-        let (before, after) = (name("before"), name("after"));
+        let [before, after] = side_names(label, is_only);
         let [one, other] = &**sides;
         let side = |is_after| CutSide {
             of: label.clone(),
@@ -80,9 +95,7 @@ pub fn part(
         };
         parted.pairs.push((half(&before, one, side(false)), half(&after, other, side(true))));
         for (name, side) in [(&before, one), (&after, other)] {
-            if labels.labels.insert(name.clone(), side.aggregate.clone()).is_some() {
-                return Err(CliError::usage(format!("--cut: {name} is a label already: give another")));
-            }
+            labels.labels.insert(name.clone(), side.aggregate.clone());
         }
         // In the order in which the labels were given; what is of no side comes behind its sides.
         let place = order.iter().position(|known| known == label).unwrap_or(order.len());

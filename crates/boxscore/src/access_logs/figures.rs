@@ -12,10 +12,12 @@ use logs::aggregate::{Aggregate, RequestGroup, Strata};
 use logs::scan::Method;
 use logs::units;
 use model::Finding;
-use model::doc::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
+use model::doc::{FormatDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
 use model::finding::{LogsRead, Subject};
 use model::log_linear::LogLinear;
 use verdict::traffic::{self, Judgement};
+
+use super::{answers, log_format};
 
 const NS: f64 = 1e9;
 
@@ -32,16 +34,25 @@ pub fn document(
 ) -> LogsDoc {
     let days = key_by_key(all.iter().flat_map(|(label, one)| daily(label, one)));
     let several = days.len() > all.len();
+    let labels: Vec<TrafficDoc> = all.iter().map(|(label, one)| labelled(label, one, top)).collect();
+    let lacks_times = |one: &Aggregate| {
+        let totals = one.totals();
+        totals.requests > 0 && totals.untimed == totals.requests
+    };
+    let is_untimed = all.iter().any(|(_, one)| lacks_times(one));
     let groups = key_by_key(all.iter().flat_map(|(label, one)| grouped(label, one, by)));
+    let log_format = if is_untimed { log_format::advice(&formats) } else { Vec::new() };
     LogsDoc {
         schema: "boxscore.logs/1".to_owned(),
+        summary: summary(&labels, &judged.rows),
         run: None,
         formats,
         lines: all.iter().map(|(_, one)| one.lines).sum(),
         parsed: all.iter().map(|(_, one)| one.parsed).sum(),
         skipped: skipped(all),
         filtered: all.iter().map(|(_, one)| one.filtered).sum(),
-        labels: all.iter().map(|(label, one)| whole(label, one)).collect(),
+        log_format,
+        labels,
         days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
         groups,
         rows: judged.rows,
@@ -49,6 +60,21 @@ pub fn document(
         cut: None,
         beside: Vec::new(),
         findings: judged.findings,
+    }
+}
+
+/// The answer: of one label what it served, of several how each differs from the first.
+fn summary(labels: &[TrafficDoc], rows: &[RowDoc]) -> Vec<String> {
+    let Some((base, others)) = labels.split_first() else { return Vec::new() };
+    let of = |label: &TrafficDoc| label.answers.as_ref().map(|answers| answers.sentence.clone());
+    let against = |arm: &TrafficDoc| {
+        let rows: Vec<&RowDoc> =
+            rows.iter().filter(|row| row.arm == arm.label && row.base == base.label).collect();
+        verdict::paragraph::of_pair(&arm.label, &base.label, &rows)
+    };
+    match others {
+        [] => of(base).into_iter().collect(),
+        others => others.iter().flat_map(against).collect(),
     }
 }
 
@@ -75,8 +101,15 @@ fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
     kinds.into_values().collect()
 }
 
-/// The row of a whole label.
-fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
+/// The row of a whole label, with its answers.
+fn labelled(label: &str, one: &Aggregate, most: usize) -> TrafficDoc {
+    let row = whole(label, one);
+    let answers = verdict::traffic::answers::of_label(&row, &answers::answers(one, most));
+    TrafficDoc { answers: Some(Box::new(answers)), ..row }
+}
+
+/// The figures of a whole label.
+pub(super) fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
     let totals = one.totals();
     let mean = one.mean_of_ratios();
     let time = |share| of_times(&one.times, &totals, share);
@@ -129,7 +162,7 @@ fn part(label: &str, sums: &Sums) -> TrafficDoc {
 }
 
 /// The reason why there are no times; `None` if there are. A clock that showed 0 for every request measured none.
-fn untimed(sums: &Sums) -> Option<&'static str> {
+pub(super) fn untimed(sums: &Sums) -> Option<&'static str> {
     match sums.requests - sums.untimed.min(sums.requests) {
         _ if sums.requests == 0 => Some("no requests"),
         0 => Some("no line says how long its request took"),

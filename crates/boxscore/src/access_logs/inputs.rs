@@ -169,6 +169,15 @@ pub(super) fn labelled(text: &str) -> Result<(&str, &str), CliError> {
     }
 }
 
+/// The labels of the arguments, each once, sorted.
+pub fn labels_of(files: &[String]) -> Result<Vec<String>, CliError> {
+    let labels = files.iter().map(|text| labelled(text).map(|(label, _)| label.to_owned()));
+    let mut labels = labels.collect::<Result<Vec<_>, _>>()?;
+    labels.sort_unstable();
+    labels.dedup();
+    Ok(labels)
+}
+
 /// The files of a pattern in the order of their names; a name without one is itself, whether it is there or not.
 pub(super) fn expanded(place: &str) -> Result<Vec<PathBuf>, CliError> {
     if !place.contains(['*', '?', '[']) || Path::new(place).exists() {

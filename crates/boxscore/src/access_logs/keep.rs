@@ -9,7 +9,7 @@ use instruments::workload::logs as card;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, CoarseTimes};
 use model::data::{Origin, Point, RunData, RunHead, Series, Status, TakeHead};
-use model::doc::BesideDoc;
+use model::doc::{BesideDoc, TrafficDoc};
 use model::metrics::logs as metrics;
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
@@ -18,8 +18,9 @@ use model::{Better, Cell, Instrument, MetricInfo, Note, Params, Plan};
 use store::{Filter, Store};
 
 use super::Named;
+use super::answers::answers;
 use super::cut::Parted;
-use super::figures::{group, tops};
+use super::figures::{group, tops, whole};
 use crate::cli::agent::BUILD;
 use crate::lookup::ids::Ids;
 
@@ -106,9 +107,25 @@ fn traffic(name: &str, one: &Aggregate, besides: Besides<'_>) -> Traffic {
     Traffic {
         group: group(name, one),
         top: tops(name, one, TOP),
+        whole: over_all(&whole(name, one)),
+        answers: Some(Box::new(answers(one, TOP))),
         cut: besides.parted.and_then(|parted| parted.side(name)).cloned(),
         beside: besides.machines.iter().find(is_beside).cloned(),
     }
+}
+
+/// The figures whose hours are stored, over all requests.
+fn over_all(label: &TrafficDoc) -> BTreeMap<String, f64> {
+    let all = [
+        (metrics::MEAN_OF_RATIOS.name(), label.mean_of_ratios),
+        (metrics::RATIO_OF_TOTALS.name(), label.ratio_of_totals),
+        (metrics::TIME_MEAN.name(), label.time_mean),
+        (metrics::TIME_P50.name(), label.p50),
+        (metrics::TIME_P90.name(), label.p90),
+        (metrics::TIME_P99.name(), label.p99),
+        (metrics::SIZE_MEAN.name(), label.size_mean),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 fn plan(names: &[&str], label: Option<&str>) -> Plan {

@@ -107,7 +107,7 @@ fn arrivals(one: &Aggregate, mix: &Mix) -> MixArrivals {
         ..MixArrivals::default()
     };
     let why = |text: &str| Some(text.to_owned());
-    match (mix.timed, mix.seconds()) {
+    match (mix.timed, one.pace.seconds()) {
         (0, _) => MixArrivals { why: why("no line tells a time"), ..known },
         (_, Some(seconds)) => by_second(&seconds, known),
         (_, None) if !slots.is_empty() => MixArrivals {

@@ -2,16 +2,18 @@
 //!
 //! The crate `logs` reads the lines.
 
+mod answers;
 pub mod beside;
 pub mod cut;
 mod figures;
 pub mod follow;
 mod inputs;
 mod keep;
+mod log_format;
 pub mod mix;
 #[cfg(test)]
 mod proof;
 
 pub use figures::{Named, document, findings, groups};
-pub use inputs::{Chosen, Formats, choose};
+pub use inputs::{Chosen, Formats, choose, labels_of};
 pub use keep::{Besides, keep, stored};

@@ -13,6 +13,7 @@ use logs::read::tally::Wants;
 use logs::read::{Besides, Fault, Options, Outcome, Watch};
 use model::doc::{BesideDoc, FormatDoc, LogsDoc};
 use model::{Finding, Note, NoteBody};
+use report::text::logs::View;
 use stats::Margin;
 use store::Store;
 
@@ -64,9 +65,12 @@ pub struct LogsArgs {
     /// Only requests that fit: status=200, method!=POST, path~/img/, bytes>1000; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<String>,
-    /// Paths in each top list
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=1000))]
-    pub top: u32,
+    /// Names in each list (paths, clients, programs, referrers) [default: 3, 10 with --all and in --json]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub top: Option<u32>,
+    /// Show everything: every list, code and day, of each label
+    #[arg(long)]
+    pub all: bool,
     /// The relative difference that you would not act on [default: 5%]
     #[arg(long, value_name = "PERCENT")]
     pub margin: Option<String>,
@@ -151,6 +155,7 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     let settings = settings(args)?;
     let margin = margin(args)?;
     let cut = args.cut.as_deref().map(Cut::parse).transpose()?;
+    check(args, cut.as_ref())?;
     let recorded = Recorded::load(&args.telemetry, &args.files, global)?;
     let timeline = cut.is_some() || !recorded.is_empty();
     let wants = Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline };
@@ -184,7 +189,7 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     };
     let own = access_logs::findings(&named, &gathered.units);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
-    let mut document = access_logs::document(&named, &args.by, args.top as usize, formats, judged);
+    let mut document = access_logs::document(&named, &args.by, view(args, global.json).most, formats, judged);
     document.beside = beside.docs;
     if let Some(store) = &mut store {
         document.run = keep(args, &named, parted.as_ref(), &document, store)?;
@@ -192,9 +197,36 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     if let Some(parted) = parted {
         parted.finish(&mut document);
     }
-    show(&document, args.follow, global);
+    show(&document, args, global);
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
     Ok(if skipped || beside.is_apart || !gathered.faults.is_empty() { 3 } else { 0 })
+}
+
+/// Refuses first the flags that can be refused without reading a line.
+fn check(args: &LogsArgs, cut: Option<&Cut>) -> Result<(), CliError> {
+    let labels = access_logs::labels_of(&args.files)?;
+    if let Some(cut) = cut {
+        cut.check_labels(&labels)?;
+    }
+    if args.profile_out.is_some() && labels.len() > 1 {
+        return Err(CliError::usage(format!(
+            "--profile-out: a mix is of one label, and there are {}: {}",
+            labels.len(),
+            labels.join(", ")
+        ))
+        .hint("give the logs of one label; a mix of each takes a call of each"));
+    }
+    for (flag, path) in [("--out", &args.out), ("--profile-out", &args.profile_out)] {
+        let Some(path) = path else { continue };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(CliError::data(format!("{flag}: {}: there is no such folder", path.display())));
+        }
+        if path.is_dir() {
+            return Err(CliError::data(format!("{flag}: {}: that is a folder", path.display())));
+        }
+    }
+    Ok(())
 }
 
 fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
@@ -345,8 +377,16 @@ fn keep(
     Ok(known.or_else(|| runs.first().map(|run| run.head.id.clone())))
 }
 
-fn show(document: &LogsDoc, follow: bool, global: &Global) {
-    if global.json && follow {
+/// How much is shown.
+fn view(args: &LogsArgs, json: bool) -> View {
+    const MOST: usize = 10;
+    let most = if args.all || json { MOST } else { View::SHORT.most };
+    let days = args.by.iter().any(|key| key == "day");
+    View { all: args.all, most: args.top.map_or(most, |top| top as usize), days }
+}
+
+fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
+    if global.json && args.follow {
         out::json_line(document);
         return;
     }
@@ -361,5 +401,5 @@ fn show(document: &LogsDoc, follow: bool, global: &Global) {
             format!("boxscore report {}", names.join(" "))
         }
     });
-    out::print(&report::text::logs::screen(document, next.as_deref(), out::look()));
+    out::print(&report::text::logs::screen(document, next.as_deref(), view(args, false), out::look()));
 }

@@ -18,6 +18,7 @@ mod kv_load;
 mod kv_login;
 mod load;
 mod logs;
+mod logs_answers;
 mod logs_kept;
 mod mix;
 mod net;

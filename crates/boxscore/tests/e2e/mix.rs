@@ -244,7 +244,7 @@ fn a_mix_that_cannot_be_is_told_with_file_and_key() {
         .expect(2, &["--mix FILE"]);
     bench
         .run(&["logs", "x=a.log", "y=a.log", "--no-store", "--profile-out", "m.json"])
-        .expect(1, &["one label"]);
+        .expect(2, &["one label"]);
     bench.run(&["logs", "a.log", "--no-store", "--paths"]).expect(2, &["--profile-out"]);
     assert!(!bench.store().exists());
 }

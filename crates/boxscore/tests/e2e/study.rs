@@ -202,8 +202,9 @@ fn the_screen_shows_the_table_the_verdict_and_the_note() {
     has("2010-05-01  ssd       1,498   24.3 MB/s   552 kB/s    13.9 ms   7.50 KiB\n");
     has("2010-05-02  hdd       1,075   11.1 MB/s   301 kB/s    26.0 ms   7.65 KiB\n");
     has("2010-05-02  ssd       2,152   23.8 MB/s   598 kB/s    13.1 ms   7.66 KiB\n");
-    has("cannot-tell ssd beside hdd: speed of the same work; blocks of time that both\n");
-    has("the difference may be one episode: something lasts through\n");
-    has("better ssd beside hdd: time of the same request 0.53 times (");
+    has("- ssd beside hdd, speed: blocks of time that both served: the difference may be\n");
+    has("one episode: something lasts through");
+    assert!(said.out.starts_with("ssd takes "), "{}", said.out);
+    assert!(said.out.contains("shorter for a request than hdd"), "{}", said.out);
     has("ok ssd: the mean of per-request speeds is 24.0 MB/s, 41.4 times the speed of the\n");
 }

@@ -31,7 +31,7 @@ static CARD: Card = Card {
     source: "serving speed, bytes over time as Apache logs them (%B over %D): the 2010 study of Apache on SSD and HDD",
     samples: Samples::Periods,
     cadence: Cadence::Repeat,
-    definition: 1,
+    definition: 2,
     metrics: &METRICS,
     needs: &[Need::Files],
     variants: &[Variant { tier: Tier::Full, set: "", headline: &["ratio_of_totals", "time.p99"] }],

@@ -130,6 +130,11 @@ impl Candidates {
         }
     }
 
+    /// How many paths were offered; `None` where some may not have stayed.
+    pub fn all(&self) -> Option<usize> {
+        (self.limit == u64::MAX && self.paths.len() < KEPT).then_some(self.paths.len())
+    }
+
     /// Hash and path of every candidate, by rising score.
     pub fn kept(&self) -> Vec<(u64, &[u8])> {
         let mut all: Vec<_> = self.paths.iter().collect();

@@ -114,11 +114,6 @@ impl Filter {
         &self.text
     }
 
-    /// True if the condition is about this property.
-    pub fn asks(&self, of: Key) -> bool {
-        matches!(self.test, Test::Text { key, .. } if key == of)
-    }
-
     /// True if a request meets the condition; `scratch` saves an allocation.
     pub fn holds(&self, record: &Record<'_>, scratch: &mut Vec<u8>) -> bool {
         match &self.test {

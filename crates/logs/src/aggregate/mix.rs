@@ -1,7 +1,8 @@
-//! The mix of requests, for replaying it: sizes of bodies, requests by second, and a count of every path.
+//! The mix of requests, for replaying it: sizes of bodies, and a count of every path; requests by second are in
+//! [`pace`](super::pace).
 //!
-//! Kept only where the settings ask for it. Bytes, seconds since 1970. Bounded: beyond [`MOST_MINUTES`] or
-//! [`MOST_PATHS`] those are given up as a whole, and what is left are quarter hours and the sketch of all paths.
+//! Kept only where the settings ask for it. Bytes. Bounded: beyond [`MOST_PATHS`] those are given up as a whole, and
+//! what is left is the sketch of all paths.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,47 +12,7 @@ use super::distinct::Distinct;
 use crate::hash;
 use crate::scan::{Method, Record};
 
-/// 69 days.
-pub const MOST_MINUTES: usize = 100_000;
 pub const MOST_PATHS: usize = 1 << 16;
-const SECONDS: usize = 60;
-
-/// Requests of each second of a minute.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<u32>", into = "Vec<u32>")]
-pub struct Minute(Vec<u32>);
-
-impl Minute {
-    fn add(&mut self, second: usize) {
-        self.0.resize(SECONDS, 0);
-        if let Some(count) = self.0.get_mut(second) {
-            *count = count.saturating_add(1);
-        }
-    }
-}
-
-impl Merge for Minute {
-    fn merge(&mut self, other: &Minute) {
-        self.0.resize(SECONDS, 0);
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            *mine = mine.saturating_add(*theirs);
-        }
-    }
-}
-
-impl From<Minute> for Vec<u32> {
-    fn from(minute: Minute) -> Vec<u32> {
-        minute.0
-    }
-}
-
-impl TryFrom<Vec<u32>> for Minute {
-    type Error = &'static str;
-
-    fn try_from(counts: Vec<u32>) -> Result<Minute, &'static str> {
-        if counts.len() == SECONDS { Ok(Minute(counts)) } else { Err("a minute without 60 seconds") }
-    }
-}
 
 /// Requests for one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +41,6 @@ pub struct Mix {
     pub unsized_: u64,
     /// Requests whose line tells a time.
     pub timed: u64,
-    pub minutes: Bounded<i64, Minute, MOST_MINUTES>,
     /// By hash of the path.
     pub paths: Bounded<u64, PathRequests, MOST_PATHS>,
     pub distinct: Distinct,
@@ -98,12 +58,7 @@ impl Mix {
             None if is_head => self.heads += 1,
             None => self.unsized_ += 1,
         }
-        if let Some(at) = record.at {
-            self.timed += 1;
-            if let Some(minute) = self.minutes.at(&at.seconds.div_euclid(60)) {
-                minute.add(at.seconds.rem_euclid(60) as usize);
-            }
-        }
+        self.timed += u64::from(record.at.is_some());
         if let Some(path) = record.path {
             let key = hash::name(path);
             self.distinct.add(key);
@@ -114,16 +69,6 @@ impl Mix {
             }
         }
     }
-
-    /// Requests by second, by rising second, without those that have none; none where there are too many minutes.
-    pub fn seconds(&self) -> Option<Vec<(i64, u64)>> {
-        let mut all = Vec::new();
-        for (minute, counts) in self.minutes.sorted()? {
-            let counts = (minute * 60..).zip(&counts.0).filter(|(_, count)| **count > 0);
-            all.extend(counts.map(|(second, count)| (second, u64::from(*count))));
-        }
-        Some(all)
-    }
 }
 
 impl Merge for Mix {
@@ -133,7 +78,6 @@ impl Merge for Mix {
         self.heads = self.heads.saturating_add(other.heads);
         self.unsized_ = self.unsized_.saturating_add(other.unsized_);
         self.timed = self.timed.saturating_add(other.timed);
-        self.minutes.merge(&other.minutes);
         self.paths.merge(&other.paths);
         self.distinct.merge(&other.distinct);
     }

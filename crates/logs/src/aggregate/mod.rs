@@ -4,6 +4,7 @@
 //! Times in ns, sizes in B, ratios in 1/1000 B/s. Memory does not grow with the number of clients or paths, and is
 //! bounded in the number of quarter hours, hours and groups.
 
+pub mod agents;
 pub mod bounded;
 pub mod candidates;
 pub mod distinct;
@@ -13,6 +14,8 @@ pub mod filter;
 pub mod keys;
 mod lanes;
 pub mod mix;
+pub mod names;
+pub mod pace;
 pub mod paths;
 mod recent;
 pub mod size;
@@ -32,6 +35,8 @@ use distinct::Distinct;
 use filter::Filter;
 use keys::Key;
 use mix::Mix;
+use names::Names;
+use pace::Pace;
 use paths::Paths;
 use size::CLASSES;
 use skips::Skips;
@@ -40,7 +45,6 @@ use sums::Sums;
 pub use views::{Period, Unrated};
 pub use writer::Writer;
 
-use crate::format::plan::Field;
 use crate::scan::Method;
 
 /// Times: the buckets of the load engine, 1 ns to 1.2 h, to 0.05 %.
@@ -139,18 +143,6 @@ pub struct Settings {
     pub mix: bool,
 }
 
-impl Settings {
-    /// True if a field of a line is needed.
-    pub fn wants(&self, field: &Field) -> bool {
-        let asked = |key: Key| self.group_by.contains(&key) || self.filters.iter().any(|by| by.asks(key));
-        match field {
-            Field::Referer => asked(Key::Referer),
-            Field::Agent => asked(Key::Agent),
-            _ => true,
-        }
-    }
-}
-
 /// Requests and the lines they came from.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Aggregate {
@@ -184,6 +176,16 @@ pub struct Aggregate {
     pub hours: Bounded<Slot, CoarseTimes, MOST_HOURS>,
     pub clients: Distinct,
     pub paths: Paths,
+    pub pace: Pace,
+    /// Behind failures, by whether the server is said to be at fault: the paths and the clients.
+    pub failed_paths: Names,
+    pub failed_clients: Names,
+    /// The programs that asked, by whether they say they are bots.
+    pub agents: Names,
+    /// The sites that referred, by whether they are the virtual host that was asked.
+    pub referrers: Names,
+    /// Lines that tell a virtual host.
+    pub vhost_told: u64,
     pub groups: Bounded<Vec<u8>, RequestGroup, MOST_GROUPS>,
     /// Where the settings ask for it, once there is a request.
     pub mix: Option<Box<Mix>>,
@@ -192,7 +194,14 @@ pub struct Aggregate {
 impl Aggregate {
     /// An empty one, to be filled at the same time and then merged with this one.
     pub fn beside(&self) -> Aggregate {
-        Aggregate { paths: self.paths.beside(), ..Aggregate::default() }
+        Aggregate {
+            paths: self.paths.beside(),
+            failed_paths: self.failed_paths.beside(),
+            failed_clients: self.failed_clients.beside(),
+            agents: self.agents.beside(),
+            referrers: self.referrers.beside(),
+            ..Aggregate::default()
+        }
     }
 
     /// The lines that were skipped of a piece of a file, with their places settled.
@@ -214,6 +223,7 @@ impl Merge for Aggregate {
             (&mut self.reuse_told, other.reuse_told),
             (&mut self.cache_hits, other.cache_hits),
             (&mut self.cache_told, other.cache_told),
+            (&mut self.vhost_told, other.vhost_told),
         ];
         let methods = self.methods.iter_mut().zip(other.methods);
         for (mine, theirs) in counts.into_iter().chain(methods) {
@@ -234,6 +244,11 @@ impl Merge for Aggregate {
         self.hours.merge(&other.hours);
         self.clients.merge(&other.clients);
         self.paths.merge(&other.paths);
+        self.pace.merge(&other.pace);
+        self.failed_paths.merge(&other.failed_paths);
+        self.failed_clients.merge(&other.failed_clients);
+        self.agents.merge(&other.agents);
+        self.referrers.merge(&other.referrers);
         self.groups.merge(&other.groups);
         match (&mut self.mix, &other.mix) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),

@@ -18,12 +18,14 @@ fn line(n: u64) -> String {
     let time = if n.is_multiple_of(13) { "0".to_owned() } else { (n * 37 % 900_000).to_string() };
     let status = [200, 200, 304, 404, 500][(n % 5) as usize];
     let path = n % 40;
+    let referer = ["-", "https://www.example.com/a", "http://other.org"][(n % 3) as usize];
+    let agent = ["-", "Firefox", "Googlebot/2.1", "curl/8"][(n % 4) as usize];
     match n % 17 {
         3 => String::new(),
         4 => format!("cut {n}"),
         _ => format!(
             "10.0.{}.1 - - [{:02}/Oct/2023:{hour:02}:{minute:02}:00 {zone}] \"GET /p{path}/x?{n} HTTP/1.1\" {status} {bytes} \
-             \"-\" \"a\" {time}",
+             \"{referer}\" \"{agent}\" {time}",
             n % 50,
             1 + n % 28
         ),
@@ -129,6 +131,24 @@ fn lines_add_up_and_sums_are_those_of_the_lines() {
     assert_eq!((histogram.count(), histogram.saturated()), (totals.requests, 0));
     assert!((histogram.quantile_ns(0.9).unwrap() as f64 / p90 - 1.0).abs() < 1e-3);
     assert!((all.clients.estimate() - 50.0).abs() < 1.0);
+    let count = |text: &str| texts.iter().filter(|line| line.contains(text)).count() as u64;
+    assert_eq!(
+        (all.agents.total(0), all.agents.total(agents::BOT)),
+        (count("Firefox"), count("bot") + count("curl"))
+    );
+    assert_eq!(
+        all.agents.top(agents::BOT, 9),
+        [(&b"Googlebot/2.1"[..], count("bot")), (b"curl/8", count("curl"))]
+    );
+    assert_eq!(all.referrers.top(0, 1), [(&b"www.example.com"[..], count("example"))]);
+    let failed = [all.statuses.between(400, 500), all.statuses.between(500, 600)];
+    for (class, failed) in failed.into_iter().enumerate() {
+        assert_eq!((all.failed_paths.total(class), all.failed_clients.total(class)), (failed, failed));
+    }
+    let slots = all.pace.failures().unwrap();
+    assert_eq!(slots.iter().map(|(_, failures)| failures.client).sum::<u64>(), failed[0]);
+    let seconds = all.pace.seconds().unwrap();
+    assert_eq!(seconds.iter().map(|(_, requests)| requests).sum::<u64>(), totals.requests);
     let top = all.paths.top(By::Requests, 100);
     assert_eq!((top.len(), top.iter().map(|top| top.requests).sum::<u64>()), (40, totals.requests));
 }

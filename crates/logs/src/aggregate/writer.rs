@@ -3,7 +3,9 @@
 
 use model::log_linear::highest_of;
 
+use super::agents;
 use super::few::Few;
+use super::names::Lately;
 use super::recent::Recent;
 use super::{Aggregate, Settings, Slot, Strata, keys, lanes, size, sums};
 use crate::fastest::fastest;
@@ -28,11 +30,23 @@ pub struct Writer<'a> {
     /// Nothing is in it but while sums are made.
     strata: Strata,
     recent: Recent,
+    /// Requests since the last time that was another one than before.
+    in_second: u32,
+    lately: Box<LatelyNamed>,
     few_ratios: Few<8, { highest_of(63) }>,
     few_sizes: Few<8, { highest_of(50) }>,
     few_times: Few<10, { highest_of(42) }>,
     /// True if there is no filter and only the usual aggregates are wanted.
     plain: bool,
+}
+
+/// Names of requests that are not added yet.
+#[derive(Default)]
+struct LatelyNamed {
+    failed_paths: Lately,
+    failed_clients: Lately,
+    agents: Lately,
+    referrers: Lately,
 }
 
 /// Requests with a client and a path that are not added yet, column by column.
@@ -93,6 +107,8 @@ impl<'a> Writer<'a> {
             put_off: PutOff::new(),
             strata: Strata::default(),
             recent: Recent::default(),
+            in_second: 0,
+            lately: Box::default(),
             few_ratios: Few::default(),
             few_sizes: Few::default(),
             few_times: Few::default(),
@@ -113,6 +129,8 @@ impl<'a> Writer<'a> {
         if record.at != self.at {
             self.moved(record.at);
         }
+        self.in_second += 1;
+        self.named(record);
         let all = &mut *self.aggregate;
         all.statuses.add(record.status);
         if let Some(method) = record.method {
@@ -155,13 +173,20 @@ impl<'a> Writer<'a> {
         }
         let (all, put_off) = (&mut *self.aggregate, &mut *self.put_off);
         let (columns, count) = (rows.columns, rows.count());
-        let (mut others, mut thousands) = (0u32, 0);
+        let (mut others, mut failed, mut thousands) = (0u32, 0u32, 0);
         for line in 0..count {
             let Some(row) = rows.usual(line) else {
                 others |= 1 << line;
                 continue;
             };
             let (bytes, time_ns) = (columns.bytes[line], columns.times_ns[line]);
+            failed |= u32::from(columns.statuses[line] >= 400) << line;
+            if let Some(agent) = row.agent {
+                self.lately.agents.add_sorted(&mut all.agents, agent, row.offset, agents::class_of);
+            }
+            if let Some(site) = row.referer.and_then(agents::site) {
+                self.lately.referrers.add(&mut all.referrers, site, row.offset, 0);
+            }
             all.statuses.add(Some(columns.statuses[line] as u16));
             all.methods[row.method as usize] += 1;
             thousands += columns.whole_thousands[line];
@@ -169,6 +194,11 @@ impl<'a> Writer<'a> {
             put_off.push(hash::name(row.client), path, bytes, time_ns);
         }
         all.whole_thousands += thousands;
+        self.in_second += count as u32 - others.count_ones();
+        while failed != 0 {
+            self.failed(&rows.record(failed.trailing_zeros() as usize));
+            failed &= failed - 1;
+        }
         while others != 0 {
             self.add(&rows.record(others.trailing_zeros() as usize));
             others &= others - 1;
@@ -226,10 +256,46 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Adds the names that a request tells: of what asked, of what referred, and behind a failure.
+    #[inline]
+    fn named(&mut self, record: &Record<'_>) {
+        let all = &mut *self.aggregate;
+        if let Some(agent) = record.agent {
+            self.lately.agents.add_sorted(&mut all.agents, agent, record.offset, agents::class_of);
+        }
+        all.vhost_told += u64::from(record.vhost.is_some());
+        if let Some(site) = record.referer.and_then(agents::site) {
+            let is_own = record.vhost.is_some_and(|vhost| agents::is_same_site(site, vhost));
+            self.lately.referrers.add(&mut all.referrers, site, record.offset, usize::from(is_own));
+        }
+        if record.status.is_some_and(|status| status >= 400) {
+            self.failed(record);
+        }
+    }
+
+    /// Adds a failure: when, what was asked for, and who asked.
+    #[cold]
+    #[inline(never)]
+    fn failed(&mut self, record: &Record<'_>) {
+        let all = &mut *self.aggregate;
+        let is_server = record.status.is_some_and(|status| status >= 500);
+        if let Some(at) = record.at {
+            all.pace.add_failure(at, is_server);
+        }
+        let class = usize::from(is_server);
+        if let Some(path) = record.path {
+            self.lately.failed_paths.add(&mut all.failed_paths, path, record.offset, class);
+        }
+        if let Some(client) = record.client {
+            self.lately.failed_clients.add(&mut all.failed_clients, client, record.offset, class);
+        }
+    }
+
     /// Another time than that of the request before.
     #[cold]
     #[inline(never)]
     fn moved(&mut self, at: Option<At>) {
+        self.paced();
         self.at = at;
         if let Some(at) = at {
             let span = self.aggregate.span.get_or_insert((at.seconds, at.seconds));
@@ -242,6 +308,14 @@ impl<'a> Writer<'a> {
                 || self.settle(),
             );
             self.slot = slot;
+        }
+    }
+
+    /// Adds the requests of the second that ends.
+    fn paced(&mut self) {
+        let requests = std::mem::take(&mut self.in_second);
+        if let Some(at) = self.at.filter(|_| requests > 0) {
+            self.aggregate.pace.add(at, requests);
         }
     }
 
@@ -373,7 +447,13 @@ impl<'a> Writer<'a> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         self.flush();
+        self.paced();
         let all = &mut *self.aggregate;
+        let lately = &mut *self.lately;
+        lately.failed_paths.settle(&mut all.failed_paths);
+        lately.failed_clients.settle(&mut all.failed_clients);
+        lately.agents.settle(&mut all.agents);
+        lately.referrers.settle(&mut all.referrers);
         all.paths.settle(&mut self.recent);
         self.few_ratios.settle(&mut all.ratios);
         self.few_sizes.settle(&mut all.sizes);

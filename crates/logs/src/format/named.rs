@@ -29,6 +29,11 @@ pub const NAMES: [(&str, &str); 10] = [
     ),
 ];
 
+/// The string of a named format.
+pub fn text_of(name: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, text)| *text)
+}
+
 /// The format of this name, however its letters are written; none where no format has it.
 pub fn find(name: &str) -> Option<Result<Format, FormatError>> {
     if name.eq_ignore_ascii_case("json") {

@@ -154,7 +154,7 @@ impl<'a> Adder<'a> {
         settings: &'a Settings,
         wants: Wants,
     ) -> Adder<'a> {
-        let scanner = Scanner::sparing(format, |field| settings.wants(field));
+        let scanner = Scanner::new(format);
         let writer = tally.writer(settings, wants);
         Adder { scanner, writer, lines: 0, skips: Skips::default() }
     }

@@ -7,7 +7,7 @@
 
 use super::lines::PART;
 use super::quick::{SLACK, load, window};
-use super::record::Record;
+use super::record::{Record, present};
 use super::request::{self, Method};
 use super::usual::{Lead, STOPS};
 use super::word::{self, differs};
@@ -32,6 +32,8 @@ pub struct Columns {
     targets: [u32; MOST],
     closes: [u32; MOST],
     breaks: [u32; MOST],
+    /// The mark before who referred, the one behind it, and the one behind the program.
+    texts: [[u32; 3]; MOST],
     around: Around,
     pub statuses: Column,
     pub bytes: Column,
@@ -70,6 +72,7 @@ impl Default for Columns {
             targets: places,
             closes: places,
             breaks: places,
+            texts: [[0; 3]; MOST],
             around: Around {
                 statuses: NONE,
                 sizes: NONE,
@@ -131,6 +134,7 @@ impl Columns {
             self.targets[line] = target as u32;
             self.closes[line] = close as u32;
             self.breaks[line] = line_break as u32;
+            self.texts[line] = [third as u32, fourth as u32, sixth as u32];
             let around = &mut self.around;
             around.statuses[line] = load(text, close.wrapping_sub(1));
             around.sizes[line] = load(text, third.wrapping_sub(8));
@@ -197,6 +201,8 @@ pub struct LogRow<'l> {
     pub method: Method,
     /// Without the query.
     pub path: &'l [u8],
+    pub referer: Option<&'l [u8]>,
+    pub agent: Option<&'l [u8]>,
     pub offset: u64,
 }
 
@@ -239,8 +245,18 @@ impl<'l> Rows<'l> {
         };
         // What begins so is neither nothing nor a dash.
         let client = self.text.get(start..start + columns.clients[line] as usize)?;
-        let row = LogRow { client, method, path, offset: self.offset + start as u64 };
+        let [referer, agent] = self.texts(line);
+        let row = LogRow { client, method, path, referer, agent, offset: self.offset + start as u64 };
         (path.first() == Some(&b'/')).then_some(row)
+    }
+
+    /// Who referred and by what program.
+    #[inline(always)]
+    fn texts(&self, line: usize) -> [Option<&'l [u8]>; 2] {
+        let [opened, referer, agent] = self.columns.texts[line].map(|at| at as usize);
+        // Both open where the mark before, and a blank and a mark, end.
+        let text = |from: usize, to: usize| self.text.get(from..to).and_then(present);
+        [text(opened + 1, referer), text(referer + 3, agent)]
     }
 
     /// All that a line tells.
@@ -249,6 +265,7 @@ impl<'l> Rows<'l> {
         let at = |column: &[u32; MOST]| column[line] as usize;
         let (start, client) = (at(&columns.starts), at(&columns.clients));
         let (target, close) = (at(&columns.targets), at(&columns.closes));
+        let [referer, agent] = self.texts(line);
         let mut record = Record {
             client: self.text.get(start..start + client),
             status: Some(columns.statuses[line] as u16),
@@ -256,6 +273,8 @@ impl<'l> Rows<'l> {
             time_ns: Some(columns.times_ns[line]),
             is_whole_thousands: columns.whole_thousands[line] > 0,
             at: Some(self.at),
+            referer,
+            agent,
             offset: self.offset + start as u64,
             ..Record::default()
         };

@@ -27,7 +27,6 @@ pub use record::{LONGEST_NS, MOST_BYTES, Record, Skip};
 pub use request::Method;
 
 use crate::fastest::fastest;
-use crate::format::plan::Field;
 use crate::format::{Format, Plan};
 use columns::{Columns, Text};
 use lines::{Line, PART, Run, Took};
@@ -83,13 +82,8 @@ pub struct Scanner<'f> {
 
 impl<'f> Scanner<'f> {
     pub fn new(format: &'f Format) -> Scanner<'f> {
-        Scanner::sparing(format, |_| true)
-    }
-
-    /// One that may leave out fields that are not `wanted`.
-    pub fn sparing(format: &'f Format, wanted: impl Fn(&Field) -> bool) -> Scanner<'f> {
         let (patterns, quick, usual) = match &format.plan {
-            Plan::Text(plan) => (plan.patterns.len(), Quick::new(plan, &wanted), Usual::new(plan, &wanted)),
+            Plan::Text(plan) => (plan.patterns.len(), Quick::new(plan), Usual::new(plan)),
             Plan::Json => (0, None, None),
         };
         let clocks = time::Clocks::new(patterns);

@@ -55,9 +55,8 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(part: &TextPart, wanted: impl Fn(&Field) -> bool) -> Kind {
-        let field = if wanted(&part.field) { part.field.clone() } else { Field::Other };
-        match field {
+    fn of(part: &TextPart) -> Kind {
+        match part.field.clone() {
             Field::Clock(number) => Kind::Clock(number),
             Field::Other if part.quoted => Kind::Passed,
             field if part.quoted => Kind::Quoted(field),
@@ -98,8 +97,8 @@ impl Short {
 }
 
 impl Quick {
-    /// None where lines of this plan are not to be read quickly. Fields that are not `wanted` are passed over.
-    pub fn new(plan: &TextPlan, wanted: impl Fn(&Field) -> bool) -> Option<Quick> {
+    /// None where lines of this plan are not to be read quickly.
+    pub fn new(plan: &TextPlan) -> Option<Quick> {
         let quoted = plan.parts.iter().filter(|part| part.quoted).count();
         let literals = || plan.parts.iter().map(|part| part.after.bytes()).chain([plan.before.bytes()]);
         let marks = literals().flatten().filter(|byte| **byte == b'"').count();
@@ -115,7 +114,7 @@ impl Quick {
             && plan.parts.iter().all(is_simple);
         let short = |literal: &Literal| Short::new(literal.bytes());
         let step = |(place, part): (usize, &TextPart)| {
-            let kind = Kind::of(part, &wanted);
+            let kind = Kind::of(part);
             Some(Step { kind, after: short(&part.after)?, past: past(&plan.parts[place..]) })
         };
         let steps = plan.parts.iter().enumerate().map(step).collect::<Option<Vec<Step>>>()?;
@@ -123,7 +122,7 @@ impl Quick {
     }
 
     /// Reads the line that stands at `start`, where the window begins; `stops` are its quotation marks and its line
-    /// break, counted from the same place as `start`. Fields that the plan has and that are wanted are written anew.
+    /// break, counted from the same place as `start`. Fields that the plan has are written anew.
     ///
     /// Bytes of the window behind the line break are ignored.
     pub fn read<'l>(

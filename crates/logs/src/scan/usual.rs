@@ -16,9 +16,8 @@ use crate::format::plan::{Field, TextPart, TextPlan};
 /// The usual layout of a format: the fields behind the size.
 #[derive(Clone, Debug)]
 pub struct Usual {
-    /// True if the layout has referer and user agent; `wanted` if they are needed.
+    /// True if the layout has referer and user agent.
     texts: bool,
-    wanted: bool,
     /// Nanoseconds in one unit of the time at the line's end; `None` where the format has none.
     unit_ns: Option<u64>,
     /// Literal text from the end of the time pattern to the request; the pattern may already hold the bracket.
@@ -63,7 +62,7 @@ impl Lead {
 
 impl Usual {
     /// None where lines of this plan are of another layout.
-    pub fn new(plan: &TextPlan, wanted: impl Fn(&Field) -> bool) -> Option<Usual> {
+    pub fn new(plan: &TextPlan) -> Option<Usual> {
         let is = |part: &TextPart, field: &Field, quoted: bool, after: &[u8]| {
             part.field == *field && part.quoted == quoted && !part.list && part.after.bytes() == after
         };
@@ -107,9 +106,8 @@ impl Usual {
             }
             _ => return None,
         };
-        let wanted = wanted(&Field::Referer) || wanted(&Field::Agent);
         let behind_clock = clock.after.bytes().into();
-        is_head.then_some(Usual { texts, wanted, unit_ns, behind_clock, lead: None, change: 0 })
+        is_head.then_some(Usual { texts, unit_ns, behind_clock, lead: None, change: 0 })
     }
 
     /// Takes in the time of a line that was read by its plan: what comes next is mostly of the same second.
@@ -133,8 +131,7 @@ impl Usual {
         start: usize,
         stops: &[u32],
     ) -> Option<(At, usize, usize)> {
-        let (true, false, Some(unit_ns), Some(lead)) = (self.texts, self.wanted, self.unit_ns, &self.lead)
-        else {
+        let (true, Some(unit_ns), Some(lead)) = (self.texts, self.unit_ns, &self.lead) else {
             return None;
         };
         let (count, end) = columns.read(lead, unit_ns, text, start, stops)?;
@@ -187,7 +184,7 @@ impl Usual {
             return None;
         }
         if self.texts {
-            at_end = self.texts(line, at_end, [place(two), place(four)], record)?;
+            at_end = texts(line, at_end, [place(two), place(four)], record)?;
         }
         if let Some(unit_ns) = self.unit_ns {
             at_end = time(line, at_end, unit_ns, record)?;
@@ -203,33 +200,25 @@ impl Usual {
         (record.status, record.bytes) = (Some(status), Some(size));
         Some((line_break as usize, rest))
     }
+}
 
-    /// Who referred and by what program, from the blank behind the size on; where they end. `two` and `four` are the
-    /// second and the fourth quotation mark or line break from there on.
-    #[inline(always)]
-    fn texts<'l>(
-        &self,
-        line: &'l Window,
-        at: usize,
-        [two, four]: [usize; 2],
-        record: &mut Record<'l>,
-    ) -> Option<usize> {
-        let (referer, agent) = (load(line, two.wrapping_sub(1)), load(line, four.wrapping_sub(1)));
-        // So the first is behind the blank, and the third two behind the second.
-        let is_usual = (differs(load(line, at), b" \"\0\0\0\0\0\0", 2) == 0)
-            & (differs(referer >> 8, b"\" \"\0\0\0\0\0", 3) == 0)
-            & (differs(agent >> 8, b"\"\0\0\0\0\0\0\0", 1) == 0)
-            & (referer as u8 != b'\\')
-            & (agent as u8 != b'\\');
-        if !is_usual {
-            return None;
-        }
-        if self.wanted {
-            record.referer = present(line.get(at + 2..two)?);
-            record.agent = present(line.get(two + 3..four)?);
-        }
-        Some(four + 1)
+/// Who referred and by what program, from the blank behind the size on; where they end. `two` and `four` are the
+/// second and the fourth quotation mark or line break from there on.
+#[inline(always)]
+fn texts<'l>(line: &'l Window, at: usize, [two, four]: [usize; 2], record: &mut Record<'l>) -> Option<usize> {
+    let (referer, agent) = (load(line, two.wrapping_sub(1)), load(line, four.wrapping_sub(1)));
+    // So the first is behind the blank, and the third two behind the second.
+    let is_usual = (differs(load(line, at), b" \"\0\0\0\0\0\0", 2) == 0)
+        & (differs(referer >> 8, b"\" \"\0\0\0\0\0", 3) == 0)
+        & (differs(agent >> 8, b"\"\0\0\0\0\0\0\0", 1) == 0)
+        & (referer as u8 != b'\\')
+        & (agent as u8 != b'\\');
+    if !is_usual {
+        return None;
     }
+    record.referer = present(line.get(at + 2..two)?);
+    record.agent = present(line.get(two + 3..four)?);
+    Some(four + 1)
 }
 
 /// The time, from the blank before it on; where it ends.

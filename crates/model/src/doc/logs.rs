@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::answers::{AnswersDoc, LogFormatDoc};
 use super::row::RowDoc;
 use crate::finding::Finding;
 
@@ -16,6 +17,9 @@ use crate::finding::Finding;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogsDoc {
     pub schema: String,
+    /// The answer in plain words, a sentence each: what one label served, or how several differ.
+    #[serde(default)]
+    pub summary: Vec<String>,
     /// The stored run, where it was stored.
     pub run: Option<String>,
     pub formats: Vec<FormatDoc>,
@@ -39,6 +43,9 @@ pub struct LogsDoc {
     /// Telemetry of the machines while the requests came, by label.
     #[serde(default)]
     pub beside: Vec<BesideDoc>,
+    /// Where no line tells how long its request took: what to log so that it does.
+    #[serde(default)]
+    pub log_format: Vec<LogFormatDoc>,
     pub findings: Vec<Finding>,
 }
 
@@ -236,6 +243,9 @@ pub struct TrafficDoc {
     pub methods: BTreeMap<String, u64>,
     /// By class of size.
     pub sizes: Vec<SizeDoc>,
+    /// Of a whole label.
+    #[serde(default)]
+    pub answers: Option<Box<AnswersDoc>>,
 }
 
 /// Requests of one class of size.

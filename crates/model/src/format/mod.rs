@@ -7,8 +7,10 @@
 //! [`quantity`], [`number`], [`percent`] and [`duration`] write one value. [`Scale`] writes a column or an axis, whose
 //! values share one prefix. Not for text that is read back: that is `params::show_bytes`.
 
+mod moment;
 mod scale;
 
+pub use moment::Moment;
 pub use scale::{Kind, Prefixes, Scale};
 
 use crate::unit::Unit;
@@ -137,6 +139,25 @@ pub fn duration(seconds: f64) -> String {
         }
     }
     out
+}
+
+/// A number of requests: whole below 100,000.
+pub fn many(requests: u64) -> String {
+    match requests {
+        0..100_000 => fixed(requests as f64, 0),
+        100_000..1_000_000 => format!("{} k", fixed(requests as f64 / 1e3, 0)),
+        1_000_000..1_000_000_000 => format!("{} M", number(requests as f64 / 1e6)),
+        _ => format!("{} G", number(requests as f64 / 1e9)),
+    }
+}
+
+/// `14.2/s`; what comes less than once in ten seconds, a minute or an hour.
+pub fn per_second(rate: f64) -> String {
+    match rate {
+        rate if rate >= 0.1 => format!("{}/s", number(rate)),
+        rate if rate >= 0.1 / 60.0 => format!("{} a minute", number(rate * 60.0)),
+        rate => format!("{} an hour", number(rate * 3600.0)),
+    }
 }
 
 /// A p value: `p 0.022`, or `p < 0.001`, beyond which it says nothing more.

@@ -61,6 +61,9 @@ fn decides_nothing(doc: &CompareDoc) -> bool {
 
 /// The lead of one run without a reference: the figures that stand out, else its first ones.
 fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
+    if let Some(answers) = &run.answers {
+        return answers.sentence.clone();
+    }
     let rows = rows(run, None);
     let of =
         |state: Validity| rows.iter().filter(|row| row.main().is_some_and(|s| s.validity == state)).count();

@@ -12,6 +12,7 @@ use model::metrics::logs;
 use model::traffic::{INSTRUMENT, SPEED, TIME, Traffic};
 use model::unit::Unit;
 
+use super::logs_answers;
 use super::logs_beside::{self, Beside};
 use crate::page::{self, Column};
 use crate::plot::line::{Marker, Point, Series};
@@ -46,14 +47,24 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         all.iter().map(|label| Beside { name: &label.name, doc: label.beside.as_ref() }).collect();
     let rows: Vec<&RowDoc> =
         input.compare.iter().flat_map(|doc| &doc.rows).filter(|row| is_judged(row)).collect();
+    let answers: Vec<Markup> =
+        (0..input.runs.len()).flat_map(|run| answers(input, run, &hours, all.len() > 1)).collect();
     let body = html! {
         (page::grid(&plots))
+        (page::grid(&answers))
         @if let Some(drawn) = logs_beside::draw(&beside, &hours) { (drawn) }
         @if !rows.is_empty() { (verdicts(&rows, all.iter().any(|label| label.side.is_some()))) }
         @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
         (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
     };
     Some(page::section("logs", &title(&all, &rows), &body))
+}
+
+/// Requests and failures of one run.
+fn answers(input: &ReportInput, run: usize, hours: &Hours, is_named: bool) -> Vec<Markup> {
+    let Some((doc, data)) = input.runs.get(run) else { return Vec::new() };
+    let name = if is_named { input.name(run) } else { String::new() };
+    logs_answers::draw(&name, doc, data.traffic.as_ref(), hours)
 }
 
 /// The time that all labels are drawn over.

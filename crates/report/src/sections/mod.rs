@@ -9,6 +9,7 @@ pub mod faults;
 pub mod first_screen;
 pub mod kv;
 pub mod logs;
+pub mod logs_answers;
 pub mod logs_beside;
 pub mod machines;
 pub mod memory;

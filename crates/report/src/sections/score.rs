@@ -49,7 +49,7 @@ fn title(input: &ReportInput) -> String {
     let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
     let total = docs().count();
     if input.is_of_periods() {
-        return format!("Box score: {} over the hours, which are no repetitions", count(total, "median"));
+        return format!("Box score: {} over all requests of the logs", count(total, "figure"));
     }
     let mut out = format!("Box score: {} of {total} figures hold", total - doubtful - refused);
     if doubtful > 0 {
@@ -59,6 +59,11 @@ fn title(input: &ReportInput) -> String {
         out.push_str(&format!(", {refused} refused"));
     }
     out
+}
+
+/// Heading of the figures: those of periods are over all requests of a log.
+fn value_head(repeated: bool) -> &'static str {
+    if repeated { "median" } else { "figure" }
 }
 
 /// The few figures of the first screen.
@@ -72,13 +77,13 @@ pub fn headlines(run: &RunDoc) -> Markup {
         return html! {};
     }
     let threaded = threaded(&score_rows);
+    let repeated =
+        score_rows.iter().filter_map(ScoreRow::main).any(|series| series.samples == Samples::Takes);
     let mut head = vec![
         ("", Column::Text),
         ("unit", Column::Text),
-        (if threaded { "1 thread" } else { "median" }, Column::Number),
+        (if threaded { "1 thread" } else { value_head(repeated) }, Column::Number),
     ];
-    let repeated =
-        score_rows.iter().filter_map(ScoreRow::main).any(|series| series.samples == Samples::Takes);
     head.extend(repeated.then_some(("95 % interval", Column::Number)));
     head.extend(threaded.then_some(("all threads", Column::Number)));
     head.extend((threaded && repeated).then_some(("95 % interval", Column::Number)));
@@ -135,13 +140,15 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
     let names: Vec<String> = (0..input.runs.len()).map(|run| input.name(run)).collect();
     let mut head: Vec<(&str, Column)> = vec![("", Column::Text), ("unit", Column::Text)];
     for name in &names {
-        head.push((if several { name.as_str() } else { "median" }, Column::Number));
+        head.push((if several { name.as_str() } else { value_head(repeated) }, Column::Number));
         head.extend(repeated.then_some(("95 % interval", Column::Number)));
         head.push(("n", Column::Number));
         head.extend((several && repeated).then_some(("holds", Column::Text)));
     }
     if !several {
-        head.extend([("mean", Column::Number), ("min to max", Column::Number)]);
+        let [mean, ends] =
+            if repeated { ["mean", "min to max"] } else { ["mean of the hours", "hours, min to max"] };
+        head.extend([(mean, Column::Number), (ends, Column::Number)]);
         head.extend(repeated.then_some(("A/A floor", Column::Number)));
         head.extend(repeated.then_some(("holds", Column::Text)));
     }

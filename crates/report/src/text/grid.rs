@@ -99,6 +99,12 @@ impl Grid {
         widths.iter().sum::<usize>() + self.gap * widths.len().saturating_sub(1)
     }
 
+    /// Width of the whole table with a first column of at most so much.
+    pub fn width_with(&self, first: usize) -> usize {
+        let own = self.widths().first().copied().unwrap_or(0);
+        self.width() - own.saturating_sub(first)
+    }
+
     /// The table with the first column cut where `most` asks for it.
     pub fn render(&self, most: usize, paint: bool) -> String {
         let mut widths = self.widths();

@@ -1,41 +1,110 @@
-//! A summary of access logs on one screen: each label's figures side by side, the days, the verdicts with the findings
-//! about them, the paths that weigh most.
+//! A summary of access logs on one screen: the answer in a sentence, each label's figures side by side, what failed,
+//! the days, the findings, the paths that weigh most; where it is longer than a screen, the answer again.
 //!
 //! Speed is bytes sent over time taken; 1 MB/s is 1 B/us. Labels stand in columns while they fit, else in rows.
 
-use model::doc::{LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
+use model::doc::{AnswersDoc, FailedDoc, LogsDoc, TopDoc, TrafficDoc};
 use model::format::{self, Kind, Scale, count};
-use model::{Finding, Unit};
+use model::{Finding, Unit, Validity};
 
 use super::grid::{Align, Cell, Cut, Grid};
-use super::{Look, Tone, cut, date_time, hang, notes};
+use super::{Look, cut, date_time, hang, logs_answers, notes};
 
+/// How much is shown: everything, and so many names in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    pub all: bool,
+    pub most: usize,
+    /// Days were asked for.
+    pub days: bool,
+}
+
+impl View {
+    /// The view that fits on two screens of a terminal.
+    pub const SHORT: View = View { all: false, most: 3, days: false };
+}
+
+/// Lines of a screen.
+const SCREEN: usize = 24;
+/// Figures that are shown where everything is asked for.
+const DETAILS: [&str; 4] = ["speed: median", "time: p90", "time: p99.9", "size: median"];
 /// Labels that stand side by side.
 const MOST_COLUMNS: usize = 4;
 const NONE: &str = "-";
 
 /// The whole screen; `next` is the command that shows what was stored.
-pub fn screen(doc: &LogsDoc, next: Option<&str>, look: Look) -> String {
-    let mut parts = vec![read(doc, look)];
-    if doc.labels.len() <= MOST_COLUMNS {
-        parts.push(beside(&doc.labels, look));
-    } else {
-        parts.push(table(&doc.labels, look));
+pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> String {
+    let answer = answer(doc, look);
+    let mut parts = vec![answer.clone() + &read(doc, view, look)];
+    match doc.labels.as_slice() {
+        [only] if only.answers.is_some() => {
+            parts.push(logs_answers::lines(only, &doc.top, view, look));
+            let over_time = only.answers.as_deref().map_or_else(String::new, logs_answers::over_time);
+            parts.push(logs_answers::failed(only, view.most, look) + &over_time);
+        }
+        several if several.len() <= MOST_COLUMNS => parts.push(beside(several, view, look)),
+        several => parts.push(table(several, look)),
     }
-    parts.extend(
-        [&doc.days, &doc.groups].into_iter().filter(|all| !all.is_empty()).map(|all| table(all, look)),
-    );
+    if doc.labels.len() > 1 {
+        parts.push(each(doc, view, look));
+    }
+    if view.all || view.days {
+        parts.push(table(&doc.days, look));
+    }
+    parts.push(table(&doc.groups, look));
     parts.push(super::logs_beside::tables(&doc.beside, look));
-    parts.push(verdicts(doc, look));
-    parts.push(said(&doc.findings, look));
-    parts.extend(doc.top.iter().map(|top| paths(top, doc.labels.len() > 1, look)));
-    parts.extend(next.map(|command| hang("stored  ", command, look.columns)));
+    parts.push(whys(doc, look));
+    parts.push(said(doc, view, look));
+    parts.push(logs_answers::log_format(&doc.log_format, look));
+    if view.all {
+        parts.extend(doc.top.iter().map(|top| paths(top, doc.labels.len() > 1, view.most, look)));
+    }
+    parts.retain(|part| !part.is_empty());
+    let lines: usize = parts.iter().map(|part| part.lines().count() + 1).sum();
+    if lines > SCREEN {
+        parts.push(answer);
+    }
+    parts.push(more(doc, next, view, look));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
+/// The answer, a paragraph for each sentence.
+fn answer(doc: &LogsDoc, look: Look) -> String {
+    doc.summary.iter().map(|sentence| hang("", &logs_answers::shown_name(sentence), look.columns)).collect()
+}
+
+/// Each of several labels in a sentence; with everything, what failed of each.
+fn each(doc: &LogsDoc, view: View, look: Look) -> String {
+    let mut out = String::new();
+    for (label, answers) in doc.labels.iter().filter_map(|label| Some((label, label.answers.as_deref()?))) {
+        out.push_str(&hang("", &logs_answers::shown_name(&answers.sentence), look.columns));
+        if view.all {
+            for part in [
+                logs_answers::lines(label, &doc.top, view, look),
+                logs_answers::failed(label, view.most, look),
+                logs_answers::over_time(answers),
+            ] {
+                out.push_str(&part);
+            }
+        }
+    }
+    out
+}
+
+/// Where more is, and the command that shows what was stored.
+fn more(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> String {
+    let mut out = String::new();
+    if !view.all && !doc.labels.is_empty() {
+        let what = "--all, --top N; all of it: --json and the report";
+        out.push_str(&hang("more    ", what, look.columns));
+    }
+    out.push_str(&next.map_or_else(String::new, |command| hang("stored  ", command, look.columns)));
+    out
+}
+
 /// How many lines were read, as what, and what was not.
-fn read(doc: &LogsDoc, look: Look) -> String {
+fn read(doc: &LogsDoc, view: View, look: Look) -> String {
     let whole = |number: u64| format::fixed(number as f64, 0);
     let skipped: u64 = doc.skipped.iter().map(|kind| kind.lines).sum();
     let of = |number: u64, what| format!("{} {what}{}", whole(number), if number == 1 { "" } else { "s" });
@@ -43,22 +112,34 @@ fn read(doc: &LogsDoc, look: Look) -> String {
     if doc.filtered > 0 {
         told.push_str(&format!(", {} left out by --where", whole(doc.filtered)));
     }
-    let mut out = hang("", &told, look.columns);
-    let mut formats: Vec<(&str, &str)> =
-        doc.formats.iter().map(|one| (one.format.as_str(), one.how.as_str())).collect();
+    let mut formats: Vec<(&str, &str)> = doc
+        .formats
+        .iter()
+        .map(|one| (one.format.as_str(), if view.all { one.how.as_str() } else { how(&one.how) }))
+        .collect();
     formats.sort_unstable();
     formats.dedup();
-    for (format, how) in formats {
-        out.push_str(&hang("format  ", &format!("{format} ({how})"), look.columns));
-    }
+    let mut out = match formats.as_slice() {
+        [(format, how)] if !view.all => hang("", &format!("{told}; format {format} ({how})"), look.columns),
+        several => {
+            let format =
+                |(format, how): &(&str, &str)| hang("format  ", &format!("{format} ({how})"), look.columns);
+            hang("", &told, look.columns) + &several.iter().map(format).collect::<String>()
+        }
+    };
     if skipped > 0 {
         let share = format::percent(skipped as f64 / doc.lines.max(1) as f64);
         let kinds: Vec<String> =
             doc.skipped.iter().map(|one| kind(one.lines, &one.kind, &one.samples)).collect();
         let text = format!("{share} of the lines were skipped: {}", kinds.join("; "));
-        out.push_str(&notes::line(model::Validity::Doubtful, &text, look));
+        out.push_str(&notes::line(Validity::Doubtful, &text, look));
     }
     out
+}
+
+/// `detected`, without what it was told by.
+fn how(how: &str) -> &str {
+    how.split(':').next().unwrap_or(how)
 }
 
 fn kind(lines: u64, what: &str, samples: &[String]) -> String {
@@ -91,7 +172,7 @@ fn figures() -> Vec<Figure> {
 }
 
 /// Figures as rows, labels as columns.
-fn beside(groups: &[TrafficDoc], look: Look) -> String {
+fn beside(groups: &[TrafficDoc], view: View, look: Look) -> String {
     let names: Vec<String> = groups.iter().map(|group| cut(&group.label, 16)).collect();
     let mut heads = vec![("", Align::Left)];
     heads.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
@@ -103,7 +184,32 @@ fn beside(groups: &[TrafficDoc], look: Look) -> String {
     };
     let whole = |number: u64| format::fixed(number as f64, 0);
     row("requests", groups.iter().map(|group| whole(group.parsed)).collect());
-    for figure in figures() {
+    let answers = |group: &TrafficDoc, of: &dyn Fn(&AnswersDoc) -> Option<String>| {
+        group.answers.as_deref().and_then(of).unwrap_or(NONE.to_owned())
+    };
+    let failed = |failed: &Option<FailedDoc>| {
+        let failed = failed.as_ref()?;
+        Some(format!("{} ({})", whole(failed.requests), format::percent(failed.share)))
+    };
+    let bots = |one: &AnswersDoc| {
+        let agents = one.agents.as_ref()?;
+        Some(format::percent(agents.bots as f64 / agents.requests.max(1) as f64))
+    };
+    type Told<'a> = (&'static str, &'a dyn Fn(&AnswersDoc) -> Option<String>);
+    let told: [Told<'_>; 5] = [
+        ("on average", &|one| one.rate.map(format::per_second)),
+        ("in the busiest hour", &|one| one.busiest_hour.map(|peak| format::per_second(peak.rate))),
+        ("failed: 5xx", &|one| failed(&one.server_errors)),
+        ("failed: 4xx", &|one| failed(&one.client_errors)),
+        ("bots", &bots),
+    ];
+    for (head, of) in told {
+        let cells: Vec<String> = groups.iter().map(|group| answers(group, of)).collect();
+        if cells.iter().any(|cell| cell != NONE) {
+            row(head, cells);
+        }
+    }
+    for figure in figures().into_iter().filter(|figure| view.all || !DETAILS.contains(&figure.head)) {
         let values: Vec<Option<f64>> = groups.iter().map(|group| (figure.of)(group)).collect();
         if values.iter().any(Option::is_some) {
             row(figure.head, bounded(&values, figure.kind, groups));
@@ -120,7 +226,7 @@ fn beside(groups: &[TrafficDoc], look: Look) -> String {
     grid.render(look.columns, look.paint)
 }
 
-fn clients(group: &TrafficDoc) -> String {
+pub(super) fn clients(group: &TrafficDoc) -> String {
     let about = |clients: f64| match group.clients_error {
         // A sketch of few is off by less than one.
         Some(error) if error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
@@ -153,21 +259,49 @@ fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<Str
     shared(values, kind).into_iter().zip(values).zip(groups).map(mark).collect()
 }
 
-/// Groups as rows: the 2010 study's table.
+/// A column of groups: its head, how it is written, and the figure.
+type Filled = (&'static str, Kind, fn(&TrafficDoc) -> Option<f64>);
+
+/// The order in which columns are left out where there is no room for them.
+const SPARED: [&str; 3] = ["mean size", "of totals", "mean speed"];
+/// Columns of a key up to which it is whole: a path may lose its beginning.
+const KEY: usize = 32;
+
+/// Groups as rows: the 2010 study's table. Columns are left out rather than keys cut.
 fn table(groups: &[TrafficDoc], look: Look) -> String {
-    let columns = [
-        (
-            "mean speed",
-            Kind::for_unit(Unit::BytesPerSec),
-            (|group| group.mean_of_ratios) as fn(&TrafficDoc) -> _,
-        ),
-        ("of totals", Kind::for_unit(Unit::BytesPerSec), |group| group.ratio_of_totals),
-        ("mean time", Kind::for_unit(Unit::Second), |group| group.time_mean),
-        ("p99", Kind::for_unit(Unit::Second), |group| group.p99),
+    if groups.is_empty() {
+        return String::new();
+    }
+    let speed = Kind::for_unit(Unit::BytesPerSec);
+    let time = Kind::for_unit(Unit::Second);
+    let columns: [Filled; 5] = [
+        ("mean speed", speed, |group| group.mean_of_ratios),
+        ("of totals", speed, |group| group.ratio_of_totals),
+        ("mean time", time, |group| group.time_mean),
+        ("p99", time, |group| group.p99),
         ("mean size", Kind::for_unit(Unit::Byte), |group| group.size_mean),
     ];
-    let filled: Vec<_> =
+    let mut filled: Vec<Filled> =
         columns.into_iter().filter(|(_, _, of)| groups.iter().any(|group| of(group).is_some())).collect();
+    let mut left_out = Vec::new();
+    loop {
+        let grid = grid(groups, &filled);
+        let spared = SPARED.iter().find(|head| filled.iter().any(|(known, ..)| known == *head));
+        match spared.filter(|_| grid.width_with(KEY) > look.table()) {
+            Some(head) => {
+                filled.retain(|(known, ..)| known != head);
+                left_out.push(*head);
+            }
+            None if left_out.is_empty() => return grid.render(look.table(), look.paint),
+            None => {
+                let note = format!("no room for: {} (`--json` has it)", left_out.join(", "));
+                return grid.render(look.table(), look.paint) + &hang("", &note, look.columns);
+            }
+        }
+    }
+}
+
+fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
     let keys: Vec<&str> =
         groups.first().map(|group| group.key.keys().map(String::as_str).collect()).unwrap_or_default();
     let several = groups.iter().any(|group| group.label != groups[0].label);
@@ -185,50 +319,42 @@ fn table(groups: &[TrafficDoc], look: Look) -> String {
     for (index, group) in groups.iter().enumerate() {
         let words: Vec<&str> = group.key.values().map(String::as_str).collect();
         let name = if keys.is_empty() { group.label.clone() } else { words.join(" ") };
+        let name = logs_answers::shown_name(&name);
         let mut row: Vec<Cell> = vec![name.into()];
         row.extend(labelled.then(|| group.label.as_str().into()));
         row.push(format::fixed(group.parsed as f64, 0).into());
         row.extend(cells.iter().filter_map(|column| column.get(index)).map(|text| text.as_str().into()));
         grid.row(row);
     }
-    grid.render(look.table(), look.paint)
+    grid
 }
 
-/// Every two labels, like with like.
-fn verdicts(doc: &LogsDoc, look: Look) -> String {
-    doc.rows.iter().map(|row| verdict(row, look)).collect()
-}
-
-fn verdict(row: &RowDoc, look: Look) -> String {
-    let tone = match row.verdict {
-        VerdictWord::Better => Tone::Good,
-        VerdictWord::Worse => Tone::Bad,
-        VerdictWord::Tie => Tone::Plain,
-        VerdictWord::CannotTell | VerdictWord::Invalid => Tone::Warn,
-    };
-    let what = if row.metric == model::traffic::SPEED {
-        "speed of the same work"
-    } else {
-        "time of the same request"
-    };
-    let mut text = format!("{} beside {}: {what}", row.arm, row.base);
-    if let (Some(ratio), Some(low), Some(high)) = (row.ratio, row.low, row.high) {
-        let (ratio, low, high) = (format::ratio(ratio), format::ratio(low), format::ratio(high));
-        text.push_str(&format!(" {ratio} times ({low} to {high})"));
+/// The reasons of the verdicts, each once.
+fn whys(doc: &LogsDoc, look: Look) -> String {
+    let mut out: Vec<String> = Vec::new();
+    for row in doc.rows.iter().filter(|row| !row.why.is_empty()) {
+        let same = doc
+            .rows
+            .iter()
+            .filter(|other| (&other.arm, &other.base, &other.why) == (&row.arm, &row.base, &row.why));
+        let of = if same.count() > 1 { String::new() } else { format!(", {}", row.metric) };
+        let text = format!("{} beside {}{of}: {}", row.arm, row.base, row.why);
+        let line = hang("- ", &text, look.columns);
+        if !out.contains(&line) {
+            out.push(line);
+        }
     }
-    if !row.why.is_empty() {
-        text.push_str(&format!("; {}", row.why));
-    }
-    notes::marked(row.verdict.word(), tone, &text, look)
+    out.concat()
 }
 
 /// The paths that weigh most.
-fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
+fn paths(top: &TopDoc, labelled: bool, most: usize, look: Look) -> String {
+    let shown = &top.paths[..top.paths.len().min(most)];
     let scale = |values: Vec<Option<f64>>, unit| shared(&values, Kind::for_unit(unit));
-    let bytes = scale(top.paths.iter().map(|path| path.bytes).collect(), Unit::Byte);
-    let seconds = scale(top.paths.iter().map(|path| path.seconds).collect(), Unit::Second);
+    let bytes = scale(shown.iter().map(|path| path.bytes).collect(), Unit::Byte);
+    let seconds = scale(shown.iter().map(|path| path.seconds).collect(), Unit::Second);
     let of = if labelled { format!(" of {}", top.label) } else { String::new() };
-    let head = format!("top {} by {}{of}", count(top.paths.len(), "path"), top.by);
+    let head = format!("top {} by {}{of}", count(shown.len(), "path"), top.by);
     let heads = [
         (head.as_str(), Align::Left),
         ("requests", Align::Right),
@@ -236,29 +362,36 @@ fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
         ("time", Align::Right),
     ];
     let mut grid = Grid::new(&heads).cutting(Cut::Front);
-    for ((path, bytes), seconds) in top.paths.iter().zip(bytes).zip(seconds) {
+    for ((path, bytes), seconds) in shown.iter().zip(bytes).zip(seconds) {
         let requests = format::fixed(path.requests, 0);
-        grid.row(vec![path.path.as_str().into(), requests.into(), bytes.into(), seconds.into()]);
+        grid.row(vec![
+            logs_answers::shown_name(&path.path).into(),
+            requests.into(),
+            bytes.into(),
+            seconds.into(),
+        ]);
     }
     grid.render(look.table(), look.paint)
 }
 
-fn said(findings: &[Finding], look: Look) -> String {
+fn said(doc: &LogsDoc, view: View, look: Look) -> String {
     let line = |finding: &Finding| {
         let about = if finding.subject.is_run() { String::new() } else { format!("{}: ", finding.subject) };
         notes::line(finding.state, &format!("{about}{}", finding.text()), look)
     };
-    findings.iter().map(line).collect()
+    // That all is well is no news, unless two figures stand side by side that it tells apart.
+    let is_news = |finding: &&Finding| view.all || doc.labels.len() > 1 || finding.state != Validity::Ok;
+    doc.findings.iter().filter(is_news).map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::doc::{FormatDoc, PathDoc, SkippedDoc};
+    use model::Better;
+    use model::doc::{FormatDoc, PathDoc, RowDoc, SkippedDoc, VerdictWord};
     use model::params::Params;
     use model::why::Why;
-    use model::{Better, Validity};
 
     use super::*;
 
@@ -290,6 +423,7 @@ mod tests {
         };
         LogsDoc {
             schema: "boxscore.logs/1".into(),
+            summary: vec!["ssd serves the same requests 71 to 84 % faster than hdd.".into()],
             run: None,
             formats: vec![FormatDoc {
                 file: "ssd.log".into(),
@@ -322,6 +456,7 @@ mod tests {
             }],
             cut: None,
             beside: Vec::new(),
+            log_format: Vec::new(),
             findings: vec![
                 Finding::foreign("means", Validity::Ok, "the two averages differ")
                     .about(model::Subject::label("ssd")),
@@ -362,7 +497,7 @@ mod tests {
 
     #[test]
     fn the_studys_table_fits_in_80_columns() {
-        let text = screen(&doc(), None, Look::wide(80));
+        let text = screen(&doc(), None, View::SHORT, Look::wide(80));
         assert!(text.lines().all(|line| super::super::width(line) <= 80), "{text}");
         insta::assert_snapshot!(text);
     }
@@ -371,7 +506,7 @@ mod tests {
     fn many_labels_stand_in_rows() {
         let mut doc = doc();
         doc.labels = (0..9).map(|i| study(&format!("host{i}"), 10 + i, 1e6, 100.0, 1e-3)).collect();
-        let text = screen(&doc, None, Look::wide(80));
+        let text = screen(&doc, None, View::SHORT, Look::wide(80));
         assert!(text.contains("host8") && text.lines().all(|line| super::super::width(line) <= 80), "{text}");
     }
 
@@ -388,7 +523,7 @@ mod tests {
             };
         }
         (doc.days, doc.rows) = (Vec::new(), Vec::new());
-        let text = screen(&doc, None, Look::plain());
+        let text = screen(&doc, None, View::SHORT, Look::plain());
         assert!(!text.contains("speed:") && !text.contains("time:") && text.contains("size: mean"), "{text}");
     }
 }

@@ -5,10 +5,10 @@
 
 use model::Unit;
 use model::doc::{BesideDoc, BesideRow};
-use model::format::{self, Kind, Scale};
+use model::format::{self, Kind, Moment, Scale};
 
 use super::grid::{Align, Cell, Grid};
-use super::{Look, Moment, cut};
+use super::{Look, cut};
 
 const NONE: &str = "-";
 const HOUR: f64 = 3600.0;

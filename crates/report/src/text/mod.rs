@@ -14,6 +14,7 @@ pub mod line;
 pub mod list;
 pub mod load;
 pub mod logs;
+pub mod logs_answers;
 pub mod logs_beside;
 pub mod logs_live;
 pub mod matrix;
@@ -27,6 +28,8 @@ pub mod sheet;
 pub mod soak;
 pub mod spec;
 pub mod web_table;
+
+use model::format::Moment;
 
 /// How a text is set: its width, and whether marks are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,51 +183,6 @@ pub fn date(seconds: f64) -> String {
 /// `2026-11-21 06:20` of seconds since 1970, UTC.
 pub fn date_time(seconds: f64) -> String {
     Moment::at(seconds).map_or("-".to_owned(), |moment| format!("{} {}", moment.date(), moment.time()))
-}
-
-/// A date and a time of day in UTC.
-pub(crate) struct Moment {
-    year: i64,
-    month: i64,
-    day: i64,
-    /// Since midnight.
-    second: i64,
-}
-
-impl Moment {
-    /// The moment so many seconds after the beginning of 1970; `None` for what is no date of the calendar.
-    pub(crate) fn at(seconds: f64) -> Option<Moment> {
-        if !seconds.is_finite() || seconds.abs() > 2.5e11 {
-            return None;
-        }
-        let total = seconds.floor() as i64;
-        let (days, second) = (total.div_euclid(86_400), total.rem_euclid(86_400));
-        // Days since 1 March of the year 0, in cycles of 400 years.
-        let shifted = days + 719_468;
-        let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-        let of_year = day - (365 * year + year / 4 - year / 100);
-        let month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * month + 2) / 5 + 1;
-        let month = if month < 10 { month + 3 } else { month - 9 };
-        let year = year + era * 400 + i64::from(month <= 2);
-        Some(Moment { year, month, day, second })
-    }
-
-    /// `2026-11-21`
-    pub(crate) fn date(&self) -> String {
-        format!("{:04}-{}", self.year, self.day_of_year())
-    }
-
-    /// `11-21`
-    pub(crate) fn day_of_year(&self) -> String {
-        format!("{:02}-{:02}", self.month, self.day)
-    }
-
-    /// `06:20`
-    pub(crate) fn time(&self) -> String {
-        format!("{:02}:{:02}", self.second / 3_600, self.second / 60 % 60)
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use model::{Fact, Finding, Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::spec::Spec;
-use super::{Look, Tone, hang, logs_beside, notes, scaling, soak, web_table, width};
+use super::{Look, Tone, hang, logs_answers, logs_beside, notes, scaling, soak, web_table, width};
 
 /// The lines below the notes: the report's path, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ const MOST_ROWS: usize = 40;
 /// The last screen of a run.
 pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &Tail, look: Look) -> String {
     let mut rows = rows(run, versus);
-    let mut out = head(run, facts, versus, &rows, look);
+    let mut out = answer(run, look) + &head(run, facts, versus, &rows, look);
     out.push('\n');
     if is_unbegun(run) {
         out.push_str("no figure yet: it was ended before its first measured take was done\n");
@@ -98,6 +98,12 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
         out.push_str(&tail);
     }
     out
+}
+
+/// The answer of a log.
+fn answer(run: &RunDoc, look: Look) -> String {
+    let sentence = run.answers.as_ref().map(|answers| logs_answers::shown_name(&answers.sentence));
+    sentence.map_or_else(String::new, |sentence| hang("", &sentence, look.columns) + "\n")
 }
 
 /// Telemetry of the machine while the requests of a log came.
@@ -243,11 +249,20 @@ pub(super) fn joined(parts: &[String], columns: usize) -> Vec<String> {
     lines
 }
 
+/// True if the figures are of periods: over all requests of a log where it has them, and no medians of takes.
+fn of_periods(rows: &[ScoreRow<'_>]) -> bool {
+    rows.iter().filter_map(ScoreRow::main).all(|series| series.samples == Samples::Periods)
+}
+
+/// Heading of the figures.
+fn value_head(rows: &[ScoreRow<'_>]) -> &'static str {
+    if of_periods(rows) { "figure " } else { "median " }
+}
+
 fn takes(rows: &[ScoreRow<'_>]) -> Option<String> {
     let counts: Vec<u64> = rows.iter().filter_map(ScoreRow::main).map(|series| series.n).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
-    let of_periods = rows.iter().filter_map(ScoreRow::main).all(|series| series.samples == Samples::Periods);
-    let what = if of_periods { "period" } else { "take" };
+    let what = if of_periods(rows) { "period" } else { "take" };
     let many = if *most == 1 { "" } else { "s" };
     Some(match least == most {
         true => format!("{most} {what}{many} a figure"),
@@ -319,7 +334,7 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
     let mut heads = vec![
         ("", Align::Left),
         ("", Align::Left),
-        (if threaded(rows) { "1 thread " } else { "median " }, Align::Right),
+        (if threaded(rows) { "1 thread " } else { value_head(rows) }, Align::Right),
         ("95 % this run", Align::Right),
     ];
     let with_again = texts.iter().any(|text| text.again != "-");

@@ -1,9 +1,11 @@
 //! The report of access logs: what machines did meanwhile, the moment of a cut, and nothing that takes hours for takes.
 
-use model::doc::{CompareDoc, RunDoc};
+use model::doc::{CompareDoc, LogsDoc, RunDoc, TrafficDoc};
 
-use crate::common::logs::{HDD, Label, label, machines, sides};
+use crate::common::logs::{HDD, Label, answers, label, machines, sides};
 use report::html::{ReportInput, report};
+use report::text::Look;
+use report::text::logs::{View, screen};
 
 fn page(runs: Vec<(RunDoc, model::data::RunData)>, compare: Option<CompareDoc>) -> String {
     report(&ReportInput {
@@ -109,4 +111,72 @@ fn a_short_log_has_an_axis_of_minutes() {
     let text = page(vec![(run, data)], None);
     assert!(section(&text).contains("minutes since 2010-05-01 00:00 UTC"));
     assert!(section(&text).contains("mean of each 1 min"));
+}
+
+#[test]
+fn failures_and_who_asked_are_told() {
+    let (mut run, data) = label(HDD, false, None);
+    run.answers = Some(Box::new(answers()));
+    let text = page(vec![(run, data)], None);
+    assert!(text.contains("shop: 600 k requests in 1 d"), "the first screen answers");
+    let logs = section(&text);
+    for part in [
+        "2,142 failed with 5xx, 0.4 %; 2,000 of them in one episode, 2010-05-01 14:00 to 14:20",
+        "/cart",
+        "203.0.113.9",
+    ] {
+        assert!(logs.contains(part), "no {part}");
+    }
+    insta::assert_snapshot!(outline(logs));
+}
+
+#[test]
+fn the_screen_of_a_label_fits_in_two_of_a_terminal() {
+    let answers = answers();
+    let label = TrafficDoc {
+        label: "shop".into(),
+        lines: Some(600_000),
+        parsed: 600_000,
+        first: Some(crate::common::logs::DAY),
+        last: Some(crate::common::logs::DAY + 86_399.0),
+        bytes: Some(6e9),
+        seconds: Some(15e3),
+        size_mean: Some(1e4),
+        time_mean: Some(0.025),
+        p50: Some(0.013),
+        p90: Some(0.054),
+        p99: Some(0.24),
+        p999: Some(0.4),
+        ratio_of_totals: Some(4e5),
+        clients: Some(6_443.0),
+        clients_error: Some(0.008),
+        statuses: [("200", 590_000), ("304", 2_098), ("404", 5_760), ("502", 2_142)]
+            .map(|(s, n)| (s.to_owned(), n))
+            .into(),
+        methods: [("GET", 552_000), ("POST", 48_000)].map(|(s, n)| (s.to_owned(), n)).into(),
+        answers: Some(Box::new(answers.clone())),
+        ..TrafficDoc::default()
+    };
+    let doc = LogsDoc {
+        schema: "boxscore.logs/1".into(),
+        summary: vec![answers.sentence],
+        run: None,
+        formats: Vec::new(),
+        lines: 600_000,
+        parsed: 600_000,
+        skipped: Vec::new(),
+        filtered: 0,
+        labels: vec![label],
+        days: Vec::new(),
+        groups: Vec::new(),
+        rows: Vec::new(),
+        top: Vec::new(),
+        cut: None,
+        beside: Vec::new(),
+        log_format: Vec::new(),
+        findings: Vec::new(),
+    };
+    let text = screen(&doc, Some("boxscore report shop"), View::SHORT, Look::wide(80));
+    assert!(text.lines().count() <= 40 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text);
 }

@@ -1,7 +1,10 @@
 //! Invented runs of access logs: a day of two machines with what they did meanwhile, or two sides of a cut.
 
 use model::data::{Point, RunData, Series, TakeHead};
-use model::doc::{BesideDoc, BesideRow, CompareDoc, LogsSideDoc, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::doc::{
+    AgentsDoc, AnswersDoc, BesideDoc, BesideRow, CompareDoc, EpisodeDoc, FailedDoc, LogsSideDoc, MissingDoc,
+    NameDoc, NamesDoc, OverTimeDoc, PeakDoc, ReferrersDoc, RowDoc, RunDoc, SeriesDoc, VerdictWord,
+};
 use model::finding::{Cache, LogsCompared};
 use model::metric::Better;
 use model::reading::{Phase, SeriesKey, Value};
@@ -264,4 +267,67 @@ pub fn sides() -> (Vec<(RunDoc, RunData)>, CompareDoc) {
         .about(Subject::groups("web after", "web before"));
     let runs = vec![label(before, true, side("before")), label(after, true, side("after"))];
     (runs, versus("web before", "web after", vec![said]))
+}
+
+/// What a label was asked, how it answered, and who asked.
+pub fn answers() -> AnswersDoc {
+    let names = |all: &[(&str, u64)], others, distinct| NamesDoc {
+        top: all
+            .iter()
+            .map(|(name, requests)| NameDoc { name: (*name).to_owned(), requests: *requests })
+            .collect(),
+        others,
+        distinct,
+    };
+    let failed = |requests, paths, clients, episode| FailedDoc {
+        requests,
+        share: requests as f64 / 600_000.0,
+        paths,
+        clients,
+        episode,
+    };
+    let peak = |at, requests, rate| Some(PeakDoc { at: DAY + at, requests, rate });
+    let noon = EpisodeDoc { from: DAY + 14.0 * HOUR, to: DAY + 14.0 * HOUR + 1200.0, failures: 2_000 };
+    let row = |n: u64| (DAY + n as f64 * 300.0, 2_000, 20, if (168..172).contains(&n) { 500 } else { n % 2 });
+    let (google, chrome) = (
+        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0 Safari/537.36",
+    );
+    AnswersDoc {
+        sentence: "shop: 600 k requests in 1 d, 6.94/s on average, 31.0/s in the busiest hour (Sat 12:00); 0.4 % failed \
+                   with 5xx, mostly /cart, 2,000 of them in one episode, Sat 14:00 to 14:20; 99 % of answers within 240 ms."
+            .to_owned(),
+        zone: 0,
+        rate: Some(6.94),
+        busiest_hour: peak(12.0 * HOUR, 111_600, 31.0),
+        busiest_minute: peak(12.5 * HOUR, 2_520, 42.0),
+        busiest_second: peak(12.5 * HOUR + 7.0, 91, 91.0),
+        client_errors: Some(failed(
+            5_760,
+            names(&[("/wp-login.php", 3_000), ("/.env", 1_000), ("/old", 400), ("/older", 300)], 1_060, None),
+            names(&[("203.0.113.9", 5_000)], 760, Some(31)),
+            None,
+        )),
+        server_errors: Some(failed(
+            2_142,
+            names(&[("/cart", 2_000), ("/checkout", 142)], 0, Some(2)),
+            names(&[("10.0.0.1", 9), ("10.0.0.2", 8), ("10.0.0.3", 8)], 2_117, Some(900)),
+            Some(noon),
+        )),
+        over_time: OverTimeDoc { step: 300.0, rows: (0..288).map(row).collect() },
+        agents: Some(AgentsDoc {
+            requests: 600_000,
+            bots: 84_000,
+            top_bots: names(&[(google, 60_000), ("curl/8.5.0", 24_000)], 0, Some(2)),
+            top_others: names(&[(chrome, 400_000)], 116_000, Some(9)),
+        }),
+        referrers: Some(ReferrersDoc {
+            requests: 300_000,
+            own: Some("shop.example".to_owned()),
+            own_requests: 250_000,
+            top: names(&[("www.search.example", 40_000)], 10_000, Some(3)),
+        }),
+        missing: vec![MissingDoc { what: "clients".to_owned(), why: "no line tells a client".to_owned() }],
+        error: 0.000_332,
+    }
 }

@@ -288,6 +288,7 @@ pub fn run() -> RunDoc {
         siblings: Vec::new(),
         logs_side: None,
         beside: None,
+        answers: None,
     }
 }
 

@@ -5,9 +5,9 @@
 //! and never judged. What was served comes from the notes of the runs. Runs of one side are put together; of hours that
 //! were read twice the newest reading counts. What a machine did meanwhile is that of the newest run that tells it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::doc::BesideDoc;
+use model::doc::{BesideDoc, RowDoc};
 use model::traffic::{CutSide, INSTRUMENT, ServerGroup, Traffic};
 use model::why::Reason;
 use model::{Finding, Samples};
@@ -29,6 +29,8 @@ pub struct Served {
     cut: Option<CutSide>,
     /// By the side's name.
     pub beside: Option<BesideDoc>,
+    /// Figures over all requests, by metric; none where several logs were put together.
+    whole: BTreeMap<String, f64>,
     definition: u32,
 }
 
@@ -42,13 +44,14 @@ fn of_side(side: &Side<'_>) -> Option<Served> {
     let all = all?;
     let beside = all.iter().rev().find_map(|traffic| traffic.beside.clone());
     let mut newest_first = all.into_iter().rev();
-    let Traffic { group, cut, .. } = newest_first.next()?;
+    let Traffic { group, cut, whole, .. } = newest_first.next()?;
     let known = side.runs.iter().flat_map(|run| &run.series);
     let definition = known.map(|series| &series.key).find(|key| key.instrument == INSTRUMENT)?.definition;
     let mut served = Served {
         read_as: group.label.clone(),
         group,
         cut,
+        whole,
         beside: beside.map(|doc| BesideDoc { label: side.name.clone(), ..doc }),
         definition,
     };
@@ -64,6 +67,7 @@ fn of_side(side: &Side<'_>) -> Option<Served> {
 impl Served {
     /// Adds what was served in other hours.
     fn add(&mut self, other: Traffic) {
+        self.whole.clear();
         add(&mut self.group, other.group);
         self.cut = match (self.cut.take(), other.cut) {
             (Some(mine), Some(theirs)) => put_together(mine, theirs),
@@ -127,6 +131,7 @@ pub fn judge(
         |judged: &&mut Judged| judged.key.samples(options.cards) == Samples::Periods && !judged.row.point;
     for judged in rows.iter_mut().filter(of_periods) {
         explain(judged, both.is_some());
+        of_all_requests(&mut judged.row, of_arm, of_base);
     }
     let Some((of_arm, of_base)) = both else { return Vec::new() };
     let found = of_arm.found(of_base, margin(false, options));
@@ -142,6 +147,15 @@ pub fn judge(
         rows.push(Judged { row, key, verdict: concluded.verdict, effect: concluded.effect });
     }
     found.findings
+}
+
+/// The figures over all requests in place of medians over the hours, where both sides have them.
+fn of_all_requests(row: &mut RowDoc, of_arm: Option<&Served>, of_base: Option<&Served>) {
+    let whole = |of: Option<&Served>| of.and_then(|served| served.whole.get(&row.metric)).copied();
+    if let Some((arm, base)) = whole(of_arm).zip(whole(of_base)) {
+        (row.arm_value, row.base_value) = (Some(arm), Some(base));
+        row.ratio = (base > 0.0).then(|| arm / base);
+    }
 }
 
 /// A row of hours: the figures, and where a verdict is to be had.
@@ -163,8 +177,6 @@ pub fn findings(unlike: &[Finding], served: &[Option<Served>]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use model::data::RunData;
     use model::doc::{CompareDoc, MachineDoc, VerdictWord};
     use model::traffic::{Bucket, Cell};
@@ -264,6 +276,23 @@ mod tests {
         );
         assert!(hours.ratio.is_some_and(|ratio| (ratio - 2.0).abs() < 1e-9), "{hours:?}");
         assert_eq!(hours.why, Reason::Hours { judged_elsewhere: true }.into());
+    }
+
+    #[test]
+    fn figures_are_those_over_all_requests_where_the_logs_have_them() {
+        let mut runs = [run("a", 0, 2000.0, None), run("b", 0, 1000.0, None)];
+        for (run, whole) in runs.iter_mut().zip([400.0, 1000.0]) {
+            run.traffic.as_mut().unwrap().whole.insert("bandwidth".into(), whole);
+        }
+        let doc = of(&[&runs[0], &runs[1]]);
+        let row = doc.rows.iter().find(|row| row.metric == "bandwidth").unwrap();
+        assert_eq!((row.base_value, row.arm_value, row.ratio), (Some(400.0), Some(1000.0), Some(2.5)));
+        let shown = crate::run_doc(
+            &runs[0],
+            &crate::RunContext { cards: instruments::cards(), ..Default::default() },
+        );
+        let figure = shown.series.iter().find(|series| series.metric == "bandwidth").unwrap();
+        assert_eq!((figure.median, figure.method.as_str()), (Some(400.0), "over all requests of the log"));
     }
 
     #[test]

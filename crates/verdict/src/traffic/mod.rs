@@ -6,6 +6,7 @@
 //! differs between the groups besides is said in findings (`fair`). Not seen by a log: time before the server read the
 //! request, and time after it gave the last byte to the kernel.
 
+pub mod answers;
 pub mod beside;
 pub mod cut;
 pub(crate) mod draft;

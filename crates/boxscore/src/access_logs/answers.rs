@@ -1,0 +1,254 @@
+//! From an aggregate to what an operator asks first: how much and when, what failed for whom, who asked.
+//!
+//! Requests, seconds since 1970. What the lines do not tell is named missing, with the reason, and is never 0. Nothing
+//! is concluded here: the sentence and the episodes come from [`verdict::traffic::answers`].
+
+use logs::aggregate::agents::{BOT, is_same_site};
+use logs::aggregate::names::Names;
+use logs::aggregate::pace::Failures;
+use logs::aggregate::sketch::CountMin;
+use logs::aggregate::{Aggregate, Slot};
+use model::doc::{
+    AgentsDoc, AnswersDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc, ReferrersDoc,
+};
+use verdict::traffic::answers::TIMES;
+
+use super::figures::untimed;
+
+const HOUR: i64 = 3600;
+/// Steps of requests over time, in seconds, and how many there may be.
+const STEPS: [i64; 8] = [60, 300, 900, HOUR, 3 * HOUR, 6 * HOUR, 24 * HOUR, 7 * 24 * HOUR];
+const MOST_STEPS: i64 = 1000;
+/// Names that are looked through for those of the log's own site.
+const SITES: usize = 200;
+
+/// The answers of a label, with so many names in each list.
+pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
+    let requests = one.totals().requests;
+    let seconds = one.span.map(|(first, last)| (last - first + 1) as f64);
+    let failed = |class: usize| failed(one, class, most);
+    let zone = zone(one);
+    let agents = one.agents.total(0) + one.agents.total(BOT);
+    AnswersDoc {
+        zone,
+        rate: seconds.map(|seconds| dated(one) as f64 / seconds).filter(|_| requests > 0),
+        busiest_hour: busiest_hour(one, zone),
+        busiest_minute: peak(minutes(one), 60),
+        busiest_second: peak(one.pace.seconds(), 1),
+        client_errors: failed(0),
+        server_errors: failed(1),
+        over_time: over_time(one, zone),
+        agents: (agents > 0).then(|| AgentsDoc {
+            requests: agents,
+            bots: one.agents.total(BOT),
+            top_bots: names(&one.agents, BOT, most),
+            top_others: names(&one.agents, 0, most),
+        }),
+        referrers: referrers(one, most),
+        missing: missing(one),
+        error: CountMin::ERROR,
+        ..AnswersDoc::default()
+    }
+}
+
+/// Requests whose line tells a time of day; all where the log covers too much time to know.
+fn dated(one: &Aggregate) -> u64 {
+    let slots = one.slots.sorted().map(|slots| slots.iter().map(|(_, strata)| strata.total().requests).sum());
+    slots.unwrap_or_else(|| one.totals().requests)
+}
+
+/// Seconds by which the log's last clock is ahead of UTC.
+fn zone(one: &Aggregate) -> i64 {
+    let slots = one.slots.sorted().unwrap_or_default();
+    slots.last().map_or(0, |(slot, _)| i64::from(slot.zone) * 900)
+}
+
+fn peak(all: Option<Vec<(i64, u64)>>, seconds: i64) -> Option<PeakDoc> {
+    // Of equal ones the first.
+    let (at, requests) = all?.into_iter().reduce(|best, one| if one.1 > best.1 { one } else { best })?;
+    (requests > 0).then(|| PeakDoc { at: at as f64, requests, rate: requests as f64 / seconds as f64 })
+}
+
+fn minutes(one: &Aggregate) -> Option<Vec<(i64, u64)>> {
+    Some(one.pace.minutes()?.into_iter().map(|(minute, counts)| (minute * 60, counts.requests())).collect())
+}
+
+/// The busiest hour of the log's own clock.
+fn busiest_hour(one: &Aggregate, zone: i64) -> Option<PeakDoc> {
+    let hours = one.hourly()?;
+    let count = |period: &logs::aggregate::Period| (period.local - zone, period.strata.total().requests);
+    peak(Some(hours.iter().map(count).collect()), HOUR)
+}
+
+/// Requests that failed: the client's fault, or the server's.
+fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
+    let told: u64 = one.statuses.iter().map(|(_, count)| count).sum();
+    let (low, high) = if class == 0 { (400, 500) } else { (500, u16::MAX) };
+    let requests = one.statuses.between(low, high);
+    (told > 0).then(|| FailedDoc {
+        requests,
+        share: requests as f64 / told as f64,
+        paths: names(&one.failed_paths, class, most),
+        clients: names(&one.failed_clients, class, most),
+        episode: None,
+    })
+}
+
+fn named((name, requests): (&[u8], u64)) -> NameDoc {
+    NameDoc { name: String::from_utf8_lossy(name).into_owned(), requests }
+}
+
+/// The names that come up most. Of more names than are kept, those that may come up only by the sketch's error are
+/// among the others.
+fn certain(all: &Names, class: usize, most: usize) -> Vec<(&[u8], u64)> {
+    let mut top = all.top(class, most);
+    if all.distinct(class).is_none() {
+        let error = (CountMin::ERROR * all.total(class) as f64).ceil() as u64;
+        top.retain(|(_, requests)| *requests > error);
+    }
+    top
+}
+
+fn names(all: &Names, class: usize, most: usize) -> NamesDoc {
+    let top: Vec<NameDoc> = certain(all, class, most).into_iter().map(named).collect();
+    let others = all.total(class).saturating_sub(top.iter().map(|name| name.requests).sum());
+    NamesDoc { top, others, distinct: all.distinct(class).map(|count| count as u64) }
+}
+
+/// Sites that referred. Where lines tell no virtual host, the site that refers more than all others together is taken
+/// for the log's own.
+fn referrers(one: &Aggregate, most: usize) -> Option<ReferrersDoc> {
+    let (foreign, own) = (one.referrers.total(0), one.referrers.total(1));
+    if foreign + own == 0 {
+        return None;
+    }
+    let mut sites = certain(&one.referrers, 0, SITES.max(most));
+    let first =
+        sites.first().filter(|first| one.vhost_told == 0 && first.1 * 2 > foreign).map(|first| first.0);
+    let (mut own_requests, mut distinct) = (own, one.referrers.distinct(0));
+    if let Some(first) = first {
+        let (mine, others): (Vec<_>, Vec<_>) =
+            sites.into_iter().partition(|site| is_same_site(site.0, first));
+        own_requests += mine.iter().map(|site| site.1).sum::<u64>();
+        distinct = distinct.map(|all| all.saturating_sub(mine.len()));
+        sites = others;
+    }
+    sites.truncate(most);
+    let top: Vec<NameDoc> = sites.into_iter().map(named).collect();
+    let shown: u64 = top.iter().map(|name| name.requests).sum();
+    Some(ReferrersDoc {
+        requests: foreign + own,
+        own: first.map(|name| String::from_utf8_lossy(name).into_owned()),
+        own_requests,
+        top: NamesDoc {
+            top,
+            others: (foreign + own).saturating_sub(own_requests + shown),
+            distinct: distinct.map(|count| count as u64),
+        },
+    })
+}
+
+/// Requests and failures in steps that are as short as their number allows.
+fn over_time(one: &Aggregate, zone: i64) -> OverTimeDoc {
+    let Some((first, last)) = one.span else { return OverTimeDoc::default() };
+    let fits = |step: &&i64| (last - first) / **step < MOST_STEPS;
+    let Some(step) = STEPS.iter().find(fits).copied() else { return OverTimeDoc::default() };
+    let mut rows: std::collections::BTreeMap<i64, (u64, Failures)> = std::collections::BTreeMap::new();
+    let place = |at: i64| (at + zone).div_euclid(step) * step - zone;
+    match one.pace.minutes() {
+        Some(minutes) if step < 900 => {
+            for (minute, counts) in minutes {
+                let row = rows.entry(place(minute * 60)).or_default();
+                row.0 += counts.requests();
+                row.1.client += counts.failures.client;
+                row.1.server += counts.failures.server;
+            }
+        }
+        _ => {
+            let start = |slot: &Slot| place(slot.start());
+            for (slot, strata) in one.slots.sorted().unwrap_or_default() {
+                rows.entry(start(slot)).or_default().0 += strata.total().requests;
+            }
+            for (slot, failures) in one.pace.failures().unwrap_or_default() {
+                let row = rows.entry(start(slot)).or_default();
+                row.1.client += failures.client;
+                row.1.server += failures.server;
+            }
+        }
+    }
+    let row = |(at, (requests, failures)): (i64, (u64, Failures))| {
+        (at as f64, requests, failures.client, failures.server)
+    };
+    let rows: Vec<_> = rows.into_iter().map(row).collect();
+    OverTimeDoc { step: if rows.is_empty() { 0.0 } else { step as f64 }, rows }
+}
+
+fn missing(one: &Aggregate) -> Vec<MissingDoc> {
+    let totals = one.totals();
+    if totals.requests == 0 {
+        return Vec::new();
+    }
+    let too_long = one.slots.overflowed() || one.pace.minutes().is_none();
+    let has = |total: u64| total > 0;
+    let all = [
+        (TIMES, untimed(&totals)),
+        ("statuses", (one.statuses.iter().next().is_none()).then_some("no line tells a status")),
+        ("bytes sent", (totals.unsized_ == totals.requests).then_some("no line tells a size")),
+        ("rates and failures over time", one.span.is_none().then_some("no line tells a time of day")),
+        (
+            "the busiest second and minute",
+            (one.span.is_some() && too_long).then_some("the log covers more minutes than are told apart"),
+        ),
+        ("methods", one.methods.iter().all(|count| *count == 0).then_some("no line tells a request")),
+        ("clients", (one.clients.estimate() < 0.5).then_some("no line tells a client")),
+        (
+            "programs and bots",
+            (!has(one.agents.total(0) + one.agents.total(BOT))).then_some("no line tells a user agent"),
+        ),
+        (
+            "referrers",
+            (!has(one.referrers.total(0) + one.referrers.total(1)))
+                .then_some("no line tells the address of a referrer"),
+        ),
+    ];
+    let missing =
+        |(what, why): (&str, Option<&str>)| Some(MissingDoc { what: what.to_owned(), why: why?.to_owned() });
+    all.into_iter().filter_map(missing).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use logs::aggregate::{Settings, Writer};
+    use logs::scan::Record;
+
+    use super::*;
+
+    #[test]
+    fn of_many_names_only_those_beyond_the_error_are_listed() {
+        let settings = Settings::default();
+        let mut all = Aggregate::default();
+        let mut writer = Writer::new(&mut all, &settings);
+        for n in 0..40_000u64 {
+            let path =
+                if n % 100 == 0 { "/cart".to_owned() } else { format!("/{}", n.wrapping_mul(0x9e37_79b9)) };
+            let client = format!("10.0.{}.{}", n / 250, n % 250);
+            let (path, client) = (Some(path.as_bytes()), Some(client.as_bytes()));
+            writer.add(&Record { path, client, status: Some(503), offset: n * 90, ..Record::default() });
+        }
+        drop(writer);
+        let failed = answers(&all, 10).server_errors.unwrap();
+        assert_eq!((failed.requests, failed.paths.distinct, failed.clients.distinct), (40_000, None, None));
+        let names: Vec<&str> = failed.paths.top.iter().map(|name| name.name.as_str()).collect();
+        assert_eq!((names, failed.clients.top.len(), failed.clients.others), (vec!["/cart"], 0, 40_000));
+        let cart = failed.paths.top[0].requests;
+        assert!((400..=414).contains(&cart) && failed.paths.others == 40_000 - cart, "{cart}");
+    }
+
+    #[test]
+    fn nothing_read_is_no_figure() {
+        let none = answers(&Aggregate::default(), 10);
+        assert!(none.rate.is_none() && none.client_errors.is_none() && none.busiest_second.is_none());
+        assert!(none.agents.is_none() && none.referrers.is_none() && none.missing.is_empty());
+        assert_eq!(none.over_time, OverTimeDoc::default());
+    }
+}

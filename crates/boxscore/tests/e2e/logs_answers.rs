@@ -1,0 +1,232 @@
+//! `boxscore logs` answers an operator: rates, failures and when, who asked; one value for one figure; flags first.
+
+use std::fmt::Write as _;
+
+use crate::common::Bench;
+use model::doc::{CompareDoc, LogsDoc, RunDoc};
+
+const CHROME: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36";
+const GOOGLE: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+
+/// A day of 4 requests a minute, of which /cart fails for 20 minutes from 14:00 on, and one in 40 is of a scanner that
+/// finds nothing; `us` is the time of most.
+fn shop(us: u64) -> String {
+    let mut text = String::new();
+    for n in 0..5_760u64 {
+        let (minute, second) = (n / 4, n % 4 * 15);
+        let is_down = (840..860).contains(&minute) && n % 4 == 1;
+        let (path, status, client) = match n % 40 {
+            _ if is_down => ("/cart".to_owned(), 502, format!("10.0.0.{}", n % 5)),
+            7 => (format!("/wp-{}.php", n % 3), 404, "203.0.113.9".to_owned()),
+            _ => (format!("/p/{}", n % 90), 200, format!("10.0.{}.{}", n % 7, n % 200)),
+        };
+        let agent = if n % 10 == 3 { GOOGLE } else { CHROME };
+        let referer = match n % 8 {
+            0 | 1 => "https://shop.example/",
+            2 => "https://www.search.example/?q=x",
+            _ => "-",
+        };
+        let (hour, minute) = (minute / 60, minute % 60);
+        let time = us + n * 37 % 500 + if n % 100 == 0 { 50_000 } else { 0 };
+        writeln!(
+            text,
+            "{client} - - [23/Nov/2026:{hour:02}:{minute:02}:{second:02} +0100] \"GET {path} HTTP/1.1\" {status} 1000 \
+             \"{referer}\" \"{agent}\" {time}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn doc(bench: &Bench, args: &[&str]) -> LogsDoc {
+    let said = bench.run(&[&["logs"], args, &["--json"]].concat()).expect(0, &[]);
+    serde_json::from_str(said.out.lines().last().filter(|_| args.contains(&"--follow")).unwrap_or(&said.out))
+        .unwrap()
+}
+
+#[test]
+fn an_operator_is_answered_first() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), shop(2_000)).unwrap();
+    let all = doc(&bench, &["shop=a.log", "--no-store"]);
+    let says = "shop: 5,760 requests in 1 d, 4.00 a minute on average, 4.00 a minute in the busiest hour (Mon 00:00); 0.3 % \
+                failed with 5xx, mostly /cart, 20 of them in one episode, Mon 14:00 to 14:20; 99 % of answers within ";
+    assert!(all.summary[0].starts_with(says), "{}", all.summary[0]);
+    let answers = all.labels[0].answers.as_deref().unwrap();
+    let server = answers.server_errors.as_ref().unwrap();
+    assert_eq!((server.requests, server.paths.top[0].name.as_str(), server.paths.others), (20, "/cart", 0));
+    assert_eq!((server.clients.distinct, server.clients.top[0].requests), (Some(5), 4));
+    let client = answers.client_errors.as_ref().unwrap();
+    assert_eq!((client.requests, client.paths.distinct, client.episode), (144, Some(3), None));
+    assert_eq!((client.clients.top[0].name.as_str(), client.clients.top[0].requests), ("203.0.113.9", 144));
+    let agents = answers.agents.as_ref().unwrap();
+    assert_eq!((agents.requests, agents.bots, agents.top_bots.top[0].name.as_str()), (5_760, 576, GOOGLE));
+    let referrers = answers.referrers.as_ref().unwrap();
+    assert_eq!((referrers.own.as_deref(), referrers.own_requests), (Some("shop.example"), 1_440));
+    assert_eq!(
+        (referrers.top.top[0].name.as_str(), referrers.top.top[0].requests),
+        ("www.search.example", 720)
+    );
+    assert_eq!((answers.busiest_second.unwrap().requests, answers.busiest_minute.unwrap().requests), (1, 4));
+    assert!(answers.missing.is_empty() && answers.zone == 3600, "{:?}", answers.missing);
+    let rows = &answers.over_time.rows;
+    assert_eq!(rows.iter().map(|row| row.1).sum::<u64>(), 5_760);
+    assert_eq!(rows.iter().map(|row| row.3).sum::<u64>(), 20);
+
+    let mut command = bench.command(&["logs", "shop=a.log", "--no-store"]);
+    let said = String::from_utf8(command.env("COLUMNS", "80").output().unwrap().stdout).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert!((24..=40).contains(&lines.len()), "{} lines\n{said}", lines.len());
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{said}");
+    assert!(
+        said.starts_with("shop: 5,760 requests in 1 d,") && said.matches("shop: 5,760").count() == 2,
+        "{said}"
+    );
+    for part in [
+        "5xx: 20 (0.3 %)",
+        "4xx: 144 (2.5 %)",
+        "/cart ",
+        "203.0.113.9",
+        "bots      10 %",
+        "Chrome on Windows 90 %",
+    ] {
+        assert!(said.contains(part), "no {part} in\n{said}");
+    }
+}
+
+#[test]
+fn several_labels_are_answered_as_they_are_compared() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), shop(2_000)).unwrap();
+    std::fs::write(bench.path("b.log"), shop(2_800)).unwrap();
+    let all = doc(&bench, &["fast=a.log", "slow=b.log"]);
+    let compared: CompareDoc =
+        serde_json::from_str(&bench.run(&["compare", "fast", "slow", "--json"]).expect(0, &[]).out).unwrap();
+    assert!(all.summary[0].starts_with("slow serves the same requests"), "{:?}", all.summary);
+    assert_eq!(compared.paragraph.lead, all.summary[0]);
+    let said = bench.run(&["logs", "fast=a.log", "slow=b.log"]).expect(0, &[]);
+    assert!(
+        said.out.starts_with("slow serves the same requests") && !said.out.contains("times ("),
+        "{}",
+        said.out
+    );
+    // One figure has one value: of the log, of the stored run, and beside another.
+    let run = |name: &str| -> RunDoc {
+        serde_json::from_str(&bench.run(&["show", name, "--json"]).expect(0, &[]).out).unwrap()
+    };
+    for label in &all.labels {
+        let shown = run(&label.label);
+        let figure =
+            |metric: &str| shown.series.iter().find(|series| series.metric == metric).unwrap().median;
+        assert_eq!((figure("time.p99"), figure("ratio_of_totals")), (label.p99, label.ratio_of_totals));
+        assert_eq!((figure("time.mean"), figure("time.p50")), (label.time_mean, label.p50));
+        assert_eq!(shown.answers.as_ref().unwrap().sentence, label.answers.as_ref().unwrap().sentence);
+        let episode = |failed: &Option<model::doc::FailedDoc>| failed.as_ref().unwrap().episode;
+        let of = label.answers.as_ref().unwrap();
+        assert_eq!(episode(&shown.answers.as_ref().unwrap().server_errors), episode(&of.server_errors));
+    }
+    let hours: CompareDoc =
+        serde_json::from_str(&bench.run(&["compare", "fast", "slow", "--all", "--json"]).expect(0, &[]).out)
+            .unwrap();
+    let p99 = hours.rows.iter().find(|row| row.metric == "time.p99").unwrap();
+    assert_eq!((p99.base_value, p99.arm_value), (all.labels[0].p99, all.labels[1].p99));
+    bench.run(&["report", "fast", "-o", "one.html"]).expect(0, &[]);
+    let page = std::fs::read_to_string(bench.path("one.html")).unwrap();
+    for part in [
+        "fast: 5,760 requests in 1 d",
+        "20 failed with 5xx",
+        "203.0.113.9",
+        "came from bots",
+        "www.search.example",
+    ] {
+        assert!(page.contains(part), "no {part} in the report");
+    }
+}
+
+#[test]
+fn flags_are_refused_before_a_line_is_read() {
+    let bench = Bench::new();
+    // There is no such log: who reads first fails with another code.
+    bench
+        .run(&["logs", "a=no.log", "b=no.log", "--profile-out", "m.json"])
+        .expect(2, &["a mix is of one label", "a, b"]);
+    bench
+        .run(&["logs", "no.log", "--out", "no/such/a.agg"])
+        .expect(1, &["--out: no/such/a.agg: there is no such folder"]);
+    bench.run(&["logs", "no.log", "--profile-out", "."]).expect(1, &["--profile-out: .: that is a folder"]);
+    let twice = ["logs", "x=no.log", "x after=no.log", "--cut", "2026-11-23 12:00"];
+    bench.run(&twice).expect(2, &["x after is a label already"]);
+    assert!(!bench.store().exists());
+}
+
+#[test]
+fn a_log_without_times_is_told_what_to_log() {
+    let bench = Bench::new();
+    let line = "10.0.0.1 - - [23/Nov/2026:12:00:00 +0000] \"GET /a HTTP/1.1\" 200 10 \"-\" \"x\"\n";
+    std::fs::write(bench.path("a.log"), line.repeat(30)).unwrap();
+    let said = bench.run(&["logs", "a.log", "--no-store"]).expect(0, &[]);
+    // Whole, however long: they are to be pasted.
+    for part in [
+        "log_format timed '$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\" $request_time';\n",
+        "LogFormat \"%h %l %u %t \\\"%r\\\" %>s %B \\\"%{Referer}i\\\" \\\"%{User-Agent}i\\\" %D\" timed\n",
+        "missing   times (no line says how long its request took)",
+    ] {
+        assert!(said.out.contains(part), "no {part} in\n{}", said.out);
+    }
+    let all = doc(&bench, &["a.log", "--no-store"]);
+    assert_eq!(all.log_format.iter().map(|one| one.server.as_str()).collect::<Vec<_>>(), ["nginx", "Apache"]);
+    // A status that no line tells is missing, and not 0.
+    std::fs::write(bench.path("bare.log"), "10.0.0.1 12\n".repeat(30)).unwrap();
+    let bare = doc(&bench, &["bare.log", "--format", "%h %B", "--no-store"]);
+    let answers = bare.labels[0].answers.as_deref().unwrap();
+    assert!(answers.client_errors.is_none() && answers.rate.is_none() && answers.agents.is_none());
+    let missing: Vec<&str> = answers.missing.iter().map(|missing| missing.what.as_str()).collect();
+    assert!(missing.contains(&"statuses") && missing.contains(&"programs and bots"), "{missing:?}");
+}
+
+#[test]
+fn following_keeps_the_failures() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), shop(2_000)).unwrap();
+    let all = doc(&bench, &["a.log", "--follow", "--for", "1s", "--every", "500ms", "--no-store"]);
+    let answers = all.labels[0].answers.as_deref().unwrap();
+    assert_eq!(answers.server_errors.as_ref().unwrap().requests, 20);
+    assert_eq!(answers.client_errors.as_ref().unwrap().requests, 144);
+    let mut read = doc(&bench, &["a.log", "--no-store"]);
+    read.formats.clone_from(&all.formats);
+    assert_eq!(all, read);
+}
+
+#[test]
+fn odd_lines_reach_no_terminal_as_they_are() {
+    let bench = Bench::new();
+    let mut text = shop(2_000).into_bytes();
+    text.extend(vec![b'x'; 1 << 20]);
+    text.push(b'\n');
+    text.extend((0..60_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8));
+    text.push(b'\n');
+    let evil = "203.0.113.77 - - [23/Nov/2026:23:59:59 +0100] \"GET /\u{1b}[2J HTTP/1.1\" 500 10 \"http://\u{1b}[31m/\" \"\u{7}evil\" 5\n";
+    text.extend(evil.repeat(90).bytes());
+    std::fs::write(bench.path("a.log"), text).unwrap();
+    for more in [&[][..], &["--all"]] {
+        let said = bench.run(&[&["logs", "a.log", "--no-store"], more].concat()).expect(3, &[]);
+        assert!(said.out.contains("longer than 256 KiB"), "{}", said.out);
+        let odd = said.out.chars().find(|letter| letter.is_control() && *letter != '\n');
+        assert!(odd.is_none() && said.out.contains("/\u{fffd}[2J"), "{odd:?}\n{}", said.out);
+    }
+}
+
+#[test]
+fn keys_are_whole_in_80_columns() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), shop(2_000)).unwrap();
+    std::fs::write(bench.path("b.log"), shop(2_100)).unwrap();
+    for files in [&["a.log"][..], &["first-group=a.log", "second-group=b.log"]] {
+        let args = [&["logs"], files, &["--by", "day,status", "--no-store"]].concat();
+        let said = bench.command(&args).env("COLUMNS", "80").output().unwrap();
+        let said = String::from_utf8(said.stdout).unwrap();
+        assert!(said.contains("\n2026-11-23 200 ") && said.contains("\nday, status "), "{said}");
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    }
+}

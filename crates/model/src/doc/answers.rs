@@ -1,0 +1,131 @@
+//! Rates, failures and who asked: the figures of access logs that an operator asks for first.
+//!
+//! Requests, seconds since 1970 (UTC). A figure that the lines do not tell is `null`, and `missing` says why. Names
+//! come from sketches: a count may be too high by `error` of its whole, never too low, and is exact where names are
+//! few.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The answers of one label.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswersDoc {
+    /// The answer in a sentence.
+    #[serde(default)]
+    pub sentence: String,
+    /// Seconds by which the log's own clock is ahead of UTC; of several zones the last.
+    pub zone: i64,
+    /// Requests a second from the first to the last request.
+    pub rate: Option<f64>,
+    pub busiest_hour: Option<PeakDoc>,
+    pub busiest_minute: Option<PeakDoc>,
+    pub busiest_second: Option<PeakDoc>,
+    /// Requests with a status from 400 to 499, and from 500 on; `null` where no line tells a status.
+    pub client_errors: Option<FailedDoc>,
+    pub server_errors: Option<FailedDoc>,
+    /// Requests and failures over time.
+    pub over_time: OverTimeDoc,
+    pub agents: Option<AgentsDoc>,
+    pub referrers: Option<ReferrersDoc>,
+    /// Figures that the log does not tell, and why.
+    pub missing: Vec<MissingDoc>,
+    /// The share of its whole by which a name's count may be too high.
+    pub error: f64,
+}
+
+/// The busiest stretch of its length.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PeakDoc {
+    /// When it began.
+    pub at: f64,
+    pub requests: u64,
+    /// Requests a second within it.
+    pub rate: f64,
+}
+
+/// Requests that failed in one way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedDoc {
+    pub requests: u64,
+    /// Share of all requests.
+    pub share: f64,
+    pub paths: NamesDoc,
+    pub clients: NamesDoc,
+    /// The stretch that most of them are in, where they are not spread.
+    #[serde(default)]
+    pub episode: Option<EpisodeDoc>,
+}
+
+/// The names that come up most.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NamesDoc {
+    pub top: Vec<NameDoc>,
+    /// Requests of all names that are not in `top`.
+    pub others: u64,
+    /// How many names there are; `null` where they are more than are kept.
+    pub distinct: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NameDoc {
+    pub name: String,
+    pub requests: u64,
+}
+
+/// A stretch of time that most failures are in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EpisodeDoc {
+    pub from: f64,
+    pub to: f64,
+    /// Failures within it.
+    pub failures: u64,
+}
+
+/// When a step began, its requests, those with a status from 400 to 499, and from 500 on.
+pub type OverTimeRow = (f64, u64, u64, u64);
+
+/// Requests over time, step by step; a step without requests is left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OverTimeDoc {
+    /// Seconds of a step; 0 where no line tells a time of day, or the log covers too much time.
+    pub step: f64,
+    /// When a step began, its requests, those with a status from 400 to 499, and from 500 on.
+    pub rows: Vec<OverTimeRow>,
+}
+
+/// The programs that asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentsDoc {
+    /// Requests whose line tells a program, and how many of them came from one that says it is a bot.
+    pub requests: u64,
+    pub bots: u64,
+    pub top_bots: NamesDoc,
+    pub top_others: NamesDoc,
+}
+
+/// The sites that referred.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReferrersDoc {
+    /// Requests that another site, or the log's own, referred.
+    pub requests: u64,
+    /// The log's own site, where lines tell no virtual host: the one that refers more than all others together.
+    pub own: Option<String>,
+    /// Requests that the log's own site referred.
+    pub own_requests: u64,
+    pub top: NamesDoc,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MissingDoc {
+    pub what: String,
+    pub why: String,
+}
+
+/// Lines for a server's configuration, by which its log would tell the time of each request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogFormatDoc {
+    pub server: String,
+    /// The place to put them.
+    pub place: String,
+    pub lines: Vec<String>,
+}

@@ -1,0 +1,270 @@
+//! The answer of a log in a sentence, and the episode that most of its failures are in.
+//!
+//! Requests, seconds since 1970. Told by the log's own clock. An episode is said where most failures stand in a small
+//! part of the time and of the requests; failures that follow the traffic are none.
+
+use model::doc::{AnswersDoc, EpisodeDoc, FailedDoc, OverTimeDoc, OverTimeRow as Row, TrafficDoc};
+use model::format::{self, Kind, Moment};
+use model::traffic::Traffic;
+use model::unit::Unit;
+
+/// Fewer failures than this say nothing of when.
+const LEAST_FAILURES: u64 = 10;
+/// The share of the failures that the core of an episode has.
+const MOST: f64 = 0.5;
+/// Stretches beside the core belong to it where at least this share of the core's part of requests failed.
+const NEAR: f64 = 0.2;
+/// The largest share of the time, and the factor by which requests in it fail more often than all do.
+const LONGEST: f64 = 0.25;
+const LEAST_FACTOR: f64 = 3.0;
+/// The share of the failures that a path has that they are mostly of.
+const MOSTLY: f64 = 0.5;
+
+/// A class of failures.
+type Class = fn(&Row) -> u64;
+
+/// The answers of a stored run, with what follows from them.
+pub fn of_stored(traffic: &Traffic) -> Option<Box<AnswersDoc>> {
+    let answers = traffic.answers.as_deref()?;
+    let p99 = traffic.whole.get(model::metrics::logs::TIME_P99.name()).copied();
+    Some(Box::new(concluded(&traffic.group.label, answers, (traffic.group.requests, p99))))
+}
+
+/// The answers of a label, with what follows from them.
+pub fn of_label(label: &TrafficDoc, answers: &AnswersDoc) -> AnswersDoc {
+    concluded(&label.label, answers, (label.parsed, label.p99))
+}
+
+fn concluded(label: &str, answers: &AnswersDoc, (requests, p99): (u64, Option<f64>)) -> AnswersDoc {
+    let mut all = answers.clone();
+    let classes: [(&mut Option<FailedDoc>, Class); 2] =
+        [(&mut all.client_errors, |row| row.2), (&mut all.server_errors, |row| row.3)];
+    for (failed, class) in classes {
+        if let Some(failed) = failed {
+            failed.episode = episode(&answers.over_time, class);
+        }
+    }
+    // The rate is that of all requests over all seconds.
+    let seconds = all.rate.filter(|rate| *rate > 0.0).map(|rate| requests as f64 / rate);
+    all.sentence = sentence(label, &all, (requests, seconds, p99));
+    all
+}
+
+/// Seconds that the steps cover.
+fn span(over_time: &OverTimeDoc) -> Option<f64> {
+    let (first, last) = (over_time.rows.first()?, over_time.rows.last()?);
+    Some(last.0 - first.0 + over_time.step)
+}
+
+/// The shortest stretch with half of the failures and what is like it beside, where that is short and the requests in
+/// it failed far more often than others.
+fn episode(over_time: &OverTimeDoc, class: Class) -> Option<EpisodeDoc> {
+    let (rows, step) = (&over_time.rows, over_time.step);
+    let count =
+        |part: &[Row]| (part.iter().map(class).sum::<u64>(), part.iter().map(|row| row.1).sum::<u64>());
+    let (all, requests) = count(rows);
+    let whole = span(over_time)?;
+    if all < LEAST_FAILURES {
+        return None;
+    }
+    let (mut from, mut to) = core(rows, class, (all as f64 * MOST).ceil() as u64)?;
+    let share = |(failed, served): (u64, u64)| failed as f64 / served.max(1) as f64;
+    let least = NEAR * share(count(&rows[from..=to]));
+    let is_like = |row: &Row| class(row) > 0 && share((class(row), row.1)) >= least;
+    while from > 0 && is_like(&rows[from - 1]) {
+        from -= 1;
+    }
+    while to + 1 < rows.len() && is_like(&rows[to + 1]) {
+        to += 1;
+    }
+    let inside = count(&rows[from..=to]);
+    let length = rows[to].0 - rows[from].0 + step;
+    let is_apart = length <= whole * LONGEST && share(inside) >= LEAST_FACTOR * share((all, requests));
+    is_apart.then(|| EpisodeDoc { from: rows[from].0, to: rows[to].0 + step, failures: inside.0 })
+}
+
+/// The first and the last row of the shortest stretch with so many failures.
+fn core(rows: &[Row], class: Class, wanted: u64) -> Option<(usize, usize)> {
+    let (mut from, mut inside) = (0, 0);
+    let mut best: Option<(f64, usize, usize)> = None;
+    for (to, row) in rows.iter().enumerate() {
+        inside += class(row);
+        while from < to && inside - class(&rows[from]) >= wanted {
+            inside -= class(&rows[from]);
+            from += 1;
+        }
+        let length = row.0 - rows[from].0;
+        if inside >= wanted && best.is_none_or(|best| length < best.0) {
+            best = Some((length, from, to));
+        }
+    }
+    best.map(|(_, from, to)| (from, to))
+}
+
+/// `shop: 1.20 M requests in 3 d, 14/s on average, 310/s in the busiest hour (Mon 12:00); 0.4 % failed with 5xx, mostly
+/// /cart; 99 % of answers within 240 ms.`
+fn sentence(
+    label: &str,
+    answers: &AnswersDoc,
+    (requests, seconds, p99): (u64, Option<f64>, Option<f64>),
+) -> String {
+    let count =
+        if requests == 1 { "1 request".to_owned() } else { format!("{} requests", format::many(requests)) };
+    let mut parts = vec![match seconds {
+        Some(seconds) => format!("{count} in {}", format::duration(rounded(seconds))),
+        None => count,
+    }];
+    if let Some(rate) = answers.rate.filter(|_| requests > 1) {
+        parts[0].push_str(&format!(", {} on average", format::per_second(rate)));
+    }
+    let hour = answers.busiest_hour.filter(|_| seconds.is_some_and(|seconds| seconds > 2.0 * 3600.0));
+    let minute = answers.busiest_minute.filter(|_| seconds.is_some_and(|seconds| seconds > 120.0));
+    let busiest = hour.map(|peak| (peak, "hour")).or(minute.map(|peak| (peak, "minute")));
+    if let Some((peak, what)) = busiest {
+        let at = Moment::at(peak.at + answers.zone as f64);
+        let at = at.map_or_else(String::new, |at| format!(" ({})", at.within(seconds.unwrap_or(0.0))));
+        parts[0].push_str(&format!(", {} in the busiest {what}{at}", format::per_second(peak.rate)));
+    }
+    parts.push(failures(answers, seconds.unwrap_or(0.0)));
+    parts.push(match p99 {
+        Some(p99) => {
+            format!("99 % of answers within {}", format::quantity(p99, Kind::for_unit(Unit::Second)))
+        }
+        None => match answers.missing.iter().find(|missing| missing.what == TIMES) {
+            Some(missing) => format!("times are not known: {}", missing.why),
+            None => "too few requests for a 99th percentile".to_owned(),
+        },
+    });
+    parts.retain(|part| !part.is_empty());
+    format!("{label}: {}.", parts.join("; "))
+}
+
+/// To the hour beyond a day, to the minute beyond two hours: the last second of a day is not what is asked for.
+fn rounded(seconds: f64) -> f64 {
+    let step = match seconds {
+        long if long > 86_400.0 => 3600.0,
+        long if long > 7200.0 => 60.0,
+        _ => 1.0,
+    };
+    (seconds / step).round() * step
+}
+
+/// How times are called where they are missing.
+pub const TIMES: &str = "times";
+
+fn failures(answers: &AnswersDoc, stretch: f64) -> String {
+    let (Some(client), Some(server)) = (&answers.client_errors, &answers.server_errors) else {
+        return String::new();
+    };
+    let (failed, code) = if server.requests > 0 { (server, "5xx") } else { (client, "4xx") };
+    if failed.requests == 0 {
+        return "none failed".to_owned();
+    }
+    let mut text = format!("{} failed with {code}", format::percent(failed.share));
+    if let Some(path) =
+        failed.paths.top.first().filter(|top| top.requests as f64 >= MOSTLY * failed.requests as f64)
+    {
+        text.push_str(&format!(", mostly {}", path.name));
+    }
+    if let Some(episode) = failed.episode {
+        text.push_str(&format!(", {}", told(&episode, answers.zone, stretch)));
+    }
+    if server.requests == 0 {
+        text.insert_str(0, "none failed with 5xx, ");
+    }
+    text
+}
+
+/// `412 of them in one episode, Mon 14:00 to 14:20`.
+fn told(episode: &EpisodeDoc, zone: i64, stretch: f64) -> String {
+    let [from, to] = [episode.from, episode.to].map(|at| Moment::at(at + zone as f64));
+    let (Some(from), Some(to)) = (from, to) else { return String::new() };
+    let to = if from.date() == to.date() { to.time() } else { to.within(stretch) };
+    format!("{} of them in one episode, {} to {to}", format::many(episode.failures), from.within(stretch))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::{MissingDoc, NameDoc, NamesDoc, PeakDoc};
+
+    use super::*;
+
+    const NOON: f64 = 1_795_435_200.0;
+
+    /// A day of steps of 5 minutes with 100 requests each, and so many failures of both classes in each.
+    fn day(failed: impl Fn(usize) -> (u64, u64)) -> OverTimeDoc {
+        let row = |n: usize| (NOON + n as f64 * 300.0, 100, failed(n).0, failed(n).1);
+        OverTimeDoc { step: 300.0, rows: (0..288).map(row).collect() }
+    }
+
+    fn doc() -> AnswersDoc {
+        let paths =
+            NamesDoc { top: vec![NameDoc { name: "/cart".into(), requests: 100 }], ..NamesDoc::default() };
+        let failed = FailedDoc { requests: 120, share: 120.0 / 28_800.0, paths, ..FailedDoc::default() };
+        AnswersDoc {
+            zone: 3600,
+            rate: Some(28_800.0 / 86_400.0),
+            busiest_hour: Some(PeakDoc { at: NOON + 3600.0, requests: 3600, rate: 1.0 }),
+            client_errors: Some(FailedDoc::default()),
+            server_errors: Some(failed),
+            over_time: day(|n| (0, if (24..28).contains(&n) { 30 } else { 0 })),
+            ..AnswersDoc::default()
+        }
+    }
+
+    #[test]
+    fn the_sentence_says_what_an_operator_asks() {
+        let label =
+            TrafficDoc { label: "shop".into(), parsed: 28_800, p99: Some(0.24), ..TrafficDoc::default() };
+        let said = of_label(&label, &doc());
+        assert_eq!(
+            said.sentence,
+            "shop: 28,800 requests in 1 d, 0.333/s on average, 1.00/s in the busiest hour (Mon 14:00); 0.4 % failed with \
+             5xx, mostly /cart, 120 of them in one episode, Mon 15:00 to 15:20; 99 % of answers within 240 ms."
+        );
+        let failed = said.server_errors.unwrap();
+        assert_eq!(
+            failed.episode,
+            Some(EpisodeDoc { from: NOON + 7200.0, to: NOON + 8400.0, failures: 120 })
+        );
+        let missing = MissingDoc { what: TIMES.into(), why: "no line says how long its request took".into() };
+        let bare = AnswersDoc { missing: vec![missing], ..AnswersDoc::default() };
+        let label = TrafficDoc { parsed: 1, p99: None, ..label };
+        assert_eq!(
+            of_label(&label, &bare).sentence,
+            "shop: 1 request; times are not known: no line says how long its request took."
+        );
+    }
+
+    #[test]
+    fn failures_that_are_spread_or_few_or_follow_the_traffic_are_no_episode() {
+        let found = |over_time: &OverTimeDoc| episode(over_time, |row| row.3);
+        assert_eq!(found(&day(|n| (0, u64::from(n % 3 == 0)))), None);
+        assert_eq!(found(&day(|n| (0, if n == 9 { 9 } else { 0 }))), None);
+        assert_eq!(found(&OverTimeDoc::default()), None);
+        // A busy hour in which as many of a hundred fail as ever.
+        let mut busy = day(|_| (0, 1));
+        for row in &mut busy.rows[100..112] {
+            (row.1, row.3) = (100_000, 1000);
+        }
+        assert_eq!(found(&busy), None);
+        let some =
+            found(&day(|n| (0, if (50..53).contains(&n) { 40 } else { u64::from(n % 29 == 0) }))).unwrap();
+        assert_eq!((some.from, some.to, some.failures), (NOON + 15_000.0, NOON + 15_900.0, 120));
+        // All at once, in a log of a minute.
+        let short =
+            OverTimeDoc { step: 1.0, rows: (0..60).map(|n| (NOON + f64::from(n), 10, 0, 10)).collect() };
+        assert_eq!(found(&short), None);
+    }
+
+    #[test]
+    fn stored_answers_are_concluded_as_those_that_were_just_read() {
+        let label =
+            TrafficDoc { label: "shop".into(), parsed: 28_800, p99: Some(0.24), ..TrafficDoc::default() };
+        let mut traffic = Traffic { answers: Some(Box::new(doc())), ..Traffic::default() };
+        (traffic.group.label, traffic.group.requests) = ("shop".into(), 28_800);
+        traffic.whole.insert("time.p99".into(), 0.24);
+        assert_eq!(*of_stored(&traffic).unwrap(), of_label(&label, &doc()));
+        assert!(of_stored(&Traffic::default()).is_none());
+    }
+}
