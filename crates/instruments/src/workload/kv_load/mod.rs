@@ -35,7 +35,7 @@ static CARD: Card = Card {
     role: Role::Load { rate: model::metrics::load::THROUGHPUT.name() },
     parts: metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 5,
+    definition: 6,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],
@@ -47,7 +47,7 @@ static CARD: Card = Card {
 const VARIANTS: &[Variant] = &[
     sweep("connections=1|10|50|100|400"),
     // Shares of one's own capacity are a curve of one machine; machines are compared at equal rates.
-    Variant { tier: Tier::Full, set: "arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%", headline: &[] },
+    Variant { tier: Tier::Full, set: "arrivals=poisson;load=10%|25%|50%|75%|90%|100%|120%", headline: &[] },
     sweep("arrivals=poisson;rate=1000|4000|16000|64000"),
 ];
 
