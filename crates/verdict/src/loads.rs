@@ -442,6 +442,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_core_whose_use_changed_between_takes_is_one() {
+        let mut run = one("connections=5", &[("throughput", 1.0), ("core-busy;cpu=1;role=generator", 0.5)]);
+        load(&mut run, "connections=5", &[("throughput", 1.0), ("core-busy;cpu=1;role=server", 0.7)]);
+        let all = of_run(&run, instruments::cards());
+        let cores = all[0].cores();
+        assert_eq!((cores.len(), cores[0].role.as_str()), (1, "both"), "{cores:?}");
+        assert!((cores[0].busy - 0.6).abs() < 0.01);
+        // Nobody knows what the server used of it.
+        assert!(cores[0].is_shared());
+        let known = |generator| Core { generator: Some(generator), ..cores[0].clone() };
+        assert!(known(0.3).is_shared() && !known(0.58).is_shared());
+    }
+
+    #[test]
     fn parts_belong_to_their_load() {
         let figures = [
             ("throughput", 1000.0),

@@ -144,6 +144,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_wait_for_late_answers_is_told_first() {
+        let of = |elapsed: f64, drain: Option<f64>| {
+            let load = Live { elapsed, duration: Some(5.0), drain, ..Live::default() };
+            progress(&load, 60, false).trim().to_owned()
+        };
+        assert_eq!(of(2.0, Some(10.0)), "2 of 5 s + 10 s for late answers");
+        assert_eq!(of(8.0, Some(10.0)), "waiting for late answers, 3 of at most 10 s");
+        assert_eq!(
+            (of(2.0, None), of(8.0, None)),
+            ("2 of 5 s".to_owned(), "waiting for the last answers".to_owned())
+        );
+    }
+
+    #[test]
     fn sparks_show_the_newest() {
         assert_eq!(sparks(&[9.0, 0.0, 4.0, 8.0], 3), "▁▅█");
         assert_eq!(sparks(&[5.0], 3), "");
