@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::format::number;
+
 /// A note of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
@@ -64,12 +66,44 @@ pub enum NoteBody {
     EndedBy(String),
     /// The user's own words.
     User(String),
+    /// The processes of others that were busiest during a take, which were busy; none where they cannot be seen.
+    Disturbers(Vec<Disturber>),
     /// A remark that is only shown; `kind` is one word.
     Remark {
         kind: String,
         text: String,
     },
 }
+
+/// A process of others that was busy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Disturber {
+    pub pid: i32,
+    pub name: String,
+    /// CPUs that it kept busy: 1 is one CPU all the time.
+    #[serde(with = "crate::exact")]
+    pub cpus: f64,
+}
+
+impl Disturber {
+    /// How many a sentence names.
+    pub const NAMED: usize = 3;
+
+    /// `ramcloud (pid 123) 0.44, coordinator (pid 130) 0.31 of a CPU`; `None` where none is known.
+    pub fn list(all: &[Disturber]) -> Option<String> {
+        let one = |one: &Disturber| format!("{} (pid {}) {}", one.name, one.pid, number(one.cpus));
+        let all: Vec<String> = all.iter().map(one).collect();
+        (!all.is_empty()).then(|| format!("{} of a CPU", all.join(", ")))
+    }
+
+    /// Which they are, to be put behind them: ` (ramcloud (pid 123) 0.44 of a CPU)`.
+    pub fn aside(all: &[Disturber]) -> String {
+        format!(" ({})", Disturber::list(all).unwrap_or_else(|| UNSEEN.to_owned()))
+    }
+}
+
+/// Why busy processes have no name.
+const UNSEEN: &str = "which ones cannot be seen here: /proc hides them, or they ended";
 
 /// Where a loaded server and its generators ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,6 +229,7 @@ impl NoteBody {
                 | "controller-takes-cpu-seconds"
                 | "ended-by"
                 | "note"
+                | "disturbers"
         )
     }
 
@@ -221,6 +256,7 @@ impl NoteBody {
             NoteBody::ControllerTakesCpu(_) => "controller-takes-cpu-seconds",
             NoteBody::EndedBy(_) => "ended-by",
             NoteBody::User(_) => "note",
+            NoteBody::Disturbers(_) => "disturbers",
             NoteBody::Remark { kind, .. } => kind,
         }
     }
@@ -235,6 +271,7 @@ impl NoteBody {
             }
             NoteBody::Status { status, first_url } => format!("{status} {first_url}").into(),
             NoteBody::Cut(at) => at.text().into(),
+            NoteBody::Disturbers(all) => Disturber::list(all).map_or_else(|| UNSEEN.into(), Into::into),
             NoteBody::ControllerCpu(seconds) | NoteBody::ControllerTakesCpu(seconds) => {
                 format!("{seconds:.3}").into()
             }
@@ -272,6 +309,7 @@ mod tests {
         };
         let build = ServerBuild { version: "n/1".into(), program: "/n".into(), details: "by gcc".into() };
         let status = NoteBody::Status { status: 404, first_url: "http://a/b".into() };
+        let busy = Disturber { pid: 123, name: "ramcloud".into(), cpus: 0.44 };
         let filling = "the user ended the load while its keys were written";
         let shared =
             "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 0; server and generators share CPUs";
@@ -297,6 +335,8 @@ mod tests {
             (NoteBody::ControllerTakesCpu(0.5), "controller-takes-cpu-seconds", "0.500"),
             (NoteBody::EndedBy("t".into()), "ended-by", "t"),
             (NoteBody::User("t".into()), "note", "t"),
+            (NoteBody::Disturbers(vec![busy]), "disturbers", "ramcloud (pid 123) 0.440 of a CPU"),
+            (NoteBody::Disturbers(Vec::new()), "disturbers", UNSEEN),
             (NoteBody::remark("limit", "t"), "limit", "t"),
         ]
     }

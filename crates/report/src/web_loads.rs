@@ -84,6 +84,9 @@ impl<'a> Load<'a> {
     }
 }
 
+/// Parameters that the first words of a title tell.
+const SAID: [&str; 3] = ["arrivals", "percentile", "limit"];
+
 impl<'a> Sweep<'a> {
     /// True where the loads have different values of a parameter.
     pub fn varies(&self, param: &str) -> bool {
@@ -107,12 +110,15 @@ impl<'a> Sweep<'a> {
         let mut words = vec![served(run, first.params)];
         words.retain(|word| !word.is_empty());
         words.push(match first.params.get("arrivals") {
-            _ if first.is_search() => "highest load within the limit, open loop".to_owned(),
+            _ if first.is_search() => {
+                let given = |name: &str| first.params.get(name).unwrap_or("its limit");
+                format!("largest load that keeps {} within {}", given("percentile"), given("limit"))
+            }
             None | Some("closed") => "closed loop".to_owned(),
             Some(arrivals) => format!("open loop ({arrivals})"),
         });
         let varied = |param: &str| self.loads.len() > 1 && self.varies(param);
-        let never: Vec<&str> = SWEPT.into_iter().filter(|param| varied(param)).chain(["arrivals"]).collect();
+        let never: Vec<&str> = SWEPT.into_iter().filter(|param| varied(param)).chain(SAID).collect();
         words.extend(unusual(first.card, first.params, &[], &never));
         let arm = if first.arm.is_empty() { String::new() } else { format!(" [{}]", first.arm) };
         format!("{}{arm}", words.join(", "))

@@ -79,6 +79,7 @@ fn curve(
     let open = over == load::OFFERED.name();
     let (peak, no_peak) = if open { held(&points) } else { (reached(&points, over), None) };
     let (knee, no_knee) = if open { knee(&points) } else { (None, None) };
+    let capacities: Vec<f64> = group.iter().filter_map(|(_, load)| load.median(&load::CAPACITY)).collect();
     let whys: Vec<String> = no_peak.into_iter().chain(no_knee).collect();
     CurveDoc {
         instrument: first.map_or_else(String::new, |load| load.instrument.to_owned()),
@@ -86,6 +87,7 @@ fn curve(
         arrivals,
         params,
         arm: first.map_or_else(String::new, |load| load.arm.to_owned()),
+        capacity: stats::median(&capacities),
         points,
         peak,
         knee,
@@ -188,23 +190,29 @@ fn held(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
     let Some((point, throughput)) = usable(points).take_while(|(point, _)| point.held == Some(true)).last()
     else {
         let why = format!(
-            "the lowest load was not held: under {} of it was answered well in time",
+            "the lowest load was not held: under {} of it was answered well while it lasted",
             format::percent(WELL)
         );
         return (None, Some(why));
     };
+    // What was under way at the end of a take is not in its rate.
+    let answered = throughput.min(point.x);
     let again = usable(points).any(|(other, _)| other.x > point.x && other.held == Some(true));
     let again =
         again.then(|| "a higher load was held than one that was not: the machine was not quiet".to_owned());
     let beyond = usable(points).any(|(other, _)| other.x > point.x);
     let (text, why) = if beyond {
         (
-            format!("holds {} offered; more is not answered in full ({} at most)", rate(point.x), rate(most)),
+            format!(
+                "holds {}; offered more, it answers {} at most, not all of it",
+                rate(answered),
+                rate(most)
+            ),
             again,
         )
     } else {
         let why = "every load was held: it saturates beyond the sweep".to_owned();
-        (format!("holds {} offered, the most that was tried", rate(point.x)), Some(why))
+        (format!("holds {}, the most that was tried", rate(answered)), Some(why))
     };
     (Some(mark(point, throughput, text)), why)
 }
@@ -307,6 +315,20 @@ mod tests {
         assert!(curve.peak.is_some_and(|peak| (peak.x - 250.0).abs() < 1.0));
         assert!(curve.why.is_some_and(|why| why.contains("not quiet")));
         assert!(why(&[110.0, 150.0]).starts_with("the lowest load was not held"));
+    }
+
+    #[test]
+    fn what_is_held_is_never_more_than_the_most_that_was_answered() {
+        let mut run = empty();
+        // 19 of 1000 were under way at the end, on 100 connections.
+        for (offered, answered) in [(500.0, 500.0), (1000.0, 981.0), (1500.0, 970.0)] {
+            let given = format!("arrivals=poisson;rate={offered};connections=100");
+            let figures =
+                [("throughput", answered), ("offered-load", offered), ("requests", offered), ("window", 1.0)];
+            load(&mut run, &given, &figures);
+        }
+        let peak = of(&run).remove(0).peak.unwrap();
+        assert_eq!(peak.text, "holds 981 /s; offered more, it answers 981 /s at most, not all of it");
     }
 
     #[test]

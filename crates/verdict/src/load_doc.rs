@@ -198,8 +198,8 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
         && good < KEPT_UP * offered - drawn(load, offered)
     {
         out.push(format!(
-            "{offered:.0} requests a second were due and {good:.0} were answered well in time: this is over what the \
-             server, or {} connections, can do",
+            "{offered:.0} requests a second were due and {good:.0} had a good answer before the end of the load, however \
+             late: this is over what the server, or {} connections, can do",
             load.params.get("connections").unwrap_or("these")
         ));
     }
@@ -297,7 +297,10 @@ mod tests {
     fn a_server_that_does_not_keep_up_is_named() {
         assert!(doc(0.1, 0.1, Some(980.0)).is_empty());
         let said = doc(0.1, 0.1, Some(1000.0));
-        assert!(said[0].starts_with("1000 requests a second were due and 970 were answered"), "{said:?}");
+        assert!(
+            said[0].starts_with("1000 requests a second were due and 970 had a good answer before the end"),
+            "{said:?}"
+        );
         assert!(said[0].contains("10 connections"), "{said:?}");
     }
 

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::NoteBody;
 use model::data::{Point, RunData, Series};
 use model::failure::Failure;
+use model::finding::generator_bound::Filled;
 use model::finding::{About, FigureName, Subject};
 use model::metrics::load;
 use model::url::authority;
@@ -34,12 +35,26 @@ pub struct Core {
     pub system: Option<f64>,
     pub softirq: Option<f64>,
     pub steal: Option<f64>,
+    /// The server's share of it, where that is known core by core.
+    pub server: Option<f64>,
+    /// The generator's share of it, waiting by spinning included.
+    pub generator: Option<f64>,
 }
+
+/// Who uses less of a core than this does not compete for it: the scheduler gives that to anyone who asks.
+pub const COMPETES: f64 = 0.05;
 
 impl Core {
     /// Share that is not free: busy, or given to others by the hypervisor.
     pub fn taken(&self) -> f64 {
         (self.busy + self.steal.unwrap_or(0.0)).min(1.0)
+    }
+
+    /// The generator works there and the server may, and nothing says that the server leaves it alone: its time there,
+    /// or what is left of the core beside the generator's work and interrupts.
+    pub fn is_shared(&self) -> bool {
+        let left = self.generator.map(|own| self.busy - self.softirq.unwrap_or(0.0) - own);
+        self.role == "both" && self.server.or(left).is_none_or(|most| most >= COMPETES)
     }
 }
 
@@ -214,39 +229,69 @@ impl<'a> Load<'a> {
         self.mean_time(&load::RESPONSES).or_else(|| self.median(&load::RESPONSE))
     }
 
-    /// Every core that was watched, in the order of their numbers.
+    /// Every core that was watched, in the order of their numbers. A core whose use changed between takes has all.
     pub fn cores(&self) -> Vec<Core> {
+        let mut by_cpu: BTreeMap<(u32, &str), BTreeSet<&str>> = BTreeMap::new();
+        for (_, _, part) in self.of(load::CORE_BUSY.name()) {
+            let Some(cpu) = part.get("cpu") else { continue };
+            let roles = by_cpu.entry((cpu.parse().unwrap_or(u32::MAX), cpu)).or_default();
+            roles.insert(part.get("role").unwrap_or("other"));
+        }
         let share = |metric: &Metric<Ratio>, cpu: &str| {
-            let found = self.of(metric.name()).find(|(_, _, part)| part.get("cpu") == Some(cpu));
-            found.and_then(|(_, series, _)| median(series))
+            let own = self.of(metric.name()).filter(|(_, _, part)| part.get("cpu") == Some(cpu));
+            let values: Vec<f64> = own.flat_map(|(_, series, _)| series.measured()).collect();
+            stats::median(&values.into_iter().filter(|value| value.is_finite()).collect::<Vec<_>>())
         };
-        let known = self.of(load::CORE_BUSY.name()).filter_map(|(_, series, part)| {
-            let cpu = part.get("cpu")?;
+        let core = |((_, cpu), roles): ((u32, &str), BTreeSet<&str>)| {
+            let has = |role: &str| roles.contains(role) || roles.contains("both");
+            let role = match (has("server"), has("generator")) {
+                (true, true) => "both",
+                (true, false) => "server",
+                (false, true) => "generator",
+                (false, false) => "other",
+            };
             Some(Core {
                 cpu: cpu.to_owned(),
-                role: part.get("role").unwrap_or("other").to_owned(),
-                busy: median(series)?,
+                role: role.to_owned(),
+                busy: share(&load::CORE_BUSY, cpu)?,
                 user: share(&load::CORE_USER, cpu),
                 system: share(&load::CORE_SYSTEM, cpu),
                 softirq: share(&load::CORE_SOFTIRQ, cpu),
                 steal: share(&load::CORE_STEAL, cpu),
+                server: share(&load::CORE_SERVER, cpu),
+                generator: share(&load::CORE_GENERATOR, cpu),
             })
-        });
-        let mut cores: Vec<Core> = known.collect();
-        cores.sort_by_key(|core| (core.cpu.parse::<u32>().unwrap_or(u32::MAX), core.cpu.clone()));
-        cores
+        };
+        by_cpu.into_iter().filter_map(core).collect()
     }
 
-    /// Cores that the server has: those set aside for it, or where it is not ours but on this machine, all that are
-    /// not the generator's.
+    /// Cores that the server may run on: those set aside for it, or those of its threads' affinity. None where neither
+    /// is known.
     pub fn server_cores(&self) -> Vec<Core> {
-        let cores = self.cores();
-        let own = |core: &&Core| core.role == "server" || core.role == "both";
-        if cores.iter().any(|core| own(&core)) {
-            return cores.iter().filter(own).cloned().collect();
+        self.cores().into_iter().filter(|core| core.role == "server" || core.role == "both").collect()
+    }
+
+    /// All that the server can fill: the cores that it may run on, or its threads that work, where those are fewer.
+    pub fn filled(&self) -> Option<Filled> {
+        let cores = Some(self.server_cores().len()).filter(|cores| *cores > 0)?;
+        let threads = self.median(&load::SERVER_WORKERS).map(|threads| threads.round() as usize);
+        let fewer = threads.filter(|threads| (1..cores).contains(threads));
+        Some(fewer.map_or(Filled::Cores(cores), Filled::Threads))
+    }
+
+    /// True if requests come over the loopback interface.
+    pub fn is_loopback(&self) -> bool {
+        match self.given("url") {
+            None => self.params.get("listen").is_none_or(|address| {
+                let address = address.parse::<core::net::IpAddr>();
+                address.is_ok_and(|address| address.is_loopback())
+            }),
+            Some(urls) => urls
+                .split(' ')
+                .next()
+                .and_then(|url| url.parse::<model::url::Url>().ok())
+                .is_some_and(|url| url.is_loopback()),
         }
-        let here = self.has(&load::SERVER_CPU) || self.has(&load::SERVER_CORES);
-        cores.into_iter().filter(|core| here && core.role == "other").collect()
     }
 
     /// How busy the server kept its cores, its packets' interrupts included: CPU time by cores where that was read,
@@ -395,6 +440,20 @@ fn median(series: &Series) -> Option<f64> {
 mod tests {
     use super::planted::{load, one, times};
     use super::*;
+
+    #[test]
+    fn a_core_whose_use_changed_between_takes_is_one() {
+        let mut run = one("connections=5", &[("throughput", 1.0), ("core-busy;cpu=1;role=generator", 0.5)]);
+        load(&mut run, "connections=5", &[("throughput", 1.0), ("core-busy;cpu=1;role=server", 0.7)]);
+        let all = of_run(&run, instruments::cards());
+        let cores = all[0].cores();
+        assert_eq!((cores.len(), cores[0].role.as_str()), (1, "both"), "{cores:?}");
+        assert!((cores[0].busy - 0.6).abs() < 0.01);
+        // Nobody knows what the server used of it.
+        assert!(cores[0].is_shared());
+        let known = |generator| Core { generator: Some(generator), ..cores[0].clone() };
+        assert!(known(0.3).is_shared() && !known(0.58).is_shared());
+    }
 
     #[test]
     fn parts_belong_to_their_load() {

@@ -11,6 +11,7 @@ use model::data::{Point, RunData, Series};
 use model::finding::{About, FigureName, Subject};
 use model::metrics::machine;
 use model::names::instrument;
+use model::note::Disturber;
 use model::plan::Level;
 use model::{Cards, Family, NoteBody, Phase, Samples, card};
 
@@ -45,6 +46,8 @@ pub struct RunIndex<'a> {
     loads: Vec<Load<'a>>,
     /// Position of its load, of each series that has one.
     load_of: BTreeMap<usize, usize>,
+    /// Busy processes of others by take, of takes in which others were busy.
+    disturbers: BTreeMap<u64, &'a [Disturber]>,
     /// Found when it is asked for.
     learnt: OnceCell<Option<stats::Learnt>>,
 }
@@ -114,6 +117,16 @@ fn clocks(conditions: &BTreeMap<(&'static str, String), BTreeMap<u64, f64>>) -> 
     all
 }
 
+/// Busy processes by take.
+fn disturbers(run: &RunData) -> BTreeMap<u64, &[Disturber]> {
+    let takes: BTreeMap<u64, u64> = run.takes.iter().map(|take| (take.start_ns, take.seq)).collect();
+    let of_take = run.notes.iter().filter_map(|note| match &note.body {
+        NoteBody::Disturbers(all) => Some((*takes.get(&note.at_ns?)?, all.as_slice())),
+        _ => None,
+    });
+    of_take.collect()
+}
+
 /// The sum of the seconds that every sitting of a run noted; `None` where none did.
 pub fn noted_seconds(run: &RunData, of: impl Fn(&NoteBody) -> Option<f64>) -> Option<f64> {
     let seconds: Vec<f64> = run.notes.iter().filter_map(|note| of(&note.body)).collect();
@@ -139,7 +152,8 @@ impl<'a> RunIndex<'a> {
             .enumerate()
             .flat_map(|(at, load)| load.rows(&[]).into_iter().map(move |row| (row, at)));
         let load_of = rows.collect();
-        RunIndex { run, context, conditions, clocks, loads, load_of, learnt: OnceCell::new() }
+        let disturbers = disturbers(run);
+        RunIndex { run, context, conditions, clocks, loads, load_of, disturbers, learnt: OnceCell::new() }
     }
 
     /// The noise between runs as the figures of this and earlier runs show it together.
@@ -193,6 +207,27 @@ impl<'a> RunIndex<'a> {
     /// Value by take of one metric of `conditions`.
     pub fn condition(&self, metric: &str) -> Option<&BTreeMap<u64, f64>> {
         self.conditions.get(&(CONDITIONS, metric.to_owned())).filter(|known| !known.is_empty())
+    }
+
+    /// The processes of others that were busiest over these takes, in the mean; `None` where nobody looked.
+    pub fn busiest(&self, takes: impl Iterator<Item = u64>) -> Option<Vec<Disturber>> {
+        let (mut sums, mut count, mut looked): (BTreeMap<(i32, &str), f64>, f64, bool) =
+            (BTreeMap::new(), 0.0, false);
+        for seq in takes {
+            count += 1.0;
+            let Some(known) = self.disturbers.get(&seq) else { continue };
+            looked = true;
+            known.iter().for_each(|one| *sums.entry((one.pid, &one.name)).or_default() += one.cpus);
+        }
+        let mean = |((pid, name), sum): ((i32, &str), f64)| Disturber {
+            pid,
+            name: name.to_owned(),
+            cpus: sum / count,
+        };
+        let mut all: Vec<Disturber> = sums.into_iter().map(mean).collect();
+        all.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
+        all.truncate(Disturber::NAMED);
+        looked.then_some(all)
     }
 
     /// True clock by take, Hz: right before and right after.

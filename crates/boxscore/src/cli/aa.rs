@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cli::run::RunArgs;
+use crate::study::quiet::WaitIdle;
 
 const AFTER: &str = "\
 Examples:
@@ -52,6 +53,8 @@ pub struct AaArgs {
     /// Label of the runs
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
+    #[command(flatten)]
+    pub wait: WaitIdle,
     /// With --runs 0: the machine whose stored runs speak [default: this one]
     #[arg(long, value_name = "NAME", default_value = ".")]
     pub machine: String,

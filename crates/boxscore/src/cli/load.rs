@@ -1,6 +1,8 @@
 //! `boxscore load`: one load on a web server or key-value store that runs already, live while it lasts, on one
 //! screen at its end.
 
+use crate::study::quiet::WaitIdle;
+
 const AFTER: &str = "\
 Examples:
   boxscore load http://127.0.0.1:8080/            50 connections for 10 s, as fast as the server answers
@@ -103,6 +105,8 @@ pub struct LoadArgs {
     /// Take any certificate
     #[arg(long)]
     pub insecure: bool,
+    #[command(flatten)]
+    pub wait: WaitIdle,
     /// Label that `compare` and `show` accept
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,

@@ -8,6 +8,7 @@ use model::{Example, Family};
 
 use crate::cli::Layout;
 use crate::cli::flags::{self, Given};
+use crate::study::quiet::WaitIdle;
 
 /// Examples that belong to no family.
 const EXAMPLES: [&Example; 9] = [
@@ -110,6 +111,8 @@ pub struct RunArgs {
     /// Run this before each take of --cmd, untimed
     #[arg(long, value_name = "COMMAND", requires = "cmd")]
     pub prepare: Option<String>,
+    #[command(flatten)]
+    pub wait: WaitIdle,
     /// Print a line on stderr for each take, once it is stored
     #[arg(long, hide = true)]
     pub show_takes: bool,
@@ -126,8 +129,8 @@ pub struct RunArgs {
 }
 
 /// Options that change nothing of a plan that is there already.
-const BESIDE_PLAN: [&str; 9] =
-    ["plan", "fake", "label", "price", "currency", "watts", "format", "no_report", "show_takes"];
+const BESIDE_PLAN: [&str; 10] =
+    ["wait_idle", "plan", "fake", "label", "price", "currency", "watts", "format", "no_report", "show_takes"];
 
 /// `run` with what follows from its other options: a plan that is repeated conflicts with all that would shape it. Its
 /// help has the options of the families that are named.

@@ -17,6 +17,7 @@ use instruments::load::schedule::Schedule;
 use instruments::workload::kv_load::{self, ask::KvAsk};
 use instruments::workload::web::{self, params::Ask};
 use model::doc::LoadDoc;
+use model::format;
 use model::metrics::load;
 use model::plan::Takes;
 use model::{Cell, Fault, Instrument, NoteBody, Plan, Setup};
@@ -39,6 +40,7 @@ use stores::is_store;
 /// `boxscore load`.
 pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.label.as_deref())?;
+    args.wait.seconds()?;
     let args = &LoadArgs { urls: login::take_off(&args.urls)?, ..args.clone() };
     let allowed = cpus::allowed()?;
     let seed = sys::clock::wall_ns() ^ u64::from(std::process::id());
@@ -48,21 +50,29 @@ pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
     let params = &plan.cells[0].params;
     let number = |key: &str| params.get(key).and_then(|text| text.parse::<u64>().ok());
     let count = usize::try_from(number("connections").unwrap_or_default()).unwrap_or(usize::MAX);
-    let connections = model::format::count(count, "connection");
+    let connections = format::count(count, "connection");
     let duration = match &load.schedule {
         Schedule::Replay(all) => all.last().map(|last| last.at_ns as f64 / 1e9),
         // The number of requests ends it.
         _ => params.get("duration").and_then(|text| text.parse().ok()).filter(|_| args.requests.is_none()),
     };
+    // A closed loop has no more under way than its connections; of an open one much may be unanswered at the end.
+    let is_open = !matches!(load.schedule, Schedule::Closed);
+    let drain = duration.filter(|_| is_open).map(|_| load.timeout.as_secs_f64());
     let live = Live {
+        drain,
         title: format!("{} · {connections}", args.urls.join(" ")),
         duration,
         requests: number("requests"),
         ..Live::default()
     };
     let mut screen = LiveScreen::new(live, global.json);
+    if let (Some(seconds), Some(drain), false, false) = (duration, drain, screen.is_drawn(), global.json) {
+        let (seconds, drain) = (format::duration(seconds.round()), format::duration(drain));
+        out::say(&format!("requests for {seconds}, then at most {drain} for late answers (--timeout)"));
+    }
     let interaction = Interaction { watched: screen.is_drawn(), cuts: true };
-    let measured = study::measure_plan(&plan, &mut screen, interaction, global)?;
+    let measured = study::measure_plan(&plan, &mut screen, interaction, &args.wait, global)?;
     finish(&measured, global)
 }
 

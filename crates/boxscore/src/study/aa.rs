@@ -34,6 +34,7 @@ struct Made {
 
 pub fn aa(args: &AaArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.label.as_deref())?;
+    args.wait.seconds()?;
     if args.runs == 0 {
         let mut resolver = Resolver::new(global)?;
         let runs = resolver.alike_ids(&args.machine)?;
@@ -75,6 +76,15 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
             world.run_index = store.heads(&Filter::default())?.len() as u64;
         }
         out::say(&format!("run {} of {}", nth + 1, args.runs));
+        if plan.fake.is_none()
+            && let Err(error) = args.wait.wait(&stop, global.json)
+        {
+            if nth == 0 {
+                return Err(error);
+            }
+            made.cut = Some(error);
+            break;
+        }
         let mut display = Display::new(&plan, global.json, false);
         let watch = Watch { screen: &mut display, stop: &stop, interaction: interaction_of(&plan) };
         let measured = match measure(&plan, Cost::default(), &mut store, &path, watch) {

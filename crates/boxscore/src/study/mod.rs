@@ -8,6 +8,7 @@ mod link;
 pub mod login;
 mod planted;
 mod probing;
+pub mod quiet;
 pub mod remedy;
 mod run;
 mod sink;

@@ -18,6 +18,7 @@ use super::attempt::{
 use super::display::{Display, Screen};
 use super::finish::{Shape, finish, fits_layout};
 use super::probing;
+use super::quiet::WaitIdle;
 use super::sink::Cost;
 use super::stop_signal::StopSignal;
 use crate::cli::run::RunArgs;
@@ -32,6 +33,11 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     // What is wrong with the command line is said before a store is made.
     labels::check_label(args.label.as_deref())?;
+    args.wait.seconds()?;
+    if args.wait.wait_idle.is_some() && !args.via.is_empty() {
+        return Err(CliError::usage("--wait-idle looks at this machine, and --via measures on others")
+            .hint("leave it out; what others disturb there is doubted, and named"));
+    }
     let cost = Cost { price: price(args)?, watts: watts(args)? };
     let planned = match &args.plan {
         Some(_) => None,
@@ -49,6 +55,9 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     }
     probing::before(&plan, &stop)?;
     warn_temporary(&path, &store)?;
+    if plan.fake.is_none() {
+        args.wait.wait(&stop, global.json)?;
+    }
     let mut display = Display::new(&plan, global.json, args.show_takes);
     let watch = Watch { screen: &mut display, stop: &stop, interaction: interaction_of(&plan) };
     let measured = measure(&plan, cost, &mut store, &path, watch)?;
@@ -66,6 +75,7 @@ pub fn measure_plan(
     plan: &Plan,
     screen: &mut dyn Screen,
     interaction: Interaction,
+    wait: &WaitIdle,
     global: &Global,
 ) -> Result<Measured, CliError> {
     let stop = StopSignal::listen()?;
@@ -73,6 +83,7 @@ pub fn measure_plan(
     let mut store = open(&path)?;
     let _measuring = measuring_alone(plan, &path)?;
     warn_temporary(&path, &store)?;
+    wait.wait(&stop, global.json)?;
     let watch = Watch { screen, stop: &stop, interaction };
     let measured = measure(plan, Cost::default(), &mut store, &path, watch)?;
     is_discarded(&measured, &mut store)?;

@@ -9,6 +9,7 @@ mod export;
 mod faults;
 mod from;
 mod frozen;
+mod held_back;
 mod history;
 mod import;
 mod inspect;

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Validity;
+use crate::format::quantity;
 use crate::params::Params;
+use crate::unit::Unit;
 
 /// The kind of resource that can limit a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -162,6 +164,8 @@ pub struct CurveDoc {
     /// Parameters that all points share.
     pub params: Params,
     pub arm: String,
+    /// Open loops: requests per second of the closed loop that shares such as `100%` are of, the median over the takes.
+    pub capacity: Option<f64>,
     /// By rising x.
     pub points: Vec<CurvePointDoc>,
     /// The highest throughput. A closed loop: and the fewest connections (or generators) that reach it within 3 %.
@@ -172,4 +176,14 @@ pub struct CurveDoc {
     pub knee: Option<CurveMarkDoc>,
     /// Why a mark is missing, or what it leaves open (the knee is at the end of the sweep).
     pub why: Option<String>,
+}
+
+impl CurveDoc {
+    /// Of what the loads are shares.
+    pub fn whole(&self) -> Option<String> {
+        let rate = quantity(self.capacity?, Unit::PerSec);
+        Some(format!(
+            "100 % load is {rate}: the most that a closed loop of the same requests got before the takes"
+        ))
+    }
 }

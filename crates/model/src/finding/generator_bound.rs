@@ -85,12 +85,19 @@ pub enum Cause {
     Rising { own: f64, fewer: f64, ratio: f64 },
 }
 
-/// CPU time of the server for each request in s, its cores, and the requests a second that they could serve by that.
+/// All that a server can fill: the cores that it may run on, or its threads that work, where those are fewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filled {
+    Cores(usize),
+    Threads(usize),
+}
+
+/// CPU time of the server for each request in s, and the most requests a second that it could serve by that, where it
+/// is known what it can fill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capacity {
     pub cpu: f64,
-    pub cores: usize,
-    pub rate: f64,
+    pub most: Option<(Filled, f64)>,
 }
 
 /// The cores of a generator, as `cpu1`. Shown as `the generator on cpu1 works`.
@@ -122,13 +129,17 @@ impl fmt::Display for Settled {
 
 impl fmt::Display for Capacity {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            to,
-            "the server used {} of CPU a request, by which its {} could do up to {}",
-            quantity(self.cpu, Unit::Second),
-            count(self.cores, "core"),
-            rate(self.rate)
-        )
+        write!(to, "the server used {} of CPU a request", quantity(self.cpu, Unit::Second))?;
+        match self.most {
+            Some((Filled::Cores(cores), most)) => {
+                write!(to, ", by which its {} could do up to {}", count(cores, "core"), rate(most))
+            }
+            Some((Filled::Threads(threads), most)) => {
+                let threads = count(threads, "busy thread");
+                write!(to, ", by which its {threads} could do up to {}", rate(most))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -305,7 +316,7 @@ impl Conclusion for GeneratorBound {
                 ("share", bound.share),
                 ("generator_cpu", bound.generator_cpu),
                 ("server_cpu", bound.capacity.map(|capacity| capacity.cpu)),
-                ("capacity", bound.capacity.map(|capacity| capacity.rate)),
+                ("capacity", bound.capacity.and_then(|capacity| Some(capacity.most?.1))),
                 ("more", bound.cause.ratio()),
                 ("filled_by_others", bound.cause.filled()),
             ]),

@@ -3,6 +3,9 @@
 use super::{Conclusion, Evidence, Several, Validity, evidence};
 use crate::format::{list, percent};
 
+const ADVICE: &str =
+    "give the server and the generator different cores (`taskset`), or generate from another machine";
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum SameCores {
     Unknown,
@@ -12,14 +15,18 @@ pub enum SameCores {
     },
     /// CPUs of the server and of the generator that are two threads of one core, as `cpu0` and `cpu4`.
     Siblings(Vec<(String, String)>),
-    /// The shared cores, as `cpu1`, and how busy each was.
-    Shared(Vec<(String, f64)>),
+    /// The shared cores, as `cpu1`, and how busy each was; and all that the server may run on, where those are more:
+    /// `CPUs 0-3`.
+    Shared {
+        cores: Vec<(String, f64)>,
+        server: Option<String>,
+    },
 }
 
 impl SameCores {
     fn busiest(&self) -> Option<f64> {
         match self {
-            SameCores::Shared(cores) => Some(cores.iter().map(|(_, busy)| *busy).fold(0.0, f64::max)),
+            SameCores::Shared { cores, .. } => Some(cores.iter().map(|(_, busy)| *busy).fold(0.0, f64::max)),
             SameCores::Unknown | SameCores::Apart { .. } | SameCores::Siblings(_) => None,
         }
     }
@@ -34,7 +41,7 @@ impl Conclusion for SameCores {
         match self {
             SameCores::Unknown => Validity::Unknown,
             SameCores::Apart { .. } => Validity::Ok,
-            SameCores::Shared(_) | SameCores::Siblings(_) => Validity::Doubtful,
+            SameCores::Shared { .. } | SameCores::Siblings(_) => Validity::Doubtful,
         }
     }
 
@@ -54,13 +61,16 @@ impl Conclusion for SameCores {
                     list(&named.collect::<Vec<_>>())
                 )
             }
-            SameCores::Shared(cores) => {
+            SameCores::Shared { cores, server } => {
                 let named = cores.iter().map(|(cpu, busy)| format!("{cpu} ({} busy)", percent(*busy)));
-                format!(
-                    "the server may do better: generator and server share {} and slow each other; generate from another \
-                     machine, or give the server cores of its own",
-                    list(&named.collect::<Vec<_>>())
-                )
+                let named = list(&named.collect::<Vec<_>>());
+                let how = match server {
+                    Some(server) => {
+                        format!("it may run on {server} and shares {named} with the generator, each slows the other")
+                    }
+                    None => format!("generator and server share {named} and slow each other"),
+                };
+                format!("the server may do better: {how}; {ADVICE}")
             }
         }
     }
@@ -78,7 +88,7 @@ impl Conclusion for SameCores {
         };
         Some(format!(
             "the server may do better: generator and server share a core, up to {} busy, in {}, and slow each other; \
-             generate from another machine, or give the server cores of its own",
+             {ADVICE}",
             percent(busy),
             all.figures
         ))
@@ -88,7 +98,7 @@ impl Conclusion for SameCores {
         match self {
             SameCores::Unknown | SameCores::Apart { .. } => Evidence::new(),
             SameCores::Siblings(pairs) => evidence([("pairs", pairs.len() as f64)]),
-            SameCores::Shared(cores) => {
+            SameCores::Shared { cores, .. } => {
                 evidence([("cores", cores.len() as f64), ("busy", self.busiest().unwrap_or(0.0))])
             }
         }

@@ -13,6 +13,7 @@ fn of_machines() -> Vec<Rule> {
     let peak = MemoryPeak { channels: 2.0, transfers: 5.6e9, kind: Some("DDR5".into()) };
     let beyond =
         |limit| AboveCeiling::Beyond { value: 3e9, ceiling: 2e9, unit: Unit::BytesPerSec, limit }.into();
+    let busy = crate::note::Disturber { pid: 123, name: "ramcloud".into(), cpus: 0.9 };
     let rose = |counter| Counted::Rose { counter, events: 12.0, takes: 3, of: 8 }.into();
     vec![
         AboveCeiling::Unknown(vec!["no clock".into()]).into(),
@@ -23,7 +24,9 @@ fn of_machines() -> Vec<Rule> {
         beyond(Limit::Link { disk: "sda".into() }),
         Background::Unread.into(),
         Background::Quiet { cpus: 0.1 }.into(),
-        Background::Busy { cpus: 1.34, of: 4.0 }.into(),
+        Background::Busy { cpus: 1.34, of: 4.0, by: None }.into(),
+        Background::Busy { cpus: 1.34, of: 4.0, by: Some(vec![busy]) }.into(),
+        Background::Busy { cpus: 1.34, of: 4.0, by: Some(Vec::new()) }.into(),
         Clock::Unread.into(),
         Clock::Steady { median: Some(4e9), apart: 0.01 }.into(),
         Clock::Moved { median: 4e9, apart: -0.12, takes: 3, of: 8, busy: false }.into(),
@@ -121,7 +124,7 @@ fn of_loads() -> Vec<Rule> {
             cores: Cores(vec!["cpu1".into()]),
             share: Some(share),
             generator_cpu: Some(12e-6),
-            capacity: Some(Capacity { cpu: 8e-6, cores: 1, rate: 125e3 }),
+            capacity: Some(Capacity { cpu: 8e-6, most: Some((generator_bound::Filled::Cores(1), 125e3)) }),
             full: Some(("cpu0".into(), 0.98)),
         })
         .into()
@@ -167,7 +170,8 @@ fn of_loads() -> Vec<Rule> {
         SameCores::Unknown.into(),
         SameCores::Apart { is_hidden: true }.into(),
         SameCores::Siblings(vec![("cpu0".into(), "cpu4".into())]).into(),
-        SameCores::Shared(vec![("cpu0".into(), 1.0)]).into(),
+        SameCores::Shared { cores: vec![("cpu0".into(), 1.0)], server: None }.into(),
+        SameCores::Shared { cores: vec![("cpu1".into(), 1.0)], server: Some("CPUs 0-1".into()) }.into(),
         Stall { at: 3.2, long: 0.98, in_flight: Some(50.0), due: None, takes: 8, of: 8 }.into(),
     ]
 }
@@ -296,7 +300,7 @@ fn place(rule: &Rule) -> usize {
         Rule::Redirects(Redirects { .. }) => 64,
         Rule::SameCores(SameCores::Unknown) => 65,
         Rule::SameCores(SameCores::Apart { .. }) => 66,
-        Rule::SameCores(SameCores::Shared(_) | SameCores::Siblings(_)) => 67,
+        Rule::SameCores(SameCores::Shared { .. } | SameCores::Siblings(_)) => 67,
         Rule::Samples(Samples::Enough { .. }) => 68,
         Rule::Samples(Samples::TooFew { .. }) => 69,
         Rule::Samples(Samples::Broken { .. }) => 70,

@@ -56,7 +56,8 @@ pub const OFFERED: Metric<PerSec> =
     Metric::neither("offered-load", "requests due per second; open loops only").per("request");
 pub const CAPACITY: Metric<PerSec> = Metric::neither(
     "capacity",
-    "throughput of a closed loop on the same server before the takes, of which `load` is a share",
+    "throughput of a closed loop of the same requests on the same server, the most of several bursts before the takes; of \
+     which `load` is a share",
 )
 .per("request");
 pub const REQUESTS: Metric<Count> = Metric::neither(
@@ -140,6 +141,11 @@ pub const SERVER_CPU: Metric<Seconds> = Metric::new(
 .per("request");
 pub const SERVER_CORES: Metric<Count> =
     Metric::neither("server-cores", "CPU seconds of the server's processes per second").per("core");
+pub const SERVER_WORKERS: Metric<Count> = Metric::neither(
+    "server-workers",
+    "threads of the server that did at least a hundredth of its work, living ones",
+)
+.per("thread");
 pub const SERVER_THREAD: Metric<Ratio> = Metric::neither(
     "server-thread-share",
     "the share of the take's time in which the server's busiest thread ran",
@@ -155,6 +161,14 @@ pub const CORE_SYSTEM: Metric<Ratio> = Metric::neither(
 pub const CORE_SOFTIRQ: Metric<Ratio> = Metric::neither(
     "core-softirq",
     "the share of the take's time that this core was in interrupts, deferred ones too",
+);
+pub const CORE_SERVER: Metric<Ratio> = Metric::neither(
+    "core-server",
+    "the share of the take's time that the server's threads ran on this core; known where each may run on one core alone",
+);
+pub const CORE_GENERATOR: Metric<Ratio> = Metric::neither(
+    "core-generator",
+    "the share of the take's time that the generator's threads ran on this core, waiting by spinning included",
 );
 pub const CORE_STEAL: Metric<Ratio> =
     Metric::neither("core-steal", "the share of the take's time that the hypervisor gave to others");

@@ -1,8 +1,8 @@
 //! Notes of the user, takes that faulted, and what could not run here.
 
 use maud::{Markup, html};
-use model::NoteBody;
 use model::format::count;
+use model::{Note, NoteBody};
 
 use crate::page;
 use crate::section::{ReportInput, Section};
@@ -12,7 +12,7 @@ pub static SECTION: Section = Section::new(85, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let faulted: u64 = input.runs.iter().flat_map(|(run, _)| run.errors.values()).sum();
-    let notes = input.runs.iter().map(|(run, _)| run.notes.len()).sum::<usize>();
+    let notes = input.runs.iter().flat_map(|(run, _)| &run.notes).filter(|note| is_shown(note)).count();
     if faulted == 0 && notes == 0 {
         return None;
     }
@@ -36,10 +36,15 @@ fn draw(input: &ReportInput) -> Option<Markup> {
             @for (text, times) in &doc.errors {
                 (Trust::Refused.line(&html! { (page::prose(text)) @if *times > 1 { " (" (times) " times)" } }))
             }
-            @for note in doc.notes.iter().take(100) {
+            @for note in doc.notes.iter().filter(|note| is_shown(note)).take(100) {
                 (Trust::Info.line(&html! { span class="mut" { (note.kind()) ": " } (page::prose(&note.text())) }))
             }
         }
     } };
     Some(page::section("faults", &crate::section::sentence(&said.join(", ")), &body))
+}
+
+/// Who was busy during each take is told by the findings, of all takes together.
+const fn is_shown(note: &Note) -> bool {
+    !matches!(note.body, NoteBody::Disturbers(_))
 }

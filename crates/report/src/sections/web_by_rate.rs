@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 use model::data::RunData;
-use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, PercentileDoc, RunDoc};
+use model::doc::{CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, RunDoc};
 use model::format::{Kind, percent, quantity};
 use model::metrics::load;
 use model::names::load::unusual;
@@ -95,7 +95,7 @@ impl Open<'_> {
     fn said(&self) -> Option<String> {
         let rate = |value: f64| quantity(value, Kind::for_unit(Unit::PerSec));
         let held = match &self.curve.peak {
-            Some(peak) => format!("{} keeps up with {}", self.setup(), rate(peak.x)),
+            Some(peak) => format!("{} keeps up with {}", self.setup(), rate(sustained(peak))),
             None => format!("{} keeps up with none of the offered loads", self.setup()),
         };
         let knee = self.curve.knee.as_ref();
@@ -247,7 +247,7 @@ impl Open<'_> {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.curve.why.iter().cloned().collect()
+        self.curve.whole().into_iter().chain(self.curve.why.clone()).collect()
     }
 }
 
@@ -290,6 +290,11 @@ fn failed_share(data: &RunData, curve: &CurveDoc, point: &CurvePointDoc) -> Opti
     Some((point.failed / all(load::REQUESTS.name()).or_else(|| all(load::RESPONSES.name()))?).min(1.0))
 }
 
+/// The rate of a load that was held: what was answered, where that is less than what was offered.
+const fn sustained(peak: &CurveMarkDoc) -> f64 {
+    peak.x.min(peak.throughput)
+}
+
 /// Throughput of several arms or runs on one plot, and their p99 on another.
 fn together(all: &[Open<'_>]) -> Vec<Markup> {
     if all.len() < 2 {
@@ -299,7 +304,7 @@ fn together(all: &[Open<'_>]) -> Vec<Markup> {
         let lines = all.iter().map(|one| one.line(&one.name, of));
         lines.filter(|line| !line.points.is_empty()).collect()
     };
-    let held = |one: &Open<'_>| one.curve.peak.as_ref().map_or(0.0, |peak| peak.x);
+    let held = |one: &Open<'_>| one.curve.peak.as_ref().map_or(0.0, sustained);
     let Some(best) = all.iter().max_by(|a, b| held(a).total_cmp(&held(b))) else { return Vec::new() };
     let title =
         format!("{} keeps up with most, {}", best.name, quantity(held(best), Kind::for_unit(Unit::PerSec)));

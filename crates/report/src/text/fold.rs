@@ -248,7 +248,7 @@ mod tests {
     }
 
     fn busy(about: &str, cpus: f64) -> Finding {
-        Finding::new(Background::Busy { cpus, of: 1.0 }).about(About::Figure(figure(about, "")))
+        Finding::new(Background::Busy { cpus, of: 1.0, by: None }).about(About::Figure(figure(about, "")))
     }
 
     fn of_side(finding: Finding, side: &str) -> Finding {
@@ -361,7 +361,10 @@ mod tests {
             "lower bounds: the load generator, not the server, sets @; its busiest core works up to 80 % of its time; \
              add generators, or generate from another machine"
         );
-        let shared = |connections: f64| SameCores::Shared(vec![("cpu0".to_owned(), connections * 0.002)]);
+        let shared = |connections: f64| SameCores::Shared {
+            cores: vec![("cpu0".to_owned(), connections * 0.002)],
+            server: None,
+        };
         let says = "the server may do better: generator and server share a core, up to 80 % busy, in @, and slow each";
         assert!(loads(shared).starts_with(says));
         let failed = |connections: f64| {
@@ -418,7 +421,10 @@ mod tests {
     fn a_headline_is_one_in_every_arm_and_others_are_further_figures() {
         let of_arm = |metric: &str| {
             let figure = figure(&format!("web {metric} a=1;server=nginx"), "a=1");
-            of_side(Finding::new(Background::Busy { cpus: 0.5, of: 1.0 }).about(About::Figure(figure)), "a=1")
+            of_side(
+                Finding::new(Background::Busy { cpus: 0.5, of: 1.0, by: None }).about(About::Figure(figure)),
+                "a=1",
+            )
         };
         let findings = [of_arm("throughput"), of_arm("response-time")];
         let heads = ["web throughput server=nginx"];

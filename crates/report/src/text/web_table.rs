@@ -246,7 +246,7 @@ fn marks(run: &RunDoc, sweep: &Sweep<'_>) -> Vec<String> {
         let Some((curve, _)) = point(run, load) else { continue };
         let several = sweep.varies("generators").then(|| generators(&curve.params)).flatten();
         let marks = [&curve.peak, &curve.knee].into_iter().flatten().map(|mark| mark.text.clone());
-        for text in marks.chain(curve.why.clone()) {
+        for text in curve.whole().into_iter().chain(marks).chain(curve.why.clone()) {
             let text = several.as_ref().map_or(text.clone(), |some| format!("{some}: {text}"));
             if !out.contains(&text) {
                 out.push(text);

@@ -228,6 +228,7 @@ fn curve(
         text: text.to_owned(),
     };
     CurveDoc {
+        capacity: None,
         instrument: "web".to_owned(),
         over: over.to_owned(),
         arrivals: arrivals.to_owned(),

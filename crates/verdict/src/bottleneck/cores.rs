@@ -3,9 +3,10 @@
 
 use model::doc::Binding;
 use model::metrics::load;
+use model::params::show_cpus;
 
 use super::view::{Claim, Rank, Seen, View, idle, name, split};
-use crate::loads::sweep::{CEILING, COMPETES, FULL, NEAR};
+use crate::loads::sweep::{CEILING, COMPETES, FULL, NEAR, OTHERS};
 use crate::loads::{Core, Load};
 use model::format;
 
@@ -44,22 +45,23 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
     let text = format!("{}{role} {} busy", name(core), format::percent(core.busy));
     let text = if parts.is_empty() { text } else { format!("{text}: {parts}") };
     let of_server = view.server_cores.iter().any(|own| own.cpu == core.cpu);
-    let claim = (core.taken() >= CEILING && (of_server || softirq) && core.role != "generator").then(|| {
+    // The server leaves a core alone that it may share, too.
+    let is_generators = core.role == "generator" || (core.role == "both" && !core.is_shared());
+    let claim = (core.taken() >= CEILING && (of_server || softirq) && !is_generators).then(|| {
         let all_full =
             view.server_cores.len() > 1 && view.server_cores.iter().all(|own| own.taken() >= CEILING);
-        match (core.role.as_str(), softirq) {
-            ("both", _) => shared(view, core),
+        match softirq {
+            _ if core.is_shared() && !is_filled_by_others(view) => shared(view, core),
             _ if view.foreign().is_some() => others(view),
             _ if is_stolen && !all_full => Some(stolen(view, &name(core), core)),
-            (_, true) => interrupts(view, core),
+            true => interrupts(view, core),
             // The cores together say it, or the thread that fills this one.
             _ if all_full || one_thread(view) => None,
             _ => alone(view, core),
         }
     });
-    let is_near =
-        of_server && core.role != "generator" && !softirq && !is_stolen && alone_is_near(view, core);
-    let near = || is_near.then(|| if core.role == "both" { shared(view, core) } else { alone(view, core) });
+    let is_near = of_server && !is_generators && !softirq && !is_stolen && alone_is_near(view, core);
+    let near = || is_near.then(|| if core.is_shared() { shared(view, core) } else { alone(view, core) });
     let claim = claim.or_else(near).flatten();
     Seen { kind, resource: name(core), share: Some(core.taken()), text, claim }
 }
@@ -96,6 +98,13 @@ fn queueing(core: &Core) -> Option<String> {
     })
 }
 
+/// Others use more of the server's cores than the server and the generator there together.
+fn is_filled_by_others(view: &View<'_, '_>) -> bool {
+    let others = view.foreign().zip(view.generator_there());
+    let competes = COMPETES * view.server_cores.len() as f64;
+    others.is_some_and(|((own, foreign), generator)| own >= competes && foreign > own + generator)
+}
+
 /// Cores of the server that are full, but not of its work: what other programs used of them.
 fn others(view: &View<'_, '_>) -> Option<Claim> {
     let (own, foreign) = view.foreign()?;
@@ -106,19 +115,27 @@ fn others(view: &View<'_, '_>) -> Option<Claim> {
     let names: Vec<String> = server.iter().map(name).collect();
     let on =
         if names.len() > 4 { format!("the server's {} cores", names.len()) } else { format::list(&names) };
+    let shared: Vec<String> = server.iter().filter(|core| core.is_shared()).map(name).collect();
+    let shared = match shared.as_slice() {
+        [] => String::new(),
+        shared => format!(" (the generator works on {} too)", format::list(shared)),
+    };
+    let free = if shared.is_empty() { "" } else { ", and the generator others" };
     Some(Claim {
         rank: Rank::Proved,
         sentence: format!(
-            "bound by other programs on {on}: {} got {} cores of {}, others {}; end them and repeat",
+            "bound by other programs on {on}: {} got {} cores of {}{shared}, others {}{}; end them and repeat",
             view.load.server(),
             format::number(own),
             names.len(),
-            format::number(foreign)
+            format::number(foreign),
+            view.named()
         ),
         evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
         advice: vec![
-            "end the other programs (`top` shows which), or give the server cores of its own".to_owned(),
+            "end the other programs, or let --wait-idle wait for them".to_owned(),
+            format!("give the server cores of its own{free}"),
         ],
     })
 }
@@ -154,14 +171,33 @@ fn is_softirq(core: &Core) -> bool {
     core.softirq.is_some_and(|share| share >= SOFTIRQ && share > most)
 }
 
+/// A core on which the generator works and the server may.
 fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     let (bound, rank) = grade(core.taken());
+    let (one, server) = (name(core), view.load.server());
+    let where_ = match view.server_cores.len() {
+        1 => format!("on which {server} and the generator both run"),
+        _ => format!("which the generator shares with {server}, that may run on {}", view.server_cpus()),
+    };
+    let foreign = view.shares().map(|(_, foreign)| foreign.max(0.0));
+    let filled = foreign.is_some_and(|foreign| foreign >= OTHERS * view.server_cores.len() as f64);
+    let free = view.cores.iter().filter(|other| !matches!(other.role.as_str(), "generator" | "both"));
+    let free: Vec<u32> = free.filter_map(|other| other.cpu.parse().ok()).collect();
+    let advice = match free.is_empty() {
+        true => "generate from another machine: there is one CPU for both".to_owned(),
+        false => format!(
+            "give them different cores (`taskset -acp {} PID` moves a process of the server, --cpus the generator), or \
+             generate from another machine",
+            show_cpus(&free)
+        ),
+    };
+    let others = filled.then(|| "end the other programs, or let --wait-idle wait for them".to_owned());
     Some(Claim {
         rank: if rank == Rank::Near { rank } else { Rank::Proved },
         sentence: format!(
-            "{bound} {}, which server and generator share ({} busy): generate from another machine",
-            name(core),
-            format::percent(core.busy)
+            "{bound} {one}, {where_} ({} busy{}): give them different cores",
+            format::percent(core.busy),
+            parts_of(view, foreign)
         ),
         evidence: [split(core)]
             .into_iter()
@@ -169,7 +205,24 @@ fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
             .chain(view.server_cost())
             .collect(),
         counter: Vec::new(),
-        advice: vec!["generate from another machine, or give each cores of its own".to_owned()],
+        advice: [advice].into_iter().chain(others).collect(),
+    })
+}
+
+/// `; of it the server 0.41, the generator 0.21, other programs 0.38`; of several cores: `; of the 2 cores …`.
+fn parts_of(view: &View<'_, '_>, foreign: Option<f64>) -> String {
+    let known = || Some((view.load.median(&load::SERVER_CORES)?, view.generator_there()?, foreign?));
+    let of = match view.server_cores.len() {
+        1 => "of it".to_owned(),
+        many => format!("of the {many} CPUs"),
+    };
+    known().map_or_else(String::new, |(own, generator, foreign)| {
+        format!(
+            "; {of} the server used {}, the generator {}, other programs {}",
+            format::number(own),
+            format::number(generator),
+            format::number(foreign)
+        )
     })
 }
 
@@ -255,6 +308,8 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
         system: part(|core| core.system),
         softirq: part(|core| core.softirq),
         steal: part(|core| core.steal),
+        server: None,
+        generator: None,
     };
     let parts = split(&average);
     let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
@@ -291,7 +346,8 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
 fn one_thread(view: &View<'_, '_>) -> bool {
     let server = &view.server_cores;
     let full = view.load.median(&load::SERVER_THREAD).is_some_and(|share| share >= CEILING);
-    full && server.len() > 1 && server.iter().any(|core| core.busy < CEILING)
+    // Where its cores are not known, one thread may not fill them either.
+    full && server.len() != 1 && (server.is_empty() || server.iter().any(|core| core.busy < CEILING))
 }
 
 /// The busiest thread of the server, where it has more cores than it fills.
@@ -304,11 +360,12 @@ fn thread(view: &View<'_, '_>) -> Option<Seen> {
     let claim = (one_thread(view) || is_near).then(|| {
         let mut sorted: Vec<&Core> = server.iter().collect();
         sorted.sort_by(|a, b| b.busy.total_cmp(&a.busy));
-        let others = idle(sorted.get(1..).unwrap_or_default()).unwrap_or_default();
+        let others = idle(sorted.get(1..).unwrap_or_default());
+        let others = others.map_or_else(String::new, |others| format!("; {others}"));
         Claim {
             rank,
             sentence: format!(
-                "{bound} one thread of {} ({} of one core; {others}): a one-thread limit",
+                "{bound} one thread of {} ({} of one core{others}): a one-thread limit",
                 view.load.server(),
                 format::percent(share)
             ),

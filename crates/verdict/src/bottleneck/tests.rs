@@ -10,6 +10,7 @@ use crate::loads::planted::{empty, load, one, params, series, times};
 use crate::run_index::RunContext;
 
 mod proved;
+mod shared;
 
 fn docs(run: &RunData) -> Vec<BottleneckDoc> {
     bottlenecks(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
@@ -159,7 +160,11 @@ fn a_capped_generator_is_told_by_a_second_one() {
 fn a_core_that_both_share() {
     let doc = first(&on_cores("connections=50", PLAIN, &[("both", [0.99, 0.4, 0.5, 0.09])]));
     assert_eq!(doc.kind, Binding::Core);
-    assert!(doc.sentence.contains("cpu0, which server and generator share (99 % busy)"), "{}", doc.sentence);
+    assert!(
+        doc.sentence.contains("cpu0, on which the server and the generator both run (99 % busy)"),
+        "{}",
+        doc.sentence
+    );
 }
 
 #[test]

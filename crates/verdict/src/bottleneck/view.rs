@@ -1,11 +1,10 @@
 //! One load among those of its run, the resources that are looked at, and their claims to bind it.
 
-use core::net::IpAddr;
-
 use model::doc::Binding;
 use model::finding::generator_bound::rate;
 use model::metrics::load;
-use model::url::Url;
+use model::note::Disturber;
+use model::params::show_cpus;
 
 use crate::loads::sweep::{CEILING, OTHERS};
 use crate::loads::{Core, Load};
@@ -96,17 +95,14 @@ pub fn idle(others: &[&Core]) -> Option<String> {
 impl View<'_, '_> {
     /// True if requests come over the loopback interface.
     pub fn is_loopback(&self) -> bool {
-        match self.load.given("url") {
-            None => self.load.params.get("listen").is_none_or(|address| {
-                let address = address.parse::<IpAddr>();
-                address.is_ok_and(|address| address.is_loopback())
-            }),
-            Some(urls) => urls
-                .split(' ')
-                .next()
-                .and_then(|url| url.parse::<Url>().ok())
-                .is_some_and(|url| url.is_loopback()),
-        }
+        self.load.is_loopback()
+    }
+
+    /// CPU time that the generator used on the server's cores, waiting by spinning included; `None` where it works
+    /// there and that is not known.
+    pub fn generator_there(&self) -> Option<f64> {
+        let own = |core: &Core| if core.role == "both" { core.generator } else { Some(0.0) };
+        self.server_cores.iter().map(own).sum()
     }
 
     /// Cores of CPU time that the server used, and others on its cores, where others fill them.
@@ -114,18 +110,34 @@ impl View<'_, '_> {
         self.foreign_from(CEILING)
     }
 
+    /// CPUs that the server used, and others on its cores: all that is neither its own, nor the generator's, nor
+    /// interrupts.
+    pub fn shares(&self) -> Option<(f64, f64)> {
+        let own = self.load.median(&load::SERVER_CORES)?;
+        let sum = |of: fn(&Core) -> f64| self.server_cores.iter().map(of).sum::<f64>();
+        let foreign =
+            sum(|core| core.busy) - sum(|core| core.softirq.unwrap_or(0.0)) - own - self.generator_there()?;
+        Some((own, foreign)).filter(|_| !self.server_cores.is_empty())
+    }
+
     /// As [`Self::foreign`], of cores that are so busy at least.
     pub fn foreign_from(&self, least: f64) -> Option<(f64, f64)> {
-        let own = self.load.median(&load::SERVER_CORES)?;
-        // What the generator uses of a core that it shares is not known.
-        if self.server_cores.iter().any(|core| core.role == "both") {
-            return None;
-        }
-        let sum = |of: fn(&Core) -> f64| self.server_cores.iter().map(of).sum::<f64>();
-        let foreign = sum(|core| core.busy) - sum(|core| core.softirq.unwrap_or(0.0)) - own;
+        let (own, foreign) = self.shares()?;
         let count = self.server_cores.len() as f64;
-        let full = sum(|core| core.busy) >= least * count;
-        (count > 0.0 && full && foreign >= OTHERS * count).then_some((own, foreign))
+        let busy: f64 = self.server_cores.iter().map(|core| core.busy).sum();
+        (busy >= least * count && foreign >= OTHERS * count).then_some((own, foreign))
+    }
+
+    /// The cores that the server may run on: `CPU 1`, `CPUs 0-3`.
+    pub fn server_cpus(&self) -> String {
+        let cpus: Vec<u32> = self.server_cores.iter().filter_map(|core| core.cpu.parse().ok()).collect();
+        format!("{} {}", if cpus.len() == 1 { "CPU" } else { "CPUs" }, show_cpus(&cpus))
+    }
+
+    /// The busiest programs of others, to be put behind what they did; nothing where nobody looked.
+    pub fn named(&self) -> String {
+        let busiest = self.index.busiest(self.load.takes().into_iter());
+        busiest.map_or_else(String::new, |busiest| Disturber::aside(&busiest))
     }
 
     /// The server's CPU time for each request, and what its cores could serve by it.

@@ -41,9 +41,10 @@ fn offered(view: &View<'_, '_>) -> Option<Seen> {
     let near = match (view.foreign(), busiest(view)) {
         (Some((_, foreign)), _) => {
             format!(
-                "; other programs used {} of its {}",
+                "; other programs used {} of its {}{}",
                 format::number(foreign),
-                format::count(view.server_cores.len(), "core")
+                format::count(view.server_cores.len(), "core"),
+                view.named()
             )
         }
         (None, Some(core)) => format!("; nearest its ceiling: {core}"),
@@ -180,10 +181,11 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     let most = view.cores.iter().map(|core| core.busy).max_by(f64::total_cmp);
     let idle = match (view.foreign(), most) {
         (Some((own, foreign)), _) => format!(
-            "it used {} cores of {} itself, other programs {}",
+            "it used {} cores of {} itself, other programs {}{}",
             format::number(own),
             view.server_cores.len(),
-            format::number(foreign)
+            format::number(foreign),
+            view.named()
         ),
         (None, Some(most)) => format!("no core above {}", format::percent(most)),
         (None, None) => "nothing that was read is at its ceiling".to_owned(),

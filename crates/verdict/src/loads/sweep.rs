@@ -6,6 +6,7 @@
 use model::finding::generator_bound::{BothFull, Cause, Cores, Settled};
 use model::metrics::load;
 
+pub use super::COMPETES;
 use super::{Core, Load};
 
 /// A share of its ceiling at which a resource is at it.
@@ -19,9 +20,6 @@ pub const MORE: f64 = 1.05;
 
 /// Share of a core that others have to use to be what fills it.
 pub const OTHERS: f64 = 0.25;
-/// Who uses less of its core than this does not compete for it: the scheduler gives that to anyone who asks.
-pub const COMPETES: f64 = 0.05;
-
 /// Role of the load generator in a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Generator {
@@ -143,7 +141,7 @@ fn full(load: &Load<'_>) -> Option<(String, f64)> {
         };
         return Some((which, busy));
     }
-    let thread = load.median(&load::SERVER_THREAD).filter(|share| *share >= FULL && cores.len() > 1)?;
+    let thread = load.median(&load::SERVER_THREAD).filter(|share| *share >= FULL && cores.len() != 1)?;
     Some(("the server's one busy thread".to_owned(), thread))
 }
 
@@ -154,16 +152,19 @@ fn starved(load: &Load<'_>, share: f64) -> Option<Cause> {
     }
     let cores = load.cores();
     let mut own = cores.iter().filter(|core| matches!(core.role.as_str(), "generator" | "both"));
-    let full = own.find(|core| {
+    let filled = |core: &Core| {
         let foreign = core.busy - core.softirq.unwrap_or(0.0) - share;
-        core.busy >= CEILING && foreign >= OTHERS
-    })?;
-    Some(Cause::Starved { share, busy: full.busy, is_shared: full.role == "both" })
+        // Where the server uses less of it than others do, it is theirs.
+        let is_servers = core.is_shared() && core.server.is_none_or(|server| 2.0 * server >= foreign);
+        let is_full = core.busy >= CEILING && foreign >= OTHERS;
+        is_full.then_some(Cause::Starved { share, busy: core.busy, is_shared: is_servers })
+    };
+    own.find_map(filled)
 }
 
 /// A load whose generators are known to have had room.
 fn is_free(load: &Load<'_>) -> bool {
-    let shared = load.cores().iter().any(|core| core.role == "both");
+    let shared = load.cores().iter().any(Core::is_shared);
     !shared && load.median(&load::SHARE).is_some_and(|share| share <= CEILING)
 }
 

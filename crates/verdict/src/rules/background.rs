@@ -48,7 +48,8 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
         let Some(busy) = stats::median(&others(index, row)) else { continue };
         if busy > most_of(index, row, busy) {
             let of = row.cpus_in_use(index);
-            bad.push(Ruling::about(row.subject(), Background::Busy { cpus: busy, of }, vec![row.index]));
+            let by = index.busiest(row.takes());
+            bad.push(Ruling::about(row.subject(), Background::Busy { cpus: busy, of, by }, vec![row.index]));
         } else {
             most = most.max(busy);
             good.push(row.index);
@@ -59,11 +60,35 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Validity, Value};
+    use model::note::Disturber;
+    use model::{NoteBody, Validity, Value};
 
     use super::*;
     use crate::loads::planted::{one, params, series};
     use crate::run_index::RunContext;
+
+    #[test]
+    fn the_disturbers_are_named_once_for_all_figures() {
+        let of = |bodies: &[NoteBody]| {
+            let mut run = one("connections=50", &[("throughput", 1.0), ("response-time", 1e-3)]);
+            let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(0.75))).collect();
+            series(&mut run, "conditions", "background", params(""), "", &points);
+            for take in &run.takes {
+                let at_ns = Some(take.start_ns);
+                run.notes.extend(bodies.iter().map(|body| model::Note { at_ns, body: body.clone() }));
+            }
+            let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+            rule(&RunIndex::new(&run, &context)).remove(0).finding.text()
+        };
+        let busy = |pid: i32, name: &str, cpus: f64| Disturber { pid, name: name.to_owned(), cpus };
+        let seen =
+            of(&[NoteBody::Disturbers(vec![busy(123, "ramcloud", 0.44), busy(130, "coordinator", 0.31)])]);
+        let says = "other processes (ramcloud (pid 123) 0.440, coordinator (pid 130) 0.310 of a CPU) used 0.750 CPUs during";
+        assert!(seen.contains(says), "{seen}");
+        let hidden = of(&[NoteBody::Disturbers(Vec::new())]);
+        assert!(hidden.contains("cannot be seen here: /proc hides them"), "{hidden}");
+        assert!(of(&[]).contains("(`top` shows which)"));
+    }
 
     #[test]
     fn the_interrupts_of_a_load_are_not_background() {

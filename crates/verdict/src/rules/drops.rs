@@ -1,8 +1,9 @@
 //! Drops: packets and connections that the kernel dropped or refused during the loads, and which limit to raise.
 //!
 //! Counters of the whole network namespace, summed over the measured takes of a load. It doubts no figure: a limit
-//! that was hit is part of what was measured. Retransmits and resets count from one in a thousand requests, resets only
-//! where requests failed by them.
+//! that was hit is part of what was measured. Segments that were sent again though they had arrived (DSACK) were not
+//! lost, and the loopback loses none: there acknowledgements came late. Retransmits and resets count from one in a
+//! thousand requests, resets only where requests failed by them.
 
 use model::drops as names;
 use model::finding::Drops;
@@ -27,9 +28,18 @@ pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
     let loud = |counter: &DropCounter, count: f64| {
         !counter.usual || (count > USUAL * requests && (counter.name != names::RESETS || is_met))
     };
+    // Those that arrived twice were not lost, and the loopback loses none.
+    let lost = counts
+        .get(names::RETRANSMITS)
+        .map(|again| (again - counts.get(names::SPURIOUS).copied().unwrap_or(0.0)).max(0.0));
+    let count = |counter: &DropCounter| match counter.name {
+        names::RETRANSMITS => lost.filter(|_| !load.is_loopback()),
+        names::LATE_ACKS => lost.filter(|_| load.is_loopback()),
+        name => counts.get(name).copied(),
+    };
     COUNTERS
         .iter()
-        .filter_map(|counter| Some((counter, *counts.get(counter.name)?)))
+        .filter_map(|counter| Some((counter, count(counter)?)))
         .filter(|(counter, count)| loud(counter, *count))
         .collect()
 }
@@ -126,6 +136,29 @@ mod tests {
             of(&run)[0].finding.state
         };
         assert_eq!((count(5.0), count(50.0)), (Validity::Ok, Validity::Doubtful));
+    }
+
+    #[test]
+    fn what_arrived_twice_was_not_lost() {
+        let of = |url: &str, again: f64, spurious: f64| {
+            let mut run = one(
+                &format!("url={url};connections=1"),
+                &[
+                    ("throughput", 1.0),
+                    ("drops;counter=retransmits", again),
+                    ("drops;counter=spurious-retransmits", spurious),
+                ],
+            );
+            let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+            times(&mut run, &seqs, "response-times", &format!("url={url};connections=1"), &[(100, 1000)]);
+            of(&run).remove(0).finding.text()
+        };
+        let (far, here) = ("http://10.0.0.2/", "http://127.0.0.1:80/");
+        assert_eq!([of(far, 51.0, 51.0), of(here, 51.0, 50.9)], ["the kernel dropped nothing"; 2]);
+        assert!(of(far, 51.0, 11.0).contains("320 segments sent again at 1 connection; packets were lost"));
+        let late = of(here, 51.0, 11.0);
+        assert!(late.contains("acknowledgements came late since the CPU was busy"), "{late}");
+        assert!(!late.contains("interfaces"), "{late}");
     }
 
     #[test]

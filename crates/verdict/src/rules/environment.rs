@@ -43,7 +43,7 @@ const fn of_rule(rule: &Rule) -> Option<Disturbance> {
 /// hundredth of the time can be all of it.
 fn share(rule: &Rule, index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<f64> {
     let share = match rule {
-        Rule::Background(Background::Busy { cpus, of }) => cpus / of,
+        Rule::Background(Background::Busy { cpus, of, .. }) => cpus / of,
         Rule::Steal(Steal::Much { share }) => *share,
         Rule::Counted(Counted::Rose { counter: Counter::ThermalThrottle, .. }) => {
             1.0 - (-super::clock::of_takes(index, row)?.spread).exp()

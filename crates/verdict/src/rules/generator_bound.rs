@@ -6,7 +6,7 @@
 //! are not in it.
 
 use model::Finding;
-use model::finding::generator_bound::{Capacity, LowerBound};
+use model::finding::generator_bound::{Capacity, Filled, LowerBound};
 use model::finding::{GeneratorBound, Rule};
 use model::metrics::load;
 
@@ -71,11 +71,14 @@ fn full(load: &Load<'_>) -> Option<(String, f64)> {
     Some((format!("cpu{}", core.cpu), core.busy))
 }
 
-/// CPU time of the server for each request, its cores, and the rate that they could serve.
+/// CPU time of the server for each request, and the rate that what it can fill could serve.
 pub fn capacity(load: &Load<'_>) -> Option<Capacity> {
     let cpu = load.median(&load::SERVER_CPU).filter(|cpu| *cpu > 0.0)?;
-    let cores = load.server_cores().len();
-    (cores > 0).then(|| Capacity { cpu, cores, rate: cores as f64 / cpu })
+    let most = load.filled().map(|filled| {
+        let (Filled::Cores(many) | Filled::Threads(many)) = filled;
+        (filled, many as f64 / cpu)
+    });
+    Some(Capacity { cpu, most })
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Generator and server on the same core: each slows the other, so that the figures are of neither.
 //!
-//! Doubtful where a CPU has both roles, or two threads of one core have one each. Input: the CPUs' roles, which the
-//! instrument knows for a server of its own, and which CPUs are threads of one core. A virtual machine may hide that.
+//! Doubtful where a CPU has both roles, unless the server is known to leave it alone, or where two threads of one core
+//! have one each. Input: the CPUs' roles, by the affinity of the threads of a server that is not ours; the shares of
+//! server and generator in each, where known; which CPUs are threads of one core. A virtual machine may hide that.
 
 use model::Fact;
 use model::finding::SameCores;
-use model::params::parse_cpus;
+use model::params::{parse_cpus, show_cpus};
 
 use crate::facts;
 use crate::loads::Core;
@@ -19,19 +20,22 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let is_hidden = siblings.is_empty() && facts::text(facts, "virt.kind").is_some_and(|kind| kind != "none");
     for load in index.loads() {
         let cores = load.cores();
-        let both: Vec<_> = cores.iter().filter(|core| core.role == "both").collect();
+        let both: Vec<&Core> = cores.iter().filter(|core| core.is_shared()).collect();
         if both.is_empty() {
             // Without a core of the server's, nothing says that it has its own.
             let pairs = pairs(&siblings, &cores);
             if !pairs.is_empty() {
                 bad.push(Ruling::about(load.subject(), SameCores::Siblings(pairs), load.rows(&[])));
-            } else if cores.iter().any(|core| core.role == "server") {
+            } else if cores.iter().any(|core| matches!(core.role.as_str(), "server" | "both")) {
                 good.extend(load.rows(&[]));
             }
             continue;
         }
         let shared = both.iter().map(|core| (format!("cpu{}", core.cpu), core.busy)).collect();
-        bad.push(Ruling::about(load.subject(), SameCores::Shared(shared), load.rows(&[])));
+        let own: Vec<u32> = load.server_cores().iter().filter_map(|core| core.cpu.parse().ok()).collect();
+        let server = (own.len() > both.len()).then(|| format!("CPUs {}", show_cpus(&own)));
+        let shared = SameCores::Shared { cores: shared, server };
+        bad.push(Ruling::about(load.subject(), shared, load.rows(&[])));
     }
     if bad.is_empty() && good.is_empty() && !index.loads().is_empty() {
         return vec![Ruling::of_run(SameCores::Unknown)];
@@ -81,6 +85,22 @@ mod tests {
             ("core-busy;cpu=1;role=generator", 0.98),
         ];
         assert_eq!(of(&apart)[0].finding.state, Validity::Ok);
+        // A server that is not ours, by the affinity of its threads.
+        let free = of(&[
+            ("throughput", 1.0),
+            ("core-busy;cpu=0;role=server", 0.9),
+            ("core-busy;cpu=1;role=both", 0.95),
+            ("core-generator;cpu=1;role=both", 0.5),
+        ]);
+        let says = "it may run on CPUs 0-1 and shares cpu1 (95 % busy) with the generator";
+        assert!(free[0].finding.text().contains(says), "{free:?}");
+        let apart = of(&[
+            ("throughput", 1.0),
+            ("core-busy;cpu=0;role=server", 0.9),
+            ("core-busy;cpu=1;role=both", 0.95),
+            ("core-generator;cpu=1;role=both", 0.93),
+        ]);
+        assert_eq!(apart[0].finding.state, Validity::Ok, "nothing is left of it for the server");
         let unseen = of(&[("throughput", 1.0), ("core-busy;cpu=0;role=other", 0.98)]);
         assert_eq!(unseen[0].finding.state, Validity::Unknown);
         assert!(

@@ -1,17 +1,17 @@
 //! Conditions of a take: steal, load of others, throttling, faults, swapping, clock steps; differences over the take.
 //!
-//! Counts, shares and seconds. A condition that this system does not report is missing, not 0. Not seen: what a
-//! hypervisor hides, and load in bursts shorter than the kernel's ticks.
+//! Counts, shares and seconds; a note names the processes of others that were busy. A condition that this system does
+//! not report is missing, not 0. Not seen: what a hypervisor hides, and load in bursts shorter than the kernel's ticks.
 
 use model::metrics::machine::{
     BACKGROUND, CLOCK_STEP, MAJOR_FAULTS, PRESSURE, STEAL, SWAPPED, THERMAL, THROTTLED, THROTTLED_TIME,
 };
 use model::{
-    Cadence, Card, Count, Family, Fault, Metric, Probe, Ratio, Record, RecordExt, Seconds, Setup, Simple,
-    Unfit,
+    Cadence, Card, Count, Family, Fault, Metric, NoteBody, Probe, Ratio, Record, RecordExt, Seconds, Setup,
+    Simple, Unfit,
 };
 
-use super::watch::{Files, Moment, load};
+use super::watch::{Files, Moment, disturbers, load};
 use crate::telemetry::parse::float;
 
 static CARD: Card = Card {
@@ -35,6 +35,9 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
+/// CPUs that make others worth naming.
+const BUSY: f64 = 0.05;
+
 pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
 fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
@@ -56,12 +59,21 @@ impl Probe for Watch {
     fn take(&mut self, side: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let now = self.files.read(&self.cpus);
         if side == 0 {
+            disturbers::before_take();
             now.load.into_iter().for_each(load::remember);
             self.before = Some(now);
         } else if let Some(before) = self.before.take() {
             let early = load::reach_back(now.at_ns);
             now.load.into_iter().for_each(load::remember);
             push(&before, &now, early, self.ticks_per_s, record);
+            let window = early.as_ref().or(before.load.as_ref()).zip(now.load.as_ref());
+            let others = window.and_then(|(from, to)| load::background(from, to, self.ticks_per_s));
+            // Who they are is asked only where there are some.
+            if others.is_some_and(|cpus| cpus >= BUSY)
+                && let Some(busy) = disturbers::after_take(before.at_ns)
+            {
+                record.note(NoteBody::Disturbers(busy));
+            }
         }
         Ok(())
     }

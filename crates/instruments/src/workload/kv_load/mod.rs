@@ -47,7 +47,7 @@ static CARD: Card = Card {
 const VARIANTS: &[Variant] = &[
     sweep("connections=1|10|50|100|400"),
     // Shares of one's own capacity are a curve of one machine; machines are compared at equal rates.
-    Variant { tier: Tier::Full, set: "arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%", headline: &[] },
+    Variant { tier: Tier::Full, set: "arrivals=poisson;load=10%|25%|50%|75%|90%|100%|120%", headline: &[] },
     sweep("arrivals=poisson;rate=1000|4000|16000|64000"),
 ];
 

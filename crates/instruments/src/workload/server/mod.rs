@@ -13,6 +13,7 @@ pub mod kind;
 pub mod memory;
 pub mod nginx;
 pub mod options;
+pub mod place;
 pub mod port;
 pub mod private_folder;
 pub mod processes;

@@ -11,6 +11,8 @@ use crate::telemetry::parse::{number, words};
 
 /// Most processes and threads that are looked at.
 const MOST: usize = 200_000;
+/// The share of a server's work that makes a thread one of its workers.
+const WORKER: f64 = 0.01;
 
 /// One line of /proc/PID/stat or /proc/PID/task/TID/stat; times are clock ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,13 +63,27 @@ impl Stat {
 
 /// Every visible process. Fails when /proc cannot be read.
 pub fn processes() -> Result<Vec<Stat>, String> {
+    Ok(read(pids(MOST)?))
+}
+
+/// Every visible process, where there are at most so many. Fails when there are more, or when /proc cannot be read.
+pub fn at_most(most: usize) -> Result<Vec<Stat>, String> {
+    let pids = pids(most.saturating_add(1))?;
+    if pids.len() > most {
+        return Err(format!("there are more than {most} processes"));
+    }
+    Ok(read(pids))
+}
+
+fn pids(most: usize) -> Result<Vec<i32>, String> {
     let entries = fs::read_dir("/proc").map_err(|error| format!("cannot list /proc: {error}"))?;
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    // One that ends while we read is not there.
-    Ok(numbers
-        .take(MOST)
-        .filter_map(|pid| Stat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?))
-        .collect())
+    Ok(numbers.take(most).collect())
+}
+
+/// One that ends while we read is not there.
+fn read(pids: Vec<i32>) -> Vec<Stat> {
+    pids.into_iter().filter_map(|pid| Stat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)).collect()
 }
 
 /// The living processes of a process group. Fails when /proc cannot be read.
@@ -89,7 +105,8 @@ pub fn family(roots: &BTreeSet<i32>) -> Result<Vec<Stat>, String> {
     Ok(descend(&all, roots))
 }
 
-fn descend(all: &[Stat], roots: &BTreeSet<i32>) -> Vec<Stat> {
+/// The living among these processes that descend from the roots, and the roots.
+pub fn descend(all: &[Stat], roots: &BTreeSet<i32>) -> Vec<Stat> {
     let mut known = roots.clone();
     // Each round finds one more generation at least, or is the last.
     for _ in 0..all.len() {
@@ -111,7 +128,7 @@ pub struct Thread {
     pub tid: i32,
     pub name: String,
     pub cpu_ns: u64,
-    start_ticks: u64,
+    pub start_ticks: u64,
 }
 
 /// CPU time that these processes have used. Fails when the kernel does not tell its clock tick.
@@ -174,6 +191,8 @@ pub struct Spent {
     pub exact_ns: Option<u64>,
     /// The thread that used most; `None` when no thread lived at both readings.
     pub busiest: Option<Thread>,
+    /// The living threads that did at least [`WORKER`] of the work.
+    pub workers: Vec<Thread>,
     /// Where it is known of all of them.
     pub disk: Option<Transferred>,
     /// Processes that came and went.
@@ -219,11 +238,13 @@ impl Usage {
             Some(Thread { cpu_ns: thread.cpu_ns.saturating_sub(old.cpu_ns), ..thread.clone() })
         };
         let per_second = sys::system::clock_ticks_per_s().map_err(|error| error.to_string())?;
+        let each: Vec<Thread> = self.threads.iter().filter_map(spent).collect();
         Ok(Spent {
             exact_ns: self.exact_since(earlier, 1_000_000_000 / per_second.max(1)),
             user_ns: self.user_ns.checked_sub(earlier.user_ns).ok_or_else(lost)?,
             system_ns: self.system_ns.checked_sub(earlier.system_ns).ok_or_else(lost)?,
-            busiest: self.threads.iter().filter_map(spent).max_by_key(|thread| thread.cpu_ns),
+            busiest: each.iter().max_by_key(|thread| thread.cpu_ns).cloned(),
+            workers: self.workers(earlier, &each),
             disk: self.disk.zip(earlier.disk).and_then(|(now, before)| {
                 let (read, written) =
                     (now.read.checked_sub(before.read)?, now.written.checked_sub(before.written)?);
@@ -236,6 +257,17 @@ impl Usage {
 }
 
 impl Usage {
+    /// The threads that did the work since `earlier`: of those that lived then, with their part of it, and later ones.
+    fn workers(&self, earlier: &Usage, each: &[Thread]) -> Vec<Thread> {
+        let old: BTreeSet<(i32, u64)> =
+            earlier.threads.iter().map(|one| (one.tid, one.start_ticks)).collect();
+        let new = self.threads.iter().filter(|one| !old.contains(&(one.tid, one.start_ticks)));
+        let all: Vec<&Thread> = each.iter().chain(new).collect();
+        let sum_ns = all.iter().map(|one| one.cpu_ns).fold(0, u64::saturating_add);
+        let least = WORKER * sum_ns as f64;
+        all.into_iter().filter(|one| one.cpu_ns > 0 && one.cpu_ns as f64 >= least).cloned().collect()
+    }
+
     /// CPU time by the living threads. If a process's own time exceeds that by more than its steps, threads came and
     /// went; children that did so are in the time that it waited for.
     fn exact_since(&self, earlier: &Usage, tick_ns: u64) -> Option<u64> {

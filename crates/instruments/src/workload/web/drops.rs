@@ -15,7 +15,7 @@ use crate::telemetry::since::extra;
 use model::metrics::load::DROPS;
 
 /// Names of the counters of a server that is here, in the order of [`Drops`].
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     names::LISTEN_OVERFLOW,
     names::LISTEN_DROP,
     names::BACKLOG_DROP,
@@ -24,9 +24,10 @@ const NAMES: [&str; 8] = [
     names::RETRANSMITS,
     names::RESETS,
     names::SOFTNET_DROP,
+    names::SPURIOUS,
 ];
 /// Those that this machine has for its own part in any load.
-const OWN: [&str; 2] = [names::RETRANSMITS, names::RESETS];
+const OWN: [&str; 3] = [names::RETRANSMITS, names::SPURIOUS, names::RESETS];
 
 /// Where the counters of a load stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,13 +67,22 @@ impl CounterSource {
 }
 
 fn read(net: &Path) -> Drops {
-    const EXT: [&str; 5] =
-        ["ListenOverflows", "ListenDrops", "TCPBacklogDrop", "TCPTimeWaitOverflow", "SyncookiesSent"];
+    const EXT: [&str; 7] = [
+        "ListenOverflows",
+        "ListenDrops",
+        "TCPBacklogDrop",
+        "TCPTimeWaitOverflow",
+        "SyncookiesSent",
+        "TCPDSACKRecv",
+        "TCPDSACKOfoRecv",
+    ];
     let text = |name: &str| fs::read(net.join(name)).unwrap_or_default();
-    let [overflows, drops, backlog, waits, cookies] = tables::pick(&text("netstat"), "TcpExt:", EXT);
+    let [overflows, drops, backlog, waits, cookies, again, beyond] =
+        tables::pick(&text("netstat"), "TcpExt:", EXT);
     let [retransmits, resets] = tables::pick(&text("snmp"), "Tcp:", ["RetransSegs", "OutRsts"]);
     let dropped = softnet::dropped(&text("softnet_stat"));
-    Drops([overflows, drops, backlog, waits, cookies, retransmits, resets, dropped])
+    let spurious = again.map(|again| again.saturating_add(beyond.unwrap_or(0)));
+    Drops([overflows, drops, backlog, waits, cookies, retransmits, resets, dropped, spurious])
 }
 
 #[cfg(test)]
@@ -85,7 +95,9 @@ mod tests {
 
     fn folder(overflows: u64, resets: u64, dropped: &str) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
-        let netstat = format!("TcpExt: SyncookiesSent ListenOverflows\nTcpExt: 5 {overflows}\n");
+        let netstat = format!(
+            "TcpExt: SyncookiesSent ListenOverflows TCPDSACKRecv TCPDSACKOfoRecv\nTcpExt: 5 {overflows} {overflows} 1\n"
+        );
         let snmp = format!("Tcp: MaxConn RetransSegs OutRsts\nTcp: -1 9 {resets}\n");
         for (name, text) in [("netstat", netstat), ("snmp", snmp), ("softnet_stat", dropped.to_owned())] {
             fs::write(dir.path().join(name), text).unwrap();
@@ -108,6 +120,7 @@ mod tests {
             ("syn-cookies", Some(0.0)),
             ("retransmits", Some(0.0)),
             ("softnet-drop", Some(4.0)),
+            ("spurious-retransmits", Some(2.0)),
             // Not in these files, and one that fell.
             ("listen-drop", None),
             ("resets", None),
@@ -117,6 +130,7 @@ mod tests {
         // The counters of a server elsewhere are not here.
         let values = pushed(false);
         assert_eq!(values.get("drops counter=retransmits"), Some(0.0));
+        assert_eq!(values.get("drops counter=spurious-retransmits"), Some(2.0));
         assert_eq!(values.get("drops counter=listen-overflow"), None);
         assert_eq!(read(Path::new("/no/such")), Drops::default());
     }

@@ -84,7 +84,7 @@ const VARIANTS: &[Variant] = &[
     Variant { tier: Tier::Quick, set: "connections=50;content=gif", headline: &["throughput", "error-rate"] },
     sweep("connections=1|10|20|50|100|400|1000"),
     // Shares of one's own capacity are a curve of one machine; machines are compared at equal rates.
-    Variant { tier: Tier::Full, set: "arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%", headline: &[] },
+    Variant { tier: Tier::Full, set: "arrivals=poisson;load=10%|25%|50%|75%|90%|100%|120%", headline: &[] },
     Variant { tier: Tier::Full, set: "content=large;connections=1|2|4", headline: &["bandwidth"] },
     sweep("keepalive=off"),
     sweep("connections=50;generators=half"),

@@ -159,7 +159,10 @@ impl Loads {
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
         let sent = watched.outcome.record.sent();
-        watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
+        // Of generators in other processes it is not known here which of them work on this machine.
+        let here = self.ask.remote.is_none().then_some(watched.outcome.generator.threads.as_slice());
+        let made = (here.unwrap_or_default(), sent);
+        watched.looks.1.push(&watched.looks.0, &self.ask.cores, made, record);
         if let Some(silence) = &watched.silence {
             watched.looks.1.push_silence(silence, record);
         }

@@ -35,6 +35,12 @@ static UNDER_LOAD: Mutex<Vec<Weak<Theirs>>> = Mutex::new(Vec::new());
 /// CPU time so far of the servers under load and of all that was started here and still runs: servers, stores, peers,
 /// commands.
 pub fn cpu_ns() -> u64 {
+    // Where the clock's ticks are not known, nothing else that is counted in them is either.
+    tree::cpu_ns(&processes()).unwrap_or_default()
+}
+
+/// The processes of the servers under load, and all that was started here and still runs.
+pub fn processes() -> Vec<Stat> {
     let known: Vec<Arc<Theirs>> =
         UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
     // Several loads may share one server.
@@ -42,9 +48,7 @@ pub fn cpu_ns() -> u64 {
     let found = servers.values().filter_map(|theirs| theirs.processes().ok()).flatten();
     let started = tree::of_groups(&guard::groups()).unwrap_or_default();
     let each: BTreeMap<i32, Stat> = found.chain(started).map(|stat| (stat.pid, stat)).collect();
-    let each: Vec<Stat> = each.into_values().collect();
-    // Where the clock's ticks are not known, nothing else that is counted in them is either.
-    tree::cpu_ns(&each).unwrap_or_default()
+    each.into_values().collect()
 }
 
 impl Served {

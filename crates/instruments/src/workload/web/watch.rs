@@ -3,22 +3,24 @@
 //! Differences of two looks at the kernel's counters, which count all programs. CPU time has steps of 10 ms. Shares are
 //! of the time between the looks, which lie right around the load. A counter that is not there is missing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use model::{Bytes, Count, Metric, NoteBody, Params, Ratio, Record, RecordExt, Seconds};
 
 use super::cores::Cores;
+use crate::load::engine::ThreadUse;
 use crate::telemetry::parse::disks::{self, Counters};
 use crate::telemetry::parse::stat::{self, Stat, Times};
 use crate::telemetry::parse::{float, pressure};
 use crate::telemetry::since::extra;
-use crate::workload::server::tree::Usage;
+use crate::workload::server::place::Place;
+use crate::workload::server::tree::{Spent, Usage};
 use model::metrics::load::{
-    CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE, DISK_BUSY, DISK_READ,
-    IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_READ, SERVER_THREAD, SERVER_WRITTEN,
-    SILENT_CORES,
+    CORE_BUSY, CORE_GENERATOR, CORE_SERVER, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE,
+    DISK_BUSY, DISK_READ, IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_READ, SERVER_THREAD,
+    SERVER_WORKERS, SERVER_WRITTEN, SILENT_CORES,
 };
 
 const SECTOR_BYTES: f64 = 512.0;
@@ -72,15 +74,27 @@ impl Look {
         Look { machine, used_at_ns, used: used() }
     }
 
-    /// Pushes what happened since `before`; `requests` is how many were sent.
-    pub fn push(&self, before: &Look, cores: &Cores, requests: u64, record: &mut dyn Record) {
+    /// Pushes what happened since `before` while these generators of ours sent so many requests.
+    pub fn push(
+        &self,
+        before: &Look,
+        cores: &Cores,
+        (generators, requests): (&[ThreadUse], u64),
+        record: &mut dyn Record,
+    ) {
         let (now, then) = (&self.machine, &before.machine);
+        let spent = self.spent(before);
         if let (Some(now), Some(before)) = (&now.stat, &then.stat) {
+            let online: BTreeSet<u32> = now.cpus.iter().map(|(cpu, _)| *cpu).collect();
+            let place = spent.as_ref().ok().and_then(|spent| Place::look(&spent.workers, &online));
+            let cores = with_server(cores, place.as_ref());
             for (cpu, now) in &now.cpus {
                 if let Some(before) = before.cpu(*cpu) {
                     core(*cpu, cores.role(*cpu), &now.since(before), record);
                 }
             }
+            let ns = self.machine.at_ns.saturating_sub(then.at_ns);
+            of_each(&cores, place.as_ref(), generators, ns, record);
         }
         let us = now.at_ns.saturating_sub(then.at_ns) / 1000;
         for (at, (_, metric)) in WAITS.iter().enumerate() {
@@ -92,7 +106,7 @@ impl Look {
         if let (Some(now), Some(before)) = (&now.disks, &then.disks) {
             all_disks(now, before, us, record);
         }
-        self.server(before, requests, record);
+        self.server(spent, before.used_at_ns, requests, record);
     }
 
     /// Pushes what the server did since a look in the silence that lasted until now.
@@ -114,12 +128,16 @@ impl Look {
         }
     }
 
-    fn server(&self, before: &Look, requests: u64, record: &mut dyn Record) {
-        let spent = match (&self.used, &before.used) {
+    /// The CPU time that the server used since `before`.
+    fn spent(&self, before: &Look) -> Result<Spent, String> {
+        match (&self.used, &before.used) {
             (Ok(now), Ok(before)) => now.since(before),
             (Err(why), _) | (_, Err(why)) => Err(why.clone()),
-        };
-        let ns = self.used_at_ns.saturating_sub(before.used_at_ns);
+        }
+    }
+
+    fn server(&self, spent: Result<Spent, String>, since_ns: u64, requests: u64, record: &mut dyn Record) {
+        let ns = self.used_at_ns.saturating_sub(since_ns);
         match spent {
             Ok(spent) if ns > 0 => {
                 let ticks_ns = spent.user_ns.saturating_add(spent.system_ns);
@@ -143,14 +161,54 @@ impl Look {
     }
 }
 
+/// The cores with those of a server that is not ours, where its threads tell them.
+fn with_server(cores: &Cores, place: Option<&Place>) -> Cores {
+    match place.filter(|_| cores.server.is_empty()) {
+        Some(place) => Cores { server: place.cpus.clone(), ..cores.clone() },
+        None => cores.clone(),
+    }
+}
+
+/// Pushes what server and generators used of each core in so many nanoseconds, as far as that is known.
+fn of_each(
+    cores: &Cores,
+    place: Option<&Place>,
+    generators: &[ThreadUse],
+    span_ns: u64,
+    record: &mut dyn Record,
+) {
+    let share = |ns: u64| Ratio(float(ns) / float(span_ns.max(1)));
+    if let Some(place) = place {
+        record.push(&SERVER_WORKERS, Count(place.workers as f64));
+    }
+    for (cpu, ns) in place.and_then(|place| place.used_ns.as_ref()).into_iter().flatten() {
+        record.push_of(&CORE_SERVER, &part(*cpu, cores.role(*cpu)), share(*ns));
+    }
+    let mut by_cpu: BTreeMap<u32, u64> = BTreeMap::new();
+    for thread in generators {
+        if let Some(cpu) = thread.cpu.and_then(|cpu| u32::try_from(cpu).ok()) {
+            *by_cpu.entry(cpu).or_default() += thread.cpu_ns;
+        }
+    }
+    for (cpu, ns) in by_cpu {
+        record.push_of(&CORE_GENERATOR, &part(cpu, cores.role(cpu)), share(ns));
+    }
+}
+
+/// A core as a part of the take.
+fn part(cpu: u32, role: &str) -> Params {
+    let mut extra = Params::default();
+    extra.set("cpu", &cpu.to_string());
+    extra.set("role", role);
+    extra
+}
+
 fn core(cpu: u32, role: &str, times: &Times, record: &mut dyn Record) {
     let total = times.total();
     if total == 0 {
         return;
     }
-    let mut extra = Params::default();
-    extra.set("cpu", &cpu.to_string());
-    extra.set("role", role);
+    let extra = part(cpu, role);
     let of = |part: u64| Ratio(float(part) / float(total));
     record.push_of(&CORE_BUSY, &extra, of(times.busy()));
     record.push_of(&CORE_USER, &extra, of(times.user.saturating_add(times.nice)));
@@ -208,7 +266,16 @@ mod tests {
         let after = look(1_000_000, text, [Some(250_005), Some(1), Some(8)], 9);
         let mut values = Values::default();
         let cores = Cores { server: vec![0], ..Cores::default() };
-        after.push(&before, &cores, 10, &mut values);
+        let thread = ThreadUse {
+            host: 0,
+            cpu: Some(1),
+            connections: 1,
+            cpu_ns: 300_000_000,
+            spun_ns: 100_000_000,
+            wall_ns: 1_000_000_000,
+            allowed_ns: 1_000_000_000,
+        };
+        after.push(&before, &cores, (&[thread], 10), &mut values);
         for (name, wanted) in [
             ("core-busy cpu=0;role=server", Some(0.75)),
             ("core-user cpu=0;role=server", Some(0.20)),
@@ -224,6 +291,7 @@ mod tests {
             ("disk-read", Some(1024.0)),
             ("disk-busy disk=vda", Some(0.25)),
             ("server-cpu", None),
+            ("core-generator cpu=1;role=other", Some(0.3)),
         ] {
             assert_eq!(values.get(name), wanted, "{name}");
         }
@@ -241,9 +309,10 @@ mod tests {
             std::hint::spin_loop();
         }
         let mut values = Values::default();
-        Look::after(own).push(&before, &Cores::default(), 2, &mut values);
+        Look::after(own).push(&before, &Cores::default(), (&[], 2), &mut values);
         let thread = values.get("server-thread-share").unwrap();
         assert!(thread > 0.0 && values.get("server-cores").unwrap() > 0.0, "{thread}");
+        assert!(values.get("server-workers").is_some_and(|workers| workers >= 1.0));
         // 100 ms for two requests, in steps of 10 ms.
         assert!(values.get("server-cpu").unwrap() >= 0.04);
     }

@@ -19,6 +19,8 @@ pub struct Live {
     pub elapsed: f64,
     /// Planned length in seconds.
     pub duration: Option<f64>,
+    /// The longest wait for late answers after it, in seconds.
+    pub drain: Option<f64>,
     /// Planned number of requests; shown in place of seconds.
     pub requests: Option<u64>,
     pub good: u64,
@@ -69,15 +71,25 @@ fn progress(load: &Live, columns: usize, paint: bool) -> String {
         (_, Some(requests)) => {
             format!("{} of {}", format::fixed(all as f64, 0), format::fixed(requests as f64, 0))
         }
-        (Some(duration), None) if load.elapsed > duration => "waiting for the last answers".to_owned(),
+        (Some(duration), None) if load.elapsed > duration => match load.drain {
+            Some(drain) => format!("waiting for late answers, {}", late(load.elapsed - duration, drain)),
+            None => "waiting for the last answers".to_owned(),
+        },
         (Some(duration), None) => {
-            format!("{:.0} of {}", load.elapsed, format::duration(duration.round()))
+            let late = load.drain.map(|drain| format!(" + {} for late answers", format::duration(drain)));
+            let whole = format::duration(duration.round());
+            format!("{:.0} of {whole}{}", load.elapsed, late.unwrap_or_default())
         }
         (None, None) => format::duration(load.elapsed.round()),
     };
     let title = cut(&load.title, columns.saturating_sub(width(&far) + 2));
     let gap = columns.saturating_sub(width(&title) + width(&far)).max(2);
     format!("{}{}{far}", Tone::Bold.paint(&title, paint), " ".repeat(gap))
+}
+
+/// `3 of at most 10 s`.
+fn late(waited: f64, most: f64) -> String {
+    format!("{waited:.0} of at most {}", format::duration(most))
 }
 
 fn rates(load: &Live, columns: usize, paint: bool) -> String {
@@ -130,6 +142,20 @@ fn percentiles(response: &Histogram) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_wait_for_late_answers_is_told_first() {
+        let of = |elapsed: f64, drain: Option<f64>| {
+            let load = Live { elapsed, duration: Some(5.0), drain, ..Live::default() };
+            progress(&load, 60, false).trim().to_owned()
+        };
+        assert_eq!(of(2.0, Some(10.0)), "2 of 5 s + 10 s for late answers");
+        assert_eq!(of(8.0, Some(10.0)), "waiting for late answers, 3 of at most 10 s");
+        assert_eq!(
+            (of(2.0, None), of(8.0, None)),
+            ("2 of 5 s".to_owned(), "waiting for the last answers".to_owned())
+        );
+    }
 
     #[test]
     fn sparks_show_the_newest() {

@@ -3,7 +3,9 @@
 //! Times are nanoseconds, CPU times of /proc are ticks. A field is missing where this system has no such counter.
 //! Reading all of them takes well under a millisecond.
 
+pub mod disturbers;
 pub mod load;
+pub mod quiet;
 
 use crate::system_files::{Root, cgroup, mounts};
 use crate::telemetry::parse::throttle::Throttle;

@@ -1,0 +1,110 @@
+//! Servers that are not ours beside a generator: where they may run is known by their threads, and who fills a core by
+//! what each used of it.
+
+use model::note::Disturber;
+use model::{Note, NoteBody};
+
+use super::*;
+
+/// A server that used so much of these cores, beside a generator that used so much of the last.
+fn theirs(cores: &[(&str, [f64; 4])], used: f64, generator: f64, more: &[(&str, f64)]) -> RunData {
+    let last = cores.len() - 1;
+    let there = format!("core-generator;cpu={last};role={}", cores[last].0);
+    let mut figures = PLAIN.to_vec();
+    figures[2].1 = generator;
+    figures.extend([("server-cores", used), (there.as_str(), generator)]);
+    figures.extend(more);
+    on_cores("url=http://127.0.0.1:8088/;connections=50", &figures, cores)
+}
+
+/// Two processes of others were busy in each take.
+fn disturbed(mut run: RunData) -> RunData {
+    let busy = |pid: i32, name: &str, cpus: f64| Disturber { pid, name: name.to_owned(), cpus };
+    let body = NoteBody::Disturbers(vec![busy(123, "ramcloud", 0.44), busy(130, "coordinator", 0.31)]);
+    for take in &run.takes {
+        run.notes.push(Note { at_ns: Some(take.start_ns), body: body.clone() });
+    }
+    run
+}
+
+#[test]
+fn a_server_on_the_generators_core_is_told_so() {
+    // `taskset -pc 1` on both workers, while the generator is on CPU 1.
+    let cores = [("other", [0.6, 0.5, 0.1, 0.0]), ("both", [1.0, 0.8, 0.17, 0.03])];
+    let pinned = [("core-server;cpu=1;role=both", 0.41), ("server-workers", 2.0)];
+    let run = theirs(&cores, 0.41, 0.21, &pinned);
+    let doc = first(&run);
+    let says = "bound by cpu1, on which the server at 127.0.0.1:8088 and the generator both run (100 % busy; of it the \
+                server used 0.410, the generator 0.210, other programs 0.350): give them different cores";
+    assert_eq!((doc.kind, doc.sentence.as_str()), (Binding::Core, says));
+    assert!(doc.evidence.iter().any(|one| one.contains("by which its 1 core could do up to")), "{doc:?}");
+    assert!(doc.advice[0].contains("`taskset -acp 0 PID`"), "{doc:?}");
+    assert!(doc.advice[1].starts_with("end the other programs"), "{doc:?}");
+}
+
+#[test]
+fn a_shared_core_that_others_fill_is_theirs() {
+    let cores = [("other", [0.6, 0.5, 0.1, 0.0]), ("both", [1.0, 0.8, 0.17, 0.0])];
+    let doc = first(&disturbed(theirs(&cores, 0.11, 0.07, &[("core-server;cpu=1;role=both", 0.11)])));
+    let says = "bound by other programs on cpu1: the server at 127.0.0.1:8088 got 0.110 cores of 1 (the generator works on \
+                cpu1 too), others 0.820 (ramcloud (pid 123) 0.440, coordinator (pid 130) 0.310 of a CPU); end them and \
+                repeat";
+    assert_eq!(doc.sentence, says);
+}
+
+#[test]
+fn a_server_that_may_run_anywhere_is_told_where() {
+    let cores = [("server", [0.9, 0.6, 0.3, 0.0]), ("both", [1.0, 0.8, 0.17, 0.03])];
+    let run = theirs(&cores, 0.9, 0.6, &[]);
+    let doc = first(&run);
+    let says = "bound by cpu1, which the generator shares with the server at 127.0.0.1:8088, that may run on CPUs 0-1 \
+                (100 % busy; of the 2 CPUs the server used 0.900, the generator 0.600, other programs 0.370): give them \
+                different cores";
+    assert_eq!(doc.sentence, says);
+    // No core is free of the generator but one.
+    let alone = theirs(&[("both", [1.0, 0.8, 0.17, 0.03])], 0.41, 0.21, &[]);
+    assert!(first(&alone).advice[0].starts_with("generate from another machine"), "{:?}", first(&alone));
+}
+
+#[test]
+fn a_core_that_the_server_leaves_alone_is_the_generators() {
+    // Of 0.8 busy the generator used 0.78.
+    let cores = [("server", [0.97, 0.6, 0.37, 0.0]), ("both", [0.8, 0.5, 0.3, 0.0])];
+    let run = theirs(&cores, 0.95, 0.78, &[("server-workers", 1.0), ("server-thread-share", 0.95)]);
+    let doc = first(&run);
+    assert_eq!(doc.kind, Binding::Thread, "{doc:?}");
+    assert!(doc.evidence.iter().any(|one| one.contains("its 1 busy thread could do up to")), "{doc:?}");
+}
+
+#[test]
+fn what_others_used_is_neither_the_servers_nor_the_generators() {
+    let cores = [("server", [1.0, 0.8, 0.2, 0.0]), ("both", [1.0, 0.8, 0.2, 0.0])];
+    let doc = first(&disturbed(theirs(&cores, 0.4, 0.21, &[])));
+    let says = "bound by other programs on cpu0 and cpu1: the server at 127.0.0.1:8088 got 0.400 cores of 2 (the \
+                generator works on cpu1 too), others 1.39 (ramcloud (pid 123) 0.440, coordinator (pid 130) 0.310 of a CPU); end them and repeat";
+    assert_eq!(doc.sentence, says);
+    // What the generator used there is not known.
+    let mut figures = PLAIN.to_vec();
+    figures.push(("server-cores", 0.4));
+    let doc = first(&on_cores("connections=50", &figures, &cores));
+    assert!(!doc.sentence.contains("other programs"), "{doc:?}");
+}
+
+#[test]
+fn unknown_cores_are_invented_by_nobody() {
+    let mut figures = PLAIN.to_vec();
+    figures.push(("server-cores", 0.41));
+    let cores = [("other", [0.6, 0.5, 0.1, 0.0]), ("generator", [0.7, 0.5, 0.17, 0.03])];
+    let doc = first(&on_cores("url=http://127.0.0.1:8088/;connections=50", &figures, &cores));
+    let words = format!("{doc:?}");
+    for invented in ["one core of the server", "could do up to", "cores of 1", "its 1 core"] {
+        assert!(!words.contains(invented), "{invented}: {words}");
+    }
+    // One busy thread is one whatever its cores are.
+    figures.push(("server-thread-share", 0.97));
+    let doc = first(&on_cores("url=http://127.0.0.1:8088/;connections=50", &figures, &cores));
+    assert!(
+        doc.sentence.starts_with("bound by one thread of the server at 127.0.0.1:8088 (97 % of one core)"),
+        "{doc:?}"
+    );
+}
