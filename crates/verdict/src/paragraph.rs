@@ -28,7 +28,7 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     let (strangers, known): (Vec<_>, Vec<_>) = arms.iter().partition(|arm| rows(&arm.name).is_empty());
     let indexes = |arm: &str| doc.index.iter().filter(|index| index.arm == arm).collect::<Vec<&IndexDoc>>();
     let mut lines: Vec<Vec<String>> =
-        known.iter().map(|arm| one(&arm.name, &base.name, &rows(&arm.name), &indexes(&arm.name))).collect();
+        known.iter().map(|arm| one(arm, base, &rows(&arm.name), &indexes(&arm.name))).collect();
     let strangers: Vec<String> = strangers.into_iter().map(|arm| arm.name.clone()).collect();
     match &strangers[..] {
         [] => {}
@@ -70,7 +70,11 @@ fn replication(doc: &CompareDoc) -> Option<String> {
 }
 
 /// The whole machine first, then one thread, then what is of neither: disks, networks, response times.
-fn one(arm: &str, base: &str, rows: &[&RowDoc], indexes: &[&IndexDoc]) -> Vec<String> {
+fn one(arm: &ArmDoc, base: &ArmDoc, rows: &[&RowDoc], indexes: &[&IndexDoc]) -> Vec<String> {
+    let unlike = arm.cpus.zip(base.cpus).filter(|(arm, base)| arm != base);
+    let of_cpus = unlike.map_or_else(String::new, |(arm, base)| format!(" ({arm} CPUs against {base})"));
+    let of_machine = format!("As a whole machine{of_cpus}, ");
+    let (arm, base) = (arm.name.as_str(), base.name.as_str());
     let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
     let judged: Vec<&RowDoc> =
         if heads.is_empty() { rows.iter().copied().filter(|row| !row.point).collect() } else { heads };
@@ -88,7 +92,7 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], indexes: &[&IndexDoc]) -> Vec<St
     for scope in [Some(Scope::WholeMachine), Some(Scope::PerThread), None] {
         let rows = of_scope(scope);
         let lead = match scope.filter(|scope| is_told(*scope)) {
-            Some(Scope::WholeMachine) => "As a whole machine, ",
+            Some(Scope::WholeMachine) => of_machine.as_str(),
             Some(Scope::PerThread) => "Per thread, ",
             None => "",
         };
@@ -350,6 +354,7 @@ pub mod tests {
             machine,
             runs: Vec::new(),
             boxes: None,
+            cpus: None,
             published: false,
             price: None,
             watts: None,
@@ -389,7 +394,7 @@ pub mod tests {
         let text = paragraph(&doc(vec![
             row("index", "kind=integer;threads=1", Higher, 1.31, won),
             row("compress", "codec=zstd;threads=1", Higher, 1.18, won),
-            row("mem-latency", "level=memory", Lower, 1.21, Worse),
+            row("mem-latency", "level=memory;threads=1", Lower, 1.21, Worse),
             row("mem-bandwidth", "op=read;size=auto;threads=1", Higher, 1.0, Tie),
             held,
             refused,

@@ -220,7 +220,8 @@ mod tests {
 
     fn args(names: &[&str], sets: &[&str], arms: &[&str]) -> RunArgs {
         let list = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
-        RunArgs { names: list(names), sets: list(sets), arms: list(arms), ..RunArgs::default() }
+        let usual = Usual { names: list(names), sets: list(sets), ..Usual::default() };
+        RunArgs { usual, arms: list(arms), ..RunArgs::default() }
     }
 
     #[test]

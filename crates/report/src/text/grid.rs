@@ -1,6 +1,9 @@
 //! A table of text: columns set left or right, as wide as their widest cell, in a given width.
 //!
-//! Widths are characters. Only the first column gives way when the table is too wide; trailing spaces are dropped.
+//! Widths are characters. Only the first column gives way when the table is too wide; names that a cut would make equal
+//! lose what they have in common. Trailing spaces are dropped.
+
+use std::collections::BTreeMap;
 
 use super::{Tone, cut, cut_front, cut_middle, width};
 
@@ -112,10 +115,39 @@ impl Grid {
                 self.heads.iter().map(|(name, _)| Cell::tone(name.clone(), Tone::Dim)).collect();
             self.line(&heads, &widths, paint, &mut out);
         }
-        for row in &self.rows {
-            self.line(row, &widths, paint, &mut out);
+        let names = self.names(widths.first().copied().unwrap_or_default());
+        for (row, name) in self.rows.iter().zip(names) {
+            let mut row = row.clone();
+            if let Some(first) = row.first_mut() {
+                first.text = name;
+            }
+            self.line(&row, &widths, paint, &mut out);
         }
         out
+    }
+
+    /// The texts of the first column, cut to a width and still told apart.
+    fn names(&self, room: usize) -> Vec<String> {
+        let whole: Vec<&str> =
+            self.rows.iter().map(|row| row.first().map_or("", |cell| cell.text.as_str())).collect();
+        let cut = |text: &&str| match self.cut {
+            Cut::End => cut(text, room),
+            Cut::Front => cut_front(text, room),
+            Cut::Middle => cut_middle(text, room),
+        };
+        let mut names: Vec<String> = whole.iter().map(cut).collect();
+        for _ in 0..TRIES {
+            let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+            for (at, name) in names.iter().enumerate() {
+                same.entry(name.clone()).or_default().push(at);
+            }
+            same.retain(|_, group| group.iter().any(|at| whole[*at] != whole[group[0]]));
+            for group in same.into_values() {
+                let texts: Vec<&str> = group.iter().map(|at| whole[*at]).collect();
+                group.iter().zip(differing(&texts, room)).for_each(|(at, name)| names[*at] = name);
+            }
+        }
+        names
     }
 
     fn line(&self, cells: &[Cell], widths: &[usize], paint: bool, out: &mut String) {
@@ -125,12 +157,7 @@ impl Grid {
                 (Some(room), Some((_, align))) => (*room, *align),
                 _ => (width(&cell.text), Align::Left),
             };
-            let text = match (index, self.cut) {
-                (0, Cut::End) => cut(&cell.text, room),
-                (0, Cut::Front) => cut_front(&cell.text, room),
-                (0, Cut::Middle) => cut_middle(&cell.text, room),
-                _ => cell.text.clone(),
-            };
+            let text = if index == 0 { cut(&cell.text, room) } else { cell.text.clone() };
             let pad = room.saturating_sub(width(&text));
             owed += if index == 0 { 0 } else { self.gap };
             if align == Align::Right {
@@ -150,6 +177,37 @@ impl Grid {
         }
         out.push('\n');
     }
+}
+
+/// Names that are told apart by one part may be so by another within it.
+const TRIES: usize = 3;
+/// Characters that a name keeps of its beginning.
+const LEAST_HEAD: usize = 4;
+
+/// Names cut to a width where they are alike: what differs stays, then as much of their end, then of their beginning as
+/// there is room for.
+fn differing(texts: &[&str], room: usize) -> Vec<String> {
+    let words: Vec<Vec<&str>> = texts.iter().map(|text| text.split(' ').collect()).collect();
+    let shortest = words.iter().map(Vec::len).min().unwrap_or(0);
+    let all_have = |word: &dyn Fn(&[&str]) -> String| words.iter().all(|own| word(own) == word(&words[0]));
+    let before = (0..shortest).take_while(|at| all_have(&|own| own[*at].to_owned())).count();
+    let behind =
+        (0..shortest - before).take_while(|at| all_have(&|own| own[own.len() - 1 - at].to_owned())).count();
+    let short = |own: &Vec<&str>| {
+        let (head, rest) = own.split_at(before);
+        let apart = rest[..rest.len() - behind].join(" ");
+        let least = if head.is_empty() { 0 } else { LEAST_HEAD + 1 };
+        let kept = match rest.join(" ") {
+            whole if width(&whole) + least <= room => whole,
+            whole if width(&apart) + least <= room => cut(&whole, (room - least).max(width(&apart))),
+            _ => cut(&apart, room.saturating_sub(usize::from(!head.is_empty()))),
+        };
+        match head.join(" ") {
+            head if head.is_empty() => kept,
+            head => format!("{}{kept}", cut(&format!("{head} {kept}"), room - width(&kept))),
+        }
+    };
+    words.iter().map(short).collect()
 }
 
 /// Pairs of numbers as `low - high`, each side aligned over all rows; `None` stays empty.
@@ -179,6 +237,28 @@ mod tests {
             grid.render(24, false),
             "                 n  word\na name tha…      1  yes\nb            1,000\n"
         );
+    }
+
+    #[test]
+    fn names_that_a_cut_would_make_equal_keep_what_differs() {
+        let texts = |names: &[&str], room: usize| {
+            let mut grid = Grid::new(&[("", Align::Left)]).cutting(Cut::Middle);
+            names.iter().for_each(|name| grid.row(vec![(*name).into()]));
+            grid.render(room, false).lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let of = |connections: u32| format!("web throughput, nginx, {connections} connections, keep alive");
+        let (ten, many) = (of(10), of(1000));
+        assert_eq!(
+            texts(&[&ten, &many], 30),
+            ["web…10 connections, keep ali…", "web…1000 connections, keep a…"]
+        );
+        // Where names differ in two parts, both stay apart.
+        let of = |mpm: &str, n: u32| format!("web time p99, httpd {mpm}, {n} connections, on");
+        let names = [of("prefork", 1), of("prefork", 50), of("event", 1), of("event", 50)];
+        let found = texts(&names.each_ref().map(String::as_str), 24);
+        let apart: BTreeMap<&String, usize> = found.iter().map(|name| (name, 0)).collect();
+        assert_eq!(apart.len(), 4, "{found:?}");
+        assert!(found.iter().all(|name| width(name) <= 24), "{found:?}");
     }
 
     #[test]
