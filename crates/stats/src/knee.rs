@@ -2,7 +2,7 @@
 //!
 //! The fall lies where two levels come closest to the values (by absolute distances). How likely it is by chance is
 //! the one-sided rank-sum test of the values before against those after, exact where few are out of order, times the
-//! places where it could lie. It sees a fall after few values too: Pettitt's statistic, which leans to the middle, needs
+//! places where it could lie. It sees a fall after few values too: Pettitt's statistic leans to the middle, and needs
 //! a tenth of all values before it. The interval holds every place whose likelihood (Laplace) is near enough to the
 //! best one's. Where values resemble their predecessors at the same level, they count as fewer.
 //!

@@ -1,8 +1,8 @@
 //! Runs of a machine against itself: the noise of every figure, the differences that it lets one tell, and whether any
 //! two of the runs would be called different.
 //!
-//! Every pair of runs is compared as `compare` does it, with the other runs as earlier ones. A difference counts as told
-//! where it is called one in 80 of 100 cases. Figures of periods and figures without a direction are left out.
+//! Every pair of runs is compared as `compare` does it, with the other runs as earlier ones. A difference counts as
+//! told where it is called one in 80 of 100 cases. Figures of periods and figures without a direction are left out.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

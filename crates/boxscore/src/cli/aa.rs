@@ -8,8 +8,8 @@ Examples:
   boxscore aa                     five quick runs, and what they can tell
   boxscore aa crc32c --runs 10    ten runs of one instrument
   boxscore aa --runs 0            no new run: what the stored ones can tell
-Each run is a whole one with its own sittings and stays in the store: later comparisons take their noise from it. It
-is as short as that of `run --quick`, unless --full asks for everything. Each further run has the next --seed.
+Each run is a whole one with its own sittings and stays in the store: later comparisons take their noise from it.
+Without --full it is as short as that of `run --quick`. Each further run has the next --seed.
 Ctrl-C ends it; complete runs count.";
 
 #[derive(Clone, Debug, clap::Args)]

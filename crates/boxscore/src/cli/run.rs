@@ -26,7 +26,7 @@ const EXAMPLES: [&Example; 9] = [
         "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
         "your own work as the instrument",
     ),
-    &Example::new("boxscore run --soak 10m", "what lasts, beside the first minute"),
+    &Example::new("boxscore run --soak 10m", "what lasts, beside the level at first"),
     &Example::new("boxscore run telemetry --for 24h", "record, and load nothing"),
     &Example::new("boxscore run --plan latest", "the last run once more"),
 ];
@@ -92,7 +92,6 @@ impl Usual {
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct RunArgs {
     #[command(flatten)]
     pub usual: Usual,

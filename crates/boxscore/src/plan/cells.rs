@@ -157,6 +157,7 @@ mod tests {
     use model::Node;
 
     use super::*;
+    use crate::cli::run::Usual;
     use crate::plan::plan;
 
     /// The CPU lists and nodes of the cells that are bound to a node.

@@ -208,7 +208,7 @@ fn others(card: &'static Card, key: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::{Host, plan};
-    use crate::cli::run::RunArgs;
+    use crate::cli::run::{RunArgs, Usual};
     use crate::error::{CliError, Kind};
     use model::{Params, Plan, Setup};
 

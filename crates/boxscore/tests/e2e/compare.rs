@@ -302,6 +302,16 @@ fn a_machine_of_64_cpus_does_not_tie_with_one_of_two() {
 }
 
 #[test]
+fn arms_that_differ_in_threads_are_no_figures_of_one_thread() {
+    let bench = Bench::new();
+    bench.world(r#"{"seed": 11, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01}]}"#);
+    let study = ["run", "index", "--set", "kind=integer", "--arm", "threads=1", "--arm", "threads=8"];
+    let said = bench.run(&[&study[..], &["--takes", "6", "--no-report", "--fake", "world.json"]].concat());
+    let text = said.expect(0, &[]).out;
+    assert!(text.contains("threads=8") && !text.to_lowercase().contains("per thread"), "{text}");
+}
+
+#[test]
 fn a_sweep_over_threads_has_a_law() {
     let bench = Bench::new();
     // Contention of 5 %, a thread a core; siblings add a quarter.

@@ -54,6 +54,20 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
     }
     out.push_str(&grid.render(look.columns, look.paint));
     out.push('\n');
+    out.push_str(&legend(doc, look));
+    out.push_str(&shared(&figures, look));
+    if figures.iter().any(|figure| figure.noise == Noise::Assumed) {
+        out.push_str("assumed: one run shows no noise; `boxscore aa` measures it\n");
+    }
+    out.push('\n');
+    for line in wrap(&doc.says, look.columns) {
+        out.push_str(&format!("{line}\n"));
+    }
+    out
+}
+
+/// The meaning of the columns.
+fn legend(doc: &AaDoc, look: Look) -> String {
     let family = format::count(usize::try_from(doc.family).unwrap_or(usize::MAX), "headline figure");
     let lines = [
         ("again    ", "= where one further run here falls in 95 of 100 cases".to_owned()),
@@ -71,18 +85,7 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
             "= pairs of these runs that are, of those that have the figure, although nothing differs".into(),
         ),
     ];
-    for (head, text) in lines {
-        out.push_str(&hang(&format!("{head} "), &text, look.columns));
-    }
-    out.push_str(&shared(&figures, look));
-    if figures.iter().any(|figure| figure.noise == Noise::Assumed) {
-        out.push_str("assumed: one run shows no noise; `boxscore aa` measures it\n");
-    }
-    out.push('\n');
-    for line in wrap(&doc.says, look.columns) {
-        out.push_str(&format!("{line}\n"));
-    }
-    out
+    lines.iter().map(|(head, text)| hang(&format!("{head} "), text, look.columns)).collect()
 }
 
 /// `measured`, `assumed`, or the share of the figure's own runs.
@@ -107,10 +110,11 @@ fn shared(figures: &[&AaFigureDoc], look: Look) -> String {
         &format!("= its own runs have this weight in its noise; the rest is {rest}"),
         look.columns,
     );
-    let apart = mixed.iter().filter_map(|figure| {
+    let labels = names::labels(&mixed.iter().map(|figure| of(figure)).collect::<Vec<_>>());
+    let apart = mixed.iter().zip(labels).filter_map(|(figure, label)| {
         let own = figure.own_spread?;
         let unlike = own < figure.spread / UNLIKE || own > figure.spread * UNLIKE;
-        unlike.then(|| format!("{} {}", names::label(of(figure)), format::percent(own.exp_m1())))
+        unlike.then(|| format!("{label} {}", format::percent(own.exp_m1())))
     });
     let apart: Vec<String> = apart.collect();
     if !apart.is_empty() {

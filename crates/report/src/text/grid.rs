@@ -3,7 +3,7 @@
 //! Widths are characters. Only the first column gives way when the table is too wide; names that a cut would make equal
 //! lose what they have in common. Trailing spaces are dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Tone, cut, cut_front, cut_middle, width};
 
@@ -126,24 +126,25 @@ impl Grid {
         out
     }
 
-    /// The texts of the first column, cut to a width and still told apart.
+    /// The texts of the first column, cut to a width and still told apart: by a cut alone where that is enough, else
+    /// without the words that all long ones share, and then by what differs within those that are alike.
     fn names(&self, room: usize) -> Vec<String> {
         let whole: Vec<&str> =
             self.rows.iter().map(|row| row.first().map_or("", |cell| cell.text.as_str())).collect();
-        let cut = |text: &&str| match self.cut {
+        let cut_one = |text: &str| match self.cut {
             Cut::End => cut(text, room),
             Cut::Front => cut_front(text, room),
             Cut::Middle => cut_middle(text, room),
         };
-        let mut names: Vec<String> = whole.iter().map(cut).collect();
+        let mut names: Vec<String> = whole.iter().map(|text| cut_one(text)).collect();
+        if alike(&names, &whole).is_empty() {
+            return names;
+        }
+        let shorter = without_shared(&whole, room);
+        names = shorter.iter().map(|text| cut(text, room)).collect();
         for _ in 0..TRIES {
-            let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-            for (at, name) in names.iter().enumerate() {
-                same.entry(name.clone()).or_default().push(at);
-            }
-            same.retain(|_, group| group.iter().any(|at| whole[*at] != whole[group[0]]));
-            for group in same.into_values() {
-                let texts: Vec<&str> = group.iter().map(|at| whole[*at]).collect();
+            for group in alike(&names, &whole) {
+                let texts: Vec<&str> = group.iter().map(|at| shorter[*at].as_str()).collect();
                 group.iter().zip(differing(&texts, room)).for_each(|(at, name)| names[*at] = name);
             }
         }
@@ -183,6 +184,39 @@ impl Grid {
 const TRIES: usize = 3;
 /// Characters that a name keeps of its beginning.
 const LEAST_HEAD: usize = 4;
+
+/// Places of names that are equal although the whole ones are not.
+fn alike(names: &[String], whole: &[&str]) -> Vec<Vec<usize>> {
+    let mut same: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, name) in names.iter().enumerate() {
+        same.entry(name).or_default().push(at);
+    }
+    same.into_values().filter(|group| group.iter().any(|at| whole[*at] != whole[group[0]])).collect()
+}
+
+/// The names that are too long without the words that all of these have, but for their first one; parts between commas
+/// that are left without any go too. One thing and several are one word.
+fn without_shared(whole: &[&str], room: usize) -> Vec<String> {
+    let is_long = |text: &str| width(text) > room;
+    // `no keep-alive` is one word, and another than `keep-alive`.
+    let whole: Vec<String> = whole.iter().map(|text| text.replace(", no ", ", no\u{a0}")).collect();
+    let word = |text: &str| text.trim_end_matches(',').trim_end_matches('s').to_owned();
+    let words = |text: &str| text.split(' ').map(word).collect::<BTreeSet<String>>();
+    let mut long = whole.iter().filter(|text| is_long(text)).map(|text| words(text));
+    let first = long.next().unwrap_or_default();
+    let shared = long.fold(first, |shared, own| shared.intersection(&own).cloned().collect());
+    let short = |text: &str| {
+        let kept = text.split(", ").enumerate().filter_map(|(part, words)| {
+            let is_kept = |at: usize, own: &str| part + at == 0 || !shared.contains(&word(own));
+            let words = words.split(' ').enumerate().filter(|(at, own)| is_kept(*at, own));
+            let words: Vec<&str> = words.map(|(_, own)| own).collect();
+            (!words.is_empty()).then(|| words.join(" "))
+        });
+        kept.collect::<Vec<_>>().join(", ")
+    };
+    let all = whole.iter().map(|text| if is_long(text) { short(text) } else { text.clone() });
+    all.map(|name| name.replace('\u{a0}', " ")).collect()
+}
 
 /// Names cut to a width where they are alike: what differs stays, then as much of their end, then of their beginning as
 /// there is room for.
@@ -241,24 +275,40 @@ mod tests {
 
     #[test]
     fn names_that_a_cut_would_make_equal_keep_what_differs() {
-        let texts = |names: &[&str], room: usize| {
+        let texts = |names: &[String], room: usize| {
             let mut grid = Grid::new(&[("", Align::Left)]).cutting(Cut::Middle);
-            names.iter().for_each(|name| grid.row(vec![(*name).into()]));
+            names.iter().for_each(|name| grid.row(vec![name.clone().into()]));
             grid.render(room, false).lines().map(str::to_owned).collect::<Vec<_>>()
         };
-        let of = |connections: u32| format!("web throughput, nginx, {connections} connections, keep alive");
-        let (ten, many) = (of(10), of(1000));
-        assert_eq!(
-            texts(&[&ten, &many], 30),
-            ["web…10 connections, keep ali…", "web…1000 connections, keep a…"]
-        );
-        // Where names differ in two parts, both stay apart.
-        let of = |mpm: &str, n: u32| format!("web time p99, httpd {mpm}, {n} connections, on");
-        let names = [of("prefork", 1), of("prefork", 50), of("event", 1), of("event", 50)];
-        let found = texts(&names.each_ref().map(String::as_str), 24);
-        let apart: BTreeMap<&String, usize> = found.iter().map(|name| (name, 0)).collect();
-        assert_eq!(apart.len(), 4, "{found:?}");
-        assert!(found.iter().all(|name| width(name) <= 24), "{found:?}");
+        let of = |metric: &str, file: &str, n: u32, alive: &str| {
+            let s = if n == 1 { "" } else { "s" };
+            format!("web{metric}, nginx, {file} files, {n} connection{s}, {alive}keep-alive")
+        };
+        let mut names = Vec::new();
+        for metric in ["", " p99", " server CPU"] {
+            for file in ["gif", "large"] {
+                names.extend([1, 10, 100, 1000].map(|n| of(metric, file, n, "")));
+                names.push(of(metric, file, 10, "no "));
+            }
+        }
+        for room in [40, 27] {
+            let found = texts(&names, room);
+            let apart: BTreeSet<&String> = found.iter().collect();
+            assert_eq!(apart.len(), names.len(), "{found:#?}");
+            assert!(found.iter().all(|name| width(name) <= room && name.starts_with("web")), "{found:#?}");
+        }
+        assert_eq!(texts(&names, 27)[1..3], ["web, gif, 10, keep-alive", "web, gif, 100, keep-alive"]);
+        // What is short stays as it is.
+        names.push("integer".to_owned());
+        assert_eq!(texts(&names, 27).last().map(String::as_str), Some("integer"));
+    }
+
+    #[test]
+    fn names_without_a_shared_word_are_told_apart_too() {
+        let names =
+            ["web throughput, nginx, 10 connections, on", "web throughput, nginx, 1000 connections, on"];
+        let found = differing(&names, 26);
+        assert_eq!(found, ["web thr…10 connections, on", "web t…1000 connections, on"].map(str::to_owned));
     }
 
     #[test]
