@@ -142,6 +142,12 @@ impl Grid {
         }
         let shorter = without_shared(&whole, room);
         names = shorter.iter().map(|text| cut(text, room)).collect();
+        for at in alike(&names, &whole).concat() {
+            let others = (0..whole.len()).filter(|other| whole[*other] != whole[at]);
+            let others: Vec<BTreeSet<&str>> =
+                others.map(|other| shorter[other].split(", ").collect()).collect();
+            names[at] = with_fewer_parts(&shorter[at], room, &others);
+        }
         for _ in 0..TRIES {
             for group in alike(&names, &whole) {
                 let texts: Vec<&str> = group.iter().map(|at| shorter[*at].as_str()).collect();
@@ -218,6 +224,19 @@ fn without_shared(whole: &[&str], room: usize) -> Vec<String> {
     all.map(|name| name.replace('\u{a0}', " ")).collect()
 }
 
+/// A name without those of its parts, the last ones first, that it does not need to be told from the others.
+fn with_fewer_parts(name: &str, room: usize, others: &[BTreeSet<&str>]) -> String {
+    let mut parts: Vec<&str> = name.split(", ").collect();
+    while width(&parts.join(", ")) > room {
+        let without = |at: usize| [&parts[..at], &parts[at + 1..]].concat();
+        let is_clear =
+            |parts: &[&str]| !others.iter().any(|other| parts.iter().all(|part| other.contains(part)));
+        let Some(place) = (1..parts.len()).rev().find(|at| is_clear(&without(*at))) else { break };
+        parts = without(place);
+    }
+    cut(&parts.join(", "), room)
+}
+
 /// Names cut to a width where they are alike: what differs stays, then as much of their end, then of their beginning as
 /// there is room for.
 fn differing(texts: &[&str], room: usize) -> Vec<String> {
@@ -289,6 +308,7 @@ mod tests {
             for file in ["gif", "large"] {
                 names.extend([1, 10, 100, 1000].map(|n| of(metric, file, n, "")));
                 names.push(of(metric, file, 10, "no "));
+                names.extend([1000, 16000].map(|rate| of(metric, &format!("{rate}/s, {file}"), 50, "")));
             }
         }
         for room in [40, 27] {
