@@ -43,7 +43,8 @@ fn failures(
     let urls = statuses.keys().filter_map(known).collect();
     let all: f64 = kinds.values().sum();
     let counted = load.requests().filter(|_| !kinds.is_empty()).map(|requests| all / requests);
-    let share = counted.or_else(|| rate.filter(|_| kinds.is_empty()));
+    // More than all is no share: a planted world may say anything.
+    let share = counted.or_else(|| rate.filter(|rate| kinds.is_empty() && *rate <= 1.0));
     let late = |kind: &String| matches!(kind.as_str(), "unsent" | "timeout" | "cut");
     let is_overload = load.is_held() == Some(false) && !kinds.is_empty() && kinds.keys().all(late);
     let failed = Errors::Failed(Failed { kinds, statuses, urls, share, is_overload });
