@@ -32,7 +32,7 @@ use crate::reading::Samples;
 use crate::scope::Scope;
 use crate::unit::Unit;
 
-pub use aa::{AaDoc, AaFigureDoc, AaPairDoc};
+pub use aa::{AaDoc, AaFigureDoc, AaPairDoc, PriorWord};
 pub use answers::{
     AgentsDoc, AnswersDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc,
     OverTimeRow, PeakDoc, ReferrersDoc,
@@ -236,6 +236,9 @@ pub struct ArmDoc {
     /// Boxes that these runs were made on, where they are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boxes: Option<u64>,
+    /// CPUs that its runs could use; absent where that is not known, or where the runs differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
     /// True for a published machine: points without samples.
     pub published: bool,
     pub price: Option<Price>,

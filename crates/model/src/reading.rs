@@ -80,8 +80,16 @@ pub struct SeriesKey {
 impl SeriesKey {
     /// True of another metric of the same instrument, parameters and arm.
     pub fn is_beside(&self, other: &SeriesKey) -> bool {
+        self.is_of_setup(other) && self.arm == other.arm
+    }
+
+    /// True of the same figure, in whatever arm it was measured.
+    pub fn is_same_but_arm(&self, other: &SeriesKey) -> bool {
+        self.is_of_setup(other) && self.metric == other.metric && self.unit == other.unit
+    }
+
+    fn is_of_setup(&self, other: &SeriesKey) -> bool {
         self.instrument == other.instrument
-            && self.arm == other.arm
             && self.definition == other.definition
             && self.params == other.params
     }

@@ -50,7 +50,12 @@ impl Card {
 
     fn scope_by_threads(&self, metric: &str, params: &Params) -> Option<Scope> {
         let usual = self.param(THREADS).map_or(ONE, |spec| spec.default);
-        let value = params.get(THREADS).unwrap_or(usual);
+        let value = match params.get(THREADS) {
+            Some(value) => value,
+            // Arms that differ in it: it is what is compared.
+            None if self.param(THREADS).is_some() => return None,
+            None => ONE,
+        };
         let scope = match value {
             ONE => Scope::PerThread,
             ALL => Scope::WholeMachine,
@@ -94,8 +99,8 @@ mod tests {
         let scope = |metric: &str, text: &str| CARD.scope(metric, &Params::parse(text).unwrap());
         assert_eq!(scope("rate", "kind=a;threads=all"), Some(Scope::WholeMachine));
         assert_eq!(scope("rate", "kind=a;threads=1"), Some(Scope::PerThread));
-        // The time of one thread among many is neither.
-        assert_eq!((scope("time", "threads=all"), scope("time", "")), (None, Some(Scope::PerThread)));
+        // The time of one thread among many is neither, nor is a figure whose threads are what arms differ in.
+        assert_eq!((scope("time", "threads=all"), scope("time", "kind=a")), (None, None));
         assert_eq!((scope("rate", "threads=4"), scope("other", "threads=1")), (None, None));
         let disk = Card { family: Family::Disk, ..CARD };
         assert_eq!(disk.scope("rate", &Params::default()), None);

@@ -12,7 +12,7 @@
 //! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
 //! | does one setup of a run reach more | [`more_p()`] |
 //! | is it enough | [`stop`] |
-//! | what lasts, and how much more do more threads do | [`knee()`], [`trend()`], [`usl()`] |
+//! | what lasts, and how much more do more threads do | [`falls()`], [`trend()`], [`usl()`] |
 //! | combined figures | [`index()`], [`ratio`] |
 //!
 //! ```
@@ -66,7 +66,7 @@ pub use drift::{Drift, drift};
 pub use effect::{Effect, Interval};
 pub use holm::holm;
 pub use index::{Dependence, Index, IndexError, index};
-pub use knee::{Knee, knee};
+pub use knee::{Knee, falls};
 pub use ks::{ks_distance, ks_distance_counts};
 pub use more::more_p;
 pub use needed::{least_told, needed_runs, needed_takes};

@@ -52,13 +52,15 @@ pub fn needed_runs(found: &Between, margin: Margin, family: usize) -> Option<usi
     first(have + 1, MAX_RUNS, settled)
 }
 
-/// The smallest difference, as ratio - 1, that so many runs each would be called better for, at this noise and in a
-/// family of this size.
-pub fn least_told(noise: &Noise, runs: usize, margin: Margin, family: usize) -> f64 {
+/// The smallest difference, as ratio - 1, that so many runs each would call better in `power` of cases, at this noise
+/// and in a family of this size.
+pub fn least_told(noise: &Noise, runs: usize, margin: Margin, family: usize, power: f64) -> f64 {
     let se = noise.s * (2.0 / runs.max(1) as f64).sqrt();
     let t = |level: f64| student_quantile(1.0 - level / 2.0, noise.dof());
     let beyond_margin = margin.ln() + t(ALPHA) * se;
-    beyond_margin.max(t(ALPHA / family.max(1) as f64) * se).exp_m1()
+    let called = beyond_margin.max(t(ALPHA / family.max(1) as f64) * se);
+    // What is measured lies about the truth: half of the cases are below it.
+    (called + student_quantile(power, noise.dof()) * se).exp_m1()
 }
 
 /// The interval with both arms of it scaled around the estimate.
@@ -114,13 +116,34 @@ mod tests {
         let old: Vec<Run> = (0..6).map(|i| run(0.01 * f64::from(i % 3))).collect();
         for family in [1, 9] {
             let noise = noise(&[], &[&old], 0.05, None).expect("finite");
-            let least = least_told(&noise, 1, Margin::MACHINES, family);
+            let least = least_told(&noise, 1, Margin::MACHINES, family, 0.5);
             for (factor, is_told) in [(0.99, false), (1.01, true)] {
                 let c = between(&[run((least * factor).ln_1p())], &[run(0.0)], &[&old], 0.05, None)
                     .expect("finite");
                 assert_eq!(decided(c.interval, c.p * family as f64, Margin::MACHINES), is_told, "{family}");
             }
-            assert!(least_told(&noise, 5, Margin::MACHINES, family) < least);
+            assert!(least_told(&noise, 5, Margin::MACHINES, family, 0.5) < least);
+        }
+    }
+
+    #[test]
+    fn the_least_that_is_told_is_told_as_often_as_said() {
+        let mut rng = Rng::new(20_261_124);
+        const SPREAD: f64 = 0.02;
+        for (earlier, runs, family) in [(6, 1, 9), (20, 1, 9), (6, 3, 1)] {
+            let mut draw =
+                |at: f64, n: usize| -> Vec<Run> { (0..n).map(|_| run(at + SPREAD * rng.normal())).collect() };
+            let mut called = 0;
+            for _ in 0..400 {
+                let old = draw(0.0, earlier);
+                // The truth that is looked for is that at the true spread.
+                let noise = Noise { s: SPREAD, ..noise(&[], &[&old], 0.05, None).expect("finite") };
+                let least = least_told(&noise, runs, Margin::MACHINES, family, 0.8).ln_1p();
+                let (arm, base) = (draw(least, runs), draw(0.0, runs));
+                let c = between(&arm, &base, &[&old], 0.05, None).expect("finite");
+                called += usize::from(decided(c.interval, c.p * family as f64, Margin::MACHINES));
+            }
+            assert!((280..=360).contains(&called), "{earlier} {runs} {family}: {called} of 400");
         }
     }
 

@@ -130,7 +130,8 @@ impl Store {
                 if !known.contains_key(&name) {
                     let names = [instrument, metric, unit, params, String::new(), better];
                     let (key, _) = self.key_of(names, definition)?;
-                    let counts = keys.is_none_or(|keys| keys.iter().any(|wanted| same_but_arm(wanted, &key)));
+                    let counts =
+                        keys.is_none_or(|keys| keys.iter().any(|wanted| wanted.is_same_but_arm(&key)));
                     known.insert(name.clone(), (0, counts));
                 }
                 if let Some((have, true)) = known.get_mut(&name) {
@@ -302,7 +303,7 @@ impl Store {
             let wanted = match which {
                 Which::All => true,
                 Which::Rows => key.is_row(better),
-                Which::Keys(keys) => keys.iter().any(|wanted| same_but_arm(wanted, &key)),
+                Which::Keys(keys) => keys.iter().any(|wanted| wanted.is_same_but_arm(&key)),
             };
             if wanted {
                 all.push(Series { key, better, points: self.points_of(number)? });
@@ -408,14 +409,6 @@ impl Store {
         let wrong = |_| self.data("a segment of telemetry cannot be read");
         blobs.into_iter().map(|blob| parse(blob).map_err(wrong)).collect()
     }
-}
-
-fn same_but_arm(a: &SeriesKey, b: &SeriesKey) -> bool {
-    a.instrument == b.instrument
-        && a.metric == b.metric
-        && a.params == b.params
-        && a.unit == b.unit
-        && a.definition == b.definition
 }
 
 pub(crate) type FactColumns = (String, String, String, String, String, Option<String>);

@@ -1,22 +1,25 @@
 //! Runs of a machine against itself: the noise of every figure, the differences that it lets one tell, and whether any
 //! two of the runs would be called different.
 //!
-//! Every pair of runs is compared as `compare` does it, with the other runs as earlier ones. A difference is told where
-//! it was measured so large: one that truly is so large is told in half of all cases. Figures of periods and figures
-//! without a direction are left out.
+//! Every pair of runs is compared as `compare` does it, with the other runs as earlier ones. A difference counts as
+//! told where it is called one in 80 of 100 cases. Figures of periods and figures without a direction are left out.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use model::data::{RunData, Series};
-use model::doc::{AaDoc, AaFigureDoc, AaPairDoc, MachineDoc, RowDoc, VerdictWord};
+use model::doc::{AaDoc, AaFigureDoc, AaPairDoc, MachineDoc, PriorWord, RowDoc, VerdictWord};
 use model::names::{self, Key};
 use model::{Better, Cards, Samples, SeriesKey, card, format};
-use stats::{Margin, Noise, Seen};
+use stats::{Margin, Noise, Prior, Seen};
 
-use crate::compare::{CompareOptions, Side, compare};
-use crate::noise::{self, Known};
+use crate::compare::{CompareOptions, Side, each_pair};
+use crate::noise::{self, History, Known};
 use crate::run::is_headline;
 use crate::run_index::{RunContext, RunIndex};
+
+/// How often a difference that is given as told is told.
+const POWER: f64 = 0.8;
 
 /// A figure with what is known of it, before figures teach each other.
 struct Drafted<'a> {
@@ -31,7 +34,8 @@ struct Drafted<'a> {
 pub fn aa(all: &[RunData], against: &[String], wanted: &dyn Fn(&str) -> bool, cards: Cards) -> AaDoc {
     let runs: Vec<&RunData> = all.iter().filter(|run| against.contains(&run.head.id)).collect();
     let each = runs.len().max(1);
-    let mut drafts = drafts(all, &runs, cards);
+    let history = Rc::new(History::new(all));
+    let mut drafts = drafts(&history, &runs, cards);
     drafts.retain(|draft| wanted(&draft.series.key.instrument));
     let family = drafts.iter().filter(|draft| draft.headline).count();
     let seen = drafts.iter().filter_map(|draft| {
@@ -39,12 +43,14 @@ pub fn aa(all: &[RunData], against: &[String], wanted: &dyn Fn(&str) -> bool, ca
         Seen::new(&[], &[&known], draft.floor).ok()
     });
     let learnt = stats::learn(&seen.collect::<Vec<_>>());
-    let mut different = different(all, &runs, cards);
-    different.retain(|row| wanted(&row.instrument));
-    let places: BTreeSet<(&str, &str)> =
-        different.iter().map(|row| (row.base.as_str(), row.arm.as_str())).collect();
+    let sides: Vec<Side<'_>> = runs.iter().map(|run| side(run)).collect();
+    let mut rows =
+        each_pair(&sides, &history, &CompareOptions { all: true, cards, ..CompareOptions::default() });
+    rows.retain(|row| wanted(&row.instrument) && row.verdict != VerdictWord::Invalid);
+    let different = rows.iter().filter(|row| is_different(row));
+    let places: BTreeSet<(&str, &str)> = different.map(|row| (row.base.as_str(), row.arm.as_str())).collect();
     let figures: Vec<AaFigureDoc> =
-        drafts.iter().filter_map(|draft| figure(draft, (each, family), learnt, &different, cards)).collect();
+        drafts.iter().filter_map(|draft| figure(draft, (each, family), learnt, &rows, cards)).collect();
     let newest = runs.last().map(|run| &run.head);
     let pairs = runs.len() * runs.len().saturating_sub(1) / 2;
     let mut doc = AaDoc {
@@ -57,6 +63,7 @@ pub fn aa(all: &[RunData], against: &[String], wanted: &dyn Fn(&str) -> bool, ca
         runs: runs.iter().map(|run| run.head.id.clone()).collect(),
         each: each as u64,
         margin: Margin::MACHINES.share(),
+        power: POWER,
         family: family as u64,
         pairs: pairs as u64,
         pairs_different: places.len() as u64,
@@ -68,8 +75,9 @@ pub fn aa(all: &[RunData], against: &[String], wanted: &dyn Fn(&str) -> bool, ca
 }
 
 /// The figures of the runs in the order in which they were measured, each with all runs that have it.
-fn drafts<'a>(all: &'a [RunData], runs: &[&'a RunData], cards: Cards) -> Vec<Drafted<'a>> {
+fn drafts<'a>(history: &History<'a>, runs: &[&'a RunData], cards: Cards) -> Vec<Drafted<'a>> {
     let mut drafts: Vec<Drafted<'a>> = Vec::new();
+    let mut keys: BTreeSet<&SeriesKey> = BTreeSet::new();
     for run in runs.iter().rev() {
         let context = RunContext { cards, ..RunContext::default() };
         let index = RunIndex::new(run, &context);
@@ -77,52 +85,39 @@ fn drafts<'a>(all: &'a [RunData], runs: &[&'a RunData], cards: Cards) -> Vec<Dra
             let Some(series) = run.series.get(row.index) else { continue };
             let counts = series.better != Better::Neither
                 && Samples::for_instrument(cards, &series.key.instrument) == Samples::Takes;
-            if !counts || drafts.iter().any(|known| known.series.key == series.key) {
+            if !counts || !keys.insert(&series.key) {
                 continue;
             }
             let floor = noise::assumed_floor(cards, &series.key.instrument, noise::host(run));
-            let known = noise::history(&series.key, all, cards);
+            let known = history.of_key(&series.key, cards);
             drafts.push(Drafted { series, headline: is_headline(&index, row), known, floor });
         }
     }
     drafts
 }
 
-/// The rows of pairs that are called different.
-fn different(all: &[RunData], runs: &[&RunData], cards: Cards) -> Vec<RowDoc> {
-    let options = CompareOptions { all: true, cards, ..CompareOptions::default() };
-    let mut found = Vec::new();
-    for (at, arm) in runs.iter().enumerate() {
-        for base in &runs[..at] {
-            let ids = [&base.head.id, &arm.head.id];
-            let earlier: Vec<&RunData> = all.iter().filter(|run| !ids.contains(&&run.head.id)).collect();
-            let side = |run: &&'_ RunData| {
-                let machine = MachineDoc { id: run.head.machine_id.clone(), name: run.head.machine.clone() };
-                (run.head.id.clone(), machine)
-            };
-            let [(base_name, base_machine), (arm_name, arm_machine)] = [side(base), side(arm)];
-            let sides = [
-                Side { runs: vec![*base], earlier: earlier.clone(), ..Side::new(&base_name, base_machine) },
-                Side { runs: vec![*arm], earlier, ..Side::new(&arm_name, arm_machine) },
-            ];
-            let is_told = |row: &RowDoc| matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse);
-            found.extend(compare(&sides, &options).rows.into_iter().filter(is_told));
-        }
-    }
-    found
+/// One run as a side of a comparison.
+fn side(run: &RunData) -> Side<'_> {
+    let machine = MachineDoc { id: run.head.machine_id.clone(), name: run.head.machine.clone() };
+    Side { runs: vec![run], ..Side::new(&run.head.id, machine) }
+}
+
+fn is_different(row: &RowDoc) -> bool {
+    matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse)
 }
 
 fn figure(
     draft: &Drafted<'_>,
     (each, family): (usize, usize),
     learnt: Option<stats::Learnt>,
-    different: &[RowDoc],
+    rows: &[RowDoc],
     cards: Cards,
 ) -> Option<AaFigureDoc> {
     let SeriesKey { instrument, metric, unit, params, definition, .. } = &draft.series.key;
     let (ids, known) = noise::newest(&draft.known);
     let found: Noise = stats::noise(&[], &[&known], draft.floor, learnt).ok().filter(|_| !ids.is_empty())?;
-    let told = |runs: usize| stats::least_told(&found, runs, Margin::MACHINES, family);
+    let own = Seen::new(&[], &[&known], draft.floor).ok().filter(|own| own.v > 0.0);
+    let told = |runs: usize| stats::least_told(&found, runs, Margin::MACHINES, family, POWER);
     let is_of =
         |row: &&RowDoc| row.instrument == *instrument && row.metric == *metric && row.params == *params;
     let pair = |row: &RowDoc| AaPairDoc {
@@ -131,6 +126,7 @@ fn figure(
         ratio: row.ratio,
         verdict: row.verdict,
     };
+    let of_figure: Vec<&RowDoc> = rows.iter().filter(is_of).collect();
     Some(AaFigureDoc {
         card: card::find(cards, instrument),
         instrument: instrument.clone(),
@@ -143,15 +139,22 @@ fn figure(
         noise_runs: ids.into_iter().map(str::to_owned).collect(),
         noise: noise::word(found.kind),
         spread: found.s,
+        own_spread: own.map(|own| (own.squares / own.v).sqrt()),
+        own_share: found.v / found.dof(),
+        prior: match found.prior {
+            Prior::Figures => PriorWord::Figures,
+            Prior::Floor | Prior::Takes => PriorWord::Family,
+        },
         floor: found.aa_floor(),
         told_by_one: told(1),
         told_by_each: told(each),
-        different: different.iter().filter(is_of).map(pair).collect(),
+        pairs: of_figure.len() as u64,
+        different: of_figure.iter().filter(|row| is_different(row)).map(|row| pair(row)).collect(),
     })
 }
 
-/// `One run each tells differences from 8 % (integer) to 31 % (disk write), 5 runs each from 6 % to 14 %; none of 10
-/// pairs of equal runs was called different.`
+/// `One run each tells differences from 8 % (integer) to 31 % (disk write), 5 runs each from 6 % to 14 % in 80 of 100
+/// cases; none of 10 pairs of equal runs was called different.`
 fn says(doc: &AaDoc) -> String {
     let heads: Vec<&AaFigureDoc> = doc.figures.iter().filter(|figure| figure.headline).collect();
     let figures = if heads.is_empty() { doc.figures.iter().collect() } else { heads };
@@ -166,6 +169,7 @@ fn says(doc: &AaDoc) -> String {
         Some(if figures.len() == 1 { end(least) } else { format!("{} to {}", end(least), end(most)) })
     };
     let Some(one) = range(&|figure| figure.told_by_one) else { return "No figure was measured.".to_owned() };
+    let power = format!(" in {:.0} of 100 cases", doc.power * 100.0);
     let more = match doc.each {
         0 | 1 => String::new(),
         each => {
@@ -193,5 +197,5 @@ fn says(doc: &AaDoc) -> String {
             )
         }
     };
-    format!("One run each tells differences from {one}{more}{assumed}{pairs}.")
+    format!("One run each tells differences from {one}{more}{power}{assumed}{pairs}.")
 }

@@ -2,6 +2,9 @@
 //!
 //! Works on the series key; runs of another definition, arm or parameter never count. Spreads are of logarithms.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use crate::quantiles::Quantile;
 use crate::run_index::{FigureRow, RunIndex};
 use model::data::{RunData, Series};
@@ -38,21 +41,42 @@ pub fn run_of(series: &Series, quantile: Option<&Quantile>) -> Option<Run> {
 /// A run that has a series: its id, and the one number that it is worth.
 pub type Known<'a> = (&'a str, Run);
 
-/// The same series in earlier runs that have it, oldest first.
-pub fn history<'a>(
-    key: &SeriesKey,
-    earlier: impl IntoIterator<Item = &'a RunData>,
-    cards: Cards,
-) -> Vec<Known<'a>> {
-    let mut runs: Vec<&RunData> = earlier.into_iter().collect();
-    runs.sort_by_key(|run| run.head.started_ns);
-    runs.iter()
-        .filter_map(|run| {
-            let series = run.series.iter().find(|series| series.key == *key)?;
-            let worth = run_of(series, Quantile::of_series(run, series, cards).as_ref())?;
-            Some((run.head.id.as_str(), worth))
-        })
-        .collect()
+/// Runs of one machine and configuration by series, oldest first, each looked up and reckoned once.
+#[derive(Default)]
+pub struct History<'a> {
+    runs: Vec<(&'a RunData, BTreeMap<&'a SeriesKey, &'a Series>)>,
+    /// Places in `runs`, and what these are worth.
+    known: RefCell<BTreeMap<SeriesKey, Vec<(usize, Run)>>>,
+}
+
+impl<'a> History<'a> {
+    pub fn new(runs: impl IntoIterator<Item = &'a RunData>) -> History<'a> {
+        // The first series of a key stands for it.
+        let by_key = |run: &'a RunData| run.series.iter().rev().map(|series| (&series.key, series)).collect();
+        let mut runs: Vec<_> = runs.into_iter().map(|run| (run, by_key(run))).collect();
+        runs.sort_by_key(|(run, _)| run.head.started_ns);
+        History { runs, known: RefCell::default() }
+    }
+
+    /// The runs that have this series.
+    pub fn of_key(&self, key: &SeriesKey, cards: Cards) -> Vec<Known<'a>> {
+        let mut known = self.known.borrow_mut();
+        let worth = |place: usize| {
+            let (run, series) = &self.runs[place];
+            let series = series.get(key)?;
+            Some((place, run_of(series, Quantile::of_series(run, series, cards).as_ref())?))
+        };
+        if !known.contains_key(key) {
+            known.insert(key.clone(), (0..self.runs.len()).filter_map(worth).collect());
+        }
+        let id = |place: usize| self.runs[place].0.head.id.as_str();
+        known.get(key).into_iter().flatten().map(|(place, worth)| (id(*place), *worth)).collect()
+    }
+
+    /// The ids of all its runs.
+    pub fn ids(&self) -> impl Iterator<Item = &'a str> {
+        self.runs.iter().map(|(run, _)| run.head.id.as_str())
+    }
 }
 
 /// The newest of these that count, apart.
@@ -70,36 +94,44 @@ pub struct OfSeries {
 }
 
 /// The runs that one row's noise comes from, this one last; the newest count.
-struct Gathered<'a> {
+pub struct Gathered {
     this: Run,
-    all: Vec<Known<'a>>,
+    ids: Vec<String>,
+    all: Vec<Run>,
     floor: f64,
 }
 
-fn gathered<'a>(index: &'a RunIndex<'a>, row: FigureRow<'_>) -> Option<Gathered<'a>> {
-    let (series, context) = (row.series, index.context);
-    let this = run_of(series, index.quantile(row).as_ref())?;
-    let mut all = history(&series.key, context.earlier, context.cards);
-    all.push((index.run.head.id.as_str(), this));
-    let floor = assumed_floor(context.cards, &series.key.instrument, host(index.run));
-    Some(Gathered { this, all, floor })
+/// The runs of every row of a run, by the row's place.
+pub fn gather(index: &RunIndex<'_>) -> BTreeMap<usize, Gathered> {
+    let context = index.context;
+    let history = History::new(context.earlier);
+    let of_row = |row: FigureRow<'_>| {
+        let key = &row.series.key;
+        let this = run_of(row.series, index.quantile(row))?;
+        let mut known = history.of_key(key, context.cards);
+        known.push((index.run.head.id.as_str(), this));
+        let (ids, all) = newest(&known);
+        let ids = ids.into_iter().map(str::to_owned).collect();
+        let floor = assumed_floor(context.cards, &key.instrument, host(index.run));
+        Some((row.index, Gathered { this, ids, all, floor }))
+    };
+    index.figures().filter_map(of_row).collect()
 }
 
 /// The spread that the figures of a run and of earlier ones show together.
 pub fn learn(index: &RunIndex<'_>) -> Option<Learnt> {
     let seen = |row| {
-        let found = gathered(index, row)?;
-        Seen::new(&[], &[&newest(&found.all).1], found.floor).ok()
+        let found = index.gathered(row)?;
+        Seen::new(&[], &[&found.all], found.floor).ok()
     };
     stats::learn(&index.rows().filter_map(seen).collect::<Vec<_>>())
 }
 
 /// The noise of one row of a run, given earlier runs of the same machine and config class, and its other figures.
 pub fn of_row(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<OfSeries> {
-    let found = gathered(index, row)?;
-    let (ids, all) = newest(&found.all);
-    let noise = stats::noise(&[&[found.this]], &[&all], found.floor, index.learnt()).ok()?;
-    Some(OfSeries { noise, this: found.this, runs: ids.into_iter().map(str::to_owned).collect() })
+    let found = index.gathered(row)?;
+    let noise = stats::noise(&[&[found.this]], &[&found.all], found.floor, index.learnt()).ok()?;
+    Some(OfSeries { noise, this: found.this, runs: found.ids.clone() })
 }
 
 /// The word of the documents.

@@ -27,8 +27,12 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     let rows = |arm: &str| doc.rows.iter().filter(|row| row.arm == arm).collect::<Vec<&RowDoc>>();
     let (strangers, known): (Vec<_>, Vec<_>) = arms.iter().partition(|arm| rows(&arm.name).is_empty());
     let indexes = |arm: &str| doc.index.iter().filter(|index| index.arm == arm).collect::<Vec<&IndexDoc>>();
-    let mut lines: Vec<Vec<String>> =
-        known.iter().map(|arm| one(&arm.name, &base.name, &rows(&arm.name), &indexes(&arm.name))).collect();
+    let mut lines: Vec<Vec<String>> = known
+        .iter()
+        .map(|arm| {
+            one((&arm.name, &base.name), arm.cpus.zip(base.cpus), &rows(&arm.name), &indexes(&arm.name))
+        })
+        .collect();
     let strangers: Vec<String> = strangers.into_iter().map(|arm| arm.name.clone()).collect();
     match &strangers[..] {
         [] => {}
@@ -47,7 +51,7 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
 
 /// The sentences on rows of one pair, without a document around them.
 pub fn of_pair(arm: &str, base: &str, rows: &[&RowDoc]) -> Vec<String> {
-    one(arm, base, rows, &[])
+    one((arm, base), None, rows, &[])
 }
 
 /// Of what the verdicts speak: of these boxes, of their types, or of one run.
@@ -75,7 +79,15 @@ fn replication(doc: &CompareDoc) -> Option<String> {
 }
 
 /// The whole machine first, then one thread, then what is of neither: disks, networks, response times.
-fn one(arm: &str, base: &str, rows: &[&RowDoc], indexes: &[&IndexDoc]) -> Vec<String> {
+fn one(
+    (arm, base): (&str, &str),
+    cpus: Option<(f64, f64)>,
+    rows: &[&RowDoc],
+    indexes: &[&IndexDoc],
+) -> Vec<String> {
+    let unlike = cpus.filter(|(arm, base)| arm != base);
+    let of_cpus = unlike.map_or_else(String::new, |(arm, base)| format!(" ({arm} CPUs against {base})"));
+    let of_machine = format!("As a whole machine{of_cpus}, ");
     let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
     let judged: Vec<&RowDoc> =
         if heads.is_empty() { rows.iter().copied().filter(|row| !row.point).collect() } else { heads };
@@ -93,7 +105,7 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], indexes: &[&IndexDoc]) -> Vec<St
     for scope in [Some(Scope::WholeMachine), Some(Scope::PerThread), None] {
         let rows = of_scope(scope);
         let lead = match scope.filter(|scope| is_told(*scope)) {
-            Some(Scope::WholeMachine) => "As a whole machine, ",
+            Some(Scope::WholeMachine) => of_machine.as_str(),
             Some(Scope::PerThread) => "Per thread, ",
             None => "",
         };
@@ -355,6 +367,7 @@ pub mod tests {
             machine,
             runs: Vec::new(),
             boxes: None,
+            cpus: None,
             published: false,
             price: None,
             watts: None,
@@ -394,7 +407,7 @@ pub mod tests {
         let text = paragraph(&doc(vec![
             row("index", "kind=integer;threads=1", Higher, 1.31, won),
             row("compress", "codec=zstd;threads=1", Higher, 1.18, won),
-            row("mem-latency", "level=memory", Lower, 1.21, Worse),
+            row("mem-latency", "level=memory;threads=1", Lower, 1.21, Worse),
             row("mem-bandwidth", "op=read;size=auto;threads=1", Higher, 1.0, Tie),
             held,
             refused,

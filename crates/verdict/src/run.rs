@@ -21,8 +21,9 @@ use crate::{noise, traffic};
 /// The document that `run`, `show` and `resume` print.
 pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
     let head = &run.head;
-    let rulings = rules::rulings(run, context);
     let index = RunIndex::new(run, context);
+    let rulings = rules::of_index(&index);
+    let soak = crate::soak::figures(&index, &rulings);
     let doc = |row: FigureRow<'_>| {
         let (validity, reasons) = validity_of(&rulings, row.index);
         SeriesDoc { validity, reasons, ..series_doc(&index, row) }
@@ -58,7 +59,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         bottlenecks: crate::bottlenecks(&index),
         curves,
         scaling,
-        soak: crate::soak::figures(&index),
+        soak,
         notes: run.notes.clone(),
         errors: errors(run),
         own_cpu_seconds: own_cpu_seconds(run),
@@ -153,7 +154,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     };
     let sittings = series.by_sitting();
     let summary = stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    match (&quantile, summary) {
+    match (quantile, summary) {
         (Some(quantile), _) => fill_quantile(&mut doc, quantile, &takes),
         (None, Ok(summary)) => fill(&mut doc, &summary),
         (None, Err(why)) => doc.why = Some(why.to_string()),

@@ -16,6 +16,7 @@ use model::plan::Level;
 use model::{Cards, Family, NoteBody, Phase, Samples, card};
 
 use crate::loads::{self, Load};
+use crate::noise::Gathered;
 use crate::quantiles::Quantile;
 
 /// Names of the instruments that watch each take.
@@ -48,7 +49,9 @@ pub struct RunIndex<'a> {
     load_of: BTreeMap<usize, usize>,
     /// Busy processes of others by take, of takes in which others were busy.
     disturbers: BTreeMap<u64, &'a [Disturber]>,
-    /// Found when it is asked for.
+    // Each found once, when it is asked for; by the row's place.
+    quantiles: OnceCell<BTreeMap<usize, Quantile>>,
+    gathered: OnceCell<BTreeMap<usize, Gathered>>,
     learnt: OnceCell<Option<stats::Learnt>>,
 }
 
@@ -153,7 +156,8 @@ impl<'a> RunIndex<'a> {
             .flat_map(|(at, load)| load.rows(&[]).into_iter().map(move |row| (row, at)));
         let load_of = rows.collect();
         let disturbers = disturbers(run);
-        RunIndex { run, context, conditions, clocks, loads, load_of, disturbers, learnt: OnceCell::new() }
+        let (quantiles, gathered, learnt) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        RunIndex { run, context, conditions, clocks, loads, load_of, disturbers, quantiles, gathered, learnt }
     }
 
     /// The noise between runs as the figures of this and earlier runs show it together.
@@ -161,9 +165,17 @@ impl<'a> RunIndex<'a> {
         *self.learnt.get_or_init(|| crate::noise::learn(self))
     }
 
+    /// The runs that a row's noise comes from.
+    pub fn gathered(&self, row: FigureRow<'_>) -> Option<&Gathered> {
+        self.gathered.get_or_init(|| crate::noise::gather(self)).get(&row.index)
+    }
+
     /// Of a percentile: the times that it is of.
-    pub fn quantile(&self, row: FigureRow<'_>) -> Option<Quantile> {
-        Quantile::of_series(self.run, row.series, self.context.cards)
+    pub fn quantile(&self, row: FigureRow<'_>) -> Option<&Quantile> {
+        let of_row = |row: FigureRow<'a>| {
+            Some((row.index, Quantile::of_series(self.run, row.series, self.context.cards)?))
+        };
+        self.quantiles.get_or_init(|| self.figures().filter_map(of_row).collect()).get(&row.index)
     }
 
     /// Rows that rules judge: figures of takes.
@@ -247,8 +259,7 @@ impl<'a> RunIndex<'a> {
 
     /// CPUs that the run may use.
     pub fn cpus(&self) -> Option<f64> {
-        let planned = self.run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
-        planned.or_else(|| crate::facts::number(&self.run.facts, "cpu.threads"))
+        crate::facts::usable_cpus(self.run)
     }
 
     /// Values that a condition had during the measured takes of a row.

@@ -120,6 +120,7 @@ fn sweeps(figures: &[At<'_>], threads: &Threads, cards: Cards) -> Vec<ScalingDoc
                 kappa_low: None,
                 kappa_high: None,
                 peak: None,
+                cpus: threads.cpus,
                 times: None,
                 siblings: None,
                 why: None,
@@ -144,8 +145,8 @@ fn fit(doc: &mut ScalingDoc, threads: &Threads) {
     let shared = threads.cores.filter(|cores| threads.cpus.is_some_and(|cpus| *cores < cpus));
     doc.siblings = shared.and_then(|cores| over(threads.cpus, cores));
     // Fewer cores than a fit needs leave nothing but the whole curve.
-    let few = |cores: &f64| doc.points.iter().filter(|point| point.threads <= *cores).count() < LEAST;
-    let most = shared.filter(|cores| !few(cores));
+    let few = |most: &f64| doc.points.iter().filter(|point| point.threads <= *most).count() < LEAST;
+    let most = [shared, threads.cpus].into_iter().flatten().find(|most| !few(most));
     let fitted: Vec<&ScalingPointDoc> =
         doc.points.iter().filter(|point| most.is_none_or(|most| point.threads <= most)).collect();
     let workers: Vec<f64> = fitted.iter().map(|point| point.threads).collect();
@@ -218,6 +219,12 @@ mod tests {
         let all = sweep(8.0, 8.0, &counts(8.0, 8.0, "kvm"));
         assert!(all[0].hidden && all[0].fitted_to == Some(8.0) && all[0].siblings.is_none(), "{all:?}");
         assert!(!sweep(8.0, 8.0, &counts(8.0, 8.0, "none"))[0].hidden);
+    }
+
+    #[test]
+    fn more_threads_than_cpus_are_no_part_of_the_law() {
+        let all = sweep(4.0, 16.0, &counts(4.0, 4.0, "none"));
+        assert_eq!((all[0].cpus, all[0].fitted_to), (Some(4.0), Some(4.0)), "{all:?}");
     }
 
     #[test]

@@ -27,14 +27,14 @@ const EXAMPLES: [&Example; 9] = [
         "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
         "your own work as the instrument",
     ),
-    &Example::new("boxscore run --soak 10m", "what lasts, beside the first minute"),
+    &Example::new("boxscore run --soak 10m", "what lasts, beside the level at first"),
     &Example::new("boxscore run telemetry --for 24h", "record, and load nothing"),
     &Example::new("boxscore run --plan latest", "the last run once more"),
 ];
 
+/// The options of every verb that measures this machine by the plan of a run.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct RunArgs {
+pub struct Usual {
     /// Instruments or families (see `boxscore list`); none: the headline set
     #[arg(value_name = "NAME|FAMILY")]
     pub names: Vec<String>,
@@ -44,10 +44,6 @@ pub struct RunArgs {
     /// Everything: every size, thread count and sweep, also in a study of --arm
     #[arg(long)]
     pub full: bool,
-    /// All cores, memory, disk and loopback again and again for this long (10m): which level lasts
-    #[arg(long, value_name = "DURATION", conflicts_with_all = ["names", "quick", "full", "cmd", "takes", "sittings",
-        "span", "target", "arms"])]
-    pub soak: Option<String>,
     /// Exactly N measured takes of each figure
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub takes: Option<u32>,
@@ -59,21 +55,12 @@ pub struct RunArgs {
     /// else 10m]
     #[arg(long = "for", value_name = "DURATION")]
     pub span: Option<String>,
-    /// Stop a figure early when its interval is within this of the median
-    #[arg(long, value_name = "PERCENT")]
-    pub target: Option<String>,
     /// Fix a parameter (k=v or instrument.k=v; k=v|w for some of its words); repeatable
     #[arg(long = "set", value_name = "K=V")]
     pub sets: Vec<String>,
-    /// One arm of a study: parameters laid over the others; repeatable
-    #[arg(long = "arm", value_name = "K=V,...")]
-    pub arms: Vec<String>,
     /// Use only these CPUs (0-3,8)
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
-    /// Repeat a plan: a JSON file, or a run of the store
-    #[arg(long, value_name = "FILE|RUN")]
-    pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
     #[arg(long, value_name = "FILE")]
     pub fake: Option<PathBuf>,
@@ -83,6 +70,49 @@ pub struct RunArgs {
     /// Label that `compare` and `show` accept
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
+    #[command(flatten)]
+    pub wait: WaitIdle,
+}
+
+impl Usual {
+    /// The options that were given.
+    pub fn given(&self) -> Vec<&'static str> {
+        let Usual { names: _, quick, full, takes, sittings, span, sets, cpus, fake, seed, label, wait } =
+            self;
+        let all = [
+            ("--quick", *quick),
+            ("--full", *full),
+            ("--takes", takes.is_some()),
+            ("--sittings", sittings.is_some()),
+            ("--for", span.is_some()),
+            ("--set", !sets.is_empty()),
+            ("--cpus", cpus.is_some()),
+            ("--fake", fake.is_some()),
+            ("--seed", seed.is_some()),
+            ("--label", label.is_some()),
+            ("--wait-idle", wait.wait_idle.is_some()),
+        ];
+        all.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
+    }
+}
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub usual: Usual,
+    /// All cores, memory, disk and loopback again and again for this long (10m): which level lasts
+    #[arg(long, value_name = "DURATION", conflicts_with_all = ["names", "quick", "full", "cmd", "takes", "sittings",
+        "span", "target", "arms"])]
+    pub soak: Option<String>,
+    /// Stop a figure early when its interval is within this of the median
+    #[arg(long, value_name = "PERCENT")]
+    pub target: Option<String>,
+    /// One arm of a study: parameters laid over the others; repeatable
+    #[arg(long = "arm", value_name = "K=V,...")]
+    pub arms: Vec<String>,
+    /// Repeat a plan: a JSON file, or a run of the store
+    #[arg(long, value_name = "FILE|RUN")]
+    pub plan: Option<String>,
     /// Price of the machine: 0.192/h, or 429 bought
     #[arg(long, value_name = "PRICE")]
     pub price: Option<String>,
@@ -111,8 +141,6 @@ pub struct RunArgs {
     /// Run this before each take of --cmd, untimed
     #[arg(long, value_name = "COMMAND", requires = "cmd")]
     pub prepare: Option<String>,
-    #[command(flatten)]
-    pub wait: WaitIdle,
     /// Print a line on stderr for each take, once it is stored
     #[arg(long, hide = true)]
     pub show_takes: bool,

@@ -21,9 +21,10 @@ const LEAST_TAKES: f64 = 6.0;
 /// Time to start servers and to make their content.
 const SETTING_UP: f64 = 20.0;
 
-/// Seconds of a take of `--soak`, as a part of its time, and the least and most.
-const SOAK_PART: f64 = 1.0 / 400.0;
-const SOAK_TAKE: (f64, f64) = (0.05, 0.5);
+/// Seconds of a take of `--soak`, as a part of its time, and the least and most: so short that a burst of ten seconds
+/// has several takes of each figure.
+const SOAK_PART: f64 = 1.0 / 1000.0;
+const SOAK_TAKE: (f64, f64) = (0.05, 0.2);
 /// More than any soak has time for.
 const SOAK_MOST: u32 = 10_000_000;
 
@@ -58,17 +59,17 @@ pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliE
         None => TARGET,
         Some(text) => share("--target", text)?,
     };
-    let takes = match args.takes {
+    let takes = match args.usual.takes {
         Some(n) => Takes::Fixed(n),
-        None => Takes::Adaptive { quick: args.quick, target },
+        None => Takes::Adaptive { quick: args.usual.quick, target },
     };
-    let budget = match (&args.span, level) {
+    let budget = match (&args.usual.span, level) {
         (Some(text), _) => Some(parse_span(text).ok_or_else(|| {
             CliError::usage(format!("--for {text}: not a duration")).hint("write it as 90s, 10m or 24h")
         })?),
-        (None, _) if args.takes.is_some() => None,
+        (None, _) if args.usual.takes.is_some() => None,
         (None, Level::Quick) => Some(QUICK_BUDGET),
-        (None, Level::Named) if args.quick => Some(QUICK_NAMED_BUDGET),
+        (None, Level::Named) if args.usual.quick => Some(QUICK_NAMED_BUDGET),
         (None, Level::Default) => Some(DEFAULT_BUDGET),
         // One run of a command may take longer than any budget of ours.
         (None, Level::Named) if args.cmd.is_none() && !is_telemetry_alone(args) => Some(DEFAULT_BUDGET),
@@ -157,21 +158,21 @@ pub fn kept(mut cells: Vec<Cell>, arms: usize, budget: Option<f64>) -> (Vec<Cell
 /// Parts of a run before each of which everything is prepared anew. Telemetry alone prepares nothing, and each take of
 /// a command of the user's is a process of its own.
 pub fn sittings(args: &RunArgs) -> u32 {
-    let usual = match (&args.cmd, args.quick) {
+    let usual = match (&args.cmd, args.usual.quick) {
         (Some(_), _) => 1,
         // What was prepared anew would be another level.
         (None, _) if args.soak.is_some() => 1,
         (None, true) => QUICK_SITTINGS,
         (None, false) => SITTINGS,
     };
-    if is_telemetry_alone(args) { 1 } else { args.sittings.unwrap_or(usual) }
+    if is_telemetry_alone(args) { 1 } else { args.usual.sittings.unwrap_or(usual) }
 }
 
 /// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before.
 pub fn warm_up(args: &RunArgs, cells: &[Cell]) -> u32 {
     let role = |cell: &Cell| card::find(instruments::cards(), &cell.instrument).map(|card| card.role);
     let is_load = |cell: &Cell| role(cell).is_some_and(|role| role != Role::Plain);
-    u32::from(!(args.quick && !cells.is_empty() && cells.iter().all(is_load)))
+    u32::from(!(args.usual.quick && !cells.is_empty() && cells.iter().all(is_load)))
 }
 
 #[cfg(test)]

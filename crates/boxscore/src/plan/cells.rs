@@ -41,8 +41,8 @@ pub fn make(
 /// is named itself and has none.
 fn level_of(card: &Card, args: &RunArgs, level: Level) -> Level {
     let has_quick = card.variants.iter().any(|variant| variant.tier <= Tier::Quick);
-    let is_named = args.names.iter().any(|name| name == card.name);
-    let is_quick = args.quick && card.family.is_named_only();
+    let is_named = args.usual.names.iter().any(|name| name == card.name);
+    let is_quick = args.usual.quick && card.family.is_named_only();
     if is_quick && (has_quick || !is_named) { Level::Quick } else { level }
 }
 
@@ -157,6 +157,7 @@ mod tests {
     use model::Node;
 
     use super::*;
+    use crate::cli::run::Usual;
     use crate::plan::plan;
 
     /// The CPU lists and nodes of the cells that are bound to a node.
@@ -177,14 +178,16 @@ mod tests {
         let node = |id, cpus: &[u32]| Node { id, cpus: cpus.to_vec(), memory: true };
         let two =
             Host { cpus: 4, nodes: vec![node(0, &[0, 1]), node(1, &[2, 3])], server: "nginx", setup: None };
-        let full = RunArgs { full: true, ..RunArgs::default() };
+        let usual = Usual { full: true, ..Usual::default() };
+        let full = RunArgs { usual: usual.clone(), ..RunArgs::default() };
         let pairs = |threads: &str| {
             [("0-1", "0"), ("0-1", "1"), ("2-3", "0"), ("2-3", "1")]
                 .map(|(cpus, node)| (threads.to_owned(), cpus.to_owned(), node.to_owned()))
         };
         assert_eq!(matrix("mem-latency", &two, &full), pairs("1"));
         assert_eq!(matrix("mem-bandwidth", &two, &full), [pairs("1"), pairs("all")].concat());
-        let some = RunArgs { cpus: Some("1-2".to_owned()), ..full.clone() };
+        let usual = Usual { cpus: Some("1-2".to_owned()), ..usual };
+        let some = RunArgs { usual, ..RunArgs::default() };
         let lists: Vec<String> = matrix("mem-latency", &two, &some).into_iter().map(|cell| cell.1).collect();
         assert_eq!(lists, ["1", "1", "2", "2"]);
         let one = Host { cpus: 4, nodes: vec![node(0, &[0, 1, 2, 3])], server: "nginx", setup: None };

@@ -11,17 +11,17 @@ pub fn level(args: &RunArgs) -> Level {
     if args.soak.is_some() {
         return Level::Soak;
     }
-    match (args.quick, args.full) {
-        (true, _) if args.names.is_empty() => Level::Quick,
+    match (args.usual.quick, args.usual.full) {
+        (true, _) if args.usual.names.is_empty() => Level::Quick,
         (_, true) => Level::Full,
-        _ if args.names.is_empty() && args.cmd.is_none() => Level::Default,
+        _ if args.usual.names.is_empty() && args.cmd.is_none() => Level::Default,
         _ => Level::Named,
     }
 }
 
 /// True if a run only records telemetry.
 pub fn is_telemetry_alone(args: &RunArgs) -> bool {
-    args.names == [Family::Telemetry.name()]
+    args.usual.names == [Family::Telemetry.name()]
 }
 
 /// The cards that a run measures, in the order in which they were named. Fails when a name is unknown, or an option is
@@ -36,7 +36,7 @@ pub fn cards(args: &RunArgs, all: &[&'static Card]) -> Result<Vec<&'static Card>
             let is_soaked = |card: &&Card| card.variants.iter().any(|variant| variant.tier == Tier::Soak);
             measured.into_iter().filter(is_soaked).collect()
         }
-        None if args.names.is_empty() => {
+        None if args.usual.names.is_empty() => {
             let is_headline = |card: &&Card| is_usual(card) && !card.family.is_named_only();
             measured.into_iter().filter(is_headline).collect()
         }
@@ -50,7 +50,7 @@ pub fn cards(args: &RunArgs, all: &[&'static Card]) -> Result<Vec<&'static Card>
 
 /// True if the instrument itself is named, or one of its tests.
 pub fn is_named(args: &RunArgs, card: &Card) -> bool {
-    args.names.iter().any(|name| name == card.name) || picked(args, card)
+    args.usual.names.iter().any(|name| name == card.name) || picked(args, card)
 }
 
 /// True if one of the instrument's tests is picked.
@@ -74,7 +74,7 @@ fn named(
     all: &[&'static Card],
 ) -> Result<Vec<&'static Card>, CliError> {
     let mut chosen: Vec<&'static Card> = Vec::new();
-    for name in &args.names {
+    for name in &args.usual.names {
         let own: Vec<&'static Card> = measured.iter().filter(|card| is_nameable(card)).copied().collect();
         let family = || own.iter().filter(|card| card.family.name() == name);
         let has_picked = family().any(|card| picked(args, card));
@@ -117,7 +117,7 @@ fn load_of(card: &Card) -> Option<&'static str> {
 
 /// The first option that no instrument named obeys.
 fn unobeyed(args: &RunArgs, chosen: &[&Card], all: &[&Card]) -> Option<CliError> {
-    let is_one_of = |names: &[&str]| args.names.iter().any(|given| names.contains(&given.as_str()));
+    let is_one_of = |names: &[&str]| args.usual.names.iter().any(|given| names.contains(&given.as_str()));
     for (long, values) in args.given.iter() {
         // The family names a test; a load obeys where it is named itself.
         let obeys = |card: &&Card| match card.role {

@@ -208,7 +208,7 @@ fn others(card: &'static Card, key: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::{Host, plan};
-    use crate::cli::run::RunArgs;
+    use crate::cli::run::{RunArgs, Usual};
     use crate::error::{CliError, Kind};
     use model::{Params, Plan, Setup};
 
@@ -220,7 +220,8 @@ mod tests {
 
     fn args(names: &[&str], sets: &[&str], arms: &[&str]) -> RunArgs {
         let list = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
-        RunArgs { names: list(names), sets: list(sets), arms: list(arms), ..RunArgs::default() }
+        let usual = Usual { names: list(names), sets: list(sets), ..Usual::default() };
+        RunArgs { usual, arms: list(arms), ..RunArgs::default() }
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn plan(
     let level = choice::level(args);
     let chosen = choice::cards(args, cards)?;
     let settings = Settings::read(args, &chosen)?;
-    let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
+    let listed = args.usual.cpus.as_deref().map(parse_cpus).transpose()?;
     let host = host.with(listed.as_deref(), settings.mix.as_ref());
 
     let (cells, implied) = cells::make(args, &chosen, level, &settings, &host)?;
@@ -64,7 +64,7 @@ pub fn plan(
     let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
 
     let arm_count = settings.arms.len();
-    let fake = args.fake.as_deref().map(fake).transpose()?;
+    let fake = args.usual.fake.as_deref().map(fake).transpose()?;
     let soak = budget::soak(args)?;
     let machines = children::machines(&args.via)?;
     let (takes, budget_seconds) = match &soak {
@@ -73,7 +73,7 @@ pub fn plan(
         }
         None => budget::limits(args, level)?,
     };
-    let short = budget_seconds.filter(|_| args.quick && level == Level::Named);
+    let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);
     let (cells, no_time) = budget::kept(cells, arm_count, short);
     let warm_up = budget::warm_up(args, &cells);
     let sittings = budget::sittings(args);
@@ -106,7 +106,7 @@ pub fn plan(
         dir: args.dir.as_ref().map(|dir| dir.display().to_string()),
         command,
         telemetry_only: choice::is_telemetry_alone(args),
-        label: args.label.clone(),
+        label: args.usual.label.clone(),
         fake,
         mixes: settings.mix.map(|named| (named.name, named.mix)).into_iter().collect(),
         unchanged,

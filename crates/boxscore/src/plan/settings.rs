@@ -28,7 +28,7 @@ impl Settings {
     /// impossible, or differs from another one.
     pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<Settings, CliError> {
         let (of_flags, mix) = flags::read(args, chosen)?;
-        let fixed = [sets(&args.sets)?, of_flags].concat();
+        let fixed = [sets(&args.usual.sets)?, of_flags].concat();
         check(&fixed, chosen)?;
         let mut all = Settings { fixed, mix, ..Settings::default() };
         all.notes = left_out(&all.fixed, chosen);

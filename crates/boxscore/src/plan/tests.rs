@@ -4,7 +4,7 @@ use model::plan::{PLAN_VERSION, PROFILE};
 use model::{Arm, Cell, Params, Plan};
 
 use super::{Host, plan, profile};
-use crate::cli::run::RunArgs;
+use crate::cli::run::{RunArgs, Usual};
 use crate::error::CliError;
 
 fn host(cpus: u32) -> Host {
@@ -28,7 +28,18 @@ fn list(all: &[&str]) -> Vec<String> {
 }
 
 fn named(names: &[&str]) -> RunArgs {
-    RunArgs { names: list(names), ..RunArgs::default() }
+    RunArgs { usual: Usual { names: list(names), ..Usual::default() }, ..RunArgs::default() }
+}
+
+/// The same with some of the usual options changed.
+fn usually(args: RunArgs, change: impl FnOnce(&mut Usual)) -> RunArgs {
+    let mut usual = args.usual.clone();
+    change(&mut usual);
+    RunArgs { usual, ..args }
+}
+
+fn quickly(args: RunArgs) -> RunArgs {
+    usually(args, |usual| usual.quick = true)
 }
 
 fn with<const N: usize>(names: &[&str], given: [(&'static str, &str); N]) -> RunArgs {
@@ -76,17 +87,17 @@ fn the_sweep_has_every_part() {
 
 #[test]
 fn a_quick_run_has_the_headline_and_a_quick_sweep_what_fits() {
-    let quick = cells(&RunArgs { quick: true, ..RunArgs::default() }, 2);
+    let quick = cells(&quickly(RunArgs::default()), 2);
     let web: Vec<&Cell> = quick.iter().filter(|cell| cell.instrument.starts_with("web")).collect();
     assert_eq!(web.len(), 1);
     assert_eq!((web[0].params.get("connections"), web[0].params.get("content")), (Some("50"), Some("gif")));
     assert_eq!(web[0].headline, ["throughput", "error-rate"]);
-    let sweep = cells(&RunArgs { quick: true, ..named(&["web"]) }, 64);
+    let sweep = cells(&quickly(named(&["web"])), 64);
     let all = cells(&named(&["web"]), 64);
     assert!(sweep.len() < all.len() && all.starts_with(&sweep), "{} {}", sweep.len(), all.len());
     assert_eq!(of(&sweep, "load").len(), 8);
     // On a small machine only the fixed rates are left out.
-    let (small, all) = (cells(&RunArgs { quick: true, ..named(&["web"]) }, 2), cells(&named(&["web"]), 2));
+    let (small, all) = (cells(&quickly(named(&["web"])), 2), cells(&named(&["web"]), 2));
     let rest = all.strip_prefix(&small[..]).expect("a quick sweep begins the whole one");
     assert!(rest.iter().all(|cell| cell.params.get("rate") != Some("auto")), "{rest:?}");
 }
@@ -94,7 +105,8 @@ fn a_quick_run_has_the_headline_and_a_quick_sweep_what_fits() {
 #[test]
 fn a_closed_loop_with_a_rate_is_refused_on_any_machine() {
     let plan = |sets: &[&str], arms: &[&str]| {
-        planned(&RunArgs { sets: list(sets), arms: list(arms), ..named(&["web"]) })
+        let args = RunArgs { arms: list(arms), ..named(&["web"]) };
+        planned(&usually(args, |usual| usual.sets = list(sets)))
     };
     for (sets, arms) in [
         (vec!["arrivals=closed", "rate=100"], vec![]),
@@ -130,11 +142,9 @@ fn an_mpm_names_its_server_in_every_arm() {
 #[test]
 fn too_little_time_is_said() {
     let slo = |span: Option<&str>, set: &str| {
-        let args = RunArgs {
-            span: span.map(str::to_owned),
-            sets: vec![set.to_owned()],
-            ..with(&["web"], [("slo", "p99=10ms")])
-        };
+        let args = usually(with(&["web"], [("slo", "p99=10ms")]), |usual| {
+            (usual.span, usual.sets) = (span.map(str::to_owned), vec![set.to_owned()]);
+        });
         planned(&args).unwrap().1
     };
     assert_eq!(slo(None, "duration=1"), [""; 0]);
@@ -199,7 +209,7 @@ fn typical_closed_loops_are_profiled_in_every_arm() {
 #[test]
 fn what_is_named_is_measured_in_a_quick_run_too() {
     let quick = |name: &str| {
-        let cells = cells(&RunArgs { quick: true, ..named(&[name]) }, 2);
+        let cells = cells(&quickly(named(&[name])), 2);
         cells.iter().any(|cell| cell.instrument == "kv-load")
     };
     assert!(quick("kv-load") && !quick("kv"));
@@ -281,7 +291,7 @@ fn words_that_concern_nothing_are_refused() {
     assert!(why(&c).contains("--arm jvm=hotspot has no effect") && why(&c).contains("lang is java"));
     let bits = lang(&["scimark"], &["bits=32", "bits=64"], "java");
     assert!(why(&bits).contains("--arm bits=32 has no effect"), "{}", why(&bits));
-    let set = RunArgs { sets: vec!["jvm=zero".to_owned()], ..lang(&["scimark"], &[], "c") };
+    let set = usually(lang(&["scimark"], &[], "c"), |usual| usual.sets = vec!["jvm=zero".to_owned()]);
     assert!(why(&set).contains("--set jvm=zero has no effect"));
     let go = why(&lang(&["runtime"], &[], "c,cobol"));
     assert!(go.contains("--lang c,cobol is not possible: one of c, java"), "{go}");

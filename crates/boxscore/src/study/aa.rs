@@ -33,11 +33,12 @@ struct Made {
 }
 
 pub fn aa(args: &AaArgs, global: &Global) -> Result<u8, CliError> {
-    labels::check_label(args.label.as_deref())?;
-    args.wait.seconds()?;
+    args.check()?;
+    args.usual.wait.seconds()?;
+    labels::check_label(args.usual.label.as_deref())?;
     if args.runs == 0 {
         let mut resolver = Resolver::new(global)?;
-        let runs = resolver.alike_ids(&args.machine)?;
+        let runs = resolver.alike_ids(args.machine.as_deref().unwrap_or("."))?;
         let against = runs[runs.len().saturating_sub(MOST_RUNS)..].to_vec();
         show(&runs, &against, args, &resolver, global)?;
         return Ok(0);
@@ -50,7 +51,10 @@ pub fn aa(args: &AaArgs, global: &Global) -> Result<u8, CliError> {
     let runs = resolver.beside(newest)?;
     show(&runs, &made.runs, args, &resolver, global)?;
     if let Some(cut) = made.cut {
-        out::say(&cut.to_string());
+        match cut.kind {
+            Kind::Interrupted => out::say(&cut.message),
+            _ => out::say(&cut.to_string()),
+        }
         return Ok(cut.kind.exit_code());
     }
     Ok(if made.has_faults { Kind::Faults.exit_code() } else { 0 })
@@ -68,7 +72,7 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
     let mut made = Made { runs: Vec::new(), has_faults: false, cut: None };
     for nth in 0..args.runs {
         if nth > 0 && stop.is_requested() {
-            made.cut = Some(CliError::interrupted("interrupted: complete runs are stored and count"));
+            made.cut = Some(interrupted("before", nth, args.runs, &made));
             break;
         }
         let mut plan = Plan { seed: plan.seed.wrapping_add(u64::from(nth)), ..plan.clone() };
@@ -77,7 +81,7 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
         }
         out::say(&format!("run {} of {}", nth + 1, args.runs));
         if plan.fake.is_none()
-            && let Err(error) = args.wait.wait(&stop, global.json)
+            && let Err(error) = args.usual.wait.wait(&stop, global.json)
         {
             if nth == 0 {
                 return Err(error);
@@ -91,7 +95,8 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
             Ok(measured) => measured,
             Err(error) if nth == 0 => return Err(error),
             Err(error) => {
-                made.cut = Some(error);
+                let is_stop = matches!(error.kind, Kind::Interrupted);
+                made.cut = Some(if is_stop { interrupted("before", nth, args.runs, &made) } else { error });
                 break;
             }
         };
@@ -105,7 +110,8 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
         }
         made.has_faults |= measured.outcome.faults > 0;
         if let Some(error) = cut(&measured) {
-            made.cut = Some(error);
+            let is_stop = matches!(error.kind, Kind::Interrupted);
+            made.cut = Some(if is_stop { interrupted("in", nth, args.runs, &made) } else { error });
             break;
         }
         if measured.outcome.measured > 0 || measured.outcome.ended != Ended::Budget {
@@ -113,6 +119,22 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
         }
     }
     Ok(made)
+}
+
+/// The words of an end by the user, in or before a run.
+fn interrupted(place: &str, nth: u32, of: u32, made: &Made) -> CliError {
+    let count = match made.runs.len() {
+        0 => "no run is complete".to_owned(),
+        1 => "1 run is complete and counts".to_owned(),
+        some => format!("{some} runs are complete and count"),
+    };
+    let rest = match place {
+        "in" => {
+            "; `boxscore resume` completes the one that was cut, and `boxscore aa --runs 0` then counts it too"
+        }
+        _ => "",
+    };
+    CliError::interrupted(format!("interrupted {place} run {} of {of}: {count}{rest}", nth + 1))
 }
 
 /// Prints what these runs can tell, on the screen or as JSON.
@@ -127,7 +149,7 @@ fn show(
     let want = Want { series: Which::All, telemetry: false, rest: true };
     let load = |id: &String| store.load_with(id, want).map_err(CliError::from);
     let data: Vec<RunData> = runs.iter().map(load).collect::<Result<_, _>>()?;
-    let wanted = |instrument: &str| is_wanted(instrument, &args.names);
+    let wanted = |instrument: &str| is_wanted(instrument, &args.usual.names);
     let document = verdict::aa(&data, against, &wanted, instruments::cards());
     if document.figures.is_empty() {
         return Err(CliError::data("these runs have no such figure")

@@ -32,9 +32,9 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     let stop = StopSignal::listen()?;
     let path = paths::store(global)?;
     // What is wrong with the command line is said before a store is made.
-    labels::check_label(args.label.as_deref())?;
-    args.wait.seconds()?;
-    if args.wait.wait_idle.is_some() && !args.via.is_empty() {
+    labels::check_label(args.usual.label.as_deref())?;
+    args.usual.wait.seconds()?;
+    if args.usual.wait.wait_idle.is_some() && !args.via.is_empty() {
         return Err(CliError::usage("--wait-idle looks at this machine, and --via measures on others")
             .hint("leave it out; what others disturb there is doubted, and named"));
     }
@@ -56,7 +56,7 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     probing::before(&plan, &stop)?;
     warn_temporary(&path, &store)?;
     if plan.fake.is_none() {
-        args.wait.wait(&stop, global.json)?;
+        args.usual.wait.wait(&stop, global.json)?;
     }
     let mut display = Display::new(&plan, global.json, args.show_takes);
     let watch = Watch { screen: &mut display, stop: &stop, interaction: interaction_of(&plan) };
@@ -110,10 +110,10 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
 /// A new plan from the arguments.
 pub(super) fn fresh(args: &RunArgs, store: &Path) -> Result<Plan, CliError> {
     let allowed = cpus::allowed()?;
-    let seed = args.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
+    let seed = args.usual.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
     let count = u32::try_from(allowed.len()).unwrap_or(u32::MAX);
     let allowed_here = |cpu: &u32| allowed.contains(&(*cpu as usize));
-    let here = args.fake.is_none() && args.via.is_empty();
+    let here = args.usual.fake.is_none() && args.via.is_empty();
     // The nodes of other machines are not known while the plan is made.
     let mut nodes = match here {
         true => instruments::bench::memory_access::place::nodes(Path::new("/sys")),
@@ -125,7 +125,7 @@ pub(super) fn fresh(args: &RunArgs, store: &Path) -> Result<Plan, CliError> {
     if let Some(dir) = args.dir.as_ref().filter(|dir| here && !dir.is_dir()) {
         return Err(CliError::data(format!("--dir {}: there is no such directory", dir.display())));
     }
-    if let Some(list) = args.cpus.as_ref().filter(|_| here) {
+    if let Some(list) = args.usual.cpus.as_ref().filter(|_| here) {
         cpus::listed(list, &allowed)?;
     }
     let dir = args.dir.clone().unwrap_or_else(|| paths::beside(store));
@@ -157,10 +157,10 @@ fn repeated(name: &str, args: &RunArgs, store: &Store) -> Result<Plan, CliError>
         let run = runs::run_id(name, store)?;
         store.load_light(&run)?.plan
     };
-    if let Some(label) = &args.label {
+    if let Some(label) = &args.usual.label {
         plan.label = Some(label.clone());
     }
-    if let Some(world) = &args.fake {
+    if let Some(world) = &args.usual.fake {
         plan.fake = Some(plan::fake(world)?);
     }
     Ok(plan)

@@ -65,6 +65,8 @@ fn runs_against_themselves_measure_the_noise() {
     let [figure] = doc.figures.as_slice() else { panic!("{doc:#?}") };
     assert_eq!(figure.noise_runs, doc.runs);
     assert!((0.003..0.03).contains(&figure.spread), "{figure:?}");
+    assert_eq!((figure.pairs, doc.power), (10, 0.8));
+    assert!((0.0..=1.0).contains(&figure.own_share) && figure.own_spread.is_some(), "{figure:?}");
     assert!(figure.told_by_each < figure.told_by_one && figure.told_by_each > doc.margin, "{figure:?}");
     // The runs differ in the order of their takes alone, and each has sittings of its own.
     for id in &doc.runs {
@@ -85,7 +87,9 @@ fn runs_against_themselves_measure_the_noise() {
     let text = bench.run(&stored).expect(0, &[]).out;
     let last = text.lines().last().expect("a line");
     assert!(
-        text.contains("One run each tells differences from") && last.ends_with("called different."),
+        text.contains("One run each tells differences from")
+            && text.contains("in 80 of 100 cases")
+            && last.ends_with("called different."),
         "{text}"
     );
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
@@ -110,7 +114,8 @@ fn an_interrupt_keeps_complete_runs() {
     let mut running = Running::start(bench.command(&[&CRC[..], &["--takes", "60", "--runs", "20"]].concat()));
     assert!(running.until("run 3 of 20"));
     running.signal("INT");
-    let said = running.end().expect(130, &["interrupted"]);
+    let said = running.end().expect(130, &["interrupted", "of 20: ", "runs are complete and count"]);
+    assert!(!said.err.contains("error: "), "{said:#?}");
     assert!(
         said.out.contains("1 pair") || said.out.contains("two equal runs") || said.out.contains("pairs"),
         "{said:#?}"
@@ -119,6 +124,37 @@ fn an_interrupt_keeps_complete_runs() {
     assert!((2..20).contains(&whole), "{whole}");
     // More would be made than are set against each other.
     bench.run(&[&CRC[..], &["--runs", "21"]].concat()).expect(2, &["0..=20"]);
+}
+
+#[test]
+fn only_pairs_that_have_a_figure_count() {
+    let bench = Bench::new();
+    bench.world(WORLD);
+    let run = |name: &str, seed: &str| {
+        let set = ["--takes", "6", "--seed", seed, "--no-report", "--fake", "world.json"];
+        bench.run(&[&["run", name, "--set", "threads=1"][..], &set].concat()).expect(0, &[]);
+    };
+    ["1", "2"].iter().for_each(|seed| run("mac", seed));
+    ["3", "4", "5"].iter().for_each(|seed| run("crc32c", seed));
+    let machine = bench.heads()[0].machine.clone();
+    let said = bench.run(&["aa", "--runs", "0", "--machine", &machine, "--json"]).expect(0, &[]);
+    let doc: AaDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!((doc.runs.len(), doc.pairs), (5, 10));
+    for (instrument, pairs) in [("mac", 1), ("crc32c", 3)] {
+        let mut of = doc.figures.iter().filter(|figure| figure.instrument == instrument);
+        assert!(of.all(|figure| figure.pairs == pairs), "{instrument}: {:?}", doc.figures);
+    }
+}
+
+#[test]
+fn options_without_an_effect_are_refused() {
+    let bench = Bench::new();
+    bench.world(WORLD);
+    for given in [&["--label", "x"][..], &["--takes", "6"], &["--fake", "world.json"], &["--full"]] {
+        let says = format!("{} with --runs 0: it measures nothing", given[0]);
+        bench.run(&[&["aa", "--runs", "0"], given].concat()).expect(2, &[&says]);
+    }
+    bench.run(&["aa", "--machine", "other"]).expect(2, &["--machine without --runs 0"]);
 }
 
 #[test]

@@ -285,15 +285,30 @@ fn a_machine_of_64_cpus_does_not_tie_with_one_of_two() {
     for format in ["text", "markdown"] {
         let text = bench.run(&["compare", "small", "big", "--format", format]).expect(0, &[]).out;
         let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let says = ["As a whole machine, big computes 3", "Per thread, big and small tie"];
+        let says =
+            ["As a whole machine (64 CPUs against 2), big computes 3", "Per thread, big and small tie"];
         for says in [&says[..], &["whole machine: big is 3", "per thread: big is 1.00"]].concat() {
             assert!(plain.contains(says), "no `{says}` in {text}");
         }
+        assert!(format == "markdown" || plain.contains("all CPUs: small 2, big 64"), "{text}");
     }
     let page = bench.path("two.html").display().to_string();
     bench.run(&["report", "small", "big", "-o", &page]).expect(0, &[]);
     let page = std::fs::read_to_string(page).expect("a page");
-    assert!(page.contains("As a whole machine, ") && page.contains("Per thread, "), "the page names both");
+    assert!(
+        page.contains("As a whole machine (64 CPUs against 2), ") && page.contains("Per thread, "),
+        "the page names both"
+    );
+}
+
+#[test]
+fn arms_that_differ_in_threads_are_no_figures_of_one_thread() {
+    let bench = Bench::new();
+    bench.world(r#"{"seed": 11, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01}]}"#);
+    let study = ["run", "index", "--set", "kind=integer", "--arm", "threads=1", "--arm", "threads=8"];
+    let said = bench.run(&[&study[..], &["--takes", "6", "--no-report", "--fake", "world.json"]].concat());
+    let text = said.expect(0, &[]).out;
+    assert!(text.contains("threads=8") && !text.to_lowercase().contains("per thread"), "{text}");
 }
 
 #[test]

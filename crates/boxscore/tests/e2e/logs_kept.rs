@@ -41,7 +41,7 @@ fn a_cut_is_judged_from_the_store() {
         compared.rows.iter().map(told).collect::<Vec<_>>(),
         logs.rows.iter().map(told).collect::<Vec<_>>()
     );
-    for kind in ["time-confounded", "cut"] {
+    for kind in ["time-confounded", "cut-blocks"] {
         let said = of_kind(&compared.findings, kind);
         assert!(said.len() == 1 && said == of_kind(&logs.findings, kind), "{kind}: {said:?}");
     }

@@ -20,6 +20,16 @@ pub struct AaPairDoc {
     pub verdict: VerdictWord,
 }
 
+/// The source of a spread, as far as it is not measured by the figure's own runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PriorWord {
+    /// Assumed of the figure's family.
+    Family,
+    /// The spreads of the other figures of the same runs.
+    Figures,
+}
+
 /// One figure of the runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AaFigureDoc {
@@ -38,12 +48,20 @@ pub struct AaFigureDoc {
     pub noise: Noise,
     /// Standard deviation of the logarithm from run to run.
     pub spread: f64,
+    /// The same by the figure's own runs alone; absent with one run.
+    pub own_spread: Option<f64>,
+    /// The share that the figure's own runs have in its spread; the rest is that of `prior`.
+    pub own_share: f64,
+    /// The source of the rest.
+    pub prior: PriorWord,
     /// The difference that two runs stay within in 95 of 100 cases.
     pub floor: f64,
-    /// The smallest difference to an equally noisy machine that is called one today, with one run each.
+    /// The smallest difference to an equally noisy machine that one run each would call one in `power` of cases.
     pub told_by_one: f64,
     /// The same with `each` runs of both.
     pub told_by_each: f64,
+    /// Pairs of runs of which both have the figure.
+    pub pairs: u64,
     /// The pairs that were called different although nothing differs.
     pub different: Vec<AaPairDoc>,
 }
@@ -61,6 +79,8 @@ pub struct AaDoc {
     /// Runs on each side of the comparison that `told_by_each` is of.
     pub each: u64,
     pub margin: f64,
+    /// The share of cases in which a difference that is given as told is told.
+    pub power: f64,
     /// Headline figures, which are corrected together.
     pub family: u64,
     /// Pairs of runs that were compared.

@@ -22,7 +22,7 @@ pub struct ScalingDoc {
     pub arm: String,
     /// By rising number of threads: one a core first, then siblings.
     pub points: Vec<ScalingPointDoc>,
-    /// The fit is of points up to so many threads: with more, threads share cores, which is another law.
+    /// The fit is of points up to so many threads: with more, threads share cores or CPUs, which is another law.
     pub fitted_to: Option<f64>,
     pub lambda: Option<f64>,
     /// The share of work that waits for its turn.
@@ -35,9 +35,11 @@ pub struct ScalingDoc {
     pub kappa_high: Option<f64>,
     /// Threads beyond which more do less by the fit; absent where there is no such number.
     pub peak: Option<f64>,
-    /// All threads over one.
+    /// CPUs that the run could use, where known: more threads share them.
+    pub cpus: Option<f64>,
+    /// As many threads as CPUs over one.
     pub times: Option<f64>,
-    /// All threads over one thread a core, where both were measured.
+    /// As many threads as CPUs over one thread a core, where both were measured.
     pub siblings: Option<f64>,
     /// Why there is no fit, or none with intervals.
     pub why: Option<String>,

@@ -6,6 +6,7 @@ use super::{Conclusion, Evidence, Several, Validity};
 use crate::format::{list, percent};
 
 const COUNTED: &str = "throughput counts good answers alone";
+const NO_KIND: &str = "of which kind was not recorded";
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Errors {
@@ -13,7 +14,7 @@ pub enum Errors {
     Failed(Failed),
 }
 
-/// Failed requests by kind, over all measured takes of a load.
+/// Failed requests by kind, over all measured takes of a load; without kinds where only their share was recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failed {
     pub kinds: BTreeMap<String, f64>,
@@ -80,7 +81,10 @@ impl Conclusion for Errors {
     fn one(&self) -> String {
         let Errors::Failed(failed) = self else { return "no request failed".to_owned() };
         let share = failed.share.map_or_else(String::new, |share| format!("{} of its ", percent(share)));
-        format!("{COUNTED}: {share}requests failed: {}{}", list(&failed.named()), failed.advice())
+        match failed.named().as_slice() {
+            [] => format!("{COUNTED}: {share}requests failed, {NO_KIND}{}", failed.advice()),
+            named => format!("{COUNTED}: {share}requests failed: {}{}", list(named), failed.advice()),
+        }
     }
 
     /// Failures by kind over all loads, and the worst share.
@@ -103,7 +107,8 @@ impl Conclusion for Errors {
             true => first.advice(),
             false => "",
         };
-        Some(format!("{COUNTED}: requests failed in {}{worst}: {}{advice}", all.figures, named.join(", ")))
+        let named = if named.is_empty() { NO_KIND.to_owned() } else { named.join(", ") };
+        Some(format!("{COUNTED}: requests failed in {}{worst}: {named}{advice}", all.figures))
     }
 
     fn evidence(&self) -> Evidence {

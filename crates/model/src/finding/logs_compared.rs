@@ -1,6 +1,6 @@
 //! Differences that limit a comparison of groups of requests: by what was served, when, and on which machines: `means`,
 //! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `cacheability`, `hours`, `unshared`, `mix`,
-//! `halves`, `time-confounded`, `cut`, `clocks`, `telemetry`, `page-cache`.
+//! `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
 use crate::format::{duration, number, percent, quantity};
@@ -250,7 +250,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::Mix { .. } => "mix",
             LogsCompared::Halves { .. } => "halves",
             LogsCompared::Confounded { .. } | LogsCompared::ConfoundedAlone { .. } => "time-confounded",
-            LogsCompared::Cut { .. } => "cut",
+            LogsCompared::Cut { .. } => "cut-blocks",
             LogsCompared::Clocks { .. } => "clocks",
             LogsCompared::NoTelemetry(_) | LogsCompared::PartOfTelemetry { .. } => "telemetry",
             LogsCompared::PageCache { .. } => "page-cache",

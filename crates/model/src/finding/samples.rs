@@ -27,6 +27,8 @@ pub enum Samples {
 pub enum MoreTakes {
     /// `run` repeats.
     Repeat,
+    /// `run --soak` takes as many as it has time for.
+    Soak,
     /// `load` does not, but `run web` does.
     RunWeb,
     /// The figure was read from output of clusterperf.
@@ -37,6 +39,7 @@ impl MoreTakes {
     fn advice(self, least: usize) -> String {
         match self {
             MoreTakes::Repeat => format!("repeat with --takes {least} or more"),
+            MoreTakes::Soak => "soak for longer, such as --soak 10m".to_owned(),
             MoreTakes::RunWeb => format!(
                 "`boxscore run web --url URL --takes {least}` repeats a load (--set fixes its connections and rate)"
             ),

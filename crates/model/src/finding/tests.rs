@@ -1,5 +1,7 @@
 //! Every rule, said of one and of several, and as a document.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::doc::CutDoc;
 use crate::unit::Unit;
@@ -496,4 +498,18 @@ fn a_rule_without_a_sentence_for_many_says_that_of_the_first() {
     assert_eq!(Rule::many(&[(&one, "a"), (&one, "b")], "2 figures (a, b)"), "2 figures (a, b): it is slow");
     let said = Rule::many(&[(&one, "a"), (&other, "b")], "2 figures (a, b)");
     assert_eq!(said, "2 figures (a, b), such as a: it is slow");
+}
+
+#[test]
+fn no_two_rules_share_a_kind() {
+    let mut rules: BTreeMap<String, std::mem::Discriminant<Rule>> = BTreeMap::new();
+    for rule in samples() {
+        // These stand for rules of other kinds.
+        if matches!(rule, Rule::InTakes(_) | Rule::Recorded(_) | Rule::Told(_)) {
+            continue;
+        }
+        let own = std::mem::discriminant(&rule);
+        let known = rules.entry(rule.kind().to_owned()).or_insert(own);
+        assert_eq!(*known, own, "{} is the kind of two rules", rule.kind());
+    }
 }

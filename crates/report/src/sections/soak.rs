@@ -1,13 +1,14 @@
-//! A soak: every figure over the time, as a share of its first minute, with the level that lasts.
+//! A soak: every figure over the time, as a share of its level at first, with the level that lasts.
 //!
-//! Takes are drawn as the medians of neighbours where there are more than pixels. Warm-up takes are left out.
+//! Takes are drawn as the medians of neighbours where there are more than pixels. Warm-up takes and figures that were
+//! refused are left out.
 
 use maud::{Markup, html};
 use model::data::RunData;
 use model::doc::SoakDoc;
 use model::format::{self, Kind};
 use model::unit::Unit;
-use model::{Better, Phase};
+use model::{Better, Phase, Validity};
 
 use super::clock::seconds;
 use crate::page::{self, Column};
@@ -53,8 +54,7 @@ fn title(all: &[SoakDoc]) -> Option<String> {
     let from = worst
         .knee
         .map_or("without a knee".to_owned(), |knee| format!("from {} on", format::duration(knee.at)));
-    let beginning = format::duration(worst.first_seconds.round());
-    Some(format!("What lasts: {label} keeps {} of its first {beginning}, {from}", format::percent(share)))
+    Some(format!("What lasts: {label} keeps {} of its level at first, {from}", format::percent(share)))
 }
 
 fn plot(all: &[SoakDoc], data: &RunData, name: Option<&str>) -> Markup {
@@ -70,9 +70,10 @@ fn plot(all: &[SoakDoc], data: &RunData, name: Option<&str>) -> Markup {
         markers: knees.collect(),
         size: Size::Wide,
         ..LinePlot::new(
-            Caption::new(title).subtitle("each figure as a share of its first minute, or first fifth"),
+            Caption::new(title)
+                .subtitle("each figure as a share of its level at first: of a minute, or until it falls"),
             AxisSpec::new("time since the start", Kind::for_unit(Unit::Second)),
-            AxisSpec::new("share of the beginning", Kind::percent()),
+            AxisSpec::new("share of the level at first", Kind::percent()),
             series.collect(),
         )
     }
@@ -90,8 +91,9 @@ fn points(one: &SoakDoc, data: &RunData) -> Vec<Point> {
     };
     let raw = data.series.iter().find(is_own).into_iter().flat_map(|series| &series.points);
     let measured = raw.filter(|point| point.phase == Phase::Measured);
-    let takes: Vec<(f64, f64)> =
-        measured.filter_map(|point| Some((seconds(point.at_ns), point.number()? / first))).collect();
+    let takes: Vec<(f64, f64)> = measured
+        .filter_map(|point| Some((seconds(point.at_ns) - one.from, point.number()? / first)))
+        .collect();
     let each = takes.len().div_ceil(MOST).max(1);
     let middle = |some: &[(f64, f64)]| {
         let mut values: Vec<f64> = some.iter().map(|take| take.1).collect();
@@ -105,7 +107,7 @@ fn table(all: &[SoakDoc]) -> Markup {
     let head = [
         ("", Column::Text),
         ("unit", Column::Text),
-        ("beginning", Column::Number),
+        ("at first", Column::Number),
         ("lasts", Column::Number),
         ("95 % interval", Column::Number),
         ("share", Column::Number),
@@ -116,7 +118,12 @@ fn table(all: &[SoakDoc]) -> Markup {
     let dash = || "-".to_owned();
     let row = |(one, label): (&SoakDoc, String)| -> Vec<Markup> {
         let scale = scale(one);
-        let value = |value: Option<f64>| value.map_or_else(dash, |value| scale.number(value));
+        let value = |value: Option<f64>| match value {
+            _ if one.validity == Validity::Invalid => "refused".to_owned(),
+            Some(value) if one.validity == Validity::Doubtful => format!("{} !", scale.number(value)),
+            Some(value) => scale.number(value),
+            None => dash(),
+        };
         let interval = one.low.zip(one.high).map_or_else(dash, |(low, high)| scale.interval_text(low, high));
         let slope = one.slope.map_or_else(dash, |slope| {
             let percent = |share: f64| format!("{:.2}", share * 100.0);
@@ -129,7 +136,10 @@ fn table(all: &[SoakDoc]) -> Markup {
             value(one.sustained),
             interval,
             one.share.map_or_else(dash, format::percent),
-            one.knee.map_or_else(dash, |knee| format::duration(knee.at)),
+            one.knee.map_or_else(dash, |knee| {
+                let [at, low, high] = [knee.at, knee.low, knee.high].map(format::duration);
+                format!("{at} ({low} to {high})")
+            }),
             slope,
             one.takes.to_string(),
         ];

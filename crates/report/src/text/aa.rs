@@ -1,6 +1,6 @@
 //! Runs of a machine against itself: what each figure could tell, and a sentence.
 
-use model::doc::{AaDoc, AaFigureDoc, Noise};
+use model::doc::{AaDoc, AaFigureDoc, Noise, PriorWord};
 use model::format;
 use model::id::short;
 use model::names::{self, Key};
@@ -42,34 +42,20 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
             label.into(),
             figure.noise_runs.len().to_string().into(),
             format!("+-{}", format::percent(figure.floor)).into(),
-            figure.noise.word().into(),
+            noise_word(figure).into(),
             format::percent(figure.told_by_one).into(),
         ];
         if doc.each > 1 {
             cells.push(format::percent(figure.told_by_each).into());
         }
         let tone = if wrong > 0 { Tone::Warn } else { Tone::Plain };
-        cells.push(Cell::tone(format!("{wrong} of {}", doc.pairs), tone));
+        cells.push(Cell::tone(format!("{wrong} of {}", figure.pairs), tone));
         grid.row(cells);
     }
     out.push_str(&grid.render(look.columns, look.paint));
     out.push('\n');
-    let family = format::count(usize::try_from(doc.family).unwrap_or(usize::MAX), "headline figure");
-    let lines = [
-        ("again    ", "= where one further run here falls in 95 of 100 cases".to_owned()),
-        (
-            "told by N",
-            format!(
-                "= a difference to a machine as noisy, measured by N runs each, that is called better or worse today \
-                 (beyond {}, among {family})",
-                format::percent(doc.margin)
-            ),
-        ),
-        ("A/A told ", "= pairs of these runs that are, although nothing differs".to_owned()),
-    ];
-    for (head, text) in lines {
-        out.push_str(&hang(&format!("{head} "), &text, look.columns));
-    }
+    out.push_str(&legend(doc, look));
+    out.push_str(&shared(&figures, look));
     if figures.iter().any(|figure| figure.noise == Noise::Assumed) {
         out.push_str("assumed: one run shows no noise; `boxscore aa` measures it\n");
     }
@@ -79,6 +65,67 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
     }
     out
 }
+
+/// The meaning of the columns.
+fn legend(doc: &AaDoc, look: Look) -> String {
+    let family = format::count(usize::try_from(doc.family).unwrap_or(usize::MAX), "headline figure");
+    let lines = [
+        ("again    ", "= where one further run here falls in 95 of 100 cases".to_owned()),
+        (
+            "told by N",
+            format!(
+                "= a difference to a machine as noisy, measured by N runs each, that is called better or worse in \
+                 {:.0} of 100 cases (beyond {}, among {family})",
+                doc.power * 100.0,
+                format::percent(doc.margin)
+            ),
+        ),
+        (
+            "A/A told ",
+            "= pairs of these runs that are, of those that have the figure, although nothing differs".into(),
+        ),
+    ];
+    lines.iter().map(|(head, text)| hang(&format!("{head} "), text, look.columns)).collect()
+}
+
+/// `measured`, `assumed`, or the share of the figure's own runs.
+fn noise_word(figure: &AaFigureDoc) -> String {
+    match figure.noise {
+        Noise::Mixed => format!("{} own", format::percent(figure.own_share)),
+        noise => noise.word().to_owned(),
+    }
+}
+
+/// The meaning of `own`, and the figures of which it decides: their own runs lie closer together, or farther apart.
+fn shared(figures: &[&AaFigureDoc], look: Look) -> String {
+    let mixed: Vec<&&AaFigureDoc> = figures.iter().filter(|figure| figure.noise == Noise::Mixed).collect();
+    let rest = |prior: PriorWord| mixed.iter().any(|figure| figure.prior == prior);
+    let rest = match (rest(PriorWord::Figures), rest(PriorWord::Family)) {
+        (true, _) => "what the other figures of these runs show, since few runs know a spread badly",
+        (false, true) => "what is assumed of its kind of figure, since few runs know a spread badly",
+        (false, false) => return String::new(),
+    };
+    let mut out = hang(
+        "N % own   ",
+        &format!("= its own runs have this weight in its noise; the rest is {rest}"),
+        look.columns,
+    );
+    let labels = names::labels(&mixed.iter().map(|figure| of(figure)).collect::<Vec<_>>());
+    let apart = mixed.iter().zip(labels).filter_map(|(figure, label)| {
+        let own = figure.own_spread?;
+        let unlike = own < figure.spread / UNLIKE || own > figure.spread * UNLIKE;
+        unlike.then(|| format!("{label} {}", format::percent(own.exp_m1())))
+    });
+    let apart: Vec<String> = apart.collect();
+    if !apart.is_empty() {
+        let text = format!("standard deviation of their own runs alone: {}", apart.join(", "));
+        out.push_str(&hang("          ", &text, look.columns));
+    }
+    out
+}
+
+/// The own spread is told where it is off by this factor.
+const UNLIKE: f64 = 2.0;
 
 fn of(figure: &AaFigureDoc) -> Key<'_> {
     Key { card: figure.card, instrument: &figure.instrument, metric: &figure.metric, params: &figure.params }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
 use model::format::{self, Kind, Scale};
 use model::names::{self, Key};
+use model::scope::{ALL, THREADS};
 use model::why::Why;
 use model::{Params, Validity, card};
 
@@ -102,11 +103,25 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
         }
         out.push_str(&ranks::table(doc, &figures, look));
     }
+    out.push_str(&cpus(doc, &figures, look));
     out.push_str(&indexes(doc, look));
     out.push_str(&scaling::of_sides(&doc.scaling, look));
     out.push_str(&meanwhile(doc, all, look));
     out.push_str(&below(doc, &figures, all, &whys, look));
     out
+}
+
+/// `all CPUs: small 2, big 64`, where figures of all CPUs are shown and the machines differ in them.
+fn cpus(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
+    let is_whole = |row: &RowDoc| row.params.get(THREADS) == Some(ALL);
+    let counts: Vec<(&str, f64)> =
+        doc.arms.iter().filter_map(|arm| Some((arm.name.as_str(), arm.cpus?))).collect();
+    let differ = counts.windows(2).any(|pair| pair[0].1 != pair[1].1);
+    if !(differ && figures.iter().filter_map(ComparedFigure::any).any(is_whole)) {
+        return String::new();
+    }
+    let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    hang("", &format!("all CPUs: {}", counts.join(", ")), look.columns)
 }
 
 /// Reasons behind verdicts, lettered in the order they are met; rows whose reasons differ in numbers at most share a

@@ -1,6 +1,9 @@
 //! A table of text: columns set left or right, as wide as their widest cell, in a given width.
 //!
-//! Widths are characters. Only the first column gives way when the table is too wide; trailing spaces are dropped.
+//! Widths are characters. Only the first column gives way when the table is too wide; names that a cut would make equal
+//! lose what they have in common. Trailing spaces are dropped.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Tone, cut, cut_front, cut_middle, width};
 
@@ -118,10 +121,46 @@ impl Grid {
                 self.heads.iter().map(|(name, _)| Cell::tone(name.clone(), Tone::Dim)).collect();
             self.line(&heads, &widths, paint, &mut out);
         }
-        for row in &self.rows {
-            self.line(row, &widths, paint, &mut out);
+        let names = self.names(widths.first().copied().unwrap_or_default());
+        for (row, name) in self.rows.iter().zip(names) {
+            let mut row = row.clone();
+            if let Some(first) = row.first_mut() {
+                first.text = name;
+            }
+            self.line(&row, &widths, paint, &mut out);
         }
         out
+    }
+
+    /// The texts of the first column, cut to a width and still told apart: by a cut alone where that is enough, else
+    /// without the words that all long ones share, and then by what differs within those that are alike.
+    fn names(&self, room: usize) -> Vec<String> {
+        let whole: Vec<&str> =
+            self.rows.iter().map(|row| row.first().map_or("", |cell| cell.text.as_str())).collect();
+        let cut_one = |text: &str| match self.cut {
+            Cut::End => cut(text, room),
+            Cut::Front => cut_front(text, room),
+            Cut::Middle => cut_middle(text, room),
+        };
+        let mut names: Vec<String> = whole.iter().map(|text| cut_one(text)).collect();
+        if alike(&names, &whole).is_empty() {
+            return names;
+        }
+        let shorter = without_shared(&whole, room);
+        names = shorter.iter().map(|text| cut(text, room)).collect();
+        for at in alike(&names, &whole).concat() {
+            let others = (0..whole.len()).filter(|other| whole[*other] != whole[at]);
+            let others: Vec<BTreeSet<&str>> =
+                others.map(|other| shorter[other].split(", ").collect()).collect();
+            names[at] = with_fewer_parts(&shorter[at], room, &others);
+        }
+        for _ in 0..TRIES {
+            for group in alike(&names, &whole) {
+                let texts: Vec<&str> = group.iter().map(|at| shorter[*at].as_str()).collect();
+                group.iter().zip(differing(&texts, room)).for_each(|(at, name)| names[*at] = name);
+            }
+        }
+        names
     }
 
     fn line(&self, cells: &[Cell], widths: &[usize], paint: bool, out: &mut String) {
@@ -131,12 +170,7 @@ impl Grid {
                 (Some(room), Some((_, align))) => (*room, *align),
                 _ => (width(&cell.text), Align::Left),
             };
-            let text = match (index, self.cut) {
-                (0, Cut::End) => cut(&cell.text, room),
-                (0, Cut::Front) => cut_front(&cell.text, room),
-                (0, Cut::Middle) => cut_middle(&cell.text, room),
-                _ => cell.text.clone(),
-            };
+            let text = if index == 0 { cut(&cell.text, room) } else { cell.text.clone() };
             let pad = room.saturating_sub(width(&text));
             owed += if index == 0 { 0 } else { self.gap };
             if align == Align::Right {
@@ -156,6 +190,83 @@ impl Grid {
         }
         out.push('\n');
     }
+}
+
+/// Names that are told apart by one part may be so by another within it.
+const TRIES: usize = 3;
+/// Characters that a name keeps of its beginning.
+const LEAST_HEAD: usize = 4;
+
+/// Places of names that are equal although the whole ones are not.
+fn alike(names: &[String], whole: &[&str]) -> Vec<Vec<usize>> {
+    let mut same: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, name) in names.iter().enumerate() {
+        same.entry(name).or_default().push(at);
+    }
+    same.into_values().filter(|group| group.iter().any(|at| whole[*at] != whole[group[0]])).collect()
+}
+
+/// The names that are too long without the words that all of these have, but for their first one; parts between commas
+/// that are left without any go too. One thing and several are one word.
+fn without_shared(whole: &[&str], room: usize) -> Vec<String> {
+    let is_long = |text: &str| width(text) > room;
+    // `no keep-alive` is one word, and another than `keep-alive`.
+    let whole: Vec<String> = whole.iter().map(|text| text.replace(", no ", ", no\u{a0}")).collect();
+    let word = |text: &str| text.trim_end_matches(',').trim_end_matches('s').to_owned();
+    let words = |text: &str| text.split(' ').map(word).collect::<BTreeSet<String>>();
+    let mut long = whole.iter().filter(|text| is_long(text)).map(|text| words(text));
+    let first = long.next().unwrap_or_default();
+    let shared = long.fold(first, |shared, own| shared.intersection(&own).cloned().collect());
+    let short = |text: &str| {
+        let kept = text.split(", ").enumerate().filter_map(|(part, words)| {
+            let is_kept = |at: usize, own: &str| part + at == 0 || !shared.contains(&word(own));
+            let words = words.split(' ').enumerate().filter(|(at, own)| is_kept(*at, own));
+            let words: Vec<&str> = words.map(|(_, own)| own).collect();
+            (!words.is_empty()).then(|| words.join(" "))
+        });
+        kept.collect::<Vec<_>>().join(", ")
+    };
+    let all = whole.iter().map(|text| if is_long(text) { short(text) } else { text.clone() });
+    all.map(|name| name.replace('\u{a0}', " ")).collect()
+}
+
+/// A name without those of its parts, the last ones first, that it does not need to be told from the others.
+fn with_fewer_parts(name: &str, room: usize, others: &[BTreeSet<&str>]) -> String {
+    let mut parts: Vec<&str> = name.split(", ").collect();
+    while width(&parts.join(", ")) > room {
+        let without = |at: usize| [&parts[..at], &parts[at + 1..]].concat();
+        let is_clear =
+            |parts: &[&str]| !others.iter().any(|other| parts.iter().all(|part| other.contains(part)));
+        let Some(place) = (1..parts.len()).rev().find(|at| is_clear(&without(*at))) else { break };
+        parts = without(place);
+    }
+    cut(&parts.join(", "), room)
+}
+
+/// Names cut to a width where they are alike: what differs stays, then as much of their end, then of their beginning as
+/// there is room for.
+fn differing(texts: &[&str], room: usize) -> Vec<String> {
+    let words: Vec<Vec<&str>> = texts.iter().map(|text| text.split(' ').collect()).collect();
+    let shortest = words.iter().map(Vec::len).min().unwrap_or(0);
+    let all_have = |word: &dyn Fn(&[&str]) -> String| words.iter().all(|own| word(own) == word(&words[0]));
+    let before = (0..shortest).take_while(|at| all_have(&|own| own[*at].to_owned())).count();
+    let behind =
+        (0..shortest - before).take_while(|at| all_have(&|own| own[own.len() - 1 - at].to_owned())).count();
+    let short = |own: &Vec<&str>| {
+        let (head, rest) = own.split_at(before);
+        let apart = rest[..rest.len() - behind].join(" ");
+        let least = if head.is_empty() { 0 } else { LEAST_HEAD + 1 };
+        let kept = match rest.join(" ") {
+            whole if width(&whole) + least <= room => whole,
+            whole if width(&apart) + least <= room => cut(&whole, (room - least).max(width(&apart))),
+            _ => cut(&apart, room.saturating_sub(usize::from(!head.is_empty()))),
+        };
+        match head.join(" ") {
+            head if head.is_empty() => kept,
+            head => format!("{}{kept}", cut(&format!("{head} {kept}"), room - width(&kept))),
+        }
+    };
+    words.iter().map(short).collect()
 }
 
 /// Pairs of numbers as `low - high`, each side aligned over all rows; `None` stays empty.
@@ -185,6 +296,45 @@ mod tests {
             grid.render(24, false),
             "                 n  word\na name tha…      1  yes\nb            1,000\n"
         );
+    }
+
+    #[test]
+    fn names_that_a_cut_would_make_equal_keep_what_differs() {
+        let texts = |names: &[String], room: usize| {
+            let mut grid = Grid::new(&[("", Align::Left)]).cutting(Cut::Middle);
+            names.iter().for_each(|name| grid.row(vec![name.clone().into()]));
+            grid.render(room, false).lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let of = |metric: &str, file: &str, n: u32, alive: &str| {
+            let s = if n == 1 { "" } else { "s" };
+            format!("web{metric}, nginx, {file} files, {n} connection{s}, {alive}keep-alive")
+        };
+        let mut names = Vec::new();
+        for metric in ["", " p99", " server CPU"] {
+            for file in ["gif", "large"] {
+                names.extend([1, 10, 100, 1000].map(|n| of(metric, file, n, "")));
+                names.push(of(metric, file, 10, "no "));
+                names.extend([1000, 16000].map(|rate| of(metric, &format!("{rate}/s, {file}"), 50, "")));
+            }
+        }
+        for room in [40, 27] {
+            let found = texts(&names, room);
+            let apart: BTreeSet<&String> = found.iter().collect();
+            assert_eq!(apart.len(), names.len(), "{found:#?}");
+            assert!(found.iter().all(|name| width(name) <= room && name.starts_with("web")), "{found:#?}");
+        }
+        assert_eq!(texts(&names, 27)[1..3], ["web, gif, 10, keep-alive", "web, gif, 100, keep-alive"]);
+        // What is short stays as it is.
+        names.push("integer".to_owned());
+        assert_eq!(texts(&names, 27).last().map(String::as_str), Some("integer"));
+    }
+
+    #[test]
+    fn names_without_a_shared_word_are_told_apart_too() {
+        let names =
+            ["web throughput, nginx, 10 connections, on", "web throughput, nginx, 1000 connections, on"];
+        let found = differing(&names, 26);
+        assert_eq!(found, ["web thr…10 connections, on", "web t…1000 connections, on"].map(str::to_owned));
     }
 
     #[test]

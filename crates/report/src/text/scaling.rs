@@ -56,8 +56,8 @@ fn labels(all: &[&ScalingDoc]) -> Vec<String> {
 /// `8 threads do 5.9 times the work of 1; sigma 5.0 % (4.1 % to 6.0 %), kappa 0.00012 (0 to 0.0004)`
 fn sentence(one: &ScalingDoc) -> String {
     let mut parts = Vec::new();
-    if let (Some(times), Some(last)) = (one.times, one.points.last()) {
-        let (threads, times) = (format::fixed(last.threads, 0), format::number(times));
+    if let (Some(times), Some(cpus)) = (one.times, one.cpus) {
+        let (threads, times) = (format::fixed(cpus, 0), format::number(times));
         parts.push(format!("{threads} threads do {times} times the work of 1"));
     }
     if let Some(gain) = one.siblings {

@@ -1,24 +1,24 @@
-//! The figures of `run --soak`: the first minute beside what lasts, where the level falls, and how it changes.
+//! The figures of `run --soak`: the best level at the beginning beside what lasts, where the level falls, and how it
+//! changes.
 
-use model::doc::{SeriesDoc, SoakDoc};
+use model::Validity;
+use model::doc::{KneeDoc, SeriesDoc, SoakDoc};
 use model::format::{self, Kind, Scale};
 use model::names::{self, Key};
 
 use super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::{Look, Tone, hang};
 
-/// The table, with a line about what its columns mean; empty where nothing was soaked.
+/// The table, with lines about what its columns mean; empty where nothing was soaked.
 pub fn table(all: &[SoakDoc], look: Look) -> String {
-    let Some(longest) = all.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds)) else {
+    if all.is_empty() {
         return String::new();
-    };
-    let beginning = format::duration(longest.first_seconds.round());
-    let first = format!("first {beginning}");
+    }
     let mut grid = Grid::new(&[
         ("", Align::Left),
         ("", Align::Left),
-        (&first, Align::Right),
-        ("lasts", Align::Right),
+        ("at first ", Align::Right),
+        ("lasts ", Align::Right),
         ("95 % interval", Align::Right),
         ("share", Align::Right),
         ("falls at", Align::Right),
@@ -29,32 +29,87 @@ pub fn table(all: &[SoakDoc], look: Look) -> String {
     let intervals: Vec<_> = all.iter().zip(&scales).map(interval).collect();
     for (((one, label), scale), interval) in all.iter().zip(labels(all)).zip(&scales).zip(ranges(&intervals))
     {
-        let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| scale.number(value)).into();
         let tone = if one.knee.is_some() { Tone::Warn } else { Tone::Plain };
         grid.row(vec![
             label.into(),
             scale.ascii_unit().into(),
-            shown(one.first),
-            shown(one.sustained),
+            level(one, one.first, scale).into(),
+            level(one, one.sustained, scale).into(),
             if interval.is_empty() { "-".into() } else { interval.into() },
             Cell::tone(one.share.map_or("-".to_owned(), format::percent), tone),
             Cell::tone(one.knee.map_or("-".to_owned(), |knee| format::duration(knee.at)), tone),
         ]);
     }
+    let grid = if grid.width() > look.columns { grid.gap(1) } else { grid };
     let mut out = grid.render(look.columns, look.paint);
-    let over = format!(
-        "over {}: lasts = the last third, or since the level fell; share = of the first {beginning}",
-        format::duration(longest.seconds.round())
-    );
-    out.push_str(&hang("", &over, look.columns));
+    out.push_str(&meaning(all, look));
+    out.push_str(&falls(all, look));
     out.push_str(&slopes(all, look));
-    let mut whys: Vec<&str> =
-        all.iter().filter(|one| one.sustained.is_none()).filter_map(|one| one.why.as_deref()).collect();
-    whys.dedup();
-    if let Some(why) = whys.first() {
-        out.push_str(&hang("", &format!("what lasts is not known: {why}"), look.columns));
+    out.push_str(&unknown(all, look));
+    out
+}
+
+/// A level with the mark of a doubt, or the word of what was refused.
+fn level(one: &SoakDoc, value: Option<f64>, scale: &Scale) -> String {
+    let mark = if one.validity == Validity::Doubtful { "!" } else { " " };
+    match value {
+        _ if one.validity == Validity::Invalid => "refused ".to_owned(),
+        Some(value) => format!("{}{mark}", scale.number(value)),
+        None => "- ".to_owned(),
+    }
+}
+
+fn meaning(all: &[SoakDoc], look: Look) -> String {
+    let most = |of: fn(&SoakDoc) -> f64| format::duration(all.iter().map(of).fold(0.0, f64::max).round());
+    let text = format!(
+        "over {}: at first = the first {}, or until the level falls; lasts = the last third, or since the level fell; \
+         share = lasts over at first",
+        most(|one| one.seconds),
+        most(|one| one.beginning_seconds),
+    );
+    let mut out = hang("", &text, look.columns);
+    if all.iter().any(|one| one.validity == Validity::Doubtful) {
+        out.push_str("! = doubtful: the lines below say why\n");
     }
     out
+}
+
+/// `falls: integer at 20 s (18 s to 22 s) by 30 %`, and which falls are not told.
+fn falls(all: &[SoakDoc], look: Look) -> String {
+    let of_one = |(one, label): (&SoakDoc, String)| {
+        let KneeDoc { at, low, high, before, after, .. } = one.knee?;
+        let [at, low, high] = [at, low, high].map(format::duration);
+        let change = format::percent((after / before - 1.0).abs());
+        Some(format!("{label} at {at} ({low} to {high}) by {change}"))
+    };
+    let told: Vec<String> = all.iter().zip(labels(all)).filter_map(of_one).collect();
+    let mut out = String::new();
+    if !told.is_empty() {
+        out.push_str(&hang("", &format!("falls (95 % interval): {}", told.join(", ")), look.columns));
+    }
+    let blind = all.iter().filter_map(|one| one.blind_seconds).max_by(f64::total_cmp);
+    if let Some(why) = all.iter().find_map(|one| one.no_knee.as_deref()) {
+        out.push_str(&hang("", &format!("too short to show whether a level falls: {why}"), look.columns));
+    } else if let Some(blind) = blind {
+        let blind = format::duration(blind);
+        let text =
+            format!("a fall in the first or the last {blind} is not told: there are too few takes in it");
+        out.push_str(&hang("", &text, look.columns));
+    }
+    out
+}
+
+/// Why levels or their intervals are not known.
+fn unknown(all: &[SoakDoc], look: Look) -> String {
+    let shown = || all.iter().filter(|one| one.validity != Validity::Invalid);
+    let why = |is_open: fn(&&SoakDoc) -> bool| shown().filter(is_open).find_map(|one| one.why.as_deref());
+    if let Some(why) = why(|one| one.sustained.is_none()) {
+        return hang("", &format!("what lasts is not known: {why}"), look.columns);
+    }
+    match why(|one| one.low.is_none()) {
+        Some(why) => hang("", &format!("no interval of what lasts: {why}"), look.columns),
+        None => String::new(),
+    }
 }
 
 /// `a minute: integer -0.8 % (-0.9 to -0.7)`, of the figures that move for sure.
@@ -73,9 +128,11 @@ fn slopes(all: &[SoakDoc], look: Look) -> String {
         ))
     });
     let moving: Vec<String> = moving.collect();
+    let since = if all.iter().any(|one| one.knee.is_some()) { ", since the level fell" } else { "" };
     match moving.as_slice() {
-        [] => hang("", "no figure has a slope beyond chance", look.columns),
-        some => hang("", &format!("change a minute: {}", some.join(", ")), look.columns),
+        [] if all.iter().all(|one| one.slope.is_none()) => String::new(),
+        [] => hang("", &format!("no figure has a slope beyond chance{since}"), look.columns),
+        some => hang("", &format!("change a minute{since}: {}", some.join(", ")), look.columns),
     }
 }
 

@@ -298,6 +298,7 @@ pub fn arm(name: &str, published: bool) -> ArmDoc {
         machine: machine(name),
         runs: if published { Vec::new() } else { vec![format!("run-{name}")] },
         boxes: None,
+        cpus: None,
         published,
         price: None,
         watts: None,

@@ -3,6 +3,9 @@
 //! Earlier runs are those of the same machine and figure; where boxes are the unit there are none, since what one box
 //! spreads by says nothing of other boxes.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use stats::Between;
 
 use super::judged::Sources;
@@ -83,22 +86,19 @@ pub fn by_run(
 
 /// Both sides draw on the same earlier runs, which then count once.
 fn same_group(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
-    let ids = |side: &Prepared<'_>| -> std::collections::BTreeSet<String> {
-        side.side.earlier.iter().map(|run| run.head.id.clone()).collect()
-    };
-    let (of_arm, of_base) = (ids(arm), ids(base));
-    of_arm.intersection(&of_base).next().is_some()
+    let ids = |side: &Prepared<'_>| side.history.ids().map(str::to_owned).collect::<BTreeSet<String>>();
+    Rc::ptr_eq(&arm.history, &base.history) || !ids(arm).is_disjoint(&ids(base))
 }
 
 /// Earlier runs of a side without those being judged. A single run at hand joins them: alone it shows no spread.
 fn earlier<'a>(context: &Context<'_, 'a>, side: &Prepared<'a>, hand: &[&Entry<'a>]) -> Vec<noise::Known<'a>> {
-    let judged = |run: &model::data::RunData| {
+    let is_judged = |id: &str| {
         let sides = [context.arm, context.base];
-        sides.iter().any(|one| one.side.runs.iter().any(|known| known.head.id == run.head.id))
+        sides.iter().any(|one| one.side.runs.iter().any(|known| known.head.id == id))
     };
     let Some(entry) = hand.first() else { return Vec::new() };
-    let before = side.side.earlier.iter().copied().filter(|run| !judged(run));
-    let mut all = noise::history(&entry.series.key, before, context.options.cards);
+    let mut all = side.history.of_key(&entry.series.key, context.options.cards);
+    all.retain(|(id, _)| !is_judged(id));
     if let ([only], false) = (hand, all.is_empty()) {
         all.extend(only.worth.map(|worth| (only.run.head.id.as_str(), worth)));
     }

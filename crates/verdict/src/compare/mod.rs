@@ -31,11 +31,16 @@ pub(crate) mod value;
 mod weigh;
 pub(crate) mod why;
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use model::card;
 use model::doc::{CompareDoc, Paragraph, RowDoc};
 
 use prepared::Prepared;
 use side::arm_doc;
+
+use crate::noise::History;
 
 pub use matching::{Match, all_published_for, published_for};
 pub use side::{CompareOptions, Side, SideOf};
@@ -79,6 +84,20 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     };
     doc.paragraph = crate::paragraph(&doc);
     doc
+}
+
+/// The rows of all pairs of these sides, each of which is made ready once; `history` are the earlier runs of all.
+pub(crate) fn each_pair<'a>(
+    sides: &'a [Side<'a>],
+    history: &Rc<History<'a>>,
+    options: &CompareOptions,
+) -> Vec<RowDoc> {
+    let ready =
+        |side| Prepared { history: Rc::clone(history), ..prepare::prepare(side, &BTreeSet::new(), options) };
+    let sides: Vec<Prepared<'_>> = sides.iter().map(ready).collect();
+    let places = (0..sides.len()).flat_map(|arm| (0..arm).map(move |base| (arm, base)));
+    let rows = places.flat_map(|(arm, base)| judge::pair(&sides[arm], &sides[base], options));
+    rows.map(|judged| judged.row).collect()
 }
 
 /// Why sides have no figure in common, or fewer than their instruments would give: the definitions and parameters that

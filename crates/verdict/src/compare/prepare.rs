@@ -16,7 +16,6 @@ use super::matching::{RowKey, arm_name};
 use super::prepared::{Entry, Prepared, SideRow};
 use super::side::{CompareOptions, Side};
 use super::{doubts, step};
-use crate::quantiles::Quantile;
 use crate::rules;
 use crate::ruling::{Ruling, validity_of};
 use crate::run_index::{FigureRow, RunContext, RunIndex};
@@ -66,7 +65,8 @@ fn add_run<'a>(
     context: &RunContext<'_>,
     dropped: &BTreeSet<String>,
 ) {
-    let rulings = rules::rulings(run, context);
+    let index = RunIndex::new(run, context);
+    let rulings = rules::of_index(&index);
     let arm = arm_name(prepared.side, run);
     for doubt in doubts::of_arm(run, arm, &rulings) {
         if !prepared.doubts.iter().any(|known| known.is_like(&doubt)) {
@@ -74,7 +74,6 @@ fn add_run<'a>(
         }
     }
     prepared.steps.extend(step::step_of(run, &rulings).map(|step| (run.head.id.as_str(), step)));
-    let index = RunIndex::new(run, context);
     let mut seen = BTreeSet::new();
     // Without a direction nothing is better or worse.
     let judged = |series: &Series| series.better != Better::Neither;
@@ -109,7 +108,7 @@ pub fn entry<'a>(
     let (validity, reasons) = validity_of(rulings, row.index);
     let met = rules::environment::disturbances(rulings, index, row);
     let is_bound = rules::generator_bound::doubts(rulings, row.index);
-    let quantile = Quantile::of_series(run, series, index.context.cards);
+    let quantile = index.quantile(row).cloned();
     let worth = crate::noise::run_of(series, quantile.as_ref());
     let clock = rules::clock::of_takes(index, row);
     let about = rulings.iter().filter(|ruling| ruling.reach.contains(&row.index));

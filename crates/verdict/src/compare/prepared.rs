@@ -1,6 +1,7 @@
 //! A side made ready for comparison: its rows by key, and the runs that may speak for each.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use model::data::{RunData, Series};
 use model::why::{Unsteady, Weighed};
@@ -10,6 +11,7 @@ use stats::Run;
 use super::doubt::Doubt;
 use super::matching::{Match, RowKey, published_for};
 use super::side::{CompareOptions, Side};
+use crate::noise::History;
 use crate::quantiles::Quantile;
 use crate::rules::clock::TakeClock;
 
@@ -55,6 +57,8 @@ pub struct SideRow<'a> {
 
 pub struct Prepared<'a> {
     pub side: &'a Side<'a>,
+    /// The side's earlier runs.
+    pub history: Rc<History<'a>>,
     /// In the order of the runs' series.
     pub order: Vec<RowKey>,
     pub rows: BTreeMap<RowKey, SideRow<'a>>,
@@ -73,6 +77,7 @@ impl<'a> Prepared<'a> {
     pub fn new(side: &'a Side<'a>) -> Prepared<'a> {
         Prepared {
             side,
+            history: Rc::new(History::new(side.earlier.iter().copied())),
             order: Vec::new(),
             rows: BTreeMap::new(),
             doubts: Vec::new(),

@@ -6,6 +6,8 @@ use model::data::{Price, Published, RunData};
 use model::doc::{ArmDoc, MachineDoc};
 use model::{Cards, Fact};
 
+use crate::facts;
+
 /// One side of a comparison, which owns its runs (`R` is [`RunData`]) or borrows them.
 #[derive(Clone, Debug)]
 pub struct SideOf<R> {
@@ -65,6 +67,13 @@ impl SideOf<RunData> {
 }
 
 impl Side<'_> {
+    /// The CPUs that each of its runs could use.
+    fn cpus(&self) -> Option<f64> {
+        let mut counts = self.runs.iter().map(|run| facts::usable_cpus(run));
+        let first = counts.next()??;
+        counts.all(|count| count == Some(first)).then_some(first)
+    }
+
     /// The boxes that its runs were made on.
     pub fn boxes(&self) -> usize {
         self.runs.iter().map(|run| &run.head.machine_id).collect::<BTreeSet<_>>().len()
@@ -99,6 +108,7 @@ pub fn arm_doc(side: &Side<'_>, published: bool) -> ArmDoc {
         machine: side.machine.clone(),
         runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
         boxes: Some(side.boxes() as u64).filter(|boxes| *boxes > 1),
+        cpus: side.cpus(),
         published,
         price: side.price.clone(),
         watts: side.watts,

@@ -17,27 +17,36 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
     for load in index.loads() {
         let kinds = load.sums_by(&load::FAILED, "kind");
-        if kinds.is_empty() {
+        let share = stats::mean(&load.by_take(&load::ERROR_RATE).into_values().collect::<Vec<_>>());
+        if kinds.is_empty() && share.is_none_or(|share| share <= 0.0) {
             // A kind is read where it occurred; that none did is known where the load has a figure.
             if load.throughput().is_some() {
                 good.extend(load.set_by_generator());
             }
             continue;
         }
-        bad.push(failures(index, load, kinds));
+        bad.push(failures(index, load, kinds, share));
     }
     settle(bad, good, |_| Errors::None)
 }
 
-fn failures(index: &RunIndex<'_>, load: &Load<'_>, kinds: BTreeMap<String, f64>) -> Ruling {
+/// `rate` is the share of failures as the load recorded it.
+fn failures(
+    index: &RunIndex<'_>,
+    load: &Load<'_>,
+    kinds: BTreeMap<String, f64>,
+    rate: Option<f64>,
+) -> Ruling {
     let statuses = load.sums_by(&load::STATUSES, "status");
     let noted = first_urls(load.notes(index.run));
     let known = |status: &String| Some((status.clone(), (*noted.get(&status.parse().ok()?)?).to_owned()));
     let urls = statuses.keys().filter_map(known).collect();
     let all: f64 = kinds.values().sum();
-    let share = load.requests().map(|requests| all / requests);
+    let counted = load.requests().filter(|_| !kinds.is_empty()).map(|requests| all / requests);
+    // More than all is no share: a planted world may say anything.
+    let share = counted.or_else(|| rate.filter(|rate| kinds.is_empty() && *rate <= 1.0));
     let late = |kind: &String| matches!(kind.as_str(), "unsent" | "timeout" | "cut");
-    let is_overload = load.is_held() == Some(false) && kinds.keys().all(late);
+    let is_overload = load.is_held() == Some(false) && !kinds.is_empty() && kinds.keys().all(late);
     let failed = Errors::Failed(Failed { kinds, statuses, urls, share, is_overload });
     Ruling::about(load.subject(), failed, load.set_by_generator())
 }
@@ -74,6 +83,16 @@ mod tests {
         let found =
             rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert!(found[0].finding.text().contains("more was offered"), "{found:?}");
+    }
+
+    #[test]
+    fn a_rate_of_failures_without_kinds_is_told() {
+        let run = one("connections=400", &[("throughput", 100.0), ("error-rate", 0.03)]);
+        let found =
+            rule(&RunIndex::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
+        let says = "throughput counts good answers alone: 3.0 % of its requests failed, of which kind was not recorded; \
+                    look at the server's error log and limits";
+        assert_eq!(found[0].finding.text(), says);
     }
 
     #[test]

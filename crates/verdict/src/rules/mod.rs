@@ -84,11 +84,15 @@ pub fn findings(run: &RunData) -> Vec<Finding> {
 
 /// Rulings of all rules about a run, the gravest first.
 pub fn rulings(run: &RunData, context: &RunContext<'_>) -> Vec<Ruling> {
-    let index = RunIndex::new(run, context);
+    of_index(&RunIndex::new(run, context))
+}
+
+/// The same of a run that is indexed.
+pub fn of_index(index: &RunIndex<'_>) -> Vec<Ruling> {
     if index.is_of_periods() {
         return Vec::new();
     }
-    let mut all: Vec<Ruling> = ALL.iter().flat_map(|rule| rule(&index)).collect();
+    let mut all: Vec<Ruling> = ALL.iter().flat_map(|rule| rule(index)).collect();
     all.sort_by_key(|ruling| std::cmp::Reverse(grave(ruling.finding.state)));
     all
 }

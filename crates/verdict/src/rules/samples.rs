@@ -47,6 +47,7 @@ fn more(index: &RunIndex<'_>, measured_by: &str) -> MoreTakes {
     match measured_by {
         _ if index.run.head.build == CLUSTERPERF => MoreTakes::Clusterperf,
         instrument::WEB if is_load => MoreTakes::RunWeb,
+        _ if index.is_soak() => MoreTakes::Soak,
         _ => MoreTakes::Repeat,
     }
 }
@@ -68,6 +69,8 @@ mod tests {
                 .text()
         };
         assert!(said(&run).ends_with("repeat with --takes 6 or more"), "{}", said(&run));
+        run.plan.level = model::plan::Level::Soak;
+        assert!(said(&run).ends_with("soak for longer, such as --soak 10m"), "{}", said(&run));
         run.plan = model::Plan::bare(
             vec![model::Cell {
                 instrument: "web".into(),

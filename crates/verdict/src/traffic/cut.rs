@@ -270,7 +270,7 @@ mod tests {
         assert!((1.9..2.1).contains(&row.ratio.unwrap()), "{row:?}");
         assert_eq!((row.arm.as_str(), row.base.as_str()), ("after", "before"));
         assert_eq!(how(&before.1, &after.1), How { block: HOUR, of_day: Some(HOUR), is_matched: false });
-        assert_eq!(kinds(&all)[..2], ["time-confounded", "cut"]);
+        assert_eq!(kinds(&all)[..2], ["time-confounded", "cut-blocks"]);
         assert!(!kinds(&all).contains(&"hours"), "{:?}", kinds(&all));
     }
 
@@ -312,7 +312,7 @@ mod tests {
     fn nothing_changed_is_not_better() {
         let all = judged(&side("b", T, 960, 900, |_| 1e3), &side("a", T + 960 * 900, 960, 900, |_| 1e3));
         assert_eq!(speed(&all).verdict, VerdictWord::Tie, "{:?}", speed(&all));
-        assert_eq!(kinds(&all), ["time-confounded", "cut"]);
+        assert_eq!(kinds(&all), ["time-confounded", "cut-blocks"]);
     }
 
     #[test]

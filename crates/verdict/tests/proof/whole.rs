@@ -70,7 +70,7 @@ fn sixty_four_cpus_do_32_times_the_work_of_two() {
         &CompareOptions { margin: Some(0.1), ..options() },
     );
     let said = doc.paragraph.to_string();
-    assert!(said.starts_with("As a whole machine, big computes 3"), "{said}");
+    assert!(said.starts_with("As a whole machine (64 CPUs against 2), big computes 3"), "{said}");
     assert!(said.contains("times (integer) as fast as small"), "{said}");
     assert!(said.contains("Per thread, big and small tie on integer, floating, compress zstd"), "{said}");
     let [whole, thread] = doc.index.as_slice() else { panic!("{:?}", doc.index) };

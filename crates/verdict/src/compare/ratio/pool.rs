@@ -62,8 +62,8 @@ pub fn pool<'a>(side: &'a Side<'a>, options: &CompareOptions) -> Pool<'a> {
 impl<'a> Pool<'a> {
     fn add(&mut self, run: &'a RunData, options: &CompareOptions) {
         let context = RunContext { cards: options.cards, ..RunContext::default() };
-        let rulings = rules::rulings(run, &context);
         let index = RunIndex::new(run, &context);
+        let rulings = rules::of_index(&index);
         let side = self.side;
         let of_side = |arm: &str| side.arm.as_deref().is_none_or(|own| own == arm || arm.is_empty());
         for row in index.figures() {
