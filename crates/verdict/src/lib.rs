@@ -7,6 +7,7 @@
 //! | question | where |
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
+//! | what is the answer in one sentence | [`answer()`] |
 //! | what did one load give, and what does that mean | [`load_doc()`] |
 //! | how did the requests of each load of a run end | [`requests()`] |
 //! | did the user end it before its time | [`cut_short()`] |
@@ -18,6 +19,7 @@
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
 pub mod aa;
+pub mod answer;
 pub mod bottleneck;
 pub mod compare;
 pub mod curve;
@@ -40,6 +42,7 @@ pub mod soak;
 pub mod traffic;
 
 pub use aa::aa;
+pub use answer::answer;
 pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};
 

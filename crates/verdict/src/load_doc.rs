@@ -61,6 +61,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         machine: doc.machine.clone(),
         label: run.head.label.clone(),
         url: cell.params.get("url").unwrap_or_default().to_owned(),
+        answer: doc.answer.clone(),
         setup: run.notes.iter().find_map(|note| match &note.body {
             setup @ NoteBody::WebSetup(_) => Some(setup.text().into_owned()),
             _ => None,
@@ -242,6 +243,7 @@ mod tests {
             machine: model::doc::MachineDoc { id: String::new(), name: String::new() },
             label: None,
             url: String::new(),
+            answer: None,
             setup: None,
             params: model::Params::parse(params).unwrap(),
             seconds: None,

@@ -36,7 +36,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         NoteBody::EndedBy(word) => Some(word.clone()),
         _ => None,
     });
-    RunDoc {
+    let mut doc = RunDoc {
         cards: context.cards,
         schema: "boxscore.run/1".to_owned(),
         run: head.id.clone(),
@@ -52,6 +52,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         ended_by: ended.unwrap_or_else(|| head.status.word().to_owned()),
         price: head.price.clone(),
         watts: head.watts,
+        answer: None,
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
         bottlenecks: crate::bottlenecks(&index),
@@ -64,7 +65,9 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         siblings: context.siblings.clone(),
         logs_side: traffic.as_ref().and_then(|traffic| traffic.cut.as_ref()).map(traffic::side_doc),
         beside: traffic.and_then(|traffic| traffic.beside.clone()),
-    }
+    };
+    doc.answer = crate::answer(&doc, &index);
+    doc
 }
 
 /// Of the measuring child, its telemetry, and the program that handed out the takes where that was noted.

@@ -55,6 +55,15 @@ fn refused(unmet: Unmet, options: &CompareOptions) -> CliError {
 /// Ratios for a report of runtimes: the first language over each other one on every machine of the report, beside the
 /// machines for which a study printed that ratio.
 pub fn of_report(runs: &[Shown], resolver: &Resolver) -> Result<Vec<RatioDoc>, CliError> {
+    with(runs, |languages| resolver.published(|row| is_printed(row, languages)))
+}
+
+/// The same of what was measured alone, for the screen.
+pub fn of_runs(runs: &[Shown]) -> Result<Vec<RatioDoc>, CliError> {
+    with(runs, |_| Vec::new())
+}
+
+fn with(runs: &[Shown], published: impl Fn([&str; 2]) -> Vec<Loaded>) -> Result<Vec<RatioDoc>, CliError> {
     let cards = instruments::cards();
     let languages = languages(runs, cards);
     let Some((first, others)) = languages.split_first() else { return Ok(Vec::new()) };
@@ -69,7 +78,7 @@ pub fn of_report(runs: &[Shown], resolver: &Resolver) -> Result<Vec<RatioDoc>, C
     let mut documents = Vec::new();
     for other in others {
         let text = format!("{LANGUAGE}={first}/{other}");
-        let printed = resolver.published(|row| is_printed(row, [first, other]));
+        let printed = published([first, other]);
         let sides: Vec<Side<'_>> = loaded.iter().chain(&printed).map(Loaded::side).collect();
         match ratio(&sides, &text, &options) {
             Ok(document) if document.rows.iter().any(|row| !row.row.point) => documents.push(document),

@@ -22,6 +22,7 @@ mod logs_kept;
 mod mix;
 mod net;
 mod net_far;
+mod numbers;
 mod note;
 mod ramcloud;
 mod resume;

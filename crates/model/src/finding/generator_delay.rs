@@ -90,6 +90,19 @@ impl Conclusion for GeneratorDelay {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let delay = all.worst(|one| match one {
+            GeneratorDelay::Delayed { delay, .. } => Some(*delay),
+            _ => None,
+        });
+        let Some((delay, ..)) = delay else {
+            let is_busy = all.rules().any(|one| matches!(one, GeneratorDelay::Busy { .. }));
+            return is_busy.then(|| "response times hold the generator's own delay, which is not known".to_owned());
+        };
+        let delay = quantity(delay, Unit::Second);
+        Some(format!("response times hold up to {delay} of the generator's own delay"))
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             GeneratorDelay::Unknown => Evidence::new(),
