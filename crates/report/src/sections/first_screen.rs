@@ -154,12 +154,12 @@ fn right(input: &ReportInput) -> Markup {
         @for (run, (doc, data)) in runs() {
             @let name = if several { format!("Trust · {}", input.name(run)) } else { "Trust".to_owned() };
             // Of a run that no rule looks at there is nothing to say.
-            @if !doc.findings.is_empty() || !doc.errors.is_empty() { (page::card(&name, &trust(doc, data))) }
+            @if !doc.findings.is_empty() || !doc.errors.is_empty() { (page::card(&name, &trust(input, doc, data))) }
         }
         @if let Some((name, doubts)) = of_reference(input) { (page::card(&format!("Trust · {name}"), &doubts)) }
         @for (names, lines) in sheets(input) {
             @let name = if several { names.join(", ") } else { "This machine".to_owned() };
-            (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
+            (page::card(&name, &html! { p { @for line in &lines { (line) br; } @if !input.cover.summary { a href="#machines" { "full spec sheet" } } } }))
         }
     }
 }
@@ -179,7 +179,9 @@ fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
 }
 
 /// Doubts first, then what was checked and found nothing.
-fn trust(run: &RunDoc, data: &RunData) -> Markup {
+fn trust(input: &ReportInput, run: &RunDoc, data: &RunData) -> Markup {
+    // A summary has no sections to lead to.
+    let link = |to: &str, text: String| html! { @if input.cover.summary { (text) } @else { a href=(to) { (text) } } };
     let doubts = notes::brief_doubts(&run.findings, &notes::headlines(run));
     let ok = notes::quiet(&run.findings, Validity::Ok);
     let unknown = notes::quiet(&run.findings, Validity::Unknown);
@@ -201,9 +203,9 @@ fn trust(run: &RunDoc, data: &RunData) -> Markup {
                 @if Some(at) == about_clock { @if let Some(line) = &clock { " " (line) } }
             }))
         }
-        @if doubts.len() > 7 { (Trust::Info.line(&html! { a href="#validity" { (doubts.len() - 7) " more notes" } })) }
+        @if doubts.len() > 7 { (Trust::Info.line(&link("#validity", format!("{} more notes", doubts.len() - 7)))) }
         @if !run.errors.is_empty() {
-            (Trust::Refused.line(&html! { a href="#faults" { (run.errors.values().sum::<u64>()) " takes faulted" } }))
+            (Trust::Refused.line(&link("#faults", format!("{} takes faulted", run.errors.values().sum::<u64>()))))
         }
         @if !ok.is_empty() { (Trust::Ok.line(&folded(ok.len(), other, &ok)) ) }
         @if !unknown.is_empty() { (Trust::Info.line(&folded(unknown.len(), lacking, &unknown))) }

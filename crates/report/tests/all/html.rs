@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::note::{Dropped, Note, NoteBody};
-use report::html::{ReportInput, report};
+use report::html::{Cover, ReportInput, report};
 use report::sections::ALL;
 
 fn input() -> ReportInput {
@@ -358,4 +358,14 @@ fn commands_in_notes_faults_and_doubts_are_code() {
     assert!(text.contains("end them (<code>top</code> shows which)"), "a doubt");
     let faults = text.split("<section id=\"faults\">").nth(1).expect("a section").split("</section>").next();
     insta::assert_snapshot!(faults.unwrap_or_default().replace("<li", "\n<li"));
+}
+
+#[test]
+fn a_summary_is_the_first_screen_with_its_authors_words() {
+    let cover =
+        Cover { title: Some("Which box?".to_owned()), note: Some("for the shop".to_owned()), summary: true };
+    let text = report(&ReportInput { cover, ..input() });
+    sound(&text);
+    assert!(text.contains("<title>Which box?</title>") && text.contains("for the shop"));
+    assert!(text.contains("<h1>") && text.contains("Trust") && !text.contains("<section"));
 }
