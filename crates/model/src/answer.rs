@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::doc::{Binding, VerdictWord};
-use crate::format::{self, Kind, Scale, count, number, percent, quantity};
+use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quantity};
 use crate::unit::Unit;
 
 /// One figure of an answer.
@@ -25,7 +25,7 @@ pub struct Answered {
     pub high: Option<f64>,
 }
 
-/// A load on a server: what it served, how fast, and what held it back.
+/// A load on a server: its rate, its tail, and the resource that held it back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Served {
     /// The server; empty where it has no name.
@@ -34,7 +34,7 @@ pub struct Served {
     pub rate: Answered,
     /// Requests due a second; open loops only.
     pub offered: Option<f64>,
-    /// What tells the load from others of the run: `with 100 connections`.
+    /// The words that tell the load from others of the run: `with 100 connections`.
     pub with: String,
     /// Response time of 99 in 100.
     pub p99: Option<f64>,
@@ -126,10 +126,21 @@ pub struct AnsweredDoc {
 }
 
 impl Answered {
+    /// The ends of its interval as text in brackets; nothing where there is none.
+    fn ends(&self, shown: impl Fn(f64, f64) -> (String, String)) -> String {
+        match self.low.zip(self.high) {
+            None => String::new(),
+            Some((low, high)) if low > 0.0 && !format::tells(low, high) => format!(" (interval {NOT_KNOWN})"),
+            Some((low, high)) => {
+                let (low, high) = shown(low, high);
+                format!(" ({low} to {high})")
+            }
+        }
+    }
+
     /// `36,400 requests/s (35,900 to 37,100)`, where the unit is spelled out.
     fn rate(&self) -> String {
-        let ends = self.low.zip(self.high).filter(|(low, high)| low.is_finite() && high.is_finite());
-        let ends = ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", number(low), number(high)));
+        let ends = self.ends(|low, high| (number(low), number(high)));
         format!("{} requests/s{ends}", number(self.value))
     }
 
@@ -147,10 +158,7 @@ impl fmt::Display for Answered {
             write!(to, "{} ", self.name)?;
         }
         to.write_str(&quantity(self.value, self.kind))?;
-        if let Some((low, high)) = self.low.zip(self.high).filter(|(low, high)| low.is_finite() && high.is_finite()) {
-            let (low, high) = scale.interval(low, high);
-            write!(to, " ({low} to {high})")?;
-        }
+        to.write_str(&self.ends(|low, high| scale.interval(low, high)))?;
         if !self.per.is_empty() {
             write!(to, " {}", self.per)?;
         }
@@ -193,7 +201,7 @@ impl fmt::Display for Served {
     }
 }
 
-/// What holds a load back, in a few words.
+/// The resource that holds a load back, in a few words.
 fn bound(kind: Binding, resource: &str) -> String {
     match kind {
         Binding::Silent => "the server stopped answering".to_owned(),
@@ -237,7 +245,8 @@ impl Beside {
     fn speed(&self) -> String {
         let ends = self.interval().map_or_else(|| " (no interval)".to_owned(), |ends| format!(" ({ends})"));
         let ratio = format::ratio(self.ratio);
-        let mut out = format!("{} computes at {ratio} times the speed of {} here{ends}", self.over, self.under);
+        let mut out =
+            format!("{} computes at {ratio} times the speed of {} here{ends}", self.over, self.under);
         if let Some((name, ratio)) = &self.worst {
             let _ = write!(out, "; slowest: {name}, {}", format::ratio(*ratio));
         }
@@ -253,7 +262,9 @@ impl Beside {
             VerdictWord::Better => format!("{over} is faster than {under} ({times})"),
             VerdictWord::Worse => format!("{over} is slower than {under} ({times})"),
             VerdictWord::Tie => format!("{over} is as fast as {under} ({times})"),
-            VerdictWord::CannotTell | VerdictWord::Invalid => format!("faster than {under}? cannot tell ({times})"),
+            VerdictWord::CannotTell | VerdictWord::Invalid => {
+                format!("faster than {under}? cannot tell ({times})")
+            }
         }
     }
 }
@@ -352,20 +363,27 @@ mod tests {
     #[test]
     fn a_load_is_answered_with_its_rate_its_tail_and_what_holds_it_back() {
         let one = served();
-        assert_eq!(one.to_string(), "36,400 requests/s; 99 % within 1.40 ms; one thread of the server is full");
+        assert_eq!(
+            one.to_string(),
+            "36,400 requests/s; 99 % within 1.40 ms; one thread of the server is full"
+        );
         let bound = Some((Binding::Generator, String::new()));
         let least = Served { server: "nginx".to_owned(), bound, p99: Some(f64::INFINITY), ..served() };
         assert_eq!(least.to_string(), "nginx: at least 36,400 requests/s; the load generator was the limit");
-        let failing = Served { failed: Some(0.95), offered: Some(40_000.0), bound: None, p99: None, ..served() };
+        let failing =
+            Served { failed: Some(0.95), offered: Some(40_000.0), bound: None, p99: None, ..served() };
         assert_eq!(failing.to_string(), "36,400 requests/s of 40,000 offered; 95 % of the requests failed");
     }
 
     #[test]
     fn a_limit_is_answered_with_its_rate_and_interval() {
         let rate = figure("web", "", Unit::PerSec, 61_500.0, Some((58_000.0, 63_000.0)));
-        let one = Within { server: String::new(), rate, percentile: "p99".to_owned(), limit: "20ms".to_owned() };
+        let one =
+            Within { server: String::new(), rate, percentile: "p99".to_owned(), limit: "20ms".to_owned() };
         let said = Answer::Within(vec![one]).to_string();
         assert_eq!(said, "61,500 requests/s (58,000 to 63,000) keep p99 within 20ms");
+        let wide = figure("web", "", Unit::PerSec, 3_647.0, Some((52.0, 229_700.0)));
+        assert_eq!(wide.rate(), "3,647 requests/s (interval not known)");
     }
 
     #[test]
@@ -396,8 +414,10 @@ mod tests {
             figure("read 100 B", "a read", Unit::Second, 21.9e-6, Some((21e-6, 23e-6))),
             figure("integer", "", Unit::PerSec, 1.92e8, None),
         ];
-        let answer =
-            Answer::Measured { all: vec![Measured { name: "Redis".to_owned(), figures }], beside: Vec::new() };
+        let answer = Answer::Measured {
+            all: vec![Measured { name: "Redis".to_owned(), figures }],
+            beside: Vec::new(),
+        };
         let doc = answer.doc(Doubted { doubtful: 2, of: 3, cause: "other processes were busy" });
         assert_eq!(
             doc.sentence,

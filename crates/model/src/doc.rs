@@ -189,7 +189,7 @@ pub struct RunDoc {
     pub ended_by: String,
     pub price: Option<Price>,
     pub watts: Option<f64>,
-    /// What the run was made for, in one sentence; absent where it has no figure.
+    /// The answer to the question that the run was made for, in one sentence; absent where it has no figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerDoc>,
     pub series: Vec<SeriesDoc>,

@@ -32,7 +32,7 @@ pub struct ReportInput {
     pub cover: Cover,
 }
 
-/// What an author adds to a report, and how much of it is shown.
+/// The words of a report's author, and how much of the report is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
     pub title: Option<String>,

@@ -14,8 +14,8 @@ use model::{Better, Cards, Samples, SeriesKey, card, format};
 use stats::{Margin, Noise, Seen};
 
 use crate::compare::{CompareOptions, Side, compare};
+use crate::headline::is_headline;
 use crate::noise::{self, Known};
-use crate::run::is_headline;
 use crate::run_index::{RunContext, RunIndex};
 
 /// A figure with what is known of it, before figures teach each other.

@@ -5,8 +5,8 @@
 
 use model::answer::{Answer, AnswerDoc, Answered, Beside, Doubted, Measured, Served, Within, capital};
 use model::data::RunData;
-use model::finding::{FigureName, Rule};
 use model::doc::{Binding, RatioRowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::finding::{FigureName, Rule};
 use model::format::{Kind, count};
 use model::metrics::load;
 use model::names::{self, Key};
@@ -105,17 +105,17 @@ fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
         };
         doc.series.iter().filter(is_of).find(|series| series.metric == metric)
     };
-    let rated = index.loads().iter().filter_map(|load| {
-        Some((load, answered(row(load, load::THROUGHPUT.name())?)?))
-    });
+    let rated =
+        index.loads().iter().filter_map(|load| Some((load, answered(row(load, load::THROUGHPUT.name())?)?)));
     let rated: Vec<(&Load<'_>, Answered)> = rated.collect();
     let several = rated.len() > 1;
     // Of several, the most that any gave; a load that offers little says nothing of the server.
     let (load, rate) = rated.into_iter().max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))?;
     let connections = load.number("connections").filter(|_| several);
-    let found = doc.bottlenecks.iter().find(|one| {
-        one.instrument == load.instrument && one.params == load.params && one.arm == load.arm
-    });
+    let found = doc
+        .bottlenecks
+        .iter()
+        .find(|one| one.instrument == load.instrument && one.params == load.params && one.arm == load.arm);
     let lower = doc.findings.iter().filter(|one| one.state == Validity::Doubtful).any(|one| {
         let is_of = |figure: &FigureName| figure.params == load.params && figure.arm == load.arm;
         matches!(one.rule.base(), Rule::GeneratorBound(_)) && one.subject.figure().is_some_and(is_of)
@@ -124,13 +124,14 @@ fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
         server: if several { server(&load.params, index.run) } else { String::new() },
         rate,
         offered: load.offered().filter(|_| load.is_held() == Some(false)),
-        with: connections.map_or_else(String::new, |count_of| {
-            format!("with {}", count(count_of as usize, "connection"))
-        }),
+        with: connections
+            .map_or_else(String::new, |count_of| format!("with {}", count(count_of as usize, "connection"))),
         p99: row(load, load::RESPONSE_P99.name()).and_then(|series| series.median),
         failed: load.failed_share(),
         least: lower,
-        bound: found.map(|one| (one.kind, one.resource.clone())).filter(|(kind, _)| *kind != Binding::Unknown),
+        bound: found
+            .map(|one| (one.kind, one.resource.clone()))
+            .filter(|(kind, _)| *kind != Binding::Unknown),
     }))
 }
 
@@ -192,8 +193,10 @@ fn speed(index: &RunIndex<'_>) -> Option<Answer> {
         return None;
     }
     let (base, others) = languages.split_first()?;
+    // What runtimes are measured for; the same as in the tables of ratios.
+    let metric = card.metrics.first()?.name;
     let one = |other: &String| {
-        let rows = ratios(index, param, other, base, card.shown.main);
+        let rows = ratios(index, param, other, base, metric);
         let kernel = |row: &RatioRowDoc| row.row.params.get(KERNEL).unwrap_or_default().to_owned();
         let whole = rows.iter().find(|row| kernel(row) == WHOLE)?;
         let parts = rows.iter().filter(|row| kernel(row) != WHOLE);
@@ -235,9 +238,8 @@ fn beside(heads: &[&SeriesDoc], index: &RunIndex<'_>) -> Option<Answer> {
     let row = usual(base, metric)?;
     let against = |other: &String| {
         let rows = ratios(index, param, base, other, metric);
-        let alike = |one: &&RatioRowDoc| {
-            one.row.instrument == row.instrument && row.params.contains(&one.row.params)
-        };
+        let alike =
+            |one: &&RatioRowDoc| one.row.instrument == row.instrument && row.params.contains(&one.row.params);
         beside_of(base, other, (*metric).to_owned(), rows.iter().find(alike)?)
     };
     Some(Answer::Measured { all, beside: others.iter().filter_map(against).collect() })

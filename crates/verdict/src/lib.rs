@@ -25,6 +25,7 @@ pub mod compare;
 pub mod curve;
 pub mod doctor;
 mod facts;
+pub mod headline;
 mod load_doc;
 pub mod loads;
 pub mod matrix;

@@ -11,6 +11,7 @@ use model::format::OVER;
 use model::{NoteBody, Phase, Samples, card};
 use stats::Summary;
 
+use crate::headline::is_headline;
 use crate::quantiles::Quantile;
 use crate::rules;
 use crate::ruling::validity_of;
@@ -222,22 +223,4 @@ fn without_repetitions(doc: &mut SeriesDoc) {
     (doc.again_low, doc.again_high) = (None, None);
     doc.noise_runs.clear();
     doc.why = Some("periods differ in what was asked for, and are no repetitions".to_owned());
-}
-
-/// True if the plan made this row a headline before measuring.
-pub fn is_headline(index: &RunIndex<'_>, row: FigureRow<'_>) -> bool {
-    let plan = &index.run.plan;
-    let key = &row.series.key;
-    let named = |cell: &model::Cell| cell.headline.contains(&key.metric);
-    let places = index.places(row.series);
-    if !places.is_empty() {
-        let cells = places.iter().filter_map(|(cell, _)| plan.cells.get(usize::try_from(*cell).ok()?));
-        return cells.filter(|cell| cell.instrument == key.instrument).any(named);
-    }
-    let arms = plan.arm_keys();
-    let mut cells = plan
-        .cells
-        .iter()
-        .filter(|cell| cell.instrument == key.instrument && cell.params.without(&arms).agrees(&key.params));
-    cells.any(named)
 }

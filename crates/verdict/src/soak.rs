@@ -10,7 +10,7 @@ use model::names::Key;
 use model::{Better, Phase, card, names};
 use stats::{Trend, Unfit};
 
-use crate::run::is_headline;
+use crate::headline::is_headline;
 use crate::run_index::{FigureRow, RunIndex};
 
 /// Seconds of the level that short takes see.

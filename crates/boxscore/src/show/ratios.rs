@@ -55,15 +55,21 @@ fn refused(unmet: Unmet, options: &CompareOptions) -> CliError {
 /// Ratios for a report of runtimes: the first language over each other one on every machine of the report, beside the
 /// machines for which a study printed that ratio.
 pub fn of_report(runs: &[Shown], resolver: &Resolver) -> Result<Vec<RatioDoc>, CliError> {
-    with(runs, |languages| resolver.published(|row| is_printed(row, languages)))
+    // Studies printed the first over the others.
+    let over = |first: &str, other: &str| format!("{LANGUAGE}={first}/{other}");
+    with(runs, over, |languages| resolver.published(|row| is_printed(row, languages)))
 }
 
-/// The same of what was measured alone, for the screen.
+/// Ratios of what was measured alone, for the screen: each other language over the first, as the answer has them.
 pub fn of_runs(runs: &[Shown]) -> Result<Vec<RatioDoc>, CliError> {
-    with(runs, |_| Vec::new())
+    with(runs, |first, other| format!("{LANGUAGE}={other}/{first}"), |_| Vec::new())
 }
 
-fn with(runs: &[Shown], published: impl Fn([&str; 2]) -> Vec<Loaded>) -> Result<Vec<RatioDoc>, CliError> {
+fn with(
+    runs: &[Shown],
+    asked: impl Fn(&str, &str) -> String,
+    published: impl Fn([&str; 2]) -> Vec<Loaded>,
+) -> Result<Vec<RatioDoc>, CliError> {
     let cards = instruments::cards();
     let languages = languages(runs, cards);
     let Some((first, others)) = languages.split_first() else { return Ok(Vec::new()) };
@@ -77,7 +83,7 @@ fn with(runs: &[Shown], published: impl Fn([&str; 2]) -> Vec<Loaded>) -> Result<
     let options = CompareOptions { cards, metric, ..CompareOptions::default() };
     let mut documents = Vec::new();
     for other in others {
-        let text = format!("{LANGUAGE}={first}/{other}");
+        let text = asked(first, other);
         let printed = published([first, other]);
         let sides: Vec<Side<'_>> = loaded.iter().chain(&printed).map(Loaded::side).collect();
         match ratio(&sides, &text, &options) {

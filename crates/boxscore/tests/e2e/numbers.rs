@@ -42,7 +42,12 @@ fn rows(page: &str) -> Vec<Row> {
             let (shown, rest) = rest.split_once("</data>")?;
             Some((value.parse().expect("a number"), shown.to_owned(), rest.contains("t-doubt")))
         });
-        Some(Row { key: unescaped(key), label: unescaped(label), unit: unescaped(unit), cells: cells.collect() })
+        Some(Row {
+            key: unescaped(key),
+            label: unescaped(label),
+            unit: unescaped(unit),
+            cells: cells.collect(),
+        })
     };
     page.split("<tr>").filter_map(row).collect()
 }
@@ -66,7 +71,16 @@ fn prefix(unit: &str) -> f64 {
     if let Some(at) = binary {
         return 1024f64.powi(at as i32 + 1);
     }
-    let known = [("p", 1e-12), ("n", 1e-9), ("u", 1e-6), ("m", 1e-3), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
+    let known = [
+        ("p", 1e-12),
+        ("n", 1e-9),
+        ("u", 1e-6),
+        ("m", 1e-3),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+    ];
     let long = unit.chars().count() > 1;
     known.iter().find(|(word, _)| long && unit.starts_with(word)).map_or(1.0, |(_, factor)| *factor)
 }
@@ -108,9 +122,14 @@ fn compared(bench: &Bench, run: &str) -> usize {
         assert_eq!(known["median"].as_f64(), Some(*value), "{run}: {}", row.key);
         assert_eq!(known["validity"] == "doubtful", *doubted, "{run}: {}: the page's !", row.key);
         if *doubted {
-            assert!(known["reasons"].as_array().is_some_and(|why| !why.is_empty()), "{run}: {}: no reason", row.key);
+            assert!(
+                known["reasons"].as_array().is_some_and(|why| !why.is_empty()),
+                "{run}: {}: no reason",
+                row.key
+            );
         }
-        let shown = number(shown).unwrap_or_else(|| panic!("{run}: {}: {shown}", row.key)) * prefix(&row.unit);
+        let shown =
+            number(shown).unwrap_or_else(|| panic!("{run}: {}: {shown}", row.key)) * prefix(&row.unit);
         assert!(near(shown, *value), "{run}: {}: the page shows {shown} for {value}", row.key);
         // A name that several lines have is none to compare by.
         let Some([(unit, printed)]) = lines.get(&row.label).map(Vec::as_slice) else { continue };
@@ -140,17 +159,24 @@ fn answered(run: &str, json: &Value, text: &str, page: &str) {
 fn points(run: &str, json: &Value) {
     let value = |series: &Value| series["median"].as_f64();
     for curve in json["curves"].as_array().into_iter().flatten() {
-        let over = if curve["over"] == "offered-load" { "load" } else { curve["over"].as_str().expect("a word") };
+        let over =
+            if curve["over"] == "offered-load" { "load" } else { curve["over"].as_str().expect("a word") };
         for point in curve["points"].as_array().expect("points") {
             let is_of = |series: &&Value| {
                 series["arm"] == curve["arm"]
                     && series["params"][over] == point["asked"]
-                    && curve["params"].as_object().expect("pairs").iter().all(|(name, one)| series["params"][name] == *one)
+                    && curve["params"]
+                        .as_object()
+                        .expect("pairs")
+                        .iter()
+                        .all(|(name, one)| series["params"][name] == *one)
             };
             for series in json["series"].as_array().expect("series").iter().filter(is_of) {
                 let quantile = |q: f64| {
                     let all = point["response"].as_array().expect("times");
-                    all.iter().find(|one| one["quantile"].as_f64() == Some(q)).and_then(|one| one["time"]["value"].as_f64())
+                    all.iter()
+                        .find(|one| one["quantile"].as_f64() == Some(q))
+                        .and_then(|one| one["time"]["value"].as_f64())
                 };
                 let at = match series["metric"].as_str() {
                     Some("throughput") => point["throughput"]["value"].as_f64(),

@@ -23,7 +23,7 @@ pub struct LoadDoc {
     pub label: Option<String>,
     /// Several are separated by blanks.
     pub url: String,
-    /// What it served, how fast, and what held it back, in one sentence.
+    /// The rate, the tail and what held the server back, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerDoc>,
     /// Server and generators, and the CPUs that they ran on, in words.

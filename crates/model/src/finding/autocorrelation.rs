@@ -62,9 +62,9 @@ impl Conclusion for Autocorrelation {
     }
 
     fn brief(all: &Several<'_, Self>) -> Option<String> {
-        all.rules().any(|one| matches!(one, Autocorrelation::Alike { .. })).then(|| {
-            "less certain than their takes suggest: successive ones are alike".to_owned()
-        })
+        all.rules()
+            .any(|one| matches!(one, Autocorrelation::Alike { .. }))
+            .then(|| "less certain than their takes suggest: successive ones are alike".to_owned())
     }
 
     fn evidence(&self) -> Evidence {

@@ -97,7 +97,8 @@ impl Conclusion for GeneratorDelay {
         });
         let Some((delay, ..)) = delay else {
             let is_busy = all.rules().any(|one| matches!(one, GeneratorDelay::Busy { .. }));
-            return is_busy.then(|| "response times hold the generator's own delay, which is not known".to_owned());
+            return is_busy
+                .then(|| "response times hold the generator's own delay, which is not known".to_owned());
         };
         let delay = quantity(delay, Unit::Second);
         Some(format!("response times hold up to {delay} of the generator's own delay"))

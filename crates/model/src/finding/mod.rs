@@ -288,7 +288,7 @@ impl Rule {
         members.first()?.own_brief(members)
     }
 
-    /// What happened, in a few words, where it explains doubts of many figures: `other processes used CPUs`.
+    /// The cause in a few words, where it explains doubts of many figures: `other processes used CPUs`.
     pub fn cause(&self) -> Option<&'static str> {
         Some(match self.base() {
             Rule::Background(Background::Busy { .. }) => "other processes used CPUs",

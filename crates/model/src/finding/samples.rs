@@ -68,9 +68,11 @@ impl Conclusion for Samples {
                 "too few takes for a 95 % interval: it has {takes} and needs {least}; {}",
                 more.advice(*least)
             ),
-            Samples::Once => "one take, as a load has: no interval; `boxscore run web --url URL --takes 6` repeats a load \
+            Samples::Once => {
+                "one take, as a load has: no interval; `boxscore run web --url URL --takes 6` repeats a load \
                               (--set fixes its connections and rate)"
-                .to_owned(),
+                    .to_owned()
+            }
             Samples::Broken { broken, takes } => format!(
                 "the measurement is broken: {broken} of {} gave no usable number",
                 count(*takes, "take")

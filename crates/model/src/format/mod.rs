@@ -122,7 +122,8 @@ pub fn tells(low: f64, high: f64) -> bool {
 /// The range of floors as `5 %`, or `5 to 20 %` where they differ; `None` without any. Beyond 100 % no digit means
 /// anything.
 pub fn floor_range(shares: &[f64]) -> Option<String> {
-    let (low, high) = (shares.iter().copied().min_by(f64::total_cmp)?, shares.iter().copied().max_by(f64::total_cmp)?);
+    let (low, high) =
+        (shares.iter().copied().min_by(f64::total_cmp)?, shares.iter().copied().max_by(f64::total_cmp)?);
     if high > 1.0 {
         let low = if low > 1.0 { String::new() } else { format!("{} to ", percent(low)) };
         return Some(format!("{low}over 100 %"));

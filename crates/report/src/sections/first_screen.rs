@@ -3,12 +3,12 @@
 //! Beside a reference: ratios on one axis, better to the right. Without one: the headline figures.
 
 use maud::{Markup, html};
-use model::{Finding, Validity};
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
 use model::format::{self, Kind, count};
 use model::metric::Better;
 use model::unit::Unit;
+use model::{Finding, Validity};
 
 use crate::page;
 use crate::plot::ratio::{RatioRow, Sides, tally};
@@ -181,7 +181,8 @@ fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
 /// Doubts first, then what was checked and found nothing.
 fn trust(input: &ReportInput, run: &RunDoc, data: &RunData) -> Markup {
     // A summary has no sections to lead to.
-    let link = |to: &str, text: String| html! { @if input.cover.summary { (text) } @else { a href=(to) { (text) } } };
+    let alone = input.cover.summary;
+    let link = |to: &str, text: String| html! { @if alone { (text) } @else { a href=(to) { (text) } } };
     let doubts = notes::brief_doubts(&run.findings, &notes::headlines(run));
     let ok = notes::quiet(&run.findings, Validity::Ok);
     let unknown = notes::quiet(&run.findings, Validity::Unknown);

@@ -392,13 +392,21 @@ fn indexes(doc: &CompareDoc, look: Look) -> String {
     let shown = doc.index.iter().filter(|index| {
         index.arm != index.reference && !published(&index.arm) && !published(&index.reference)
     });
-    let (known, none): (Vec<&IndexDoc>, Vec<&IndexDoc>) = shown.partition(|index| index.value.is_some() || look.all);
+    let (known, none): (Vec<&IndexDoc>, Vec<&IndexDoc>) =
+        shown.partition(|index| index.value.is_some() || look.all);
     // One reason is a line; several are as many lines about figures that nobody asked for.
-    let (known, none) = if let (true, [only]) = (known.is_empty(), none.as_slice()) { (vec![*only], Vec::new()) } else { (known, none) };
+    let (known, none) = match none.as_slice() {
+        [only] if known.is_empty() => (vec![*only], Vec::new()),
+        _ => (known, none),
+    };
     let mut text: String =
         known.iter().map(|index| hang("index  ", &index_text(index), look.columns)).collect();
     if known.is_empty() && !none.is_empty() {
-        text.push_str(&hang("index  ", "none: not all of its figures were measured on both (--all says which)", look.columns));
+        text.push_str(&hang(
+            "index  ",
+            "none: not all of its figures were measured on both (--all says which)",
+            look.columns,
+        ));
     }
     if text.is_empty() { text } else { format!("\n{text}") }
 }

@@ -116,10 +116,14 @@ pub fn sentences<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Lin
     out
 }
 
-/// One short line for each rule and side, with the count of its figures; the whole sentence where there is no short one.
+/// A rule's kind, and the side that it is about.
+type Told<'a> = (&'a str, Option<&'a str>);
+
+/// One short line for each rule and side, with the count of its figures; the whole sentence where there is no short
+/// one.
 pub fn briefs<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Line<'a>> {
     let shown = findings.iter().copied().filter(|one| !is_detail(&one.subject, headlines.cards));
-    let mut groups: Vec<((&str, Option<&str>), Vec<&'a Finding>)> = Vec::new();
+    let mut groups: Vec<(Told<'_>, Vec<&'a Finding>)> = Vec::new();
     for finding in shown {
         let key = (finding.kind(), finding.subject.side.as_deref());
         match groups.iter_mut().find(|(known, _)| *known == key) {

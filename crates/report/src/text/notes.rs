@@ -39,7 +39,10 @@ pub fn brief_doubts<'a>(findings: &'a [Finding], headlines: &Headlines) -> Vec<N
     by_state(findings, |found| fold::briefs(found, headlines))
 }
 
-fn by_state<'a>(findings: &'a [Finding], lines: impl Fn(&[&'a Finding]) -> Vec<fold::Line<'a>>) -> Vec<Note<'a>> {
+fn by_state<'a>(
+    findings: &'a [Finding],
+    lines: impl Fn(&[&'a Finding]) -> Vec<fold::Line<'a>>,
+) -> Vec<Note<'a>> {
     let of_state = |state: Validity| {
         let found: Vec<&Finding> = findings.iter().filter(|finding| finding.state == state).collect();
         lines(&found).into_iter().map(move |fold::Line { rule, text }| Note { state, rule, text })

@@ -92,7 +92,10 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
     out.push_str(&guest_note(&run.findings, look));
     out.push_str(&scaling::lines(&run.scaling, look));
     out.push_str(&verdict_note(&rows, versus, look));
-    let told = run.findings.iter().any(|one| matches!(one.rule.base(), Rule::Samples(_)) && one.state > Validity::Unknown);
+    let told = run
+        .findings
+        .iter()
+        .any(|one| matches!(one.rule.base(), Rule::Samples(_)) && one.state > Validity::Unknown);
     if look.all || !told {
         out.push_str(&without_interval(&rows, look));
     }

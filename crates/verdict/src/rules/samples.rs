@@ -50,7 +50,9 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
 fn is_load(index: &RunIndex<'_>) -> bool {
     let plan = &index.run.plan;
     let of_load = |cell: &Cell| names::is_load(card::find(index.context.cards, &cell.instrument));
-    matches!(plan.cells.as_slice(), [only] if of_load(only)) && plan.takes == Takes::Fixed(1) && plan.warm_up == 0
+    matches!(plan.cells.as_slice(), [only] if of_load(only))
+        && plan.takes == Takes::Fixed(1)
+        && plan.warm_up == 0
 }
 
 fn more(index: &RunIndex<'_>) -> MoreTakes {
