@@ -26,15 +26,21 @@ const KERNEL: &str = "kernel";
 /// The answer of a run; `None` where it has no figure.
 pub fn answer(doc: &RunDoc, index: &RunIndex<'_>) -> Option<AnswerDoc> {
     let heads = doc.headlines();
-    // Groups of requests of a log answer beside each other.
-    if heads.is_empty() || index.run.traffic.is_some() {
+    if heads.is_empty() {
         return None;
     }
-    let answer = within(doc, index.run)
-        .or_else(|| served(doc, index))
-        .or_else(|| speed(index))
-        .or_else(|| beside(&heads, index))
-        .or_else(|| measured(doc, &heads));
+    // A machine's run has a load among its figures; only a run of nothing else is about it.
+    let all = |is: &dyn Fn(&'static Card) -> bool| heads.iter().all(|series| series.card.is_some_and(is));
+    let of_family = |family: Family| all(&|card| card.family == family);
+    let own = match () {
+        () if all(&|card| names::is_load(Some(card))) => {
+            within(doc, index.run).or_else(|| served(doc, index))
+        }
+        () if of_family(Family::Runtime) => speed(index),
+        () if of_family(Family::Kv) => beside(&heads, index),
+        () => None,
+    };
+    let answer = own.or_else(|| measured(doc, &heads));
     let nothing = || Answer::Nothing { name: doc.machine.name.clone(), figures: heads.len() };
     Some(answer.unwrap_or_else(nothing).doc(doubted(doc, &heads)))
 }
@@ -245,19 +251,21 @@ fn beside(heads: &[&SeriesDoc], index: &RunIndex<'_>) -> Option<Answer> {
     Some(Answer::Measured { all, beside: others.iter().filter_map(against).collect() })
 }
 
-/// The usual headline figure of each instrument: of its variants, the one with the shortest name.
+/// One headline figure of each family, the first in their order.
 fn measured(doc: &RunDoc, heads: &[&SeriesDoc]) -> Option<Answer> {
-    let mut instruments: Vec<&str> = Vec::new();
-    for series in heads.iter().filter(|series| answered(series).is_some()) {
-        if !instruments.contains(&series.instrument.as_str()) {
-            instruments.push(&series.instrument);
+    let known: Vec<(&str, Answered)> =
+        heads.iter().filter_map(|series| Some((names::family(series.card), answered(series)?))).collect();
+    let mut families: Vec<&str> = Vec::new();
+    let mut figures: Vec<Answered> = Vec::new();
+    for (family, first) in &known {
+        if families.contains(family) || figures.len() == MOST {
+            continue;
         }
+        families.push(family);
+        // `memory read` rather than `memory read cpus=0`.
+        let plain = known.iter().filter(|(other, one)| other == family && first.name.starts_with(&one.name));
+        figures.extend(plain.map(|(_, one)| one).min_by_key(|one| one.name.len()).cloned());
     }
-    let usual = |instrument: &&str| {
-        let of = heads.iter().filter(|series| series.instrument == **instrument);
-        of.filter_map(|series| answered(series)).min_by_key(|one| one.name.len())
-    };
-    let figures: Vec<Answered> = instruments.iter().filter_map(usual).take(MOST).collect();
     let all = vec![Measured { name: doc.machine.name.clone(), figures }];
-    (!instruments.is_empty()).then(|| Answer::Measured { all, beside: Vec::new() })
+    (!known.is_empty()).then(|| Answer::Measured { all, beside: Vec::new() })
 }

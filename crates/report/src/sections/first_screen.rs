@@ -59,7 +59,10 @@ fn lead(input: &ReportInput, run: &RunDoc, compare: Option<&CompareDoc>) -> (Str
         (Some(own), None) => (own, String::new()),
         (None, Some(doc)) => (doc.paragraph.lead.clone(), doc.paragraph.rest.clone()),
         (None, None) => {
-            let first = run.answer.as_ref().map(|answer| answer.sentence.clone());
+            let named = |sentence: &String| {
+                if input.runs.len() > 1 { format!("{}: {sentence}", input.name(0)) } else { sentence.clone() }
+            };
+            let first = run.answer.as_ref().map(|answer| named(&answer.sentence));
             (first.unwrap_or_else(none), String::new())
         }
     }
@@ -159,7 +162,10 @@ fn right(input: &ReportInput) -> Markup {
         @if let Some((name, doubts)) = of_reference(input) { (page::card(&format!("Trust · {name}"), &doubts)) }
         @for (names, lines) in sheets(input) {
             @let name = if several { names.join(", ") } else { "This machine".to_owned() };
-            (page::card(&name, &html! { p { @for line in &lines { (line) br; } @if !input.cover.summary { a href="#machines" { "full spec sheet" } } } }))
+            (page::card(&name, &html! { p {
+                @for line in &lines { (line) br; }
+                @if !input.cover.summary { a href="#machines" { "full spec sheet" } }
+            } }))
         }
     }
 }
