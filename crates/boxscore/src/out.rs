@@ -135,14 +135,14 @@ pub fn columns() -> usize {
 pub fn look_of_talk() -> report::text::Look {
     let seen = usize::from(console::Term::stderr().size().1);
     let columns = if talks_to_a_person() && seen >= 40 { seen.min(200) } else { 80 };
-    report::text::Look { columns, paint: paints(std::io::stderr().is_terminal()), cuts: true }
+    report::text::Look { columns, paint: paints(std::io::stderr().is_terminal()), cuts: true, all: false }
 }
 
 /// Style of texts for stdout: the terminal's width, colour only where it is wanted.
 pub fn look() -> report::text::Look {
     let is_terminal = std::io::stdout().is_terminal();
     let cuts = is_terminal || std::env::var_os("COLUMNS").is_some();
-    report::text::Look { columns: columns(), paint: paints(is_terminal), cuts }
+    report::text::Look { columns: columns(), paint: paints(is_terminal), cuts, all: false }
 }
 
 /// True if colour is wanted on a stream.

@@ -21,11 +21,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::AnswerDoc;
 use crate::card::{Card, Cards};
 use crate::data::{Price, Status};
 use crate::fact::{Fact, FactValue};
 use crate::finding::{Finding, Validity};
 use crate::metric::Better;
+use crate::names;
 use crate::note::Note;
 use crate::params::Params;
 use crate::reading::Samples;
@@ -192,6 +194,9 @@ pub struct RunDoc {
     pub ended_by: String,
     pub price: Option<Price>,
     pub watts: Option<f64>,
+    /// The answer to the question that the run was made for, in one sentence; absent where it has no figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerDoc>,
     pub series: Vec<SeriesDoc>,
     pub findings: Vec<Finding>,
     /// The bottleneck of each load, by falling throughput, but open loops that were served in full last; absent
@@ -224,7 +229,24 @@ pub struct RunDoc {
     pub beside: Option<BesideDoc>,
     /// Of logs: what was asked, how it was answered, and who asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answers: Option<Box<AnswersDoc>>,
+    pub log: Option<Box<AnswersDoc>>,
+}
+
+impl RunDoc {
+    /// The figures that were asked for, by which everything is counted: headlines, or all where there are none.
+    /// Details, and what has no take, are left out.
+    pub fn headlines(&self) -> Vec<&SeriesDoc> {
+        let any = self.series.iter().any(|series| series.headline);
+        let mut heads: Vec<&SeriesDoc> = self.series.iter().filter(|one| one.headline || !any).collect();
+        heads.retain(|one| one.n > 0 && !names::is_detail(one.card, &one.metric));
+        heads.sort_by_cached_key(|one| names::order(names::Key::from(*one)));
+        heads
+    }
+
+    /// Headline figures of one state.
+    pub fn counted(&self, state: Validity) -> usize {
+        self.headlines().iter().filter(|one| one.validity == state).count()
+    }
 }
 
 /// One side of a comparison.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
 
+pub mod answer;
 pub mod card;
 pub mod data;
 pub mod doc;

@@ -52,6 +52,8 @@ pub struct MetricInfo {
     pub quantile_of: Option<(&'static str, f64)>,
     /// It is a share of which the difference is judged, not the ratio: within this much, sides do not differ.
     pub apart: Option<f64>,
+    /// Words behind its value in the answer of a run: `a read`. Empty: the figure's name stands before the value.
+    pub answers: &'static str,
     /// Definition: what is counted, and what is not.
     pub definition: &'static str,
 }
@@ -79,6 +81,7 @@ impl<Q: Quantity> Metric<Q> {
             topic,
             quantile_of: None,
             apart: None,
+            answers: "",
             definition,
         };
         Metric { info, quantity: PhantomData }
@@ -143,6 +146,13 @@ impl<Q: Quantity> Metric<Q> {
     #[must_use]
     pub const fn apart(mut self, margin: f64) -> Metric<Q> {
         self.info.apart = Some(margin);
+        self
+    }
+
+    /// The words behind its value in the answer of a run, such as `a read`: it is what is asked first.
+    #[must_use]
+    pub const fn answering(mut self, words: &'static str) -> Metric<Q> {
+        self.info.answers = words;
         self
     }
 

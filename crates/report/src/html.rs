@@ -9,8 +9,8 @@ use model::doc::{Noise, SeriesDoc};
 use model::format::count;
 
 use crate::page::{self, Head};
-pub use crate::section::ReportInput;
 use crate::section::Section;
+pub use crate::section::{Cover, ReportInput};
 use crate::sections;
 use crate::text::date;
 
@@ -18,8 +18,13 @@ use crate::text::date;
 pub fn report(input: &ReportInput) -> String {
     let mut parts: Vec<&Section> = sections::ALL.to_vec();
     parts.sort_by_key(|part| part.rank());
+    // The first screen is the section of rank 0.
+    parts.retain(|part| !input.cover.summary || part.rank() == 0);
     let drawn: Vec<_> = parts.iter().filter_map(|part| part.draw(input)).collect();
+    let cover = &input.cover;
     let body = html! {
+        @if let Some(title) = &cover.title { p class="cover" { strong { (title) } } }
+        @if let Some(note) = &cover.note { p class="cover" { (note) } }
         @if drawn.is_empty() { p class="nothing" { "No run to report" } }
         @for part in &drawn { (part) }
         footer {
@@ -30,8 +35,11 @@ pub fn report(input: &ReportInput) -> String {
         }
     };
     let names: Vec<String> = (0..input.runs.len()).map(|run| input.name(run)).collect();
-    let title =
-        if names.is_empty() { "boxscore".to_owned() } else { format!("{} · boxscore", names.join(", ")) };
+    let title = match &cover.title {
+        Some(title) => title.clone(),
+        None if names.is_empty() => "boxscore".to_owned(),
+        None => format!("{} · boxscore", names.join(", ")),
+    };
     page::page(&title, &head(input, &names), &body)
 }
 

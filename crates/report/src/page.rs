@@ -20,8 +20,7 @@ pub struct Head {
 
 const COPY: &str = "for(const b of document.querySelectorAll('.cmd button')){b.hidden=!navigator.clipboard;\
 b.onclick=()=>navigator.clipboard.writeText(b.parentNode.querySelector('code').textContent)\
-.then(()=>{b.textContent='copied'})}\
-addEventListener('beforeprint',()=>{for(const d of document.querySelectorAll('details:not(.data)'))d.open=true})";
+.then(()=>{b.textContent='copied'})}";
 
 /// A whole HTML document.
 pub fn page(title: &str, head: &Head, body: &Markup) -> String {
@@ -99,7 +98,7 @@ pub fn grid(figures: &[Markup]) -> Markup {
     html! { div class="grid" { @for figure in figures { (figure) } } }
 }
 
-/// Something that few readers need; open in print.
+/// Something that few readers need; left out in print.
 pub fn more(summary: &str, body: &Markup) -> Markup {
     html! { details { summary { (summary) } (body) } }
 }

@@ -29,6 +29,16 @@ pub struct ReportInput {
     pub command: String,
     /// When it was written, as text.
     pub generated: String,
+    pub cover: Cover,
+}
+
+/// The words of a report's author, and how much of the report is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cover {
+    pub title: Option<String>,
+    pub note: Option<String>,
+    /// The first screen alone: one page.
+    pub summary: bool,
 }
 
 /// A part of the report.

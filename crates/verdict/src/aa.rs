@@ -14,8 +14,8 @@ use model::{Better, Cards, Samples, SeriesKey, card, format};
 use stats::{Margin, Noise, Prior, Seen};
 
 use crate::compare::{CompareOptions, Side, each_pair};
+use crate::headline::is_headline;
 use crate::noise::{self, History, Known};
-use crate::run::is_headline;
 use crate::run_index::{RunContext, RunIndex};
 
 /// How often a difference that is given as told is told.

@@ -7,6 +7,7 @@
 //! | question | where |
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
+//! | what is the answer in one sentence | [`answer()`] |
 //! | what did one load give, and what does that mean | [`load_doc()`] |
 //! | how did the requests of each load of a run end | [`requests()`] |
 //! | did the user end it before its time | [`cut_short()`] |
@@ -18,11 +19,13 @@
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
 pub mod aa;
+pub mod answer;
 pub mod bottleneck;
 pub mod compare;
 pub mod curve;
 pub mod doctor;
 mod facts;
+pub mod headline;
 mod load_doc;
 pub mod loads;
 pub mod matrix;
@@ -40,6 +43,7 @@ pub mod soak;
 pub mod traffic;
 
 pub use aa::aa;
+pub use answer::answer;
 pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};
 

@@ -45,7 +45,6 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     let errors = errors(&seen);
     let (response, service) = (times(load::RESPONSES.name()), times(load::SERVICES.name()));
     let borders = ladder::borders(&[&response, &service], STEPS);
-    let failed = errors.values().sum::<u64>();
     let unsent = errors.get("unsent").copied().unwrap_or(0);
     let requests = number(load::REQUESTS.name()).map_or_else(|| response.count(), whole);
     let cpu = number(load::CPU.name());
@@ -61,6 +60,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         machine: doc.machine.clone(),
         label: run.head.label.clone(),
         url: cell.params.get("url").unwrap_or_default().to_owned(),
+        answer: doc.answer.clone(),
         setup: run.notes.iter().find_map(|note| match &note.body {
             setup @ NoteBody::WebSetup(_) => Some(setup.text().into_owned()),
             _ => None,
@@ -70,7 +70,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         window: number(load::WINDOW.name()),
         cut: run.notes.iter().any(|note| matches!(note.body, NoteBody::Cut(_))),
         requests,
-        good: requests.saturating_sub(failed),
+        good: requests.saturating_sub(errors.values().sum::<u64>()),
         errors,
         statuses: statuses(run, &seen),
         throughput: number(load::THROUGHPUT.name()),
@@ -242,6 +242,7 @@ mod tests {
             machine: model::doc::MachineDoc { id: String::new(), name: String::new() },
             label: None,
             url: String::new(),
+            answer: None,
             setup: None,
             params: model::Params::parse(params).unwrap(),
             seconds: None,

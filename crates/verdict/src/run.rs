@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::answer::AnswerDoc;
 use model::data::RunData;
 use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
@@ -12,6 +13,7 @@ use model::traffic::Traffic;
 use model::{NoteBody, Phase, Samples, card};
 use stats::Summary;
 
+use crate::headline::is_headline;
 use crate::quantiles::Quantile;
 use crate::rules;
 use crate::ruling::validity_of;
@@ -38,7 +40,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         NoteBody::EndedBy(word) => Some(word.clone()),
         _ => None,
     });
-    RunDoc {
+    let mut doc = RunDoc {
         cards: context.cards,
         schema: "boxscore.run/1".to_owned(),
         run: head.id.clone(),
@@ -54,6 +56,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         ended_by: ended.unwrap_or_else(|| head.status.word().to_owned()),
         price: head.price.clone(),
         watts: head.watts,
+        answer: None,
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
         bottlenecks: crate::bottlenecks(&index),
@@ -66,8 +69,13 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         siblings: context.siblings.clone(),
         logs_side: traffic.as_ref().and_then(|traffic| traffic.cut.as_ref()).map(traffic::side_doc),
         beside: traffic.and_then(|traffic| traffic.beside.clone()),
-        answers: traffic.and_then(traffic::answers::of_stored),
-    }
+        log: traffic.and_then(traffic::answers::of_stored),
+    };
+    doc.answer = match &doc.log {
+        Some(log) => Some(AnswerDoc { sentence: log.sentence.clone(), ..AnswerDoc::default() }),
+        None => crate::answer(&doc, &index),
+    };
+    doc
 }
 
 /// Of the measuring child, its telemetry, and the program that handed out the takes where that was noted.
@@ -232,22 +240,4 @@ fn of_all_requests(doc: &mut SeriesDoc, traffic: Option<&Traffic>) {
         doc.median = Some(*whole);
         doc.method = "over all requests of the log".to_owned();
     }
-}
-
-/// True if the plan made this row a headline before measuring.
-pub fn is_headline(index: &RunIndex<'_>, row: FigureRow<'_>) -> bool {
-    let plan = &index.run.plan;
-    let key = &row.series.key;
-    let named = |cell: &model::Cell| cell.headline.contains(&key.metric);
-    let places = index.places(row.series);
-    if !places.is_empty() {
-        let cells = places.iter().filter_map(|(cell, _)| plan.cells.get(usize::try_from(*cell).ok()?));
-        return cells.filter(|cell| cell.instrument == key.instrument).any(named);
-    }
-    let arms = plan.arm_keys();
-    let mut cells = plan
-        .cells
-        .iter()
-        .filter(|cell| cell.instrument == key.instrument && cell.params.without(&arms).agrees(&key.params));
-    cells.any(named)
 }

@@ -11,8 +11,8 @@ use model::names::Key;
 use model::{Better, Phase, Validity, card, names};
 use stats::{Knee, Trend, Unfit};
 
+use crate::headline::is_headline;
 use crate::ruling::{Ruling, validity_of};
-use crate::run::is_headline;
 use crate::run_index::{FigureRow, RunIndex};
 
 /// Seconds of the level that short takes see.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use report::html::Cover;
+
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::paths;
@@ -15,7 +17,8 @@ const AFTER: &str = "\
 Examples:
   boxscore report                        of the newest run, beside the store
   boxscore report latest~1 latest -o two.html
-  boxscore report box1 --open            and show it in the browser";
+  boxscore report box1 --open            and show it in the browser
+  boxscore report box1 --summary --title 'Which box?' --note 'for the shop, 3 May'";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
@@ -27,6 +30,15 @@ pub struct ReportArgs {
     /// Where to write [default: RUN.html beside the store; RUN-RUN.html of several]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// One page: the answer, the figures and what to believe of them
+    #[arg(long)]
+    pub summary: bool,
+    /// A title above it
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// A note below the title, such as what was tried and by whom
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
     /// Open it in the browser
     #[arg(long)]
     pub open: bool,
@@ -49,7 +61,8 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<u8, CliError> {
     let ratios = ratios::of_report(&shown, &resolver)?;
     let ids: Vec<&str> = shown.iter().map(|one| one.doc.run.as_str()).collect();
     let to = args.output.clone().unwrap_or_else(|| page::default_report(&path, &ids));
-    let written = page::write_report(&shown, (versus, ratios), &to)?;
+    let cover = Cover { title: args.title.clone(), note: args.note.clone(), summary: args.summary };
+    let written = page::write_covered(&shown, (versus, ratios), &to, cover)?;
     if args.open {
         open(&written)?;
     }

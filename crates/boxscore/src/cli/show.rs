@@ -110,11 +110,12 @@ fn text(shown: &Shown, args: &ShowArgs, report: Option<String>) -> String {
     if args.all {
         doc.series.iter_mut().for_each(|series| series.headline = true);
     }
-    let mut text = score(&doc, &shown.data.facts, None, &tail, out::look());
+    let look = out::look().with_all(args.all);
+    let mut text = score(&doc, &shown.data.facts, None, &tail, look);
     if args.all {
         text.push_str(&report::text::load::requests(
             &verdict::requests(&shown.data, instruments::cards()),
-            out::look(),
+            look,
         ));
     }
     if args.takes {

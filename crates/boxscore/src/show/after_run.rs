@@ -51,12 +51,14 @@ pub fn after_run(
         }
         return failed;
     }
-    for document in &ratios {
-        out::print(&format!("{}\n", report::text::ratio::table(document, out::look())));
-    }
+    let own: Vec<String> = ratios::of_runs(&shown)?
+        .iter()
+        .map(|document| report::text::ratio::table(document, out::look()))
+        .collect();
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
         out::print(&report::text::compare::table(document, false, out::look()));
+        own.iter().for_each(|table| out::print(&format!("\n{table}")));
         for one in &shown {
             out::print(&report::text::notes::tools(&one.doc, out::look()));
         }
@@ -73,6 +75,11 @@ pub fn after_run(
             &tail(one, versus.as_ref(), written.as_deref()),
             out::look(),
         ));
+    }
+    let answer = shown.first().and_then(|one| one.doc.answer.as_ref()).map(|answer| answer.sentence.as_str());
+    if !own.is_empty() {
+        // They are long, and the answer is made of them.
+        out::print(&format!("\n{}", report::text::answer::last(own.join("\n"), answer, out::look())));
     }
     failed
 }
@@ -107,8 +114,9 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
     // What others measured, too: the figures that every usual run has.
     let usual = matches!(one.data.plan.level, Level::Quick | Level::Default | Level::Full);
     if usual && whole && one.data.plan.fake.is_none() {
-        let command = format!("boxscore compare . {reference} xeon-x3470");
-        list.push(advice("versus", command, "beside other machines"));
+        // The base comes first: ratios have the sense of the column above.
+        let command = format!("boxscore compare {reference} .");
+        list.push(advice("versus", command, "the same ratios with intervals; or name another machine"));
     }
     if whole {
         let command = "boxscore show latest --line".to_owned();

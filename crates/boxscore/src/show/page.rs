@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use model::data::RunData;
 use model::doc::{CompareDoc, RatioDoc, RunDoc};
-use report::html::ReportInput;
+use report::html::{Cover, ReportInput};
 
 use crate::cli::Global;
 use crate::cli::agent::BUILD;
@@ -49,7 +49,17 @@ pub fn default_report(store: &Path, runs: &[&str]) -> PathBuf {
 }
 
 /// Writes the report, completely or not at all. Fails when the file cannot be written.
-pub fn write_report(runs: &[Shown], (compare, ratios): Beside, to: &Path) -> Result<PathBuf, CliError> {
+pub fn write_report(runs: &[Shown], beside: Beside, to: &Path) -> Result<PathBuf, CliError> {
+    write_covered(runs, beside, to, Cover::default())
+}
+
+/// The same with what its author adds. Fails when the file cannot be written.
+pub fn write_covered(
+    runs: &[Shown],
+    (compare, ratios): Beside,
+    to: &Path,
+    cover: Cover,
+) -> Result<PathBuf, CliError> {
     let ids: Vec<&str> = runs.iter().map(|one| short(&one.doc.run)).collect();
     let started = runs.iter().map(|one| one.doc.started).fold(0.0, f64::max);
     let input = ReportInput {
@@ -59,6 +69,7 @@ pub fn write_report(runs: &[Shown], (compare, ratios): Beside, to: &Path) -> Res
         version: BUILD.to_owned(),
         command: format!("boxscore report {}", ids.join(" ")),
         generated: report::text::date_time(started),
+        cover,
     };
     let html = report::html::report(&input);
     paths::write(to, html.as_bytes())?;

@@ -55,6 +55,21 @@ fn refused(unmet: Unmet, options: &CompareOptions) -> CliError {
 /// Ratios for a report of runtimes: the first language over each other one on every machine of the report, beside the
 /// machines for which a study printed that ratio.
 pub fn of_report(runs: &[Shown], resolver: &Resolver) -> Result<Vec<RatioDoc>, CliError> {
+    // Studies printed the first over the others.
+    let over = |first: &str, other: &str| format!("{LANGUAGE}={first}/{other}");
+    with(runs, over, |languages| resolver.published(|row| is_printed(row, languages)))
+}
+
+/// Ratios of what was measured alone, for the screen: each other language over the first, as the answer has them.
+pub fn of_runs(runs: &[Shown]) -> Result<Vec<RatioDoc>, CliError> {
+    with(runs, |first, other| format!("{LANGUAGE}={other}/{first}"), |_| Vec::new())
+}
+
+fn with(
+    runs: &[Shown],
+    asked: impl Fn(&str, &str) -> String,
+    published: impl Fn([&str; 2]) -> Vec<Loaded>,
+) -> Result<Vec<RatioDoc>, CliError> {
     let cards = instruments::cards();
     let languages = languages(runs, cards);
     let Some((first, others)) = languages.split_first() else { return Ok(Vec::new()) };
@@ -68,8 +83,8 @@ pub fn of_report(runs: &[Shown], resolver: &Resolver) -> Result<Vec<RatioDoc>, C
     let options = CompareOptions { cards, metric, ..CompareOptions::default() };
     let mut documents = Vec::new();
     for other in others {
-        let text = format!("{LANGUAGE}={first}/{other}");
-        let printed = resolver.published(|row| is_printed(row, [first, other]));
+        let text = asked(first, other);
+        let printed = published([first, other]);
         let sides: Vec<Side<'_>> = loaded.iter().chain(&printed).map(Loaded::side).collect();
         match ratio(&sides, &text, &options) {
             Ok(document) if document.rows.iter().any(|row| !row.row.point) => documents.push(document),

@@ -225,11 +225,8 @@ fn a_run_of_runtimes_shows_their_ratio_beside_the_printed_ones() {
     let study =
         ["run", "scimark", "--lang", "c,java", "--arm", "jvm=hotspot", "--arm", "jvm=zero", "--takes", "8"];
     let said = bench.run(&[&study[..], &["--fake", "world.json", "--seed", "5"]].concat()).expect(0, &[]);
-    for says in
-        ["c / java on planted", "c / java on pandaboard-es, published in linaro-2012", "Java by wall clock"]
-    {
-        assert!(said.out.contains(says), "no `{says}` in {}", said.out);
-    }
+    // What a study printed of another machine stands in the report, where it is asked for.
+    assert!(said.out.contains("java / c on planted") && !said.out.contains("pandaboard"), "{}", said.out);
     assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{}", said.out);
     let out = bench
         .run(&["compare", "--ratio", "lang=c/java", "latest", "pandaboard-es", "--json"])
@@ -248,6 +245,7 @@ fn a_run_of_runtimes_shows_their_ratio_beside_the_printed_ones() {
     let page = bench.run(&["report", "latest", "-o", "page.html"]).expect(0, &[]);
     let page = std::fs::read_to_string(bench.path(page.out.trim())).expect("the report");
     assert!(page.contains("<section id=\"runtime\"") && page.contains("gcc -O3 / zero on pandaboard-es"));
+    assert!(page.contains("Java by wall clock"), "the footnote of the printed ratio");
 }
 
 /// Two machines in one study: `big` has 64 CPUs, each like one of the two of `small`; their disks are the same.

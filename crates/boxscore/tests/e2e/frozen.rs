@@ -43,7 +43,7 @@ fn output_is_as_it_was() {
 }
 
 /// Planted runs: two machines that differ, a pool of three, and one with faults.
-fn worlds(bench: &Bench) {
+pub fn worlds(bench: &Bench) {
     let series = |median: f64| {
         format!(
             r#"{{"instrument": "index", "median": {}, "spread": 0.02, "between": 0.01}},
@@ -102,7 +102,7 @@ fn logs(bench: &Bench) {
 }
 
 /// Runs that were measured once.
-fn runs(bench: &Bench) {
+pub fn runs(bench: &Bench) {
     let entries = std::fs::read_dir(folder().join("runs")).expect("runs").flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.sort();

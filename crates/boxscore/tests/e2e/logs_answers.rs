@@ -120,10 +120,10 @@ fn several_labels_are_answered_as_they_are_compared() {
             |metric: &str| shown.series.iter().find(|series| series.metric == metric).unwrap().median;
         assert_eq!((figure("time.p99"), figure("ratio_of_totals")), (label.p99, label.ratio_of_totals));
         assert_eq!((figure("time.mean"), figure("time.p50")), (label.time_mean, label.p50));
-        assert_eq!(shown.answers.as_ref().unwrap().sentence, label.answers.as_ref().unwrap().sentence);
+        assert_eq!(shown.log.as_ref().unwrap().sentence, label.answers.as_ref().unwrap().sentence);
         let episode = |failed: &Option<model::doc::FailedDoc>| failed.as_ref().unwrap().episode;
         let of = label.answers.as_ref().unwrap();
-        assert_eq!(episode(&shown.answers.as_ref().unwrap().server_errors), episode(&of.server_errors));
+        assert_eq!(episode(&shown.log.as_ref().unwrap().server_errors), episode(&of.server_errors));
     }
     let hours: CompareDoc =
         serde_json::from_str(&bench.run(&["compare", "fast", "slow", "--all", "--json"]).expect(0, &[]).out)

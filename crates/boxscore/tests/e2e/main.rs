@@ -25,6 +25,7 @@ mod mix;
 mod net;
 mod net_far;
 mod note;
+mod numbers;
 mod ramcloud;
 mod resume;
 mod run;

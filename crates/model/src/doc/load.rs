@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BottleneckDoc, MachineDoc};
+use crate::answer::AnswerDoc;
 use crate::card::Card;
 use crate::finding::Finding;
 use crate::params::Params;
@@ -22,6 +23,9 @@ pub struct LoadDoc {
     pub label: Option<String>,
     /// Several are separated by blanks.
     pub url: String,
+    /// The rate, the tail and what held the server back, in one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerDoc>,
     /// Server and generators, and the CPUs that they ran on, in words.
     pub setup: Option<String>,
     /// Every parameter of the load.

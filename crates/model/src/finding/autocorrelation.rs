@@ -6,6 +6,10 @@ use crate::format::count;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Autocorrelation {
     TooFew,
+    /// Figures whose takes may follow each other: too few to tell that from chance, or to have an interval.
+    Open {
+        figures: usize,
+    },
     ByChance {
         figures: usize,
     },
@@ -23,7 +27,7 @@ impl Conclusion for Autocorrelation {
 
     fn state(&self) -> Validity {
         match self {
-            Autocorrelation::TooFew => Validity::Unknown,
+            Autocorrelation::TooFew | Autocorrelation::Open { .. } => Validity::Unknown,
             Autocorrelation::ByChance { .. } => Validity::Ok,
             Autocorrelation::Alike { .. } => Validity::Doubtful,
         }
@@ -34,6 +38,10 @@ impl Conclusion for Autocorrelation {
             Autocorrelation::TooFew => {
                 "no figure has enough takes to see whether they resemble each other".to_owned()
             }
+            Autocorrelation::Open { figures } => format!(
+                "the takes of {} may follow each other: too few to tell, and too few for an interval",
+                count(*figures, "figure")
+            ),
             Autocorrelation::ByChance { figures } => format!(
                 "the takes of {} resemble each other no more than by chance",
                 count(*figures, "figure")
@@ -53,9 +61,17 @@ impl Conclusion for Autocorrelation {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        all.rules()
+            .any(|one| matches!(one, Autocorrelation::Alike { .. }))
+            .then(|| "less certain than their takes suggest: successive ones are alike".to_owned())
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
-            Autocorrelation::TooFew | Autocorrelation::ByChance { .. } => Evidence::new(),
+            Autocorrelation::TooFew | Autocorrelation::Open { .. } | Autocorrelation::ByChance { .. } => {
+                Evidence::new()
+            }
             Autocorrelation::Alike { lag1, effective_n } => {
                 evidence([("lag1", *lag1), ("effective_n", *effective_n)])
             }

@@ -98,6 +98,11 @@ impl Conclusion for Background {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let (cpus, ..) = all.worst(Background::cpus)?;
+        Some(format!("may do better: other processes used up to {} CPUs", number(cpus)))
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             Background::Busy { cpus, of, .. } => evidence([("cpus", *cpus), ("of", *of)]),

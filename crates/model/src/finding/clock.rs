@@ -110,6 +110,14 @@ impl Conclusion for Clock {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let (apart, ..) = all.worst(|one| match one {
+            Clock::Moved { apart, .. } => Some(*apart),
+            _ => None,
+        })?;
+        Some(format!("may be off by up to {}: the CPU clock moved", percent(apart.abs())))
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             Clock::Unread => Evidence::new(),

@@ -113,6 +113,14 @@ impl Conclusion for Counted {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let counter = all.rules().find_map(|one| match one {
+            Counted::Rose { counter, .. } => Some(counter),
+            _ => None,
+        })?;
+        Some(format!("may do better: {}", counter.what()))
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             Counted::Unread(_) => Evidence::new(),

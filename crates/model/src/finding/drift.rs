@@ -55,6 +55,14 @@ impl Conclusion for Drift {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let (change, ..) = all.worst(|one| match one {
+            Drift::Drifted { change, .. } => Some(*change),
+            _ => None,
+        })?;
+        Some(format!("not settled: moved by up to {} within the run", percent(change.abs())))
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             Drift::TooFew => Evidence::new(),

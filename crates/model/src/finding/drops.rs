@@ -1,6 +1,6 @@
 //! `drops`: what the kernel dropped or refused during the loads.
 
-use super::{Conclusion, Evidence, Validity, evidence};
+use super::{Conclusion, Evidence, Several, Validity, evidence};
 use crate::drops as names;
 use crate::format::{count, list};
 
@@ -160,6 +160,15 @@ impl Conclusion for Drops {
                 format!("{doubt}: {most:.0} {says}{at}{more}; {}", counter.advice(settings))
             }
         }
+    }
+
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let most = all.rules().filter_map(|one| match one {
+            Drops::Dropped { counter, most, .. } => Some((counter, *most)),
+            _ => None,
+        });
+        let (counter, most) = most.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(format!("{}: {most:.0} {}", counter.doubt, counter.says))
     }
 
     fn evidence(&self) -> Evidence {

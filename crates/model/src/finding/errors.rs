@@ -111,6 +111,17 @@ impl Conclusion for Errors {
         Some(format!("{COUNTED}: requests failed in {}{worst}: {named}{advice}", all.figures))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let mut counts: BTreeMap<String, f64> = BTreeMap::new();
+        for (what, count) in all.rules().filter_map(Errors::failed).flat_map(Failed::counts) {
+            *counts.entry(what).or_default() += count;
+        }
+        let most = counts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (what, times) = most?;
+        let (share, ..) = all.worst(|one| one.failed()?.share)?;
+        Some(format!("{COUNTED}: up to {} failed, most by {what} ({times:.0})", percent(share)))
+    }
+
     fn evidence(&self) -> Evidence {
         let Errors::Failed(failed) = self else { return Evidence::new() };
         let mut all = failed.kinds.clone();

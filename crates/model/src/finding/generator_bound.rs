@@ -307,6 +307,15 @@ impl Conclusion for GeneratorBound {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let bounds = || all.rules().filter_map(GeneratorBound::bound);
+        bounds().next()?;
+        if bounds().all(|bound| bound.cause.is_of_others()) {
+            return Some("lower bounds: other programs fill the load generator's core".to_owned());
+        }
+        Some("lower bounds: the load generator, not the server, was the limit".to_owned())
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             GeneratorBound::Unknown | GeneratorBound::Settled(_) => Evidence::new(),

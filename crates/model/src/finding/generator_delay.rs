@@ -61,6 +61,12 @@ impl Conclusion for GeneratorDelay {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        all.rules()
+            .any(|one| matches!(one, GeneratorDelay::Busy { .. }))
+            .then(|| "response times hold the generator's own delay, which is not known".to_owned())
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             GeneratorDelay::Unknown => Evidence::new(),

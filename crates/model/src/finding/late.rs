@@ -68,6 +68,14 @@ impl Conclusion for Late {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let (p99, ..) = all.worst(|one| match one {
+            Late::Late { p99, .. } => Some(*p99),
+            _ => None,
+        })?;
+        Some(format!("response times hold the generator's delay: sent up to {} late", seconds(p99)))
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             Late::Unknown => Evidence::new(),

@@ -121,6 +121,15 @@ pub trait Conclusion {
     {
         None
     }
+
+    /// Consequence and cause in one short line, about one or several figures that are counted behind it; without
+    /// advice. `None` where the whole sentence is short, or none does.
+    fn brief(_all: &Several<'_, Self>) -> Option<String>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// Conclusions of one rule about several figures.
@@ -173,6 +182,19 @@ macro_rules! rules {
                             _ => None,
                         });
                         $rule::many(&Several { figures, members: own.collect::<Option<Vec<_>>>()? })
+                    })+
+                }
+            }
+
+            /// The rule's short line about these, all of its kind.
+            fn own_brief(&self, members: &[&Rule]) -> Option<String> {
+                match self {
+                    $(Rule::$rule(_) => {
+                        let own = members.iter().map(|rule| match rule {
+                            Rule::$rule(rule) => Some((rule, "")),
+                            _ => None,
+                        });
+                        $rule::brief(&Several { figures: "", members: own.collect::<Option<Vec<_>>>()? })
                     })+
                 }
             }
@@ -258,6 +280,30 @@ impl Rule {
             true => format!("{figures}: {one}"),
             false => format!("{figures}, such as {name}: {one}"),
         }
+    }
+
+    /// Consequence and cause of conclusions of one kind in one short line without their figures; `None` where only the
+    /// whole sentences say it.
+    pub fn brief(members: &[&Rule]) -> Option<String> {
+        members.first()?.own_brief(members)
+    }
+
+    /// The cause in a few words, where it explains doubts of many figures: `other processes used CPUs`.
+    pub fn cause(&self) -> Option<&'static str> {
+        Some(match self.base() {
+            Rule::Background(Background::Busy { .. }) => "other processes used CPUs",
+            Rule::Clock(_) if self.state() == Validity::Doubtful => "the clock moved",
+            Rule::Cut(_) => "the user ended it early",
+            Rule::Steal(Steal::Much { .. }) => "the hypervisor withheld CPU time",
+            Rule::Drift(Drift::Drifted { .. }) => "figures drifted",
+            Rule::Samples(Samples::TooFew { .. }) => "there are too few takes",
+            Rule::Autocorrelation(Autocorrelation::Alike { .. }) => "takes resemble each other",
+            Rule::NoisyNeighbour(_) if self.state() == Validity::Doubtful => "runs of this machine differ",
+            Rule::Counted(Counted::Rose { counter: Counter::Swap | Counter::MajorFaults, .. }) => {
+                "pages came from disk"
+            }
+            _ => return None,
+        })
     }
 
     /// The rule without what was added when takes were gathered.

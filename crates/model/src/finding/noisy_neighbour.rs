@@ -72,6 +72,15 @@ impl Conclusion for NoisyNeighbour {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let (floor, ..) = all.worst(NoisyNeighbour::floor)?;
+        Some(if floor > NOTHING_TOLD {
+            "no difference can be told: runs here differ by over 100 % unchanged".to_owned()
+        } else {
+            format!("no difference below {} can be told: runs here differ so, unchanged", percent(floor))
+        })
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             NoisyNeighbour::NoEarlierRun | NoisyNeighbour::TooFewRuns => Evidence::new(),

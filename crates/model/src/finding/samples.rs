@@ -15,6 +15,8 @@ pub enum Samples {
         least: usize,
         more: MoreTakes,
     },
+    /// A load of one take, as it was asked for.
+    Once,
     /// `broken` of `takes` takes gave no usable number.
     Broken {
         broken: usize,
@@ -29,8 +31,6 @@ pub enum MoreTakes {
     Repeat,
     /// `run --soak` takes as many as it has time for.
     Soak,
-    /// `load` does not, but `run web` does.
-    RunWeb,
     /// The figure was read from output of clusterperf.
     Clusterperf,
 }
@@ -40,9 +40,6 @@ impl MoreTakes {
         match self {
             MoreTakes::Repeat => format!("repeat with --takes {least} or more"),
             MoreTakes::Soak => "soak for longer, such as --soak 10m".to_owned(),
-            MoreTakes::RunWeb => format!(
-                "`boxscore run web --url URL --takes {least}` repeats a load (--set fixes its connections and rate)"
-            ),
             MoreTakes::Clusterperf => {
                 "clusterperf prints a figure once; several of its outputs in one file are as many takes"
                     .to_owned()
@@ -59,6 +56,7 @@ impl Conclusion for Samples {
     fn state(&self) -> Validity {
         match self {
             Samples::Enough { .. } => Validity::Ok,
+            Samples::Once => Validity::Unknown,
             Samples::TooFew { .. } => Validity::Doubtful,
             Samples::Broken { .. } => Validity::Invalid,
         }
@@ -73,6 +71,11 @@ impl Conclusion for Samples {
                 "too few takes for a 95 % interval: it has {takes} and needs {least}; {}",
                 more.advice(*least)
             ),
+            Samples::Once => {
+                "one take, as a load has: no interval; `boxscore run web --url URL --takes 6` repeats a load \
+                              (--set fixes its connections and rate)"
+                    .to_owned()
+            }
             Samples::Broken { broken, takes } => format!(
                 "the measurement is broken: {broken} of {} gave no usable number",
                 count(*takes, "take")
@@ -103,8 +106,21 @@ impl Conclusion for Samples {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let few = || {
+            all.rules().filter_map(|one| match one {
+                Samples::TooFew { takes, least, .. } => Some((*takes, *least)),
+                _ => None,
+            })
+        };
+        let (fewest, most) = (few().map(|(takes, _)| takes).min()?, few().map(|(takes, _)| takes).max()?);
+        let takes = if fewest == most { count(most, "take") } else { format!("{fewest} to {most} takes") };
+        Some(format!("no 95 % interval: {takes}, {} are needed", few().next()?.1))
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
+            Samples::Once => Evidence::new(),
             Samples::Enough { figures, .. } => evidence([("figures", *figures as f64)]),
             Samples::TooFew { takes, .. } | Samples::Broken { takes, .. } => evidence([("n", *takes as f64)]),
         }

@@ -54,6 +54,11 @@ impl Conclusion for Steal {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let (share, ..) = all.worst(Steal::share)?;
+        Some(format!("may do better: the hypervisor withheld up to {} of the CPU time", percent(share)))
+    }
+
     fn evidence(&self) -> Evidence {
         self.share().map_or_else(Evidence::new, |share| evidence([("share", share)]))
     }

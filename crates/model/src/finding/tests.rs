@@ -84,6 +84,7 @@ fn of_takes() -> Vec<Rule> {
     let in_takes = InTakes { rule: Box::new(recorded[1].clone().into()), takes: 3, of: 8 };
     let mut all: Vec<Rule> = vec![
         Autocorrelation::TooFew.into(),
+        Autocorrelation::Open { figures: 2 }.into(),
         Autocorrelation::ByChance { figures: 2 }.into(),
         Autocorrelation::Alike { lag1: 0.5, effective_n: 4.0 }.into(),
         Drift::TooFew.into(),
@@ -100,7 +101,7 @@ fn of_takes() -> Vec<Rule> {
         used(Validity::Doubtful),
         Samples::Enough { figures: 2, least: 6 }.into(),
         few(MoreTakes::Repeat),
-        few(MoreTakes::RunWeb),
+        Samples::Once.into(),
         few(MoreTakes::Clusterperf),
         Samples::Broken { broken: 1, takes: 8 }.into(),
         in_takes.into(),
@@ -252,7 +253,7 @@ fn of_drift(drift: &Drift) -> usize {
 fn place(rule: &Rule) -> usize {
     match rule {
         Rule::AboveCeiling(above) => of_ceiling(above),
-        Rule::Autocorrelation(Autocorrelation::TooFew) => 6,
+        Rule::Autocorrelation(Autocorrelation::TooFew | Autocorrelation::Open { .. }) => 6,
         Rule::Autocorrelation(Autocorrelation::ByChance { .. }) => 7,
         Rule::Autocorrelation(Autocorrelation::Alike { .. }) => 8,
         Rule::Background(Background::Unread) => 9,
@@ -303,7 +304,7 @@ fn place(rule: &Rule) -> usize {
         Rule::SameCores(SameCores::Unknown) => 65,
         Rule::SameCores(SameCores::Apart { .. }) => 66,
         Rule::SameCores(SameCores::Shared { .. } | SameCores::Siblings(_)) => 67,
-        Rule::Samples(Samples::Enough { .. }) => 68,
+        Rule::Samples(Samples::Enough { .. } | Samples::Once) => 68,
         Rule::Samples(Samples::TooFew { .. }) => 69,
         Rule::Samples(Samples::Broken { .. }) => 70,
         Rule::Stall(Stall { .. }) => 71,
@@ -512,4 +513,15 @@ fn no_two_rules_share_a_kind() {
         let known = rules.entry(rule.kind().to_owned()).or_insert(own);
         assert_eq!(*known, own, "{} is the kind of two rules", rule.kind());
     }
+}
+
+#[test]
+fn a_short_line_is_short_and_of_what_is_doubted() {
+    let mut short = 0;
+    for rule in samples() {
+        let Some(said) = Rule::brief(&[&rule]) else { continue };
+        assert!(said.chars().count() <= 110 && !said.ends_with('.') && !said.contains("; "), "{said}");
+        short += usize::from(rule.state() >= Validity::Doubtful);
+    }
+    assert!(short >= 10, "{short}");
 }

@@ -106,6 +106,33 @@ pub fn percent(share: f64) -> String {
     format!("{} %", fixed(value, places))
 }
 
+/// In place of a number whose digits would mean nothing.
+pub const NOT_KNOWN: &str = "not known";
+/// An interval of a ratio whose ends are so many times apart says nothing.
+const TELLS_NOTHING: f64 = 25.0;
+
+/// The smallest difference that can be told, as a share of 1; beyond twice the figure none can.
+pub fn floor(share: f64) -> String {
+    if share > 1.0 { NOT_KNOWN.to_owned() } else { percent(share) }
+}
+
+/// True if an interval of a ratio says anything.
+pub fn tells(low: f64, high: f64) -> bool {
+    low > 0.0 && high.is_finite() && high / low <= TELLS_NOTHING
+}
+
+/// The range of floors as `5 %`, or `5 to 20 %` where they differ; `None` without any. Beyond 100 % no digit means
+/// anything.
+pub fn floor_range(shares: &[f64]) -> Option<String> {
+    let (low, high) =
+        (shares.iter().copied().min_by(f64::total_cmp)?, shares.iter().copied().max_by(f64::total_cmp)?);
+    if high > 1.0 {
+        let low = if low > 1.0 { String::new() } else { format!("{} to ", percent(low)) };
+        return Some(format!("{low}over 100 %"));
+    }
+    percent_range(shares)
+}
+
 /// The range of shares of 1 as `5 %`, or `5 to 20 %` where they differ; `None` without any.
 pub fn percent_range(shares: &[f64]) -> Option<String> {
     let low = percent(shares.iter().copied().min_by(f64::total_cmp)?);

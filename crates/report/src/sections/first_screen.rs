@@ -3,32 +3,27 @@
 //! Beside a reference: ratios on one axis, better to the right. Without one: the headline figures.
 
 use maud::{Markup, html};
-use model::Validity;
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
-use model::finding::{Counted, Counter, Rule};
 use model::format::{self, Kind, count};
 use model::metric::Better;
-use model::names::instrument;
 use model::unit::Unit;
+use model::{Finding, Validity};
 
 use crate::page;
 use crate::plot::ratio::{RatioRow, Sides, tally};
 use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
-use crate::sections::{score, takes, web_bottleneck, web_by_connections, web_by_rate};
+use crate::sections::{score, takes, web_by_connections, web_by_rate};
 use crate::text::compare::{ComparedFigure, arms, doubtful, figures};
 use crate::text::notes;
-use crate::text::score::{ScoreRow, rows};
+use crate::text::score::reference_note;
 use crate::text::spec::Spec;
 use crate::theme::{Trust, Verdict};
 use crate::web_loads::has_sweeps;
 
 /// Of more runs than these the page has their own sections alone.
 const MOST: usize = 4;
-/// Instruments whose figures lead the sentence about a machine.
-const LEADING: [&str; 4] =
-    [instrument::INDEX, instrument::MEM_BANDWIDTH, instrument::MEM_LATENCY, instrument::DISK_READ];
 
 pub static SECTION: Section = Section::new(0, draw);
 
@@ -44,122 +39,46 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         },
     };
     let tally = compare.map_or_else(|| counts(run), tally_of);
-    let (title, rest) = match compare.filter(|doc| !doc.paragraph.is_empty()) {
-        // A comparison that decides nothing stands behind the figures of the run.
-        Some(doc) if decides_nothing(doc) => (plain_lead(input, run), doc.paragraph.to_string()),
-        Some(doc) => (doc.paragraph.lead.clone(), doc.paragraph.rest.clone()),
-        None => (plain_lead(input, run), String::new()),
-    };
+    let (title, rest) = lead(input, run, compare);
+    let reference = compare.filter(|_| is_alone(input)).and_then(|doc| doc.arms.first());
     let lines = || rest.lines().map(str::trim).filter(|line| !line.is_empty());
-    let left = html! { @for line in lines() { p { (page::prose(line)) } } (left) };
+    let left = html! {
+        @if let Some(base) = reference { p class="mut" { (page::prose(&reference_note(base))) } }
+        @for line in lines() { p { (page::prose(line)) } }
+        (left)
+    };
     Some(page::first_screen(&title, &tally, &left, &right(input)))
 }
 
-fn decides_nothing(doc: &CompareDoc) -> bool {
-    doc.rows.iter().all(|row| matches!(row.verdict, VerdictWord::CannotTell | VerdictWord::Invalid))
-}
-
-/// The lead of one run without a reference: the figures that stand out, else its first ones.
-fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
-    if let Some(answers) = &run.answers {
-        return answers.sentence.clone();
-    }
-    let rows = rows(run, None);
-    let of =
-        |state: Validity| rows.iter().filter(|row| row.main().is_some_and(|s| s.validity == state)).count();
-    let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
-    let name = input.name(0);
-    let loaded: Vec<String> =
-        web_by_connections::lead(input).into_iter().chain(web_bottleneck::lead(run)).collect();
-    if has_sweeps(run) && !loaded.is_empty() {
-        return format!("{name}: {}", loaded.join("; "));
-    }
-    if let Some(said) = web_bottleneck::one_load(run) {
-        return format!("{name}: {said}");
-    }
-    if rows.is_empty() || refused == rows.len() {
-        return format!("{name}: no figure holds");
-    }
-    // A doubtful figure is no fact to lead with.
-    let holds = |row: &&ScoreRow<'_>| {
-        row.main().is_some_and(|s| !matches!(s.validity, Validity::Invalid | Validity::Doubtful))
-    };
-    let sound = rows.iter().filter(holds);
-    // One figure of each kind of work tells more than four of one kind.
-    let mut seen: Vec<&str> = Vec::new();
-    let telling = sound.filter(|row| {
-        let instrument = row.main().map_or("", |series| series.instrument.as_str());
-        let new = !seen.contains(&instrument);
-        seen.push(instrument);
-        new && LEADING.contains(&instrument)
-    });
-    let mut said: Vec<String> = telling.filter_map(|row| said_row(row)).collect();
-    if said.is_empty() {
-        said = rows.iter().filter(holds).take(4).filter_map(|row| said_row(row)).collect();
-    }
-    let figures = said.join(", ");
-    let all = rows.len();
-    if doubtful * 2 > all {
-        let which = match (doubtful == all, all) {
-            (true, 1) => "its only figure is".to_owned(),
-            (true, _) => format!("all {all} figures are"),
-            (false, _) => format!("{doubtful} of {all} figures are"),
-        };
-        let rest = if figures.is_empty() { figures } else { format!("; {figures}") };
-        return format!("{name}: {which} doubtful{}{rest}", reasons(run));
-    }
-    if figures.is_empty() {
-        return format!("{name}: {} of {} hold", all - doubtful - refused, count(all, "figure"));
-    }
-    format!("{name}: {figures}")
-}
-
-/// `, since other processes were busy and the clock moved`: the rules that doubt most figures.
-fn reasons(run: &RunDoc) -> String {
-    let mut kinds: Vec<(usize, &Rule)> = Vec::new();
-    for finding in run.findings.iter().filter(|finding| finding.state == Validity::Doubtful) {
-        match kinds.iter_mut().find(|(_, rule)| rule.kind() == finding.kind()) {
-            Some((times, _)) => *times += 1,
-            None => kinds.push((1, &finding.rule)),
+/// Of one run in one arm, its own answer; of several, that of their comparison.
+fn lead(input: &ReportInput, run: &RunDoc, compare: Option<&CompareDoc>) -> (String, String) {
+    let own = run.answer.as_ref().map(|answer| answer.sentence.clone()).filter(|_| is_alone(input));
+    let none = || format!("{}: no figure holds", input.name(0));
+    match (own, compare.filter(|doc| !doc.paragraph.is_empty())) {
+        (Some(own), Some(doc)) => (own, doc.paragraph.to_string()),
+        (Some(own), None) => (own, String::new()),
+        (None, Some(doc)) => (doc.paragraph.lead.clone(), doc.paragraph.rest.clone()),
+        (None, None) => {
+            let named = |sentence: &String| {
+                if input.runs.len() > 1 { format!("{}: {sentence}", input.name(0)) } else { sentence.clone() }
+            };
+            let first = run.answer.as_ref().map(|answer| named(&answer.sentence));
+            (first.unwrap_or_else(none), String::new())
         }
     }
-    kinds.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
-    let word = |rule: &Rule| {
-        Some(match rule {
-            Rule::Background(_) => "other processes used CPUs",
-            Rule::Clock(_) => "the clock moved",
-            Rule::Cut(_) => "the user ended it early",
-            Rule::Steal(_) => "the hypervisor withheld CPU time",
-            Rule::Drift(_) => "figures drifted",
-            Rule::Samples(_) => "there are too few takes",
-            Rule::Autocorrelation(_) => "takes resemble each other",
-            Rule::NoisyNeighbour(_) => "runs of this machine differ",
-            Rule::Counted(Counted::Rose { counter: Counter::Swap | Counter::MajorFaults, .. }) => {
-                "pages came from disk"
-            }
-            _ => return None,
-        })
-    };
-    let words: Vec<&str> = kinds.iter().filter_map(|(_, rule)| word(rule)).take(2).collect();
-    if words.is_empty() { String::new() } else { format!(", since {}", words.join(" and ")) }
 }
 
-/// `integer 1.91 Gop/s`
-fn said_row(row: &ScoreRow<'_>) -> Option<String> {
-    let series = row.main()?;
-    let kind = Kind::shown(series.card, &series.metric, series.unit);
-    // The unit stays with its number.
-    Some(format!("{} {}", row.label, format::quantity(series.median?, kind).replace(' ', "\u{a0}")))
+/// One run in one arm: what it is compared with was not chosen by the user.
+fn is_alone(input: &ReportInput) -> bool {
+    matches!(input.runs.as_slice(), [(_, data)] if data.plan.arms.len() < 2)
 }
 
 fn counts(run: &RunDoc) -> Markup {
-    let rows = rows(run, None);
-    let of =
-        |state: Validity| rows.iter().filter(|row| row.main().is_some_and(|s| s.validity == state)).count();
-    let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
+    let (doubtful, refused) = (run.counted(Validity::Doubtful), run.counted(Validity::Invalid));
+    let hold = run.headlines().len() - doubtful - refused;
     html! {
         span {
-            (count(rows.len() - doubtful - refused, "figure")) @if rows.len() - doubtful - refused == 1 { " holds" } @else { " hold" }
+            (count(hold, "figure")) @if hold == 1 { " holds" } @else { " hold" }
             @if doubtful > 0 { " · " (doubtful) " doubtful" }
             @if refused > 0 { " · " (refused) " refused" }
         }
@@ -180,7 +99,7 @@ fn tally_of(doc: &CompareDoc) -> Markup {
     let noise = rows.iter().find_map(|row| row.noise).map_or("", |noise| noise.word());
     html! {
         span { (tally(&verdicts)) @if !refused.is_empty() { " (" (refused.join(", ")) ")" } }
-        @if let Some(range) = format::percent_range(&floors) { span class="mut" { "A/A: " (crate::plot::tied(&range)) " " (noise) } }
+        @if let Some(range) = format::floor_range(&floors) { span class="mut" { "A/A: " (crate::plot::tied(&range)) " " (noise) } }
     }
 }
 
@@ -238,11 +157,15 @@ fn right(input: &ReportInput) -> Markup {
         @for (run, (doc, data)) in runs() {
             @let name = if several { format!("Trust · {}", input.name(run)) } else { "Trust".to_owned() };
             // Of a run that no rule looks at there is nothing to say.
-            @if !doc.findings.is_empty() || !doc.errors.is_empty() { (page::card(&name, &trust(doc, data))) }
+            @if !doc.findings.is_empty() || !doc.errors.is_empty() { (page::card(&name, &trust(input, doc, data))) }
         }
+        @if let Some((name, doubts)) = of_reference(input) { (page::card(&format!("Trust · {name}"), &doubts)) }
         @for (names, lines) in sheets(input) {
             @let name = if several { names.join(", ") } else { "This machine".to_owned() };
-            (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
+            (page::card(&name, &html! { p {
+                @for line in &lines { (line) br; }
+                @if !input.cover.summary { a href="#machines" { "full spec sheet" } }
+            } }))
         }
     }
 }
@@ -262,8 +185,11 @@ fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
 }
 
 /// Doubts first, then what was checked and found nothing.
-fn trust(run: &RunDoc, data: &RunData) -> Markup {
-    let doubts = notes::doubts(&run.findings, &notes::headlines(run));
+fn trust(input: &ReportInput, run: &RunDoc, data: &RunData) -> Markup {
+    // A summary has no sections to lead to.
+    let alone = input.cover.summary;
+    let link = |to: &str, text: String| html! { @if alone { (text) } @else { a href=(to) { (text) } } };
+    let doubts = notes::brief_doubts(&run.findings, &notes::headlines(run));
     let ok = notes::quiet(&run.findings, Validity::Ok);
     let unknown = notes::quiet(&run.findings, Validity::Unknown);
     let clock = clock_line(data);
@@ -284,13 +210,28 @@ fn trust(run: &RunDoc, data: &RunData) -> Markup {
                 @if Some(at) == about_clock { @if let Some(line) = &clock { " " (line) } }
             }))
         }
-        @if doubts.len() > 7 { (Trust::Info.line(&html! { a href="#validity" { (doubts.len() - 7) " more notes" } })) }
+        @if doubts.len() > 7 { (Trust::Info.line(&link("#validity", format!("{} more notes", doubts.len() - 7)))) }
         @if !run.errors.is_empty() {
-            (Trust::Refused.line(&html! { a href="#faults" { (run.errors.values().sum::<u64>()) " takes faulted" } }))
+            (Trust::Refused.line(&link("#faults", format!("{} takes faulted", run.errors.values().sum::<u64>()))))
         }
         @if !ok.is_empty() { (Trust::Ok.line(&folded(ok.len(), other, &ok)) ) }
         @if !unknown.is_empty() { (Trust::Info.line(&folded(unknown.len(), lacking, &unknown))) }
     } }
+}
+
+/// Doubts about what a run is compared with: its `!` stand beside the ratios too.
+fn of_reference(input: &ReportInput) -> Option<(&str, Markup)> {
+    let doc = input.compare.as_ref().filter(|_| is_alone(input))?;
+    let base = doc.arms.first()?;
+    let of_base: Vec<Finding> = (doc.findings.iter())
+        .filter(|finding| finding.subject.side.as_deref() == Some(base.name.as_str()))
+        .cloned()
+        .collect();
+    let doubts = notes::brief_doubts(&of_base, &notes::headlines_compared(doc));
+    let lines = html! { ul class="trust" { @for note in &doubts {
+        (Trust::from(note.state).line(&page::prose(&note.text)))
+    } } };
+    (!doubts.is_empty()).then_some((base.name.as_str(), lines))
 }
 
 /// A count that opens to its words.

@@ -25,7 +25,7 @@ const MOST_STEPS: usize = 80;
 
 /// The tables of one label, whose name stands before each title where there are several.
 pub fn draw(name: &str, doc: &RunDoc, traffic: Option<&Traffic>, hours: &Hours) -> Vec<Markup> {
-    let Some(answers) = doc.answers.as_deref() else { return Vec::new() };
+    let Some(answers) = doc.log.as_deref() else { return Vec::new() };
     let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
     let mut all = vec![page::card(&format!("{of}requests and answers"), &figures(answers, traffic))];
     all.extend(failures(&of, answers, hours));

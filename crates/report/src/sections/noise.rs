@@ -16,7 +16,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let mut figures: Vec<Figure<'_>> = input.figures(0).filter(has_floor).collect();
     figures.sort_by_key(|figure| names::rank(figure.doc.card));
     let floors: Vec<f64> = figures.iter().filter_map(|figure| figure.doc.floor).collect();
-    let range = format::percent_range(&floors)?;
+    let range = format::floor_range(&floors)?;
     let measured = figures.iter().filter(|figure| figure.doc.noise == Noise::Measured).count();
     let source = match measured {
         0 => "assumed until more runs measure it".to_owned(),
@@ -35,9 +35,12 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         .iter()
         .zip(labels(&figures))
         .map(|(figure, label)| {
-            let floor = figure.doc.floor.map_or("-".to_owned(), format::percent);
+            let floor = figure.doc.floor.map_or("-".to_owned(), format::floor);
             let again =
                 figure.doc.again_low.zip(figure.doc.again_high).map_or("-".to_owned(), |(low, high)| {
+                    if figure.doc.floor.is_some_and(|floor| floor > 1.0) {
+                        return format::NOT_KNOWN.to_owned();
+                    }
                     let kind = Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit);
                     let scale = Scale::common(&[low, high], kind);
                     format!("{} to {}", scale.number(low), scale.with_unit(high))

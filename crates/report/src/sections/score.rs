@@ -44,10 +44,9 @@ fn draw(input: &ReportInput) -> Option<Markup> {
 }
 
 fn title(input: &ReportInput) -> String {
-    let docs = || input.runs.iter().flat_map(|(run, _)| &run.series);
-    let of = |state| docs().filter(|series| series.validity == state).count();
+    let of = |state| input.runs.iter().map(|(run, _)| run.counted(state)).sum::<usize>();
     let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
-    let total = docs().count();
+    let total: usize = input.runs.iter().map(|(run, _)| run.headlines().len()).sum();
     if input.is_of_periods() {
         return format!("Box score: {} over all requests of the logs", count(total, "figure"));
     }
@@ -95,7 +94,8 @@ pub fn headlines(run: &RunDoc) -> Markup {
             let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
             let numbers: Vec<f64> = values.into_iter().flatten().collect();
             let scale = Scale::common(&numbers, Kind::shown(series.card, &series.metric, series.unit));
-            let mut cells = vec![html! { (row.label) }, html! { (scale.unit) }];
+            let title = key_of(series);
+            let mut cells = vec![html! { span title=(title) { (row.label) } }, html! { (scale.unit) }];
             for (series, is_shown) in [(row.one, true), (row.all, threaded)] {
                 let interval = || html! { (series.map_or("-".to_owned(), |s| interval(s, &scale))) };
                 cells.extend(is_shown.then(|| value_cell(series, &scale)));
@@ -112,12 +112,21 @@ pub fn headlines(run: &RunDoc) -> Markup {
     html! { (page::table(&head, &rows)) @if any { p class="note" { "! = doubtful: Trust says why" } } }
 }
 
+/// The figure as JSON names it.
+fn key_of(series: &SeriesDoc) -> String {
+    format!("{} {} {} {}", series.instrument, series.metric, series.params, series.arm).trim_end().to_owned()
+}
+
+/// The number as shown, with the whole of it as the element's value.
 fn value_cell(series: Option<&SeriesDoc>, scale: &Scale) -> Markup {
     match series {
         None => html! { "-" },
         Some(series) if series.validity == Validity::Invalid => html! { "refused" },
         Some(series) => html! {
-            (series.median.map_or("-".to_owned(), |v| scale.number(v)))
+            @match series.median {
+                Some(median) if median.is_finite() => { data value=(median) { (scale.number(median)) } }
+                median => { (median.map_or("-".to_owned(), |v| scale.number(v))) }
+            }
             @if series.validity == Validity::Doubtful { span class="t-doubt" { b class="mark" { "!" } } }
         },
     }
@@ -170,7 +179,7 @@ fn row(
     let run_of = |run: usize| input.runs.get(run).map(|(doc, _)| doc);
     let values: Vec<f64> = twins.iter().flatten().filter_map(|twin| twin.doc.median).collect();
     let scale = Scale::common(&values, Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit));
-    let title = format!("{} {} {}", figure.doc.instrument, figure.doc.metric, figure.doc.params);
+    let title = key_of(figure.doc);
     let mut cells = vec![html! { span title=(title) { (label) } }, html! { (scale.unit) }];
     for twin in &twins {
         cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), &scale));
@@ -195,7 +204,7 @@ fn row(
             _ => { "-" }
         } });
         if repeated {
-            cells.push(html! { (doc.floor.map_or("-".to_owned(), format::percent)) });
+            cells.push(html! { (doc.floor.map_or("-".to_owned(), format::floor)) });
             cells.extend(run_of(figure.run).map(|run| validity(run, doc)));
         }
     }

@@ -59,7 +59,7 @@ fn findings(run: &RunDoc) -> Markup {
         } }
         @for kind in kinds {
             @let found: Vec<&Finding> = loud.iter().copied().filter(|finding| finding.kind() == kind).collect();
-            // Not opened in print: the lines above say it once.
+            // The lines above say it once.
             details class="data" { summary { (kind) ": " (count(found.len(), "finding")) } (list(&found, run.cards)) }
         }
         @for (state, says) in quiet {

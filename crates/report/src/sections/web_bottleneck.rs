@@ -13,13 +13,13 @@ use model::format::{Kind, fixed, percent, quantity};
 use model::metrics::load;
 use model::names::load::unusual;
 use model::unit::Unit;
-use model::{Card, Cards, card, names};
+use model::{Card, Cards, card};
 
 use crate::page::{self, Column};
 use crate::plot::{Caption, Size, Stack, stack};
 use crate::section::{ReportInput, Section, sentence};
 use crate::text::web_table::{Table, firsts};
-use crate::web_loads::{Load, bottleneck, heading, loads, served, sweeps};
+use crate::web_loads::{Load, bottleneck, heading, served, sweeps};
 
 pub static SECTION: Section = Section::new(43, draw);
 
@@ -56,33 +56,6 @@ fn called(input: &ReportInput, run: usize, arm: &str) -> String {
     let words: Vec<String> =
         run.into_iter().chain([arm.to_owned()]).filter(|word| !word.is_empty()).collect();
     words.join(", ")
-}
-
-/// The bottleneck of the load with the highest throughput of a run.
-pub fn lead(doc: &RunDoc) -> Option<String> {
-    doc.bottlenecks.first().map(|found| found.sentence.clone())
-}
-
-/// A run of one load and nothing else: `http://10.0.0.7/ serves 29.9 k/s, 1 in 100 answers takes more than 2.10 ms;
-/// bound by softirq on cpu0`. Nothing of a refused figure.
-pub fn one_load(doc: &RunDoc) -> Option<String> {
-    let all = loads(doc);
-    let [load] = all.as_slice() else { return None };
-    if doc.series.iter().any(|series| !names::is_load(series.card)) {
-        return None;
-    }
-    let rate = load.value(load::THROUGHPUT.name())?;
-    let server = served(doc, load.params);
-    let server = if server.is_empty() { "the server".to_owned() } else { server };
-    let mut said = format!("{server} serves {}", quantity(rate, Kind::for_unit(Unit::PerSec)));
-    if let Some(tail) = load.value(load::RESPONSE_P99.name()) {
-        let tail = quantity(tail, Kind::for_unit(Unit::Second));
-        said.push_str(&format!(", 1 in 100 answers takes more than {tail}"));
-    }
-    if let Some(found) = bottleneck(doc, load) {
-        said.push_str(&format!("; {}", found.sentence));
-    }
-    Some(said)
 }
 
 /// `nginx: bound by softirq on cpu0 (97 % busy)`

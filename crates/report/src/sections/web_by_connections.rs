@@ -47,11 +47,6 @@ pub fn glance(input: &ReportInput) -> Markup {
     html! { @if let Some(group) = groups(input).first() { (group.rates(Place::FirstScreen)) } }
 }
 
-/// `nginx serves up to 61.2 k/s, with 100 connections`
-pub fn lead(input: &ReportInput) -> Option<String> {
-    groups(input).iter().find_map(Group::said)
-}
-
 /// True where a point has an interval, which the subtitle then explains.
 pub fn has_intervals(series: &[Series]) -> bool {
     series.iter().flat_map(|line| &line.points).any(|point| point.interval.is_some())

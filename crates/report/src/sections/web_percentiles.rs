@@ -100,9 +100,13 @@ fn of_load(doc: &RunDoc, data: &RunData, load: &Load<'_>, name: &str) -> Option<
     curves.extend(service.as_ref().map(|service| curve("service", service)));
     let plot = Ecdf {
         caption: Caption::new(title.clone()).subtitle(format!(
-            "{}; {} answers, failed ones too",
+            "{}; {} answers{}",
             words.join(", "),
-            model::format::fixed(response.count() as f64, 0)
+            model::format::fixed(response.count() as f64, 0),
+            match response.over() {
+                0 => String::new(),
+                failed => format!(", {} of them failed", model::format::fixed(failed as f64, 0)),
+            }
         )),
         values: AxisSpec::new("time", Kind::for_unit(Unit::Second)).log(),
         curves,

@@ -6,15 +6,15 @@
 use std::collections::BTreeMap;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
-use model::format::{self, Kind, Scale};
+use model::format::{self, Kind, NOT_KNOWN, Scale};
 use model::names::{self, Key};
 use model::scope::{ALL, THREADS};
 use model::why::Why;
-use model::{Params, Validity, card};
+use model::{Better, Finding, Params, Validity, card};
 
 use super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::score::verdict;
-use super::{Look, Tone, cut, hang, logs_beside, notes, ranks, scaling, width, wrap};
+use super::{Look, Tone, answer, cut, hang, logs_beside, notes, ranks, scaling, width, wrap};
 
 /// One figure with its row for each arm after the base.
 #[derive(Clone, Debug)]
@@ -104,11 +104,12 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
         out.push_str(&ranks::table(doc, &figures, look));
     }
     out.push_str(&cpus(doc, &figures, look));
-    out.push_str(&indexes(doc, look));
+    out.push_str(&indexes(doc, look.with_all(all)));
     out.push_str(&scaling::of_sides(&doc.scaling, look));
     out.push_str(&meanwhile(doc, all, look));
-    out.push_str(&below(doc, &figures, all, &whys, look));
-    out
+    out.push_str(&below(doc, &figures, all, &whys, look.with_all(all)));
+    let lead = Some(doc.paragraph.lead.as_str()).filter(|lead| !lead.is_empty());
+    answer::last(out, lead, look)
 }
 
 /// `all CPUs: small 2, big 64`, where figures of all CPUs are shown and the machines differ in them.
@@ -190,11 +191,22 @@ pub(super) fn shown(scale: Option<&Scale>, value: Option<f64>) -> String {
 pub(super) fn interval_of(row: Option<&RowDoc>) -> Option<(String, String)> {
     let row = row.filter(|row| row.verdict != VerdictWord::Invalid)?;
     let (low, high) = (row.low?, row.high?);
-    Some((format::ratio(low), format::ratio(high)))
+    format::tells(low, high).then(|| (format::ratio(low), format::ratio(high)))
 }
 
+/// The interval of a row as a cell: `not known` where it is so wide that its ends say nothing.
+fn interval_cell(row: &RowDoc, interval: String) -> Cell {
+    let has_ends = row.verdict != VerdictWord::Invalid && row.low.is_some() && row.high.is_some();
+    match interval.is_empty() {
+        false => interval.into(),
+        true if has_ends => NOT_KNOWN.into(),
+        true => "-".into(),
+    }
+}
+
+/// The floor; from so much on its digits mean nothing.
 fn share(value: Option<f64>) -> String {
-    value.map_or("-".to_owned(), format::percent)
+    value.map_or("-".to_owned(), format::floor)
 }
 
 /// The ratio of a row that may be believed.
@@ -245,7 +257,7 @@ fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys) -> 
             shown(scale.as_ref(), row.base_value).into(),
             shown(scale.as_ref(), row.arm_value).into(),
             plain_ratio(believed(row)).into(),
-            if interval.is_empty() { "-".into() } else { interval.into() },
+            interval_cell(row, interval),
             share(row.floor).into(),
             verdict_cell(row, whys),
         ];
@@ -271,8 +283,24 @@ fn side_by_side(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) ->
         out.push_str(&values_table(doc, figures, some).render(look.columns, look.paint));
     }
     let base = doc.arms.first().map_or("the first", |arm| arm.name.as_str());
-    out.push_str(&hang("", &format!("x = times the value of {base}"), look.columns));
+    out.push_str(&hang("", &format!("x = times the value of {base}; + better, - worse"), look.columns));
     out
+}
+
+/// `+` for what is better, `-` for what is worse; of points, for what looks so beyond the margin.
+fn way(row: &RowDoc, ratio: f64) -> char {
+    let gain = match row.better {
+        Better::Lower => 1.0 / ratio,
+        Better::Higher => ratio,
+        Better::Neither => 1.0,
+    };
+    match row.verdict {
+        VerdictWord::Better => '+',
+        VerdictWord::Worse => '-',
+        _ if row.point && gain > 1.0 + row.margin => '+',
+        _ if row.point && gain < 1.0 / (1.0 + row.margin) => '-',
+        _ => ' ',
+    }
 }
 
 /// `351 x0.50`, both parts aligned over the column.
@@ -282,8 +310,10 @@ fn value_cells(figures: &[ComparedFigure<'_>], place: usize) -> Vec<Cell> {
         .map(|figure| {
             let row = figure.rows.get(place).copied().flatten();
             let value = shown(figure.scale().as_ref(), row.and_then(|row| row.arm_value));
-            let ratio =
-                row.and_then(believed).map_or(String::new(), |ratio| format!("x{}", format::ratio(ratio)));
+            let ratio = row.and_then(|row| Some((row, believed(row)?)));
+            let ratio = ratio.map_or(String::new(), |(row, ratio)| {
+                format!("x{}{}", format::ratio(ratio), way(row, ratio))
+            });
             (value, ratio, row.map_or(Tone::Dim, |row| verdict(row).1))
         })
         .collect();
@@ -337,7 +367,7 @@ fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: L
         let mut cells: Vec<Cell> = vec![
             figure.label.clone().into(),
             plain_ratio(believed(row)).into(),
-            if interval.is_empty() { "-".into() } else { interval.into() },
+            interval_cell(row, interval),
             share(row.floor).into(),
             verdict_cell(row, whys),
         ];
@@ -354,6 +384,7 @@ pub fn index_text(index: &IndexDoc) -> String {
     match (index.value, &index.why) {
         (Some(value), _) => {
             let interval = match (index.low, index.high) {
+                (Some(low), Some(high)) if !format::tells(low, high) => format!(" (interval {NOT_KNOWN})"),
                 (Some(low), Some(high)) => format!(" ({} - {})", format::ratio(low), format::ratio(high)),
                 _ => String::new(),
             };
@@ -376,7 +407,22 @@ fn indexes(doc: &CompareDoc, look: Look) -> String {
     let shown = doc.index.iter().filter(|index| {
         index.arm != index.reference && !published(&index.arm) && !published(&index.reference)
     });
-    let text: String = shown.map(|index| hang("index  ", &index_text(index), look.columns)).collect();
+    let (known, none): (Vec<&IndexDoc>, Vec<&IndexDoc>) =
+        shown.partition(|index| index.value.is_some() || look.all);
+    // One reason is a line; several are as many lines about figures that nobody asked for.
+    let (known, none) = match none.as_slice() {
+        [only] if known.is_empty() => (vec![*only], Vec::new()),
+        _ => (known, none),
+    };
+    let mut text: String =
+        known.iter().map(|index| hang("index  ", &index_text(index), look.columns)).collect();
+    if known.is_empty() && !none.is_empty() {
+        text.push_str(&hang(
+            "index  ",
+            "none: not all of its figures were measured on both (--all says which)",
+            look.columns,
+        ));
+    }
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
@@ -401,9 +447,11 @@ fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool, whys: &Why
         out.push_str(DOUBTFUL);
     }
     out.push_str(&whys.lines(look));
-    for note in notes::doubts(&doc.findings, &notes::headlines_compared(doc)) {
-        out.push_str(&notes::line(note.state, &note.text, look));
-    }
+    let heads = notes::headlines_compared(doc);
+    // Doubts about figures that are not compared are told with all of them.
+    let told = |finding: &&Finding| all || finding.subject.figure().is_none_or(|figure| heads.has(figure));
+    let told: Vec<Finding> = doc.findings.iter().filter(told).cloned().collect();
+    out.push_str(&notes::doubt_lines(&told, &heads, look));
     for ((is_read, source), names) in published(doc) {
         let names = names.join(", ");
         let text = match (is_read, source) {

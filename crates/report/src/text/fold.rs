@@ -23,7 +23,7 @@ impl Headlines {
     }
 
     /// True for a figure on the page, in whatever arm: its own parameters may say more than those of the page.
-    fn has(&self, figure: &FigureName) -> bool {
+    pub fn has(&self, figure: &FigureName) -> bool {
         let holds = |name: &str, value: &str| value == "auto" || figure.params.get(name) == Some(value);
         self.figures.iter().any(|(instrument, metric, params)| {
             (instrument, metric) == (&figure.instrument, &figure.metric)
@@ -114,6 +114,54 @@ pub fn sentences<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Lin
         Some(Line { rule, text: group.sentence(headlines) })
     }));
     out
+}
+
+/// A rule's kind, and the side that it is about.
+type Told<'a> = (&'a str, Option<&'a str>);
+
+/// One short line for each rule and side, with the count of its figures; the whole sentence where there is no short
+/// one.
+pub fn briefs<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Line<'a>> {
+    let shown = findings.iter().copied().filter(|one| !is_detail(&one.subject, headlines.cards));
+    let mut groups: Vec<(Told<'_>, Vec<&'a Finding>)> = Vec::new();
+    for finding in shown {
+        let key = (finding.kind(), finding.subject.side.as_deref());
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(finding),
+            None => groups.push((key, vec![finding])),
+        }
+    }
+    let lines = groups.into_iter().flat_map(|((_, side), group)| {
+        let rules: Vec<&'a Rule> = group.iter().map(|finding| &finding.rule).collect();
+        let Some((said, rule)) = Rule::brief(&rules).zip(rules.first().copied()) else {
+            return sentences(&group, headlines);
+        };
+        let side = side.map_or_else(String::new, |side| format!("{side}: "));
+        vec![Line { rule, text: format!("{side}{said}{}", counted(&group, headlines)) }]
+    });
+    lines.collect()
+}
+
+/// ` (24 figures)`, or the name of the only one where it is short; nothing for the whole run. Counted are headline
+/// figures; of a line about none of them, all.
+fn counted(group: &[&Finding], headlines: &Headlines) -> String {
+    const SHORT: usize = 30;
+    let parts = || group.iter().copied().filter(|finding| finding.subject.about != About::Run);
+    let is_head = |finding: &&Finding| finding.subject.figure().is_some_and(|figure| headlines.has(figure));
+    let heads: Vec<&Finding> = parts().filter(is_head).collect();
+    let further = if heads.is_empty() && !headlines.figures.is_empty() { "further " } else { "" };
+    let shown: Vec<&Finding> = if heads.is_empty() { parts().collect() } else { heads };
+    let are_loads = shown.iter().all(|finding| matches!(finding.subject.about, About::Load(_)));
+    let what = if are_loads { "load".to_owned() } else { format!("{further}figure") };
+    match shown.as_slice() {
+        [] => String::new(),
+        [only] => {
+            let name = name(&only.subject, headlines.cards);
+            let named = Some(name).filter(|name| name.chars().count() <= SHORT);
+            format!(" ({})", named.unwrap_or_else(|| count(1, &what)))
+        }
+        all => format!(" ({})", count(all.len(), &what)),
+    }
 }
 
 /// A part of a figure that is shown itself.

@@ -4,6 +4,7 @@
 //! `model::format`; nothing here computes a statistic.
 
 pub mod aa;
+pub mod answer;
 pub mod clusterperf;
 pub mod compare;
 pub mod doctor;
@@ -38,16 +39,24 @@ pub struct Look {
     pub paint: bool,
     /// Names in tables are cut to fit: only where somebody looks.
     pub cuts: bool,
+    /// Every figure and each doubt in full (`--all`); else doubts are a line a cause.
+    pub all: bool,
 }
 
 impl Look {
     /// 80 columns without colour: what a pipe gets.
     pub const fn plain() -> Look {
-        Look { columns: 80, paint: false, cuts: false }
+        Look { columns: 80, paint: false, cuts: false, all: false }
     }
 
     pub const fn wide(columns: usize) -> Look {
-        Look { columns, paint: false, cuts: true }
+        Look { columns, paint: false, cuts: true, all: false }
+    }
+
+    /// The same with everything that there is to say, where it was asked for.
+    #[must_use]
+    pub const fn with_all(self, all: bool) -> Look {
+        Look { all, ..self }
     }
 
     /// Columns of a table whose names a program may read.

@@ -23,10 +23,29 @@ pub struct Note<'a> {
 
 /// The doubtful and refused findings, worst last, one line a rule.
 pub fn doubts<'a>(findings: &'a [Finding], headlines: &Headlines) -> Vec<Note<'a>> {
+    by_state(findings, |found| fold::sentences(found, headlines))
+}
+
+/// The same as text: in full where all was asked for, else one short line a cause.
+pub fn doubt_lines(findings: &[Finding], headlines: &Headlines, look: Look) -> String {
+    if look.all {
+        return doubts(findings, headlines).iter().map(|note| line(note.state, &note.text, look)).collect();
+    }
+    brief_doubts(findings, headlines).iter().map(|note| line(note.state, &note.text, look)).collect()
+}
+
+/// The doubtful and refused findings, worst last, one short line a cause.
+pub fn brief_doubts<'a>(findings: &'a [Finding], headlines: &Headlines) -> Vec<Note<'a>> {
+    by_state(findings, |found| fold::briefs(found, headlines))
+}
+
+fn by_state<'a>(
+    findings: &'a [Finding],
+    lines: impl Fn(&[&'a Finding]) -> Vec<fold::Line<'a>>,
+) -> Vec<Note<'a>> {
     let of_state = |state: Validity| {
         let found: Vec<&Finding> = findings.iter().filter(|finding| finding.state == state).collect();
-        let lines = fold::sentences(&found, headlines).into_iter();
-        lines.map(move |fold::Line { rule, text }| Note { state, rule, text })
+        lines(&found).into_iter().map(move |fold::Line { rule, text }| Note { state, rule, text })
     };
     [Validity::Doubtful, Validity::Invalid].into_iter().flat_map(of_state).collect()
 }
@@ -145,9 +164,7 @@ pub fn tools(run: &RunDoc, look: Look) -> String {
 /// Everything to be said below a run's figures.
 pub fn of_run(run: &RunDoc, look: Look) -> String {
     let mut out = String::new();
-    for note in doubts(&run.findings, &headlines(run)) {
-        out.push_str(&line(note.state, &note.text, look));
-    }
+    out.push_str(&doubt_lines(&run.findings, &headlines(run), look));
     for (text, times) in run.errors.iter().take(5) {
         let times = if *times > 1 { format!(" ({times} times)") } else { String::new() };
         out.push_str(&line(Validity::Invalid, &format!("a take faulted: {text}{times}"), look));
@@ -162,6 +179,10 @@ pub fn of_run(run: &RunDoc, look: Look) -> String {
     out.push_str(&texts(run, is_shown, look));
     out.push_str(&tools(run, look));
     let other = if out.is_empty() { "" } else { "other " };
+    if !look.all {
+        out.push_str(&checks(&run.findings, other, look));
+        return out;
+    }
     let ok = quiet(&run.findings, Validity::Ok);
     if !ok.is_empty() {
         let plural = if ok.len() == 1 { "check" } else { "checks" };
@@ -175,6 +196,19 @@ pub fn of_run(run: &RunDoc, look: Look) -> String {
         out.push_str(&marked("-", Tone::Dim, &text, look));
     }
     out
+}
+
+/// One line for the rules that found nothing and those that could not look: `ok: 7 checks (3 more lack their inputs)`.
+pub fn checks(findings: &[Finding], other: &str, look: Look) -> String {
+    let (ok, unknown) = (quiet(findings, Validity::Ok).len(), quiet(findings, Validity::Unknown).len());
+    if ok + unknown == 0 {
+        return String::new();
+    }
+    let mut text = format!("{ok} {other}check{}", if ok == 1 { "" } else { "s" });
+    if unknown > 0 {
+        text.push_str(&format!(" ({unknown} more lack their inputs here)"));
+    }
+    marked("ok:", Tone::Good, &text, look)
 }
 
 #[cfg(test)]

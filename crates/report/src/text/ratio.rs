@@ -195,9 +195,7 @@ fn below(doc: &RatioDoc, whys: &Whys, look: Look) -> String {
         out.push_str("of times less is better, so a ratio below 1 speaks for the value above the line\n");
     }
     out.push_str(&whys.lines(look));
-    for note in notes::doubts(&doc.findings, &headlines(doc)) {
-        out.push_str(&notes::line(note.state, &note.text, look));
-    }
+    out.push_str(&notes::doubt_lines(&doc.findings, &headlines(doc), look));
     let published = doc.machines.iter().filter(|machine| machine.published);
     let names: Vec<&str> = published.map(|machine| machine.name.as_str()).collect();
     if !names.is_empty() {

@@ -4,7 +4,7 @@
 //! to believe and what not; then what to do next. Other figures are in the report.
 
 use model::data::Status;
-use model::doc::{CompareDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::doc::{ArmDoc, CompareDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
 use model::finding::Rule;
 use model::format::{self, Kind, Scale, count};
 use model::id::short;
@@ -14,7 +14,7 @@ use model::{Fact, Finding, Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::spec::Spec;
-use super::{Look, Tone, hang, logs_answers, logs_beside, notes, scaling, soak, web_table, width};
+use super::{Look, Tone, answer, hang, logs_beside, notes, scaling, soak, web_table, width};
 
 /// The lines below the notes: the report's path, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,12 +52,13 @@ impl<'a> ScoreRow<'a> {
 }
 
 /// Rows beyond these are counted.
-const MOST_ROWS: usize = 40;
+const MOST_ROWS: usize = 14;
 
 /// The last screen of a run.
 pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &Tail, look: Look) -> String {
     let mut rows = rows(run, versus);
-    let mut out = answer(run, look) + &head(run, facts, versus, &rows, look);
+    let mut out = answer::first(run.answer.as_ref(), look);
+    out.push_str(&head(run, facts, versus, &rows, look));
     out.push('\n');
     if is_unbegun(run) {
         out.push_str("no figure yet: it was ended before its first measured take was done\n");
@@ -74,9 +75,11 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
     } else if rows.is_empty() {
         out.push_str(if sweeps.is_empty() { "no figure was measured\n" } else { "" });
     } else {
-        out.push_str(&table(&rows[..rows.len().min(MOST_ROWS)], facts, versus, look));
-        if rows.len() > MOST_ROWS {
-            out.push_str(&format!("and {} more figures: see the report\n", rows.len() - MOST_ROWS));
+        let most = if look.all { rows.len() } else { rows.len().min(MOST_ROWS) };
+        out.push_str(&table(&rows[..most], facts, versus, look));
+        if rows.len() > most {
+            let more = count(rows.len() - most, "more figure");
+            out.push_str(&format!("and {more}: boxscore show {} --all\n", short(&run.run)));
         }
     }
     if !sweeps.is_empty() && !rows.is_empty() {
@@ -89,7 +92,13 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
     out.push_str(&guest_note(&run.findings, look));
     out.push_str(&scaling::lines(&run.scaling, look));
     out.push_str(&verdict_note(&rows, versus, look));
-    out.push_str(&without_interval(&rows, look));
+    let told = run
+        .findings
+        .iter()
+        .any(|one| matches!(one.rule.base(), Rule::Samples(_)) && one.state > Validity::Unknown);
+    if look.all || !told {
+        out.push_str(&without_interval(&rows, look));
+    }
     out.push_str(&meanwhile(run, look));
     out.push_str(&notes::of_run(run, look));
     let tail = tail_text(tail, look);
@@ -97,13 +106,7 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
         out.push('\n');
         out.push_str(&tail);
     }
-    out
-}
-
-/// The answer of a log.
-fn answer(run: &RunDoc, look: Look) -> String {
-    let sentence = run.answers.as_ref().map(|answers| logs_answers::shown_name(&answers.sentence));
-    sentence.map_or_else(String::new, |sentence| hang("", &sentence, look.columns) + "\n")
+    answer::last(out, run.answer.as_ref().map(|answer| answer.sentence.as_str()), look)
 }
 
 /// Telemetry of the machine while the requests of a log came.
@@ -385,7 +388,8 @@ fn verdict_cell(versus: Option<&RowDoc>) -> Cell {
         return Cell::from("   -");
     };
     let (word, tone) = verdict(versus);
-    Cell::tone(format!("{:>4} {word}", format::ratio(ratio)), tone)
+    let doubt = if super::compare::doubtful(versus) { "!" } else { "" };
+    Cell::tone(format!("{:>4} {word}{doubt}", format::ratio(ratio)), tone)
 }
 
 /// A row's verdict in one word, and its colour.
@@ -404,6 +408,12 @@ pub const fn verdict(row: &RowDoc) -> (&'static str, Tone) {
 fn verdict_note(rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) -> String {
     let mut out = marks_note(rows, look);
     let Some(doc) = versus else { return out };
+    if let Some(base) = doc.arms.first().filter(|_| rows.iter().any(|row| row.versus.is_some())) {
+        out.push_str(&notes::marked("-", Tone::Dim, &format!("ref: {}", reference_note(base)), look));
+        let of_base = |finding: &&Finding| finding.subject.side.as_deref() == Some(base.name.as_str());
+        let of_base: Vec<Finding> = doc.findings.iter().filter(of_base).cloned().collect();
+        out.push_str(&notes::doubt_lines(&of_base, &notes::headlines_compared(doc), look));
+    }
     let shown: Vec<&RowDoc> = rows.iter().flat_map(|row| [row.versus, row.versus_all]).flatten().collect();
     let unsure = shown.iter().any(|row| !row.point && row.verdict == VerdictWord::CannotTell);
     let noise = noise_text(doc, &shown);
@@ -431,6 +441,16 @@ fn verdict_note(rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) 
         out.push_str(&notes::marked("-", Tone::Dim, text, look));
     }
     out
+}
+
+/// A word on the machine that stands beside a run unasked: what it is, and how to have another.
+pub fn reference_note(base: &ArmDoc) -> String {
+    let runs = count(base.runs.len(), "run");
+    format!(
+        "{} comes with boxscore ({runs}), so that a first run has something beside it; `boxscore compare OTHER .` takes \
+         another",
+        base.name
+    )
 }
 
 /// The meaning of the column `again`, and where its noise came from.
@@ -472,7 +492,7 @@ fn marks_note(rows: &[ScoreRow<'_>], look: Look) -> String {
 fn noise_text(doc: &CompareDoc, rows: &[&RowDoc]) -> Option<String> {
     let assumed = rows.iter().filter(|row| matches!(row.noise, Some(Noise::Assumed | Noise::Mixed)));
     let floors: Vec<f64> = assumed.filter_map(|row| row.floor).collect();
-    let range = format::percent_range(&floors)?;
+    let range = format::floor_range(&floors)?;
     let ours = rows.first().and_then(|row| doc.arms.iter().find(|arm| arm.name == row.arm))?;
     let all_assumed = rows.iter().all(|row| row.noise.is_none_or(|noise| noise == Noise::Assumed));
     let how = if all_assumed { "assumed" } else { "partly assumed" };

@@ -116,7 +116,7 @@ fn a_short_log_has_an_axis_of_minutes() {
 #[test]
 fn failures_and_who_asked_are_told() {
     let (mut run, data) = label(HDD, false, None);
-    run.answers = Some(Box::new(answers()));
+    run.log = Some(Box::new(answers()));
     let text = page(vec![(run, data)], None);
     assert!(text.contains("shop: 600 k requests in 1 d"), "the first screen answers");
     let logs = section(&text);

@@ -1,5 +1,7 @@
 //! A load of fixed values as `boxscore load` documents it.
 
+use model::answer::AnswerDoc;
+
 use super::*;
 
 fn busy() -> BTreeMap<String, model::doc::StatusDoc> {
@@ -47,6 +49,10 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         machine: machine("mini-1"),
         label: open.then(|| "before".to_owned()),
         url: "http://127.0.0.1:8080/index.html".to_owned(),
+        answer: Some(AnswerDoc {
+            sentence: "36,400 requests/s; 99 % within 1.40 ms; one thread of the server is full".to_owned(),
+            ..AnswerDoc::default()
+        }),
         setup: Some("the server at 127.0.0.1:8080; 1 generator on CPU 1".to_owned()),
         params: params(given),
         seconds: Some(10.0),

@@ -87,7 +87,7 @@ fn add_run<'a>(
             prepared.order.push(key.clone());
         }
         let Some(entry) = entry(run, &index, &rulings, row) else { continue };
-        let (better, headline) = (entry.series.better, crate::run::is_headline(&index, row));
+        let (better, headline) = (entry.series.better, crate::headline::is_headline(&index, row));
         let new = || SideRow { better, headline: true, entries: Vec::new() };
         let known = prepared.rows.entry(key).or_insert_with(new);
         known.headline &= headline;

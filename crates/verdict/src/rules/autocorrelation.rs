@@ -2,7 +2,7 @@
 //! chance. Within chance the interval is wider all the same, without a word.
 
 use model::finding::Autocorrelation;
-use stats::Doubt;
+use stats::{Doubt, Unfit};
 
 use crate::ruling::{Ruling, settle};
 use crate::run_index::RunIndex;
@@ -14,7 +14,7 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     if index.is_soak() {
         return Vec::new();
     }
-    let (mut bad, mut good) = (Vec::new(), Vec::new());
+    let (mut bad, mut good, mut open) = (Vec::new(), Vec::new(), 0);
     for row in index.rows() {
         let Ok(summary) = stats::summary(&row.series.measured()) else { continue };
         let doubt =
@@ -24,9 +24,14 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
                 let alike = Autocorrelation::Alike { lag1, effective_n };
                 bad.push(Ruling::about(row.subject(), alike, vec![row.index]));
             }
+            // What took its interval away is no check that found nothing.
+            (None, Some(_)) if matches!(summary.why, Some(Unfit::Dependent { .. })) => open += 1,
             (None, Some(_)) if summary.n >= FEWEST => good.push(row.index),
             (None, _) => {}
         }
+    }
+    if bad.is_empty() && open > 0 {
+        return vec![Ruling::of_run(Autocorrelation::Open { figures: open })];
     }
     if bad.is_empty() && good.is_empty() {
         return vec![Ruling::of_run(Autocorrelation::TooFew)];

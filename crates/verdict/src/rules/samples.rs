@@ -3,14 +3,14 @@
 use model::Better;
 use model::data::{CLUSTERPERF, Status};
 use model::finding::{MoreTakes, Samples};
-use model::names::instrument;
 use model::plan::Takes;
+use model::{Cell, Finding, card, names};
 
 use crate::ruling::{Ruling, settle};
 use crate::run_index::RunIndex;
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
-    let (mut bad, mut good) = (Vec::new(), Vec::new());
+    let (mut bad, mut good, mut once) = (Vec::new(), Vec::new(), Vec::new());
     let cut = index.run.head.status == Status::Interrupted;
     for row in index.rows() {
         let takes = row.series.measured();
@@ -27,8 +27,12 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
         let broken = takes.iter().filter(useless).count();
         let found = if broken > 0 {
             Samples::Broken { broken, takes: takes.len() }
+        } else if takes.len() == 1 && is_load(index) {
+            // Known before it began, and nothing to be warned of.
+            once.push(row.index);
+            continue;
         } else if takes.len() < stats::MIN_N {
-            let more = more(index, &row.series.key.instrument);
+            let more = more(index);
             Samples::TooFew { takes: takes.len(), least: stats::MIN_N, more }
         } else {
             good.push(row.index);
@@ -36,19 +40,26 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
         };
         bad.push(Ruling::about(row.subject(), found, vec![row.index]));
     }
+    if !once.is_empty() {
+        bad.push(Ruling { finding: Finding::new(Samples::Once), reach: once });
+    }
     settle(bad, good, |figures| Samples::Enough { figures, least: stats::MIN_N })
 }
 
-fn more(index: &RunIndex<'_>, measured_by: &str) -> MoreTakes {
+/// One load of one take, as `boxscore load` makes it.
+fn is_load(index: &RunIndex<'_>) -> bool {
     let plan = &index.run.plan;
-    let is_load = matches!(plan.cells.as_slice(), [only] if only.instrument == instrument::WEB)
+    let of_load = |cell: &Cell| names::is_load(card::find(index.context.cards, &cell.instrument));
+    matches!(plan.cells.as_slice(), [only] if of_load(only))
         && plan.takes == Takes::Fixed(1)
-        && plan.warm_up == 0;
-    match measured_by {
-        _ if index.run.head.build == CLUSTERPERF => MoreTakes::Clusterperf,
-        instrument::WEB if is_load => MoreTakes::RunWeb,
-        _ if index.is_soak() => MoreTakes::Soak,
-        _ => MoreTakes::Repeat,
+        && plan.warm_up == 0
+}
+
+fn more(index: &RunIndex<'_>) -> MoreTakes {
+    match () {
+        () if index.run.head.build == CLUSTERPERF => MoreTakes::Clusterperf,
+        () if index.is_soak() => MoreTakes::Soak,
+        () => MoreTakes::Repeat,
     }
 }
 
@@ -73,7 +84,7 @@ mod tests {
         assert!(said(&run).ends_with("soak for longer, such as --soak 10m"), "{}", said(&run));
         run.plan = model::Plan::bare(
             vec![model::Cell {
-                instrument: "web".into(),
+                instrument: model::names::instrument::WEB.into(),
                 params: model::Params::default(),
                 headline: Vec::new(),
             }],
@@ -81,5 +92,8 @@ mod tests {
         );
         run.plan.warm_up = 0;
         assert!(said(&run).contains("`boxscore run web --url URL --takes 6`"), "{}", said(&run));
+        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+        let doubted = rule(&RunIndex::new(&run, &context));
+        assert!(doubted.iter().all(|ruling| ruling.finding.state == model::Validity::Unknown));
     }
 }

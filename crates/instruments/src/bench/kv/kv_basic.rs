@@ -29,8 +29,10 @@ use crate::bench::kernels::random::Random;
 /// Reads and writes of each size.
 const FIGURES: [[FigureMetrics; 2]; 5] = [
     [
-        kv_figure!("basic.read100", "basic.readBw100", "median (era1: mean)", "read 100 B"),
-        kv_figure!("basic.write100", "basic.writeBw100", "median (era1: mean)", "write 100 B"),
+        kv_figure!("basic.read100", "basic.readBw100", "median (era1: mean)", "read 100 B")
+            .answering("a read"),
+        kv_figure!("basic.write100", "basic.writeBw100", "median (era1: mean)", "write 100 B")
+            .answering("a write"),
     ],
     [
         kv_figure!("basic.read1K", "basic.readBw1K", "median (era1: mean)", "read 1 KB"),

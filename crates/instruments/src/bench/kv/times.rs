@@ -90,6 +90,13 @@ pub struct FigureMetrics {
 pub const LINES: usize = 7;
 
 impl FigureMetrics {
+    /// The words behind its middle in the answer of a run.
+    #[must_use]
+    pub const fn answering(mut self, words: &'static str) -> FigureMetrics {
+        self.middle = self.middle.answering(words);
+        self
+    }
+
     pub const fn infos(&self) -> [MetricInfo; LINES] {
         [
             self.middle.info(),

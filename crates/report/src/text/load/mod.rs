@@ -18,7 +18,7 @@ use model::{Finding, Unit, Validity};
 use super::grid::{Align, Cell, Grid};
 use super::notes;
 use super::score::joined;
-use super::{Look, Tone, cut, hang, width};
+use super::{Look, Tone, answer, cut, hang, width};
 
 const BAR: char = '█';
 /// Of each kind; the others are in the document.
@@ -34,7 +34,8 @@ pub struct Tail {
 
 /// The last screen of a load.
 pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
-    let mut out = Tone::Bold.paint(&cut(&doc.url, look.columns), look.paint);
+    let mut out = answer::first(doc.answer.as_ref(), look);
+    out.push_str(&cut(&doc.url, look.columns));
     out.push('\n');
     out.push_str(&joined(&manner(doc), look.columns).join("\n"));
     out.push('\n');
@@ -59,17 +60,15 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     let told = doc.findings.iter().filter(|finding| !matches!(finding.rule, Rule::Samples(_)));
     // All of them are about this one load, whose parameters stand above.
     let told: Vec<Finding> = told.map(|finding| finding.clone().about(Subject::RUN)).collect();
-    for note in notes::doubts(&told, &super::fold::Headlines::default()) {
-        out.push_str(&notes::line(note.state, &note.text, look));
-    }
-    out.push_str(&checks(&told, look));
+    out.push_str(&notes::doubt_lines(&told, &super::fold::Headlines::default(), look));
+    out.push_str(&notes::checks(&told, "", look));
     out.push('\n');
     for (word, command, says) in &tail.advice {
         let line = format!("{word:<8}{command:<36}  {says}");
         out.push_str(&cut(line.trim_end(), look.columns));
         out.push('\n');
     }
-    out
+    answer::last(out, doc.answer.as_ref().map(|answer| answer.sentence.as_str()), look)
 }
 
 /// The reads and writes of a load on a store: `writes to reads 1:10 · 100 000 keys of 30 B · values of 100 B`; else the
@@ -336,20 +335,6 @@ fn bottleneck(one: &BottleneckDoc, look: Look) -> String {
         out.push_str(&hang(&format!("  {word:<10}"), &text, look.columns));
     }
     out
-}
-
-/// One line for the rules that found nothing and those that could not look.
-fn checks(findings: &[Finding], look: Look) -> String {
-    let (ok, unknown) =
-        (notes::quiet(findings, Validity::Ok).len(), notes::quiet(findings, Validity::Unknown).len());
-    if ok + unknown == 0 {
-        return String::new();
-    }
-    let mut text = format::count(ok, "check");
-    if unknown > 0 {
-        text.push_str(&format!(" ({unknown} more lack their inputs here)"));
-    }
-    notes::marked("ok:", Tone::Good, &text, look)
 }
 
 #[cfg(test)]

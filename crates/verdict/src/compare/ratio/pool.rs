@@ -17,9 +17,9 @@ use super::super::prepared::Entry;
 use super::super::side::{CompareOptions, Side};
 use super::super::step;
 use super::asked::{AskedRatio, Known};
+use crate::headline::is_headline;
 use crate::rules;
 use crate::ruling::Ruling;
-use crate::run::is_headline;
 use crate::run_index::{RunContext, RunIndex};
 
 /// One series of one run.

@@ -1,0 +1,430 @@
+//! The answer of a verb: one plain sentence with the numbers that were asked for. It is made here and nowhere else.
+//!
+//! Documents carry it as [`AnswerDoc`]; screens, pages and JSON show that sentence. Values are in base units. Which
+//! figures answer a question is decided elsewhere (`verdict`).
+
+use std::fmt::{self, Write as _};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::doc::{Binding, VerdictWord};
+use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quantity};
+use crate::unit::Unit;
+
+/// One figure of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// People's name of the figure: `integer`.
+    pub name: String,
+    /// Words behind its value that stand for the name: `a read`. Empty: the name stands before the value.
+    pub per: &'static str,
+    pub kind: Kind,
+    pub value: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// A load on a server: its rate, its tail, and the resource that held it back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Served {
+    /// The server; empty where it has no name.
+    pub server: String,
+    /// Good answers a second.
+    pub rate: Answered,
+    /// Requests due a second; open loops only.
+    pub offered: Option<f64>,
+    /// The words that tell the load from others of the run: `with 100 connections`.
+    pub with: String,
+    /// Response time of 99 in 100.
+    pub p99: Option<f64>,
+    /// Of all requests.
+    pub failed: Option<f64>,
+    pub bound: Option<(Binding, String)>,
+    /// The server may do more: something else set the rate.
+    pub least: bool,
+}
+
+/// The highest load within a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Within {
+    pub server: String,
+    pub rate: Answered,
+    /// `p99`, `20ms`: as they were asked for.
+    pub percentile: String,
+    pub limit: String,
+}
+
+/// A ratio of two values of a parameter, and what it tells. `ratio` is `over` / `under`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    pub over: String,
+    pub under: String,
+    pub of: String,
+    pub ratio: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub verdict: VerdictWord,
+    /// The figure at which `over` does worst beside `under`, with its ratio.
+    pub worst: Option<(String, f64)>,
+}
+
+/// Figures of one thing: a machine, or one of several servers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// `vm`, `Redis`.
+    pub name: String,
+    pub figures: Vec<Answered>,
+}
+
+/// An answer, by the kind of question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Served(Served),
+    Within(Vec<Within>),
+    /// How one language fares beside another.
+    Speed(Vec<Beside>),
+    Measured {
+        all: Vec<Measured>,
+        /// Of the first beside each other, where there are several.
+        beside: Vec<Beside>,
+    },
+    /// No figure of so many holds.
+    Nothing {
+        name: String,
+        figures: usize,
+    },
+}
+
+/// How far an answer may be believed: figures that are doubtful, of how many, and the cause that most of them share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Doubted {
+    pub doubtful: usize,
+    pub of: usize,
+    pub cause: &'static str,
+}
+
+/// The sentence that answers what was asked, and the figures in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswerDoc {
+    /// Without a full stop: ready to stand as a title.
+    pub sentence: String,
+    pub figures: Vec<AnsweredDoc>,
+    /// Most of the run's figures are doubtful: the sentence says why.
+    #[serde(default)]
+    pub doubtful: bool,
+}
+
+/// One figure of an answer, in base units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AnsweredDoc {
+    pub name: String,
+    pub unit: Unit,
+    pub value: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+impl Answered {
+    /// The ends of its interval as text in brackets; nothing where there is none.
+    fn ends(&self, shown: impl Fn(f64, f64) -> (String, String)) -> String {
+        match self.low.zip(self.high) {
+            None => String::new(),
+            Some((low, high)) if low > 0.0 && !format::tells(low, high) => format!(" (interval {NOT_KNOWN})"),
+            Some((low, high)) => {
+                let (low, high) = shown(low, high);
+                format!(" ({low} to {high})")
+            }
+        }
+    }
+
+    /// `36,400 requests/s (35,900 to 37,100)`, where the unit is spelled out.
+    fn rate(&self) -> String {
+        let ends = self.ends(|low, high| (number(low), number(high)));
+        format!("{} requests/s{ends}", number(self.value))
+    }
+
+    fn doc(&self) -> AnsweredDoc {
+        let Answered { name, kind, value, low, high, .. } = self;
+        AnsweredDoc { name: name.clone(), unit: kind.unit, value: *value, low: *low, high: *high }
+    }
+}
+
+impl fmt::Display for Answered {
+    /// `integer 192 Mop/s (190 to 194)`, or `21.9 us a read`.
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = Scale::common(&[self.value], self.kind);
+        if self.per.is_empty() {
+            write!(to, "{} ", self.name)?;
+        }
+        to.write_str(&quantity(self.value, self.kind))?;
+        to.write_str(&self.ends(|low, high| scale.interval(low, high)))?;
+        if !self.per.is_empty() {
+            write!(to, " {}", self.per)?;
+        }
+        Ok(())
+    }
+}
+
+/// `name: ` of what has a name.
+fn head(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!("{name}: ") }
+}
+
+/// Words with a capital in front: `Redis`, `Java`.
+pub fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+impl fmt::Display for Served {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_bound = matches!(self.bound, Some((Binding::Generator, _)));
+        let least = if self.least || is_bound { "at least " } else { "" };
+        write!(to, "{}{least}{}", head(&self.server), self.rate.rate())?;
+        if let Some(offered) = self.offered {
+            write!(to, " of {} offered", number(offered))?;
+        }
+        if !self.with.is_empty() {
+            write!(to, " {}", self.with)?;
+        }
+        if let Some(p99) = self.p99.filter(|p99| p99.is_finite()) {
+            write!(to, "; 99 % within {}", quantity(p99, Unit::Second))?;
+        }
+        if let Some(failed) = self.failed.filter(|failed| *failed > 0.0) {
+            write!(to, "; {} of the requests failed", percent(failed))?;
+        }
+        match &self.bound {
+            Some((kind, resource)) => write!(to, "; {}", bound(*kind, resource)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The resource that holds a load back, in a few words.
+fn bound(kind: Binding, resource: &str) -> String {
+    match kind {
+        Binding::Silent => "the server stopped answering".to_owned(),
+        Binding::Generator => "the load generator was the limit".to_owned(),
+        Binding::Cores => "the server's cores are full".to_owned(),
+        // Whether by the server or by others, the bottleneck's own sentence says.
+        Binding::Core => format!("{resource} is full"),
+        Binding::Thread => "one thread of the server is full".to_owned(),
+        Binding::Softirq => "one core is full with the kernel's network work".to_owned(),
+        Binding::Steal => "the hypervisor gave the server's CPU time to others".to_owned(),
+        Binding::Disk => format!("the disk {resource} is full"),
+        Binding::Memory => "it waits for memory".to_owned(),
+        Binding::RunQueue => "its threads wait for CPU time".to_owned(),
+        Binding::Io => "it waits for input and output".to_owned(),
+        Binding::Quota => "its CPU quota is used up".to_owned(),
+        Binding::Link => format!("the network link {resource} is full"),
+        Binding::KernelLimit => "a limit of the kernel was reached".to_owned(),
+        Binding::Connections => "more connections would get more".to_owned(),
+        Binding::Offered => "it serves all that is offered".to_owned(),
+        Binding::Failures => "it refuses a part of what is offered".to_owned(),
+        Binding::Waiting => "the server waits, though nothing here is full".to_owned(),
+        Binding::Unknown => "what holds it back is not known".to_owned(),
+    }
+}
+
+impl fmt::Display for Within {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Within { server, rate, percentile, limit } = self;
+        write!(to, "{}{} keep {percentile} within {limit}", head(server), rate.rate())
+    }
+}
+
+impl Beside {
+    /// `0.96 to 1.08`
+    fn interval(&self) -> Option<String> {
+        let (low, high) = self.low.zip(self.high)?;
+        Some(format!("{} to {}", format::ratio(low), format::ratio(high)))
+    }
+
+    /// `Java computes at 1.02 times the speed of C here (1.00 to 1.04); slowest: sparse, 0.71`
+    fn speed(&self) -> String {
+        let ends = self.interval().map_or_else(|| " (no interval)".to_owned(), |ends| format!(" ({ends})"));
+        let ratio = format::ratio(self.ratio);
+        let mut out =
+            format!("{} computes at {ratio} times the speed of {} here{ends}", self.over, self.under);
+        if let Some((name, ratio)) = &self.worst {
+            let _ = write!(out, "; slowest: {name}, {}", format::ratio(*ratio));
+        }
+        out
+    }
+
+    /// `Redis is faster than Memcached (basic.read100: 0.92 times the time, 0.90 to 0.94)`
+    fn compared(&self) -> String {
+        let Beside { over, under, of, .. } = self;
+        let ends = self.interval().map_or_else(String::new, |ends| format!(", {ends}"));
+        let times = format!("{of}: {} times the time{ends}", format::ratio(self.ratio));
+        match self.verdict {
+            VerdictWord::Better => format!("{over} is faster than {under} ({times})"),
+            VerdictWord::Worse => format!("{over} is slower than {under} ({times})"),
+            VerdictWord::Tie => format!("{over} is as fast as {under} ({times})"),
+            VerdictWord::CannotTell | VerdictWord::Invalid => {
+                format!("faster than {under}? cannot tell ({times})")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let figures: Vec<String> = self.figures.iter().map(ToString::to_string).collect();
+        write!(to, "{}{}", head(&self.name), figures.join(", "))
+    }
+}
+
+fn joined<T: fmt::Display>(all: &[T]) -> String {
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Served(served) => served.fmt(to),
+            Answer::Within(all) => to.write_str(&joined(all)),
+            Answer::Speed(all) => to.write_str(&all.iter().map(Beside::speed).collect::<Vec<_>>().join("; ")),
+            Answer::Measured { all, beside } => {
+                to.write_str(&joined(all))?;
+                beside.iter().try_for_each(|one| write!(to, "; {}", one.compared()))
+            }
+            Answer::Nothing { name, figures } => {
+                write!(to, "{}no figure of {figures} holds", head(name))
+            }
+        }
+    }
+}
+
+impl Answer {
+    fn figures(&self) -> Vec<AnsweredDoc> {
+        match self {
+            Answer::Served(served) => vec![served.rate.doc()],
+            Answer::Within(all) => all.iter().map(|one| one.rate.doc()).collect(),
+            Answer::Speed(all) => all.iter().map(Beside::doc).collect(),
+            Answer::Measured { all, beside } => {
+                let figures = all.iter().flat_map(|one| one.figures.iter().map(Answered::doc));
+                figures.chain(beside.iter().map(Beside::doc)).collect()
+            }
+            Answer::Nothing { .. } => Vec::new(),
+        }
+    }
+
+    /// The document. Doubts that most figures share belong to the sentence.
+    pub fn doc(&self, doubted: Doubted) -> AnswerDoc {
+        let Doubted { doubtful, of, cause } = doubted;
+        let is_doubtful = doubtful * 2 > of;
+        let mut sentence = self.to_string();
+        if is_doubtful {
+            let which = match (doubtful == of, of) {
+                (true, 1) => "doubtful".to_owned(),
+                (true, 2) => "both figures are doubtful".to_owned(),
+                (true, _) => format!("all {} are doubtful", count(of, "figure")),
+                (false, _) => format!("{doubtful} of {} are doubtful", count(of, "figure")),
+            };
+            let cause = if cause.is_empty() { String::new() } else { format!(": {cause}") };
+            let _ = write!(sentence, " ({which}{cause})");
+        }
+        AnswerDoc { sentence, figures: self.figures(), doubtful: is_doubtful }
+    }
+}
+
+impl Beside {
+    fn doc(&self) -> AnsweredDoc {
+        let Beside { over, under, of, ratio, low, high, .. } = self;
+        let name = format!("{over} / {under}, {of}");
+        AnsweredDoc { name, unit: Unit::Ratio, value: *ratio, low: *low, high: *high }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(name: &str, per: &'static str, unit: Unit, value: f64, ends: Option<(f64, f64)>) -> Answered {
+        let (low, high) = (ends.map(|ends| ends.0), ends.map(|ends| ends.1));
+        Answered { name: name.to_owned(), per, kind: Kind::for_unit(unit), value, low, high }
+    }
+
+    fn served() -> Served {
+        Served {
+            server: String::new(),
+            rate: figure("web", "", Unit::PerSec, 36_400.0, None),
+            offered: None,
+            with: String::new(),
+            p99: Some(0.0014),
+            failed: Some(0.0),
+            bound: Some((Binding::Thread, "cpu0".to_owned())),
+            least: false,
+        }
+    }
+
+    #[test]
+    fn a_load_is_answered_with_its_rate_its_tail_and_what_holds_it_back() {
+        let one = served();
+        assert_eq!(
+            one.to_string(),
+            "36,400 requests/s; 99 % within 1.40 ms; one thread of the server is full"
+        );
+        let bound = Some((Binding::Generator, String::new()));
+        let least = Served { server: "nginx".to_owned(), bound, p99: Some(f64::INFINITY), ..served() };
+        assert_eq!(least.to_string(), "nginx: at least 36,400 requests/s; the load generator was the limit");
+        let failing =
+            Served { failed: Some(0.95), offered: Some(40_000.0), bound: None, p99: None, ..served() };
+        assert_eq!(failing.to_string(), "36,400 requests/s of 40,000 offered; 95 % of the requests failed");
+    }
+
+    #[test]
+    fn a_limit_is_answered_with_its_rate_and_interval() {
+        let rate = figure("web", "", Unit::PerSec, 61_500.0, Some((58_000.0, 63_000.0)));
+        let one =
+            Within { server: String::new(), rate, percentile: "p99".to_owned(), limit: "20ms".to_owned() };
+        let said = Answer::Within(vec![one]).to_string();
+        assert_eq!(said, "61,500 requests/s (58,000 to 63,000) keep p99 within 20ms");
+        let wide = figure("web", "", Unit::PerSec, 3_647.0, Some((52.0, 229_700.0)));
+        assert_eq!(wide.rate(), "3,647 requests/s (interval not known)");
+    }
+
+    #[test]
+    fn ratios_say_whether_they_tell() {
+        let one = |verdict| Beside {
+            over: "Java".to_owned(),
+            under: "C".to_owned(),
+            of: "composite".to_owned(),
+            ratio: 1.02,
+            low: Some(1.0),
+            high: Some(1.04),
+            verdict,
+            worst: Some(("sparse".to_owned(), 0.71)),
+        };
+        assert_eq!(
+            Answer::Speed(vec![one(VerdictWord::Tie)]).to_string(),
+            "Java computes at 1.02 times the speed of C here (1.00 to 1.04); slowest: sparse, 0.71"
+        );
+        assert_eq!(
+            one(VerdictWord::CannotTell).compared(),
+            "faster than C? cannot tell (composite: 1.02 times the time, 1.00 to 1.04)"
+        );
+    }
+
+    #[test]
+    fn doubts_of_most_figures_belong_to_the_answer() {
+        let figures = vec![
+            figure("read 100 B", "a read", Unit::Second, 21.9e-6, Some((21e-6, 23e-6))),
+            figure("integer", "", Unit::PerSec, 1.92e8, None),
+        ];
+        let answer = Answer::Measured {
+            all: vec![Measured { name: "Redis".to_owned(), figures }],
+            beside: Vec::new(),
+        };
+        let doc = answer.doc(Doubted { doubtful: 2, of: 3, cause: "other processes were busy" });
+        assert_eq!(
+            doc.sentence,
+            "Redis: 21.9 us (21.0 to 23.0) a read, integer 192 M/s (2 of 3 figures are doubtful: other processes were \
+             busy)"
+        );
+        assert!(doc.doubtful && doc.figures.len() == 2 && doc.figures[0].low == Some(21e-6));
+        assert!(!answer.doc(Doubted { doubtful: 1, of: 3, cause: "" }).doubtful);
+    }
+}

@@ -1,0 +1,271 @@
+//! The answer of a run: which of its figures say what was asked, by what was run.
+//!
+//! A search for a limit, a load on a server, languages or servers beside each other, else the headline figures. The
+//! sentence is the model's (`model::answer`); every number in it is one of the document's.
+
+use model::answer::{Answer, AnswerDoc, Answered, Beside, Doubted, Measured, Served, Within, capital};
+use model::data::RunData;
+use model::doc::{Binding, RatioRowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::finding::{FigureName, Rule};
+use model::format::{Kind, count};
+use model::metrics::load;
+use model::names::{self, Key};
+use model::{Card, Family, NoteBody, Role, Validity, card};
+
+use crate::compare::ratio::ratio;
+use crate::compare::{CompareOptions, Side};
+use crate::loads::Load;
+use crate::run_index::{RunContext, RunIndex};
+
+/// Figures of an answer that lists them.
+const MOST: usize = 4;
+/// The kernel that stands for all of them.
+const WHOLE: &str = "composite";
+const KERNEL: &str = "kernel";
+
+/// The answer of a run; `None` where it has no figure.
+pub fn answer(doc: &RunDoc, index: &RunIndex<'_>) -> Option<AnswerDoc> {
+    let heads = doc.headlines();
+    if heads.is_empty() {
+        return None;
+    }
+    // A machine's run has a load among its figures; only a run of nothing else is about it.
+    let all = |is: &dyn Fn(&'static Card) -> bool| heads.iter().all(|series| series.card.is_some_and(is));
+    let of_family = |family: Family| all(&|card| card.family == family);
+    let own = match () {
+        () if all(&|card| names::is_load(Some(card))) => {
+            within(doc, index.run).or_else(|| served(doc, index))
+        }
+        () if of_family(Family::Runtime) => speed(index),
+        () if of_family(Family::Kv) => beside(&heads, index),
+        () => None,
+    };
+    let answer = own.or_else(|| measured(doc, &heads));
+    let nothing = || Answer::Nothing { name: doc.machine.name.clone(), figures: heads.len() };
+    Some(answer.unwrap_or_else(nothing).doc(doubted(doc, &heads)))
+}
+
+/// Doubtful figures among the headlines, and the cause of most of them.
+fn doubted(doc: &RunDoc, heads: &[&SeriesDoc]) -> Doubted {
+    let doubtful = heads.iter().filter(|series| series.validity == Validity::Doubtful).count();
+    let mut causes: Vec<(usize, bool, &'static str)> = Vec::new();
+    for finding in &doc.findings {
+        let Some(cause) = finding.rule.cause() else { continue };
+        match causes.iter_mut().find(|(.., known)| *known == cause) {
+            Some((times, ..)) => *times += 1,
+            // Of two that reach as far, the one that spoils figures is told, not the one that lacks them.
+            None => causes.push((1, !matches!(finding.rule, Rule::Samples(_)), cause)),
+        }
+    }
+    let cause = causes.into_iter().max().map_or("", |(.., cause)| cause);
+    Doubted { doubtful, of: heads.len(), cause }
+}
+
+/// The figure without what is refused.
+fn answered(series: &SeriesDoc) -> Option<Answered> {
+    let value = series.median.filter(|value| value.is_finite() && series.validity != Validity::Invalid)?;
+    let info = series.card.and_then(|card| card.metric(&series.metric));
+    Some(Answered {
+        name: names::label(Key::from(series)),
+        per: info.map_or("", |info| info.answers),
+        kind: Kind::shown(series.card, &series.metric, series.unit),
+        value,
+        low: series.low,
+        high: series.high,
+    })
+}
+
+/// The server's name; empty where nothing says it.
+fn server(params: &model::Params, run: &RunData) -> String {
+    let named = names::load::server(params);
+    if !named.is_empty() {
+        return named;
+    }
+    let noted = run.notes.iter().find_map(|note| match &note.body {
+        NoteBody::WebSetup(setup) => setup.name.clone(),
+        _ => None,
+    });
+    noted.unwrap_or_default()
+}
+
+/// The highest loads within a limit.
+fn within(doc: &RunDoc, run: &RunData) -> Option<Answer> {
+    let is_rate = |series: &&SeriesDoc| {
+        let role = series.card.map_or(Role::Plain, |card| card.role);
+        matches!(role, Role::Search { rate, .. } if rate == series.metric)
+    };
+    let one = |series: &SeriesDoc| {
+        let param = |name: &str| series.params.get(name).unwrap_or_default().to_owned();
+        let (percentile, limit) = (param("percentile"), param("limit"));
+        Some(Within { server: server(&series.params, run), rate: answered(series)?, percentile, limit })
+    };
+    let all: Vec<Within> = doc.series.iter().filter(is_rate).filter_map(one).take(MOST).collect();
+    (!all.is_empty()).then_some(Answer::Within(all))
+}
+
+/// The load with the highest throughput.
+fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
+    let row = |load: &Load<'_>, metric: &str| {
+        let is_of = |series: &&SeriesDoc| {
+            series.instrument == load.instrument && series.params == load.params && series.arm == load.arm
+        };
+        doc.series.iter().filter(is_of).find(|series| series.metric == metric)
+    };
+    let rated =
+        index.loads().iter().filter_map(|load| Some((load, answered(row(load, load::THROUGHPUT.name())?)?)));
+    let rated: Vec<(&Load<'_>, Answered)> = rated.collect();
+    let several = rated.len() > 1;
+    // Of several, the most that any gave; a load that offers little says nothing of the server.
+    let (load, rate) = rated.into_iter().max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))?;
+    let connections = load.number("connections").filter(|_| several);
+    let found = doc
+        .bottlenecks
+        .iter()
+        .find(|one| one.instrument == load.instrument && one.params == load.params && one.arm == load.arm);
+    let lower = doc.findings.iter().filter(|one| one.state == Validity::Doubtful).any(|one| {
+        let is_of = |figure: &FigureName| figure.params == load.params && figure.arm == load.arm;
+        matches!(one.rule.base(), Rule::GeneratorBound(_)) && one.subject.figure().is_some_and(is_of)
+    });
+    Some(Answer::Served(Served {
+        server: if several { server(&load.params, index.run) } else { String::new() },
+        rate,
+        offered: load.offered().filter(|_| load.is_held() == Some(false)),
+        with: connections
+            .map_or_else(String::new, |count_of| format!("with {}", count(count_of as usize, "connection"))),
+        p99: row(load, load::RESPONSE_P99.name()).and_then(|series| series.median),
+        failed: load.failed_share(),
+        least: lower,
+        bound: found
+            .map(|one| (one.kind, one.resource.clone()))
+            .filter(|(kind, _)| *kind != Binding::Unknown),
+    }))
+}
+
+/// The parameter whose values are what is compared in a run of this family: languages, stores.
+const fn told_by(family: Family) -> Option<&'static str> {
+    match family {
+        Family::Runtime => Some("lang"),
+        Family::Kv => Some("kv"),
+        _ => None,
+    }
+}
+
+/// The family that the run was made for, with the parameter that tells its things apart and its planned values.
+fn compared(run: &RunData, context: &RunContext<'_>) -> Option<(&'static Card, &'static str, Vec<String>)> {
+    let cards = run.plan.cells.iter().filter_map(|cell| card::find(context.cards, &cell.instrument));
+    let (card, param) = cards.into_iter().find_map(|card| Some((card, told_by(card.family)?)))?;
+    let mut values: Vec<String> = Vec::new();
+    for value in run.plan.cells.iter().filter_map(|cell| cell.params.get(param)) {
+        if !values.iter().any(|known| known == value) {
+            values.push(value.to_owned());
+        }
+    }
+    Some((card, param, values))
+}
+
+/// Figures at two values of a parameter, as `compare --ratio` has them.
+fn ratios(index: &RunIndex<'_>, param: &str, over: &str, under: &str, metric: &str) -> Vec<RatioRowDoc> {
+    let run = index.run;
+    let machine = model::doc::MachineDoc { id: run.head.machine_id.clone(), name: run.head.machine.clone() };
+    let side = Side {
+        runs: vec![run],
+        earlier: index.context.earlier.iter().collect(),
+        facts: run.facts.clone(),
+        ..Side::new(&run.head.machine, machine)
+    };
+    let metric = Some(metric.to_owned());
+    let options = CompareOptions { cards: index.context.cards, metric, ..CompareOptions::default() };
+    ratio(&[side], &format!("{param}={over}/{under}"), &options).map(|doc| doc.rows).unwrap_or_default()
+}
+
+fn beside_of(over: &str, under: &str, of: String, row: &RatioRowDoc) -> Option<Beside> {
+    let row = &row.row;
+    Some(Beside {
+        over: capital(over),
+        under: capital(under),
+        of,
+        ratio: row.ratio.filter(|ratio| ratio.is_finite() && row.verdict != VerdictWord::Invalid)?,
+        low: row.low,
+        high: row.high,
+        verdict: row.verdict,
+        worst: None,
+    })
+}
+
+/// Each language beside the first: all kernels together, and the one at which it does worst.
+fn speed(index: &RunIndex<'_>) -> Option<Answer> {
+    let (card, param, languages) = compared(index.run, index.context)?;
+    if card.family != Family::Runtime {
+        return None;
+    }
+    let (base, others) = languages.split_first()?;
+    // What runtimes are measured for; the same as in the tables of ratios.
+    let metric = card.metrics.first()?.name;
+    let one = |other: &String| {
+        let rows = ratios(index, param, other, base, metric);
+        let kernel = |row: &RatioRowDoc| row.row.params.get(KERNEL).unwrap_or_default().to_owned();
+        let whole = rows.iter().find(|row| kernel(row) == WHOLE)?;
+        let parts = rows.iter().filter(|row| kernel(row) != WHOLE);
+        let parts = parts.filter_map(|row| Some((kernel(row), row.row.ratio?)));
+        let worst = parts.min_by(|(_, a), (_, b)| a.total_cmp(b));
+        Some(Beside { worst, ..beside_of(other, base, WHOLE.to_owned(), whole)? })
+    };
+    let all: Vec<Beside> = others.iter().filter_map(one).collect();
+    (!all.is_empty()).then_some(Answer::Speed(all))
+}
+
+/// Servers beside each other, by the figures whose cards say that they answer first.
+fn beside(heads: &[&SeriesDoc], index: &RunIndex<'_>) -> Option<Answer> {
+    let (_, param, servers) = compared(index.run, index.context)?;
+    let asked = |series: &&&SeriesDoc| {
+        series.card.and_then(|card| card.metric(&series.metric)).is_some_and(|info| !info.answers.is_empty())
+    };
+    // The usual variant of a figure has the shortest name.
+    let usual = |server: &str, metric: &str| {
+        let of = heads.iter().filter(|one| one.metric == metric && one.params.get(param) == Some(server));
+        of.min_by_key(|one| names::label(Key::from(**one)).len()).copied()
+    };
+    let mut metrics: Vec<&str> = Vec::new();
+    for series in heads.iter().filter(asked) {
+        if !metrics.contains(&series.metric.as_str()) {
+            metrics.push(&series.metric);
+        }
+    }
+    let one = |server: &String| {
+        let figures = metrics.iter().filter_map(|metric| answered(usual(server, metric)?));
+        Measured { name: capital(server), figures: figures.take(MOST).collect() }
+    };
+    let all: Vec<Measured> = servers.iter().map(one).filter(|one| !one.figures.is_empty()).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let (base, others) = servers.split_first()?;
+    let metric = metrics.first()?;
+    let row = usual(base, metric)?;
+    let against = |other: &String| {
+        let rows = ratios(index, param, base, other, metric);
+        let alike =
+            |one: &&RatioRowDoc| one.row.instrument == row.instrument && row.params.contains(&one.row.params);
+        beside_of(base, other, (*metric).to_owned(), rows.iter().find(alike)?)
+    };
+    Some(Answer::Measured { all, beside: others.iter().filter_map(against).collect() })
+}
+
+/// One headline figure of each family, the first in their order.
+fn measured(doc: &RunDoc, heads: &[&SeriesDoc]) -> Option<Answer> {
+    let known: Vec<(&str, Answered)> =
+        heads.iter().filter_map(|series| Some((names::family(series.card), answered(series)?))).collect();
+    let mut families: Vec<&str> = Vec::new();
+    let mut figures: Vec<Answered> = Vec::new();
+    for (family, first) in &known {
+        if families.contains(family) || figures.len() == MOST {
+            continue;
+        }
+        families.push(family);
+        // `memory read` rather than `memory read cpus=0`.
+        let plain = known.iter().filter(|(other, one)| other == family && first.name.starts_with(&one.name));
+        figures.extend(plain.map(|(_, one)| one).min_by_key(|one| one.name.len()).cloned());
+    }
+    let all = vec![Measured { name: doc.machine.name.clone(), figures }];
+    (!known.is_empty()).then(|| Answer::Measured { all, beside: Vec::new() })
+}
