@@ -150,7 +150,7 @@ impl ReportInput {
         let (_, data) = self.runs.get(run)?;
         let chosen = data.plan.cpus.as_ref().map(Vec::len).filter(|n| *n > 0);
         #[expect(clippy::cast_precision_loss, reason = "a number of CPUs")]
-        chosen.map(|n| n as f64).or_else(|| data.fact("cpu.threads")?.value.as_ref()?.number())
+        chosen.map(|n| n as f64).or_else(|| model::fact::usable_cpus(&data.facts))
     }
 }
 
@@ -187,11 +187,12 @@ pub const fn colour(run: usize) -> usize {
     run % COLOURS
 }
 
-/// A text that may stand as a heading: first letter large.
+/// A text that may stand as a heading: first letter large, but of an address, which has none.
 pub fn sentence(text: &str) -> String {
+    let is_address = text.split_whitespace().next().is_some_and(|word| word.contains("://"));
     let mut letters = text.chars();
     match letters.next() {
-        Some(first) if width(text) > 1 => first.to_uppercase().chain(letters).collect(),
+        Some(first) if width(text) > 1 && !is_address => first.to_uppercase().chain(letters).collect(),
         _ => text.to_owned(),
     }
 }

@@ -213,7 +213,7 @@ impl<'a> RunIndex<'a> {
     /// CPUs that the run may use.
     pub fn cpus(&self) -> Option<f64> {
         let planned = self.run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
-        planned.or_else(|| crate::facts::number(&self.run.facts, "cpu.threads"))
+        planned.or_else(|| model::fact::usable_cpus(&self.run.facts))
     }
 
     /// Values that a condition had during the measured takes of a row.

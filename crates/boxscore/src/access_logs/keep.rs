@@ -178,6 +178,7 @@ fn head(
         takes,
         faults: 0,
         measured: takes,
+        hidden: false,
     }
 }
 

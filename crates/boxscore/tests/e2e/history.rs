@@ -38,7 +38,12 @@ fn runs_come_newest_first_up_to_the_limit() {
     assert_eq!(document(&["history", "--label", "one", "--json"]).runs.len(), 1);
     assert!(document(&["history", "--machine", "nobody", "--json"]).runs.is_empty());
     let text = bench.run(&["history"]).expect(0, &[]).out;
-    assert_eq!(text.lines().filter(|line| line.contains("complete")).count(), 3, "{text}");
+    assert!(text.starts_with("each: planted · crc32c · ") && text.contains("complete"), "{text}");
+    assert_eq!(
+        text.lines().filter(|line| line.contains(" two") || line.contains(" one")).count(),
+        3,
+        "{text}"
+    );
     assert_eq!(bench.run(&["history", "--label", "nosuch"]).expect(0, &[]).out, "no run matches\n");
     bench.run(&["history", "--limit", "0"]).expect(2, &["0"]);
 }

@@ -24,6 +24,7 @@ mod net;
 mod net_far;
 mod note;
 mod ramcloud;
+mod remove;
 mod resume;
 mod run;
 mod runtime;

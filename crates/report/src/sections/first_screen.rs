@@ -3,7 +3,6 @@
 //! Beside a reference: ratios on one axis, better to the right. Without one: the headline figures.
 
 use maud::{Markup, html};
-use model::Validity;
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
 use model::finding::{Counted, Counter, Rule};
@@ -11,6 +10,7 @@ use model::format::{self, Kind, count};
 use model::metric::Better;
 use model::names::instrument;
 use model::unit::Unit;
+use model::{Label, Validity};
 
 use crate::page;
 use crate::plot::ratio::{RatioRow, Sides, tally};
@@ -39,7 +39,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         Some(doc) => forest(doc).render(),
         None => html! {
             @if has_sweeps(run) { (web_by_connections::glance(input)) (web_by_rate::glance(input)) }
-            div class="full" { (score::headlines(run)) }
+            div class="full" { (score::headlines(run, &input.facts(0))) }
             @if let Some(plot) = takes::overview(input) { (plot) }
         },
     };
@@ -75,7 +75,7 @@ fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
         return format!("{name}: {said}");
     }
     if rows.is_empty() || refused == rows.len() {
-        return format!("{name}: no figure holds");
+        return format!("{name}: {}no figure holds", own_command(run));
     }
     // A doubtful figure is no fact to lead with.
     let holds = |row: &&ScoreRow<'_>| {
@@ -103,12 +103,22 @@ fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
             (false, _) => format!("{doubtful} of {all} figures are"),
         };
         let rest = if figures.is_empty() { figures } else { format!("; {figures}") };
-        return format!("{name}: {which} doubtful{}{rest}", reasons(run));
+        return format!("{name}: {}{which} doubtful{}{rest}", own_command(run), reasons(run));
     }
     if figures.is_empty() {
-        return format!("{name}: {} of {} hold", all - doubtful - refused, count(all, "figure"));
+        return format!(
+            "{name}: {}{} of {} hold",
+            own_command(run),
+            all - doubtful - refused,
+            count(all, "figure")
+        );
     }
     format!("{name}: {figures}")
+}
+
+/// The user's own command, before words that name no figure of it.
+fn own_command(run: &RunDoc) -> String {
+    run.cmd.as_ref().map_or_else(String::new, |cmd| format!("{} ", Label::Quoted.show("", cmd.trim())))
 }
 
 /// `, since other processes were busy and the clock moved`: the rules that doubt most figures.

@@ -7,11 +7,12 @@ use model::doc::{RunDoc, SeriesDoc};
 use model::finding::FigureName;
 use model::format::{self, Kind, Scale, count};
 use model::names;
-use model::{Finding, Samples, Validity};
+use model::{Fact, Finding, Samples, Validity};
 
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
 use crate::text::score::{ScoreRow, rows, threaded};
+use crate::text::spec::Spec;
 use crate::theme::Trust;
 use crate::web_loads::has_sweeps;
 
@@ -62,7 +63,7 @@ fn title(input: &ReportInput) -> String {
 }
 
 /// The few figures of the first screen.
-pub fn headlines(run: &RunDoc) -> Markup {
+pub fn headlines(run: &RunDoc, facts: &[Fact]) -> Markup {
     const MOST: usize = 24;
     let mut score_rows = rows(run, None);
     if has_sweeps(run) {
@@ -80,7 +81,8 @@ pub fn headlines(run: &RunDoc) -> Markup {
     let repeated =
         score_rows.iter().filter_map(ScoreRow::main).any(|series| series.samples == Samples::Takes);
     head.extend(repeated.then_some(("95 % interval", Column::Number)));
-    head.extend(threaded.then_some(("all threads", Column::Number)));
+    let all = Spec(facts).all_cpus();
+    head.extend(threaded.then_some((all.as_str(), Column::Number)));
     head.extend((threaded && repeated).then_some(("95 % interval", Column::Number)));
     let rows: Vec<Vec<Markup>> = score_rows
         .iter()

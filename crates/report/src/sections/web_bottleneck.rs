@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use model::Params;
 use model::data::{RunData, Series};
 use model::doc::{Binding, BottleneckDoc, RunDoc};
-use model::format::{Kind, fixed, percent, quantity};
+use model::format::{self, Kind, fixed, percent, quantity};
 use model::metrics::load;
 use model::names::load::unusual;
 use model::unit::Unit;
@@ -63,7 +63,7 @@ pub fn lead(doc: &RunDoc) -> Option<String> {
     doc.bottlenecks.first().map(|found| found.sentence.clone())
 }
 
-/// A run of one load and nothing else: `http://10.0.0.7/ serves 29.9 k/s, 1 in 100 answers takes more than 2.10 ms;
+/// A run of one load and nothing else: `http://10.0.0.7/ serves 29,900 requests/s, 1 in 100 answers takes more than 2.10 ms;
 /// bound by softirq on cpu0`. Nothing of a refused figure.
 pub fn one_load(doc: &RunDoc) -> Option<String> {
     let all = loads(doc);
@@ -74,7 +74,7 @@ pub fn one_load(doc: &RunDoc) -> Option<String> {
     let rate = load.value(load::THROUGHPUT.name())?;
     let server = served(doc, load.params);
     let server = if server.is_empty() { "the server".to_owned() } else { server };
-    let mut said = format!("{server} serves {}", quantity(rate, Kind::for_unit(Unit::PerSec)));
+    let mut said = format!("{server} serves {} requests/s", format::number(rate));
     if let Some(tail) = load.value(load::RESPONSE_P99.name()) {
         let tail = quantity(tail, Kind::for_unit(Unit::Second));
         said.push_str(&format!(", 1 in 100 answers takes more than {tail}"));
