@@ -196,3 +196,14 @@ pub fn sentence(text: &str) -> String {
         _ => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn headings_begin_large_and_addresses_stay() {
+        assert_eq!(sentence("bound by disks"), "Bound by disks");
+        assert_eq!(sentence("http://127.0.0.1/: bound by disks"), "http://127.0.0.1/: bound by disks");
+    }
+}

@@ -270,7 +270,7 @@ mod tests {
             })
         };
         assert_eq!(name("sleep 0.05", "wall"), "`sleep 0.05`: wall time");
-        assert_eq!(name(&"x".repeat(60), "cpu"), format!("`{}…`: CPU time", "x".repeat(31)));
+        assert_eq!(name(&"x".repeat(60), "cpu"), format!("`{}…`: CPU time", "x".repeat(27)));
     }
 
     #[test]

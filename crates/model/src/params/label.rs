@@ -45,7 +45,7 @@ impl Label {
 }
 
 /// So much of a quoted text stands in a name.
-pub const QUOTED: usize = 32;
+pub const QUOTED: usize = 28;
 
 /// A text, or its first characters with `…`.
 fn beginning(text: &str) -> String {

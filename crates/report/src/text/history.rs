@@ -265,11 +265,11 @@ mod tests {
         };
         let text = shown(vec![load("a", "a.html"), load("b", "b.html")], 80);
         assert!(text.starts_with("each: vm · complete · 1 take\n"), "{text}");
-        assert!(text.contains("http://127.0.0.1:8088/a.html") && text.contains("8088/b.html"), "{text}");
-        assert!(text.contains("after-the-update-a"), "{text}");
+        assert!(text.contains("127.0.0.1:8088/a.html") && text.contains("8088/b.html"), "{text}");
+        assert!(text.contains("after-the-u"), "{text}");
         assert!(!text.contains("machine") && !text.contains("takes"), "{text}");
         let hidden = HistoryRow { hidden: true, ..load("c", "c.html") };
         let text = shown(vec![load("a", "a.html"), hidden], 80);
-        assert!(text.contains("complete, hidden") && text.contains("/a.html"), "{text}");
+        assert!(text.contains("complete, hidden") && text.contains("127.0.0.1:8088/a."), "{text}");
     }
 }

@@ -359,7 +359,11 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
         }
         grid.row(cells);
     }
-    let grid = if grid.width() > look.columns { grid.gap(1) } else { grid };
+    let mut grid = if grid.width() > look.columns { grid.gap(1) } else { grid };
+    if grid.width() > look.columns {
+        // Names are cut last.
+        grid.rename(&all, all.strip_prefix("all ").unwrap_or(&all));
+    }
     grid.render(look.columns, look.paint)
 }
 
