@@ -324,8 +324,8 @@ pub struct HistoryRow {
     /// The planned instruments, each once, in the plan's order; empty where only telemetry was planned.
     #[serde(default)]
     pub instruments: Vec<String>,
-    /// What was measured, in a few words: the command, the address of a load, the level, or the instruments, with
-    /// parameters that are not the usual ones.
+    /// The thing that was measured, in a few words: the command, the address of a load, the level, or the instruments,
+    /// with parameters that are not the usual ones.
     #[serde(default)]
     pub what: String,
     /// Hidden by `boxscore hide`: kept, and counted nowhere.

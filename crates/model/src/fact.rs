@@ -171,8 +171,9 @@ pub fn usable_cpus(facts: &[Fact]) -> Option<f64> {
     }
 }
 
-/// Hash of the known values of [`CONFIG_CLASS`] and of the CPUs where not all were allowed, 16 hexadecimal digits (FNV-1a, 64 bits). Equal hashes are one
-/// class; different hashes may still be, where one side does not know a value: see [`same_class`].
+/// Hash of the known values of [`CONFIG_CLASS`] and of the CPUs where not all were allowed, 16 hexadecimal digits
+/// (FNV-1a, 64 bits). Equal hashes are one class; different hashes may still be, where one side does not know a value:
+/// see [`same_class`].
 pub fn config_class(facts: &[Fact]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut feed = |text: &str| {

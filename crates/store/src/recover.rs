@@ -73,7 +73,7 @@ impl Store {
         self.db = copy;
         for (no, contents) in waiting {
             let ids = self.rows("SELECT id FROM run WHERE no = $1", [no], |row| row.get::<_, String>(0))?;
-            if ids.iter().any(|id| *id == contents.run) {
+            if ids.contains(&contents.run) {
                 for entry in &contents.entries {
                     self.apply(&contents.run, entry, true)?;
                 }

@@ -161,8 +161,8 @@ impl Store {
         self.transact(|tx| rows::discard(tx, study))
     }
 
-    /// Takes a run out with everything of it, for good; refused while a process writes it. Fails if there is no such run,
-    /// or the store cannot be written.
+    /// Takes a run out with everything of it, for good; refused while a process writes it. Fails if there is no such
+    /// run, or the store cannot be written.
     pub fn remove(&mut self, run: &str) -> Result<()> {
         self.must_write()?;
         let no = self.number(run)?;

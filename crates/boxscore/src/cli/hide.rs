@@ -51,7 +51,7 @@ pub fn run(args: &HideArgs, global: &Global) -> Result<u8, CliError> {
     }
     for head in &heads {
         let word = if args.undo { "counts again" } else { "hidden" };
-        out::say(&format!("{word}: {}", remove::said(head, &store)?));
+        out::say(&format!("{word}: {}", remove::in_one_line(head, &store)?));
     }
     Ok(0)
 }

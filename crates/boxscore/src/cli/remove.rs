@@ -79,7 +79,7 @@ pub fn named(names: &[String], store: &Store) -> Result<Vec<RunHead>, CliError> 
 }
 
 /// `01a2c3d4e5f6  2026-11-24 17:13  vm  `sleep 0.05`  24 takes  [label]`
-pub fn said(head: &RunHead, store: &Store) -> Result<String, CliError> {
+pub fn in_one_line(head: &RunHead, store: &Store) -> Result<String, CliError> {
     let what = what::what(&store.plan(&head.study)?, instruments::cards());
     let label = head.label.as_ref().map(|label| format!("  [{label}]")).unwrap_or_default();
     let started = report::text::date_time(head.started_ns as f64 / 1e9);
@@ -99,7 +99,7 @@ fn ask(heads: &[RunHead], store: &Store, global: &Global) -> Result<(), CliError
     }
     out::say("This deletes for good, with every take:");
     for head in heads {
-        out::say(&format!("  {}", said(head, store)?));
+        out::say(&format!("  {}", in_one_line(head, store)?));
     }
     out::say("Delete? [y/N]");
     let mut answer = String::new();

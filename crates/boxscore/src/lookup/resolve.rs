@@ -380,8 +380,8 @@ impl Resolver {
         Ok(Loaded { earlier, ..loaded })
     }
 
-    /// The complete runs among these; hidden ones and soaks only where there is nothing else: what lasts is no repetition
-    /// of what short takes show.
+    /// The complete runs among these; hidden ones and soaks only where there is nothing else: what lasts is no
+    /// repetition of what short takes show.
     fn repeated(&mut self, heads: &[RunHead]) -> Vec<RunHead> {
         let mut whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
         if whole.iter().any(|head| !head.hidden) {

@@ -1,5 +1,5 @@
-//! What a run measured, in a few words, as the user asked for it: the command, the address, the level, or the
-//! instruments with the parameters that are not the usual ones.
+//! A run in a few words, as the user asked for it: the command, the address, the level, or the instruments with the
+//! parameters that are not the usual ones.
 
 use std::collections::BTreeSet;
 

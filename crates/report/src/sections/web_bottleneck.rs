@@ -63,8 +63,8 @@ pub fn lead(doc: &RunDoc) -> Option<String> {
     doc.bottlenecks.first().map(|found| found.sentence.clone())
 }
 
-/// A run of one load and nothing else: `http://10.0.0.7/ serves 29,900 requests/s, 1 in 100 answers takes more than 2.10 ms;
-/// bound by softirq on cpu0`. Nothing of a refused figure.
+/// A run of one load and nothing else: `http://10.0.0.7/ serves 29,900 requests/s, 1 in 100 answers takes more than
+/// 2.10 ms; bound by softirq on cpu0`. Nothing of a refused figure.
 pub fn one_load(doc: &RunDoc) -> Option<String> {
     let all = loads(doc);
     let [load] = all.as_slice() else { return None };

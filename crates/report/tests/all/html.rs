@@ -110,9 +110,9 @@ fn one_load_shows_its_times_by_percentile_and_no_sweep() {
     let text = web(vec![crate::common::web::one_load()]);
     assert!(text.contains("Half of the answers take 160 us, 1 in 100 more than"), "the median as planted");
     assert!(text.contains("from when it was sent") && text.contains("<section id=\"web-bound\""));
-    assert!(
-        text.contains("http://10.0.0.7/ serves 29,900 requests/s, 1 in 100 answers takes more than 2.10 ms; bound by")
-    );
+    assert!(text.contains(
+        "http://10.0.0.7/ serves 29,900 requests/s, 1 in 100 answers takes more than 2.10 ms; bound by"
+    ));
     assert!(!text.contains("<section id=\"web\"") && !text.contains("all threads"));
     assert!(!text.contains("<section id=\"web-load\"") && !text.contains("<section id=\"profile\""));
 }

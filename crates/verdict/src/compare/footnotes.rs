@@ -182,7 +182,8 @@ fn differing(a: &[Fact], b: &[Fact], keys: &[&str]) -> BTreeSet<String> {
     keys.iter().filter(differ).map(|key| plain(key)).collect()
 }
 
-/// Sides of which one may use a part of its CPUs, or both may use different ones: a smaller machine than its sheet says.
+/// Sides of which one may use a part of its CPUs, or both may use different ones: a smaller machine than its sheet
+/// says.
 fn cpu_sets(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
     let (a, b) = (arm.side.runs.last()?, base.side.runs.last()?);
     let sets = [(base, b), (arm, a)].map(|(side, run)| (side, CpuSet::of_facts(facts(side, run))));
