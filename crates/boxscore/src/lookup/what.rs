@@ -103,7 +103,7 @@ mod tests {
         let load = plan(&[("web", "url=http://a:8080/x;connections=20;rate=500;arrivals=constant")]);
         let words = said(&load);
         assert!(words.starts_with("http://a:8080/x, ") && words.contains("20 connections"), "{words}");
-        assert_eq!(said(&plan(&[("crc32c", "size=1KiB;impl=chain")])), "crc32c, 1 KiB, chain");
+        assert_eq!(said(&plan(&[("crc32c", "size=4KiB;impl=chain")])), "crc32c, 4 KiB, chain");
         assert_eq!(said(&plan(&[("crc32c", ""), ("cipher", "")])), "cpu");
         assert_eq!(said(&plan(&[("crc32c", ""), ("disk-fsync", "")])), "crc32c disk-fsync");
         assert_eq!(said(&Plan { level: Level::Quick, ..plan(&[("crc32c", ""), ("cipher", "")]) }), "quick");
