@@ -131,6 +131,8 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::History(args) => cli::history::run(args, global),
         Verb::Show(args) => cli::show::run(args, global),
         Verb::Note(args) => cli::note::run(args, global),
+        Verb::Remove(args) => cli::remove::run(args, global),
+        Verb::Hide(args) => cli::hide::run(args, global),
         Verb::Resume(args) => cli::resume::run(args, global),
         Verb::Export(args) => cli::export::run(args, global),
         Verb::Import(args) => cli::import::run(args, global),

@@ -65,6 +65,8 @@ pub struct RunHead {
     pub faults: u64,
     /// Measured takes without a fault: a run that has none has no figure.
     pub measured: u64,
+    /// Kept by the user's wish, but counted nowhere: not in pools, noise or `latest`.
+    pub hidden: bool,
 }
 
 /// One reading as stored; `seq` is the number of its take, which its conditions share.

@@ -187,6 +187,9 @@ pub struct RunDoc {
     pub level: String,
     /// The command that repeats the run.
     pub command: String,
+    /// The user's own command that was measured (`run --cmd`); absent in other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cmd: Option<String>,
     /// Facts of the config class that are known.
     pub config: BTreeMap<String, String>,
     pub seconds: Option<f64>,
@@ -354,6 +357,13 @@ pub struct HistoryRow {
     /// The planned instruments, each once, in the plan's order; empty where only telemetry was planned.
     #[serde(default)]
     pub instruments: Vec<String>,
+    /// The thing that was measured, in a few words: the command, the address of a load, the level, or the instruments,
+    /// with parameters that are not the usual ones.
+    #[serde(default)]
+    pub what: String,
+    /// Hidden by `boxscore hide`: kept, and counted nowhere.
+    #[serde(default)]
+    pub hidden: bool,
     pub takes: u64,
     pub faults: u64,
     /// A load that the user ended before its time.
@@ -432,6 +442,19 @@ pub struct DoneDoc {
     pub ok: bool,
     pub paths: Vec<String>,
     pub run: Option<String>,
+}
+
+/// `remove`, `hide`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunsDoc {
+    pub schema: String,
+    pub ok: bool,
+    /// The store.
+    pub paths: Vec<String>,
+    /// Ids of the runs that were removed, hidden or shown again.
+    pub runs: Vec<String>,
+    /// The state that they have now; null where they are gone.
+    pub hidden: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

@@ -123,8 +123,57 @@ pub const CONFIG_CLASS: [&str; 19] = [
     "program.arch",
 ];
 
-/// Hash of the known values of [`CONFIG_CLASS`], 16 hexadecimal digits (FNV-1a, 64 bits). Equal hashes are one
-/// class; different hashes may still be, where one side does not know a value: see [`same_class`].
+/// The fact of the CPUs that the measuring process was allowed.
+pub const PROCESS_CPUS: &str = "process.cpus";
+
+/// A part of a machine's CPUs, where the process was allowed no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuSet {
+    /// As the kernel writes it: `0-2,5`.
+    pub list: String,
+    pub count: usize,
+    /// CPUs of the machine.
+    pub all: usize,
+    /// A cgroup held it there; else its affinity did.
+    pub by_cgroup: bool,
+}
+
+impl CpuSet {
+    /// `None` where every CPU was allowed, and where a fact is not known.
+    pub fn of_facts(facts: &[Fact]) -> Option<CpuSet> {
+        let all = usize::try_from(crate::params::whole(&known(facts, "cpu.threads")?.text())?).ok()?;
+        let listed = |key: &str| {
+            let list = known(facts, key)?.text();
+            let count = crate::params::parse_cpus(&list)?.len();
+            (count > 0 && count < all).then_some((list, count))
+        };
+        let by_cgroup = listed("cgroup.cpuset");
+        let (list, count) = listed(PROCESS_CPUS).or_else(|| by_cgroup.clone())?;
+        // A list that is narrower than the cgroup's is one of the affinity.
+        let by_cgroup = by_cgroup.is_some_and(|(_, most)| most == count);
+        Some(CpuSet { list, count, all, by_cgroup })
+    }
+}
+
+impl std::fmt::Display for CpuSet {
+    /// `1 of 2 CPUs allowed (taskset)`.
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let by = if self.by_cgroup { "cgroup cpuset" } else { "taskset" };
+        write!(to, "{} of {} CPUs allowed ({by})", self.count, self.all)
+    }
+}
+
+/// The CPUs that could be used of the machine: those that were allowed, else all.
+pub fn usable_cpus(facts: &[Fact]) -> Option<f64> {
+    match CpuSet::of_facts(facts) {
+        Some(set) => Some(set.count as f64),
+        None => known(facts, "cpu.threads")?.number().filter(|number| number.is_finite()),
+    }
+}
+
+/// Hash of the known values of [`CONFIG_CLASS`] and of the CPUs where not all were allowed, 16 hexadecimal digits
+/// (FNV-1a, 64 bits). Equal hashes are one class; different hashes may still be, where one side does not know a value:
+/// see [`same_class`].
 pub fn config_class(facts: &[Fact]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut feed = |text: &str| {
@@ -138,15 +187,22 @@ pub fn config_class(facts: &[Fact]) -> String {
             feed(&value.text());
         }
     }
+    if let Some(set) = CpuSet::of_facts(facts) {
+        feed(PROCESS_CPUS);
+        feed(&set.list);
+    }
     format!("{hash:016x}")
 }
 
-/// True when no key of [`CONFIG_CLASS`] has different known values: unknown matches anything.
+/// True when no key of [`CONFIG_CLASS`] has different known values: unknown matches anything. Of the CPUs, unknown
+/// counts as all.
 pub fn same_class(a: &[Fact], b: &[Fact]) -> bool {
-    CONFIG_CLASS.iter().all(|key| match (known(a, key), known(b, key)) {
-        (Some(a), Some(b)) => a == b,
-        _ => true,
-    })
+    let cpus = |facts: &[Fact]| CpuSet::of_facts(facts).map(|set| set.list);
+    cpus(a) == cpus(b)
+        && CONFIG_CLASS.iter().all(|key| match (known(a, key), known(b, key)) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        })
 }
 
 fn known<'a>(facts: &'a [Fact], key: &str) -> Option<&'a FactValue> {
@@ -166,6 +222,26 @@ mod tests {
         assert!(!same_class(&root, &other));
         assert_ne!(config_class(&root), config_class(&user));
         assert_ne!(config_class(&user), config_class(&other));
+    }
+
+    #[test]
+    fn a_part_of_the_cpus_is_a_class_of_its_own() {
+        let facts = |cpus: &str, cpuset: &str| {
+            let threads = Fact::number("cpu.threads", 2.0, Unit::Count, "");
+            [threads, Fact::text(PROCESS_CPUS, cpus, ""), Fact::text("cgroup.cpuset", cpuset, "")]
+        };
+        let said = |facts: &[Fact]| CpuSet::of_facts(facts).map(|set| set.to_string());
+        let (all, one) = (facts("0-1", "0-1"), facts("0", "0-1"));
+        assert_eq!(said(&all), None);
+        assert_eq!(said(&one).as_deref(), Some("1 of 2 CPUs allowed (taskset)"));
+        assert_eq!(said(&facts("1", "1")).as_deref(), Some("1 of 2 CPUs allowed (cgroup cpuset)"));
+        // Before the list was looked up, and where there are more possible CPUs than there are.
+        assert_eq!(said(&all[..1]), None);
+        assert_eq!(said(&facts("0-239", "0-239")), None);
+        assert_eq!((usable_cpus(&all), usable_cpus(&one), usable_cpus(&[])), (Some(2.0), Some(1.0), None));
+        assert!(same_class(&all, &all[..1]) && !same_class(&all, &one) && !same_class(&all[..1], &one[..2]));
+        assert_eq!(config_class(&all[..1]), config_class(&all[..2]));
+        assert_ne!(config_class(&all[..1]), config_class(&one[..2]));
     }
 
     #[test]

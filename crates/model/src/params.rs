@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flags::Flag;
 
-pub use label::Label;
+pub use label::{Label, QUOTED};
 
 pub use kind::{ParamKind, number, parse_span, show_time, whole};
 

@@ -160,7 +160,7 @@ impl ReportInput {
         let (_, data) = self.runs.get(run)?;
         let chosen = data.plan.cpus.as_ref().map(Vec::len).filter(|n| *n > 0);
         #[expect(clippy::cast_precision_loss, reason = "a number of CPUs")]
-        chosen.map(|n| n as f64).or_else(|| data.fact("cpu.threads")?.value.as_ref()?.number())
+        chosen.map(|n| n as f64).or_else(|| model::fact::usable_cpus(&data.facts))
     }
 }
 
@@ -197,11 +197,23 @@ pub const fn colour(run: usize) -> usize {
     run % COLOURS
 }
 
-/// A text that may stand as a heading: first letter large.
+/// A text that may stand as a heading: first letter large, but of an address, which has none.
 pub fn sentence(text: &str) -> String {
+    let is_address = text.split_whitespace().next().is_some_and(|word| word.contains("://"));
     let mut letters = text.chars();
     match letters.next() {
-        Some(first) if width(text) > 1 => first.to_uppercase().chain(letters).collect(),
+        Some(first) if width(text) > 1 && !is_address => first.to_uppercase().chain(letters).collect(),
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn headings_begin_large_and_addresses_stay() {
+        assert_eq!(sentence("bound by disks"), "Bound by disks");
+        assert_eq!(sentence("http://127.0.0.1/: bound by disks"), "http://127.0.0.1/: bound by disks");
     }
 }

@@ -139,6 +139,7 @@ fn import_run(
             let no = rows::next(tx, "run")?;
             rows::insert_run(tx, no, &new_run(run), Status::Interrupted)?;
             rows::write_facts(tx, no, &run.facts)?;
+            tx.execute("UPDATE run SET hidden = $1 WHERE no = $2", (head.hidden, no))?;
             imported.runs += 1;
             (no, Status::Interrupted.word().to_owned())
         }

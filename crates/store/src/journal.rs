@@ -61,6 +61,16 @@ pub(crate) fn path_of(store: &Path, no: i64) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The entries of the journal at `path`, for a reader: locks nothing. Empty where there is none. Fails if it cannot be
+/// read.
+pub(crate) fn peek(path: &Path) -> io::Result<Contents> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(parse(&bytes).0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Contents::default()),
+        Err(error) => Err(error),
+    }
+}
+
 /// True when a living process holds the journal at `path`.
 pub(crate) fn held(path: &Path) -> bool {
     match File::open(path) {
@@ -108,13 +118,16 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends and syncs. Fails if the disk does.
+    /// Appends and syncs. Fails if the disk does; then the journal ends where it ended before.
     pub fn append(&mut self, entry: &Entry) -> io::Result<()> {
         let body = postcard::to_stdvec(entry).map_err(io::Error::other)?;
         let bytes = record(&body)?;
         self.file.seek(SeekFrom::Start(self.end))?;
-        self.file.write_all(&bytes)?;
-        self.file.sync_data()?;
+        if let Err(error) = self.file.write_all(&bytes).and_then(|()| self.file.sync_data()) {
+            // A part of a record would be damage, and its room is wanted for the end of the run.
+            self.file.set_len(self.end)?;
+            return Err(error);
+        }
         self.end += bytes.len() as u64;
         self.entries += 1;
         Ok(())

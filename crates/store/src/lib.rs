@@ -1,8 +1,9 @@
 //! The store: every take as it was measured, in one SQLite file that any language can read.
 //!
 //! The only crate that knows SQL. It keeps what was measured, never what was concluded: summaries and verdicts are
-//! computed anew from the takes. Nothing is ever deleted. A take is one transaction that is on the disk when
-//! [`Store::append_take`] returns; where the database refuses, it goes to the run's journal beside the store.
+//! computed anew from the takes. Only [`Store::remove`] deletes what was taken. A take is one transaction that is on
+//! the disk when [`Store::append_take`] returns; where the database refuses, it goes to the run's journal beside the
+//! store.
 
 mod error;
 mod import;

@@ -39,7 +39,7 @@ impl Options {
 }
 
 /// The pause before a change to write-ahead logging is tried again.
-const RETRY: Duration = Duration::from_millis(5);
+pub(crate) const RETRY: Duration = Duration::from_millis(5);
 /// Below it, a checkpoint that races a write can lose committed takes.
 const LEAST_SQLITE: (i32, &str) = (3_051_003, "3.51.3");
 
@@ -67,8 +67,9 @@ impl Store {
             live: BTreeMap::new(),
             recovered: Vec::new(),
         };
-        if options.mode != Mode::ReadOnly {
-            store.recover()?;
+        match options.mode {
+            Mode::ReadOnly => store.overlay()?,
+            Mode::ReadWrite | Mode::Create => store.recover()?,
         }
         Ok(store)
     }

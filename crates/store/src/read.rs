@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
-use model::fact::CONFIG_CLASS;
+use model::fact::{CONFIG_CLASS, PROCESS_CPUS};
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
@@ -20,6 +20,8 @@ pub struct Filter {
     pub machine_id: Option<String>,
     pub label: Option<String>,
     pub study: Option<String>,
+    /// In the order in which they were stored, which imports and logs of earlier days make another than that of time.
+    pub as_stored: bool,
 }
 
 /// Which series of a run are loaded.
@@ -48,11 +50,12 @@ impl Store {
                 seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
                 (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL),
                 p.machine_id, p.machine, p.build,
-                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up)
+                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up), hidden
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0
             WHERE ($1 IS NULL OR p.machine_id = $1) AND ($2 IS NULL OR label = $2) AND ($3 IS NULL OR study = $3)
-            ORDER BY started_ns, id";
-        let rows = self.rows(sql, params![filter.machine_id, filter.label, filter.study], head)?;
+            ORDER BY CASE WHEN $4 THEN r.no ELSE started_ns END, id";
+        let with = params![filter.machine_id, filter.label, filter.study, filter.as_stored];
+        let rows = self.rows(sql, with, head)?;
         rows.into_iter().map(|row| self.head_of(row)).collect()
     }
 
@@ -177,10 +180,10 @@ impl Store {
         self.facts_of(self.number(run)?)
     }
 
-    /// The facts of the config class only.
+    /// The facts of the config class only, with the CPUs that were allowed.
     pub fn class_facts(&self, run: &str) -> Result<Vec<Fact>> {
         let mut facts = self.facts(run)?;
-        facts.retain(|fact| CONFIG_CLASS.contains(&fact.key.as_str()));
+        facts.retain(|fact| fact.key == PROCESS_CPUS || CONFIG_CLASS.contains(&fact.key.as_str()));
         Ok(facts)
     }
 
@@ -189,10 +192,10 @@ impl Store {
         self.takes_of(self.number(run)?)
     }
 
-    /// Interrupted runs, newest first: the first is what `resume` continues. Fails if the store cannot be read.
+    /// Interrupted runs that are not hidden, newest first. Fails if the store cannot be read.
     pub fn interrupted(&self) -> Result<Vec<RunHead>> {
         let mut heads = self.heads(&Filter::default())?;
-        heads.retain(|head| head.status == Status::Interrupted);
+        heads.retain(|head| head.status == Status::Interrupted && !head.hidden);
         heads.reverse();
         Ok(heads)
     }
@@ -246,11 +249,11 @@ impl Store {
                 seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
                 (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL),
                 p.machine_id, p.machine, p.build,
-                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up),
+                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up), hidden,
                 agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0 WHERE r.no = $1";
         let found = self.rows(sql, [no], |row| {
-            let cost: (Option<f64>, Option<f64>, Option<f64>) = (row.get(18)?, row.get(19)?, row.get(20)?);
+            let cost: (Option<f64>, Option<f64>, Option<f64>) = (row.get(19)?, row.get(20)?, row.get(21)?);
             Ok((head(row)?, cost))
         })?;
         let (row, cost) = found.into_iter().next().ok_or_else(|| self.data(format!("no run number {no}")))?;
@@ -452,6 +455,7 @@ fn head(row: &Row<'_>) -> rusqlite::Result<(i64, RunHead, String)> {
         machine: row.get(15)?,
         build: row.get(16)?,
         measured: unsigned(row, 17)?,
+        hidden: row.get(18)?,
     };
     Ok((row.get(0)?, head, row.get(3)?))
 }

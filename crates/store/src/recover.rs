@@ -1,14 +1,17 @@
-//! Recovery of what dead writers left: journals go into the store, and runs are marked as interrupted.
+//! Recovery of what dead writers left: journals go into the store, and runs are marked as interrupted. Readers see what
+//! waits in a journal beside what is stored.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-use rusqlite::OptionalExtension;
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{StoreError, parent};
 use crate::journal::{self, Contents, Journal};
+use crate::open::RETRY;
 use crate::{Result, Store};
 
 impl Store {
@@ -38,6 +41,42 @@ impl Store {
                     self.recovered.push(format!("{} could not be read: {error}", path.display()));
                 }
                 Err(error) => return Err(StoreError::io(&path, &error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// For a reader, who changes no file: entries that wait in journals are added to a copy of the store in memory,
+    /// which is read from then on. Fails if the store or a journal cannot be read.
+    pub(crate) fn overlay(&mut self) -> Result<()> {
+        let mut waiting = Vec::new();
+        for no in self.journals()? {
+            let path = journal::path_of(&self.path, no);
+            match journal::peek(&path) {
+                Ok(contents) if contents.entries.is_empty() => {}
+                Ok(contents) => waiting.push((no, contents)),
+                // Of another user: the store's own takes are read without it.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(error) => return Err(StoreError::io(&path, &error)),
+            }
+        }
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        // Copied after the journals were read: what a writer moves meanwhile is in both, and is applied once.
+        let fail = |error: rusqlite::Error| StoreError::sql(&self.path, &error);
+        let mut copy = Connection::open_in_memory().map_err(fail)?;
+        let pages = Backup::new(&self.db, &mut copy).map_err(fail)?;
+        pages.run_to_completion(i32::MAX, RETRY, None).map_err(fail)?;
+        drop(pages);
+        copy.pragma_update(None, "foreign_keys", true).map_err(fail)?;
+        self.db = copy;
+        for (no, contents) in waiting {
+            let ids = self.rows("SELECT id FROM run WHERE no = $1", [no], |row| row.get::<_, String>(0))?;
+            if ids.contains(&contents.run) {
+                for entry in &contents.entries {
+                    self.apply(&contents.run, entry, true)?;
+                }
             }
         }
         Ok(())

@@ -51,13 +51,29 @@ pub(crate) fn discard(tx: &Transaction<'_>, study: &str) -> Sql<bool> {
     if kept > 0 {
         return Ok(false);
     }
-    for table in ["note", "traffic", "telemetry", "clock_offset", "fact", "participant"] {
-        let sql = format!("DELETE FROM {table} WHERE run IN (SELECT no FROM run WHERE study = $1)");
-        tx.execute(&sql, [study])?;
-    }
-    tx.execute("DELETE FROM run WHERE study = $1", [study])?;
+    let runs: Vec<i64> = tx
+        .prepare("SELECT no FROM run WHERE study = $1")?
+        .query_map([study], |row| row.get(0))?
+        .collect::<Sql<_>>()?;
+    runs.into_iter().try_for_each(|run| remove(tx, run))?;
     tx.execute("DELETE FROM study WHERE id = $1", [study])?;
     Ok(true)
+}
+
+/// Takes a run out, with its study where it was the last run of it.
+pub(crate) fn remove(tx: &Transaction<'_>, run: i64) -> Sql<()> {
+    tx.execute("DELETE FROM reading WHERE series IN (SELECT no FROM series WHERE run = $1)", [run])?;
+    for table in ["series", "take", "note", "traffic", "telemetry", "clock_offset", "fact", "participant"] {
+        tx.execute(&format!("DELETE FROM {table} WHERE run = $1"), [run])?;
+    }
+    tx.execute("DELETE FROM fact_value WHERE no NOT IN (SELECT fact_value FROM fact)", [])?;
+    let study: String = tx.query_row("SELECT study FROM run WHERE no = $1", [run], |row| row.get(0))?;
+    tx.execute("DELETE FROM run WHERE no = $1", [run])?;
+    tx.execute(
+        "DELETE FROM study WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM run WHERE study = $1)",
+        [study],
+    )?;
+    Ok(())
 }
 
 pub(crate) fn price_columns(price: Option<&Price>) -> (Option<f64>, Option<&str>, Option<&str>) {

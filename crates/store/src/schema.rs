@@ -17,7 +17,8 @@ pub(crate) struct Migration {
     pub sql: &'static str,
 }
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: V1 }];
+pub(crate) const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, sql: V1 }, Migration { version: 2, sql: V2 }];
 
 const V1: &str = "
 CREATE TABLE schema_version (version BIGINT NOT NULL PRIMARY KEY, at_ns BIGINT NOT NULL);
@@ -74,6 +75,9 @@ CREATE TABLE machine_fact (
     machine_id TEXT NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL, unit TEXT NOT NULL,
     source TEXT NOT NULL, why TEXT, at_ns BIGINT NOT NULL, PRIMARY KEY (machine_id, key));
 ";
+
+/// Runs that the user hides.
+const V2: &str = "ALTER TABLE run ADD COLUMN hidden BIGINT NOT NULL DEFAULT 0";
 
 /// The version that a list of migrations leads to.
 pub(crate) fn newest(migrations: &[Migration]) -> i64 {

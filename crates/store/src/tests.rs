@@ -120,6 +120,51 @@ fn a_spill_comes_back_at_the_next_open_once() {
 }
 
 #[test]
+fn a_reader_sees_what_waits_in_a_journal_and_changes_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = begin(&path, "r");
+    fill(&store, true);
+    let first = spill(&mut store, "r");
+    // While the run goes on, and after its end.
+    let reader = Store::open(&path, Mode::ReadOnly).unwrap();
+    assert_eq!(seqs(&reader, "r"), (1..=first).collect::<Vec<_>>());
+    assert_eq!(reader.load("r").unwrap().head.status, Status::Running);
+    store.finish("r", Status::Complete, 1.5, None).unwrap();
+    drop(store);
+    let side = journal::path_of(&path, 1);
+    let before = (std::fs::read(&path).unwrap(), std::fs::read(&side).unwrap());
+    let reader = Store::open(&path, Mode::ReadOnly).unwrap();
+    let data = reader.load("r").unwrap();
+    assert_eq!((data.takes.len() as u64, data.head.status), (first, Status::Complete));
+    assert_eq!(data.series.len() as u64, first);
+    drop(reader);
+    assert!(before == (std::fs::read(&path).unwrap(), std::fs::read(&side).unwrap()));
+}
+
+#[test]
+fn what_is_removed_leaves_no_row_and_what_is_held_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = begin(&path, "r");
+    store.put_facts("r", &[model::Fact::text("a", "b", "c")]).unwrap();
+    store.append_take("r", &take(0), &[], &[Note::of_run(NoteBody::remark("doubt", "x"))]).unwrap();
+    let mut other = Store::open(&path, Mode::ReadWrite).unwrap();
+    assert_eq!(other.remove("r").unwrap_err().kind(), "run-busy");
+    assert_eq!(store.remove("r").unwrap_err().kind(), "run-busy");
+    store.finish("r", Status::Complete, 1.0, None).unwrap();
+    other.remove("r").unwrap();
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table'";
+    let names = other.rows(tables, [], |row| row.get::<_, String>(0)).unwrap();
+    for name in names.iter().filter(|name| *name != "schema_version") {
+        let count = other.rows(&format!("SELECT count(*) FROM {name}"), [], |row| row.get::<_, i64>(0));
+        assert_eq!(count.unwrap(), [0], "{name}");
+    }
+    assert!(!journal::path_of(&path, 1).exists());
+    assert_eq!(other.remove("r").unwrap_err().kind(), "no-run");
+}
+
+#[test]
 fn a_damaged_end_of_a_journal_is_reported_and_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.db");

@@ -161,6 +161,34 @@ impl Store {
         self.transact(|tx| rows::discard(tx, study))
     }
 
+    /// Takes a run out with everything of it, for good; refused while a process writes it. Fails if there is no such
+    /// run, or the store cannot be written.
+    pub fn remove(&mut self, run: &str) -> Result<()> {
+        self.must_write()?;
+        let no = self.number(run)?;
+        if self.live.contains_key(run) {
+            return Err(StoreError::Busy { run: run.to_owned() });
+        }
+        // Held until it is gone, so that nobody resumes it meanwhile.
+        let journal = hold(&self.path, no, run, self.owner)?;
+        let path = journal.path.clone();
+        let removed = self.transact(|tx| rows::remove(tx, no));
+        let let_go = journal.remove().map_err(|error| StoreError::io(&path, &error));
+        removed.and(let_go)
+    }
+
+    /// The highest number that a run of this store has; 0 where there is none.
+    pub fn last_number(&self) -> Result<u64> {
+        let sql = "SELECT coalesce(max(no), 0) FROM run";
+        let last = self.rows(sql, [], |row| row.get::<_, i64>(0))?;
+        Ok(last.first().map_or(0, |no| no.unsigned_abs()))
+    }
+
+    /// Hides a run, or shows it again. Fails if there is no such run, or the store cannot be written.
+    pub fn set_hidden(&mut self, run: &str, hidden: bool) -> Result<()> {
+        self.update_run(run, "UPDATE run SET hidden = $1 WHERE no = $2", hidden)
+    }
+
     /// Sets or removes the label of a run. Fails if there is no such run, or the store cannot be written.
     pub fn set_label(&mut self, run: &str, label: Option<&str>) -> Result<()> {
         self.update_run(run, "UPDATE run SET label = $1 WHERE no = $2", label)
@@ -246,6 +274,9 @@ impl Store {
         if live.journal.entries == 0 {
             return Ok(());
         }
+        // Asked before all of them are read again for each take.
+        self.check_writable()?;
+        let Some(live) = self.live.get_mut(run) else { return Ok(()) };
         let path = live.journal.path.clone();
         let contents = live.journal.read().map_err(|error| StoreError::io(&path, &error))?;
         for entry in &contents.entries {

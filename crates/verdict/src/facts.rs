@@ -23,7 +23,7 @@ pub fn number(facts: &[Fact], key: &str) -> Option<f64> {
 /// The CPUs that a run may use.
 pub fn usable_cpus(run: &RunData) -> Option<f64> {
     let planned = run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
-    planned.or_else(|| number(&run.facts, "cpu.threads"))
+    planned.or_else(|| model::fact::usable_cpus(&run.facts))
 }
 
 /// A positive number that limits what hardware can do, or why it is not known.

@@ -51,6 +51,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         started: head.started_ns as f64 / 1e9,
         level: run.plan.level.word().to_owned(),
         command: context.command.clone(),
+        cmd: run.plan.command.as_ref().map(|command| command.run.clone()),
         config: config(run),
         seconds: head.seconds,
         ended_by: ended.unwrap_or_else(|| head.status.word().to_owned()),

@@ -4,6 +4,7 @@
 //! known and fewer than the threads, the law is that of one thread a core; siblings are told apart from it.
 
 use model::doc::{ScalingDoc, ScalingPointDoc, SeriesDoc, SideScalingDoc};
+use model::fact::CpuSet;
 use model::scope::{ALL, THREADS};
 use model::{Better, Cards, Fact, Family, Params, Unit, Validity, card, names};
 use stats::{Interval, Usl};
@@ -37,6 +38,7 @@ impl Threads {
     fn of_facts(facts: &[Fact], used: Option<f64>) -> Threads {
         let count = |key| facts::number(facts, key).filter(|count| *count >= 1.0);
         let (all, cores) = (count("cpu.threads"), count("cpu.cores"));
+        let used = used.or_else(|| CpuSet::of_facts(facts).map(|set| set.count as f64));
         let is_virtual = facts::text(facts, "virt.kind").is_some_and(|kind| kind != "none");
         // With a part of the CPUs it is not known how many cores they are.
         let is_whole = used.is_none() || used == all;

@@ -195,6 +195,7 @@ fn head(
         takes,
         faults: 0,
         measured: takes,
+        hidden: false,
     }
 }
 

@@ -60,10 +60,9 @@ pub fn run(args: &DoctorArgs, global: &Global) -> Result<u8, CliError> {
 /// The newest run of this machine that ended and was not planted; or why there is none. Looking makes no store.
 fn newest(global: &Global, machine: &MachineDoc) -> Result<RunData, String> {
     let path = paths::store(global).map_err(|error| error.message)?;
-    if !path.exists() {
+    let Some(store) = paths::existing(&path).map_err(|error| error.message)? else {
         return Err("nothing was measured yet: there is no store".to_owned());
-    }
-    let store = paths::open(&path).map_err(|error| error.message)?;
+    };
     let heads = store.heads(&Filter::default()).map_err(|error| error.to_string())?;
     let ended = |head: &&RunHead| head.machine_id == machine.id && head.status != Status::Running;
     for head in heads.iter().rev().filter(ended).take(MOST_LOOKED_AT) {

@@ -9,14 +9,15 @@ use store::{Filter, Store};
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::lookup::paths;
+use crate::lookup::{paths, what};
 use crate::out;
 
 const AFTER: &str = "\
 Examples:
   boxscore history
   boxscore history --limit 5
-  boxscore history --label before --json";
+  boxscore history --label before --json
+  boxscore history --all          hidden runs too";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
@@ -30,32 +31,50 @@ pub struct HistoryArgs {
     /// Only runs of this machine
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
+    /// Hidden runs too
+    #[arg(long)]
+    pub all: bool,
 }
 
 pub fn run(args: &HistoryArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     // Before the first run there is no store; that is an empty history, not an error.
-    let runs = if path.exists() { rows(args, &paths::open(&path)?)? } else { Vec::new() };
+    let (runs, left_out) = match paths::existing(&path)? {
+        Some(store) => rows(args, &store)?,
+        None => (Vec::new(), 0),
+    };
     let document = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
     if global.json {
         out::json(&document);
-    } else if document.runs.is_empty() && (args.label.is_some() || args.machine.is_some()) {
+        return Ok(0);
+    }
+    if document.runs.is_empty() && (args.label.is_some() || args.machine.is_some() || left_out > 0) {
         out::print("no run matches\n");
     } else {
         out::print(&report::text::history::table(&document, out::columns()));
     }
+    if left_out > 0 {
+        out::say(&format!(
+            "{} hidden: `boxscore history --all` lists them",
+            model::format::count(left_out, "run")
+        ));
+    }
     Ok(0)
 }
 
-/// The runs that the arguments ask for, newest first.
-fn rows(args: &HistoryArgs, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
-    let filter = Filter { label: args.label.clone(), ..Filter::default() };
-    let heads = store.heads(&filter)?;
-    let wanted = |head: &&RunHead| {
+/// The runs that the arguments ask for, that which was stored last first, as `latest` counts; and how many are left out
+/// since they are hidden.
+fn rows(args: &HistoryArgs, store: &Store) -> Result<(Vec<HistoryRow>, usize), CliError> {
+    let filter = Filter { label: args.label.clone(), as_stored: true, ..Filter::default() };
+    let mut heads = store.heads(&filter)?;
+    heads.retain(|head| {
         args.machine.as_ref().is_none_or(|name| *name == head.machine || *name == head.machine_id)
-    };
+    });
+    let all = heads.len();
+    heads.retain(|head| args.all || !head.hidden);
+    let left_out = all - heads.len();
     let most = args.limit.map_or(usize::MAX, |limit| limit as usize);
-    let chosen: Vec<&RunHead> = heads.iter().rev().filter(wanted).take(most).collect();
+    let chosen: Vec<&RunHead> = heads.iter().rev().take(most).collect();
     let mut rows = Vec::with_capacity(chosen.len());
     let mut known: Option<(String, Planned)> = None;
     for head in chosen {
@@ -72,7 +91,7 @@ fn rows(args: &HistoryArgs, store: &Store) -> Result<Vec<HistoryRow>, CliError> 
         };
         rows.push(HistoryRow { cut, ..row(head, planned) });
     }
-    Ok(rows)
+    Ok((rows, left_out))
 }
 
 /// The parts of a plan that the list shows.
@@ -80,6 +99,7 @@ fn rows(args: &HistoryArgs, store: &Store) -> Result<Vec<HistoryRow>, CliError> 
 struct Planned {
     level: String,
     instruments: Vec<String>,
+    what: String,
 }
 
 impl Planned {
@@ -90,11 +110,12 @@ impl Planned {
                 instruments.push(cell.instrument.clone());
             }
         }
-        Planned { level: plan.level.word().to_owned(), instruments }
+        let what = what::what(plan, instruments::cards());
+        Planned { level: plan.level.word().to_owned(), instruments, what }
     }
 }
 
-fn row(head: &RunHead, Planned { level, instruments }: Planned) -> HistoryRow {
+fn row(head: &RunHead, Planned { level, instruments, what }: Planned) -> HistoryRow {
     HistoryRow {
         run: head.id.clone(),
         study: head.study.clone(),
@@ -105,6 +126,8 @@ fn row(head: &RunHead, Planned { level, instruments }: Planned) -> HistoryRow {
         seconds: head.seconds,
         level,
         instruments,
+        what,
+        hidden: head.hidden,
         takes: head.takes,
         faults: head.faults,
         cut: None,

@@ -2,7 +2,7 @@
 //!
 //! Facts only, no figures. Facts added by hand stand over those that were read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use instruments::bench::runtime::runtime_tools;
 use model::Fact;
@@ -34,13 +34,13 @@ pub struct InspectArgs {
 pub fn run(args: &InspectArgs, global: &Global) -> Result<u8, CliError> {
     // Facts need no store; one that is there adds what was noted by hand.
     let path = paths::store(global)?;
-    let store = match path.exists().then(|| paths::open(&path)) {
+    let store = match paths::existing(&path) {
         // This machine can be looked at without it.
-        Some(Err(error)) if args.machines.is_empty() => {
+        Err(error) if args.machines.is_empty() => {
             out::say(&format!("warning: {}; facts that were added by hand are not shown", error.message));
             None
         }
-        opened => opened.transpose()?,
+        opened => opened?,
     };
     let names = if args.machines.is_empty() { vec![".".to_owned()] } else { args.machines.clone() };
     let machines: Vec<MachineFacts> =
@@ -142,7 +142,8 @@ pub fn unknown(name: &str, store: Option<&Store>) -> CliError {
     }
     known.extend(published().unwrap_or_default().into_keys());
     known.extend(catalogue::references().into_iter().map(str::to_owned));
-    known.dedup();
+    let mut said = BTreeSet::new();
+    known.retain(|name| said.insert(name.clone()));
     let error = CliError::data(format!("no machine or run is called `{name}`"));
     let hint = format!("known are {}", known.join(", "));
     error.hint(hint).did_you_mean(name, known.iter().map(String::as_str))

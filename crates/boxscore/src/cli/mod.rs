@@ -17,6 +17,7 @@ pub mod fields;
 pub mod flags;
 pub mod foreign;
 pub mod guard;
+pub mod hide;
 pub mod history;
 pub mod import;
 pub mod inspect;
@@ -25,6 +26,7 @@ pub mod load;
 pub mod logs;
 pub mod note;
 pub mod peer;
+pub mod remove;
 pub mod report;
 pub mod resume;
 pub mod run;
@@ -132,6 +134,10 @@ pub enum Verb {
     Show(show::ShowArgs),
     /// Add a note, price, watts or fact to a run or machine
     Note(note::NoteArgs),
+    /// Remove runs from the store, with every take, for good
+    Remove(remove::RemoveArgs),
+    /// Keep runs, but leave them out of noise, pools, `latest` and `history`
+    Hide(hide::HideArgs),
     /// Continue an interrupted run
     Resume(resume::ResumeArgs),
     /// Write runs as JSON, CSV or Go benchmark text

@@ -54,7 +54,7 @@ pub fn run(args: &ResumeArgs, global: &Global) -> Result<u8, CliError> {
 fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
     let heads = store.heads(&store::Filter::default())?;
     let Some(name) = name else {
-        let interrupted = heads.into_iter().filter(|head| head.status == Status::Interrupted);
+        let interrupted = heads.into_iter().filter(|head| head.status == Status::Interrupted && !head.hidden);
         return interrupted.max_by_key(|head| head.started_ns).ok_or_else(|| {
             CliError::data("no run of this store was interrupted").hint("`boxscore history` lists the runs")
         });

@@ -31,6 +31,8 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("aa", schema_for!(doc::AaDoc)),
         ("history", schema_for!(doc::HistoryDoc)),
         ("note", schema_for!(doc::DoneDoc)),
+        ("remove", schema_for!(doc::RunsDoc)),
+        ("hide", schema_for!(doc::RunsDoc)),
         ("import", schema_for!(doc::DoneDoc)),
         ("export", schema_for!(doc::DoneDoc)),
         ("report", schema_for!(doc::DoneDoc)),

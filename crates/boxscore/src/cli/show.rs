@@ -97,7 +97,7 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
     };
     let filter = Filter { machine_id: Some(machine.id), ..Filter::default() };
     let heads = store.heads(&filter)?;
-    let whole = heads.iter().rev().find(|head| runs::is_whole(head));
+    let whole = heads.iter().rev().find(|head| runs::is_whole(head) && !head.hidden);
     whole.map(|head| head.id.clone()).ok_or_else(|| {
         CliError::data(format!("{} has no complete run in the store", machine.name))
             .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs")

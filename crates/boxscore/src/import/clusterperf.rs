@@ -165,6 +165,7 @@ fn head(
         takes,
         faults: 0,
         measured: takes,
+        hidden: false,
     }
 }
 

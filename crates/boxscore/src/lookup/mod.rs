@@ -9,3 +9,4 @@ pub mod names;
 pub mod paths;
 pub mod resolve;
 pub mod runs;
+pub mod what;

@@ -32,6 +32,22 @@ pub fn store(global: &Global) -> Result<PathBuf, CliError> {
     data_dir().map(|dir| dir.join("store.db"))
 }
 
+/// Opens the store for reading, where there is one: before the first run there is none. Fails where it may not be read,
+/// and where the folder that it would lie in is missing, unless that is the usual one, which the first run makes.
+pub fn existing(path: &Path) -> Result<Option<Store>, CliError> {
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let folder = beside(path);
+            if folder.is_dir() || data_dir().is_ok_and(|usual| usual == folder) {
+                return Ok(None);
+            }
+            Err(CliError::data(format!("there is no folder {} for the store {}", folder.display(), path.display()))
+                .hint("name an existing store with --store or BOXSCORE_STORE; `boxscore run` makes folder and store"))
+        }
+        _ => open(path).map(Some),
+    }
+}
+
 /// Opens the store for reading.
 pub fn open(path: &Path) -> Result<Store, CliError> {
     Store::open(path, Mode::ReadOnly).map_err(CliError::from)

@@ -89,7 +89,7 @@ impl Resolver {
     /// A store that does not exist yet is no error: published machines and files need none.
     pub fn new(global: &Global) -> Result<Resolver, CliError> {
         let path = paths::store(global)?;
-        let store = if path.exists() { Some(paths::open(&path)?) } else { None };
+        let store = paths::existing(&path)?;
         Resolver::over(path, store)
     }
 
@@ -138,7 +138,7 @@ impl Resolver {
             return Ok(pasted_side(&pasted));
         }
         if let Some(back) = latest(name)? {
-            let head = nth_latest(&self.heads, back)?.clone();
+            let head = nth_latest(self.store()?, back)?;
             return self.pool(name, &[head], None);
         }
         if name == "." {
@@ -185,11 +185,16 @@ impl Resolver {
         self.pool(&name, &heads, None)
     }
 
+    /// The runs of a machine that are not hidden, oldest first.
+    fn visible(&self, machine_id: &str) -> Vec<RunHead> {
+        let counts = |head: &&RunHead| head.machine_id == machine_id && !head.hidden;
+        self.heads.iter().filter(counts).cloned().collect()
+    }
+
     /// The name of this machine in the store, and its runs.
     fn runs_here(&self) -> Result<(String, Vec<RunHead>), CliError> {
         let (machine, _) = names::this();
-        let heads: Vec<RunHead> =
-            self.heads.iter().filter(|head| head.machine_id == machine.id).cloned().collect();
+        let heads = self.visible(&machine.id);
         match heads.last() {
             Some(last) if heads.iter().any(is_whole) => Ok((last.machine.clone(), heads)),
             _ => Err(CliError::data("this machine has no complete run in the store")
@@ -217,7 +222,7 @@ impl Resolver {
     fn stored(&self, name: &str) -> Result<(String, Meaning), CliError> {
         self.store()?;
         if let Some(back) = latest(name)? {
-            return Ok((name.to_owned(), Meaning::Run(vec![nth_latest(&self.heads, back)?.clone()])));
+            return Ok((name.to_owned(), Meaning::Run(vec![nth_latest(self.store()?, back)?])));
         }
         if name == "." {
             return self.runs_here().map(|(name, heads)| (name, Meaning::Machine(heads)));
@@ -375,10 +380,13 @@ impl Resolver {
         Ok(Loaded { earlier, ..loaded })
     }
 
-    /// The complete runs among these; soaks only where there is nothing else: what lasts is no repetition of what short
-    /// takes show.
+    /// The complete runs among these; hidden ones and soaks only where there is nothing else: what lasts is no
+    /// repetition of what short takes show.
     fn repeated(&mut self, heads: &[RunHead]) -> Vec<RunHead> {
         let mut whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
+        if whole.iter().any(|head| !head.hidden) {
+            whole.retain(|head| !head.hidden);
+        }
         if !whole.iter().all(|head| self.is_soak(head)) {
             whole.retain(|head| !self.is_soak(head));
         }
@@ -448,7 +456,10 @@ impl Resolver {
         runs: &[RunData],
     ) -> Result<Vec<RunData>, CliError> {
         let is_other = |head: &&RunHead| {
-            head.machine_id == newest.machine_id && is_whole(head) && !chosen.contains(&head.id)
+            head.machine_id == newest.machine_id
+                && is_whole(head)
+                && !head.hidden
+                && !chosen.contains(&head.id)
         };
         let others: Vec<RunHead> = self.heads.iter().filter(is_other).cloned().collect();
         let alike = self.alike(newest, &others)?;
@@ -541,9 +552,8 @@ fn file_side(name: &str) -> Result<Loaded, CliError> {
         .map_err(|error| CliError::data(format!("{name}: {error}")))?;
     if head == b"SQLite format 3" {
         let mut other = Resolver::over(path.to_owned(), Some(paths::open(path)?))?;
-        let newest = nth_latest(&other.heads, 0)?.clone();
-        let same: Vec<RunHead> =
-            other.heads.iter().filter(|head| head.machine_id == newest.machine_id).cloned().collect();
+        let newest = nth_latest(other.store()?, 0)?;
+        let same = other.visible(&newest.machine_id);
         return other.pool(&newest.machine, &same, None);
     }
     let runs = own::read(path)?;

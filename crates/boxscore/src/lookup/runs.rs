@@ -9,10 +9,10 @@ use crate::out;
 
 /// The id of the run that a name means: `latest`, `latest~N`, an id or its beginning, or a label of one run.
 pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
-    let heads = store.heads(&Filter::default())?;
     if let Some(back) = latest(name)? {
-        return nth_latest(&heads, back).map(|head| head.id.clone());
+        return nth_latest(store, back).map(|head| head.id);
     }
+    let heads = store.heads(&Filter::default())?;
     let labelled: Vec<&RunHead> = heads.iter().filter(|head| head.label.as_deref() == Some(name)).collect();
     match labelled.as_slice() {
         [] => store.resolve(name).map_err(|error| match error {
@@ -27,7 +27,7 @@ pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
 /// One run to show. Of a label that several runs of one machine have it is the newest complete one, and a note says so.
 pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
     let labelled = labelled(name, store)?;
-    let newest = labelled.iter().rfind(|head| is_whole(head)).or(labelled.last());
+    let newest = labelled.iter().rfind(|head| is_whole(head) && !head.hidden).or(labelled.last());
     match newest {
         Some(newest) if labelled.len() > 1 => {
             if labelled.iter().any(|head| head.machine_id != newest.machine_id) {
@@ -85,23 +85,26 @@ pub fn is_whole(head: &RunHead) -> bool {
     }
 }
 
-pub fn nth_latest(heads: &[RunHead], back: usize) -> Result<&RunHead, CliError> {
-    let whole: Vec<&RunHead> = heads.iter().filter(|head| is_whole(head)).collect();
-    let found = whole.len().checked_sub(back + 1).and_then(|index| whole.get(index).copied());
-    found.ok_or_else(|| {
-        let cut = heads.iter().any(|head| head.status == Status::Interrupted);
-        let name = if back == 0 { "latest".to_owned() } else { format!("latest~{back}") };
-        let hint = match cut {
-            true => "`boxscore resume` completes an interrupted run; `boxscore history` lists the runs",
-            false => "`boxscore run --quick` measures this machine; `boxscore history` lists the runs",
-        };
-        let have = match whole.len() {
-            0 => "no complete run".to_owned(),
-            1 => "1 complete run".to_owned(),
-            many => format!("{many} complete runs"),
-        };
-        CliError::data(format!("the store has {have}, so no `{name}`")).hint(hint)
-    })
+/// The complete run that was stored last, or `back` ones before it. Hidden ones do not count.
+pub fn nth_latest(store: &Store, back: usize) -> Result<RunHead, CliError> {
+    let mut heads = store.heads(&Filter { as_stored: true, ..Filter::default() })?;
+    heads.retain(|head| !head.hidden);
+    let cut = heads.iter().any(|head| head.status == Status::Interrupted);
+    heads.retain(is_whole);
+    if let Some(at) = heads.len().checked_sub(back + 1) {
+        return Ok(heads.swap_remove(at));
+    }
+    let name = if back == 0 { "latest".to_owned() } else { format!("latest~{back}") };
+    let hint = match cut {
+        true => "`boxscore resume` completes an interrupted run; `boxscore history` lists the runs",
+        false => "`boxscore run --quick` measures this machine; `boxscore history` lists the runs",
+    };
+    let have = match heads.len() {
+        0 => "no complete run".to_owned(),
+        1 => "1 complete run".to_owned(),
+        many => format!("{many} complete runs"),
+    };
+    Err(CliError::data(format!("the store has {have}, so no `{name}`")).hint(hint))
 }
 
 pub fn candidate(head: &RunHead) -> String {

@@ -6,7 +6,7 @@ use harness::conductor::Ended;
 use model::card;
 use model::data::RunData;
 use model::plan::Plan;
-use store::{Filter, Want, Which};
+use store::{Want, Which};
 
 use super::attempt::{
     Watch, interaction_of, is_discarded, measure, measuring_alone, none_fits, open, warn_temporary,
@@ -77,7 +77,7 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
         }
         let mut plan = Plan { seed: plan.seed.wrapping_add(u64::from(nth)), ..plan.clone() };
         if let Some(world) = &mut plan.fake {
-            world.run_index = store.heads(&Filter::default())?.len() as u64;
+            world.run_index = store.last_number()?;
         }
         out::say(&format!("run {} of {}", nth + 1, args.runs));
         if plan.fake.is_none()

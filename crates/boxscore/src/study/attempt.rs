@@ -34,6 +34,10 @@ pub struct Measured {
     pub outcome: Outcome,
     /// Its runs in the order of the plan's machines; a machine that was lost early has none.
     pub runs: Vec<String>,
+    /// Takes that are on the disk, those of earlier attempts too.
+    pub kept: u64,
+    /// Some of them wait in the journal beside the store, which has no room for them.
+    pub waits: bool,
 }
 
 /// One attempt at a study: from the start, or the rest of an interrupted one.
@@ -120,9 +124,10 @@ impl Attempt<'_> {
         let dir = paths::beside(path);
         let outcome = conductor.run(&dir.display().to_string(), self.elapsed_ns);
         let runs: Vec<String> = sink.runs().into_iter().flatten().collect();
+        let (kept, waits) = (sink.kept() + self.earlier.len() as u64, sink.is_spilling());
         screen.end();
         if !runs.is_empty() {
-            return Ok(Measured { study: self.study, outcome, runs });
+            return Ok(Measured { study: self.study, outcome, runs, kept, waits });
         }
         Err(match (outcome.ended, outcome.refused) {
             (Ended::Interrupted, _) => nothing_yet(),

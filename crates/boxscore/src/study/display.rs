@@ -7,8 +7,9 @@ use harness::conductor::Show;
 use indicatif::{ProgressBar, ProgressStyle};
 use model::progress::PREPARING;
 use model::reading::Take;
-use model::{Cell, Plan};
+use model::{Cell, Plan, names};
 
+use crate::lookup::what;
 use crate::out;
 
 /// Draws progress while a study runs.
@@ -191,7 +192,8 @@ impl Display {
 
     fn title(&self, cell: u32, arm: u32) -> String {
         let arm = Some(self.plan.arm_name(cell, arm)).filter(|name| !name.is_empty());
-        let name = self.plan.cells.get(cell as usize).map(title).unwrap_or_default();
+        let name =
+            self.plan.cells.get(cell as usize).map(|cell| title_in(&self.plan, cell)).unwrap_or_default();
         match arm {
             Some(arm) => format!("{name} [{arm}]"),
             None => name,
@@ -212,9 +214,9 @@ impl Display {
             if warm_up { "warm-up".to_owned() } else { format!("take {}", block + 1 - self.plan.warm_up) };
         let left = self.left();
         let comma = if left.is_empty() { "" } else { ", " };
-        let figures = match self.plan.cells.len() {
-            1 => "the one figure".to_owned(),
-            many => format!("each of {many} figures"),
+        let figures = match self.plan.cells.as_slice() {
+            [one] => title_in(&self.plan, one),
+            many => format!("each of {} figures", many.len()),
         };
         out::say(&format!("{what} of {figures}{comma}{left}"));
     }
@@ -258,6 +260,14 @@ impl Display {
             Some(bar) => bar.suspend(|| out::say(text)),
             None => out::say(text),
         }
+    }
+}
+
+/// Title of a cell of a plan: the user's own command is its own title.
+pub fn title_in(plan: &Plan, cell: &Cell) -> String {
+    match plan.command.as_ref().filter(|_| cell.instrument == names::instrument::CMD) {
+        Some(_) => what::what(plan, instruments::cards()),
+        None => title(cell),
     }
 }
 

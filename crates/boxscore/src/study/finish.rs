@@ -32,11 +32,24 @@ pub fn finish(
     Shape { report, telemetry_only, layout }: Shape,
 ) -> Result<u8, CliError> {
     let Measured { outcome, runs, .. } = measured;
+    let nothing = nothing(outcome, telemetry_only);
+    if let Some(Nothing::Taken(why)) = &nothing {
+        // It is the result: it stands first, where the result stands. A document has it in its figures.
+        let line = format!("nothing was measured: {why}");
+        if global.json { out::say(&line) } else { out::print(&format!("{line}\n\n")) }
+    }
     let shown = if telemetry_only && !global.json {
         recorded(runs, path, global, report)
     } else {
         after_run::after_run(runs, path, global, report, layout)
     };
+    if measured.waits {
+        out::say(&format!(
+            "warning: {} has no room for the last takes: they wait in the journal beside it, and go in with the next \
+             run once there is some",
+            path.display()
+        ));
+    }
     if shown.is_err() {
         let ids: Vec<&str> = runs.iter().map(|id| short(id)).collect();
         out::say(&format!("finished takes are stored in {} as run {}", path.display(), ids.join(", ")));
@@ -57,8 +70,16 @@ pub fn finish(
             return Ok(cut.kind.exit_code());
         }
     }
-    if let Some(code) = nothing(outcome, telemetry_only) {
-        return Ok(code);
+    match nothing {
+        Some(Nothing::Fits) => {
+            // The run's own document is on stdout already, and is the only one there.
+            let error = CliError::data("nothing was measured: no instrument of this run can run here")
+                .hint("the lines above say why; `boxscore list` says what can");
+            out::say(&error.to_string());
+            return Ok(error.kind.exit_code());
+        }
+        Some(Nothing::Taken(_)) => return Ok(Kind::Faults.exit_code()),
+        None => {}
     }
     if outcome.faults > 0 || outcome.statuses.contains(&Status::Interrupted) {
         return Ok(Kind::Faults.exit_code());
@@ -114,7 +135,12 @@ pub fn cut(measured: &Measured) -> Option<CliError> {
         Ended::Refused => {
             let why = refused(outcome);
             let text = format!("the run was ended, since nothing more could be stored: {why}");
-            CliError::data(text).hint("every take that was shown is stored; `boxscore resume` continues")
+            let safe = match measured.kept {
+                0 => "no take was stored".to_owned(),
+                1 => "1 take is safe".to_owned(),
+                many => format!("{many} takes are safe, every one that was shown"),
+            };
+            CliError::data(text).hint(format!("{safe}; then `boxscore resume` continues"))
         }
         Ended::Count | Ended::Target | Ended::Budget => return None,
     };
@@ -130,25 +156,27 @@ pub fn refused(outcome: &Outcome) -> String {
     }
 }
 
-/// Prints why nothing was measured, and returns the exit code for that; `None` if something was.
-fn nothing(outcome: &Outcome, telemetry_only: bool) -> Option<u8> {
+/// Why a run that ended by itself has no figure.
+enum Nothing {
+    /// No cell of it can run here.
+    Fits,
+    /// No measured take without a fault; in words.
+    Taken(&'static str),
+}
+
+/// `None` if something was measured, or was not to be.
+fn nothing(outcome: &Outcome, telemetry_only: bool) -> Option<Nothing> {
     if outcome.measured > 0 || telemetry_only || is_cut(outcome) {
         return None;
     }
     if outcome.takes == 0 && !outcome.unfit.is_empty() {
-        // The run's own document is on stdout already, and is the only one there.
-        let error = CliError::data("nothing was measured: no instrument of this run can run here")
-            .hint("the lines above say why; `boxscore list` says what can");
-        out::say(&error.to_string());
-        return Some(error.kind.exit_code());
+        return Some(Nothing::Fits);
     }
-    let why = match outcome.ended {
+    Some(Nothing::Taken(match outcome.ended {
         Ended::Budget => "the time was over before the first measured take ended: give it more with --for",
-        _ if outcome.faults > 0 => "every measured take failed; the lines above say how",
+        _ if outcome.faults > 0 => "every measured take failed",
         _ => "no measured take was begun",
-    };
-    out::say(&format!("nothing was measured: {why}"));
-    Some(Kind::Faults.exit_code())
+    }))
 }
 
 /// Refuses clusterperf's layout for a plan without key-value stores.

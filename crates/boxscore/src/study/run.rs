@@ -9,7 +9,7 @@ use instruments::system_files::Root;
 use model::data::Price;
 use model::plan::Plan;
 use model::{Params, Setup};
-use store::{Filter, Store};
+use store::Store;
 
 use super::attempt::{
     Measured, Watch, interaction_of, is_discarded, measure, measure_rest, measuring_alone, none_fits, open,
@@ -51,7 +51,7 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     fits_layout(&plan, args.format)?;
     let _measuring = measuring_alone(&plan, &path)?;
     if let Some(world) = &mut plan.fake {
-        world.run_index = store.heads(&Filter::default())?.len() as u64;
+        world.run_index = store.last_number()?;
     }
     probing::before(&plan, &stop)?;
     warn_temporary(&path, &store)?;

@@ -49,7 +49,11 @@ pub struct StoreSink<'a> {
     study: String,
     cost: Cost,
     machines: Vec<Participant>,
+    /// Takes of this attempt that are on the disk.
+    kept: u64,
+    /// The database refuses, and the journal has what came since.
     spilling: bool,
+    has_warned: bool,
     /// Changes of facts that are noted already.
     changes: BTreeSet<String>,
 }
@@ -73,7 +77,9 @@ impl<'a> StoreSink<'a> {
             study: study.to_owned(),
             cost,
             machines,
+            kept: 0,
             spilling: false,
+            has_warned: false,
             changes,
         }
     }
@@ -91,12 +97,26 @@ impl<'a> StoreSink<'a> {
         self.machines.iter().map(|machine| machine.run.clone()).collect()
     }
 
+    /// Takes that this attempt stored.
+    pub fn kept(&self) -> u64 {
+        self.kept
+    }
+
+    /// True while something waits in the journal beside the store.
+    pub fn is_spilling(&self) -> bool {
+        self.spilling
+    }
+
     /// Warns once that readings go to the journal instead of the database.
     fn told(&mut self, appended: &Appended) {
-        if let (Appended::Spilled(error), false) = (appended, self.spilling) {
-            self.spilling = true;
+        let Appended::Spilled(error) = appended else {
+            self.spilling = false;
+            return;
+        };
+        self.spilling = true;
+        if !std::mem::replace(&mut self.has_warned, true) {
             crate::out::say(&format!(
-                "warning: {error}; takes are kept in the journal beside the store and go in at the next open"
+                "warning: {error}; takes are kept in the journal beside it, while there is room for that"
             ));
         }
     }
@@ -227,12 +247,13 @@ impl Sink for StoreSink<'_> {
                 each.collect::<Result<_, _>>().map_err(refused)?
             }
         };
+        self.kept += u64::from(take.is_some());
         appended.iter().for_each(|one| self.told(one));
         Ok(())
     }
 
     fn title(&self, cell: &Cell) -> String {
-        display::title(cell)
+        display::title_in(self.plan, cell)
     }
 
     fn note(&mut self, machine: usize, note: NoteBody) -> Result<(), SinkError> {

@@ -86,47 +86,82 @@ fn who_may_not_write_is_told_before_measuring() {
     assert!(!bench.store().exists());
 }
 
-/// The program on a file system of its own that holds so many KiB.
+/// How a test makes a small disk: a file system that only it sees, else a limit on the size of each file.
+enum Small {
+    Mount(&'static [&'static str]),
+    Limit,
+}
+
+impl Small {
+    fn here() -> Small {
+        const ROOT: &[&str] = &["unshare", "--mount", "--propagation", "private"];
+        const USER: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
+        let may = |words: &[&str]| {
+            let script = ["sh", "-c", "mount -t tmpfs -o size=64k none /mnt"];
+            let done = Command::new(words[0]).args(&words[1..]).args(script).output();
+            done.is_ok_and(|done| done.status.success())
+        };
+        let found = [ROOT, USER].into_iter().find(|words| may(words));
+        found.map_or(Small::Limit, Small::Mount)
+    }
+}
+
+/// The program with its store on a disk that holds so many KiB, of which a filler takes some.
 fn small_disk(bench: &Bench, kib: u32, fill_kib: u32, takes: &str) -> Command {
-    let script = format!(
-        "mount -t tmpfs -o size={kib}k none disk && head -c {fill_kib}k /dev/zero > disk/filler; \
-         BOXSCORE_STORE=disk/s.db \"$@\"; code=$?; rm -f disk/filler; \
-         cp -a disk/. kept/; exit $code"
-    );
-    let wrapper = ["unshare", "--mount", "--propagation", "private", "sh", "-c", &script, "sh"];
-    bench.behind(&wrapper, &args(&FAKE, &["--takes", takes]))
+    for dir in ["disk", "kept"] {
+        fs::create_dir(bench.path(dir)).expect("a directory");
+    }
+    let run = "BOXSCORE_STORE=disk/s.db \"$@\"; code=$?; rm -f disk/filler; cp -a disk/. kept/; exit $code";
+    let words = args(&FAKE, &["--takes", takes]);
+    match Small::here() {
+        Small::Mount(words_before) => {
+            let script = format!(
+                "mount -t tmpfs -o size={kib}k none disk && head -c {fill_kib}k /dev/zero > disk/filler; {run}"
+            );
+            bench.behind(&args(words_before, &["sh", "-c", &script, "sh"]), &words)
+        }
+        Small::Limit => {
+            let limit = format!("--fsize={}", (kib - fill_kib) * 1024);
+            // In memory, where thousands of takes are not thousands of waits for a disk.
+            let memory = "memory=$(mktemp -d -p /dev/shm) && rmdir disk && ln -s \"$memory\" disk";
+            let script = format!("trap '' XFSZ; {memory} && trap 'rm -rf \"$memory\"' EXIT && {run}");
+            bench.behind(&["prlimit", &limit, "sh", "-c", &script, "sh"], &words)
+        }
+    }
+}
+
+/// Puts what was left on the small disk where the bench has its store.
+fn take_back(bench: &Bench) {
+    for entry in fs::read_dir(bench.path("kept")).expect("what was kept").flatten() {
+        fs::rename(entry.path(), bench.path(&entry.file_name().to_string_lossy())).expect("a file");
+    }
+}
+
+fn history(bench: &Bench) -> Vec<model::doc::HistoryRow> {
+    let said = bench.run(&["history", "--json"]).expect(0, &[]);
+    serde_json::from_str::<model::doc::HistoryDoc>(&said.out).expect("a document").runs
 }
 
 #[test]
 fn a_full_disk_is_told_before_measuring() {
-    if !root() {
-        return cannot("it needs root to mount a small file system");
-    }
     let bench = Bench::new();
-    for dir in ["disk", "kept"] {
-        fs::create_dir(bench.path(dir)).expect("a directory");
-    }
-    said(&mut small_disk(&bench, 64, 64, "3")).expect(1, &["no space left for the store", "s.db", "df -h"]);
+    said(&mut small_disk(&bench, 64, 64, "3")).expect(1, &["s.db", "hint: "]);
 }
 
 #[test]
 fn a_disk_that_fills_midway_spills_and_comes_back() {
-    if !root() {
-        return cannot("it needs root to mount a small file system");
-    }
     let bench = Bench::new();
-    for dir in ["disk", "kept"] {
-        fs::create_dir(bench.path(dir)).expect("a directory");
-    }
     // Room for the journal's reserve and a little of the database, not for 300 takes.
     let said = said(&mut small_disk(&bench, 2560, 1, "300"));
-    assert!(said.err.contains("takes are kept in the journal beside the store"), "{said:#?}");
-    assert!(matches!(said.code, Some(0 | 1 | 3)), "{said:#?}");
-    // The next open, with room again, finds every take.
-    fs::rename(bench.path("kept/s.db"), bench.store()).expect("the store");
-    for entry in fs::read_dir(bench.path("kept")).expect("the rest").flatten() {
-        fs::rename(entry.path(), bench.path(&entry.file_name().to_string_lossy())).expect("the rest");
-    }
+    let said = said.expect(0, &["takes are kept in the journal beside it", "they wait in the journal"]);
+    assert!(said.out.contains("300 takes a figure"), "{said:#?}");
+    take_back(&bench);
+    // A reader sees every take, and changes nothing.
+    let before = fs::read(bench.store()).expect("the store");
+    let rows = history(&bench);
+    assert_eq!((rows.len(), rows[0].takes, rows[0].status.word()), (1, 301, "complete"));
+    assert!(fs::read(bench.store()).expect("the store") == before && bench.path("s.db.journal-1").exists());
+    // The next writer, with room again, takes them in.
     let again = bench
         .run(&["run", "crc32c", "--fake", "world.json", "--takes", "3", "--seed", "9", "--no-report"])
         .expect(0, &["came back from its journal"]);
@@ -134,6 +169,52 @@ fn a_disk_that_fills_midway_spills_and_comes_back() {
     let first = runs.iter().find(|run| run.plan.seed == 5).expect("the spilled run");
     assert_whole(first, 300);
     assert_eq!(runs.len(), 2, "{again:#?}");
+}
+
+#[test]
+fn a_disk_that_has_no_room_at_all_ends_the_run_and_keeps_what_it_says() {
+    let bench = Bench::new();
+    let said = said(&mut small_disk(&bench, 2400, 1, "50000"));
+    let said = said.expect(1, &["nothing more could be stored", "takes are safe, every one that was shown"]);
+    let line = said.err.lines().find(|line| line.contains("takes are safe")).expect("the line");
+    let safe: u64 = line.split_whitespace().find_map(|word| word.parse().ok()).expect("a number");
+    assert!(said.out.contains("interrupted"), "{said:#?}");
+    take_back(&bench);
+    let rows = history(&bench);
+    assert_eq!((rows.len(), rows[0].takes, rows[0].status.word()), (1, safe, "interrupted"), "{line}");
+    let run = bench.only();
+    let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+    assert_eq!(seqs, (0..safe).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_store_that_cannot_be_looked_at_is_no_empty_one() {
+    let bench = Bench::new();
+    let gone = bench.path("nowhere/s.db").display().to_string();
+    for verb in [&["history"][..], &["compare", "a", "b"], &["show", "latest"], &["inspect", "a"]] {
+        let said = bench.run(&[&["--store", &gone], verb].concat()).expect(1, &["there is no", "nowhere"]);
+        assert!(said.err.contains("hint: "), "{said:#?}");
+    }
+    // A folder that is a file.
+    fs::write(bench.path("file"), "x").expect("a file");
+    let inside = bench.path("file/s.db").display().to_string();
+    bench.run(&["--store", &inside, "history"]).expect(1, &["error: "]);
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
+    fs::create_dir(bench.path("shut")).expect("a directory");
+    fs::rename(bench.store(), bench.path("shut/s.db")).expect("the store");
+    fs::set_permissions(bench.path("shut"), fs::Permissions::from_mode(0o000)).expect("a mode");
+    fs::set_permissions(bench.dir.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
+    let shut = bench.path("shut/s.db").display().to_string();
+    let verb = ["--store", &shut, "history"];
+    let done = match root() {
+        true => {
+            let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+            said(&mut bench.behind(&nobody, &verb))
+        }
+        false => bench.run(&verb),
+    };
+    fs::set_permissions(bench.path("shut"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    done.expect(1, &["error: no permission to open", "name a file of your own with --store"]);
 }
 
 #[test]
@@ -151,6 +232,29 @@ fn one_cpu_is_enough() {
     let cpus = run.fact("process.cpus").and_then(|fact| fact.value.clone());
     assert_eq!(cpus, Some(model::FactValue::Text(first)));
     assert_whole(&run, 3);
+}
+
+#[test]
+fn a_part_of_the_cpus_is_another_machine() {
+    let allowed = sys::affinity::allowed().expect("the CPUs");
+    let [first, _, ..] = allowed[..] else {
+        return cannot("it needs two CPUs");
+    };
+    let bench = Bench::new();
+    let first = first.to_string();
+    let words = args(&ONE, &["--takes", "3", "--label"]);
+    bench.run(&args(&words, &["whole"])).expect(0, &[]);
+    said(&mut bench.behind(&["taskset", "-c", &first], &args(&words, &["part"]))).expect(0, &[]);
+    let says = |command: &mut Command| said(command).expect(0, &[]).out.contains(" CPUs allowed (taskset)");
+    assert!(says(&mut bench.command(&["show", "part"])) && !says(&mut bench.command(&["show", "whole"])));
+    assert!(says(&mut bench.behind(&["taskset", "-c", &first], &["inspect"])));
+    let both = bench.run(&["compare", "whole", "part"]).expect(0, &[]);
+    let text = both.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("unlike CPU sets: whole has all, part has 1 of "), "{both:#?}");
+    // The newest run says what `.` is; the other is neither pooled with it nor taken for its noise.
+    let said = bench.run(&["export", "."]).expect(0, &[]);
+    let part = bench.heads().into_iter().find(|head| head.label.as_deref() == Some("part")).expect("it");
+    assert!(said.out.contains(&part.id) && said.out.matches("\"run\":").count() == 2, "{}", &said.out[..300]);
 }
 
 #[test]

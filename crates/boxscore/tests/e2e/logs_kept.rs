@@ -102,6 +102,7 @@ fn recorded(name: &str, cache: f64, read: f64) -> RunData {
         takes: 0,
         faults: 0,
         measured: 0,
+        hidden: false,
     };
     RunData {
         head,

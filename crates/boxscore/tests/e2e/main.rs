@@ -27,6 +27,7 @@ mod net_far;
 mod note;
 mod numbers;
 mod ramcloud;
+mod remove;
 mod resume;
 mod run;
 mod runtime;

@@ -22,9 +22,12 @@ static CARD: Card = Card {
     family: Family::User,
     says: "your own command: time, CPU time, memory and numbers that it prints",
     source: "own: wait4 of the command",
-    shown: Shown { label: "command", tells: &[Tell::always("metric")], place: 0, ..Shown::PLAIN },
-    parts: &[ParamSpec::new("metric", ParamKind::Text, "", "name of a number that the command prints")
-        .label(Label::Value)],
+    shown: Shown { tells: &[Tell::always("command"), Tell::always("metric")], place: 0, ..Shown::PLAIN },
+    parts: &[
+        ParamSpec::new("command", ParamKind::Text, "", "the command").label(Label::Quoted),
+        ParamSpec::new("metric", ParamKind::Text, "", "name of a number that the command prints")
+            .label(Label::Value),
+    ],
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[ParamSpec::new(
@@ -253,6 +256,21 @@ mod tests {
         labels.sort();
         labels.dedup();
         assert_eq!(labels.len(), texts.len() + long.len());
+    }
+
+    #[test]
+    fn figures_are_called_by_the_command() {
+        let name = |command: &str, metric: &str| {
+            let params = Params::parse(&format!("command={command}")).unwrap();
+            model::names::label(model::names::Key {
+                card: Some(&CARD),
+                instrument: CARD.name,
+                metric,
+                params: &params,
+            })
+        };
+        assert_eq!(name("sleep 0.05", "wall"), "`sleep 0.05`: wall time");
+        assert_eq!(name(&"x".repeat(60), "cpu"), format!("`{}…`: CPU time", "x".repeat(27)));
     }
 
     #[test]

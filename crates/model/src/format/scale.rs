@@ -172,10 +172,11 @@ impl Scale {
     /// [`Scale::interval`] as one text, with the unit.
     pub fn interval_text(&self, low: f64, high: f64) -> String {
         let (low, high) = self.interval(low, high);
-        if self.unit.is_empty() {
-            format!("{low} to {high}")
-        } else {
-            format!("{low} to {high} {}", self.unit)
+        match self.unit.as_str() {
+            "" => format!("{low} to {high}"),
+            // As in `with_unit`.
+            "1/s" => format!("{low} to {high} /s"),
+            unit => format!("{low} to {high} {unit}"),
         }
     }
 
@@ -251,6 +252,7 @@ mod tests {
         assert_eq!(scale.interval_text(5.6e9, 5.62e9), "5.60 to 5.62 GB/s");
         assert_eq!(scale.interval(5.6111e9, 5.6139e9), ("5.611".into(), "5.614".into()));
         assert_eq!(scale.interval(f64::NAN, 5.6e9).0, "-");
+        assert_eq!(Scale::common(&[67.2], rate()).interval_text(67.1, 67.3), "67.1 to 67.3 /s");
     }
 
     proptest! {

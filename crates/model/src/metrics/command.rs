@@ -4,6 +4,7 @@ use crate::{Better, Bytes, Count, Metric, Seconds, Topic};
 
 pub const WALL: Metric<Seconds> =
     Metric::new("wall", Better::Lower, "Time from starting the shell until it has ended")
+        .label("wall time")
         .topic(Topic::Work)
         .per("run");
 pub const CPU: Metric<Seconds> = Metric::new(
@@ -11,12 +12,14 @@ pub const CPU: Metric<Seconds> = Metric::new(
     Better::Lower,
     "User and system time of the shell and of all processes waited for within it (wait4)",
 )
+.label("CPU time")
 .per("run");
 pub const MEMORY: Metric<Bytes> = Metric::new(
     "peak-memory",
     Better::Lower,
     "Largest resident set of any one process of the command (wait4), at least that of boxscore when it started it",
 )
+.label("peak memory")
 .binary();
 pub const VALUE: Metric<Count> = Metric::neither(
     "value",

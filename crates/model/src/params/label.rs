@@ -16,6 +16,8 @@ pub enum Label {
     Count(&'static str, &'static str),
     /// A word for `on`: `keep-alive`; `off` becomes `no keep-alive`.
     Switch(&'static str),
+    /// The beginning of a text of the user's: `` `make -j8`: ``.
+    Quoted,
     /// Words for some values; others stand alone.
     Words(&'static [(&'static str, &'static str)]),
 }
@@ -33,11 +35,23 @@ impl Label {
             Label::Count(_, many) => format!("{value} {many}"),
             Label::Switch(what) if value == "off" => format!("no {what}"),
             Label::Switch(what) => what.to_owned(),
+            Label::Quoted => format!("`{}`:", beginning(value)),
             Label::Words(words) => {
                 let word = words.iter().find(|(ours, _)| *ours == value);
                 word.map_or_else(|| spaced(value), |(_, good)| (*good).to_owned())
             }
         }
+    }
+}
+
+/// So much of a quoted text stands in a name.
+pub const QUOTED: usize = 28;
+
+/// A text, or its first characters with `…`.
+fn beginning(text: &str) -> String {
+    match text.char_indices().nth(QUOTED) {
+        Some(_) => format!("{}…", text.chars().take(QUOTED - 1).collect::<String>().trim_end()),
+        None => text.to_owned(),
     }
 }
 

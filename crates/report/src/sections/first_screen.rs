@@ -34,7 +34,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         Some(doc) => forest(doc).render(),
         None => html! {
             @if has_sweeps(run) { (web_by_connections::glance(input)) (web_by_rate::glance(input)) }
-            div class="full" { (score::headlines(run)) }
+            div class="full" { (score::headlines(run, &input.facts(0))) }
             @if let Some(plot) = takes::overview(input) { (plot) }
         },
     };

@@ -148,7 +148,7 @@ fn bandwidth(input: &ReportInput) -> Option<Markup> {
     let series: Vec<String> = if several {
         runs.iter().map(|run| input.name(*run)).collect()
     } else {
-        vec!["1 thread".to_owned(), "all threads".to_owned()]
+        vec!["1 thread".to_owned(), Spec(&input.facts(0)).all_cpus()]
     };
     let groups: Vec<BarGroup> = ops
         .iter()

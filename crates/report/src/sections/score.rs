@@ -7,11 +7,12 @@ use model::doc::{RunDoc, SeriesDoc};
 use model::finding::FigureName;
 use model::format::{self, Kind, Scale, count};
 use model::names;
-use model::{Finding, Samples, Validity};
+use model::{Fact, Finding, Samples, Validity};
 
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
 use crate::text::score::{ScoreRow, rows, threaded};
+use crate::text::spec::Spec;
 use crate::theme::Trust;
 use crate::web_loads::has_sweeps;
 
@@ -66,7 +67,7 @@ fn value_head(repeated: bool) -> &'static str {
 }
 
 /// The few figures of the first screen.
-pub fn headlines(run: &RunDoc) -> Markup {
+pub fn headlines(run: &RunDoc, facts: &[Fact]) -> Markup {
     const MOST: usize = 24;
     let mut score_rows = rows(run, None);
     if has_sweeps(run) {
@@ -84,7 +85,8 @@ pub fn headlines(run: &RunDoc) -> Markup {
         (if threaded { "1 thread" } else { value_head(repeated) }, Column::Number),
     ];
     head.extend(repeated.then_some(("95 % interval", Column::Number)));
-    head.extend(threaded.then_some(("all threads", Column::Number)));
+    let all = Spec(facts).all_cpus();
+    head.extend(threaded.then_some((all.as_str(), Column::Number)));
     head.extend((threaded && repeated).then_some(("95 % interval", Column::Number)));
     let rows: Vec<Vec<Markup>> = score_rows
         .iter()

@@ -11,7 +11,7 @@ use crate::page;
 use crate::plot::strip::{Strip, Take};
 use crate::plot::{Caption, Estimate, Size, StripPlot};
 use crate::scale::AxisSpec;
-use crate::section::{Figure, ReportInput, colour, labels};
+use crate::section::{Figure, ReportInput, colour, labels, sentence};
 
 /// Figures beyond these have no strip; the tables have them.
 const MOST: usize = 12;
@@ -157,13 +157,10 @@ fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
         (Place::Section, false) => Size::Cell,
     };
     // A section's heading has said the finding already.
-    let mut said = match place {
+    let said = match place {
         Place::Section => None,
-        Place::FirstScreen => finding(figures),
+        Place::FirstScreen => finding(figures).map(|said| sentence(&said)),
     };
-    if let Some(first) = said.as_mut().and_then(|said| said.get_mut(..1)) {
-        first.make_ascii_uppercase();
-    }
     let said = said.unwrap_or_else(|| "Each take as a share of its figure's median".to_owned());
     let subtitle = match place {
         Place::Section => {

@@ -80,6 +80,11 @@ impl Grid {
         self
     }
 
+    /// Gives the column of this heading another one.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        self.heads.iter_mut().filter(|(name, _)| name == from).for_each(|(name, _)| to.clone_into(name));
+    }
+
     pub fn row(&mut self, cells: Vec<Cell>) {
         self.rows.push(cells);
     }

@@ -1,13 +1,14 @@
 //! The runs of a store as a table, one line each. Times are UTC.
 //!
-//! A narrow terminal gets shorter names and fewer columns: no figure loses its unit.
+//! What is the same in every row is said once, above. A narrow terminal gets shorter names and fewer columns: no figure
+//! loses its unit, and what was measured stays.
 
 use model::data::Status;
 use model::doc::{CutDoc, HistoryDoc, HistoryRow};
 use model::format;
 
 use super::grid::{Align, Cell, Grid};
-use super::{Tone, cut, date_time, width};
+use super::{Tone, cut, date_time, hang, width};
 
 /// The least of an identifier that is shown.
 const LEAST: usize = 8;
@@ -16,91 +17,162 @@ const LEAST: usize = 8;
 struct Room {
     gap: usize,
     machine: usize,
-    /// Of what was run, at most.
+    /// Of what was measured, at least.
     what: usize,
-    /// True where the status counts faulted takes.
-    faults: bool,
+    /// True where takes are counted, dates have their year and addresses their scheme.
+    whole: bool,
     /// Of the labels, at least.
     label: usize,
 }
 
+impl Room {
+    const fn new(gap: usize, machine: usize, what: usize, label: usize) -> Room {
+        Room { gap, machine, what, whole: true, label }
+    }
+
+    const fn brief(machine: usize, what: usize, label: usize) -> Room {
+        Room { whole: false, ..Room::new(1, machine, what, label) }
+    }
+}
+
 /// From the widest on.
-const ROOMS: [Room; 7] = [
-    Room { gap: 2, machine: 40, what: 30, faults: true, label: 24 },
-    Room { gap: 2, machine: 16, what: 20, faults: true, label: 24 },
-    Room { gap: 1, machine: 16, what: 20, faults: true, label: 24 },
-    Room { gap: 1, machine: 16, what: 12, faults: true, label: 12 },
-    Room { gap: 1, machine: 16, what: 0, faults: true, label: 12 },
-    Room { gap: 1, machine: 9, what: 0, faults: true, label: 12 },
-    Room { gap: 1, machine: 9, what: 0, faults: false, label: 8 },
+const ROOMS: [Room; 9] = [
+    Room::new(2, 40, 60, 40),
+    Room::new(2, 16, 40, 24),
+    Room::new(1, 16, 40, 24),
+    Room::brief(9, 40, 16),
+    Room::brief(9, 30, 12),
+    Room::brief(9, 20, 12),
+    Room::brief(0, 20, 8),
+    Room::brief(0, 12, 8),
+    Room::brief(0, 0, 8),
 ];
 
-/// The runs, in the document's order.
+/// The columns that several runs may share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Machine,
+    What,
+    Status,
+    Takes,
+    Label,
+}
+
+/// The runs, in the document's order. What all of them share stands above them once.
 pub fn table(doc: &HistoryDoc, columns: usize) -> String {
     if doc.runs.is_empty() {
         return "no runs yet: `boxscore run --quick` makes one\n".to_owned();
     }
-    let longest = doc.runs.iter().filter_map(|run| run.label.as_deref()).map(width).max().unwrap_or(0);
+    let shared = shared(&doc.runs);
+    let longest = |of: &dyn Fn(&HistoryRow) -> usize| doc.runs.iter().map(of).max().unwrap_or(0);
+    let whole_what = longest(&|run| width(&run.what));
+    let whole_label = longest(&|run| run.label.as_deref().map_or(0, width));
     let mut last = Grid::default();
     for room in &ROOMS {
-        let label = longest.min(room.label);
-        last = grid(doc, room, label);
+        let (what, label) = (whole_what.min(room.what), whole_label.min(room.label));
+        last = grid(doc, room, &shared, (what, label));
         if let Some(left) = columns.checked_sub(last.width()) {
-            last = grid(doc, room, label + left);
+            // What is left goes to the words, then to the labels.
+            let more = if room.what == 0 { 0 } else { left.min(whole_what - what) };
+            last = grid(doc, room, &shared, (what + more, label + left - more));
             break;
         }
     }
-    last.render(usize::MAX, false)
-        .lines()
-        .map(|line| format!("{}\n", cut(line, columns).trim_end()))
-        .collect()
+    let head = match shared.is_empty() {
+        true => String::new(),
+        false => {
+            let words: Vec<&str> = shared.iter().map(|(_, text)| text.as_str()).collect();
+            hang("each: ", &words.join(" · "), columns)
+        }
+    };
+    let rows = last.render(usize::MAX, false);
+    let rows = rows.lines().map(|line| format!("{}\n", cut(line, columns).trim_end()));
+    format!("{head}{}", rows.collect::<String>())
+}
+
+/// The columns that are the same in every row, where there are several, with what they say.
+fn shared(runs: &[HistoryRow]) -> Vec<(Column, String)> {
+    let [first, rest @ ..] = runs else { return Vec::new() };
+    if rest.is_empty() {
+        return Vec::new();
+    }
+    let takes =
+        |run: &HistoryRow| model::format::count(usize::try_from(run.takes).unwrap_or(usize::MAX), "take");
+    let texts = |run: &HistoryRow| {
+        [
+            (Column::Machine, run.machine.clone()),
+            (Column::What, run.what.clone()),
+            (Column::Status, status(run, true)),
+            (Column::Takes, takes(run)),
+            (Column::Label, run.label.clone().map(|label| format!("label {label}")).unwrap_or_default()),
+        ]
+    };
+    let all: Vec<_> = rest.iter().map(texts).collect();
+    let same = |at: usize, text: &str| all.iter().all(|texts| texts[at].1 == text);
+    let of_first = texts(first).into_iter().enumerate();
+    of_first.filter(|(at, (_, text))| !text.is_empty() && same(*at, text)).map(|(_, shared)| shared).collect()
 }
 
 /// The label stands last and takes what is left.
-fn grid(doc: &HistoryDoc, room: &Room, label: usize) -> Grid {
+fn grid(doc: &HistoryDoc, room: &Room, shared: &[(Column, String)], (what, label): (usize, usize)) -> Grid {
     let digits = distinct(&doc.runs);
-    let labelled = doc.runs.iter().any(|run| run.label.is_some());
-    let mut heads = vec![("run", Align::Left), ("started (UTC)", Align::Left), ("machine", Align::Left)];
-    heads.extend((room.what > 0).then_some(("what", Align::Left)));
-    heads.extend([("status", Align::Left), ("takes", Align::Right), ("took", Align::Right)]);
+    let has = |column: Column| !shared.iter().any(|(known, _)| *known == column);
+    let labelled = has(Column::Label) && doc.runs.iter().any(|run| run.label.is_some());
+    let machine = has(Column::Machine) && room.machine > 0;
+    let whats = has(Column::What) && room.what > 0 && doc.runs.iter().any(|run| !run.what.is_empty());
+    let mut heads = vec![("run", Align::Left), ("started (UTC)", Align::Left)];
+    heads.extend(machine.then_some(("machine", Align::Left)));
+    heads.extend(whats.then_some(("what", Align::Left)));
+    heads.extend(has(Column::Status).then_some(("status", Align::Left)));
+    let takes = has(Column::Takes) && room.whole;
+    heads.extend(takes.then_some(("takes", Align::Right)));
+    heads.push(("took", Align::Right));
     heads.extend(labelled.then_some(("label", Align::Left)));
     let mut grid = Grid::new(&heads).gap(room.gap);
+    let newest = doc.runs.iter().map(|run| run.started).fold(0.0, f64::max);
     for run in &doc.runs {
-        let whole = run.status == Status::Complete && run.cut.is_none();
-        let mut cells: Vec<Cell> = vec![
-            run.run.get(..digits).unwrap_or(&run.run).into(),
-            date_time(run.started).into(),
-            cut(&run.machine, room.machine).into(),
-        ];
-        cells.extend((room.what > 0).then(|| Cell::from(cut(&what(run), room.what))));
-        cells.push(Cell::tone(status(run, room), if whole { Tone::Plain } else { Tone::Warn }));
-        cells.push(run.takes.to_string().into());
+        let whole = run.status == Status::Complete && run.cut.is_none() && !run.hidden;
+        let mut cells: Vec<Cell> =
+            vec![run.run.get(..digits).unwrap_or(&run.run).into(), started(run, room, newest).into()];
+        cells.extend(machine.then(|| Cell::from(cut(&run.machine, room.machine))));
+        let words = run.what.strip_prefix("http://").filter(|_| !room.whole).unwrap_or(&run.what);
+        cells.extend(whats.then(|| Cell::from(cut(words, what.max(4)))));
+        let tone = if whole { Tone::Plain } else { Tone::Warn };
+        cells.extend(has(Column::Status).then(|| Cell::tone(status(run, room.whole), tone)));
+        cells.extend(takes.then(|| Cell::from(run.takes.to_string())));
         cells.push(run.seconds.map_or("-".to_owned(), format::duration).into());
-        if labelled {
-            cells.push(cut(run.label.as_deref().unwrap_or(""), label).into());
-        }
+        cells.extend(labelled.then(|| Cell::from(cut(run.label.as_deref().unwrap_or(""), label))));
         grid.row(cells);
     }
     grid
 }
 
-/// The level of a run that has one, else what the user named.
-fn what(run: &HistoryRow) -> String {
-    if run.level == "named" && !run.instruments.is_empty() {
-        return run.instruments.join(", ");
+/// Date and time; without the year where it is that of the newest run, without the time where it is another one.
+fn started(run: &HistoryRow, room: &Room, newest: f64) -> String {
+    let whole = date_time(run.started);
+    let is_same_year = whole.get(..4) == date_time(newest).get(..4);
+    match (room.whole, is_same_year) {
+        (true, _) => whole,
+        (false, true) => whole.get(5..).unwrap_or(&whole).to_owned(),
+        (false, false) => whole.get(..10).unwrap_or(&whole).to_owned(),
     }
-    run.level.clone()
+}
+
+/// The state of a run; `faults`: with the number of faulted takes.
+fn status(run: &HistoryRow, faults: bool) -> String {
+    let state = state(run, faults);
+    if run.hidden { format!("{state}, hidden") } else { state }
 }
 
 /// `2 faulted`, `cut at 3.0 of 10 s`.
-fn status(run: &HistoryRow, room: &Room) -> String {
+fn state(run: &HistoryRow, counts_faults: bool) -> String {
     // A run of which nothing was measured has nothing that was cut.
     let known = |short: &&CutDoc| short.lasted.is_some() || short.requests.is_some();
     let Some(short) = run.cut.as_ref().filter(known) else {
         return match (run.faults, run.status) {
             (0, status) => status.word().to_owned(),
             (faults, Status::Faulty) => format!("{faults} faulted"),
-            (faults, status) if room.faults => format!("{}, {faults} faulted", status.word()),
+            (faults, status) if counts_faults => format!("{}, {faults} faulted", status.word()),
             (_, status) => status.word().to_owned(),
         };
     };
@@ -143,6 +215,8 @@ mod tests {
             seconds: Some(612.0),
             level: "default".to_owned(),
             instruments: Vec::new(),
+            what: "default".to_owned(),
+            hidden: false,
             takes: 12_000,
             faults: 0,
             cut: None,
@@ -178,5 +252,24 @@ mod tests {
         let cut = |short| HistoryRow { cut: Some(short), ..run("b", Status::Complete, None) };
         assert!(shown(vec![cut(short(Some(10.0), false))], 80).contains("cut at 3.00 s of 10 s"));
         assert!(shown(vec![cut(short(None, true))], 80).contains("cut at request 1,200 of 5,000"));
+    }
+
+    #[test]
+    fn what_all_share_is_said_once_and_what_was_measured_stays() {
+        let load = |id: &str, path: &str| HistoryRow {
+            what: format!("http://127.0.0.1:8088/{path}, 50 connections, 10 s"),
+            label: Some(format!("after-the-update-{id}")),
+            machine: "vm".to_owned(),
+            takes: 1,
+            ..run(id, Status::Complete, None)
+        };
+        let text = shown(vec![load("a", "a.html"), load("b", "b.html")], 80);
+        assert!(text.starts_with("each: vm · complete · 1 take\n"), "{text}");
+        assert!(text.contains("127.0.0.1:8088/a.html") && text.contains("8088/b.html"), "{text}");
+        assert!(text.contains("after-the-u"), "{text}");
+        assert!(!text.contains("machine") && !text.contains("takes"), "{text}");
+        let hidden = HistoryRow { hidden: true, ..load("c", "c.html") };
+        let text = shown(vec![load("a", "a.html"), hidden], 80);
+        assert!(text.contains("complete, hidden") && text.contains("127.0.0.1:8088/a."), "{text}");
     }
 }

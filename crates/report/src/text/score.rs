@@ -9,12 +9,13 @@ use model::finding::Rule;
 use model::format::{self, Kind, Scale, count};
 use model::id::short;
 use model::names::{self, Key};
+use model::params::QUOTED;
 use model::why::Why;
 use model::{Fact, Finding, Params, Samples, Validity};
 
-use super::grid::{Align, Cell, Grid, ranges};
+use super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::spec::Spec;
-use super::{Look, Tone, answer, hang, logs_beside, notes, scaling, soak, web_table, width};
+use super::{Look, Tone, answer, hang, logs_beside, notes, scaling, soak, web_table, width, wrap};
 
 /// The lines below the notes: the report's path, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -228,6 +229,8 @@ fn head(
     }
     let beside = versus.filter(|doc| run.series.iter().any(|series| against(doc, run, series).is_some()));
     line.extend(beside.and_then(|doc| doc.arms.first()).map(|base| format!("compared with {}", base.name)));
+    let is_named = |cmd: &&String| cmd.chars().count() <= QUOTED && !rows.is_empty();
+    let command = run.cmd.iter().filter(|cmd| !is_named(cmd)).map(|cmd| format!("`{}`", cmd.trim()));
     let mut out = String::new();
     for (index, parts) in [machine, line].iter().enumerate() {
         for text in joined(parts, look.columns) {
@@ -236,6 +239,8 @@ fn head(
             out.push('\n');
         }
     }
+    // A long command is cut in the names of its figures.
+    command.for_each(|text| out.extend(wrap(&text, look.columns).iter().map(|line| format!("{line}\n"))));
     out
 }
 
@@ -332,8 +337,7 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
     let texts: Vec<Texts> = rows.iter().map(texts).collect();
     let intervals = ranges(&texts.iter().map(|text| text.interval.clone()).collect::<Vec<_>>());
     let with_all = rows.iter().any(|row| row.all.is_some());
-    let threads = Spec(facts).number("cpu.threads").filter(|n| *n > 1.0);
-    let all = threads.map_or("all threads ".to_owned(), |n| format!("{} threads ", format::fixed(n, 0)));
+    let all = format!("{} ", Spec(facts).all_cpus());
     let mut heads = vec![
         ("", Align::Left),
         ("", Align::Left),
@@ -354,7 +358,7 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
     if with_both {
         heads.push(("all vs ref", Align::Left));
     }
-    let mut grid = Grid::new(&heads);
+    let mut grid = Grid::new(&heads).cutting(Cut::Middle);
     for ((row, text), interval) in rows.iter().zip(texts).zip(intervals) {
         let interval = if text.interval.is_some() { interval } else { text.instead.to_owned() };
         let mut cells: Vec<Cell> =
@@ -373,7 +377,11 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
         }
         grid.row(cells);
     }
-    let grid = if grid.width() > look.columns { grid.gap(1) } else { grid };
+    let mut grid = if grid.width() > look.columns { grid.gap(1) } else { grid };
+    if grid.width() > look.columns {
+        // Names are cut last.
+        grid.rename(&all, all.strip_prefix("all ").unwrap_or(&all));
+    }
     grid.render(look.columns, look.paint)
 }
 

@@ -17,16 +17,17 @@ const TOPICS: [(&str, &[&str]); 10] = [
     ("Network", &["nic", "rdma"]),
     ("PCIe", &["pcie"]),
     ("System", &["os", "kernel", "mitigations", "mitigation"]),
-    ("Limits", &["cgroup"]),
+    ("Limits", &["cgroup", "process"]),
     ("Power", &["power"]),
 ];
 
 /// Facts that a table of several machines always has, as far as anyone knows them, with people's names.
-const STANDARD: [(&str, &str); 26] = [
+const STANDARD: [(&str, &str); 27] = [
     ("cpu.model", "processor"),
     ("cpu.sockets", "sockets"),
     ("cpu.cores", "cores"),
     ("cpu.threads", "threads"),
+    ("process.cpus", "CPUs allowed"),
     ("cpu.mhz.base", "clock, base"),
     ("cpu.mhz.max", "clock, highest"),
     ("cache.l1d.bytes", "L1 data cache"),
@@ -111,6 +112,7 @@ impl Footnotes {
 
 fn single(machine: &MachineFacts, columns: usize) -> String {
     let mut out = format!("{}\n", machine.machine.name);
+    out.extend(spec::Spec(&machine.facts).allowed().map(|allowed| format!("{allowed}\n")));
     let key_room = machine.facts.iter().map(|fact| width(&fact.key)).max().unwrap_or(0).min(28);
     let mut footnotes = Footnotes::default();
     for (name, facts) in topics(&machine.facts) {

@@ -2,6 +2,7 @@
 //!
 //! Facts are in base units. What is not known is left out here; the spec sheet says why.
 
+use model::fact::{CpuSet, usable_cpus};
 use model::format::{self, Kind, quantity};
 use model::unit::Unit;
 use model::{Fact, FactValue};
@@ -29,13 +30,23 @@ impl<'a> Spec<'a> {
         }
     }
 
-    /// `Ryzen 7 8845HS, 8 cores 16 threads`
+    /// `Ryzen 7 8845HS, 8 cores 16 threads, 4 of 16 CPUs allowed (taskset)`
     pub fn processor(&self) -> Option<String> {
         let model = self.text("cpu.model").map(short_model);
-        let counts = self.counts();
-        match (model, counts) {
-            (Some(model), Some(counts)) => Some(format!("{model}, {counts}")),
-            (model, counts) => model.or(counts),
+        let parts: Vec<String> = [model, self.counts(), self.allowed()].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// `1 of 2 CPUs allowed (taskset)`; nothing where all were.
+    pub fn allowed(&self) -> Option<String> {
+        CpuSet::of_facts(self.0).map(|set| set.to_string())
+    }
+
+    /// `all 16 CPUs`: what figures of all threads used.
+    pub fn all_cpus(&self) -> String {
+        match usable_cpus(self.0).filter(|n| *n >= 1.0 && *n < 1e6) {
+            Some(n) => format!("all {} {}", format::fixed(n, 0), if n == 1.0 { "CPU" } else { "CPUs" }),
+            None => "all CPUs".to_owned(),
         }
     }
 
@@ -104,6 +115,7 @@ impl<'a> Spec<'a> {
         if !chip.is_empty() {
             lines.push(chip.join(" · "));
         }
+        lines.extend(self.allowed());
         lines.extend(self.memory());
         lines.extend(self.disks());
         let system: Vec<&str> =

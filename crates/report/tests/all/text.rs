@@ -293,6 +293,8 @@ fn the_history() {
         seconds: Some(112.0),
         level: "quick".to_owned(),
         instruments: vec!["crc32c".to_owned(), "disk-read".to_owned()],
+        what: "quick".to_owned(),
+        hidden: false,
         takes: 120,
         faults: u64::from(status == Status::Faulty) * 2,
         cut: None,
@@ -300,7 +302,11 @@ fn the_history() {
     let runs = vec![
         row("0192f3a4b5c67def", Status::Complete, None),
         row("0192f3a4b5ffffff", Status::Faulty, Some("after the BIOS update")),
-        HistoryRow { level: "named".to_owned(), ..row("0192f3a4c0000000", Status::Interrupted, None) },
+        HistoryRow {
+            level: "named".to_owned(),
+            what: "crc32c disk-read".to_owned(),
+            ..row("0192f3a4c0000000", Status::Interrupted, None)
+        },
     ];
     let doc = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
     insta::assert_snapshot!(sound(&history::table(&doc, 80), 80));

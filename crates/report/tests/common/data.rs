@@ -95,6 +95,7 @@ fn head() -> RunHead {
         takes: 240,
         faults: 0,
         measured: 240,
+        hidden: false,
     }
 }
 

@@ -152,7 +152,7 @@ fn only_what_is_wanted_is_loaded() {
     assert_eq!((rows[0].series.len(), rows[0].takes.len(), rows[0].facts.len()), (1, 0, facts().len()));
     let want = Want { series: Which::Rows, telemetry: false, rest: true };
     assert_eq!(store.load_with("r", want).unwrap(), light);
-    let other = Filter { label: Some("before".into()), machine_id: Some("m2".into()), study: None };
+    let other = Filter { label: Some("before".into()), machine_id: Some("m2".into()), ..Filter::default() };
     assert!(store.heads(&other).unwrap().is_empty());
     let same = Filter { machine_id: Some("m1".into()), ..other };
     assert_eq!(store.heads(&same).unwrap(), [whole.head]);

@@ -100,6 +100,7 @@ fn run(n: u64) -> RunData {
             takes: CELLS * TAKES,
             faults: 0,
             measured: CELLS * TAKES,
+            hidden: false,
         },
         origin: begun.origin.clone(),
         clock_offsets: vec![],

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::data::RunData;
 use model::doc::{Noise, RowDoc};
-use model::fact::CONFIG_CLASS;
+use model::fact::{CONFIG_CLASS, CpuSet};
 use model::{Better, Fact, Samples, Scope, card};
 
 use super::matching::RowKey;
@@ -34,6 +34,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
     }
     let Some((base, arms)) = prepared.split_first() else { return notes };
     for arm in arms {
+        notes.extend(cpu_sets(arm, base));
         notes.extend(between(arm, base));
         if (arm.side.price.is_some() || base.side.price.is_some())
             && let Err(why) = value::price_ratio(arm.side, base.side, options.life_hours)
@@ -152,6 +153,9 @@ fn between(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
     let (a, b) = (arm.side.runs.last()?, base.side.runs.last()?);
     let keys: &[&str] = if a.head.machine_id == b.head.machine_id { &CONFIG_CLASS } else { &SOFTWARE };
     let mut differ: BTreeSet<String> = differing(facts(arm, a), facts(base, b), keys);
+    if cpu_sets(arm, base).is_some() {
+        differ.remove(&plain("cgroup.cpuset"));
+    }
     if a.head.build != b.head.build {
         differ.insert("boxscore build".to_owned());
     }
@@ -176,6 +180,22 @@ fn differing(a: &[Fact], b: &[Fact], keys: &[&str]) -> BTreeSet<String> {
     };
     let differ = |key: &&&str| matches!((value(a, key), value(b, key)), (Some(x), Some(y)) if x != y);
     keys.iter().filter(differ).map(|key| plain(key)).collect()
+}
+
+/// Sides of which one may use a part of its CPUs, or both may use different ones: a smaller machine than its sheet
+/// says.
+fn cpu_sets(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
+    let (a, b) = (arm.side.runs.last()?, base.side.runs.last()?);
+    let sets = [(base, b), (arm, a)].map(|(side, run)| (side, CpuSet::of_facts(facts(side, run))));
+    let [(_, of_base), (_, of_arm)] = &sets;
+    if of_base.as_ref().map(|set| &set.list) == of_arm.as_ref().map(|set| &set.list) {
+        return None;
+    }
+    let said = sets.iter().map(|(side, set)| match set {
+        Some(set) => format!("{} has {set}", side.side.name),
+        None => format!("{} has all", side.side.name),
+    });
+    Some(format!("unlike CPU sets: {}", said.collect::<Vec<_>>().join(", ")))
 }
 
 /// `kernel.release` as people say it.

@@ -1,6 +1,7 @@
 //! Checks of what surrounds the processor: other load, limits, memory, clock, power, hypervisor.
 
 use model::doc::CheckDoc;
+use model::fact::{CpuSet, PROCESS_CPUS};
 use model::{Fact, Unit};
 
 use super::check::{Check, Live, chosen, is_virtual, shown};
@@ -73,15 +74,14 @@ pub fn quota(facts: &[Fact], live: &Live) -> CheckDoc {
 
 pub fn cpuset(facts: &[Fact]) -> CheckDoc {
     let check = Check { key: "cpu-set", wanted: "every CPU" };
-    let allowed = shown(facts, "cgroup.cpuset").or_else(|| shown(facts, "process.cpus"));
-    let listed = allowed.as_deref().and_then(model::params::parse_cpus).map(|cpus| cpus.len() as f64);
-    match (allowed, listed, facts::number(facts, "cpu.threads")) {
-        (Some(list), Some(ours), Some(all)) if ours < all => {
+    let allowed = shown(facts, PROCESS_CPUS).or_else(|| shown(facts, "cgroup.cpuset"));
+    match (allowed, CpuSet::of_facts(facts)) {
+        (_, Some(set)) => {
             let how = "start boxscore outside the CPU set (`taskset -p PID` shows it), or name it in the comparison";
-            check.warn(format!("{list}: {ours:.0} of {all:.0} CPUs"), how)
+            check.warn(format!("{}: {} of {} CPUs", set.list, set.count, set.all), how)
         }
-        (Some(list), _, _) => check.ok(list),
-        (None, _, _) => check.absent(facts, "cgroup.cpuset"),
+        (Some(list), None) => check.ok(list),
+        (None, None) => check.absent(facts, "cgroup.cpuset"),
     }
 }
 

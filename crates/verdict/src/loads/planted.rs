@@ -29,6 +29,7 @@ pub fn empty() -> RunData {
         takes: 0,
         faults: 0,
         measured: 0,
+        hidden: false,
     };
     RunData {
         head,

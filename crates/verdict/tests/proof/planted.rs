@@ -141,6 +141,7 @@ fn head(id: &str, machine: &str) -> RunHead {
         takes: 0,
         faults: 0,
         measured: 0,
+        hidden: false,
     }
 }
 

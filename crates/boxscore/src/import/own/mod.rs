@@ -134,6 +134,8 @@ struct Run {
     machine_id: String,
     machine: String,
     label: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    hidden: bool,
     started_ns: i64,
     #[serde(with = "exact")]
     seconds: Option<f64>,
@@ -182,6 +184,7 @@ impl From<&RunData> for Run {
             machine_id: head.machine_id,
             machine: head.machine,
             label: head.label,
+            hidden: head.hidden,
             started_ns: head.started_ns,
             seconds: head.seconds,
             build: head.build,
@@ -233,6 +236,7 @@ impl From<Run> for RunData {
                 takes: run.takes.len() as u64,
                 faults: run.takes.iter().filter(|take| take.fault.is_some()).count() as u64,
                 measured: run.takes.iter().filter(|take| take.is_measured()).count() as u64,
+                hidden: run.hidden,
             },
             origin: Origin { build: run.build, ..run.origin },
             clock_offsets: run.clock_offsets,

@@ -92,6 +92,7 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
             takes: 1,
             faults: 1,
             measured: 0,
+            hidden: false,
         },
         origin: origin(text),
         clock_offsets: vec![ClockOffset { at_ns: u64::MAX, offset_ns: i64::MIN, error_ns: 1 }],
