@@ -25,8 +25,7 @@ const SAID: u32 = 30;
 /// How long to wait for quiet.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct WaitIdle {
-    /// First wait until other processes use less than 0.1 CPU for three seconds, at most this long (10m); where they
-    /// do not, nothing is measured
+    /// First wait until others use less than 0.1 CPU, at most this long (10m)
     #[arg(long, value_name = "DURATION")]
     pub wait_idle: Option<String>,
 }

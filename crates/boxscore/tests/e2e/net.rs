@@ -95,7 +95,12 @@ fn the_loopback_is_measured_with_a_child() {
     ] {
         assert!(value(&run, instrument, metric, params) > 10.0, "{metric} {params}");
     }
-    assert!(said.out.contains("net tcp 64 B rtt") && said.out.contains("net connection-rate"), "{said:#?}");
+    assert!(
+        said.out.contains("net tcp 64 B rtt") && said.out.contains(" more figures: boxscore show"),
+        "{said:#?}"
+    );
+    let all = bench.run(&["show", "latest", "--all"]).out;
+    assert!(all.contains("net connection-rate"), "{all}");
     let place = run.notes.iter().find(|note| note.kind() == "place").expect("where both ends ran");
     assert!(place.text().contains("the peer on CPU"), "{}", place.text());
 }

@@ -89,7 +89,11 @@ fn falls(all: &[SoakDoc], look: Look) -> String {
     }
     let blind = all.iter().filter_map(|one| one.blind_seconds).max_by(f64::total_cmp);
     if let Some(why) = all.iter().find_map(|one| one.no_knee.as_deref()) {
-        out.push_str(&hang("", &format!("too short to show whether a level falls: {why}"), look.columns));
+        out.push_str(&hang(
+            "",
+            &format!("too short to show whether a level falls: {why}; soak for longer, such as --soak 10m"),
+            look.columns,
+        ));
     } else if let Some(blind) = blind {
         let blind = format::duration(blind);
         let text =

@@ -1,5 +1,6 @@
 //! The report of access logs: what machines did meanwhile, the moment of a cut, and nothing that takes hours for takes.
 
+use model::answer::AnswerDoc;
 use model::doc::{CompareDoc, LogsDoc, RunDoc, TrafficDoc};
 
 use crate::common::logs::{HDD, Label, answers, label, machines, sides};
@@ -116,6 +117,7 @@ fn a_short_log_has_an_axis_of_minutes() {
 #[test]
 fn failures_and_who_asked_are_told() {
     let (mut run, data) = label(HDD, false, None);
+    run.answer = Some(AnswerDoc { sentence: answers().sentence, ..AnswerDoc::default() });
     run.log = Some(Box::new(answers()));
     let text = page(vec![(run, data)], None);
     assert!(text.contains("shop: 600 k requests in 1 d"), "the first screen answers");
