@@ -101,17 +101,19 @@ fn one(
         }
         Scope::PerThread => !whole.is_empty(),
     };
-    let mut sentences = Vec::new();
-    for scope in [Some(Scope::WholeMachine), Some(Scope::PerThread), None] {
-        let rows = of_scope(scope);
-        let lead = match scope.filter(|scope| is_told(*scope)) {
-            Some(Scope::WholeMachine) => of_machine.as_str(),
-            Some(Scope::PerThread) => "Per thread, ",
-            None => "",
-        };
-        let index = indexes.iter().find(|index| Some(index.scope) == scope);
-        sentences.extend(group(lead, arm, base, &rows, index.copied()));
-    }
+    let groups: Vec<Group<'_>> = [Some(Scope::WholeMachine), Some(Scope::PerThread), None]
+        .into_iter()
+        .map(|scope| {
+            let lead = match scope.filter(|scope| is_told(*scope)) {
+                Some(Scope::WholeMachine) => of_machine.as_str(),
+                Some(Scope::PerThread) => "Per thread, ",
+                None => "",
+            };
+            let index = indexes.iter().find(|index| Some(index.scope) == scope).copied();
+            Group { lead, rows: of_scope(scope), index }
+        })
+        .collect();
+    let mut sentences = told(&groups, arm, base);
     sentences.extend(refused(
         &judged.iter().copied().filter(|row| row.verdict == VerdictWord::Invalid).collect::<Vec<_>>(),
     ));
@@ -119,6 +121,26 @@ fn one(
     sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
     sentences.extend(value("watt", &judged, |row| row.per_watt, base));
     sentences
+}
+
+/// The rows of one scope, the words that name it, and its index.
+struct Group<'a> {
+    lead: &'a str,
+    rows: Vec<&'a RowDoc>,
+    index: Option<&'a IndexDoc>,
+}
+
+/// The sentences on each scope, or on all together where the same is said of each.
+fn told(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
+    let each = |lead: &dyn Fn(&Group<'_>) -> String| -> Vec<Vec<String>> {
+        let sentences = |one: &Group<'_>| group(&lead(one), arm, base, &one.rows, one.index);
+        groups.iter().map(sentences).filter(|sentences| !sentences.is_empty()).collect()
+    };
+    let plain = each(&|_| String::new());
+    match plain.as_slice() {
+        [first, others @ ..] if !others.is_empty() && others.iter().all(|one| one == first) => first.clone(),
+        _ => each(&|one| one.lead.to_owned()).concat(),
+    }
 }
 
 /// The sentences on rows of one scope; the first one begins with `lead`.

@@ -454,11 +454,7 @@ fn verdict_note(rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) 
 /// A word on the machine that stands beside a run unasked: what it is, and how to have another.
 pub fn reference_note(base: &ArmDoc) -> String {
     let runs = count(base.runs.len(), "run");
-    format!(
-        "{} comes with boxscore ({runs}), so that a first run has something beside it; `boxscore compare OTHER .` takes \
-         another",
-        base.name
-    )
+    format!("{}, which comes with boxscore ({runs}) to stand beside a first run", base.name)
 }
 
 /// The meaning of the column `again`, and where its noise came from.

@@ -1,7 +1,7 @@
 //! Counters that should not rise while a figure is measured: paging, and thermal throttling.
 //!
 //! Counts events of the whole system (swap, throttling) and of our process (major faults). Doubtful if over a tenth of
-//! a figure's takes met any.
+//! a figure's takes met any, and pages that came from disk only if they can have taken over 1 % of the measured time.
 
 use model::finding::{Counted, Counter};
 
@@ -9,6 +9,10 @@ use crate::ruling::{Ruling, settle};
 use crate::run_index::RunIndex;
 
 const STRAY: f64 = 0.1;
+/// The longest that a page takes to come from a disk, s: a rotating one that has to seek.
+pub const PAGE: f64 = 0.01;
+/// The share of the measured time that pages from disk may have taken.
+const MOST: f64 = 0.01;
 
 /// The processor itself counted that heat slowed it down. The `clock` rule sees the effect even without this counter.
 pub fn throttling(index: &RunIndex<'_>) -> Vec<Ruling> {
@@ -31,8 +35,11 @@ fn counted(index: &RunIndex<'_>, counter: Counter) -> Vec<Ruling> {
         if counts.is_empty() {
             continue;
         }
-        if hit as f64 > STRAY * counts.len() as f64 {
-            let (events, of) = (counts.iter().sum(), counts.len());
+        let events: f64 = counts.iter().sum();
+        let is_brief = counter != Counter::ThermalThrottle
+            && row.seconds().is_some_and(|seconds| events * PAGE <= MOST * seconds);
+        if hit as f64 > STRAY * counts.len() as f64 && !is_brief {
+            let of = counts.len();
             let rose = Counted::Rose { counter, events, takes: hit, of };
             bad.push(Ruling::about(row.subject(), rose, vec![row.index]));
         } else {

@@ -11,11 +11,10 @@ use model::Validity;
 use model::finding::{Background, Counted, Counter, Recorded, Rule, Steal};
 use model::why::{Disturbance, Weighed};
 
+use super::counted::PAGE;
 use crate::ruling::Ruling;
 use crate::run_index::{FigureRow, RunIndex};
 
-/// The longest that a page takes to come from a disk, s: a rotating one that has to seek.
-const PAGE: f64 = 0.01;
 /// Beyond this share a figure says too little of the machine for any bound.
 const MOST: f64 = 0.5;
 
