@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::shell::{self, Steps};
-use crate::{adding, deny, dist, generate, tidy};
+use crate::{adding, deny, dist, generate, readme, tidy};
 
 /// How long each test with `fuzz` in its name mutates its seeds.
 const FUZZ_SECONDS: &str = "BOXSCORE_FUZZ_SECONDS";
@@ -41,6 +41,7 @@ fn checks(steps: &mut Steps, cargo: &str) {
     steps.step("doc tests", || shell::run(cargo, &["test", "--workspace", "--doc", "--quiet"]));
     steps.step("house rules", tidy::run);
     steps.step("generated files", || generate::run(true));
+    steps.step("README.md", || readme::run(true));
     steps.step("docs/adding.md", adding::run);
     // These lie outside the workspace, and are to follow its crates and their dependencies.
     steps.step("perf's own side", || outside(cargo, "perf/peers/Cargo.toml"));

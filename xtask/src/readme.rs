@@ -3,7 +3,7 @@
 //! `cargo xtask readme` runs the commands in the order of the file, with the release build, in a folder of their own: a
 //! new store, a real nginx at the address that the file names, and two made-up access logs; and takes in what they
 //! print. `console N` keeps N lines. `--check` runs them with the debug build and compares the shape: each first word
-//! of a line that is shown must begin a line of what is printed. Flags in the blocks of the language `sh` must be
+//! of a row that is shown must begin a line of what is printed. Flags in the blocks of the language `sh` must be
 //! known. Figures and doubts are not compared: they are the machine's.
 
 use std::fmt::Write as _;
@@ -41,7 +41,7 @@ pub fn run(check: bool) -> Result<()> {
             }
             Part::Screen { lines, command, shown } => {
                 println!("$ {command}");
-                let printed = bench.run(command)?;
+                let printed = bench.run(command, check)?;
                 for word in missing(shown, &printed) {
                     let _ = writeln!(wrong, "`{command}` prints no line that begins with `{word}`");
                 }
@@ -120,8 +120,8 @@ fn cut(printed: &str, lines: Option<usize>) -> String {
     text
 }
 
-/// First words of lines that are shown and begin none of the printed ones. Lines that depend on the machine (doubts,
-/// remarks and their continuation) are left out.
+/// First words of rows that are shown and begin none of the printed ones. Sentences, doubts and remarks depend on the
+/// machine and are left out.
 fn missing<'t>(shown: &'t str, printed: &str) -> Vec<&'t str> {
     let firsts: Vec<&str> = printed.lines().filter_map(first).collect();
     let mut all: Vec<&str> = shown.lines().filter_map(first).filter(|word| !firsts.contains(word)).collect();
@@ -132,7 +132,7 @@ fn missing<'t>(shown: &'t str, printed: &str) -> Vec<&'t str> {
 fn first(line: &str) -> Option<&str> {
     let word = line.split_whitespace().next()?;
     let is_word = word.chars().next().is_some_and(char::is_alphabetic);
-    (is_word && !line.starts_with(' ')).then_some(word)
+    (is_word && line.trim().contains("  ") && !line.starts_with(' ')).then_some(word)
 }
 
 /// Flags of commands that the verb's help does not know.
@@ -214,12 +214,14 @@ impl Bench {
         command
     }
 
-    /// The output of a command of README. Fails where it exits with neither 0 nor 3.
-    fn run(&self, command: &str) -> Result<String> {
+    /// The output of a command of README. Fails where it exits with neither 0 nor 3, or, with `lenient`, where it prints
+    /// nothing: on a busy machine a proof may well read something wrongly.
+    fn run(&self, command: &str, lenient: bool) -> Result<String> {
         let out = self.command("bash").args(["-c", &command.replace(SHOWN, &self.address)]).output()?;
         let code = out.status.code();
         let error = String::from_utf8_lossy(&out.stderr);
-        ensure!(matches!(code, Some(0 | 3)), "`{command}` ended with {}: {error}", out.status);
+        let is_done = matches!(code, Some(0 | 3)) || lenient && code == Some(1) && !out.stdout.is_empty();
+        ensure!(is_done, "`{command}` ended with {}: {error}", out.status);
         let text = String::from_utf8(out.stdout).with_context(|| format!("not UTF-8: {command}"))?;
         Ok(text.replace(&self.address, SHOWN))
     }
@@ -291,7 +293,10 @@ mod tests {
     #[test]
     fn a_line_that_is_no_more_printed_is_missing() {
         let printed = "integer  Mop/s  300\n  go on\n! doubt\nversus boxscore compare\n";
-        assert!(missing("integer  Mop/s  298\n! another doubt\n  more\n", printed).is_empty());
-        assert_eq!(missing("integer 1\nfloating 2\n", printed), ["floating"]);
+        assert!(
+            missing("integer  Mop/s  298\n! another  doubt\n  more  so\nSome sentence.\n", printed)
+                .is_empty()
+        );
+        assert_eq!(missing("integer  1\nfloating  2\n", printed), ["floating"]);
     }
 }
