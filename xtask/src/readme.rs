@@ -214,8 +214,8 @@ impl Bench {
         command
     }
 
-    /// The output of a command of README. Fails where it exits with neither 0 nor 3, or, with `lenient`, where it prints
-    /// nothing: on a busy machine a proof may well read something wrongly.
+    /// The output of a command of README. Fails where it exits with neither 0 nor 3, or, with `lenient`, where it
+    /// prints nothing: on a busy machine a proof may well read something wrongly.
     fn run(&self, command: &str, lenient: bool) -> Result<String> {
         let out = self.command("bash").args(["-c", &command.replace(SHOWN, &self.address)]).output()?;
         let code = out.status.code();
