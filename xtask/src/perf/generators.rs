@@ -18,8 +18,8 @@ use crate::shell;
 
 pub const OURS: &str = "boxscore";
 pub const FLOOR: &str = "floor";
-/// How long a generator sends, in seconds.
-pub const SECONDS: &str = "3";
+/// How long a generator sends, in seconds: as long as `boxscore load` does by itself.
+pub const SECONDS: &str = "10";
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A server in a folder of its own, ended when dropped.

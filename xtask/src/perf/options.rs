@@ -8,7 +8,7 @@ pub const HELP: &str = "\
   perf [--pairs N] [--cpu N] [--size MiB] [--dry]
        [--only crc32c,latency,bandwidth,stream,web,kv,logs,net,runtime,limits]
        [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH]
-       [--log-lines N] [--logs-peers mawk,duckdb,goaccess]
+       [--log-lines N] [--logs-peers mawk,duckdb,goaccess] [--servers nginx,httpd]
                                our kernels beside others' (by path), our size and start-up; one JSON line
                                a commit in docs/perf/";
 
@@ -29,6 +29,8 @@ pub struct Options {
     pub log_lines: Option<u64>,
     /// Slow readers of logs to compare with.
     pub logs_peers: Vec<String>,
+    /// Web servers to load; all when empty.
+    pub servers: Vec<String>,
 }
 
 /// Fewer pairs give no useful interval.
@@ -48,6 +50,7 @@ impl Options {
             boxscore: None,
             log_lines: None,
             logs_peers: Vec::new(),
+            servers: Vec::new(),
         };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
@@ -71,6 +74,7 @@ impl Options {
                 "--boxscore" => options.boxscore = Some(value.into()),
                 "--log-lines" => options.log_lines = Some(number()?),
                 "--logs-peers" => options.logs_peers = value.split(',').map(str::to_owned).collect(),
+                "--servers" => options.servers = value.split(',').map(str::to_owned).collect(),
                 _ => bail!("unknown option {word}\n{HELP}"),
             }
         }

@@ -181,7 +181,10 @@ fn first_request(listener: &TcpListener) -> io::Result<String> {
 
 pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
     let names = generators::installed("web load", &["wrk", "ab", "h2load"], outcome);
-    for kind in &KINDS {
+    let is_wanted = |kind: &&Kind| {
+        options.servers.is_empty() || options.servers.iter().any(|name| kind.says.starts_with(name.as_str()))
+    };
+    for kind in KINDS.iter().filter(is_wanted) {
         if shell::output("which", &[kind.program]).is_err() {
             outcome.skip(kind.says, &format!("not installed (apt install {})", kind.package));
             continue;
