@@ -13,6 +13,7 @@ mod install;
 mod new;
 mod perf;
 mod readme;
+mod server;
 mod shell;
 mod smoke;
 mod tidy;

@@ -9,16 +9,15 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::server::Server;
 use crate::shell;
 
 /// The server's address in README; the one that runs has a free port.
 const SHOWN: &str = "127.0.0.1:8080";
-const SERVER_WAIT: Duration = Duration::from_secs(10);
 const LOG_LINES: u64 = 20_000;
 
 /// Writes README's screens anew, or with `check` fails where one has another shape.
@@ -163,12 +162,11 @@ fn unknown_flags(bench: &Bench, block: &str, wrong: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// A folder with the server and the logs; the server ends with it.
+/// The server, and the logs in its folder; both end with it.
 struct Bench {
-    folder: PathBuf,
     program: PathBuf,
     address: String,
-    server: Child,
+    server: Server,
 }
 
 impl Bench {
@@ -183,8 +181,9 @@ impl Bench {
             fs::write(folder.join(format!("{name}.log")), log(slow))?;
         }
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?.to_string();
+        let port = listener.local_addr()?.port();
         drop(listener);
+        let address = format!("127.0.0.1:{port}");
         let conf = folder.join("nginx.conf");
         let place = folder.display();
         fs::write(
@@ -198,27 +197,18 @@ impl Bench {
                  server {{ listen {address}; root {place}/www; }} }}\n"
             ),
         )?;
-        let program = program.to_path_buf();
-        let mut server = Command::new("nginx");
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-        server.env("PATH", std::env::join_paths(path)?).arg("-c").arg(&conf).stderr(Stdio::null());
-        let server = server.spawn().context("cannot start nginx (xtask/setup.sh test installs it)")?;
-        let bench = Bench { folder, program, address, server };
-        let end = Instant::now() + SERVER_WAIT;
-        while std::net::TcpStream::connect(&bench.address).is_err() {
-            ensure!(Instant::now() < end, "nginx does not answer at {}", bench.address);
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        Ok(bench)
+        let conf = conf.to_str().context("the path of the repository is not UTF-8")?;
+        let server = Server::start(None, &["nginx", "-c", conf], port, folder.clone())
+            .context("nginx is needed (xtask/setup.sh test installs it)")?;
+        Ok(Bench { program: program.to_path_buf(), address, server })
     }
 
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(self.program.clone()).chain(std::env::split_paths(&path));
-        command.current_dir(&self.folder).env("NO_COLOR", "1").env("COLUMNS", "80");
-        command.env("BOXSCORE_STORE", self.folder.join("store.db"));
+        command.current_dir(&self.server.folder).env("NO_COLOR", "1").env("COLUMNS", "80");
+        command.env("BOXSCORE_STORE", self.server.folder.join("store.db"));
         command.env("PATH", std::env::join_paths(path).unwrap_or_default()).stdin(Stdio::null());
         command
     }
@@ -237,18 +227,6 @@ impl Bench {
 
     fn output(&self, words: &[&str]) -> Result<String> {
         shell::must_output(self.command("boxscore").args(words))
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        // It ends its workers itself when it is asked to.
-        let pid = self.server.id().to_string();
-        let asked = Command::new("kill").args(["-TERM", &pid]).status();
-        if !asked.is_ok_and(|status| status.success()) {
-            let _gone = self.server.kill();
-        }
-        let _ended = self.server.wait();
     }
 }
 

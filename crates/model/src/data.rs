@@ -241,6 +241,12 @@ impl RunData {
         self.facts.iter().find(|fact| fact.key == key)
     }
 
+    /// The CPUs that the run may use: those that its plan names, else those that its process was allowed.
+    pub fn usable_cpus(&self) -> Option<f64> {
+        let planned = self.plan.cpus.as_ref().map(Vec::len).filter(|count| *count > 0);
+        planned.map(|count| count as f64).or_else(|| crate::fact::usable_cpus(&self.facts))
+    }
+
     /// Series that are rows: benchmarks' metrics with a direction and the user's own, not conditions or telemetry.
     pub fn rows(&self) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(|series| series.key.is_row(series.better))

@@ -158,9 +158,7 @@ impl ReportInput {
     /// Number of hardware threads of a run's machine, for `threads=all`.
     pub fn threads(&self, run: usize) -> Option<f64> {
         let (_, data) = self.runs.get(run)?;
-        let chosen = data.plan.cpus.as_ref().map(Vec::len).filter(|n| *n > 0);
-        #[expect(clippy::cast_precision_loss, reason = "a number of CPUs")]
-        chosen.map(|n| n as f64).or_else(|| model::fact::usable_cpus(&data.facts))
+        data.usable_cpus()
     }
 }
 

@@ -20,12 +20,6 @@ pub fn number(facts: &[Fact], key: &str) -> Option<f64> {
     fact.value.as_ref()?.number().filter(|number| number.is_finite())
 }
 
-/// The CPUs that a run may use.
-pub fn usable_cpus(run: &RunData) -> Option<f64> {
-    let planned = run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
-    planned.or_else(|| model::fact::usable_cpus(&run.facts))
-}
-
 /// A positive number that limits what hardware can do, or why it is not known.
 pub fn limit(run: &RunData, key: &str) -> Result<f64, String> {
     let Some(fact) = run.fact(key) else {

@@ -259,7 +259,7 @@ impl<'a> RunIndex<'a> {
 
     /// CPUs that the run may use.
     pub fn cpus(&self) -> Option<f64> {
-        crate::facts::usable_cpus(self.run)
+        self.run.usable_cpus()
     }
 
     /// Values that a condition had during the measured takes of a row.

@@ -6,10 +6,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::bound;
 use super::options::Options;
@@ -22,52 +21,12 @@ pub const FLOOR: &str = "floor";
 pub const SECONDS: &str = "10";
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A server in a folder of its own, ended when dropped.
-pub struct Server {
-    child: Child,
-    pub port: u16,
-    pub folder: PathBuf,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // A master ends its workers; all are ours.
-        let pid = self.child.id().to_string();
-        if shell::run("kill", &["-TERM", &pid]).is_ok() {
-            drop(self.child.wait());
-        }
-        drop(fs::remove_dir_all(&self.folder));
-    }
-}
-
 /// An empty folder for a comparison.
 pub fn folder(what: &str) -> Result<PathBuf> {
     // Servers that give up root can read it here.
     let folder = std::env::temp_dir().join(format!("boxscore-perf-{what}-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     Ok(folder)
-}
-
-impl Server {
-    /// Starts `words` on one CPU and waits until it listens.
-    pub fn start(cpu: u32, words: &[&str], port: u16, folder: PathBuf) -> Result<Server> {
-        let mut command = Command::new("taskset");
-        command.args(["-c", &cpu.to_string()]).args(words).current_dir(&folder);
-        let name = words.first().copied().unwrap_or_default();
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-        let child = child.with_context(|| format!("cannot start {name}"))?;
-        let mut server = Server { child, port, folder };
-        for _ in 0..500 {
-            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                return Ok(server);
-            }
-            if let Some(status) = server.child.try_wait()? {
-                bail!("{name} ended at once ({status}); is it installed?");
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        bail!("{name} does not answer on port {port}")
-    }
 }
 
 /// The program of a C source under `perf/`, built in `folder`.
@@ -208,12 +167,5 @@ mod tests {
         let doc = |errors: &str| format!("{{\"good\":30,\"throughput\":9.5,\"errors\":{errors}}}");
         assert_eq!(Answered::of_product(&doc("{}")), Some(Answered { all: 30.0, per_s: 9.5 }));
         assert_eq!(Answered::of_product(&doc("{\"timeout\":1}")), None);
-    }
-
-    #[test]
-    fn a_server_that_cannot_start_is_told() {
-        let here = folder("none").unwrap();
-        let error = Server::start(0, &["false"], 1, here).err().unwrap().to_string();
-        assert!(error.contains("false ended at once"), "{error}");
     }
 }

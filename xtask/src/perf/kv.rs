@@ -13,9 +13,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::bound;
-use super::generators::{self, Answered, FLOOR, Match, OURS, SECONDS, Server};
+use super::generators::{self, Answered, FLOOR, Match, OURS, SECONDS};
 use super::options::Options;
 use super::pairs::{Outcome, comparison, in_turns, load};
+use crate::server::Server;
 use crate::shell;
 
 const CONNECTIONS: [u32; 2] = [50, 500];
@@ -29,7 +30,7 @@ fn redis(cpu: u32) -> Result<Server> {
     let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
     let (place, port_word) = (folder.display().to_string(), port.to_string());
     let words = ["redis-server", "--port", &port_word, "--bind", "127.0.0.1", "--save", "", "--dir", &place];
-    Server::start(cpu, &words, port, folder)
+    Server::start(Some(cpu), &words, port, folder)
 }
 
 struct Kv<'a> {

@@ -13,9 +13,10 @@ use std::thread;
 
 use anyhow::{Result, bail};
 
-use super::generators::{self, Answered, FLOOR, Match, OURS, SECONDS, Server};
+use super::generators::{self, Answered, FLOOR, Match, OURS, SECONDS};
 use super::options::Options;
 use super::pairs::Outcome;
+use crate::server::Server;
 use crate::shell;
 
 const CONNECTIONS: [u32; 2] = [50, 500];
@@ -92,7 +93,7 @@ impl Kind {
         let conf = folder.join("conf").display().to_string();
         fs::write(&conf, (self.config)(&place, port))?;
         let words = [vec![self.program.to_owned()], (self.words)(&conf, &place)].concat();
-        Server::start(cpu, &words.iter().map(String::as_str).collect::<Vec<_>>(), port, folder)
+        Server::start(Some(cpu), &words.iter().map(String::as_str).collect::<Vec<_>>(), port, folder)
     }
 }
 

@@ -1,13 +1,11 @@
 //! `boxscore hide`: keeps runs, but leaves them out of noise, of pools of a machine or label, of `latest` and of
 //! `history`. Their ids still name them.
 
-use model::data::Status;
 use model::doc::RunsDoc;
 use store::{Mode, Store};
 
-use crate::cli::{Global, remove};
+use crate::cli::Global;
 use crate::error::CliError;
-use crate::lookup::ids::short;
 use crate::lookup::{paths, runs};
 use crate::out;
 
@@ -31,11 +29,7 @@ pub struct HideArgs {
 pub fn run(args: &HideArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let mut store = Store::open(&path, Mode::ReadWrite)?;
-    let heads = remove::named(&args.runs, &store)?;
-    if let Some(head) = heads.iter().find(|head| head.status == Status::Running) {
-        return Err(CliError::data(format!("run {} is in progress, so nothing was hidden", short(&head.id)))
-            .hint("wait until it ends, or stop it with Ctrl-C; then hide it"));
-    }
+    let heads = runs::ended(&args.runs, &store, ("hide", "hidden"))?;
     for head in &heads {
         store.set_hidden(&head.id, !args.undo)?;
     }
@@ -51,7 +45,7 @@ pub fn run(args: &HideArgs, global: &Global) -> Result<u8, CliError> {
     }
     for head in &heads {
         let word = if args.undo { "counts again" } else { "hidden" };
-        out::say(&format!("{word}: {}", remove::in_one_line(head, &store)?));
+        out::say(&format!("{word}: {}", runs::in_one_line(head, &store)?));
     }
     Ok(0)
 }

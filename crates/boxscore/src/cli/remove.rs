@@ -4,15 +4,14 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
-use model::data::{RunHead, Status};
+use model::data::RunHead;
 use model::doc::RunsDoc;
 use model::format::count;
 use store::{Mode, Store};
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::lookup::ids::short;
-use crate::lookup::{paths, runs, what};
+use crate::lookup::{paths, runs};
 use crate::out;
 use crate::show::page;
 
@@ -36,14 +35,7 @@ pub struct RemoveArgs {
 pub fn run(args: &RemoveArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let mut store = Store::open(&path, Mode::ReadWrite)?;
-    let heads = named(&args.runs, &store)?;
-    if let Some(head) = heads.iter().find(|head| head.status == Status::Running) {
-        return Err(CliError::data(format!(
-            "run {} is in progress, so nothing was removed",
-            short(&head.id)
-        ))
-        .hint("wait until it ends, or stop it with Ctrl-C; then remove it"));
-    }
+    let heads = runs::ended(&args.runs, &store, ("remove", "removed"))?;
     if !args.yes {
         ask(&heads, &store, global)?;
     }
@@ -66,28 +58,6 @@ pub fn run(args: &RemoveArgs, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The runs that names mean, each once. Fails where one means none, or several.
-pub fn named(names: &[String], store: &Store) -> Result<Vec<RunHead>, CliError> {
-    let all = store.heads(&store::Filter::default())?;
-    let mut heads: Vec<RunHead> = Vec::new();
-    for name in names {
-        let id = runs::run_id(name, store)?;
-        let head = all.iter().find(|head| head.id == id);
-        heads.extend(head.filter(|_| !heads.iter().any(|known| known.id == id)).cloned());
-    }
-    Ok(heads)
-}
-
-/// `01a2c3d4e5f6  2026-11-24 17:13  vm  `sleep 0.05`  24 takes  [label]`
-pub fn in_one_line(head: &RunHead, store: &Store) -> Result<String, CliError> {
-    let what = what::what(&store.plan(&head.study)?, instruments::cards());
-    let label = head.label.as_ref().map(|label| format!("  [{label}]")).unwrap_or_default();
-    let started = report::text::date_time(head.started_ns as f64 / 1e9);
-    let (run, machine) = (short(&head.id), &head.machine);
-    let takes = count(usize::try_from(head.takes).unwrap_or(usize::MAX), "take");
-    Ok(format!("{run}  {started}  {machine}  {what}  {takes}{label}"))
-}
-
 /// Says what will be deleted and waits for a yes. Fails where the answer is another one, or nobody can be asked.
 fn ask(heads: &[RunHead], store: &Store, global: &Global) -> Result<(), CliError> {
     if !std::io::stdin().is_terminal() || !out::talks_to_a_person() || global.json {
@@ -99,7 +69,7 @@ fn ask(heads: &[RunHead], store: &Store, global: &Global) -> Result<(), CliError
     }
     out::say("This deletes for good, with every take:");
     for head in heads {
-        out::say(&format!("  {}", in_one_line(head, store)?));
+        out::say(&format!("  {}", runs::in_one_line(head, store)?));
     }
     out::say("Delete? [y/N]");
     let mut answer = String::new();

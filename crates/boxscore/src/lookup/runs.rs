@@ -1,10 +1,12 @@
 //! Finds runs by name: `latest`, `latest~N`, an id or its beginning, or a label. For machines see `names`.
 
 use model::data::{RunHead, Status};
+use model::format::count;
 use store::{Filter, Store, StoreError};
 
 use crate::error::CliError;
 use crate::lookup::ids::short;
+use crate::lookup::what::what;
 use crate::out;
 
 /// The id of the run that a name means: `latest`, `latest~N`, an id or its beginning, or a label of one run.
@@ -50,6 +52,35 @@ fn labelled(name: &str, store: &Store) -> Result<Vec<RunHead>, CliError> {
         return Ok(Vec::new());
     }
     store.heads(&Filter { label: Some(name.to_owned()), ..Filter::default() }).map_err(CliError::from)
+}
+
+/// The runs that names mean, each once, to `verb` them. Fails where a name means none or several, and where a run is
+/// in progress: then nothing was `done`.
+pub fn ended(names: &[String], store: &Store, (verb, done): (&str, &str)) -> Result<Vec<RunHead>, CliError> {
+    let all = store.heads(&Filter::default())?;
+    let mut heads: Vec<RunHead> = Vec::new();
+    for name in names {
+        let id = run_id(name, store)?;
+        let head = all.iter().find(|head| head.id == id);
+        heads.extend(head.filter(|_| !heads.iter().any(|known| known.id == id)).cloned());
+    }
+    match heads.iter().find(|head| head.status == Status::Running) {
+        Some(head) => {
+            Err(CliError::data(format!("run {} is in progress, so nothing was {done}", short(&head.id)))
+                .hint(format!("wait until it ends, or stop it with Ctrl-C; then {verb} it")))
+        }
+        None => Ok(heads),
+    }
+}
+
+/// `01a2c3d4e5f6  2026-11-24 17:13  vm  `sleep 0.05`  24 takes  [label]`
+pub fn in_one_line(head: &RunHead, store: &Store) -> Result<String, CliError> {
+    let what = what(&store.plan(&head.study)?, instruments::cards());
+    let label = head.label.as_ref().map(|label| format!("  [{label}]")).unwrap_or_default();
+    let started = report::text::date_time(head.started_ns as f64 / 1e9);
+    let (run, machine) = (short(&head.id), &head.machine);
+    let takes = count(usize::try_from(head.takes).unwrap_or(usize::MAX), "take");
+    Ok(format!("{run}  {started}  {machine}  {what}  {takes}{label}"))
 }
 
 pub fn ids_of(heads: &[RunHead]) -> Vec<String> {

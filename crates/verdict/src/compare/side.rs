@@ -6,8 +6,6 @@ use model::data::{Price, Published, RunData};
 use model::doc::{ArmDoc, MachineDoc};
 use model::{Cards, Fact};
 
-use crate::facts;
-
 /// One side of a comparison, which owns its runs (`R` is [`RunData`]) or borrows them.
 #[derive(Clone, Debug)]
 pub struct SideOf<R> {
@@ -69,7 +67,7 @@ impl SideOf<RunData> {
 impl Side<'_> {
     /// The CPUs that each of its runs could use.
     fn cpus(&self) -> Option<f64> {
-        let mut counts = self.runs.iter().map(|run| facts::usable_cpus(run));
+        let mut counts = self.runs.iter().map(|run| run.usable_cpus());
         let first = counts.next()??;
         counts.all(|count| count == Some(first)).then_some(first)
     }
