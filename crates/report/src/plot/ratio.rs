@@ -122,8 +122,12 @@ impl RatioPlot {
         let (low, high) = (axis.at(1.0 / (1.0 + margin)), axis.at(1.0 + margin));
         html! {
             svg width="100%" height="18" aria-hidden="true" {
-                text x=(pc(low - 1.0)) y="13" text-anchor="end" { @if low > 18.0 { "← " (self.sides.below) } }
-                text x=(pc(high + 1.0)) y="13" { @if high < 82.0 { (self.sides.above) " →" } }
+                text x=(pc(low - 1.0)) y="13" text-anchor="end" {
+                    @if low > 18.0 { "←" tspan class="side" { " " (self.sides.below) } }
+                }
+                text x=(pc(high + 1.0)) y="13" {
+                    @if high < 82.0 { tspan class="side" { (self.sides.above) " " } "→" }
+                }
             }
         }
     }
@@ -157,7 +161,8 @@ impl RatioPlot {
                         @if drawn { (mark(row, axis, &tip)) }
                     }
                 }
-                td class="n" { (row.shown) }
+                // Narrow screens have no column for the interval and show it below the ratio.
+                td class="n" data-iv=(said) { (row.shown) }
                 td class="n iv" { (said) }
                 td {
                     (row.verdict.badge_as(self.sides.word(row.verdict)))

@@ -1,5 +1,7 @@
 //! Notes of the user, takes that faulted, and what could not run here.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 use model::format::count;
 use model::{Note, NoteBody};
@@ -36,12 +38,48 @@ fn draw(input: &ReportInput) -> Option<Markup> {
             @for (text, times) in &doc.errors {
                 (Trust::Refused.line(&html! { (page::prose(text)) @if *times > 1 { " (" (times) " times)" } }))
             }
-            @for note in doc.notes.iter().filter(|note| is_shown(note)).take(100) {
-                (Trust::Info.line(&html! { span class="mut" { (note.kind()) ": " } (page::prose(&note.text())) }))
-            }
+            (lines(&doc.notes, |note| !is_how(note)))
         }
+        (how(&doc.notes))
     } };
     Some(page::section("faults", &crate::section::sentence(&said.join(", ")), &body))
+}
+
+/// The wanted notes, each text once; every sitting makes its own.
+fn lines(notes: &[Note], is_wanted: impl Fn(&Note) -> bool) -> Markup {
+    let mut told: Vec<(&str, Cow<'_, str>, usize)> = Vec::new();
+    for note in notes.iter().filter(|note| is_shown(note) && is_wanted(note)) {
+        let (kind, text) = (note.kind(), note.text());
+        match told.iter_mut().find(|(known, said, _)| *known == kind && *said == text) {
+            Some((_, _, times)) => *times += 1,
+            None => told.push((kind, text, 1)),
+        }
+    }
+    html! { @for (kind, text, times) in told {
+        (Trust::Info.line(&html! {
+            span class="mut" { (kind) ": " } (page::prose(&text)) @if times > 1 { " (" (times) " times)" }
+        }))
+    } }
+}
+
+/// How the figures were measured, folded away: it matters to who repeats them.
+fn how(notes: &[Note]) -> Markup {
+    let all = lines(notes, is_how);
+    if all.0.is_empty() { all } else { page::more("How it was measured", &html! { ul class="trust" { (all) } }) }
+}
+
+/// True for a note that says how a figure was measured, and neither that something went wrong nor what the user said.
+const fn is_how(note: &Note) -> bool {
+    matches!(
+        note.body,
+        NoteBody::WebSetup(_)
+            | NoteBody::ServerBuild(_)
+            | NoteBody::Remark { .. }
+            | NoteBody::ControllerCpu(_)
+            | NoteBody::ControllerTakesCpu(_)
+            | NoteBody::EndedBy(_)
+            | NoteBody::Replay(_)
+    )
 }
 
 /// Who was busy during each take is told by the findings, of all takes together.
