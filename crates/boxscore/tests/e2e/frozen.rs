@@ -72,7 +72,7 @@ pub fn worlds(bench: &Bench) {
 }
 
 /// Two logs of two days whose second group is slower, and one that cannot be read.
-fn logs(bench: &Bench) {
+pub fn logs(bench: &Bench) {
     for (name, slow) in [("a", 1.0), ("b", 1.3)] {
         let mut text = String::new();
         let mut state = 12_345_u64;
@@ -115,7 +115,7 @@ pub fn runs(bench: &Bench) {
 }
 
 /// Words between blanks; quotation marks keep blanks.
-fn split(text: &str) -> Vec<String> {
+pub fn split(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
     for c in text.chars() {
@@ -129,7 +129,7 @@ fn split(text: &str) -> Vec<String> {
 }
 
 /// What is printed, without what belongs to this host or build.
-fn plain(bench: &Bench, known: &[String], name: &str, line: &str, said: Said) -> String {
+pub fn plain(bench: &Bench, known: &[String], name: &str, line: &str, said: Said) -> String {
     let dir = bench.dir.path().to_string_lossy().into_owned();
     let mut out = match name {
         "list-json" => without(&said.out, &["runnable", "why"]),
@@ -193,7 +193,7 @@ fn markup(html: &str) -> String {
 }
 
 /// The first lines that differ.
-fn difference(frozen: &str, now: &str) -> String {
+pub fn difference(frozen: &str, now: &str) -> String {
     let (was, is): (Vec<&str>, Vec<&str>) = (frozen.lines().collect(), now.lines().collect());
     let mut out = String::new();
     let gone = was.iter().filter(|line| !is.contains(line)).take(20);

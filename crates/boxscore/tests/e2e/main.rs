@@ -31,6 +31,7 @@ mod remove;
 mod resume;
 mod run;
 mod runtime;
+mod screens;
 mod serve;
 mod show;
 mod silent;

@@ -122,7 +122,7 @@ impl Bench {
         command
     }
 
-    fn settle(&self, command: &mut Command) {
+    pub fn settle(&self, command: &mut Command) {
         command.env("BOXSCORE_STORE", self.store()).current_dir(self.dir.path()).stdin(Stdio::null());
     }
 
