@@ -141,9 +141,7 @@ fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<R
         hint: row.why.to_string(),
         ratio: Estimate { value: ratio.map_or(f64::NAN, turn), interval: turned },
         shown: ratio.map_or("-".to_owned(), format::ratio),
-        shown_interval: interval
-            .map(|(low, high)| format!("{} to {}", format::ratio(low), format::ratio(high)))
-            .unwrap_or_default(),
+        shown_interval: interval.map(|(low, high)| format::ratio_interval(low, high)).unwrap_or_default(),
         verdict: verdict(row),
         doubtful: doubtful(row),
         sampled: !row.point,

@@ -136,10 +136,9 @@ fn value_cell(series: Option<&SeriesDoc>, scale: &Scale) -> Markup {
 
 fn interval(series: &SeriesDoc, scale: &Scale) -> String {
     match (series.low, series.high) {
-        (Some(low), Some(high)) if series.validity != Validity::Invalid => {
-            let (low, high) = scale.interval(low, high);
-            format!("{low} to {high}")
-        }
+        (Some(low), Some(high)) if series.validity != Validity::Invalid => scale
+            .interval(low, high)
+            .map_or(format::NOT_KNOWN.to_owned(), |(low, high)| format!("{low} to {high}")),
         _ => "-".to_owned(),
     }
 }

@@ -229,7 +229,11 @@ fn runtimes_have_ratios_and_warm_up_curves() {
     // Seven groups: five kernels, the composite, and what was printed of every kernel, with both of its ends.
     assert_eq!(ratios.matches("class=\"group\"").count(), 7);
     assert_eq!(ratios.matches("class=\"hollow\"").count(), 2);
-    assert!(ratios.contains("> java</tspan>") && ratios.contains(">c </tspan>→") && ratios.contains("right of 1 c is better"));
+    assert!(
+        ratios.contains("> java</tspan>")
+            && ratios.contains(">c </tspan>→")
+            && ratios.contains("right of 1 c is better")
+    );
     assert!(
         ratios.contains("gcc -O2 / zero on mini-1") && ratios.contains("gcc -O3 / zero on pandaboard-es")
     );
@@ -350,12 +354,16 @@ fn commands_in_notes_faults_and_doubts_are_code() {
     run.notes = notes.map(Note::of_run).to_vec();
     run.errors = BTreeMap::from([("nothing listens; `boxscore peer --listen <host>`".to_owned(), 3)]);
     run.findings.push(
-        model::Finding::foreign("background", model::Validity::Doubtful, "end them (`top` shows which)")
-            .about(model::Subject::label("timer cost")),
+        model::Finding::foreign(
+            "background",
+            model::Validity::Doubtful,
+            "end them (`boxscore doctor` names them)",
+        )
+        .about(model::Subject::label("timer cost")),
     );
     let text = report(&given);
     sound(&text);
-    assert!(text.contains("end them (<code>top</code> shows which)"), "a doubt");
+    assert!(text.contains("end them (<code>boxscore doctor</code> names them)"), "a doubt");
     let faults = text.split("<section id=\"faults\">").nth(1).expect("a section").split("</section>").next();
     insta::assert_snapshot!(faults.unwrap_or_default().replace("<li", "\n<li"));
 }
