@@ -41,7 +41,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub all: bool,
     /// The relative difference that you would not act on [default: 5% between machines, 2% between arms]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub margin: Option<String>,
     /// Figures over parameters instead of verdicts: the last one down, those before it across
     #[arg(long, value_name = "PARAMETER,…", value_delimiter = ',', conflicts_with_all = ["margin", "all", "life",
