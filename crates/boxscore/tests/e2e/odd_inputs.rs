@@ -12,7 +12,7 @@ const MOST_LINES: usize = 6;
 /// Arguments, divided by blanks; the exit code; words of the message.
 type Odd = (&'static str, i32, &'static [&'static str]);
 
-/// Files named `nosuch` and folders named `/nonexistent` are not there. The others are made by [`folder`].
+/// Files named `nosuch` are not there, and folders below `/dev/null` cannot be. The others are made by [`folder`].
 fn folder(bench: &Bench) {
     let line = "127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200 2326\n".repeat(200);
     // A stored block of 1000 B of which only a line has come.
@@ -43,14 +43,20 @@ fn refused(bench: &Bench, words: &[&OsStr]) -> Said {
     said(&mut command)
 }
 
+/// Without any store.
 fn check(all: &[Odd]) {
     let bench = Bench::new();
-    folder(&bench);
+    check_in(&bench, all);
+    assert!(!bench.store().exists(), "nothing of them is stored");
+}
+
+fn check_in(bench: &Bench, all: &[Odd]) {
+    folder(bench);
     let mut wrong = Vec::new();
     for (line, code, says) in all {
         let words: Vec<&OsStr> =
             line.split(' ').map(|word| OsStr::new(if word == "''" { "" } else { word })).collect();
-        let said = refused(&bench, &words);
+        let said = refused(bench, &words);
         let lines = said.err.lines().filter(|line| !line.trim().is_empty()).count();
         let is_told = says.iter().all(|word| said.err.contains(word));
         if said.code != Some(*code) || !is_told || lines > MOST_LINES || said.err.contains("panicked") {
@@ -58,7 +64,6 @@ fn check(all: &[Odd]) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(!bench.store().exists(), "nothing of them is stored");
 }
 
 #[test]
@@ -100,12 +105,11 @@ fn of_run() {
         ("run web --mix nosuch", 1, &["--mix nosuch: No such file"]),
         ("run web --mix mix.json", 1, &["not a mix", "--profile-out"]),
         ("run web --url nonsense", 2, &["http:// or https://"]),
-        ("run --plan nosuch", 1, &["no run is called `nosuch`", "store"]),
         ("run --cmd ''", 2, &["the command of --cmd is empty", "for example"]),
         ("run --prepare true", 2, &["--cmd <COMMAND>"]),
         ("run cpu --price nan", 2, &["--price nan: not a price", "0.192/h"]),
         ("run cpu --watts inf", 2, &["--watts inf: must be above 0"]),
-        ("run cpu --dir /nonexistent", 1, &["there is no such directory"]),
+        ("run cpu --dir /dev/null/none", 1, &["there is no such directory"]),
         ("run cpu --fake nosuch", 1, &["--fake nosuch: No such file"]),
         ("run cpu --label ''", 2, &["--label is empty", "--label before"]),
         ("run cpu --label latest", 2, &["`latest` means something else"]),
@@ -146,36 +150,47 @@ fn of_load() {
 
 #[test]
 fn of_what_is_stored() {
-    check(&[
-        ("show nosuch", 1, &["nosuch"]),
-        ("show latest~x", 2, &["a number must follow latest~"]),
-        ("compare", 2, &["<NAME>..."]),
-        ("compare one", 1, &["`one`", "hint:"]),
-        ("compare good.log good.log", 1, &["good.log:1:5", "export it again"]),
-        ("compare corrupt.json other.json", 1, &["corrupt.json:", "damaged"]),
-        ("compare ref-epyc-2c ref-epyc-2c", 2, &["are the same runs"]),
-        ("compare ref-epyc-2c xeon-e5620 --margin nan", 2, &["--margin nan: not a share", "2%"]),
-        ("compare ref-epyc-2c xeon-e5620 --margin -5%", 2, &["--margin -5%: not a share"]),
-        ("compare ref-epyc-2c xeon-e5620 --life x", 2, &["--life x: not a duration", "3y"]),
-        ("compare ref-epyc-2c xeon-e5620 --fail-on maybe", 2, &["'maybe'", "worse, better, invalid"]),
-        ("compare ref-epyc-2c xeon-e5620 --metric nosuch", 1, &["no figure in common", "`nosuch`"]),
-        ("compare ref-epyc-2c --matrix nosuch", 1, &["the parameters nosuch", "boxscore list --long"]),
-        ("compare ref-epyc-2c --matrix size,size", 2, &["each parameter stands once"]),
-        ("report nosuch", 1, &["nosuch"]),
-        ("report ref-epyc-2c -o /nonexistent/x.html", 1, &["ref-epyc-2c"]),
-        ("export nosuch", 1, &["nosuch"]),
-        ("export nosuch --format yaml", 2, &["'yaml'", "json, csv"]),
-        ("note nosuch x", 1, &["nosuch"]),
-        ("remove nosuch", 1, &["nosuch"]),
-        ("hide nosuch", 1, &["nosuch"]),
-        ("list nosuch", 2, &["no instrument or family is called `nosuch`", "boxscore list"]),
-        ("inspect nosuch", 1, &["no machine or run is called `nosuch`", "known are"]),
-        ("--store /nonexistent/x history", 1, &["there is no folder /nonexistent", "hint:"]),
-        ("--store words.db history", 1, &["not an SQLite database", "was not changed"]),
-        ("--store words.db run cpu --quick", 1, &["not an SQLite database"]),
-        ("--store . history", 2, &["is a directory", "store.db"]),
-        ("--store postgres://x history", 2, &["not supported"]),
-    ]);
+    let bench = Bench::new();
+    bench.fake(&[]).expect(0, &[]);
+    bench.fake(&[]).expect(0, &[]);
+    check_in(
+        &bench,
+        &[
+            ("show 01", 1, &["01"]),
+            ("show nosuch", 1, &["nosuch"]),
+            ("run --plan nosuch", 1, &["no run is called `nosuch`"]),
+            ("show latest~x", 2, &["a number must follow latest~"]),
+            ("compare", 2, &["<NAME>..."]),
+            ("compare one", 1, &["`one`", "hint:"]),
+            ("compare good.log good.log", 1, &["good.log:1:5", "export it again"]),
+            ("compare corrupt.json other.json", 1, &["corrupt.json:", "damaged"]),
+            ("compare ref-epyc-2c ref-epyc-2c", 2, &["are the same runs"]),
+            ("compare ref-epyc-2c xeon-e5620 --margin nan", 2, &["--margin nan: not a share", "2%"]),
+            ("compare ref-epyc-2c xeon-e5620 --margin -5%", 2, &["--margin -5%: not a share"]),
+            ("compare ref-epyc-2c xeon-e5620 --life x", 2, &["--life x: not a duration", "3y"]),
+            ("compare ref-epyc-2c xeon-e5620 --fail-on maybe", 2, &["'maybe'", "worse, better, invalid"]),
+            ("compare ref-epyc-2c xeon-e5620 --metric nosuch", 1, &["no figure in common", "`nosuch`"]),
+            ("compare ref-epyc-2c --matrix nosuch", 1, &["the parameters nosuch", "boxscore list --long"]),
+            ("compare ref-epyc-2c --matrix size,size", 2, &["each parameter stands once"]),
+            ("report nosuch", 1, &["nosuch"]),
+            ("report ref-epyc-2c", 1, &["ref-epyc-2c has no run"]),
+            ("report latest -o /dev/null/none/x.html", 1, &["/dev/null/none"]),
+            ("export latest -o /dev/null/none/x.json", 1, &["/dev/null/none"]),
+            ("export nosuch", 1, &["nosuch"]),
+            ("export nosuch --format yaml", 2, &["'yaml'", "json, csv"]),
+            ("note nosuch x", 1, &["nosuch"]),
+            ("remove nosuch", 1, &["nosuch"]),
+            ("hide nosuch", 1, &["nosuch"]),
+            ("list nosuch", 2, &["no instrument or family is called `nosuch`", "boxscore list"]),
+            ("inspect nosuch", 1, &["no machine or run is called `nosuch`", "known are"]),
+            ("--store /dev/null/none/x history", 1, &["there is no folder /dev/null/none", "hint:"]),
+            ("--store words.db history", 1, &["not an SQLite database", "was not changed"]),
+            ("--store words.db run cpu --quick", 1, &["not an SQLite database"]),
+            ("--store . history", 2, &["is a directory", "store.db"]),
+            ("--store postgres://x history", 2, &["not supported"]),
+        ],
+    );
+    assert_eq!(bench.heads().len(), 2);
 }
 
 #[test]
@@ -198,8 +213,8 @@ fn of_import_and_logs() {
         ("logs good.log --no-store --where nonsense", 2, &["--where", "a condition is"]),
         ("logs good.log --no-store --where status=banana", 2, &["\"banana\" is no number"]),
         ("logs good.log --no-store --format %Z%Z", 2, &["--format: column 1"]),
-        ("logs good.log --no-store --out /nonexistent/a.json", 1, &["there is no such folder"]),
-        ("logs good.log --no-store --profile-out /nonexistent/m.json", 1, &["there is no such folder"]),
+        ("logs good.log --no-store --out /dev/null/none/a.json", 1, &["there is no such folder"]),
+        ("logs good.log --no-store --profile-out /dev/null/none/m.json", 1, &["there is no such folder"]),
         ("logs good.log --no-store --cut yesterdayish", 2, &["--cut", "2000-10-10"]),
         ("logs good.log --no-store --threads 0", 2, &["'0' for '--threads"]),
         ("logs good.log --follow --for x", 2, &["--for x: not a duration", "90s"]),

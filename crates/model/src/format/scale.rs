@@ -272,7 +272,7 @@ mod tests {
         fn a_scale_keeps_order(mut values in proptest::collection::vec(1e-12..1e15_f64, 2..8)) {
             values.sort_by(f64::total_cmp);
             let scale = Scale::common(&values, rate());
-            let (low, high) = scale.interval(values[0], values[1]);
+            let (low, high) = scale.ends(values[0], values[1]);
             let parse = |t: &str| t.replace(',', "").parse::<f64>().unwrap();
             prop_assert!(parse(&low) <= parse(&high));
         }
