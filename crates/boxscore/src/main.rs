@@ -52,7 +52,7 @@ fn whole(code: u8) -> u8 {
 }
 
 fn dispatch() -> u8 {
-    let json = std::env::args().any(|arg| arg == "--json");
+    let json = std::env::args_os().any(|arg| arg == "--json");
     let cli = match Cli::from_words(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, json),
@@ -98,8 +98,10 @@ fn usage(error: &clap::Error, json: bool) -> u8 {
 
 /// A flag of another load generator given to `load`, and what does the same here.
 fn foreign(error: &clap::Error) -> Option<(String, &'static str)> {
-    let is_load =
-        std::env::args().skip(1).find(|arg| !arg.starts_with('-')).is_some_and(|verb| verb == "load");
+    let is_load = std::env::args_os()
+        .skip(1)
+        .find(|arg| !arg.as_encoded_bytes().starts_with(b"-"))
+        .is_some_and(|verb| verb == "load");
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) if is_load && error.kind() == ErrorKind::UnknownArgument => {
             Some((flag.clone(), cli::foreign::hint(flag)?))

@@ -127,20 +127,23 @@ pub struct AnsweredDoc {
 
 impl Answered {
     /// The ends of its interval as text in brackets; nothing where there is none.
-    fn ends(&self, shown: impl Fn(f64, f64) -> (String, String)) -> String {
-        match self.low.zip(self.high) {
-            None => String::new(),
-            Some((low, high)) if low > 0.0 && !format::tells(low, high) => format!(" (interval {NOT_KNOWN})"),
-            Some((low, high)) => {
-                let (low, high) = shown(low, high);
-                format!(" ({low} to {high})")
-            }
+    fn ends(&self, scale: &Scale) -> String {
+        let Some((low, high)) = self.low.zip(self.high) else { return String::new() };
+        match scale.interval(low, high) {
+            Some((low, high)) => format!(" ({low} to {high})"),
+            None => format!(" (interval {NOT_KNOWN})"),
         }
     }
 
     /// `36,400 requests/s (35,900 to 37,100)`, where the unit is spelled out.
     fn rate(&self) -> String {
-        let ends = self.ends(|low, high| (number(low), number(high)));
+        let ends = match self.low.zip(self.high) {
+            Some((low, high)) if low <= 0.0 || format::tells(low, high) => {
+                format!(" ({} to {})", number(low), number(high))
+            }
+            Some(_) => format!(" (interval {NOT_KNOWN})"),
+            None => String::new(),
+        };
         format!("{} requests/s{ends}", number(self.value))
     }
 
@@ -158,7 +161,7 @@ impl fmt::Display for Answered {
             write!(to, "{} ", self.name)?;
         }
         to.write_str(&quantity(self.value, self.kind))?;
-        to.write_str(&self.ends(|low, high| scale.interval(low, high)))?;
+        to.write_str(&self.ends(&scale))?;
         if !self.per.is_empty() {
             write!(to, " {}", self.per)?;
         }
@@ -238,7 +241,7 @@ impl Beside {
     /// `0.96 to 1.08`
     fn interval(&self) -> Option<String> {
         let (low, high) = self.low.zip(self.high)?;
-        Some(format!("{} to {}", format::ratio(low), format::ratio(high)))
+        Some(format::ratio_interval(low, high))
     }
 
     /// `Java computes at 1.02 times the speed of C here (1.00 to 1.04); slowest: sparse, 0.71`

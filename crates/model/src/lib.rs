@@ -50,7 +50,7 @@ pub use histogram::Histogram;
 pub use instrument::{Instrument, Probe, Record, RecordExt, Setup, Simple, Size, Unfit};
 pub use metric::{Better, Metric, MetricInfo};
 pub use note::{Note, NoteBody};
-pub use params::{Label, ParamKind, ParamSpec, Params, Part};
+pub use params::{Label, Match, Matched, ParamKind, ParamSpec, Params, Part};
 pub use plan::{Arm, Cell, Plan};
 pub use progress::ProgressHandle;
 pub use reading::{Phase, Reading, Samples, SeriesKey, Value};

@@ -96,6 +96,14 @@ impl Disturber {
         (!all.is_empty()).then(|| format!("{} of a CPU", all.join(", ")))
     }
 
+    /// These with shares that add up to no more than `total`: a process is looked at for longer than a take lasts, so
+    /// that its share of the time may be larger than that of the take.
+    pub fn within(all: &[Disturber], total: f64) -> Vec<Disturber> {
+        let sum: f64 = all.iter().map(|one| one.cpus).sum();
+        let factor = if sum > total { total.max(0.0) / sum } else { 1.0 };
+        all.iter().map(|one| Disturber { cpus: one.cpus * factor, ..one.clone() }).collect()
+    }
+
     /// Which they are, to be put behind them: ` (ramcloud (pid 123) 0.44 of a CPU)`.
     pub fn aside(all: &[Disturber]) -> String {
         format!(" ({})", Disturber::list(all).unwrap_or_else(|| UNSEEN.to_owned()))

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::flags::Flag;
+use crate::url::Url;
 
 pub use label::{Label, QUOTED};
 
@@ -116,6 +117,9 @@ pub struct ParamSpec {
     /// Values by which figures are put in order, before any other; without them, a choice's own order.
     pub first: &'static [&'static str],
     pub part: Part,
+    pub matched: Matched,
+    /// How figures that it keeps apart could be made comparable, as a clause.
+    pub remedy: Option<&'static str>,
     pub implies: Option<Implied>,
     /// The option of `run` that sets it.
     pub flag: Option<Flag>,
@@ -132,6 +136,29 @@ pub enum Part {
     Server,
     /// Where the server is. With one of these values it is started for the take.
     Address { ours: &'static [&'static str] },
+}
+
+/// How a parameter counts where the figures of two sides are matched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matched {
+    /// Figures that differ in it are different figures.
+    #[default]
+    Identity,
+    /// Figures that differ in it may be compared, with a remark, where each named side has only one.
+    Condition,
+    /// How long or how often: it keeps no figures apart.
+    Extent,
+    /// URLs: their scheme is identity, their path a condition, host and port an address that keeps no figures apart.
+    Url,
+}
+
+/// How closely figures are matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// Whatever the address and the extent.
+    Close,
+    /// Whatever the conditions, too.
+    Loose,
 }
 
 /// A value that a parameter gives to another one: only where it is set itself, and the other one has its default.
@@ -159,6 +186,8 @@ impl ParamSpec {
             label: Label::Pair,
             first: &[],
             part: Part::Take,
+            matched: Matched::Identity,
+            remedy: None,
             implies: None,
             flag: None,
         }
@@ -182,6 +211,36 @@ impl ParamSpec {
     #[must_use]
     pub const fn part(self, part: Part) -> ParamSpec {
         ParamSpec { part, ..self }
+    }
+
+    #[must_use]
+    pub const fn matched(self, matched: Matched) -> ParamSpec {
+        ParamSpec { matched, ..self }
+    }
+
+    #[must_use]
+    pub const fn remedy(self, remedy: &'static str) -> ParamSpec {
+        ParamSpec { remedy: Some(remedy), ..self }
+    }
+
+    /// The part of a value in which two figures must agree to be matched; `None` where they need not.
+    pub fn key_part(&self, value: &str, how: Match) -> Option<String> {
+        match (self.matched, how) {
+            (Matched::Extent, _) | (Matched::Condition, Match::Loose) => None,
+            (Matched::Identity, _) | (Matched::Condition, Match::Close) => Some(value.to_owned()),
+            (Matched::Url, how) => {
+                let part = |url: Url| match how {
+                    Match::Close => format!("{}://{}", url.scheme.name(), url.path),
+                    Match::Loose => url.scheme.name().to_owned(),
+                };
+                let mut parts: Vec<String> =
+                    value.split_whitespace().map(|url| url.parse().map_or(url.to_owned(), part)).collect();
+                if how == Match::Loose {
+                    parts.dedup();
+                }
+                Some(parts.join(" "))
+            }
+        }
     }
 
     #[must_use]
@@ -387,6 +446,24 @@ mod tests {
             spec.canonical("wirte").unwrap_err().to_string(),
             "`op=wirte` is not possible: one of read, copy"
         );
+    }
+
+    #[test]
+    fn host_and_port_are_an_address() {
+        let url = ParamSpec::new("url", ParamKind::Urls, "none", "").matched(Matched::Url);
+        let part = |text: &str, how| url.key_part(text, how).unwrap();
+        let close = |text: &str| part(text, Match::Close);
+        assert_eq!(close("http://127.0.0.1:8080"), close("http://localhost/"));
+        assert_ne!(close("http://a/x"), close("http://a/y"));
+        assert_ne!(close("http://a/"), close("https://a/"));
+        assert_eq!(close("redis://a:1"), close("redis://b:2"));
+        assert_eq!(close("none"), "none");
+        assert_eq!(part("http://a/x http://a/y", Match::Loose), part("http://b/z", Match::Loose));
+        let span = ParamSpec { matched: Matched::Extent, ..url };
+        assert_eq!((span.key_part("2", Match::Close), span.key_part("2", Match::Loose)), (None, None));
+        let count = ParamSpec { matched: Matched::Condition, ..url };
+        assert_eq!(count.key_part("50", Match::Close), Some("50".to_owned()));
+        assert_eq!(count.key_part("50", Match::Loose), None);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub enum Reason {
     OverLimit(OverLimit),
     /// The sides were offered different loads.
     OtherRates(OtherRates),
+    /// The sides were loaded under other conditions; the verdict stands.
+    OtherConditions { differ: Vec<Unlike> },
     /// A load that neither side answers in full: how long it takes is the length of the take.
     NeitherHolds { offered: f64 },
     /// The interval was widened by what went on while the figures were measured; the verdict stands.
@@ -173,6 +175,14 @@ pub struct OtherRates {
     pub base: f64,
 }
 
+/// A parameter in which two figures differ that are compared nevertheless, with the value of each side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unlike {
+    pub name: String,
+    pub arm: String,
+    pub base: String,
+}
+
 /// Something besides the figures that may have made the difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "kebab-case")]
@@ -270,7 +280,9 @@ impl Why {
 
     /// True where a rule doubts a figure of the row, even where the verdict stands.
     pub fn is_doubtful(&self) -> bool {
-        let doubts = |reason: &Reason| matches!(reason, Reason::Withheld(_) | Reason::Doubtful { .. });
+        let doubts = |reason: &Reason| {
+            matches!(reason, Reason::Withheld(_) | Reason::Doubtful { .. } | Reason::OtherConditions { .. })
+        };
         self.reasons.iter().any(doubts)
     }
 

@@ -26,7 +26,8 @@ pub fn report(input: &ReportInput) -> String {
         @if let Some(title) = &cover.title { p class="cover" { strong { (title) } } }
         @if let Some(note) = &cover.note { p class="cover" { (note) } }
         @if drawn.is_empty() { p class="nothing" { "No run to report" } }
-        @for part in &drawn { (part) }
+        @if cover.summary { div class="alone" { @for part in &drawn { (part) } } }
+        @else { @for part in &drawn { (part) } }
         footer {
             "boxscore " (input.version)
             @if !input.generated.is_empty() { " · written " (input.generated) }

@@ -148,7 +148,7 @@ mod tests {
         for (text, wanted) in [
             ("", ""),
             ("plain & 5 % -> 6 %", "plain &amp; 5\u{a0}% → 6\u{a0}%"),
-            ("`top` shows which", "<code>top</code> shows which"),
+            ("`boxscore doctor` names them", "<code>boxscore doctor</code> names them"),
             (
                 "it says `<b>&\"`: `a | b` mends 5 %",
                 "it says <code>&lt;b&gt;&amp;&quot;</code>: <code>a | b</code> mends 5\u{a0}%",

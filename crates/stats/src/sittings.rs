@@ -117,7 +117,8 @@ pub fn summary_of_sittings(sittings: &[&[f64]]) -> Result<Summary, Unfit> {
     let all: Vec<f64> = sittings.concat();
     let mut found = summary(&all)?;
     let filled = filled(sittings)?;
-    if filled.len() < 2 {
+    // Of too few takes there is no interval, however they are spread over sittings.
+    if filled.len() < 2 || all.len() < crate::MIN_N {
         return Ok(found);
     }
     let positive = found.min > 0.0;

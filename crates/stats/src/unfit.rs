@@ -39,6 +39,12 @@ impl fmt::Display for Unfit {
                 let s = if *have == 1 { "" } else { "s" };
                 write!(f, "{have} value{s}: too few for a 95 % interval, need {need}")
             }
+            // Without its bias the coefficient is larger, and few values know it badly.
+            Self::Dependent { n, lag1, .. } if *lag1 <= crate::autocorrelation::WIDENED => write!(
+                f,
+                "{n} values are too few to tell whether they follow each other (lag-1 autocorrelation {lag1:.2}): no \
+                 95 % interval"
+            ),
             Self::Dependent { n, effective, lag1 } => write!(
                 f,
                 "{n} values follow each other (lag-1 autocorrelation {lag1:.2}) and tell as much as \
@@ -98,6 +104,12 @@ mod tests {
     fn reasons_read_as_sentences() {
         let few = Unfit::TooFew { have: 3, need: 6 };
         assert_eq!(few.to_string(), "3 values: too few for a 95 % interval, need 6");
+        let dependent = |lag1| Unfit::Dependent { n: 6, effective: 1.1, lag1 }.to_string();
+        assert!(
+            dependent(0.8).contains("follow each other (lag-1 autocorrelation 0.80) and tell as much as 1.1")
+        );
+        let few = "6 values are too few to tell whether they follow each other (lag-1 autocorrelation -0.06)";
+        assert!(dependent(-0.06).starts_with(few), "{}", dependent(-0.06));
         assert_eq!(Unfit::OutOfRange { index: 0 }.to_string(), "value 1 is not a usable number");
     }
 }

@@ -165,7 +165,7 @@ fn says(doc: &AaDoc) -> String {
     let range = |told: &dyn Fn(&AaFigureDoc) -> f64| {
         let least = figures.iter().min_by(|a, b| told(a).total_cmp(&told(b)))?;
         let most = figures.iter().max_by(|a, b| told(a).total_cmp(&told(b)))?;
-        let end = |figure: &AaFigureDoc| format!("{} ({})", format::percent(told(figure)), name(figure));
+        let end = |figure: &AaFigureDoc| format!("{} ({})", format::floor(told(figure)), name(figure));
         Some(if figures.len() == 1 { end(least) } else { format!("{} to {}", end(least), end(most)) })
     };
     let Some(one) = range(&|figure| figure.told_by_one) else { return "No figure was measured.".to_owned() };

@@ -192,6 +192,53 @@ fn beside_of(over: &str, under: &str, of: String, row: &RatioRowDoc) -> Option<B
     })
 }
 
+/// One language beside another by all kernels together, and the one at which it does worst.
+fn speed_of(rows: &[&RatioRowDoc], over: &str, under: &str) -> Option<Beside> {
+    let kernel = |row: &RatioRowDoc| row.row.params.get(KERNEL).unwrap_or_default().to_owned();
+    let whole = rows.iter().find(|row| kernel(row) == WHOLE)?;
+    let parts = rows.iter().filter(|row| kernel(row) != WHOLE);
+    let parts = parts.filter_map(|row| Some((kernel(row), row.row.ratio?)));
+    let worst = parts.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    Some(Beside { worst, ..beside_of(over, under, WHOLE.to_owned(), whole)? })
+}
+
+/// The same of ratios that were asked for, where these are of languages on one measured machine. The usual language
+/// stands below the line, as in the answer of a run.
+pub fn of_ratios(rows: &[RatioRowDoc], param: &str, (over, under): (&str, &str)) -> Option<String> {
+    let card = rows.iter().find_map(|row| row.row.card)?;
+    if told_by(card.family) != Some(param) || card.family != Family::Runtime {
+        return None;
+    }
+    let metric = card.metrics.first()?.name;
+    let measured: Vec<&RatioRowDoc> =
+        rows.iter().filter(|row| !row.row.point && row.row.metric == metric).collect();
+    let machine = &measured.first()?.machine;
+    if measured.iter().any(|row| row.machine != *machine) {
+        return None;
+    }
+    let is_turned = card.param(param).is_some_and(|spec| spec.default == over);
+    let turned: Vec<RatioRowDoc> = measured.iter().map(|row| turned(row)).collect();
+    let beside = match is_turned {
+        true => speed_of(&turned.iter().collect::<Vec<_>>(), under, over),
+        false => speed_of(&measured, over, under),
+    };
+    beside.map(|beside| Answer::Speed(vec![beside]).to_string())
+}
+
+/// The ratio the other way round.
+fn turned(row: &RatioRowDoc) -> RatioRowDoc {
+    let mut row = row.clone();
+    let one = &mut row.row;
+    let turn = |value: Option<f64>| value.map(|value| 1.0 / value);
+    (one.ratio, one.low, one.high) = (turn(one.ratio), turn(one.high), turn(one.low));
+    one.verdict = match one.verdict {
+        VerdictWord::Better => VerdictWord::Worse,
+        VerdictWord::Worse => VerdictWord::Better,
+        same => same,
+    };
+    row
+}
+
 /// Each language beside the first: all kernels together, and the one at which it does worst.
 fn speed(index: &RunIndex<'_>) -> Option<Answer> {
     let (card, param, languages) = compared(index.run, index.context)?;
@@ -203,12 +250,7 @@ fn speed(index: &RunIndex<'_>) -> Option<Answer> {
     let metric = card.metrics.first()?.name;
     let one = |other: &String| {
         let rows = ratios(index, param, other, base, metric);
-        let kernel = |row: &RatioRowDoc| row.row.params.get(KERNEL).unwrap_or_default().to_owned();
-        let whole = rows.iter().find(|row| kernel(row) == WHOLE)?;
-        let parts = rows.iter().filter(|row| kernel(row) != WHOLE);
-        let parts = parts.filter_map(|row| Some((kernel(row), row.row.ratio?)));
-        let worst = parts.min_by(|(_, a), (_, b)| a.total_cmp(b));
-        Some(Beside { worst, ..beside_of(other, base, WHOLE.to_owned(), whole)? })
+        speed_of(&rows.iter().collect::<Vec<_>>(), other, base)
     };
     let all: Vec<Beside> = others.iter().filter_map(one).collect();
     (!all.is_empty()).then_some(Answer::Speed(all))

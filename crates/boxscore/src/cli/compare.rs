@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::doc::{CompareDoc, VerdictWord};
-use verdict::compare::{CompareOptions, Side, compare};
+use verdict::compare::{Apart, CompareOptions, Side, compare};
 use verdict::matrix::MatrixOptions;
 
 use crate::cli::Global;
@@ -41,7 +41,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub all: bool,
     /// The relative difference that you would not act on [default: 5% between machines, 2% between arms]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub margin: Option<String>,
     /// Figures over parameters instead of verdicts: the last one down, those before it across
     #[arg(long, value_name = "PARAMETER,…", value_delimiter = ',', conflicts_with_all = ["margin", "all", "life",
@@ -97,15 +97,21 @@ pub fn run(args: &CompareArgs, global: &Global) -> Result<u8, CliError> {
         .hint("for example `boxscore compare latest~1 latest`, or a published machine as the second"));
     }
     distinct(&loaded)?;
+    let args = &with_format(args, global);
     let document = document(&loaded, args)?;
     let look = out::look();
-    match (global.json, args.format) {
-        (true, _) | (_, Format::Json) => out::json(&document),
-        (_, Format::Text) => out::print(&report::text::compare::table(&document, args.all, look)),
-        (_, Format::Markdown) => out::print(&report::markdown::compare(&document, args.all)),
-        (_, Format::Csv) => out::print(&report::csv::compare(&document)),
+    match args.format {
+        Format::Json => out::json(&document),
+        Format::Text => out::print(&report::text::compare::table(&document, args.all, look)),
+        Format::Markdown => out::print(&report::markdown::compare(&document, args.all)),
+        Format::Csv => out::print(&report::csv::compare(&document)),
     }
     Ok(fired(args, document.rows.iter().map(|row| row.verdict)))
+}
+
+/// `--json` is a format.
+fn with_format(args: &CompareArgs, global: &Global) -> CompareArgs {
+    CompareArgs { format: if global.json { Format::Json } else { args.format }, ..args.clone() }
 }
 
 /// The exit code, given every verdict.
@@ -213,18 +219,22 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, CliError> {
         margin,
         all: args.all,
         metric: args.metric.clone(),
+        other_conditions: true,
+        sources: args.all || args.format == Format::Json,
         life_hours: life.transpose()?,
         cards: instruments::cards(),
     })
 }
 
 /// Prints why figures are not compared, where both sides measured the same in different ways.
-fn none_in_common(error: CliError, apart: &[String]) -> CliError {
-    match apart {
-        [] => error.hint("run the same instruments on both, for example `boxscore run --quick`"),
-        some => CliError { message: format!("{}: {}", error.message, some.join("; ")), ..error }
-            .hint("repeat one of them as it was, `boxscore run --plan RUN`, and compare those"),
+fn none_in_common(error: CliError, apart: &[Apart]) -> CliError {
+    if apart.is_empty() {
+        return error.hint("run the same instruments on both, for example `boxscore run --quick`");
     }
+    let texts: Vec<&str> = apart.iter().map(|apart| apart.text.as_str()).collect();
+    let error = CliError { message: format!("{}: {}", error.message, texts.join("; ")), ..error };
+    let again = "repeat one of them as it was, `boxscore run --plan RUN`, and compare those";
+    error.hint(apart.iter().find_map(|apart| apart.remedy).unwrap_or(again))
 }
 
 /// The sides under names that differ: two runs of one machine get a number each.

@@ -5,12 +5,14 @@
 
 use std::time::Duration;
 
+use instruments::bench::machine::watch::disturbers::Look;
 use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
 use instruments::system_files::cgroup::{self, Limits};
 use instruments::telemetry::parse::{meminfo, stat, throttle};
 use model::data::{RunData, RunHead, Status};
 use model::doc::{DoctorDoc, MachineDoc};
+use model::note::Disturber;
 use store::Filter;
 use verdict::Live;
 
@@ -76,8 +78,13 @@ fn newest(global: &Global, machine: &MachineDoc) -> Result<RunData, String> {
 
 /// State that takes a moment to observe: CPU times and throttling over [`WINDOW`].
 fn live(root: &Root) -> Live {
-    let before = times(root);
+    let (before, look) = (times(root), Look::now());
     std::thread::sleep(WINDOW);
+    let busy_by = look.zip(Look::now()).map(|(before, now)| {
+        let mut by = now.since(&before);
+        by.truncate(Disturber::NAMED);
+        by
+    });
     let passed = before.zip(times(root)).map(|(before, after)| (after.0.since(&before.0), after.1));
     let share = passed.and_then(|(times, _)| {
         let total = times.total();
@@ -87,6 +94,7 @@ fn live(root: &Root) -> Live {
     Live {
         load_average: root.maybe("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
         busy_cpus: share.zip(passed).map(|((busy, _), (_, cpus))| busy * cpus as f64),
+        busy_by,
         steal_share: share.map(|(_, steal)| steal),
         cpus: sys::affinity::allowed().ok().map(|cpus| cpus.len() as f64),
         free_memory_bytes: memory.available.map(|bytes| bytes as f64),

@@ -33,7 +33,9 @@ pub fn run(args: &ListArgs, global: &Global) -> Result<u8, CliError> {
         let names = known.iter().map(|one| one.card().name);
         let typed = args.names.first().map_or("", String::as_str);
         let error = CliError::usage(format!("no instrument or family is called `{typed}`"));
-        return Err(error.did_you_mean(typed, names));
+        let error = error.did_you_mean(typed, names);
+        let hint = error.hint.clone().unwrap_or_else(|| "`boxscore list` shows them all".to_owned());
+        return Err(error.hint(hint));
     }
     let setup = setup(global);
     let document = ListDoc {

@@ -108,6 +108,9 @@ pub struct LoadArgs {
     #[command(flatten)]
     pub wait: WaitIdle,
     /// Label that `compare` and `show` accept
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", conflicts_with = "no_store")]
     pub label: Option<String>,
+    /// Store nothing
+    #[arg(long)]
+    pub no_store: bool,
 }

@@ -72,8 +72,12 @@ pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
         out::say(&format!("requests for {seconds}, then at most {drain} for late answers (--timeout)"));
     }
     let interaction = Interaction { watched: screen.is_drawn(), cuts: true };
-    let measured = study::measure_plan(&plan, &mut screen, interaction, &args.wait, global)?;
-    finish(&measured, global)
+    let mut measure = |global: &Global| {
+        let kept = (!args.no_store, global);
+        let measured = study::measure_plan(&plan, &mut screen, interaction, &args.wait, kept)?;
+        finish(&measured, kept)
+    };
+    if args.no_store { study::unstored(&plan, global, measure) } else { measure(global) }
 }
 
 /// A plan of one cell and one take, and the load that it makes.
@@ -105,7 +109,7 @@ fn plan(args: &LoadArgs, allowed: &[usize], seed: u64) -> Result<(Plan, Load), C
 }
 
 /// Shows the result on the screen or as a document. Exit code 3 when requests failed, 130 when the user ended it.
-fn finish(measured: &Measured, global: &Global) -> Result<u8, CliError> {
+fn finish(measured: &Measured, (is_kept, global): (bool, &Global)) -> Result<u8, CliError> {
     let Measured { outcome, runs, .. } = measured;
     if let Some((_, _, why)) = outcome.unfit.first() {
         return Err(CliError::data(why.clone()));
@@ -118,7 +122,8 @@ fn finish(measured: &Measured, global: &Global) -> Result<u8, CliError> {
         if global.json {
             out::json(&doc);
         } else {
-            out::print(&screen(&doc, &tail(&doc), out::look()));
+            let tail = if is_kept { tail(&doc) } else { Tail::default() };
+            out::print(&screen(&doc, &tail, out::look()));
         }
         return Ok(match (doc.cut, doc.errors.is_empty()) {
             (true, _) => Kind::Interrupted.exit_code(),

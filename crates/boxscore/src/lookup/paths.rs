@@ -1,6 +1,6 @@
 //! Paths of the store and of its reports, and the owner of new files under sudo.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use ::store::{Mode, Options, Store};
@@ -36,7 +36,7 @@ pub fn store(global: &Global) -> Result<PathBuf, CliError> {
 /// and where the folder that it would lie in is missing, unless that is the usual one, which the first run makes.
 pub fn existing(path: &Path) -> Result<Option<Store>, CliError> {
     match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             let folder = beside(path);
             if folder.is_dir() || data_dir().is_ok_and(|usual| usual == folder) {
                 return Ok(None);

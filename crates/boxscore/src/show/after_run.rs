@@ -122,6 +122,10 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
         let command = "boxscore show latest --line".to_owned();
         list.push(advice("share", command, "one line that others paste into compare"));
     }
+    if whole && written.is_none() {
+        let command = format!("boxscore report {}", short(&one.doc.run));
+        list.push(advice("report", command, "all of it as a page"));
+    }
     Tail { report: written.map(paths::tilde), advice: list }
 }
 

@@ -3,9 +3,9 @@
 //! it.
 
 use harness::conductor::Ended;
-use model::card;
 use model::data::RunData;
 use model::plan::Plan;
+use model::{Better, card};
 use store::{Want, Which};
 
 use super::attempt::{
@@ -39,8 +39,7 @@ pub fn aa(args: &AaArgs, global: &Global) -> Result<u8, CliError> {
     if args.runs == 0 {
         let mut resolver = Resolver::new(global)?;
         let runs = resolver.alike_ids(args.machine.as_deref().unwrap_or("."))?;
-        let against = runs[runs.len().saturating_sub(MOST_RUNS)..].to_vec();
-        show(&runs, &against, args, &resolver, global)?;
+        show(&runs, None, args, &resolver, global)?;
         return Ok(0);
     }
     let made = make(args, global)?;
@@ -49,7 +48,7 @@ pub fn aa(args: &AaArgs, global: &Global) -> Result<u8, CliError> {
     };
     let mut resolver = Resolver::new(global)?;
     let runs = resolver.beside(newest)?;
-    show(&runs, &made.runs, args, &resolver, global)?;
+    show(&runs, Some(&made.runs), args, &resolver, global)?;
     if let Some(cut) = made.cut {
         match cut.kind {
             Kind::Interrupted => out::say(&cut.message),
@@ -137,10 +136,11 @@ fn interrupted(place: &str, nth: u32, of: u32, made: &Made) -> CliError {
     CliError::interrupted(format!("interrupted {place} run {} of {of}: {count}{rest}", nth + 1))
 }
 
-/// Prints what these runs can tell, on the screen or as JSON.
+/// Prints what these runs can tell, on the screen or as JSON. Those that are set against each other are `made`, or
+/// else the newest that have a figure of what was named.
 fn show(
     runs: &[String],
-    against: &[String],
+    made: Option<&[String]>,
     args: &AaArgs,
     resolver: &Resolver,
     global: &Global,
@@ -150,7 +150,11 @@ fn show(
     let load = |id: &String| store.load_with(id, want).map_err(CliError::from);
     let data: Vec<RunData> = runs.iter().map(load).collect::<Result<_, _>>()?;
     let wanted = |instrument: &str| is_wanted(instrument, &args.usual.names);
-    let document = verdict::aa(&data, against, &wanted, instruments::cards());
+    let against = match made {
+        Some(made) => made.to_vec(),
+        None => newest_with(&data, &wanted),
+    };
+    let document = verdict::aa(&data, &against, &wanted, instruments::cards());
     if document.figures.is_empty() {
         return Err(CliError::data("these runs have no such figure")
             .hint("`boxscore list` names the instruments; `boxscore history` lists the runs"));
@@ -161,6 +165,18 @@ fn show(
         out::print(&report::text::aa::table(&document, out::look()));
     }
     Ok(())
+}
+
+/// The newest of these runs that have a figure of a wanted instrument, oldest first.
+fn newest_with(data: &[RunData], wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let has = |run: &&RunData| {
+        run.series.iter().any(|series| {
+            let is_figure = series.better != Better::Neither && wanted(&series.key.instrument);
+            is_figure && !series.measured().is_empty()
+        })
+    };
+    let all: Vec<String> = data.iter().filter(has).map(|run| run.head.id.clone()).collect();
+    all[all.len().saturating_sub(MOST_RUNS)..].to_vec()
 }
 
 /// True where no instrument was named, or this one or its family.

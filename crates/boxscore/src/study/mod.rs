@@ -17,4 +17,4 @@ pub mod stop_signal;
 pub use aa::aa;
 pub use attempt::{Measured, aside, measuring_alone};
 pub use finish::refused;
-pub use run::{measure_plan, resume, run};
+pub use run::{measure_plan, resume, run, unstored};

@@ -1,6 +1,7 @@
 //! `boxscore run` and `boxscore resume`: from arguments, or from a stored study, to the takes and what is shown of
 //! them. Also any other plan that is measured into the user's store.
 
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use harness::conductor::Interaction;
@@ -8,7 +9,7 @@ use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
 use model::data::Price;
 use model::plan::Plan;
-use model::{Params, Setup};
+use model::{Cell, Family, Params, Setup, card};
 use store::Store;
 
 use super::attempt::{
@@ -66,8 +67,57 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     }
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
-    let shape = Shape { report: !args.no_report, telemetry_only: plan.telemetry_only, layout: args.format };
+    let report = !args.no_report && !is_own_command(&plan);
+    let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: args.format };
     finish(&measured, &path, global, shape)
+}
+
+/// A command of the user's has few figures, which stand on the screen; `boxscore report` makes a page of them.
+fn is_own_command(plan: &Plan) -> bool {
+    let is_own = |cell: &Cell| {
+        card::find(instruments::cards(), &cell.instrument).is_some_and(|card| card.family == Family::User)
+    };
+    !plan.cells.is_empty() && plan.cells.iter().all(is_own)
+}
+
+/// A store that is gone with it.
+struct Passing(PathBuf);
+
+impl Passing {
+    /// Fails where there can be no folder for temporary files.
+    fn new() -> Result<Passing, CliError> {
+        let name = format!("boxscore-unstored-{}-{}", std::process::id(), sys::clock::now_ns());
+        let folder = std::env::temp_dir().join(name);
+        let made = std::fs::DirBuilder::new().mode(0o700).create(&folder);
+        made.map_err(|error| {
+            CliError::data(format!("no folder for what is not stored: {}: {error}", folder.display()))
+        })?;
+        Ok(Passing(folder))
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            out::say(&format!("warning: {} is left: {error}", self.0.display()));
+        }
+    }
+}
+
+/// Does something with a store that is deleted after it, such as measuring and showing what was measured. Another
+/// process that measures into the usual store is waited for by nobody: two at once would disturb each other.
+pub fn unstored<T>(
+    plan: &Plan,
+    global: &Global,
+    work: impl FnOnce(&Global) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let usual = paths::store(global)?;
+    let _measuring = match usual.parent().is_some_and(Path::is_dir) {
+        true => measuring_alone(plan, &usual)?,
+        false => None,
+    };
+    let passing = Passing::new()?;
+    work(&Global { store: Some(passing.0.join("store.db")), ..global.clone() })
 }
 
 /// Measures a plan whose result is not a box score; what it took is stored. Fails when it cannot be stored or measured.
@@ -76,13 +126,15 @@ pub fn measure_plan(
     screen: &mut dyn Screen,
     interaction: Interaction,
     wait: &WaitIdle,
-    global: &Global,
+    (keeps, global): (bool, &Global),
 ) -> Result<Measured, CliError> {
     let stop = StopSignal::listen()?;
     let path = paths::store(global)?;
     let mut store = open(&path)?;
     let _measuring = measuring_alone(plan, &path)?;
-    warn_temporary(&path, &store)?;
+    if keeps {
+        warn_temporary(&path, &store)?;
+    }
     wait.wait(&stop, global.json)?;
     let watch = Watch { screen, stop: &stop, interaction };
     let measured = measure(plan, Cost::default(), &mut store, &path, watch)?;
@@ -103,7 +155,8 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let measured = measure_rest(study, &plan, &mut store, &path, watch)?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
-    let shape = Shape { report: true, telemetry_only: plan.telemetry_only, layout: Layout::Text };
+    let report = !is_own_command(&plan);
+    let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: Layout::Text };
     finish(&measured, &path, global, shape)
 }
 

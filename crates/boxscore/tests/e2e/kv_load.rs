@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::{Bench, PATIENCE, Running};
+use crate::common::{Bench, PATIENCE, Running, signal};
 use instruments::workload::guard;
 use instruments::workload::store_server::{Options, Store, StoreKind};
 use model::doc::{Binding, ErrorDoc, LoadDoc};
@@ -442,6 +442,43 @@ fn what_a_store_held_before_and_what_is_asked_is_told() {
     let (bytes, good) = (doc.bytes.expect("bytes"), 1000.0 * doc.good as f64);
     assert!((bytes / good - 1.0).abs() < 0.01, "{bytes} of {good}: a value of 1000 B each");
     assert_eq!(store.keys(), 3);
+}
+
+/// The next load deletes them, and nothing else: neither keys of another load nor those of the user.
+#[test]
+fn keys_of_a_load_that_was_killed_are_deleted_by_the_next() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    let theirs = ["theirs", "boxscore:7:0000000001", "boxscore:x"];
+    for key in theirs {
+        assert_eq!(store.ask(&format!("SET {key} 1\r\n")), "+OK");
+    }
+    let url = store.url();
+    let killed = Running::start(bench.command(&["load", &url, "--keys", "1000", "-d", "60"]));
+    let end = Instant::now() + PATIENCE;
+    while store.keys() < 1004 {
+        assert!(Instant::now() < end, "{} keys", store.keys());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // The worker, whose keys they are: `*1`, `$80` and `boot|namespace|process|start`.
+    let mut stream = TcpStream::connect(store.store.address()).expect("a connection");
+    stream.write_all(b"HKEYS boxscore:loads\r\n").expect("it is sent");
+    let lines: Vec<String> =
+        BufReader::new(stream).lines().take(3).collect::<Result<_, _>>().expect("an answer");
+    let worker = lines[2].split('|').nth(2).and_then(|pid| pid.parse().ok()).expect("a process");
+    signal(worker, "KILL");
+    killed.signal("KILL");
+    killed.end();
+    let end = Instant::now() + PATIENCE;
+    while std::path::Path::new(&format!("/proc/{worker}/exe")).exists() {
+        assert!(Instant::now() < end, "{worker} lives");
+    }
+    assert_eq!(store.keys(), 1004);
+    let said = bench.run(&["load", &url, "--keys", "50", "-d", "0.2"]).expect(0, &[]);
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = format!("up to 1000 that begin with `boxscore:{worker}:`");
+    assert!(words.contains(&told), "{words}");
+    assert_eq!(store.keys(), 3);
+    assert!(theirs.iter().all(|key| store.ask(&format!("EXISTS {key}\r\n")) == ":1"));
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod net;
 mod net_far;
 mod note;
 mod numbers;
+mod odd_inputs;
 mod ramcloud;
 mod remove;
 mod resume;

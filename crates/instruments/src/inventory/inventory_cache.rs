@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::format::quantity;
 use model::{Fact, Unit};
 
 use super::scan::Scan;
@@ -143,6 +144,7 @@ fn numa(sheet: &mut Sheet<'_>) {
     }
     sheet.count("numa.nodes", nodes.len() as u64, Unit::Count, &source);
     let mut distances = Vec::new();
+    let apart = totals_apart(root, &nodes);
     for node in &nodes {
         let folder = format!("{NODES}/{node}");
         let cpus = root.maybe(&format!("{folder}/cpulist")).map(|list| text::cpu_list(&list));
@@ -153,6 +155,7 @@ fn numa(sheet: &mut Sheet<'_>) {
         }
         if let Some(bytes) = root.maybe(&format!("{folder}/meminfo")).and_then(|text| node_total(&text)) {
             sheet.count(&format!("numa.{node}.bytes"), bytes, Unit::Byte, &format!("{folder}/meminfo"));
+            apart.iter().for_each(|why| sheet.because(why));
         }
         distances.extend(root.maybe(&format!("{folder}/distance")).map(|text| text::tidy(&text)));
     }
@@ -162,6 +165,23 @@ fn numa(sheet: &mut Sheet<'_>) {
             sheet.because(HYPERVISOR);
         }
     }
+}
+
+/// Why the memory of the nodes is not that of the machine, where their sums differ by more than a hundredth.
+fn totals_apart(root: &Root, nodes: &[String]) -> Option<String> {
+    let of_node = |node: &String| node_total(&root.maybe(&format!("{NODES}/{node}/meminfo"))?);
+    let of_nodes: u64 = nodes.iter().map(of_node).sum::<Option<u64>>()?;
+    let total = text::size(text::pairs(&root.maybe("/proc/meminfo")?, ':').get("MemTotal")?)?;
+    (of_nodes.abs_diff(total) > total / 100).then(|| {
+        let bytes = |bytes: u64| quantity(bytes as f64, Unit::Byte);
+        let nodes = if nodes.len() == 1 { "the node counts" } else { "all nodes count" };
+        format!(
+            "{nodes} {} and memory.bytes is {}: the kernel's counts by node may leave out memory that was added while \
+             it ran, as a virtual machine's is; memory.bytes is all there is",
+            bytes(of_nodes),
+            bytes(total)
+        )
+    })
 }
 
 /// `Node 0 MemTotal: 32768 kB`.

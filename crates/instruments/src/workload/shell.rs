@@ -24,6 +24,11 @@ pub(super) const STDERR_BYTES: usize = 256 << 10;
 /// How long a pipe may stay open after the command's whole group has ended.
 const DRAIN: Duration = Duration::from_secs(1);
 
+/// How lines begin that name the cause of a failure, in small letters.
+const CAUSES: [&str; 4] = ["error:", "error[", "fatal:", "fatal error:"];
+/// Characters of a line that is shown.
+const MOST_LINE: usize = 200;
+
 /// The last bytes of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
@@ -60,13 +65,21 @@ impl Tail {
         self.dropped
     }
 
+    /// The first line that begins as errors do: the cause, where a backtrace or further errors follow.
+    pub fn cause(&self) -> Option<String> {
+        let text = self.text();
+        let tells = |line: &&str| CAUSES.iter().any(|word| line.to_ascii_lowercase().starts_with(word));
+        let line = text.lines().map(str::trim).find(tells)?;
+        Some(line.chars().take(MOST_LINE).collect())
+    }
+
     /// The last lines that are not empty, joined by ` | `.
     pub fn last_lines(&self, count: usize) -> String {
         let text = self.text();
         let mut lines: Vec<&str> =
             text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(count).collect();
         lines.reverse();
-        let short = |line: &&str| line.chars().take(200).collect::<String>();
+        let short = |line: &&str| line.chars().take(MOST_LINE).collect::<String>();
         lines.iter().map(short).collect::<Vec<_>>().join(" | ")
     }
 }
@@ -91,6 +104,9 @@ impl Ended {
         } else {
             format!("ended with {}", self.exit.status)
         };
+        if let Some(cause) = self.stderr.cause() {
+            return Some(format!("{how}: {cause}"));
+        }
         let said = match self.stderr.last_lines(3) {
             said if said.is_empty() => self.stdout.last_lines(3),
             said => said,
@@ -232,5 +248,9 @@ mod tests {
         assert_eq!(tail.dropped(), 400 + 9 - 10);
         assert_eq!(tail.last_lines(2), "x | end");
         assert_eq!(Tail::new(10).last_lines(3), "");
+        let mut broken = Tail::new(1000);
+        broken.add(b"\nerror: no default is configured.\nStack backtrace:\n  0: main\nerror: 2\n");
+        assert_eq!(broken.cause().as_deref(), Some("error: no default is configured."));
+        assert_eq!(tail.cause(), None);
     }
 }

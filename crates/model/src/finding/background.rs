@@ -30,25 +30,23 @@ impl Background {
 }
 
 /// Who they are, and what to do.
-fn culprits(by: Option<&[Disturber]>) -> (String, &'static str) {
+fn culprits(by: Option<&[Disturber]>, cpus: f64) -> (String, &'static str) {
     match by {
-        None => (String::new(), "end them (`top` shows which) and repeat"),
-        Some(by) => (Disturber::aside(by), "end them, or let --wait-idle wait for them, and repeat"),
+        None => (String::new(), "end them (`boxscore doctor` names them) and repeat"),
+        Some(by) => (
+            Disturber::aside(&Disturber::within(by, cpus)),
+            "end them, or let --wait-idle wait for them, and repeat",
+        ),
     }
 }
 
-/// The busiest of these processes, each with the most that it used anywhere.
-fn busiest<'a>(all: impl Iterator<Item = &'a Disturber>) -> Vec<Disturber> {
-    let mut most: Vec<Disturber> = Vec::new();
-    for one in all {
-        match most.iter_mut().find(|known| (known.pid, &known.name) == (one.pid, &one.name)) {
-            Some(known) => known.cpus = known.cpus.max(one.cpus),
-            None => most.push(one.clone()),
-        }
-    }
-    most.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
-    most.truncate(Disturber::NAMED);
-    most
+/// The most CPUs that others used during a figure, and who they were then; during another one if nobody looked.
+fn worst<'a>(all: &'a Several<'_, Background>) -> Option<(f64, Option<&'a Vec<Disturber>>)> {
+    let cpus = |one: &Background| one.cpus().unwrap_or_default();
+    let by_cpus = |a: &&Background, b: &&Background| cpus(a).total_cmp(&cpus(b));
+    let most = all.rules().filter(|one| one.cpus().is_some()).max_by(by_cpus)?;
+    let known = || all.rules().filter(|one| one.by().is_some()).max_by(by_cpus);
+    Some((most.cpus()?, most.by().or_else(|| known()?.by())))
 }
 
 impl Conclusion for Background {
@@ -69,7 +67,7 @@ impl Conclusion for Background {
             Background::Unread => "the load of other processes was not read during the takes".to_owned(),
             Background::Quiet { cpus } => format!("background load {} CPUs", number(*cpus)),
             Background::Busy { cpus, of, by } => {
-                let (who, end) = culprits(by.as_deref());
+                let (who, end) = culprits(by.as_deref(), *cpus);
                 format!(
                     "the machine may do better: other processes{who} used {} CPUs during its takes, {} of what it used \
                      itself; {end} it",
@@ -81,14 +79,12 @@ impl Conclusion for Background {
     }
 
     fn many(all: &Several<'_, Self>) -> Option<String> {
-        let (cpus, ..) = all.worst(Background::cpus)?;
+        let (cpus, by) = worst(all)?;
         let (share, ..) = all.worst(|one| match one {
             Background::Busy { cpus, of, .. } => Some(*cpus / *of),
             _ => None,
         })?;
-        let by: Vec<&Vec<Disturber>> = all.rules().filter_map(Background::by).collect();
-        let by = (!by.is_empty()).then(|| busiest(by.into_iter().flatten()));
-        let (who, end) = culprits(by.as_deref());
+        let (who, end) = culprits(by.map(Vec::as_slice), cpus);
         Some(format!(
             "the machine may do better: other processes{who} used up to {} CPUs during {}, up to {} of what these used \
              themselves; {end}",
@@ -99,8 +95,10 @@ impl Conclusion for Background {
     }
 
     fn brief(all: &Several<'_, Self>) -> Option<String> {
-        let (cpus, ..) = all.worst(Background::cpus)?;
-        Some(format!("may do better: other processes used up to {} CPUs", number(cpus)))
+        let (cpus, by) = worst(all)?;
+        let first = by.and_then(|by| by.first()).map(std::slice::from_ref);
+        let who = first.map_or(String::new(), |first| Disturber::aside(&Disturber::within(first, cpus)));
+        Some(format!("may do better: other processes{who} used up to {} CPUs", number(cpus)))
     }
 
     fn evidence(&self) -> Evidence {

@@ -121,6 +121,11 @@ pub fn tells(low: f64, high: f64) -> bool {
     low > 0.0 && high.is_finite() && high / low <= TELLS_NOTHING
 }
 
+/// The interval of a ratio: `0.65 to 1.89`, or that it is not known.
+pub fn ratio_interval(low: f64, high: f64) -> String {
+    if tells(low, high) { format!("{} to {}", ratio(low), ratio(high)) } else { NOT_KNOWN.to_owned() }
+}
+
 /// The range of floors as `5 %`, or `5 to 20 %` where they differ; `None` without any. Beyond 100 % no digit means
 /// anything.
 pub fn floor_range(shares: &[f64]) -> Option<String> {

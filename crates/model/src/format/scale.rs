@@ -157,8 +157,16 @@ impl Scale {
         }
     }
 
-    /// The two ends with the same number of decimals, enough to tell them apart: `1,905 - 1,918`.
-    pub fn interval(&self, low: f64, high: f64) -> (String, String) {
+    /// The two ends with the same number of decimals, enough to tell them apart: `1,905 - 1,918`. `None` where they are
+    /// so far apart that they tell nothing: it is not known.
+    pub fn interval(&self, low: f64, high: f64) -> Option<(String, String)> {
+        if low > 0.0 && high.is_finite() && !super::tells(low, high) {
+            return None;
+        }
+        Some(self.ends(low, high))
+    }
+
+    fn ends(&self, low: f64, high: f64) -> (String, String) {
         let (low, high) = (low / self.divisor, high / self.divisor);
         if !low.is_finite() || !high.is_finite() {
             return (number(low), number(high));
@@ -171,7 +179,7 @@ impl Scale {
 
     /// [`Scale::interval`] as one text, with the unit.
     pub fn interval_text(&self, low: f64, high: f64) -> String {
-        let (low, high) = self.interval(low, high);
+        let Some((low, high)) = self.interval(low, high) else { return super::NOT_KNOWN.to_owned() };
         match self.unit.as_str() {
             "" => format!("{low} to {high}"),
             // As in `with_unit`.
@@ -250,8 +258,12 @@ mod tests {
     fn intervals_are_told_apart() {
         let scale = Scale::common(&[5.61e9], Kind::for_unit(Unit::BytesPerSec));
         assert_eq!(scale.interval_text(5.6e9, 5.62e9), "5.60 to 5.62 GB/s");
-        assert_eq!(scale.interval(5.6111e9, 5.6139e9), ("5.611".into(), "5.614".into()));
-        assert_eq!(scale.interval(f64::NAN, 5.6e9).0, "-");
+        assert_eq!(scale.interval(5.6111e9, 5.6139e9), Some(("5.611".into(), "5.614".into())));
+        assert_eq!(scale.interval(f64::NAN, 5.6e9).unwrap().0, "-");
+        // Ends so far apart tell nothing.
+        assert_eq!(scale.interval(1e-3, 1e9), None);
+        assert_eq!(scale.interval_text(7e-14, 5e20), "not known");
+        assert_eq!(scale.interval_text(0.0, 1e9), "0.00 to 1.00 GB/s");
         assert_eq!(Scale::common(&[67.2], rate()).interval_text(67.1, 67.3), "67.1 to 67.3 /s");
     }
 
@@ -260,7 +272,7 @@ mod tests {
         fn a_scale_keeps_order(mut values in proptest::collection::vec(1e-12..1e15_f64, 2..8)) {
             values.sort_by(f64::total_cmp);
             let scale = Scale::common(&values, rate());
-            let (low, high) = scale.interval(values[0], values[1]);
+            let (low, high) = scale.ends(values[0], values[1]);
             let parse = |t: &str| t.replace(',', "").parse::<f64>().unwrap();
             prop_assert!(parse(&low) <= parse(&high));
         }

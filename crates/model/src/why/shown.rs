@@ -4,8 +4,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{
-    Blocks, Cause, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason, Repeat, Unsteady,
-    Why, Withheld,
+    Blocks, Cause, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason, Repeat, Unlike,
+    Unsteady, Why, Withheld,
 };
 use crate::format::{duration, list, number, percent, quantity};
 use crate::unit::Unit;
@@ -106,6 +106,9 @@ impl Reason {
                 format!("{} over the time limit: it falls on a failed request", are(sides))
             }
             Reason::OtherRates(rates) => rates.text(),
+            Reason::OtherConditions { differ } => {
+                format!("loads differ in {}", list(&differ.iter().map(Unlike::to_string).collect::<Vec<_>>()))
+            }
             Reason::NeitherHolds { offered } => {
                 format!("neither side answers {}: offer less", quantity(*offered, Unit::PerSec))
             }
@@ -233,6 +236,12 @@ impl OtherRates {
     }
 }
 
+impl Display for Unlike {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{} ({} against {})", self.name, self.base, self.arm)
+    }
+}
+
 impl Raised {
     fn text(&self) -> String {
         format!(
@@ -325,6 +334,12 @@ mod tests {
             (
                 needed(40, Repeat::Runs),
                 "it would need many more runs (about 40 each); an interleaved study (`--arm` or `--via`) needs less",
+            ),
+            (
+                Reason::OtherConditions {
+                    differ: vec![Unlike { name: "connections".into(), arm: "20".into(), base: "50".into() }],
+                },
+                "loads differ in connections (50 against 20)",
             ),
             (Reason::Unsteady(Unsteady::Drift), "takes drift: more of them would settle nothing"),
             (Reason::Unsteady(Unsteady::ResembleEachOther), "takes resemble each other: repeat the run"),

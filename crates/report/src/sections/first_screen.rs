@@ -31,6 +31,13 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let (run, _) = input.runs.first()?;
     let compare = input.compare.as_ref().filter(|doc| !doc.rows.is_empty());
     let left = match compare {
+        Some(doc) if input.cover.summary => {
+            let (plot, rest) = shortened(forest(doc));
+            html! {
+                (plot.render())
+                @if rest > 0 { p class="note" { "and " (count(rest, "more figure")) ", nearer to 1 or undecided" } }
+            }
+        }
         Some(doc) => forest(doc).render(),
         None => html! {
             @if has_sweeps(run) { (web_by_connections::glance(input)) (web_by_rate::glance(input)) }
@@ -127,6 +134,30 @@ pub fn forest(doc: &CompareDoc) -> RatioPlot {
     RatioPlot { caption: Caption::default(), rows, margin, axis, sides: Sides::default() }
 }
 
+/// Rows of a page that stands alone.
+const MOST_ROWS: usize = 24;
+
+/// The rows that tell most: those with a verdict, then those farthest from 1; and how many are left out.
+fn shortened(plot: RatioPlot) -> (RatioPlot, usize) {
+    let tells = |row: &RatioRow| {
+        let is_told = matches!(row.verdict, Verdict::Better | Verdict::Worse);
+        let far = row.ratio.value.ln().abs();
+        (is_told, if far.is_finite() { far } else { -1.0 })
+    };
+    let mut order: Vec<usize> = (0..plot.rows.len()).collect();
+    let by_worth = |a: &usize, b: &usize| {
+        let (a, b) = (tells(&plot.rows[*a]), tells(&plot.rows[*b]));
+        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
+    };
+    order.sort_by(by_worth);
+    let rest = order.len().saturating_sub(MOST_ROWS);
+    order.truncate(MOST_ROWS);
+    order.sort_unstable();
+    let mut rows: Vec<Option<RatioRow>> = plot.rows.into_iter().map(Some).collect();
+    let kept = order.into_iter().filter_map(|at| rows.get_mut(at)?.take()).collect();
+    (RatioPlot { rows: kept, ..plot }, rest)
+}
+
 fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<RatioRow> {
     let row = figure.rows.get(place).copied().flatten()?;
     let refused = row.verdict == VerdictWord::Invalid;
@@ -141,9 +172,7 @@ fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<R
         hint: row.why.to_string(),
         ratio: Estimate { value: ratio.map_or(f64::NAN, turn), interval: turned },
         shown: ratio.map_or("-".to_owned(), format::ratio),
-        shown_interval: interval
-            .map(|(low, high)| format!("{} to {}", format::ratio(low), format::ratio(high)))
-            .unwrap_or_default(),
+        shown_interval: interval.map(|(low, high)| format::ratio_interval(low, high)).unwrap_or_default(),
         verdict: verdict(row),
         doubtful: doubtful(row),
         sampled: !row.point,

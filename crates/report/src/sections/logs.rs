@@ -7,7 +7,7 @@
 
 use maud::{Markup, html};
 use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, RowDoc, TopDoc};
-use model::format::{Kind, count, fixed, quantity, ratio};
+use model::format::{Kind, count, fixed, quantity, ratio, ratio_interval};
 use model::metrics::logs;
 use model::traffic::{INSTRUMENT, SPEED, TIME, Traffic};
 use model::unit::Unit;
@@ -252,10 +252,7 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
     };
     let line = |row: &&RowDoc| {
         let what = if row.metric == SPEED { "bytes over time" } else { "time of a request" };
-        let interval = row
-            .low
-            .zip(row.high)
-            .map_or("-".to_owned(), |(low, high)| format!("{} - {}", ratio(low), ratio(high)));
+        let interval = row.low.zip(row.high).map_or("-".to_owned(), |(low, high)| ratio_interval(low, high));
         vec![
             // Wrapped between the names, not within.
             html! { (whole(&row.arm)) " beside " (whole(&row.base)) ": " (whole(what)) },

@@ -74,7 +74,7 @@ fn row(doc: &RatioDoc, one: &RatioRowDoc) -> RatioRow {
     });
     let ratio = row.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0 && !refused);
     let group = row.params.get(KERNEL).unwrap_or("every kernel");
-    let said = interval.map(|(low, high)| format!("{} to {}", format::ratio(low), format::ratio(high)));
+    let said = interval.map(|(low, high)| format::ratio_interval(low, high));
     let bounds = one.bounds.as_ref().map_or("", |bounds| bounds.kind.as_str());
     // Of a printed range the ends are known, and nothing between them.
     let shown = if printed.is_some() { said.clone() } else { ratio.map(format::ratio) };

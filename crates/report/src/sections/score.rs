@@ -111,7 +111,12 @@ pub fn headlines(run: &RunDoc, facts: &[Fact]) -> Markup {
         shown.into_iter().any(|series| series.validity == Validity::Doubtful)
     };
     let any = score_rows.iter().take(MOST).any(doubtful);
-    html! { (page::table(&head, &rows)) @if any { p class="note" { "! = doubtful: Trust says why" } } }
+    let rest = score_rows.len().saturating_sub(MOST);
+    html! {
+        (page::table(&head, &rows))
+        @if rest > 0 { p class="note" { "and " (count(rest, "more row")) ", in the box score" } }
+        @if any { p class="note" { "! = doubtful: Trust says why" } }
+    }
 }
 
 /// The figure as JSON names it.
@@ -136,10 +141,9 @@ fn value_cell(series: Option<&SeriesDoc>, scale: &Scale) -> Markup {
 
 fn interval(series: &SeriesDoc, scale: &Scale) -> String {
     match (series.low, series.high) {
-        (Some(low), Some(high)) if series.validity != Validity::Invalid => {
-            let (low, high) = scale.interval(low, high);
-            format!("{low} to {high}")
-        }
+        (Some(low), Some(high)) if series.validity != Validity::Invalid => scale
+            .interval(low, high)
+            .map_or(format::NOT_KNOWN.to_owned(), |(low, high)| format!("{low} to {high}")),
         _ => "-".to_owned(),
     }
 }

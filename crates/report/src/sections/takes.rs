@@ -1,7 +1,7 @@
 //! Raw takes of a topic's figures: relative to their medians for one run, in their own units for several. Periods, such
 //! as the hours of access logs, are no takes; their own section draws them over time.
 
-use maud::Markup;
+use maud::{Markup, html};
 use model::format::{self, Kind, quantity};
 use model::names;
 use model::unit::Unit;
@@ -85,8 +85,13 @@ pub fn overview(input: &ReportInput) -> Option<Markup> {
         .filter(|figure| !swept || !names::is_load(figure.doc.card))
         .collect();
     heads.sort_by_cached_key(|figure| names::order(figure.key()));
+    let all = heads.len();
     heads.truncate(MOST_AT_A_GLANCE);
-    (!heads.is_empty()).then(|| relative(&heads, Place::FirstScreen)).flatten()
+    let plot = (!heads.is_empty()).then(|| relative(&heads, Place::FirstScreen)).flatten()?;
+    Some(html! {
+        (plot)
+        @if all > heads.len() { p class="note" { (heads.len()) " of " (all) " figures, the first of the table" } }
+    })
 }
 
 /// Columns that fit the first screen.

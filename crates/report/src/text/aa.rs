@@ -41,12 +41,12 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
         let mut cells: Vec<Cell> = vec![
             label.into(),
             figure.noise_runs.len().to_string().into(),
-            format!("+-{}", format::percent(figure.floor)).into(),
+            again(figure.floor).into(),
             noise_word(figure).into(),
-            format::percent(figure.told_by_one).into(),
+            format::floor(figure.told_by_one).into(),
         ];
         if doc.each > 1 {
-            cells.push(format::percent(figure.told_by_each).into());
+            cells.push(format::floor(figure.told_by_each).into());
         }
         let tone = if wrong > 0 { Tone::Warn } else { Tone::Plain };
         cells.push(Cell::tone(format!("{wrong} of {}", figure.pairs), tone));
@@ -64,6 +64,12 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
         out.push_str(&format!("{line}\n"));
     }
     out
+}
+
+/// How far one further run may lie off.
+fn again(floor: f64) -> String {
+    let share = format::floor(floor);
+    if share == format::NOT_KNOWN { share } else { format!("+-{share}") }
 }
 
 /// The meaning of the columns.
@@ -114,7 +120,7 @@ fn shared(figures: &[&AaFigureDoc], look: Look) -> String {
     let apart = mixed.iter().zip(labels).filter_map(|(figure, label)| {
         let own = figure.own_spread?;
         let unlike = own < figure.spread / UNLIKE || own > figure.spread * UNLIKE;
-        unlike.then(|| format!("{label} {}", format::percent(own.exp_m1())))
+        unlike.then(|| format!("{label} {}", format::floor(own.exp_m1())))
     });
     let apart: Vec<String> = apart.collect();
     if !apart.is_empty() {

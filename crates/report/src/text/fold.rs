@@ -335,7 +335,7 @@ mod tests {
             folded(&findings, &["index rate kind=integer", "index rate kind=floating"]),
             [
                 "the machine may do better: other processes used up to 1.34 CPUs during 3 figures (floating, integer, …), up \
-                 to 134 % of what these used themselves; end them (`top` shows which) and repeat"
+                 to 134 % of what these used themselves; end them (`boxscore doctor` names them) and repeat"
             ]
         );
     }
@@ -347,7 +347,7 @@ mod tests {
             of_side(busy("index rate kind=integer", 0.5), "mini-1"),
             of_side(busy("index rate kind=integer", 0.4), "ref"),
         ];
-        let says = "of what it used itself; end them (`top` shows which) and repeat it";
+        let says = "of what it used itself; end them (`boxscore doctor` names them) and repeat it";
         assert_eq!(
             folded(&findings, &[]),
             [

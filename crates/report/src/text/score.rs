@@ -309,8 +309,12 @@ fn texts(row: &ScoreRow<'_>) -> Texts {
     Texts {
         unit: scale.as_ref().map(Scale::ascii_unit).unwrap_or_default(),
         one: show(one, row.one),
-        interval: bounds.zip(scale.as_ref()).map(|((low, high), scale)| scale.interval(low, high)),
-        instead: if refused(row.one) { "see below" } else { "-" },
+        instead: match (refused(row.one), bounds) {
+            (true, _) => "see below",
+            (false, Some(_)) => format::NOT_KNOWN,
+            (false, None) => "-",
+        },
+        interval: bounds.zip(scale.as_ref()).and_then(|((low, high), scale)| scale.interval(low, high)),
         again: one.and(row.one).and_then(again).unwrap_or_else(|| "-".to_owned()),
         all: show(all, row.all),
     }

@@ -25,7 +25,7 @@ pub fn table(all: &[SoakDoc], look: Look) -> String {
     ])
     .cutting(Cut::Middle);
     let scales: Vec<Scale> = all.iter().map(scale).collect();
-    let interval = |(one, scale): (&SoakDoc, &Scale)| Some(scale.interval(one.low?, one.high?));
+    let interval = |(one, scale): (&SoakDoc, &Scale)| scale.interval(one.low?, one.high?);
     let intervals: Vec<_> = all.iter().zip(&scales).map(interval).collect();
     for (((one, label), scale), interval) in all.iter().zip(labels(all)).zip(&scales).zip(ranges(&intervals))
     {

@@ -158,7 +158,7 @@ impl Table {
             .iter()
             .map(|row| {
                 let row = row.filter(|row| row.validity != Validity::Invalid)?;
-                Some(scale.interval(row.low?, row.high?))
+                scale.interval(row.low?, row.high?)
             })
             .collect();
         if ends.iter().any(Option::is_some) {

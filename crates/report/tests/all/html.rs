@@ -354,12 +354,16 @@ fn commands_in_notes_faults_and_doubts_are_code() {
     run.notes = notes.map(Note::of_run).to_vec();
     run.errors = BTreeMap::from([("nothing listens; `boxscore peer --listen <host>`".to_owned(), 3)]);
     run.findings.push(
-        model::Finding::foreign("background", model::Validity::Doubtful, "end them (`top` shows which)")
-            .about(model::Subject::label("timer cost")),
+        model::Finding::foreign(
+            "background",
+            model::Validity::Doubtful,
+            "end them (`boxscore doctor` names them)",
+        )
+        .about(model::Subject::label("timer cost")),
     );
     let text = report(&given);
     sound(&text);
-    assert!(text.contains("end them (<code>top</code> shows which)"), "a doubt");
+    assert!(text.contains("end them (<code>boxscore doctor</code> names them)"), "a doubt");
     let faults = text.split("<section id=\"faults\">").nth(1).expect("a section").split("</section>").next();
     insta::assert_snapshot!(faults.unwrap_or_default().replace("<li", "\n<li"));
 }

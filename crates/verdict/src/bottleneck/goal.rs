@@ -14,10 +14,8 @@ pub fn found(load: &Load<'_>) -> Option<BottleneckDoc> {
     let found = load.rate_summary()?;
     let (percentile, limit) = (load.given("percentile")?, load.given("limit")?);
     let scale = Scale::common(&[found.median], Kind::for_unit(Unit::PerSec));
-    let interval = found.interval.map(|interval| {
-        let (low, high) = scale.interval(interval.low, interval.high);
-        format!(" ({low} to {high})")
-    });
+    let ends = found.interval.and_then(|interval| scale.interval(interval.low, interval.high));
+    let interval = ends.map(|(low, high)| format!(" ({low} to {high})"));
     let rate = model::finding::generator_bound::rate(found.median);
     let sentence = format!("{rate} keeps {percentile} within {limit}{}", interval.unwrap_or_default());
     Some(BottleneckDoc { kind: Binding::Offered, sentence, ..document(load, &[]) })

@@ -5,17 +5,32 @@
 
 use std::collections::BTreeMap;
 
-use model::Params;
+use model::{Params, card, format};
 
+use super::correspond::{self, UNSAID};
 use super::matching::RowKey;
 use super::prepared::Prepared;
-use model::format;
+use super::side::CompareOptions;
 
 /// More values of a parameter than these are counted.
 const MOST: usize = 4;
 
-/// One sentence for each instrument whose figures stand apart.
-pub fn sentences(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<String> {
+/// Figures of two sides that are not compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apart {
+    pub text: String,
+    /// How they could be made comparable, where the parameter that keeps them apart says it.
+    pub remedy: Option<&'static str>,
+}
+
+impl From<String> for Apart {
+    fn from(text: String) -> Apart {
+        Apart { text, remedy: None }
+    }
+}
+
+/// One for each instrument whose figures stand apart.
+pub fn figures(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Vec<Apart> {
     let (of_arm, of_base) = (variants(arm), variants(base));
     let mut out = Vec::new();
     for (instrument, ours) in &of_arm {
@@ -34,10 +49,13 @@ pub fn sentences(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<String> {
             })
             .collect();
         let (base, arm) = (&base.side.name, &arm.side.name);
-        out.push(format!(
+        let text = format!(
             "{base} and {arm}: figures of {instrument} that differ in {} are not compared",
             format::list(&named)
-        ));
+        );
+        let card = card::find(options.cards, instrument);
+        let remedy = differ.keys().find_map(|name| card?.param(name)?.remedy);
+        out.push(Apart { text, remedy });
     }
     out
 }
@@ -60,17 +78,18 @@ type Values = Vec<String>;
 fn differing(base: &[Params], arm: &[Params]) -> BTreeMap<String, (Values, Values)> {
     let mut all: BTreeMap<String, (Values, Values)> = BTreeMap::new();
     let mut add = |a: &Params, b: &Params| {
-        for name in names(a, b) {
+        for name in correspond::names(a, b) {
             let (of_base, of_arm) = all.entry(name.clone()).or_default();
             for (values, value) in [(of_base, a.get(&name)), (of_arm, b.get(&name))] {
-                let value = value.unwrap_or("unsaid").to_owned();
+                let value = value.unwrap_or(UNSAID).to_owned();
                 if !values.contains(&value) {
                     values.push(value);
                 }
             }
         }
     };
-    let nearest = |to: &Params, of: &[Params]| of.iter().min_by_key(|one| names(to, one).len()).cloned();
+    let nearest =
+        |to: &Params, of: &[Params]| of.iter().min_by_key(|one| correspond::names(to, one).len()).cloned();
     for a in base {
         nearest(a, arm).iter().for_each(|b| add(a, b));
     }
@@ -78,12 +97,6 @@ fn differing(base: &[Params], arm: &[Params]) -> BTreeMap<String, (Values, Value
         nearest(b, base).iter().for_each(|a| add(a, b));
     }
     all
-}
-
-/// Names of parameters that are not the same.
-fn names(a: &Params, b: &Params) -> Vec<String> {
-    let all = a.0.keys().chain(b.0.keys().filter(|name| a.get(name).is_none()));
-    all.filter(|name| a.get(name) != b.get(name)).cloned().collect()
 }
 
 fn values(all: &[String]) -> String {

@@ -47,13 +47,18 @@ pub fn candidates<'p, 'a>(
         let headline = [&of_arm, &of_base].iter().all(|said| match said {
             SideValue::Measured(row) => row.headline,
             SideValue::Point(_) => true,
-        }) && !rates::are_apart(&of_arm, &of_base);
+        }) && (is_matched(&of_arm, &of_base) || !rates::are_apart(&of_arm, &of_base));
         rows.push(Candidate { key, better, headline, arm: of_arm, base: of_base });
     }
     if !options.all {
         one_for_each_point(&mut rows, options);
     }
     rows
+}
+
+/// The user named two loads that differ in what they were asked for: they are shown, whatever can be said of them.
+fn is_matched(arm: &SideValue<'_, '_>, base: &SideValue<'_, '_>) -> bool {
+    matches!((arm, base), (SideValue::Measured(arm), SideValue::Measured(base)) if arm.given != base.given)
 }
 
 /// Rows beside which some published machine has several figures, told apart by what only it states.

@@ -43,7 +43,8 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
         }
         notes.extend(nothing_bought(arm, base, options));
         notes.extend(definitions(arm, base));
-        notes.extend(super::apart::sentences(arm, base));
+        notes.extend(super::correspond::sentences(arm, base, options));
+        notes.extend(super::apart::figures(arm, base, options).into_iter().map(|apart| apart.text));
     }
     let has_takes = base.rows.keys().any(|key| key.samples(options.cards) == Samples::Takes);
     if has_takes && arms.iter().any(|arm| super::judged::paired_by_block(arm, base)) {
@@ -224,6 +225,24 @@ fn plain(key: &str) -> String {
 
 fn joined(keys: &BTreeSet<String>) -> String {
     keys.iter().cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// The runs that the noise between runs, and so every floor, comes from.
+pub fn sources(rows: &[RowDoc]) -> Option<String> {
+    let mut runs: Vec<&str> = Vec::new();
+    for id in rows.iter().filter(|row| row.noise != Some(Noise::Within)).flat_map(|row| &row.noise_runs) {
+        if !runs.contains(&id.as_str()) {
+            runs.push(id);
+        }
+    }
+    let names: Vec<String> = runs.iter().map(|id| model::id::short(id).to_owned()).collect();
+    let of = format::count(names.len(), "run");
+    (!names.is_empty()).then(|| {
+        format!(
+            "the noise between runs, and so the floor, comes from {of} (of each figure from those that have it): {}",
+            format::list(&names)
+        )
+    })
 }
 
 /// Where sides are single takes, no spread of theirs is in the intervals.

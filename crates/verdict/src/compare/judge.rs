@@ -13,6 +13,7 @@ use stats::{Basis, Between, Held, Interval, Margin, Paired, Verdict};
 use super::bound::Bound;
 use super::candidates::{Candidate, candidates, variants};
 use super::clock::{self, Moved};
+use super::correspond;
 use super::failed;
 use super::gather::{Context, by_run, gather};
 use super::judged::{Apart, Found, Judged, margin, paired_by_block};
@@ -159,8 +160,17 @@ impl Drafted<'_, '_, '_> {
         held.bound = Bound::between((arm, &row.arm), (base, &row.base));
         let margin = margin(paired_by_block(arm, base) && same, options);
         let raised = step::raised(margin, (arm, &row.arm), (base, &row.base));
+        let unlike = match (&row.arm, &row.base) {
+            (SideValue::Measured(a), SideValue::Measured(b)) => {
+                correspond::unlike(&row.key.instrument, a, b, options)
+            }
+            _ => Vec::new(),
+        };
         let margin = raised.as_ref().map_or(margin, |raised| raised.margin);
         let mut judged = conclude(row, found, &Corrected { p, p_holm, family, margin, raised }, &held);
+        if !unlike.is_empty() {
+            judged.row.why.reasons.push(Reason::OtherConditions { differ: unlike });
+        }
         (judged.row.arm, judged.row.base) = (arm.side.name.clone(), base.side.name.clone());
         value::price(&mut judged.row, arm.side, base.side, options);
         judged

@@ -9,6 +9,7 @@ mod apart;
 mod bound;
 mod candidates;
 mod clock;
+mod correspond;
 mod doubt;
 mod doubts;
 mod failed;
@@ -42,6 +43,7 @@ use side::arm_doc;
 
 use crate::noise::History;
 
+pub use apart::Apart;
 pub use matching::{Match, all_published_for, published_for};
 pub use side::{CompareOptions, Side, SideOf};
 
@@ -52,6 +54,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let dropped = matching::dropped_keys(&sides);
     let mut prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
+    correspond::correspond(&mut prepared, options);
     let served = served::of_sides(&prepared);
     let pairs = judge::Pairs::new(&prepared, &served, options);
     prepared.iter_mut().for_each(|side| side.keep(options));
@@ -63,6 +66,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
     let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
     footnotes.extend(footnotes::assumed(&rows, &prepared));
+    footnotes.extend(footnotes::sources(&rows).filter(|_| options.sources));
     let mut doc = CompareDoc {
         cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),
@@ -102,13 +106,17 @@ pub(crate) fn each_pair<'a>(
 
 /// Why sides have no figure in common, or fewer than their instruments would give: the definitions and parameters that
 /// keep them apart.
-pub fn apart(sides: &[Side<'_>], options: &CompareOptions) -> Vec<String> {
+pub fn apart(sides: &[Side<'_>], options: &CompareOptions) -> Vec<Apart> {
     let dropped = matching::dropped_keys(sides);
     let mut prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
+    correspond::correspond(&mut prepared, options);
     prepared.iter_mut().for_each(|side| side.keep(options));
     let Some((base, arms)) = prepared.split_first() else { return Vec::new() };
-    let apart = |arm| footnotes::definitions(arm, base).into_iter().chain(apart::sentences(arm, base));
+    let apart = |arm| {
+        let definitions = footnotes::definitions(arm, base).map(Apart::from);
+        definitions.into_iter().chain(apart::figures(arm, base, options))
+    };
     arms.iter().flat_map(apart).collect()
 }
 

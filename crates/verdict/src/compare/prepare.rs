@@ -88,7 +88,8 @@ fn add_run<'a>(
         }
         let Some(entry) = entry(run, &index, &rulings, row) else { continue };
         let (better, headline) = (entry.series.better, crate::headline::is_headline(&index, row));
-        let new = || SideRow { better, headline: true, entries: Vec::new() };
+        let given = key.params.clone();
+        let new = || SideRow { given, better, headline: true, entries: Vec::new() };
         let known = prepared.rows.entry(key).or_insert_with(new);
         known.headline &= headline;
         known.entries.push(entry);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use model::data::{RunData, Series};
 use model::why::{Unsteady, Weighed};
-use model::{Better, Validity};
+use model::{Better, Params, Validity};
 use stats::Run;
 
 use super::doubt::Doubt;
@@ -48,6 +48,8 @@ impl Entry<'_> {
 
 #[derive(Clone)]
 pub struct SideRow<'a> {
+    /// The parameters that it was measured with; its key may be that of a row to which it corresponds.
+    pub given: Params,
     pub better: Better,
     /// Headline in every run's plan.
     pub headline: bool,

@@ -87,6 +87,10 @@ pub struct CompareOptions {
     pub all: bool,
     /// Only rows whose metric or instrument has this name are shown; all of them are corrected together.
     pub metric: Option<String>,
+    /// The user named the sides, so that figures under other conditions are compared where only one can be meant.
+    pub other_conditions: bool,
+    /// A footnote names the runs that noise comes from.
+    pub sources: bool,
     /// Hours that a bought machine lives: turns its price into an hourly one.
     pub life_hours: Option<f64>,
     pub cards: Cards,

@@ -2,16 +2,19 @@
 
 use model::Fact;
 use model::doc::{CheckDoc, CheckState};
+use model::note::Disturber;
 
 use crate::facts;
 
 /// Live figures of the host, read just now. Shares are 0 to 1; `None` where it could not be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
     /// Processes running or waiting for a CPU, averaged over the last minute.
     pub load_average: Option<f64>,
     /// CPUs kept busy by others just now (1 = one CPU).
     pub busy_cpus: Option<f64>,
+    /// The busiest of the others; `None` where nobody could look.
+    pub busy_by: Option<Vec<Disturber>>,
     /// Share of CPU time that the hypervisor gave to others.
     pub steal_share: Option<f64>,
     /// CPUs that this process may use.

@@ -2,6 +2,7 @@
 
 use model::doc::CheckDoc;
 use model::fact::{CpuSet, PROCESS_CPUS};
+use model::note::Disturber;
 use model::{Fact, Unit};
 
 use super::check::{Check, Live, chosen, is_virtual, shown};
@@ -14,11 +15,13 @@ const LOUD: f64 = 0.5;
 
 pub fn background(live: &Live) -> CheckDoc {
     let check = Check { key: "background", wanted: "under 0.05 CPUs busy" };
-    let how = "see who it is with `top`, and stop it: `sudo systemctl stop NAME`";
+    let how = "end them (`sudo systemctl stop NAME` ends a service), or let --wait-idle wait for them";
     let load = live.load_average.map_or(String::new(), |load| format!(", load average {load:.2}"));
     match (live.busy_cpus, live.load_average) {
         (Some(busy), _) => {
-            let found = format!("{busy:.2} CPUs busy{load}");
+            let by = live.busy_by.as_ref().filter(|by| !by.is_empty() && busy > QUIET);
+            let who = by.map_or(String::new(), |by| Disturber::aside(&Disturber::within(by, busy)));
+            let found = format!("{busy:.2} CPUs busy{who}{load}");
             match busy {
                 busy if busy > LOUD => check.bad(found, how),
                 busy if busy > QUIET => check.warn(found, how),

@@ -87,7 +87,7 @@ mod tests {
         assert!(seen.contains(says), "{seen}");
         let hidden = of(&[NoteBody::Disturbers(Vec::new())]);
         assert!(hidden.contains("cannot be seen here: /proc hides them"), "{hidden}");
-        assert!(of(&[]).contains("(`top` shows which)"));
+        assert!(of(&[]).contains("(`boxscore doctor` names them)"));
     }
 
     #[test]

@@ -178,6 +178,9 @@ impl Toolchain {
         } else {
             format!("ended with {}", ended.exit.status)
         };
+        if let Some(cause) = ended.stderr.cause() {
+            return Err(failed(format!("{how}: {cause}")));
+        }
         // A virtual machine says on stdout why it cannot start, and on stderr that it cannot.
         let said = [ended.stdout.last_lines(2), ended.stderr.last_lines(3)];
         let said = said.into_iter().filter(|lines| !lines.is_empty()).collect::<Vec<_>>().join(" | ");

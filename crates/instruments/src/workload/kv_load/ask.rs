@@ -113,6 +113,11 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Options, Unfit> {
     Ok(options)
 }
 
+/// How the keys begin that a process writes into a store of the user's.
+pub fn prefix(process: u32) -> String {
+    format!("{PREFIX}{process}:")
+}
+
 fn spec(setup: &Setup, given: Option<&Url>) -> Result<Spec, String> {
     let text = |name: &str| setup.params.get(name).unwrap_or_default();
     let wrong = |name: &str, why: String| format!("{name}={}: {why}", text(name));
@@ -126,7 +131,7 @@ fn spec(setup: &Setup, given: Option<&Url>) -> Result<Spec, String> {
     let prefix = match given {
         None => PREFIX.to_owned(),
         // Two loads of one store do not delete each other's keys.
-        Some(_) => format!("{PREFIX}{}:", std::process::id()),
+        Some(_) => prefix(std::process::id()),
     };
     let key_bytes = small(setup, "key-size").map_err(|unfit| unfit.why)?;
     Ok(Spec { keys, prefix, key_bytes, popularity, reads: reads / (writes + reads), sizes, seed: setup.seed })

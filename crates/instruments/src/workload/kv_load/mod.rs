@@ -7,6 +7,7 @@
 
 pub mod ask;
 pub mod hosted;
+mod marker;
 pub mod params;
 pub mod probe;
 pub mod room;

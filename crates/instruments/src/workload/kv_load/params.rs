@@ -2,12 +2,12 @@
 //!
 //! Those that a web server's load has too are the same ones; those of a store that is started here are its own.
 
-use model::{Label, ParamKind, ParamSpec, Part};
+use model::{Label, Matched, ParamKind, ParamSpec, Part};
 
 use crate::load::store_client::MOST_KEYS;
 use crate::workload::store_server::options;
 use crate::workload::web;
-use crate::workload::web::params::{URL, schedule};
+use crate::workload::web::params::{ONE_LOOP, URL, schedule};
 use crate::workload::web::subject::NONE;
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
@@ -38,7 +38,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Choice(&["closed", "constant", "poisson", "ramp"]),
         "closed",
         "closed: each connection sends on its answer; the others: requests are due at a rate",
-    ).first(&["closed"]).label(Label::Form("{} arrivals")),
+    ).first(&["closed"]).label(Label::Form("{} arrivals")).remedy(ONE_LOOP),
     shared("ramp"),
     shared("load"),
     shared("rate"),
@@ -54,7 +54,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Or(NONE, &ParamKind::StoreUrl),
         NONE,
         "redis:// or memcached:// URL of a store to load; none starts one here",
-    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).flag(URL),
+    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).matched(Matched::Url).flag(URL),
     spec(
         "keys",
         ParamKind::Int { min: 1, max: MOST_KEYS as u64 },

@@ -11,7 +11,7 @@ use model::note::CutAt;
 use model::url::Scheme;
 use model::{Fault, NoteBody, Record};
 
-use super::room;
+use super::{marker, room};
 use crate::load::store_client::Spec;
 use crate::load::store_client::data::{At, Work};
 
@@ -37,6 +37,8 @@ pub struct Theirs {
     written: u32,
     /// All keys were there once.
     has_held: bool,
+    /// The store holds a mark of our keys.
+    is_marked: bool,
     /// Why the keys could not be written at all.
     refused: Option<String>,
     /// Notes for the next take.
@@ -55,25 +57,27 @@ impl Theirs {
             return Err(why);
         }
         let resp = scheme == Scheme::Redis;
+        let at = At { address, scheme, login: login.cloned() };
+        let cleared = if resp { marker::clear(&at, spec) } else { Vec::new() };
         let info = store_server::ask(address, resp, login)?;
         let name = if resp { "redis" } else { "memcached" };
         let version = info.text("redis_version").or_else(|| info.text("version")).unwrap_or("?");
         let what = format!("the store at {address} ({name}/{version})");
-        let mut notes = Vec::new();
+        let mut notes: Vec<NoteBody> = cleared.into_iter().map(NoteBody::StoreHolds).collect();
         match resp {
             true => room::of_redis(spec, &info, address)?,
             false => notes.extend(room::of_memcached(spec, &info).map(NoteBody::StoreEvicts)),
         }
         let keys = if resp { keys_of_redis(&info) } else { info.number("curr_items").unwrap_or(0) };
         notes.extend(beside::sentence(address, resp, login, keys).map(NoteBody::StoreHolds));
-        let at = At { address, scheme, login: login.cloned() };
         let (spec, written, has_held, refused) = (spec.clone(), 0, false, None);
-        Ok((Theirs { at, spec, written, has_held, refused, notes }, what))
+        Ok((Theirs { at, spec, written, has_held, is_marked: false, refused, notes }, what))
     }
 
     /// Writes the keys. Fails when the store refuses them, and when the user ends it.
     pub fn fill(&mut self, record: &mut dyn Record) -> Result<(), Fault> {
         self.notes.drain(..).for_each(|note| record.note(note));
+        self.mark(record);
         let mut counter = ProgressCounter::new(WRITING, u64::from(self.spec.keys));
         let (mut sent, mut is_ended) = (0, false);
         let mut going = |key: u32| {
@@ -109,6 +113,21 @@ impl Theirs {
         Err(Fault::new(why))
     }
 
+    /// Says in the store which keys come, so that a later load can delete them if this one is killed.
+    fn mark(&mut self, record: &mut dyn Record) {
+        if self.at.scheme != Scheme::Redis {
+            return;
+        }
+        match marker::set(&self.at, &self.spec) {
+            Ok(()) => self.is_marked = true,
+            Err(why) if !self.has_held => record.note(NoteBody::StoreHolds(format!(
+                "if a load is killed, its keys stay in this store, which takes no mark of them: {why}"
+            ))),
+            // It was said with the first take.
+            Err(_) => {}
+        }
+    }
+
     fn refuse(&mut self, why: String) {
         // What is behind this lock is whole between two statements.
         let mut all = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,6 +143,7 @@ impl Theirs {
     /// Takes our keys out again.
     pub fn clear(&mut self, record: &mut dyn Record) {
         if self.written == 0 {
+            self.unmark(record);
             return;
         }
         let spec = Spec { keys: self.written, ..self.spec.clone() };
@@ -133,13 +153,27 @@ impl Theirs {
             Ok(())
         });
         match cleared {
-            Ok(()) => self.written = 0,
+            Ok(()) => {
+                self.written = 0;
+                self.unmark(record);
+            }
             Err(why) => {
                 let left = format!("keys that begin with `{}` are left in the store: {why}", spec.prefix);
                 record.note(NoteBody::KeysLeft(left.clone()));
                 // It is said where there is no take that the note could stay with.
                 self.refused.iter_mut().for_each(|why| why.push_str(&format!("; {left}")));
             }
+        }
+    }
+
+    fn unmark(&mut self, record: &mut dyn Record) {
+        if !std::mem::take(&mut self.is_marked) {
+            return;
+        }
+        if let Err(why) = marker::unset(&self.at) {
+            let hash = marker::HASH;
+            record
+                .note(NoteBody::KeysLeft(format!("a mark in the hash `{hash}` is left in the store: {why}")));
         }
     }
 }

@@ -22,7 +22,8 @@ const STEP: u32 = 1000;
 const CHUNK: usize = 64 << 10;
 /// Bytes of one answer: keys may be as long as values.
 const MOST_ANSWER: usize = 64 << 20;
-const JUNK: &str = "its answer to SCAN is none of RESP";
+/// Said of bytes that are none of the protocol.
+pub const JUNK: &str = "its answer is none of RESP";
 
 /// Stores that this process has looked at: what they hold later may be our own.
 static LOOKED: Mutex<Vec<SocketAddr>> = Mutex::new(Vec::new());
@@ -78,12 +79,7 @@ fn advice(address: SocketAddr, left: Left) -> String {
 /// Counts the keys of ours in database 0.
 fn scan(address: SocketAddr, login: Option<&Login>) -> Result<Left, String> {
     let from_ns = sys::clock::now_ns();
-    let mut asked = Asked::connect(address)?;
-    if let Some(login) = login
-        && !asked.turn(&login.resp(), taken)?
-    {
-        return Err("it refuses AUTH".to_owned());
-    }
+    let mut asked = Asked::logged_in(address, login)?;
     let (mut cursor, mut keys) = (b"0".to_vec(), 0);
     loop {
         let words = format!(" MATCH {PREFIX}* COUNT {STEP}\r\n");
@@ -101,13 +97,13 @@ fn scan(address: SocketAddr, login: Option<&Login>) -> Result<Left, String> {
 }
 
 /// A connection on which one thing is asked after the other.
-struct Asked {
+pub struct Asked {
     stream: TcpStream,
     answer: Vec<u8>,
 }
 
 /// The result of parsing bytes: an answer, or `None` where more must come.
-type Read<T> = Result<Option<T>, String>;
+pub type Read<T> = Result<Option<T>, String>;
 
 impl Asked {
     fn connect(address: SocketAddr) -> Result<Asked, String> {
@@ -117,7 +113,17 @@ impl Asked {
         Ok(Asked { stream, answer: Vec::new() })
     }
 
-    fn turn<T>(&mut self, question: &[u8], read: impl Fn(&[u8]) -> Read<T>) -> Result<T, String> {
+    /// A connection on which the store was told who asks, where it is to be told.
+    pub fn logged_in(address: SocketAddr, login: Option<&Login>) -> Result<Asked, String> {
+        let mut asked = Asked::connect(address)?;
+        match login {
+            Some(login) if !asked.turn(&login.resp(), taken)? => Err("it refuses AUTH".to_owned()),
+            _ => Ok(asked),
+        }
+    }
+
+    /// Sends a question and reads until its answer has come. Fails where none comes.
+    pub fn turn<T>(&mut self, question: &[u8], read: impl Fn(&[u8]) -> Read<T>) -> Result<T, String> {
         self.stream.write_all(question).map_err(|error| failed(&error))?;
         self.answer.clear();
         let mut chunk = vec![0; CHUNK];
@@ -142,7 +148,7 @@ fn failed(error: &std::io::Error) -> String {
 }
 
 /// The piece of an answer that begins at `at`, which goes on behind it.
-fn piece<'a>(bytes: &'a [u8], at: &mut usize) -> Read<Piece<'a>> {
+pub fn piece<'a>(bytes: &'a [u8], at: &mut usize) -> Read<Piece<'a>> {
     match resp::scan(bytes, *at) {
         Ok(Scan::Short { .. }) => Ok(None),
         Ok(Scan::Whole { item: Piece::Error(said), .. }) => Err(format!("it answers `{}`", shown(said))),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use model::doc::MixDoc;
 use model::params::parse_bytes;
-use model::{Flag, Label, Means, NoteBody, ParamKind, ParamSpec, Params, Part, Setup, Size, Unfit};
+use model::{Flag, Label, Matched, Means, NoteBody, ParamKind, ParamSpec, Params, Part, Setup, Size, Unfit};
 
 use super::cold;
 use super::cores::Cores;
@@ -51,6 +51,10 @@ pub(crate) const fn schedule(
     spec(name, kind, default, says).part(Part::Schedule)
 }
 
+/// Figures of a closed and of an open loop are of different things.
+pub(crate) const ONE_LOOP: &str =
+    "a closed loop waits for its answers and an open one does not: give both a rate (`-r`), or neither";
+
 /// `--url` of every load.
 pub(crate) const URL: Flag =
     Flag::new("url", "URL", "Load this server instead of one that is started here", Means::Param("url"));
@@ -61,7 +65,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Choice(&["closed", "constant", "poisson", "ramp", "replay", "mix"]),
         "closed",
         "closed: each connection sends on its answer; the others: requests are due at a rate, mix: in the shape of the mix",
-    ).first(&["closed"]).label(Label::Form("{} arrivals")),
+    ).first(&["closed"]).label(Label::Form("{} arrivals")).remedy(ONE_LOOP),
     schedule(
         "ramp",
         ParamKind::Or(NONE, &ParamKind::FromTo { max: HIGHEST_RATE }),
@@ -85,31 +89,31 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Or(AUTO, &ParamKind::Percent { max: MOST_LOAD }),
         AUTO,
         "rate of an open loop as a share of the server's capacity, such as 50%",
-    ).label(Label::Form("{} load")),
+    ).label(Label::Form("{} load")).matched(Matched::Condition),
     schedule(
         "rate",
         ParamKind::Or(AUTO, &ParamKind::Number { max: HIGHEST_RATE }),
         AUTO,
         "requests due per second in an open loop",
-    ).label(Label::Form("{}/s")),
+    ).label(Label::Form("{}/s")).matched(Matched::Condition),
     schedule(
         "requests",
         ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_REQUESTS }),
         AUTO,
         "that many requests, in whatever time, instead of a duration; no fewer than connections",
-    ).label(Label::Count("request", "requests")),
+    ).label(Label::Count("request", "requests")).matched(Matched::Extent),
     spec(
         "url",
         ParamKind::Or(NONE, &ParamKind::Urls),
         NONE,
         "http:// or https:// URL to load; none starts a server here",
-    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).flag(URL),
+    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).matched(Matched::Url).flag(URL),
     spec(
         "weights",
         ParamKind::Or(NONE, &ParamKind::Weights),
         NONE,
         "of several URLs (blanks between them), a number each",
-    ),
+    ).matched(Matched::Condition),
     spec(
         "content",
         ParamKind::Choice(Set::WORDS),
@@ -133,14 +137,14 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Int { min: 1, max: 1_000_000 },
         "50",
         "connections of all generators together",
-    ).label(Label::Count("connection", "connections")),
+    ).label(Label::Count("connection", "connections")).matched(Matched::Condition),
     spec(
         "generators",
         ParamKind::Int { min: 1, max: 1024 },
         "1",
         "generator threads, one a CPU while there are any; with --from, how many of those take part",
-    ).label(Label::Count("generator", "generators")),
-    spec("duration", ParamKind::Seconds { max: 86_400 }, "1", "seconds in which requests are sent").label(Label::Form("{} s")),
+    ).label(Label::Count("generator", "generators")).matched(Matched::Condition),
+    spec("duration", ParamKind::Seconds { max: 86_400 }, "1", "seconds in which requests are sent").label(Label::Form("{} s")).matched(Matched::Extent),
     spec(
         "keepalive",
         ParamKind::Choice(&["on", "off"]),
@@ -160,7 +164,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Seconds { max: 3600 },
         "10",
         "seconds after which a request has failed, and for which the end of a take waits",
-    ).label(Label::Form("timeout {} s")),
+    ).label(Label::Form("timeout {} s")).matched(Matched::Condition),
     spec(
         "certificate",
         ParamKind::Choice(&["checked", "any"]),

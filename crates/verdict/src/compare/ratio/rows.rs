@@ -205,7 +205,8 @@ fn rows_of<'a>(
     let row = |figures: &[&PooledFigure<'a>], entries: Vec<Entry<'a>>| {
         let better = figures.first()?.better;
         let headline = figures.iter().all(|figure| figure.headline);
-        (!entries.is_empty()).then_some(SideRow { better, headline, entries })
+        let given = entries.first()?.series.key.params.clone();
+        Some(SideRow { given, better, headline, entries })
     };
     let (over_row, under_row) = (row(over, of_over)?, row(under, of_under)?);
     (over_row.better == under_row.better).then_some((over_row, under_row))

@@ -6,6 +6,7 @@ use model::doc::{Paragraph, RatioRowDoc, VerdictWord};
 
 use super::asked::AskedRatio;
 use super::immature::span;
+use crate::answer::of_ratios;
 use model::format;
 
 /// Variants of one machine that are told apart in words; the table has the rest.
@@ -23,7 +24,10 @@ pub fn paragraph(rows: &[RatioRowDoc], asked: &AskedRatio) -> Paragraph {
     let Some((first, others)) = clauses.split_first() else { return Paragraph::default() };
     let others: String = others.iter().map(|clause| format!("; {clause}")).collect();
     let lead = format!("{} over {} is {first}", asked.over, asked.under);
-    Paragraph { lead, rest: format!("{others}.") }
+    match of_ratios(rows, &asked.param, (&asked.over, &asked.under)) {
+        Some(answer) => Paragraph { lead: answer, rest: format!(". {lead}{others}.") },
+        None => Paragraph { lead, rest: format!("{others}.") },
+    }
 }
 
 /// Clauses about one machine: one for each combination of parameters in which its rows differ.
