@@ -9,6 +9,7 @@ mod load;
 mod logs;
 mod matrix;
 pub mod mix;
+mod next;
 mod paragraph;
 mod ratio;
 mod row;
@@ -46,6 +47,7 @@ pub use logs::{
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
+pub use next::{Further, NextStep, Remedy};
 pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord};
@@ -309,6 +311,9 @@ pub struct IndexDoc {
     /// Which components are missing, when the index is.
     pub why: Option<String>,
     pub components: u64,
+    /// Components that could not be told.
+    #[serde(default)]
+    pub open: u64,
 }
 
 /// `boxscore compare`.
@@ -332,6 +337,9 @@ pub struct CompareDoc {
     /// Neighbours in the order of the ranks.
     pub ties: Vec<TieDoc>,
     pub index: Vec<IndexDoc>,
+    /// What to do where figures could not be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_step: Option<NextStep>,
     /// Sweeps over threads of each side that has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<SideScalingDoc>,

@@ -9,6 +9,7 @@
 mod phrase;
 mod scopes;
 mod topic;
+mod value;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, Paragraph, Replicate, RowDoc, VerdictWord};
 
@@ -87,7 +88,10 @@ fn one(
     indexes: &[&IndexDoc],
 ) -> Vec<String> {
     let unlike = cpus.filter(|(arm, base)| arm != base);
-    let of_cpus = unlike.map_or_else(String::new, |(arm, base)| format!(" ({arm} CPUs against {base})"));
+    let of_cpus = unlike.map_or_else(String::new, |(arm, base)| {
+        let s = if arm == 1.0 { "" } else { "s" };
+        format!(" ({arm} CPU{s} against {base})")
+    });
     let of_machine = format!("As a whole machine{of_cpus}, ");
     let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
     let judged: Vec<&RowDoc> =
@@ -119,8 +123,9 @@ fn one(
         &judged.iter().copied().filter(|row| row.verdict == VerdictWord::Invalid).collect::<Vec<_>>(),
     ));
     sentences.extend(points(&rows.iter().copied().filter(|row| row.point).collect::<Vec<_>>(), arm, base));
-    sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
-    sentences.extend(value("watt", &judged, |row| row.per_watt, base));
+    let whole = groups[0].index;
+    sentences.extend(value::sentence("unit of price", &judged, |row| row.per_price, (arm, base), whole));
+    sentences.extend(value::sentence("watt", &judged, |row| row.per_watt, (arm, base), whole));
     sentences
 }
 
@@ -147,24 +152,6 @@ fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
     }
     let what = if pasted { "Figures of a pasted line" } else { "Published figures" };
     Some(format!("{what}, which carry no verdict, put {arm} at {}.", format::list(&said)))
-}
-
-/// The spread of a ratio over the rows that have a verdict; over all of them, said as no verdict, where none has.
-fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base: &str) -> Option<String> {
-    let told = |row: &&RowDoc| row.verdict < VerdictWord::CannotTell && !row.why.is_doubtful();
-    let values = |wanted: &dyn Fn(&&RowDoc) -> bool| -> Vec<f64> {
-        rows.iter().copied().filter(wanted).filter_map(&of).collect()
-    };
-    let sure = values(&told);
-    let (values, verdict) = match sure.is_empty() {
-        true => (values(&|row| row.verdict != VerdictWord::Invalid), "; not a verdict"),
-        false => (sure, ""),
-    };
-    let range = phrase::factors(&values)?;
-    let arm = rows.first().map_or("it", |row| row.arm.as_str());
-    let rows = format::count(values.len(), "row");
-    let over = if values.len() > 1 { format!("the spread over {rows}") } else { rows };
-    Some(format!("Per {per} {arm} has {range} the performance of {base} ({over}{verdict})."))
 }
 
 #[cfg(test)]
@@ -203,6 +190,7 @@ pub mod tests {
             point: false,
             per_price: None,
             per_watt: None,
+            lower_bounds: Vec::new(),
         }
     }
 
@@ -234,6 +222,7 @@ pub mod tests {
             ranks: Vec::new(),
             ties: Vec::new(),
             index: Vec::new(),
+            next_step: None,
             scaling: Vec::new(),
             findings: Vec::new(),
             footnotes: Vec::new(),
@@ -418,21 +407,23 @@ pub mod tests {
     }
 
     #[test]
-    fn value_for_money_is_that_of_decided_rows() {
-        let priced = |verdict, per_price| RowDoc {
-            per_price: Some(per_price),
-            ..row("index", "kind=integer;threads=1", Better::Higher, 1.3, verdict)
-        };
-        let said = |rows: Vec<RowDoc>| paragraph(&doc(rows)).to_string();
-        let text = said(vec![
-            priced(VerdictWord::Better, 0.8),
-            priced(VerdictWord::Better, 0.9),
-            priced(VerdictWord::CannotTell, 4.0),
-        ]);
-        let want = "Per unit of price mini-1 has 0.80 to 0.90 times the performance of ref (the spread over 2 rows).";
-        assert!(text.ends_with(want), "{text}");
-        let text = said(vec![priced(VerdictWord::CannotTell, 4.0)]);
-        assert!(text.ends_with("has 4.00 times the performance of ref (1 row; not a verdict)."), "{text}");
+    fn what_is_likely_is_told_as_not_proved() {
+        let mut rows = vec![
+            row("index", "kind=integer;threads=all", Better::Higher, 0.59, VerdictWord::CannotTell),
+            row("index", "kind=integer;threads=1", Better::Higher, 1.12, VerdictWord::CannotTell),
+        ];
+        let by_what = vec![Weighed { what: Disturbance::OtherProcesses, share: None }];
+        for (row, interval) in rows.iter_mut().zip([(0.41, 0.85), (0.78, 1.62)]) {
+            (row.low, row.high) = (Some(interval.0), Some(interval.1));
+            row.why = Reason::Withheld(Withheld::Disturbed { by_what: by_what.clone() }).into();
+        }
+        let text = paragraph(&doc(rows)).to_string();
+        assert_eq!(
+            text,
+            "As a whole machine, mini-1 probably computes 15 to 59 % slower than ref; not proved: other processes used \
+             CPUs. Whether mini-1 and ref differ on integer cannot be told, since these figures are doubtful: other \
+             processes used CPUs."
+        );
     }
 
     #[test]

@@ -444,7 +444,7 @@ impl Resolver {
         let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
         let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
         let (price, watts) = (newest.price.clone(), newest.watts);
-        Ok(Loaded { runs, arm, facts, price, watts, ..Loaded::new(name, machine) })
+        Ok(Loaded { runs, arm, facts, price, watts, is_stored: true, ..Loaded::new(name, machine) })
     }
 
     /// Other runs of the same machine and configuration, from which the noise between runs is estimated: of each figure
