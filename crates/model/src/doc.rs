@@ -64,6 +64,14 @@ pub struct MachineDoc {
     pub name: String,
 }
 
+impl MachineDoc {
+    /// The identity of the box: machines of one study on one box have their names behind it.
+    pub fn host(&self) -> &str {
+        let behind = self.id.strip_suffix(self.name.as_str()).and_then(|id| id.strip_suffix('/'));
+        behind.filter(|id| !id.is_empty()).unwrap_or(&self.id)
+    }
+}
+
 /// `boxscore inspect` of one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectDoc {

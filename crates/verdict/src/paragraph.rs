@@ -63,11 +63,17 @@ fn replication(doc: &CompareDoc) -> Option<String> {
         format::list(&measured.iter().map(|arm| of(arm).to_string()).collect::<Vec<_>>())
     };
     let runs = || numbers(&|arm| arm.runs.len() as u64);
-    let one = measured.iter().all(|arm| arm.machine.id == measured[0].machine.id);
+    let one = measured.iter().all(|arm| arm.machine.host() == measured[0].machine.host());
+    let sets: std::collections::BTreeSet<u64> =
+        measured.iter().filter_map(|arm| Some(arm.cpus? as u64)).collect();
     Some(match doc.unit_of_replication? {
         Replicate::Box => {
             let boxes = numbers(&|arm| arm.boxes.unwrap_or(1));
             format!("This speaks of types of boxes: the unit is the box ({boxes}), each worth one value.")
+        }
+        Replicate::Run if one && sets.len() > 1 => {
+            let cpus = numbers(&|arm| arm.cpus.unwrap_or_default() as u64);
+            format!("This speaks of one box, with {cpus} of its CPUs: the unit is the run ({}).", runs())
         }
         Replicate::Run if one => format!("This speaks of one box: the unit is the run ({}).", runs()),
         Replicate::Run => {
@@ -94,8 +100,15 @@ fn one(
     });
     let of_machine = format!("As a whole machine{of_cpus}, ");
     let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
-    let judged: Vec<&RowDoc> =
-        if heads.is_empty() { rows.iter().copied().filter(|row| !row.point).collect() } else { heads };
+    // Parts of a figure are told where there is nothing else.
+    let is_detail = |row: &RowDoc| model::names::is_detail(row.card, &row.metric);
+    let measured = || rows.iter().copied().filter(|row| !row.point);
+    let whole: Vec<&RowDoc> = measured().filter(|row| !is_detail(row)).collect();
+    let judged = match (heads.is_empty(), whole.is_empty()) {
+        (false, _) => heads,
+        (true, false) => whole,
+        (true, true) => measured().collect(),
+    };
     let of_scope = |scope: Option<Scope>| -> Vec<&RowDoc> {
         judged.iter().copied().filter(|row| row.scope() == scope).collect()
     };

@@ -38,7 +38,8 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
         return Err(CliError::usage("--wait-idle looks at this machine, and --via measures on others")
             .hint("leave it out; what others disturb there is doubted, and named"));
     }
-    let cost = Cost { price: price(args)?, watts: watts(args)? };
+    let prices = prices(&args.price, &args.currency)?;
+    let watts = watts(args)?;
     let planned = match &args.plan {
         Some(_) => None,
         None => Some(fresh(args, &path)?),
@@ -48,6 +49,7 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
         (Some(plan), _) => plan,
         (None, name) => repeated(name.as_deref().unwrap_or_default(), args, &store)?,
     };
+    let cost = Cost { prices: by_machine(prices, &plan)?, watts };
     fits_layout(&plan, args.format)?;
     let _measuring = measuring_alone(&plan, &path)?;
     if let Some(world) = &mut plan.fake {
@@ -166,8 +168,35 @@ fn repeated(name: &str, args: &RunArgs, store: &Store) -> Result<Plan, CliError>
     Ok(plan)
 }
 
-fn price(args: &RunArgs) -> Result<Option<Price>, CliError> {
-    args.price.as_deref().map(|text| parse_price(text, &args.currency)).transpose()
+/// Each `--price` with the machine that it names, if it names one.
+fn prices(given: &[String], currency: &str) -> Result<Vec<(Option<String>, Price)>, CliError> {
+    let one = |text: &String| {
+        let (name, price) =
+            text.split_once('=').map_or((None, text.as_str()), |(name, price)| (Some(name.trim()), price));
+        Ok((name.map(str::to_owned), parse_price(price, currency)?))
+    };
+    given.iter().map(one).collect()
+}
+
+/// The price of each machine of the plan, in its order: its own, else the one without a name.
+fn by_machine(given: Vec<(Option<String>, Price)>, plan: &Plan) -> Result<Vec<Option<Price>>, CliError> {
+    let names: Vec<&str> = plan.machines.iter().map(|via| via.name.as_str()).collect();
+    for (at, (name, _)) in given.iter().enumerate() {
+        if let Some(name) = name.as_deref().filter(|name| !names.contains(name)) {
+            return Err(CliError::usage(format!(
+                "--price {name}=...: no machine of this run is called `{name}`"
+            ))
+            .hint("a name is one of those of --via; without a name the price is that of every machine"));
+        }
+        if given.iter().take(at).any(|(known, _)| known == name) {
+            let of = name.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
+            return Err(CliError::usage(format!("--price{of} is given twice")));
+        }
+    }
+    let price = |wanted: Option<&str>| {
+        given.iter().find(|(name, _)| name.as_deref() == wanted).map(|(_, price)| price.clone())
+    };
+    Ok(names.iter().map(|name| price(Some(name)).or_else(|| price(None))).collect())
 }
 
 fn watts(args: &RunArgs) -> Result<Option<f64>, CliError> {

@@ -70,7 +70,7 @@ impl Further {
         let what = if self.most == 1 { one } else { several };
         match self.least == self.most {
             true => format!("about {} more {what} each would tell", self.most),
-            false => format!("about {} to {} more {what} each would tell", self.least, self.most),
+            false => format!("about {} more {what} each would tell the first, {} all", self.least, self.most),
         }
     }
 }
@@ -156,7 +156,8 @@ mod tests {
         let further = Further::new(&[needed(4), needed(9)], 1);
         let command = vec!["boxscore run --plan 01".to_owned()];
         let mut step = NextStep { remedy: Remedy::Repeat, figures: 6, open: 6, further, commands: command };
-        let says = "measure again: about 3 to 8 more runs each would tell: boxscore run --plan 01";
+        let says =
+            "measure again: about 3 more runs each would tell the first, 8 all: boxscore run --plan 01";
         assert_eq!(step.to_string(), says);
         step.remedy = Remedy::Quiet;
         step.open = 9;

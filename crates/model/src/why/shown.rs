@@ -55,9 +55,12 @@ impl Why {
         let machine = machine.map_or_else(String::new, |machine| format!("{machine}: "));
         let parts = (0..leading.max(1)).map(|place| Reason::many(&at(place))).collect::<Vec<_>>();
         let mut parts = vec![format!("{machine}{}", parts.join("; "))];
+        let is_withheld = whys.first().is_some_and(|why| why.withheld().is_some());
         let (mut needed, mut others): (Vec<Needed>, Vec<String>) = (Vec::new(), Vec::new());
         for reason in whys.iter().flat_map(|why| why.reasons.iter().skip(leading)) {
             match reason {
+                // More of the same tells nothing while something else stands in the way.
+                Reason::Needed(_) | Reason::NearMargin if is_withheld => {}
                 Reason::Needed(one) => needed.push(*one),
                 Reason::Doubtful { .. } => {}
                 other => {
@@ -66,8 +69,7 @@ impl Why {
                 }
             }
         }
-        let is_withheld = whys.first().is_some_and(|why| why.withheld().is_some());
-        parts.extend(Needed::many(&needed).map(|text| format!("{}{text}", once_gone(is_withheld))));
+        parts.extend(Needed::many(&needed));
         if !others.is_empty() {
             let some = if needed.is_empty() { "" } else { "for some, " };
             parts.push(format!("{some}{}", others.join("; ")));
@@ -127,9 +129,7 @@ impl Reason {
             }
             Reason::Raised(raised) => raised.text(),
             Reason::Alone { verdict: VerdictWord::Tie } => "without that it would be a tie".to_owned(),
-            Reason::Alone { .. } => {
-                "the interval lies beyond the margin, and would decide without that".to_owned()
-            }
+            Reason::Alone { .. } => "the interval lies beyond the margin".to_owned(),
             Reason::OverLimit(OverLimit { sides }) => {
                 format!("{} over the time limit: it falls on a failed request", are(sides))
             }
@@ -361,10 +361,7 @@ mod tests {
             (Reason::Unsteady(Unsteady::Drift), "takes drift: more of them would settle nothing"),
             (Reason::Unsteady(Unsteady::ResembleEachOther), "takes resemble each other: repeat the run"),
             (Reason::Alone { verdict: VerdictWord::Tie }, "without that it would be a tie"),
-            (
-                Reason::Alone { verdict: VerdictWord::Worse },
-                "the interval lies beyond the margin, and would decide without that",
-            ),
+            (Reason::Alone { verdict: VerdictWord::Worse }, "the interval lies beyond the margin"),
             (Reason::NearMargin, "more of the same would not settle it: too close to the margin"),
         ]
     }
@@ -459,8 +456,10 @@ mod tests {
     fn one_row_reads_as_several_alike_do() {
         for (reason, sentence) in samples() {
             let why = Why::new(vec![reason, needed(4, Repeat::Runs)]);
-            let gone = if why.withheld().is_some() { "once that is gone, " } else { "" };
-            let want = format!("{sentence}; {gone}about 4 runs each would settle it");
+            let want = match why.withheld() {
+                Some(_) => sentence.to_owned(),
+                None => format!("{sentence}; about 4 runs each would settle it"),
+            };
             assert_eq!(
                 (Why::many(std::slice::from_ref(&why)), Why::many(&[why.clone(), why])),
                 (want.clone(), want)
@@ -476,12 +475,9 @@ mod tests {
             Why::new(vec![first, second, needed(4, Repeat::Runs)])
         };
         let open = withheld(Reason::Held(Held::Interval));
-        let text = "doubtful: other processes used CPUs; the interval reaches across the margin; once that is gone, \
-                    about 4 runs each would settle it";
-        assert_eq!(
-            (open.to_string(), Why::many(&[open.clone(), open.clone()])),
-            (text.to_owned(), text.to_owned())
-        );
+        let text = "doubtful: other processes used CPUs; the interval reaches across the margin";
+        assert_eq!(open.to_string(), format!("{text}; once that is gone, about 4 runs each would settle it"));
+        assert_eq!(Why::many(&[open.clone(), open.clone()]), text);
         let alone = |verdict| withheld(Reason::Alone { verdict });
         assert!(!open.is_like(&alone(VerdictWord::Worse)) && !open.is_like(&alone(VerdictWord::Tie)));
         assert!(alone(VerdictWord::Better).is_like(&alone(VerdictWord::Worse)));

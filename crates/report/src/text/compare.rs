@@ -255,7 +255,7 @@ fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look:
 }
 
 /// Figures' names are left at least so many columns where everything shall fit in one table.
-const NAMES: usize = 26;
+const NAMES: usize = 22;
 
 /// Values, ratios and verdicts in one table; without floors where it is not to be wide.
 fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, is_wide: bool) -> Grid {
@@ -417,7 +417,7 @@ fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: L
     grid.render(look.columns, look.paint)
 }
 
-/// `whole machine: mini-1 is 1.24 (1.20 - 1.28) of ref-epyc-2c, over 5 figures`
+/// `whole machine: mini-1 is 1.24 (1.20 - 1.28) of ref-epyc-2c (5 figures)`
 pub fn index_text(index: &IndexDoc) -> String {
     let scope = index.scope.word();
     match (index.value, &index.why) {
@@ -429,12 +429,12 @@ pub fn index_text(index: &IndexDoc) -> String {
             };
             let open = match index.open {
                 0 => String::new(),
-                all if all == index.components => " (none told)".to_owned(),
-                some => format!(" ({} told)", index.components - some),
+                all if all == index.components => ", none told".to_owned(),
+                some => format!(", {} told", index.components - some),
             };
             let figures = if index.components == 1 { "figure" } else { "figures" };
             format!(
-                "{scope}: {} is {}{interval} of {}, over {} {figures}{open}",
+                "{scope}: {} is {}{interval} of {} ({} {figures}{open})",
                 index.arm,
                 format::ratio(value),
                 index.reference,
@@ -479,7 +479,7 @@ fn meanwhile(doc: &CompareDoc, all: bool, look: Look) -> String {
 }
 
 /// The meaning of `!`.
-pub(super) const DOUBTFUL: &str = "! = doubtful: something else went on, or the takes disagree";
+pub(super) const DOUBTFUL: &str = "! = doubtful: lines with ! say why";
 
 /// Reasons, notes, sources and caveats.
 fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool, whys: &Whys, look: Look) -> String {
@@ -488,8 +488,8 @@ fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool, whys: &Why
     let any = |is: &dyn Fn(&RowDoc) -> bool| {
         figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| is(row))
     };
-    let bound = any(&|row| !row.lower_bounds.is_empty()).then_some(">= = at least");
-    let marks = [any(&unsure).then_some("? = cannot tell"), any(&doubtful).then_some(DOUBTFUL), bound];
+    let bound = any(&|row| !row.lower_bounds.is_empty()).then_some(">= at least");
+    let marks = [any(&unsure).then_some("? = cannot tell"), bound, any(&doubtful).then_some(DOUBTFUL)];
     out.push_str(&hang("", &marks.into_iter().flatten().collect::<Vec<_>>().join("; "), look.columns));
     out.push_str(&whys.lines(look));
     let heads = notes::headlines_compared(doc);

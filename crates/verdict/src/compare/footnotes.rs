@@ -259,8 +259,7 @@ pub fn levels(pairs: &Pairs, prepared: &[Prepared<'_>], options: &CompareOptions
     };
     let any = (1..prepared.len())
         .any(|arm| pairs.rows(arm, 0).iter().filter(is_shown).any(|judged| is_level(arm, judged)));
-    let note =
-        "figures: means over sittings, so that ratio is their quotient; `show` has the median of all takes";
+    let note = "figures: levels over sittings, whose quotient is ratio; `show` has medians";
     any.then(|| note.to_owned())
 }
 

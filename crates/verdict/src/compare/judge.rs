@@ -377,9 +377,15 @@ fn conclude(
         point: [&of_arm, &of_base].into_iter().any(|said| matches!(said, SideValue::Point(_))),
         per_price: None,
         per_watt: None,
-        lower_bounds: around.bound.as_ref().map(|bound| bound.sides.clone()).unwrap_or_default(),
+        lower_bounds: lower_bounds(better, around),
     };
     Judged { row, key, verdict, effect }
+}
+
+/// The sides whose value is at least what is shown: of a rate that the load generator set.
+fn lower_bounds(better: Better, around: &Surroundings) -> Vec<String> {
+    let bound = around.bound.as_ref().filter(|_| better == Better::Higher);
+    bound.map(|bound| bound.sides.clone()).unwrap_or_default()
 }
 
 /// The level that a ratio of runs is made of, so that the figures shown beside it have it as their quotient. Of several

@@ -103,9 +103,14 @@ fn open(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
         unsure.filter(|row| state_of(row) == state).collect()
     };
     let (unknown_rows, doubtful) = (of(Open::Unknown), of(Open::Doubtful));
-    let what = |rows: &[&RowDoc]| match rows.len() == judged.len() {
-        true => "any of the figures".to_owned(),
-        false => format::list(&names_by(rows, if is_scoped { topic::full_name } else { topic::name })),
+    // Equal shares of failures have no ratio, and are not told of.
+    let all =
+        judged.iter().filter(|row| row.ratio.is_some() || row.verdict == VerdictWord::CannotTell).count();
+    let name = if is_scoped { topic::full_name } else { topic::name };
+    let what = |rows: &[&RowDoc]| match rows.len() {
+        count if count == all => "any of the figures".to_owned(),
+        count if count > MOST => format!("{count} of {all} figures"),
+        _ => format::list(&names_by(rows, name)),
     };
     let of_unknown = unknown(&unknown_rows, (arm, base), &what(&unknown_rows));
     of_unknown.into_iter().chain(disturbed(&doubtful, (arm, base), &what(&doubtful))).collect()
@@ -119,7 +124,7 @@ fn probable(lead: &str, arm: &str, base: &str, rows: &[&RowDoc]) -> Option<Strin
     }
     let mut whys = Withheld::each(&rows.iter().filter_map(|row| row.why.withheld()).collect::<Vec<_>>());
     if rows.iter().any(|row| matches!(row.why.held(), Some(Held::Family { .. }))) {
-        whys.push("not beyond chance among so many figures".to_owned());
+        whys.push("some are not clear among so many figures".to_owned());
     }
     let why = if whys.is_empty() { String::new() } else { format!(": {}", format::list(&whys)) };
     Some(format!("{lead}{arm} probably {}; not proved{why}.", format::list(&said)))
@@ -178,13 +183,15 @@ fn clauses(rows: &[&RowDoc], others: &[&RowDoc], mut base: Option<&str>) -> Vec<
     said
 }
 
+/// More names than these are counted.
+const MOST: usize = 5;
+
 /// Short names without repeats; beyond five only their number.
 pub fn names(rows: &[&RowDoc]) -> Vec<String> {
     names_by(rows, topic::name)
 }
 
 fn names_by(rows: &[&RowDoc], name: fn(&RowDoc) -> String) -> Vec<String> {
-    const MOST: usize = 5;
     let mut all: Vec<String> = Vec::new();
     for row in rows {
         let name = name(row);
