@@ -109,8 +109,8 @@ fn beside(run: &RunDoc) -> Vec<Advice> {
     let others = run.siblings.len();
     let says = match others {
         0 => return Vec::new(),
-        1 => "beside the other machine of its study".to_owned(),
-        many => format!("beside the {many} other machines of its study"),
+        1 => "beside the other one of its study".to_owned(),
+        many => format!("beside the {many} others of its study"),
     };
     vec![Advice { word: "study".to_owned(), command: format!("boxscore compare {}", short(&run.run)), says }]
 }

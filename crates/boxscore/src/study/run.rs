@@ -207,3 +207,33 @@ fn watts(args: &RunArgs) -> Result<Option<f64>, CliError> {
         watts => Ok(watts),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::plan::Via;
+
+    use super::*;
+
+    #[test]
+    fn each_machine_of_a_study_has_its_price() {
+        let via = |name: &str| Via { name: name.to_owned(), command: None };
+        let plan = Plan {
+            machines: vec![via("a"), via("b"), via("c")],
+            ..Plan::bare(Vec::new(), model::plan::Takes::Fixed(1))
+        };
+        let priced = |given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
+            by_machine(prices(&given, "EUR")?, &plan)
+        };
+        let amounts = |given: &[&str]| -> Vec<Option<f64>> {
+            let priced = priced(given).unwrap();
+            priced.into_iter().map(|price| price.map(|price| price.amount)).collect()
+        };
+        assert_eq!(amounts(&["b=0.06/h", "a=0.1/h"]), [Some(0.1), Some(0.06), None]);
+        assert_eq!(amounts(&["429", "b=300"]), [Some(429.0), Some(300.0), Some(429.0)]);
+        assert_eq!(amounts(&[]), [None, None, None]);
+        for wrong in [&["d=1"][..], &["a=1", "a=2"], &["1", "2"], &["a="], &["a=-1"]] {
+            assert!(priced(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -297,3 +297,20 @@ impl Sink for StoreSink<'_> {
         self.display.show(show);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_given_its_cpus_is_a_machine_of_so_many() {
+        let all =
+            [Fact::number("cpu.threads", 4.0, model::Unit::Count, "s"), Fact::text(PROCESS_CPUS, "0-3", "s")];
+        assert_eq!(CpuSet::of_facts(&all), None);
+        let facts = limited(&all, &[0, 2]);
+        let set = CpuSet::of_facts(&facts).unwrap();
+        assert_eq!(set.to_string(), "2 of 4 CPUs allowed (--cpus)");
+        assert!(!model::fact::same_class(&all, &facts));
+        assert_eq!(facts.len(), 2);
+    }
+}

@@ -37,8 +37,8 @@ pub struct NextStep {
     /// Figures that could not be told for this cause, and for any.
     pub figures: u64,
     pub open: u64,
-    /// How many repetitions more than there are would tell: of the figures that need fewest, and of those that need
-    /// most. Absent where it cannot be computed.
+    /// How many repetitions more than there are would tell (of takes: how many in all): of the figures that need fewest,
+    /// and of those that need most. Absent where it cannot be computed.
     pub further: Option<Further>,
     /// Commands that repeat the newest runs, the base's first; one where both sides are of one study.
     pub commands: Vec<String>,
@@ -63,7 +63,8 @@ impl Further {
 
     fn text(self) -> String {
         let (one, several) = match self.of {
-            Repeat::Takes => ("take", "takes"),
+            // They are told as a total: that is what the option takes.
+            Repeat::Takes => return format!("--takes {} would tell", self.most),
             Repeat::Runs => ("run", "runs"),
             Repeat::Boxes => ("box", "boxes"),
         };
@@ -169,5 +170,7 @@ mod tests {
         assert_eq!(json["text"], says);
         assert_eq!(serde_json::from_value::<NextStep>(json).unwrap(), step);
         assert_eq!(Further::new(&[], 1), None);
+        let takes = Further::new(&[Needed { count: 40, of: Repeat::Takes }], 0).unwrap();
+        assert_eq!(takes.text(), "--takes 40 would tell");
     }
 }

@@ -34,7 +34,9 @@ pub fn next_step(rows: &[RowDoc], sides: &[Side<'_>]) -> Option<NextStep> {
         each.max().unwrap_or(0) as u64
     };
     let further = needed.first().and_then(|first| Further::new(&needed, have(first.of)));
-    let commands = if remedy == Remedy::Margin { Vec::new() } else { commands(sides) };
+    // A plan is repeated as it was, with as many takes.
+    let is_same = remedy != Remedy::Margin && further.is_none_or(|further| further.of != Repeat::Takes);
+    let commands = if is_same { commands(sides) } else { Vec::new() };
     Some(NextStep { remedy, figures: rows.len() as u64, open: open.len() as u64, further, commands })
 }
 
