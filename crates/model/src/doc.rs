@@ -9,6 +9,7 @@ mod load;
 mod logs;
 mod matrix;
 pub mod mix;
+mod next;
 mod paragraph;
 mod ratio;
 mod row;
@@ -46,6 +47,7 @@ pub use logs::{
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
+pub use next::{Further, NextStep, Remedy};
 pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord};
@@ -60,6 +62,14 @@ pub struct MachineDoc {
     /// Stable identity; empty for a published machine.
     pub id: String,
     pub name: String,
+}
+
+impl MachineDoc {
+    /// The identity of the box: machines of one study on one box have their names behind it.
+    pub fn host(&self) -> &str {
+        let behind = self.id.strip_suffix(self.name.as_str()).and_then(|id| id.strip_suffix('/'));
+        behind.filter(|id| !id.is_empty()).unwrap_or(&self.id)
+    }
 }
 
 /// `boxscore inspect` of one machine.
@@ -309,6 +319,9 @@ pub struct IndexDoc {
     /// Which components are missing, when the index is.
     pub why: Option<String>,
     pub components: u64,
+    /// Components that could not be told.
+    #[serde(default)]
+    pub open: u64,
 }
 
 /// `boxscore compare`.
@@ -332,6 +345,9 @@ pub struct CompareDoc {
     /// Neighbours in the order of the ranks.
     pub ties: Vec<TieDoc>,
     pub index: Vec<IndexDoc>,
+    /// What to do where figures could not be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_step: Option<NextStep>,
     /// Sweeps over threads of each side that has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<SideScalingDoc>,

@@ -134,11 +134,14 @@ pub struct CpuSet {
     pub count: usize,
     /// CPUs of the machine.
     pub all: usize,
-    /// A cgroup held it there; else its affinity did.
-    pub by_cgroup: bool,
+    /// What held it there: `cgroup cpuset`, `taskset`, or the option of the run.
+    pub by: &'static str,
 }
 
 impl CpuSet {
+    /// The source of the fact where the run itself was told its CPUs.
+    pub const BY_PLAN: &str = "--cpus";
+
     /// `None` where every CPU was allowed, and where a fact is not known.
     pub fn of_facts(facts: &[Fact]) -> Option<CpuSet> {
         let all = usize::try_from(crate::params::whole(&known(facts, "cpu.threads")?.text())?).ok()?;
@@ -150,16 +153,24 @@ impl CpuSet {
         let by_cgroup = listed("cgroup.cpuset");
         let (list, count) = listed(PROCESS_CPUS).or_else(|| by_cgroup.clone())?;
         // A list that is narrower than the cgroup's is one of the affinity.
-        let by_cgroup = by_cgroup.is_some_and(|(_, most)| most == count);
-        Some(CpuSet { list, count, all, by_cgroup })
+        let by = match known_source(facts, PROCESS_CPUS) {
+            Some(CpuSet::BY_PLAN) => CpuSet::BY_PLAN,
+            _ if by_cgroup.is_some_and(|(_, most)| most == count) => "cgroup cpuset",
+            _ => "taskset",
+        };
+        Some(CpuSet { list, count, all, by })
     }
+}
+
+/// The source of a fact.
+fn known_source<'f>(facts: &'f [Fact], key: &str) -> Option<&'f str> {
+    facts.iter().find(|fact| fact.key == key).map(|fact| fact.source.as_str())
 }
 
 impl std::fmt::Display for CpuSet {
     /// `1 of 2 CPUs allowed (taskset)`.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let by = if self.by_cgroup { "cgroup cpuset" } else { "taskset" };
-        write!(to, "{} of {} CPUs allowed ({by})", self.count, self.all)
+        write!(to, "{} of {} CPUs allowed ({})", self.count, self.all, self.by)
     }
 }
 

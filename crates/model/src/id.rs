@@ -2,7 +2,8 @@
 //!
 //! Ids are UUIDv7 in hexadecimal; their first 12 digits are the millisecond of their making.
 
-const SHORT: usize = 12;
+/// Digits of the short form.
+pub const SHORT: usize = 12;
 
 /// The short form that people read and type.
 pub fn short(id: &str) -> &str {

@@ -10,6 +10,8 @@ mod withheld;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::doc::VerdictWord;
+
 /// The reasons behind one verdict, in the order in which they are told; empty where the verdict speaks for itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "WhyDoc", from = "WhyDoc")]
@@ -37,6 +39,8 @@ pub enum Reason {
     Raised(Raised),
     /// Something besides the figures may have made the difference, so that no verdict is given.
     Withheld(Withheld),
+    /// The verdict that the interval alone would give, where it is withheld.
+    Alone { verdict: VerdictWord },
     /// The percentile of these sides falls on a failed request.
     OverLimit(OverLimit),
     /// The sides were offered different loads.
@@ -294,6 +298,11 @@ impl Why {
 }
 
 impl Reason {
+    /// Of a withheld verdict: whether the interval alone would decide.
+    const fn is_beside_withheld(&self) -> bool {
+        matches!(self, Reason::Held(_) | Reason::Alone { .. })
+    }
+
     const fn as_held(&self) -> Option<Held> {
         if let Reason::Held(held) = self { Some(*held) } else { None }
     }

@@ -276,8 +276,10 @@ pub fn noise(
 /// Comparison of two machines by their runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Between {
-    /// ln(arm / base): difference of the mean m.
+    /// ln(arm / base): difference of `levels`.
     pub estimate: f64,
+    /// The mean m of the arm and of the base.
+    pub levels: (f64, f64),
     pub interval: Interval,
     /// Two-sided p of t = estimate / se with the noise's degrees of freedom.
     pub p: f64,
@@ -309,11 +311,13 @@ pub fn between(
     let noise = noise(&[arm, base], history, floor, learnt)?;
     let centre =
         |runs: &[Run]| describe::mean(&runs.iter().map(|r| r.m).collect::<Vec<_>>()).ok_or(Unfit::Empty);
-    let estimate = centre(arm)? - centre(base)?;
+    let levels = (centre(arm)?, centre(base)?);
+    let estimate = levels.0 - levels.1;
     let se = noise.s * (1.0 / arm.len() as f64 + 1.0 / base.len() as f64).sqrt();
     let t = student_quantile(1.0 - ALPHA / 2.0, noise.dof());
     Ok(Between {
         estimate,
+        levels,
         interval: Interval::around(estimate, t * se),
         p: student_p(estimate / se, noise.dof()),
         se,

@@ -9,6 +9,7 @@
 mod phrase;
 mod scopes;
 mod topic;
+mod value;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, Paragraph, Replicate, RowDoc, VerdictWord};
 
@@ -62,11 +63,17 @@ fn replication(doc: &CompareDoc) -> Option<String> {
         format::list(&measured.iter().map(|arm| of(arm).to_string()).collect::<Vec<_>>())
     };
     let runs = || numbers(&|arm| arm.runs.len() as u64);
-    let one = measured.iter().all(|arm| arm.machine.id == measured[0].machine.id);
+    let one = measured.iter().all(|arm| arm.machine.host() == measured[0].machine.host());
+    let sets: std::collections::BTreeSet<u64> =
+        measured.iter().filter_map(|arm| Some(arm.cpus? as u64)).collect();
     Some(match doc.unit_of_replication? {
         Replicate::Box => {
             let boxes = numbers(&|arm| arm.boxes.unwrap_or(1));
             format!("This speaks of types of boxes: the unit is the box ({boxes}), each worth one value.")
+        }
+        Replicate::Run if one && sets.len() > 1 => {
+            let cpus = numbers(&|arm| arm.cpus.unwrap_or_default() as u64);
+            format!("This speaks of one box, with {cpus} of its CPUs: the unit is the run ({}).", runs())
         }
         Replicate::Run if one => format!("This speaks of one box: the unit is the run ({}).", runs()),
         Replicate::Run => {
@@ -87,11 +94,21 @@ fn one(
     indexes: &[&IndexDoc],
 ) -> Vec<String> {
     let unlike = cpus.filter(|(arm, base)| arm != base);
-    let of_cpus = unlike.map_or_else(String::new, |(arm, base)| format!(" ({arm} CPUs against {base})"));
+    let of_cpus = unlike.map_or_else(String::new, |(arm, base)| {
+        let s = if arm == 1.0 { "" } else { "s" };
+        format!(" ({arm} CPU{s} against {base})")
+    });
     let of_machine = format!("As a whole machine{of_cpus}, ");
     let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
-    let judged: Vec<&RowDoc> =
-        if heads.is_empty() { rows.iter().copied().filter(|row| !row.point).collect() } else { heads };
+    // Parts of a figure are told where there is nothing else.
+    let is_detail = |row: &RowDoc| model::names::is_detail(row.card, &row.metric);
+    let measured = || rows.iter().copied().filter(|row| !row.point);
+    let whole: Vec<&RowDoc> = measured().filter(|row| !is_detail(row)).collect();
+    let judged = match (heads.is_empty(), whole.is_empty()) {
+        (false, _) => heads,
+        (true, false) => whole,
+        (true, true) => measured().collect(),
+    };
     let of_scope = |scope: Option<Scope>| -> Vec<&RowDoc> {
         judged.iter().copied().filter(|row| row.scope() == scope).collect()
     };
@@ -119,8 +136,9 @@ fn one(
         &judged.iter().copied().filter(|row| row.verdict == VerdictWord::Invalid).collect::<Vec<_>>(),
     ));
     sentences.extend(points(&rows.iter().copied().filter(|row| row.point).collect::<Vec<_>>(), arm, base));
-    sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
-    sentences.extend(value("watt", &judged, |row| row.per_watt, base));
+    let whole = groups[0].index;
+    sentences.extend(value::sentence("unit of price", &judged, |row| row.per_price, (arm, base), whole));
+    sentences.extend(value::sentence("watt", &judged, |row| row.per_watt, (arm, base), whole));
     sentences
 }
 
@@ -147,24 +165,6 @@ fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
     }
     let what = if pasted { "Figures of a pasted line" } else { "Published figures" };
     Some(format!("{what}, which carry no verdict, put {arm} at {}.", format::list(&said)))
-}
-
-/// The spread of a ratio over the rows that have a verdict; over all of them, said as no verdict, where none has.
-fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base: &str) -> Option<String> {
-    let told = |row: &&RowDoc| row.verdict < VerdictWord::CannotTell && !row.why.is_doubtful();
-    let values = |wanted: &dyn Fn(&&RowDoc) -> bool| -> Vec<f64> {
-        rows.iter().copied().filter(wanted).filter_map(&of).collect()
-    };
-    let sure = values(&told);
-    let (values, verdict) = match sure.is_empty() {
-        true => (values(&|row| row.verdict != VerdictWord::Invalid), "; not a verdict"),
-        false => (sure, ""),
-    };
-    let range = phrase::factors(&values)?;
-    let arm = rows.first().map_or("it", |row| row.arm.as_str());
-    let rows = format::count(values.len(), "row");
-    let over = if values.len() > 1 { format!("the spread over {rows}") } else { rows };
-    Some(format!("Per {per} {arm} has {range} the performance of {base} ({over}{verdict})."))
 }
 
 #[cfg(test)]
@@ -203,6 +203,7 @@ pub mod tests {
             point: false,
             per_price: None,
             per_watt: None,
+            lower_bounds: Vec::new(),
         }
     }
 
@@ -234,6 +235,7 @@ pub mod tests {
             ranks: Vec::new(),
             ties: Vec::new(),
             index: Vec::new(),
+            next_step: None,
             scaling: Vec::new(),
             findings: Vec::new(),
             footnotes: Vec::new(),
@@ -418,21 +420,23 @@ pub mod tests {
     }
 
     #[test]
-    fn value_for_money_is_that_of_decided_rows() {
-        let priced = |verdict, per_price| RowDoc {
-            per_price: Some(per_price),
-            ..row("index", "kind=integer;threads=1", Better::Higher, 1.3, verdict)
-        };
-        let said = |rows: Vec<RowDoc>| paragraph(&doc(rows)).to_string();
-        let text = said(vec![
-            priced(VerdictWord::Better, 0.8),
-            priced(VerdictWord::Better, 0.9),
-            priced(VerdictWord::CannotTell, 4.0),
-        ]);
-        let want = "Per unit of price mini-1 has 0.80 to 0.90 times the performance of ref (the spread over 2 rows).";
-        assert!(text.ends_with(want), "{text}");
-        let text = said(vec![priced(VerdictWord::CannotTell, 4.0)]);
-        assert!(text.ends_with("has 4.00 times the performance of ref (1 row; not a verdict)."), "{text}");
+    fn what_is_likely_is_told_as_not_proved() {
+        let mut rows = vec![
+            row("index", "kind=integer;threads=all", Better::Higher, 0.59, VerdictWord::CannotTell),
+            row("index", "kind=integer;threads=1", Better::Higher, 1.12, VerdictWord::CannotTell),
+        ];
+        let by_what = vec![Weighed { what: Disturbance::OtherProcesses, share: None }];
+        for (row, interval) in rows.iter_mut().zip([(0.41, 0.85), (0.78, 1.62)]) {
+            (row.low, row.high) = (Some(interval.0), Some(interval.1));
+            row.why = Reason::Withheld(Withheld::Disturbed { by_what: by_what.clone() }).into();
+        }
+        let text = paragraph(&doc(rows)).to_string();
+        assert_eq!(
+            text,
+            "As a whole machine, mini-1 probably computes 15 to 59 % slower than ref; not proved: other processes used \
+             CPUs. Whether mini-1 and ref differ on integer cannot be told, since these figures are doubtful: other \
+             processes used CPUs."
+        );
     }
 
     #[test]

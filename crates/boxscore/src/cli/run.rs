@@ -113,9 +113,9 @@ pub struct RunArgs {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
-    /// Price of the machine: 0.192/h, or 429 bought
+    /// Price of the machine: 0.192/h, or 429 bought; of one of --via: NAME=0.192/h, repeatable
     #[arg(long, value_name = "PRICE")]
-    pub price: Option<String>,
+    pub price: Vec<String>,
     /// Currency of the price
     #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
     pub currency: String,

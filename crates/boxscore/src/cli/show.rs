@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::doc::{RunDoc, SeriesDoc};
-use report::text::score::{Tail, score};
+use report::text::score::{Advice, Tail, score};
 use store::{Filter, Store};
 use verdict::{RunContext, run_doc};
 
@@ -104,8 +104,19 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
     })
 }
 
+/// Of a machine of a study: how to see the others.
+fn beside(run: &RunDoc) -> Vec<Advice> {
+    let others = run.siblings.len();
+    let says = match others {
+        0 => return Vec::new(),
+        1 => "beside the other one of its study".to_owned(),
+        many => format!("beside the {many} others of its study"),
+    };
+    vec![Advice { word: "study".to_owned(), command: format!("boxscore compare {}", short(&run.run)), says }]
+}
+
 fn text(shown: &Shown, args: &ShowArgs, report: Option<String>) -> String {
-    let tail = Tail { report, advice: Vec::new() };
+    let tail = Tail { report, advice: beside(&shown.doc) };
     let mut doc = shown.doc.clone();
     if args.all {
         doc.series.iter_mut().for_each(|series| series.headline = true);

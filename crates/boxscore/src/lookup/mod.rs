@@ -9,4 +9,5 @@ pub mod names;
 pub mod paths;
 pub mod resolve;
 pub mod runs;
+pub mod sides;
 pub mod what;

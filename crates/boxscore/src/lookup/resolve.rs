@@ -12,7 +12,7 @@ use model::doc::MachineDoc;
 use model::fact::same_class;
 use model::plan::Level;
 use model::{Fact, SeriesKey};
-use report::text::line::{self, Pasted};
+use report::text::line;
 use store::{Filter, MachineSheet, Store, StoreError, Want, Which};
 use verdict::compare::SideOf;
 
@@ -23,6 +23,7 @@ use crate::lookup::catalogue::PublishedMachine;
 use crate::lookup::ids::short;
 use crate::lookup::names::Machine;
 use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest};
+use crate::lookup::sides::{pasted_side, published_side, sheet_side};
 use crate::lookup::{catalogue, names, paths};
 use crate::out;
 
@@ -254,7 +255,7 @@ impl Resolver {
             Some((run, arm)) if !arm.is_empty() && !self.is_whole_name(name) => (run, Some(arm.to_owned())),
             _ => (name, None),
         };
-        match self.meaning(of_run)? {
+        match self.measured(of_run)? {
             Meaning::Label(heads) => self.boxes(name, &heads, arm),
             Meaning::Machine(heads) | Meaning::Run(heads) => self.pool(name, &heads, arm),
             Meaning::Without(machine) => {
@@ -279,6 +280,33 @@ impl Resolver {
 
     /// The one thing that a name means.
     fn meaning(&self, name: &str) -> Result<Meaning, CliError> {
+        let mut meanings = self.meanings(name)?;
+        if meanings.len() > 1 {
+            return Err(ambiguous(name, meanings.iter().map(|meaning| meaning.says(name))));
+        }
+        meanings.pop().ok_or_else(|| self.unknown(name))
+    }
+
+    /// The one thing that figures are asked of by a name: of a label and a machine the label, since that is what the
+    /// user called the runs.
+    fn measured(&self, name: &str) -> Result<Meaning, CliError> {
+        let mut meanings = self.meanings(name)?;
+        if let [Meaning::Label(label), Meaning::Machine(machine)] = meanings.as_slice() {
+            let other = machine.iter().rev().find(|head| label.iter().all(|one| one.id != head.id));
+            let run = other.map_or("", |head| short(&head.id));
+            out::say(&format!(
+                "note: `{name}` is the label here; for the machine of that name say its run: {run}"
+            ));
+            meanings.truncate(1);
+        }
+        if meanings.len() > 1 {
+            return Err(ambiguous(name, meanings.iter().map(|meaning| meaning.says(name))));
+        }
+        meanings.pop().ok_or_else(|| self.unknown(name))
+    }
+
+    /// All that a name may mean.
+    fn meanings(&self, name: &str) -> Result<Vec<Meaning>, CliError> {
         let by = |fits: &dyn Fn(&RunHead) -> bool| -> Vec<RunHead> {
             self.heads.iter().filter(|head| fits(head)).cloned().collect()
         };
@@ -311,10 +339,7 @@ impl Resolver {
             Machine::Published(_) | Machine::Reference(_) => true,
         });
         meanings.extend(others.map(Meaning::Without));
-        if meanings.len() > 1 {
-            return Err(ambiguous(name, meanings.iter().map(|meaning| meaning.says(name))));
-        }
-        meanings.pop().ok_or_else(|| self.unknown(name))
+        Ok(meanings)
     }
 
     /// A machine that the store has no run of.
@@ -346,7 +371,12 @@ impl Resolver {
         let published = self.machines.iter().map(|machine| machine.name.as_str());
         let error = CliError::data(format!("no run, label, machine or file is called `{name}`"));
         let others: Vec<&str> = catalogue::references().into_iter().chain(published).collect();
-        let hint = format!("{}; others' machines: {}", known_names(&self.heads), others.join(", "));
+        /// Names of machines that are told as examples.
+        const SHOWN: usize = 3;
+        let more = others.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let some = others.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+        let hint = format!("{}; others' machines: {some}{more}", known_names(&self.heads));
         error.hint(hint).did_you_mean(name, labels.chain(machines).chain(others).chain(["latest"]))
     }
 
@@ -444,7 +474,7 @@ impl Resolver {
         let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
         let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
         let (price, watts) = (newest.price.clone(), newest.watts);
-        Ok(Loaded { runs, arm, facts, price, watts, ..Loaded::new(name, machine) })
+        Ok(Loaded { runs, arm, facts, price, watts, is_stored: true, ..Loaded::new(name, machine) })
     }
 
     /// Other runs of the same machine and configuration, from which the noise between runs is estimated: of each figure
@@ -490,54 +520,6 @@ impl Resolver {
         let facts = store.class_facts(&head.id)?;
         self.classes.insert(head.config_class.clone(), facts.clone());
         Ok(facts)
-    }
-}
-
-fn published_side(machine: &PublishedMachine) -> Loaded {
-    Loaded {
-        published: machine.figures.clone(),
-        facts: machine.facts.clone(),
-        price: machine.price.clone(),
-        watts: machine.watts,
-        source: Some(machine.study.clone()),
-        ..Loaded::new(&machine.name, MachineDoc { id: String::new(), name: machine.name.clone() })
-    }
-}
-
-/// A machine that is known from a sheet only: facts, and no figures.
-fn sheet_side(sheet: &MachineSheet) -> Loaded {
-    let machine = MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() };
-    Loaded {
-        facts: sheet.facts.clone(),
-        source: Some(sheet.source.clone()),
-        ..Loaded::new(&sheet.name, machine)
-    }
-}
-
-/// A pasted line has intervals but no samples: its figures are points.
-fn pasted_side(pasted: &Pasted) -> Loaded {
-    let figure = |row: &line::PastedRow| Published {
-        study: Published::PASTED.to_owned(),
-        machine: pasted.name.clone(),
-        key: SeriesKey {
-            instrument: row.instrument.clone(),
-            metric: row.metric.clone(),
-            unit: row.unit,
-            params: row.params.clone(),
-            arm: String::new(),
-            definition: row.definition,
-        },
-        better: row.better,
-        value: row.value,
-        low: row.low,
-        high: row.high,
-        bounds: "95 % interval".to_owned(),
-        note: String::new(),
-    };
-    Loaded {
-        published: pasted.rows.iter().map(figure).collect(),
-        source: Some("a pasted line".to_owned()),
-        ..Loaded::new(&pasted.name, MachineDoc { id: String::new(), name: pasted.name.clone() })
     }
 }
 

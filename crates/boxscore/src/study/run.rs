@@ -39,7 +39,8 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
         return Err(CliError::usage("--wait-idle looks at this machine, and --via measures on others")
             .hint("leave it out; what others disturb there is doubted, and named"));
     }
-    let cost = Cost { price: price(args)?, watts: watts(args)? };
+    let prices = prices(&args.price, &args.currency)?;
+    let watts = watts(args)?;
     let planned = match &args.plan {
         Some(_) => None,
         None => Some(fresh(args, &path)?),
@@ -49,6 +50,7 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
         (Some(plan), _) => plan,
         (None, name) => repeated(name.as_deref().unwrap_or_default(), args, &store)?,
     };
+    let cost = Cost { prices: by_machine(prices, &plan)?, watts };
     fits_layout(&plan, args.format)?;
     let _measuring = measuring_alone(&plan, &path)?;
     if let Some(world) = &mut plan.fake {
@@ -219,8 +221,35 @@ fn repeated(name: &str, args: &RunArgs, store: &Store) -> Result<Plan, CliError>
     Ok(plan)
 }
 
-fn price(args: &RunArgs) -> Result<Option<Price>, CliError> {
-    args.price.as_deref().map(|text| parse_price(text, &args.currency)).transpose()
+/// Each `--price` with the machine that it names, if it names one.
+fn prices(given: &[String], currency: &str) -> Result<Vec<(Option<String>, Price)>, CliError> {
+    let one = |text: &String| {
+        let (name, price) =
+            text.split_once('=').map_or((None, text.as_str()), |(name, price)| (Some(name.trim()), price));
+        Ok((name.map(str::to_owned), parse_price(price, currency)?))
+    };
+    given.iter().map(one).collect()
+}
+
+/// The price of each machine of the plan, in its order: its own, else the one without a name.
+fn by_machine(given: Vec<(Option<String>, Price)>, plan: &Plan) -> Result<Vec<Option<Price>>, CliError> {
+    let names: Vec<&str> = plan.machines.iter().map(|via| via.name.as_str()).collect();
+    for (at, (name, _)) in given.iter().enumerate() {
+        if let Some(name) = name.as_deref().filter(|name| !names.contains(name)) {
+            return Err(CliError::usage(format!(
+                "--price {name}=...: no machine of this run is called `{name}`"
+            ))
+            .hint("a name is one of those of --via; without a name the price is that of every machine"));
+        }
+        if given.iter().take(at).any(|(known, _)| known == name) {
+            let of = name.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
+            return Err(CliError::usage(format!("--price{of} is given twice")));
+        }
+    }
+    let price = |wanted: Option<&str>| {
+        given.iter().find(|(name, _)| name.as_deref() == wanted).map(|(_, price)| price.clone())
+    };
+    Ok(names.iter().map(|name| price(Some(name)).or_else(|| price(None))).collect())
 }
 
 fn watts(args: &RunArgs) -> Result<Option<f64>, CliError> {
@@ -229,5 +258,35 @@ fn watts(args: &RunArgs) -> Result<Option<f64>, CliError> {
             Err(CliError::usage(format!("--watts {watts}: must be above 0")))
         }
         watts => Ok(watts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::plan::Via;
+
+    use super::*;
+
+    #[test]
+    fn each_machine_of_a_study_has_its_price() {
+        let via = |name: &str| Via { name: name.to_owned(), command: None };
+        let plan = Plan {
+            machines: vec![via("a"), via("b"), via("c")],
+            ..Plan::bare(Vec::new(), model::plan::Takes::Fixed(1))
+        };
+        let priced = |given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
+            by_machine(prices(&given, "EUR")?, &plan)
+        };
+        let amounts = |given: &[&str]| -> Vec<Option<f64>> {
+            let priced = priced(given).unwrap();
+            priced.into_iter().map(|price| price.map(|price| price.amount)).collect()
+        };
+        assert_eq!(amounts(&["b=0.06/h", "a=0.1/h"]), [Some(0.1), Some(0.06), None]);
+        assert_eq!(amounts(&["429", "b=300"]), [Some(429.0), Some(300.0), Some(429.0)]);
+        assert_eq!(amounts(&[]), [None, None, None]);
+        for wrong in [&["d=1"][..], &["a=1", "a=2"], &["1", "2"], &["a="], &["a=-1"]] {
+            assert!(priced(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use harness::conductor::{Show, Sink, SinkError};
 use model::data::{Price, Status};
-use model::fact::FactValue;
+use model::fact::{CpuSet, FactValue, PROCESS_CPUS};
 use model::frame::{Hello, OwnCost, Segment, WIRE_VERSION};
+use model::params::show_cpus;
 use model::reading::Take;
 use model::{Cell, Fact, Note, NoteBody, Plan};
 use store::{Appended, NewRun, Origin, Store, StoreError};
@@ -37,7 +38,8 @@ pub struct Begun {
 /// Price and power of the machines of a study, as the user gave them.
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
-    pub price: Option<Price>,
+    /// By machine, in the order of the plan.
+    pub prices: Vec<Option<Price>>,
     pub watts: Option<f64>,
 }
 
@@ -167,7 +169,7 @@ impl<'a> StoreSink<'a> {
             machine_id,
             machine: name,
             label: self.plan.label.clone(),
-            price: self.cost.price.clone(),
+            price: self.cost.prices.get(machine).cloned().flatten(),
             watts: self.cost.watts,
             started_ns,
             origin: Origin {
@@ -179,6 +181,13 @@ impl<'a> StoreSink<'a> {
             },
         }
     }
+}
+
+/// The facts of a machine of which the plan allows these CPUs alone: a smaller machine, as it is under `taskset`.
+fn limited(facts: &[Fact], cpus: &[u32]) -> Vec<Fact> {
+    let others = facts.iter().filter(|fact| fact.key != PROCESS_CPUS).cloned();
+    let allowed = Fact::text(PROCESS_CPUS, show_cpus(cpus), CpuSet::BY_PLAN);
+    others.chain([allowed]).collect()
 }
 
 /// The store's refusal, with what to do about it.
@@ -217,6 +226,8 @@ impl Sink for StoreSink<'_> {
             }
             None => facts,
         };
+        let limited = self.plan.cpus.as_ref().map(|cpus| limited(facts, cpus));
+        let facts = limited.as_deref().unwrap_or(facts);
         if let Some(run) = self.machines[machine].run.clone() {
             return self.note_changes(&run, facts);
         }
@@ -284,5 +295,22 @@ impl Sink for StoreSink<'_> {
 
     fn show(&mut self, show: &Show<'_>) {
         self.display.show(show);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_given_its_cpus_is_a_machine_of_so_many() {
+        let all =
+            [Fact::number("cpu.threads", 4.0, model::Unit::Count, "s"), Fact::text(PROCESS_CPUS, "0-3", "s")];
+        assert_eq!(CpuSet::of_facts(&all), None);
+        let facts = limited(&all, &[0, 2]);
+        let set = CpuSet::of_facts(&facts).unwrap();
+        assert_eq!(set.to_string(), "2 of 4 CPUs allowed (--cpus)");
+        assert!(!model::fact::same_class(&all, &facts));
+        assert_eq!(facts.len(), 2);
     }
 }

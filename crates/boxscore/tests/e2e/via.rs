@@ -48,6 +48,25 @@ fn two_machines_are_one_interleaved_study() {
 }
 
 #[test]
+fn machines_of_a_study_have_their_prices_and_a_label_comes_before_them() {
+    let bench = Bench::new();
+    let via = [format!("a={PROGRAM}"), format!("b={PROGRAM}")];
+    let priced = [&FAKE[..], &["--price", "a=0.1/h", "--price", "b=0.06/h", "--cpus", "0"]].concat();
+    study(&bench, &priced, "6", &via).expect(0, &[]);
+    let runs = runs(&bench);
+    let price = |machine: &str| of(&runs, machine).head.price.clone().map(|price| price.amount);
+    assert_eq!((price("a"), price("b")), (Some(0.1), Some(0.06)));
+    assert_eq!(of(&runs, "a").usable_cpus(), Some(1.0));
+    let allowed = of(&runs, "a").facts.iter().find(|fact| fact.key == "process.cpus").unwrap();
+    assert_eq!((allowed.value.as_ref().unwrap().text().as_str(), allowed.source.as_str()), ("0", "--cpus"));
+    bench.run(&[&FAKE[..], &["--takes", "6", "--label", "a"]].concat()).expect(0, &[]);
+    let said = bench.run(&["compare", "a", "b"]).expect(0, &["`a` is the label here"]);
+    assert!(said.out.contains("try     ") || !said.out.contains('?'), "{}", said.out);
+    let other = [&FAKE[..], &["--takes", "2", "--price", "c=1/h"]].concat();
+    bench.run(&other).expect(2, &["no machine of this run is called `c`"]);
+}
+
+#[test]
 fn a_machine_that_cannot_be_reached_is_named_and_the_other_goes_on() {
     let bench = Bench::new();
     let via = [format!("good={PROGRAM}"), "bad=/nowhere/boxscore".to_owned()];

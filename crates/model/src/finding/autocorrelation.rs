@@ -64,7 +64,7 @@ impl Conclusion for Autocorrelation {
     fn brief(all: &Several<'_, Self>) -> Option<String> {
         all.rules()
             .any(|one| matches!(one, Autocorrelation::Alike { .. }))
-            .then(|| "less certain than their takes suggest: successive ones are alike".to_owned())
+            .then(|| "takes resemble the ones before them, and so tell less".to_owned())
     }
 
     fn evidence(&self) -> Evidence {

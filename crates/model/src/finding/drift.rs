@@ -60,7 +60,7 @@ impl Conclusion for Drift {
             Drift::Drifted { change, .. } => Some(*change),
             _ => None,
         })?;
-        Some(format!("not settled: moved by up to {} within the run", percent(change.abs())))
+        Some(format!("the level moved by up to {} within the run", percent(change.abs())))
     }
 
     fn evidence(&self) -> Evidence {

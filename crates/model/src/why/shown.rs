@@ -7,6 +7,7 @@ use super::{
     Blocks, Cause, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason, Repeat, Unlike,
     Unsteady, Why, Withheld,
 };
+use crate::doc::VerdictWord;
 use crate::format::{duration, list, number, percent, quantity};
 use crate::unit::Unit;
 
@@ -19,31 +20,47 @@ impl Display for Why {
         if let Some(machine) = &self.machine {
             write!(out, "{machine}: ")?;
         }
-        let parts: Vec<String> = self.reasons.iter().map(Reason::to_string).collect();
-        out.write_str(&parts.join("; "))
+        let is_withheld = self.withheld().is_some();
+        let part = |reason: &Reason| match reason {
+            Reason::Needed(_) => format!("{}{reason}", once_gone(is_withheld)),
+            _ => reason.to_string(),
+        };
+        out.write_str(&self.reasons.iter().map(part).collect::<Vec<_>>().join("; "))
     }
 }
 
 impl Why {
+    /// The reasons that make up a letter: the first, and of a withheld verdict what the interval alone says.
+    fn leading(&self) -> &[Reason] {
+        match self.reasons.as_slice() {
+            [Reason::Withheld(_), second, ..] if second.is_beside_withheld() => &self.reasons[..2],
+            [] => &[],
+            _ => &self.reasons[..1],
+        }
+    }
+
     /// True where one sentence with ranges can stand for both rows: their first reasons differ in numbers at most.
     pub fn is_like(&self, other: &Why) -> bool {
-        let alike = match (self.reasons.first(), other.reasons.first()) {
-            (Some(a), Some(b)) => a.is_like(b),
-            (a, b) => a.is_none() && b.is_none(),
-        };
+        let (a, b) = (self.leading(), other.leading());
+        let alike = a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_like(b));
         alike && self.machine == other.machine
     }
 
     /// One sentence for rows that are alike. Doubts that withhold nothing are left out: they are told with their
     /// figures.
     pub fn many(whys: &[Why]) -> String {
-        let firsts: Vec<&Reason> = whys.iter().filter_map(|why| why.reasons.first()).collect();
+        let leading = whys.first().map_or(0, |why| why.leading().len());
+        let at = |place: usize| whys.iter().filter_map(|why| why.reasons.get(place)).collect::<Vec<_>>();
         let machine = whys.first().and_then(|why| why.machine.as_ref());
         let machine = machine.map_or_else(String::new, |machine| format!("{machine}: "));
-        let mut parts = vec![format!("{machine}{}", Reason::many(&firsts))];
+        let parts = (0..leading.max(1)).map(|place| Reason::many(&at(place))).collect::<Vec<_>>();
+        let mut parts = vec![format!("{machine}{}", parts.join("; "))];
+        let is_withheld = whys.first().is_some_and(|why| why.withheld().is_some());
         let (mut needed, mut others): (Vec<Needed>, Vec<String>) = (Vec::new(), Vec::new());
-        for reason in whys.iter().flat_map(|why| why.reasons.iter().skip(1)) {
+        for reason in whys.iter().flat_map(|why| why.reasons.iter().skip(leading)) {
             match reason {
+                // More of the same tells nothing while something else stands in the way.
+                Reason::Needed(_) | Reason::NearMargin if is_withheld => {}
                 Reason::Needed(one) => needed.push(*one),
                 Reason::Doubtful { .. } => {}
                 other => {
@@ -59,6 +76,11 @@ impl Why {
         }
         parts.join("; ")
     }
+}
+
+/// In front of what would settle a row, where more than its interval stands in the way.
+const fn once_gone(is_withheld: bool) -> &'static str {
+    if is_withheld { "once that is gone, " } else { "" }
 }
 
 impl Display for Reason {
@@ -78,6 +100,10 @@ impl Reason {
             (Reason::Held(a), Reason::Held(b)) => a.is_like(b),
             (Reason::NoInterval(a), Reason::NoInterval(b)) => a.is_like(b),
             (Reason::Withheld(a), Reason::Withheld(b)) => a.is_like(b),
+            // Better and worse are decided alike.
+            (Reason::Alone { verdict: a }, Reason::Alone { verdict: b }) => {
+                (*a == VerdictWord::Tie) == (*b == VerdictWord::Tie)
+            }
             (a, b) => a == b,
         }
     }
@@ -102,6 +128,8 @@ impl Reason {
                 "takes resemble each other: repeat the run".to_owned()
             }
             Reason::Raised(raised) => raised.text(),
+            Reason::Alone { verdict: VerdictWord::Tie } => "without that it would be a tie".to_owned(),
+            Reason::Alone { .. } => "the interval lies beyond the margin".to_owned(),
             Reason::OverLimit(OverLimit { sides }) => {
                 format!("{} over the time limit: it falls on a failed request", are(sides))
             }
@@ -152,7 +180,8 @@ impl Held {
             Some(Held::NoSamples) => "a published point has no samples".to_owned(),
             Some(Held::Family { .. }) => {
                 let rows = |held: &Held| if let Held::Family { rows } = held { Some(*rows) } else { None };
-                format!("clear alone, not among {}", counts(all.iter().filter_map(rows), "row"))
+                let figures = counts(all.iter().filter_map(rows), "figure");
+                format!("beyond the margin alone, not after the correction for {figures}")
             }
             Some(Held::FewBlocks { need, .. }) => {
                 let have =
@@ -313,7 +342,10 @@ mod tests {
         vec![
             (Reason::Held(Held::Interval), "the interval reaches across the margin"),
             (Reason::Held(Held::AssumedNoise), "the noise between runs is assumed, not measured"),
-            (Reason::Held(Held::Family { rows: 1 }), "clear alone, not among 1 row"),
+            (
+                Reason::Held(Held::Family { rows: 1 }),
+                "beyond the margin alone, not after the correction for 1 figure",
+            ),
             (Reason::Held(Held::NoSamples), "a published point has no samples"),
             (
                 Reason::Held(Held::FewBlocks { have: 3, need: 6 }),
@@ -343,6 +375,8 @@ mod tests {
             ),
             (Reason::Unsteady(Unsteady::Drift), "takes drift: more of them would settle nothing"),
             (Reason::Unsteady(Unsteady::ResembleEachOther), "takes resemble each other: repeat the run"),
+            (Reason::Alone { verdict: VerdictWord::Tie }, "without that it would be a tie"),
+            (Reason::Alone { verdict: VerdictWord::Worse }, "the interval lies beyond the margin"),
             (Reason::NearMargin, "more of the same would not settle it: too close to the margin"),
         ]
     }
@@ -437,12 +471,31 @@ mod tests {
     fn one_row_reads_as_several_alike_do() {
         for (reason, sentence) in samples() {
             let why = Why::new(vec![reason, needed(4, Repeat::Runs)]);
-            let want = format!("{sentence}; about 4 runs each would settle it");
+            let want = match why.withheld() {
+                Some(_) => sentence.to_owned(),
+                None => format!("{sentence}; about 4 runs each would settle it"),
+            };
             assert_eq!(
                 (Why::many(std::slice::from_ref(&why)), Why::many(&[why.clone(), why])),
                 (want.clone(), want)
             );
         }
+    }
+
+    #[test]
+    fn a_withheld_verdict_says_what_the_interval_says() {
+        let by_what = vec![Weighed { what: Disturbance::OtherProcesses, share: None }];
+        let withheld = |second| {
+            let first = Reason::Withheld(Withheld::Disturbed { by_what: by_what.clone() });
+            Why::new(vec![first, second, needed(4, Repeat::Runs)])
+        };
+        let open = withheld(Reason::Held(Held::Interval));
+        let text = "doubtful: other processes used CPUs; the interval reaches across the margin";
+        assert_eq!(open.to_string(), format!("{text}; once that is gone, about 4 runs each would settle it"));
+        assert_eq!(Why::many(&[open.clone(), open.clone()]), text);
+        let alone = |verdict| withheld(Reason::Alone { verdict });
+        assert!(!open.is_like(&alone(VerdictWord::Worse)) && !open.is_like(&alone(VerdictWord::Tie)));
+        assert!(alone(VerdictWord::Better).is_like(&alone(VerdictWord::Worse)));
     }
 
     #[test]
@@ -457,8 +510,8 @@ mod tests {
         };
         assert_eq!(
             many(&[held(1, 2), held(9, 4)]),
-            "clear alone, not among 1 to 9 rows; about 2 to 4 runs each would settle it; for some, more of the same \
-             would not settle it: too close to the margin"
+            "beyond the margin alone, not after the correction for 1 to 9 figures; about 2 to 4 runs each would settle \
+             it; for some, more of the same would not settle it: too close to the margin"
         );
         assert_eq!(
             many(&[vec![needed(31, Repeat::Takes)], vec![needed(31, Repeat::Takes)]]),

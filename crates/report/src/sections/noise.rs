@@ -1,4 +1,4 @@
-//! The A/A floor: what two runs of the same machine differ by without any cause, assumed or measured. Figures of
+//! The floor: what two runs of the same machine differ by without any cause, assumed or measured. Figures of
 //! periods have none: periods are no repetitions.
 
 use maud::{Markup, html};
@@ -27,7 +27,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let head = [
         ("", Column::Text),
         ("one further run", Column::Number),
-        ("A/A floor", Column::Number),
+        ("floor", Column::Number),
         ("noise", Column::Text),
         ("runs", Column::Number),
     ];

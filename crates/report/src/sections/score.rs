@@ -164,7 +164,7 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
         let [mean, ends] =
             if repeated { ["mean", "min to max"] } else { ["mean of the hours", "hours, min to max"] };
         head.extend([(mean, Column::Number), (ends, Column::Number)]);
-        head.extend(repeated.then_some(("A/A floor", Column::Number)));
+        head.extend(repeated.then_some(("floor", Column::Number)));
         head.extend(repeated.then_some(("holds", Column::Text)));
     }
     let rows: Vec<Vec<Markup>> = figures

@@ -109,8 +109,16 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
     out.push_str(&meanwhile(doc, all, look));
     out.push_str(&below(doc, &figures, all, &whys, look.with_all(all)));
     let lead = Some(doc.paragraph.lead.as_str()).filter(|lead| !lead.is_empty());
-    answer::last(out, lead, look)
+    let mut out = answer::last(out, lead, look);
+    if let Some(step) = &doc.next_step {
+        out.push('\n');
+        out.push_str(&hang(TRY, &step.to_string(), look.columns.max(width(TRY) + 8)));
+    }
+    out
 }
+
+/// In front of the next step.
+const TRY: &str = "try     ";
 
 /// `all CPUs: small 2, big 64`, where figures of all CPUs are shown and the machines differ in them.
 fn cpus(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
@@ -218,6 +226,13 @@ pub(super) fn plain_ratio(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), format::ratio)
 }
 
+/// The value of a side, with `>=` in front of a lower bound.
+fn value_of(row: Option<&RowDoc>, side: &str, scale: Option<&Scale>, value: Option<f64>) -> String {
+    let is_bound = row.is_some_and(|row| row.lower_bounds.iter().any(|name| name == side));
+    let text = shown(scale, value);
+    if is_bound && value.is_some() { format!(">={text}") } else { text }
+}
+
 fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
     let (word, tone) = verdict(row);
     Cell::tone(format!("{word}{}", whys.mark(row)), tone)
@@ -225,23 +240,33 @@ fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
 
 /// Two machines: everything in one table where it fits, else figures and ratios apart.
 fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> String {
-    let mut whys_here = whys.clone();
-    let one = joined(doc, figures, &mut whys_here);
-    if one.width() <= look.columns {
-        *whys = whys_here;
-        return one.render(look.columns, look.paint);
+    for is_wide in [true, false] {
+        let mut whys_here = whys.clone();
+        let one = joined(doc, figures, &mut whys_here, is_wide);
+        // Names may lose a few letters, and no more than that.
+        let narrowest = if is_wide { one.width() } else { one.width_with(NAMES) };
+        if narrowest <= look.columns {
+            *whys = whys_here;
+            return one.render(look.columns, look.paint);
+        }
     }
     let figures_table = side_by_side(doc, figures, look);
     format!("{figures_table}\n{}", ratios(figures, 0, whys, look))
 }
 
-fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys) -> Grid {
+/// Figures' names are left at least so many columns where everything shall fit in one table.
+const NAMES: usize = 22;
+
+/// Values, ratios and verdicts in one table; without floors where it is not to be wide.
+fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, is_wide: bool) -> Grid {
     let names: Vec<String> = doc.arms.iter().map(|arm| cut(&arm.name, 11)).collect();
     let priced = figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_price.is_some());
     let powered = figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_watt.is_some());
     let mut columns = vec![("", Align::Left), ("", Align::Left)];
     columns.extend(names.iter().take(2).map(|name| (name.as_str(), Align::Right)));
-    columns.extend([("ratio", Align::Right), ("95 % interval", Align::Right), ("floor", Align::Right)]);
+    columns.push(("ratio", Align::Right));
+    columns.push((if is_wide { "95 % interval" } else { "95 %" }, Align::Right));
+    columns.extend(is_wide.then_some(("floor", Align::Right)));
     columns.push(("verdict", Align::Left));
     columns.extend(priced.then_some(("/price", Align::Right)));
     columns.extend(powered.then_some(("/watt", Align::Right)));
@@ -254,13 +279,13 @@ fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys) -> 
         let mut cells: Vec<Cell> = vec![
             figure.label.clone().into(),
             scale.as_ref().map(Scale::ascii_unit).unwrap_or_default().into(),
-            shown(scale.as_ref(), row.base_value).into(),
-            shown(scale.as_ref(), row.arm_value).into(),
+            value_of(Some(row), &row.base, scale.as_ref(), row.base_value).into(),
+            value_of(Some(row), &row.arm, scale.as_ref(), row.arm_value).into(),
             plain_ratio(believed(row)).into(),
             interval_cell(row, interval),
-            share(row.floor).into(),
-            verdict_cell(row, whys),
         ];
+        cells.extend(is_wide.then(|| share(row.floor).into()));
+        cells.push(verdict_cell(row, whys));
         cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
         cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
         grid.row(cells);
@@ -283,8 +308,20 @@ fn side_by_side(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) ->
         out.push_str(&values_table(doc, figures, some).render(look.columns, look.paint));
     }
     let base = doc.arms.first().map_or("the first", |arm| arm.name.as_str());
-    out.push_str(&hang("", &format!("x = times the value of {base}; + better, - worse"), look.columns));
+    out.push_str(&hang("", &format!("x = times the value of {base}{}", ways(figures)), look.columns));
     out
+}
+
+/// The meaning of the marks behind ratios, as far as there are any.
+fn ways(figures: &[ComparedFigure<'_>]) -> &'static str {
+    let rows = || figures.iter().flat_map(|figure| figure.rows.iter().flatten());
+    let has = |mark: char| rows().any(|row| believed(row).is_some_and(|ratio| way(row, ratio) == mark));
+    match (has('+'), has('-')) {
+        (true, true) => "; + better, - worse",
+        (true, false) => "; + better",
+        (false, true) => "; - worse",
+        (false, false) => "",
+    }
 }
 
 /// `+` for what is better, `-` for what is worse; of points, for what looks so beyond the margin.
@@ -309,7 +346,8 @@ fn value_cells(figures: &[ComparedFigure<'_>], place: usize) -> Vec<Cell> {
         .iter()
         .map(|figure| {
             let row = figure.rows.get(place).copied().flatten();
-            let value = shown(figure.scale().as_ref(), row.and_then(|row| row.arm_value));
+            let arm = row.map_or("", |row| row.arm.as_str());
+            let value = value_of(row, arm, figure.scale().as_ref(), row.and_then(|row| row.arm_value));
             let ratio = row.and_then(|row| Some((row, believed(row)?)));
             let ratio = ratio.map_or(String::new(), |(row, ratio)| {
                 format!("x{}{}", format::ratio(ratio), way(row, ratio))
@@ -325,10 +363,11 @@ fn value_cells(figures: &[ComparedFigure<'_>], place: usize) -> Vec<Cell> {
 }
 
 fn values_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], places: &[usize]) -> Grid {
-    let base = doc.arms.first().map_or(String::new(), |arm| cut(&arm.name, 16));
+    let base = doc.arms.first().map_or(String::new(), |arm| arm.name.clone());
+    let head = cut(&base, 16);
     let names: Vec<String> =
         places.iter().filter_map(|place| arms(doc).get(*place)).map(|arm| cut(&arm.name, 16)).collect();
-    let mut columns = vec![("", Align::Left), ("", Align::Left), (base.as_str(), Align::Right)];
+    let mut columns = vec![("", Align::Left), ("", Align::Left), (head.as_str(), Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut grid = Grid::new(&columns).cutting(Cut::Middle);
     let here = |figure: &&ComparedFigure<'_>| {
@@ -341,7 +380,7 @@ fn values_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], places: &[usiz
         let mut cells: Vec<Cell> = vec![
             figure.label.clone().into(),
             scale.as_ref().map(Scale::ascii_unit).unwrap_or_default().into(),
-            shown(scale.as_ref(), figure.base_value()).into(),
+            value_of(figure.any(), &base, scale.as_ref(), figure.base_value()).into(),
         ];
         cells.extend(arms.iter_mut().filter_map(Iterator::next));
         grid.row(cells);
@@ -357,10 +396,10 @@ fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: L
         .collect();
     let priced = rows.iter().any(|(_, row)| row.per_price.is_some());
     let powered = rows.iter().any(|(_, row)| row.per_watt.is_some());
-    let mut columns = heads(&["", "ratio", "95 % interval", "A/A floor"]);
+    let mut columns = heads(&["", "ratio", "95 % interval", "floor"]);
     columns.push(("verdict", Align::Left));
-    columns.extend(priced.then_some(("per price", Align::Right)));
-    columns.extend(powered.then_some(("per watt", Align::Right)));
+    columns.extend(priced.then_some(("/price", Align::Right)));
+    columns.extend(powered.then_some(("/watt", Align::Right)));
     let mut grid = Grid::new(&columns).cutting(Cut::Middle);
     let intervals = ranges(&rows.iter().map(|(_, row)| interval_of(Some(row))).collect::<Vec<_>>());
     for ((figure, row), interval) in rows.into_iter().zip(intervals) {
@@ -378,7 +417,7 @@ fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: L
     grid.render(look.columns, look.paint)
 }
 
-/// `whole machine: mini-1 is 1.24 (1.20 - 1.28) of ref-epyc-2c: geometric mean of 5 ratios, above 1 is better`
+/// `whole machine: mini-1 is 1.24 (1.20 - 1.28) of ref-epyc-2c (5 figures)`
 pub fn index_text(index: &IndexDoc) -> String {
     let scope = index.scope.word();
     match (index.value, &index.why) {
@@ -388,8 +427,14 @@ pub fn index_text(index: &IndexDoc) -> String {
                 (Some(low), Some(high)) => format!(" ({} - {})", format::ratio(low), format::ratio(high)),
                 _ => String::new(),
             };
+            let open = match index.open {
+                0 => String::new(),
+                all if all == index.components => ", none told".to_owned(),
+                some => format!(", {} told", index.components - some),
+            };
+            let figures = if index.components == 1 { "figure" } else { "figures" };
             format!(
-                "{scope}: {} is {}{interval} of {}: geometric mean of {} ratios, above 1 is better",
+                "{scope}: {} is {}{interval} of {} ({} {figures}{open})",
                 index.arm,
                 format::ratio(value),
                 index.reference,
@@ -409,9 +454,9 @@ fn indexes(doc: &CompareDoc, look: Look) -> String {
     });
     let (known, none): (Vec<&IndexDoc>, Vec<&IndexDoc>) =
         shown.partition(|index| index.value.is_some() || look.all);
-    // One reason is a line; several are as many lines about figures that nobody asked for.
+    // Where one is there, why the other is not is told; where there is none, one line is enough for all.
     let (known, none) = match none.as_slice() {
-        [only] if known.is_empty() => (vec![*only], Vec::new()),
+        some if !known.is_empty() || some.len() == 1 => ([known, none].concat(), Vec::new()),
         _ => (known, none),
     };
     let mut text: String =
@@ -434,18 +479,18 @@ fn meanwhile(doc: &CompareDoc, all: bool, look: Look) -> String {
 }
 
 /// The meaning of `!`.
-pub(super) const DOUBTFUL: &str = "! = doubtful: something else went on, or the takes disagree\n";
+pub(super) const DOUBTFUL: &str = "! = doubtful: lines with ! say why";
 
 /// Reasons, notes, sources and caveats.
 fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool, whys: &Whys, look: Look) -> String {
     let mut out = String::new();
     let unsure = |row: &RowDoc| row.verdict == VerdictWord::CannotTell && !row.point;
-    if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| unsure(row)) {
-        out.push_str("? = cannot tell\n");
-    }
-    if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| doubtful(row)) {
-        out.push_str(DOUBTFUL);
-    }
+    let any = |is: &dyn Fn(&RowDoc) -> bool| {
+        figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| is(row))
+    };
+    let bound = any(&|row| !row.lower_bounds.is_empty()).then_some(">= at least");
+    let marks = [any(&unsure).then_some("? = cannot tell"), bound, any(&doubtful).then_some(DOUBTFUL)];
+    out.push_str(&hang("", &marks.into_iter().flatten().collect::<Vec<_>>().join("; "), look.columns));
     out.push_str(&whys.lines(look));
     let heads = notes::headlines_compared(doc);
     // Doubts about figures that are not compared are told with all of them.

@@ -116,41 +116,58 @@ pub fn sentences<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Lin
     out
 }
 
-/// A rule's kind, and the side that it is about.
-type Told<'a> = (&'a str, Option<&'a str>);
-
-/// One short line for each rule and side, with the count of its figures; the whole sentence where there is no short
+/// One short line for each rule, behind the sides that it is about, with the count of its figures; the whole sentence where there is no short
 /// one.
 pub fn briefs<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Line<'a>> {
     let shown = findings.iter().copied().filter(|one| !is_detail(&one.subject, headlines.cards));
-    let mut groups: Vec<(Told<'_>, Vec<&'a Finding>)> = Vec::new();
+    let mut groups: Vec<(&str, Vec<&'a Finding>)> = Vec::new();
     for finding in shown {
-        let key = (finding.kind(), finding.subject.side.as_deref());
-        match groups.iter_mut().find(|(known, _)| *known == key) {
+        match groups.iter_mut().find(|(known, _)| *known == finding.kind()) {
             Some((_, group)) => group.push(finding),
-            None => groups.push((key, vec![finding])),
+            None => groups.push((finding.kind(), vec![finding])),
         }
     }
-    let lines = groups.into_iter().flat_map(|((_, side), group)| {
-        let rules: Vec<&'a Rule> = group.iter().map(|finding| &finding.rule).collect();
+    let lines = groups.into_iter().flat_map(|(_, group)| {
+        let about = counted_of(&group, headlines);
+        // The worst is told of the figures that are counted.
+        let rules: Vec<&'a Rule> =
+            if about.is_empty() { &group } else { &about }.iter().map(|one| &one.rule).collect();
         let Some((said, rule)) = Rule::brief(&rules).zip(rules.first().copied()) else {
             return sentences(&group, headlines);
         };
-        let side = side.map_or_else(String::new, |side| format!("{side}: "));
-        vec![Line { rule, text: format!("{side}{said}{}", counted(&group, headlines)) }]
+        let mut sides: Vec<&str> = Vec::new();
+        for side in group.iter().filter_map(|finding| finding.subject.side.as_deref()) {
+            sides.extend((!sides.contains(&side)).then_some(side));
+        }
+        let of = if sides.is_empty() { String::new() } else { format!("{}: ", sides.join(", ")) };
+        vec![Line { rule, text: format!("{of}{said}{}", counted(&group, headlines)) }]
     });
     lines.collect()
+}
+
+/// The findings of a line that are counted: those about headline figures, or about any where none is.
+fn counted_of<'a>(group: &[&'a Finding], headlines: &Headlines) -> Vec<&'a Finding> {
+    let parts = || group.iter().copied().filter(|finding| finding.subject.about != About::Run);
+    let is_head = |finding: &&Finding| finding.subject.figure().is_some_and(|figure| headlines.has(figure));
+    let heads: Vec<&Finding> = parts().filter(is_head).collect();
+    if heads.is_empty() { parts().collect() } else { heads }
 }
 
 /// ` (24 figures)`, or the name of the only one where it is short; nothing for the whole run. Counted are headline
 /// figures; of a line about none of them, all.
 fn counted(group: &[&Finding], headlines: &Headlines) -> String {
     const SHORT: usize = 30;
-    let parts = || group.iter().copied().filter(|finding| finding.subject.about != About::Run);
-    let is_head = |finding: &&Finding| finding.subject.figure().is_some_and(|figure| headlines.has(figure));
-    let heads: Vec<&Finding> = parts().filter(is_head).collect();
-    let further = if heads.is_empty() && !headlines.figures.is_empty() { "further " } else { "" };
-    let shown: Vec<&Finding> = if heads.is_empty() { parts().collect() } else { heads };
+    let about = counted_of(group, headlines);
+    let is_head =
+        about.first().is_some_and(|one| one.subject.figure().is_some_and(|name| headlines.has(name)));
+    let further = if is_head || headlines.figures.is_empty() { "" } else { "further " };
+    let mut shown: Vec<&Finding> = Vec::new();
+    // A figure that is doubtful on two sides is one figure.
+    for one in about {
+        if !shown.iter().any(|known| known.subject.about == one.subject.about) {
+            shown.push(one);
+        }
+    }
     let are_loads = shown.iter().all(|finding| matches!(finding.subject.about, About::Load(_)));
     let what = if are_loads { "load".to_owned() } else { format!("{further}figure") };
     match shown.as_slice() {

@@ -10,7 +10,7 @@ use model::format;
 use super::grid::{Align, Cell, Grid};
 use super::{Tone, cut, date_time, hang, width};
 
-/// The least of an identifier that is shown.
+/// The least of an identifier that is shown where there is little room; else as much as elsewhere.
 const LEAST: usize = 8;
 
 /// How much of a row is shown.
@@ -115,7 +115,7 @@ fn shared(runs: &[HistoryRow]) -> Vec<(Column, String)> {
 
 /// The label stands last and takes what is left.
 fn grid(doc: &HistoryDoc, room: &Room, shared: &[(Column, String)], (what, label): (usize, usize)) -> Grid {
-    let digits = distinct(&doc.runs);
+    let digits = distinct(&doc.runs).max(if room.whole { model::id::SHORT } else { LEAST });
     let has = |column: Column| !shared.iter().any(|(known, _)| *known == column);
     let labelled = has(Column::Label) && doc.runs.iter().any(|run| run.label.is_some());
     let machine = has(Column::Machine) && room.machine > 0;

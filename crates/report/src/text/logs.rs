@@ -492,6 +492,7 @@ mod tests {
             point: false,
             per_price: None,
             per_watt: None,
+            lower_bounds: Vec::new(),
         }
     }
 

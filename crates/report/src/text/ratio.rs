@@ -189,7 +189,7 @@ fn below(doc: &RatioDoc, whys: &Whys, look: Look) -> String {
         out.push_str("? = cannot tell\n");
     }
     if rows().any(doubtful) {
-        out.push_str(DOUBTFUL);
+        out.push_str(&format!("{DOUBTFUL}\n"));
     }
     if rows().any(|row| row.better == Better::Lower) {
         out.push_str("of times less is better, so a ratio below 1 speaks for the value above the line\n");

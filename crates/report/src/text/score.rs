@@ -10,6 +10,7 @@ use model::format::{self, Kind, Scale, count};
 use model::id::short;
 use model::names::{self, Key};
 use model::params::QUOTED;
+use model::plan::Level;
 use model::why::Why;
 use model::{Fact, Finding, Params, Samples, Validity};
 
@@ -221,7 +222,9 @@ fn head(
     let mut machine = vec![run.machine.name.clone()];
     machine.extend(spec.processor());
     machine.extend(spec.memory());
-    let mut line = vec![format!("{} run {}", run.level, short(&run.run))];
+    // A run of named instruments is of no level.
+    let level = if run.level == Level::Named.word() { String::new() } else { format!("{} ", run.level) };
+    let mut line = vec![format!("{level}run {}", short(&run.run))];
     line.extend(run.seconds.map(format::duration));
     line.extend(takes(rows));
     if run.status != Status::Complete {
@@ -544,7 +547,8 @@ fn tail_text(tail: &Tail, look: Look) -> String {
             out.push('\n');
         } else {
             out.push_str(&format!("{word:<7} {command}\n"));
-            out.push_str(&hang("        ", says, look.columns));
+            // What it is good for may be left out, the command not.
+            out.push_str(&if look.all { hang("        ", says, look.columns) } else { String::new() });
         }
     }
     out

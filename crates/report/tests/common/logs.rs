@@ -230,6 +230,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
         point: false,
         per_price: None,
         per_watt: None,
+        lower_bounds: Vec::new(),
     };
     CompareDoc {
         paragraph: format!("{other} serves requests 77 % faster than {base}.").into(),
@@ -239,6 +240,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
             row("time", Unit::Second, Better::Lower, 0.56, (24.7e-3, 13.9e-3)),
         ],
         index: Vec::new(),
+        next_step: None,
         findings,
         footnotes: Vec::new(),
         ..compare()

@@ -347,6 +347,7 @@ pub fn row(figure: &Planted, arm: &str, base: &str, ratio: f64, half: f64, verdi
         point: !sampled,
         per_price: None,
         per_watt: None,
+        lower_bounds: Vec::new(),
     }
 }
 
@@ -388,7 +389,9 @@ pub fn compare() -> CompareDoc {
             high: None,
             why: Some("disk fsync was refused".to_owned()),
             components: 7,
+            open: 0,
         }],
+        next_step: None,
         scaling: Vec::new(),
         findings: Vec::new(),
         footnotes: vec!["runs differ in: kernel, governor".to_owned()],
@@ -481,6 +484,7 @@ pub fn published() -> CompareDoc {
         ranks: Vec::new(),
         ties: Vec::new(),
         index: Vec::new(),
+        next_step: None,
         scaling: Vec::new(),
         findings: Vec::new(),
         footnotes: vec!["opteron-6134 has no CRC-32C instruction".to_owned()],

@@ -7,8 +7,10 @@ use model::doc::{Noise, RowDoc};
 use model::fact::{CONFIG_CLASS, CpuSet};
 use model::{Better, Fact, Samples, Scope, card};
 
+use super::judge::Pairs;
+use super::judged::Judged;
 use super::matching::RowKey;
-use super::prepared::Prepared;
+use super::prepared::{Prepared, SideRow};
 use super::side::CompareOptions;
 use super::value;
 use model::format;
@@ -48,8 +50,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
     }
     let has_takes = base.rows.keys().any(|key| key.samples(options.cards) == Samples::Takes);
     if has_takes && arms.iter().any(|arm| super::judged::paired_by_block(arm, base)) {
-        let note =
-            "ratio: paired by block (Hodges-Lehmann), so it may differ from the quotient of the medians";
+        let note = "ratio: of takes side by side (Hodges-Lehmann), not the quotient of the medians shown";
         notes.push(note.to_owned());
         let note = "one study: what changes from run to run (where memory lies, what was started before) is not in \
                     these intervals; repeat the study to see it";
@@ -260,6 +261,25 @@ pub fn assumed(rows: &[RowDoc], prepared: &[Prepared<'_>]) -> Option<String> {
         format::list(&names),
         format::percent(floor)
     ))
+}
+
+/// Where the figures shown are levels over sittings, and a run by itself shows another median.
+pub fn levels(pairs: &Pairs, prepared: &[Prepared<'_>], options: &CompareOptions) -> Option<String> {
+    /// Less than this is rounding.
+    const SHOWN: f64 = 0.005;
+    let is_shown = |judged: &&Judged| options.all || judged.row.headline;
+    let differs = |median: Option<f64>, shown: Option<f64>| {
+        median.zip(shown).is_some_and(|(median, shown)| (median / shown - 1.0).abs() > SHOWN)
+    };
+    let median = |side: usize, key: &RowKey| prepared[side].rows.get(key).and_then(SideRow::value);
+    let is_level = |arm: usize, judged: &Judged| {
+        differs(median(0, &judged.key), judged.row.base_value)
+            || differs(median(arm, &judged.key), judged.row.arm_value)
+    };
+    let any = (1..prepared.len())
+        .any(|arm| pairs.rows(arm, 0).iter().filter(is_shown).any(|judged| is_level(arm, judged)));
+    let note = "figures: levels over sittings, whose quotient is ratio; `show` has medians";
+    any.then(|| note.to_owned())
 }
 
 /// Instruments of which both sides have a figure, but of another definition. Published figures name few parameters, and

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::doc::{Noise, RowDoc};
-use model::why::{Reason, Why, Withheld};
+use model::why::{Reason, Withheld};
 use model::{Better, Finding, Samples};
 use stats::{Basis, Between, Held, Interval, Margin, Paired, Verdict};
 
@@ -321,7 +321,12 @@ fn conclude(
         SideValue::Measured(row) => row.value(),
         SideValue::Point(point) => Some(point.row.value),
     };
-    let (arm_value, base_value) = (value(&of_arm), value(&of_base));
+    let (arm_value, base_value) = match found {
+        Found::Runs(between, _) => {
+            (level(value(&of_arm), between.levels.0), level(value(&of_base), between.levels.1))
+        }
+        _ => (value(&of_arm), value(&of_base)),
+    };
     let plain = || Some(arm_value? / base_value?).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
     let (estimate, interval, effect) = match found {
         Found::Paired(paired) => (Some(paired.estimate.exp()), paired.interval, paired.effect()),
@@ -341,6 +346,10 @@ fn conclude(
         SideValue::Point(_) => None,
     });
     let (verdict, held) = judge(found, corrected, better, around);
+    // What two lower bounds relate as is not known.
+    let is_bound = matches!(held, Some(Withheld::LowerBound { .. }));
+    let (estimate, interval) = if is_bound { (None, None) } else { (estimate, interval) };
+    let effect = effect.filter(|_| !is_bound);
     let row = RowDoc {
         card: None,
         instrument: key.instrument.clone(),
@@ -364,7 +373,10 @@ fn conclude(
         margin: corrected.margin.share(),
         verdict: value::word(verdict),
         why: match held {
-            Some(withheld) => Why::from(Reason::Withheld(withheld)),
+            Some(withheld) => {
+                let plain = judge_by(found, corrected, better, 0.0);
+                why::withheld(withheld, found, plain, (corrected.margin, corrected.family))
+            }
             None => {
                 let margin = (corrected.margin, corrected.raised.as_ref());
                 let mut why = why::reasons(found, verdict, margin, corrected.family, (doubts, unsteady));
@@ -375,8 +387,26 @@ fn conclude(
         point: [&of_arm, &of_base].into_iter().any(|said| matches!(said, SideValue::Point(_))),
         per_price: None,
         per_watt: None,
+        lower_bounds: lower_bounds(better, around),
     };
     Judged { row, key, verdict, effect }
+}
+
+/// The sides whose value is at least what is shown: of a rate that the load generator set.
+fn lower_bounds(better: Better, around: &Surroundings) -> Vec<String> {
+    let bound = around.bound.as_ref().filter(|_| better == Better::Higher);
+    bound.map(|bound| bound.sides.clone()).unwrap_or_default()
+}
+
+/// The level that a ratio of runs is made of, so that the figures shown beside it have it as their quotient. Of several
+/// sittings it is the geometric mean of their medians. The median of one is its level but for rounding.
+fn level(median: Option<f64>, log: f64) -> Option<f64> {
+    const ROUNDING: f64 = 1e-9;
+    let level = log.exp();
+    median
+        .filter(|median| (median / level - 1.0).abs() < ROUNDING)
+        .or(Some(level))
+        .filter(|level| level.is_finite())
 }
 
 /// The verdict, and what about the surroundings withholds a clearer one: a lower bound, unless the difference would

@@ -23,6 +23,7 @@ pub(crate) mod prepared;
 mod ranking;
 mod rates;
 pub mod ratio;
+mod remedy;
 mod replicate;
 mod served;
 mod shared;
@@ -67,6 +68,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
     footnotes.extend(footnotes::assumed(&rows, &prepared));
     footnotes.extend(footnotes::sources(&rows).filter(|_| options.sources));
+    footnotes.extend(footnotes::levels(&pairs, &prepared, options));
     let mut doc = CompareDoc {
         cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),
@@ -81,11 +83,13 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
             .flat_map(|arm| ranking::indexes(&pairs, &prepared, arm, options))
             .collect(),
+        next_step: None,
         scaling: crate::scaling::of_sides(&prepared, options.cards),
         findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
         footnotes,
         beside: served.into_iter().flatten().filter_map(|served| served.beside).collect(),
     };
+    doc.next_step = remedy::next_step(&doc.rows, &sides);
     doc.paragraph = crate::paragraph(&doc);
     doc
 }

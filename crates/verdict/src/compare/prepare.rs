@@ -39,7 +39,7 @@ pub fn prepare<'a>(side: &'a Side<'a>, dropped: &BTreeSet<String>, options: &Com
 /// On a machine of one CPU one thread is the whole machine: where all CPUs were not measured besides, the figure of one
 /// thread stands for them.
 fn stand_for_all(prepared: &mut Prepared<'_>, options: &CompareOptions) {
-    let is_single = |entry: &Entry<'_>| model::fact::usable_cpus(&entry.run.facts) == Some(1.0);
+    let is_single = |entry: &Entry<'_>| entry.run.usable_cpus() == Some(1.0);
     let whole = |key: &RowKey| {
         let mut twin = key.clone();
         (twin.params.get(scope::THREADS)? == scope::ONE)

@@ -2,7 +2,7 @@
 //!
 //! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. An
 //! index takes every headline row of the base of one scope (whole machine, one thread); a missing one makes it missing.
-//! Where all of its rows are open, an index off 1 would say more than they do, and is missing too. Published points
+//! How many of its rows are open is said with it: an index off 1 would else say more than they do. Published points
 //! have neither interval nor part in it.
 
 use std::collections::BTreeSet;
@@ -133,16 +133,13 @@ fn index(
         high: None,
         why: None,
         components: components.len() as u64,
+        open: 0,
     };
     match stats::index(&components, Dependence::Shared) {
         Ok(index) => {
             let interval = index.effect.interval.exp();
-            let is_open = |judged: &&Judged| matches!(judged.verdict, Verdict::CannotTell(_));
-            let says = interval.low > 1.0 || interval.high < 1.0;
-            if says && found.iter().flatten().all(is_open) {
-                doc.why = Some("none of its figures could be told".to_owned());
-                return doc;
-            }
+            let is_open = |judged: &&&Judged| matches!(judged.verdict, Verdict::CannotTell(_));
+            doc.open = found.iter().flatten().filter(is_open).count() as u64;
             (doc.value, doc.low, doc.high) = (Some(index.value()), Some(interval.low), Some(interval.high));
         }
         Err(IndexError::Empty) => doc.why = Some("the base has no such figures".to_owned()),

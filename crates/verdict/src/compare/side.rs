@@ -23,6 +23,8 @@ pub struct SideOf<R> {
     pub watts: Option<f64>,
     /// Where published figures come from.
     pub source: Option<String>,
+    /// Its runs stand in the store, so that `run --plan` can repeat them.
+    pub is_stored: bool,
 }
 
 /// A side whose runs are borrowed.
@@ -42,6 +44,7 @@ impl<R> SideOf<R> {
             price: None,
             watts: None,
             source: None,
+            is_stored: false,
         }
     }
 }
@@ -60,6 +63,7 @@ impl SideOf<RunData> {
             price: self.price.clone(),
             watts: self.watts,
             source: self.source.clone(),
+            is_stored: self.is_stored,
         }
     }
 }

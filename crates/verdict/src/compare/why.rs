@@ -1,11 +1,12 @@
 //! The reasons behind a row's verdict, and what would settle it, from what the statistics found.
 
-use model::why::{self, Blocks, Cause, Needed, NoInterval, Point, Reason, Repeat, Unsteady, Why};
+use model::why::{self, Blocks, Cause, Needed, NoInterval, Point, Reason, Repeat, Unsteady, Why, Withheld};
 use stats::{Held, Margin, Verdict};
 
 use super::judged::Found;
 use super::matching::Match;
 use super::step::Raised;
+use super::value;
 
 /// The reasons of a row; none where the verdict speaks for itself.
 pub fn reasons(
@@ -39,6 +40,24 @@ pub fn reasons(
         reasons.extend(raised.map(|raised| Reason::Raised(raised.reason.clone())));
     }
     reasons.extend(doubt.map(|text| Reason::Doubtful { text: text.to_owned() }));
+    Why::new(reasons)
+}
+
+/// Of a withheld verdict: what withholds it, and what the interval alone says. A lower bound has no ratio.
+pub fn withheld(by: Withheld, found: &Found, plain: Verdict, (margin, family): (Margin, usize)) -> Why {
+    let is_bound = matches!(by, Withheld::LowerBound { .. });
+    let mut reasons = vec![Reason::Withheld(by)];
+    match plain {
+        _ if is_bound => {}
+        Verdict::CannotTell(held) => {
+            reasons.push(held_back(held, family));
+            reasons.extend(settled_by(found, held, margin, family));
+        }
+        Verdict::Better | Verdict::Worse | Verdict::Tie => {
+            reasons.push(Reason::Alone { verdict: value::word(plain) });
+        }
+        Verdict::Invalid => {}
+    }
     Why::new(reasons)
 }
 

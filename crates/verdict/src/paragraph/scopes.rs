@@ -17,21 +17,24 @@ pub struct Group<'a> {
     pub index: Option<&'a IndexDoc>,
 }
 
-/// The sentences on each scope, or on all together where the same is said of each.
+/// The sentences on each scope, or on all together where the same is said of each; behind them, once for all scopes,
+/// what cannot be told and why.
 pub fn sentences(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
     let each = |lead: &dyn Fn(&Group<'_>) -> String| -> Vec<Vec<String>> {
-        let sentences = |one: &Group<'_>| group(&lead(one), arm, base, &one.rows, one.index);
+        let sentences = |one: &Group<'_>| told(&lead(one), arm, base, &one.rows, one.index);
         groups.iter().map(sentences).filter(|sentences| !sentences.is_empty()).collect()
     };
     let plain = each(&|_| String::new());
-    match plain.as_slice() {
+    let mut sentences = match plain.as_slice() {
         [first, others @ ..] if !others.is_empty() && others.iter().all(|one| one == first) => first.clone(),
         _ => each(&|one| one.lead.to_owned()).concat(),
-    }
+    };
+    sentences.extend(open(groups, arm, base));
+    sentences
 }
 
-/// The sentences on rows of one scope; the first one begins with `lead`.
-fn group(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&IndexDoc>) -> Vec<String> {
+/// What is told of rows of one scope; the first sentence begins with `lead`.
+fn told(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&IndexDoc>) -> Vec<String> {
     let with =
         |word: VerdictWord| judged.iter().copied().filter(|row| row.verdict == word).collect::<Vec<_>>();
     let mut sentences = Vec::new();
@@ -51,19 +54,89 @@ fn group(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&I
         let subject = if decided.is_empty() { format!("{lead}{arm} and {base}") } else { "They".to_owned() };
         sentences.push(format!("{subject} tie on {} ({within}).", format::list(&ties)));
     }
-    let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
-        with(VerdictWord::CannotTell).into_iter().partition(|row| row.why.withheld().is_some());
-    let (apart, open): (Vec<&RowDoc>, Vec<&RowDoc>) = open.into_iter().partition(|row| differs(row));
-    sentences.extend(beyond_margin(if sentences.is_empty() { lead } else { "" }, arm, base, &apart));
-    let led = |sentences: &[String]| if sentences.is_empty() { whether(lead) } else { whether("") };
-    let opening = led(&sentences);
-    sentences.extend(unknown(&open, (&opening, arm, base), judged.len()));
-    let opening = led(&sentences);
-    sentences.extend(disturbed(&doubtful, (&opening, arm, base), judged.len()));
+    let unsure = with(VerdictWord::CannotTell);
+    let of = |state: Open| unsure.iter().copied().filter(|row| state_of(row) == state).collect::<Vec<_>>();
+    let lead_of = |sentences: &[String]| if sentences.is_empty() { lead } else { "" };
+    let likely = probable(lead_of(&sentences), arm, base, &of(Open::Likely));
+    sentences.extend(likely);
+    let apart = beyond_margin(lead_of(&sentences), arm, base, &of(Open::Apart));
+    sentences.extend(apart);
     // An index of rows of which none is told would be read as their verdict.
     let is_told = !(decided.is_empty() && ties.is_empty());
-    sentences.extend(index.filter(|_| is_told).and_then(|index| overall(index, doubtful.len())));
+    sentences.extend(index.filter(|_| is_told).and_then(overall));
     sentences
+}
+
+/// How much is known of a row that has no verdict.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    /// Its interval lies beyond the margin, and something besides it withholds the verdict.
+    Likely,
+    /// The figures differ beyond chance; only whether by more than the margin is open.
+    Apart,
+    Doubtful,
+    Unknown,
+}
+
+fn state_of(row: &RowDoc) -> Open {
+    match row.why.withheld() {
+        // What a lower bound may be is not known.
+        Some(Withheld::LowerBound { .. }) => Open::Doubtful,
+        _ if is_beyond(row) => Open::Likely,
+        Some(_) => Open::Doubtful,
+        None if differs(row) => Open::Apart,
+        None => Open::Unknown,
+    }
+}
+
+fn is_beyond(row: &RowDoc) -> bool {
+    let edge = 1.0 + row.margin;
+    row.low.zip(row.high).is_some_and(|(low, high)| low > edge || high < 1.0 / edge)
+}
+
+/// The sentences on what cannot be told, over all scopes.
+fn open(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
+    let judged: Vec<&RowDoc> = groups.iter().flat_map(|group| group.rows.iter().copied()).collect();
+    let is_scoped = groups.iter().any(|group| !group.lead.is_empty());
+    let of = |state: Open| -> Vec<&RowDoc> {
+        let unsure = judged.iter().copied().filter(|row| row.verdict == VerdictWord::CannotTell);
+        unsure.filter(|row| state_of(row) == state).collect()
+    };
+    let (unknown_rows, doubtful) = (of(Open::Unknown), of(Open::Doubtful));
+    // Equal shares of failures have no ratio, and are not told of.
+    let all =
+        judged.iter().filter(|row| row.ratio.is_some() || row.verdict == VerdictWord::CannotTell).count();
+    let name = if is_scoped { topic::full_name } else { topic::name };
+    let what = |rows: &[&RowDoc]| match rows.len() {
+        count if count == all => "any of the figures".to_owned(),
+        count if count > MOST => format!("{count} of {all} figures"),
+        _ => format::list(&names_by(rows, name)),
+    };
+    let of_unknown = unknown(&unknown_rows, (arm, base), &what(&unknown_rows));
+    of_unknown.into_iter().chain(disturbed(&doubtful, (arm, base), &what(&doubtful))).collect()
+}
+
+/// `b probably computes 15 to 41 % slower than a; not proved: other processes used CPUs.`
+fn probable(lead: &str, arm: &str, base: &str, rows: &[&RowDoc]) -> Option<String> {
+    let said = both_ways(rows, base);
+    if said.is_empty() {
+        return None;
+    }
+    let mut whys = Withheld::each(&rows.iter().filter_map(|row| row.why.withheld()).collect::<Vec<_>>());
+    if rows.iter().any(|row| matches!(row.why.held(), Some(Held::Family { .. }))) {
+        whys.push("some are not clear among so many figures".to_owned());
+    }
+    let why = if whys.is_empty() { String::new() } else { format!(": {}", format::list(&whys)) };
+    Some(format!("{lead}{arm} probably {}; not proved{why}.", format::list(&said)))
+}
+
+/// The clauses of what is better, then of what is worse, whatever its verdict.
+fn both_ways(rows: &[&RowDoc], base: &str) -> Vec<String> {
+    let is_better = |row: &&RowDoc| Topic::goodness(row).is_some_and(|good| good > 1.0);
+    let (up, down): (Vec<&RowDoc>, Vec<&RowDoc>) = rows.iter().copied().partition(is_better);
+    let gains = clauses(&up, &down, Some(base));
+    let losses = clauses(&down, &up, gains.is_empty().then_some(base));
+    [gains, losses].concat()
 }
 
 /// The figures differ beyond chance; only whether by more than the margin is open.
@@ -76,11 +149,7 @@ fn differs(row: &RowDoc) -> bool {
 /// `b computes 4 to 9 % slower than a; whether that exceeds the margin of 5 % is open, about 3 runs each would settle
 /// it.`
 fn beyond_margin(lead: &str, arm: &str, base: &str, rows: &[&RowDoc]) -> Option<String> {
-    let is_better = |row: &&RowDoc| Topic::goodness(row).is_some_and(|good| good > 1.0);
-    let (up, down): (Vec<&RowDoc>, Vec<&RowDoc>) = rows.iter().copied().partition(is_better);
-    let gains = clauses(&up, &down, Some(base));
-    let losses = clauses(&down, &up, gains.is_empty().then_some(base));
-    let said = [gains, losses].concat();
+    let said = both_ways(rows, base);
     if said.is_empty() {
         return None;
     }
@@ -92,11 +161,6 @@ fn beyond_margin(lead: &str, arm: &str, base: &str, rows: &[&RowDoc]) -> Option<
         "{lead}{arm} {}; whether that exceeds the margin of {margin} is open{advice}.",
         format::list(&said)
     ))
-}
-
-/// `Whether`, or `Per thread, whether` behind a lead.
-fn whether(lead: &str) -> String {
-    if lead.is_empty() { "Whether".to_owned() } else { format!("{lead}whether") }
 }
 
 /// One clause for each topic: `computes 18 % (zstd) to 31 % (integer) faster than ref`. Where other rows of the topic
@@ -119,12 +183,18 @@ fn clauses(rows: &[&RowDoc], others: &[&RowDoc], mut base: Option<&str>) -> Vec<
     said
 }
 
+/// More names than these are counted.
+const MOST: usize = 5;
+
 /// Short names without repeats; beyond five only their number.
 pub fn names(rows: &[&RowDoc]) -> Vec<String> {
-    const MOST: usize = 5;
+    names_by(rows, topic::name)
+}
+
+fn names_by(rows: &[&RowDoc], name: fn(&RowDoc) -> String) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for row in rows {
-        let name = topic::name(row);
+        let name = name(row);
         if !all.contains(&name) {
             all.push(name);
         }
@@ -137,11 +207,10 @@ pub fn names(rows: &[&RowDoc]) -> Vec<String> {
     all
 }
 
-fn unknown(rows: &[&RowDoc], (whether, arm, base): (&str, &str, &str), all: usize) -> Option<String> {
+fn unknown(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
-    let what = if rows.len() == all { "any of the figures".to_owned() } else { format::list(&names(rows)) };
     let held = |by: Held| rows.iter().filter(|row| row.why.held() == Some(by)).count();
     let reason = if held(Held::AssumedNoise) > 0 {
         ", since the noise between runs is assumed, not measured"
@@ -150,33 +219,32 @@ fn unknown(rows: &[&RowDoc], (whether, arm, base): (&str, &str, &str), all: usiz
     } else {
         ""
     };
-    Some(format!("{whether} {arm} and {base} differ on {what} cannot be told yet{reason}."))
+    Some(format!("Whether {arm} and {base} differ on {what} cannot be told yet{reason}."))
 }
 
-fn disturbed(rows: &[&RowDoc], (whether, arm, base): (&str, &str, &str), all: usize) -> Option<String> {
+fn disturbed(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<String> {
     let whys = Withheld::each(&rows.iter().filter_map(|row| row.why.withheld()).collect::<Vec<_>>());
     if whys.is_empty() {
         return None;
     }
-    let what = if rows.len() == all { "any of the figures".to_owned() } else { format::list(&names(rows)) };
     Some(format!(
-        "{whether} {arm} and {base} differ on {what} cannot be told, since these figures are doubtful: {}.",
+        "Whether {arm} and {base} differ on {what} cannot be told, since these figures are doubtful: {}.",
         format::list(&whys)
     ))
 }
 
-fn overall(index: &IndexDoc, doubtful: usize) -> Option<String> {
+fn overall(index: &IndexDoc) -> Option<String> {
     let (value, low, high) = (index.value?, index.low?, index.high?);
     if index.components < 2 {
         return None;
     }
     let shown = |number: f64| format!("{number:.2}");
-    let doubt = match doubtful {
+    let open = match index.open {
         0 => String::new(),
-        some => format!("; not a verdict, since {some} of them are doubtful"),
+        some => format!("; not a verdict, since {some} of them could not be told"),
     };
     Some(format!(
-        "Over all {} {} figures {} has {} times the performance of {} (95 %: {} to {}{doubt}).",
+        "Over all {} {} figures {} has {} times the performance of {} (95 %: {} to {}{open}).",
         index.components,
         index.scope.adjective(),
         index.arm,

@@ -115,3 +115,9 @@ pub fn name(row: &RowDoc) -> String {
         Some(number) => format!("{name} on {number} CPUs"),
     }
 }
+
+/// The same with its CPUs where it is of all of them, for sentences that no scope leads.
+pub fn full_name(row: &RowDoc) -> String {
+    let whole = row.params.get("threads") == Some("all") && row.scope() == Some(Scope::WholeMachine);
+    if whole { format!("{} on all CPUs", name(row)) } else { name(row) }
+}

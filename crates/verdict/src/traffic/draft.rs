@@ -167,6 +167,7 @@ impl<'a> Draft<'a> {
             point: false,
             per_price: None,
             per_watt: None,
+            lower_bounds: Vec::new(),
         };
         Concluded { row, verdict, effect }
     }

@@ -129,14 +129,19 @@ fn what_else_went_on_withholds_the_verdict() {
     let (met, quiet): (Vec<_>, Vec<_>) =
         doc.rows.iter().partition(|row| row.verdict == VerdictWord::CannotTell);
     assert_eq!((met.len(), quiet.len()), (1, 1));
-    assert_eq!(met[0].why.to_string(), "doubtful: other processes used CPUs");
+    assert_eq!(
+        met[0].why.to_string(),
+        "doubtful: other processes used CPUs; the interval lies beyond the margin"
+    );
     assert!(met[0].ratio.is_some() && met[0].low.is_some() && met[0].high.is_some());
     assert_eq!(quiet[0].verdict, VerdictWord::Worse);
+    let text = doc.paragraph.to_string();
     assert!(
-        doc.paragraph.to_string().contains("cannot be told, since these figures are doubtful"),
-        "{}",
-        doc.paragraph
+        text.contains("b probably ") && text.contains("; not proved: other processes used CPUs."),
+        "{text}"
     );
+    let step = doc.next_step.unwrap();
+    assert_eq!((step.remedy, step.figures, step.open), (model::doc::Remedy::Quiet, 1, 1));
 }
 
 #[test]
@@ -163,7 +168,10 @@ fn a_clock_that_differs_withholds_what_it_may_have_made() {
     let (verdict, why) = judge(0.86, 3.6e9, "m");
     assert_eq!(
         (verdict, why.as_str()),
-        (VerdictWord::CannotTell, "doubtful: the clock was 3.60 GHz against 4.20 GHz")
+        (
+            VerdictWord::CannotTell,
+            "doubtful: the clock was 3.60 GHz against 4.20 GHz; the interval lies beyond the margin"
+        )
     );
     assert_eq!(judge(0.86, 4.2e9, "m").0, VerdictWord::Worse);
     assert_eq!(judge(0.5, 3.6e9, "m").0, VerdictWord::Worse);

@@ -345,3 +345,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_ratio_of_runs_is_the_quotient_of_the_figures_beside_it() {
+    // Sittings on two levels: the median of all takes is not where the sittings lie together.
+    let unequal = |name: &str, levels: [f64; 3], rng: &mut Rng| {
+        let mut run = run(name, name, &World::plain(1), 1.0, rng);
+        for series in &mut run.series {
+            for (at, point) in series.points.iter_mut().enumerate() {
+                let (sitting, takes) = if at < 2 { (0, 100.0) } else { (1 + u32::from(at > 3), 100.0) };
+                point.sitting = sitting;
+                point.value =
+                    model::Value::Number(takes * levels[sitting as usize] * (1.0 + 1e-4 * at as f64));
+            }
+        }
+        run
+    };
+    let mut rng = Rng::new(3);
+    let (a, b) = (unequal("a", [1.0, 2.0, 4.0], &mut rng), unequal("b", [3.0, 3.0, 1.0], &mut rng));
+    let doc = compare(&[side("a", vec![&a]), side("b", vec![&b])], &CompareOptions::default());
+    assert!(!doc.rows.is_empty());
+    for row in &doc.rows {
+        let quotient = row.arm_value.unwrap() / row.base_value.unwrap();
+        assert!((quotient / row.ratio.unwrap() - 1.0).abs() < 1e-6, "{row:?}");
+    }
+    let note = "figures: levels over sittings, whose quotient is ratio; `show` has medians";
+    assert!(doc.footnotes.iter().any(|known| known == note), "{:?}", doc.footnotes);
+}

@@ -61,7 +61,7 @@ static CARD: Card = Card {
             "memory: string sort, bit fields, assignment; integer: sort, cipher arithmetic, Huffman, \
                    dictionary; floating: Fourier transform, linear equations, neural network, gravity",
         )
-        .label(Label::Value),
+        .label(Label::Words(&[("memory", "memory index")])),
         THREADS,
     ],
     metrics: &[RATE.info(), PART_RATE.info()],

@@ -314,6 +314,7 @@ impl Couple<'_, '_> {
             point: matches!(self.judged, Judged::Point(_)),
             per_price: None,
             per_watt: None,
+            lower_bounds: Vec::new(),
             ..row.clone()
         };
         let (method, bounds) = (self.judged.method(), self.bounds());

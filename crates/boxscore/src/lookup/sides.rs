@@ -1,0 +1,59 @@
+//! Sides of a comparison that have no run in the store: published machines, sheets, pasted lines.
+
+use model::SeriesKey;
+use model::data::Published;
+use model::doc::MachineDoc;
+use report::text::line::{self, Pasted};
+use store::MachineSheet;
+
+use super::catalogue::PublishedMachine;
+use super::resolve::Loaded;
+
+/// A published machine: figures without runs.
+pub fn published_side(machine: &PublishedMachine) -> Loaded {
+    Loaded {
+        published: machine.figures.clone(),
+        facts: machine.facts.clone(),
+        price: machine.price.clone(),
+        watts: machine.watts,
+        source: Some(machine.study.clone()),
+        ..Loaded::new(&machine.name, MachineDoc { id: String::new(), name: machine.name.clone() })
+    }
+}
+
+/// A machine that is known from a sheet only: facts, and no figures.
+pub fn sheet_side(sheet: &MachineSheet) -> Loaded {
+    let machine = MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() };
+    Loaded {
+        facts: sheet.facts.clone(),
+        source: Some(sheet.source.clone()),
+        ..Loaded::new(&sheet.name, machine)
+    }
+}
+
+/// A pasted line has intervals but no samples: its figures are points.
+pub fn pasted_side(pasted: &Pasted) -> Loaded {
+    let figure = |row: &line::PastedRow| Published {
+        study: Published::PASTED.to_owned(),
+        machine: pasted.name.clone(),
+        key: SeriesKey {
+            instrument: row.instrument.clone(),
+            metric: row.metric.clone(),
+            unit: row.unit,
+            params: row.params.clone(),
+            arm: String::new(),
+            definition: row.definition,
+        },
+        better: row.better,
+        value: row.value,
+        low: row.low,
+        high: row.high,
+        bounds: "95 % interval".to_owned(),
+        note: String::new(),
+    };
+    Loaded {
+        published: pasted.rows.iter().map(figure).collect(),
+        source: Some("a pasted line".to_owned()),
+        ..Loaded::new(&pasted.name, MachineDoc { id: String::new(), name: pasted.name.clone() })
+    }
+}
