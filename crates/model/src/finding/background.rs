@@ -41,8 +41,10 @@ fn culprits(by: Option<&[Disturber]>) -> (String, &'static str) {
 fn busiest<'a>(all: impl Iterator<Item = &'a Disturber>) -> Vec<Disturber> {
     let mut most: Vec<Disturber> = Vec::new();
     for one in all {
-        match most.iter_mut().find(|known| (known.pid, &known.name) == (one.pid, &one.name)) {
-            Some(known) => known.cpus = known.cpus.max(one.cpus),
+        match most.iter_mut().find(|known| known.pid == one.pid) {
+            // A program that was replaced keeps its number; the busier one is named.
+            Some(known) if known.cpus < one.cpus => *known = one.clone(),
+            Some(_) => {}
             None => most.push(one.clone()),
         }
     }
