@@ -34,6 +34,9 @@ fn main() -> ExitCode {
             cli::agent::BUILD
         ));
     }));
+    // A child that is started through /proc/self/exe would be called `exe`. Where the kernel does not take the name, it
+    // keeps that one.
+    let _named = sys::process::set_name(c"boxscore");
     // What a run would start is also asked for before it, by the program that only plans.
     instruments::workload::guard::set_program("/proc/self/exe");
     match std::panic::catch_unwind(dispatch) {

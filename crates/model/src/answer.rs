@@ -210,7 +210,8 @@ fn bound(kind: Binding, resource: &str) -> String {
         Binding::Silent => "the server stopped answering".to_owned(),
         Binding::Generator => "the load generator was the limit".to_owned(),
         Binding::Cores => "the server's cores are full".to_owned(),
-        // Whether by the server or by others, the bottleneck's own sentence says.
+        Binding::Shared => format!("server and generator share {resource}, which is full"),
+        Binding::Others => format!("other programs fill {resource}"),
         Binding::Core => format!("{resource} is full"),
         Binding::Thread => "one thread of the server is full".to_owned(),
         Binding::Softirq => "one core is full with the kernel's network work".to_owned(),

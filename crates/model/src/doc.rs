@@ -396,6 +396,9 @@ pub struct CutDoc {
     /// Where a number of requests was to end it.
     pub requests: Option<u64>,
     pub requests_asked: Option<u64>,
+    /// Steps that a search had made.
+    #[serde(default)]
+    pub steps: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,6 +8,8 @@
 pub struct Flag {
     /// Its name without the dashes.
     pub long: &'static str,
+    /// One letter that stands for it.
+    pub short: Option<char>,
     /// The placeholder of its value in a help text; empty for an option without a value.
     pub value_name: &'static str,
     /// Its sentence in a help text.
@@ -26,6 +28,8 @@ pub enum Means {
     Param(&'static str),
     /// Its values, with commas between them, are each a value of the parameter.
     Each(&'static str),
+    /// It may be repeated; its values together, one a line, are that of the parameter.
+    Lines(&'static str),
     /// It is a path; the parameter gets the absolute one.
     Path(&'static str),
     /// A function reads parameters out of its value, or says what is wrong with it.
@@ -46,7 +50,12 @@ pub type Settings = Vec<(&'static str, String)>;
 
 impl Flag {
     pub const fn new(long: &'static str, value_name: &'static str, says: &'static str, means: Means) -> Flag {
-        Flag { long, value_name, says, means, needs: None, conflicts: &[] }
+        Flag { long, short: None, value_name, says, means, needs: None, conflicts: &[] }
+    }
+
+    #[must_use]
+    pub const fn short(self, short: char) -> Flag {
+        Flag { short: Some(short), ..self }
     }
 
     /// It is refused without the option `other`, which is needed as `why` says.

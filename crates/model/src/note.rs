@@ -41,6 +41,10 @@ pub enum NoteBody {
     Redirect {
         to: String,
     },
+    /// The coding of a load's answers, the first that one had: `gzip`.
+    ContentEncoding {
+        coding: String,
+    },
     /// The user ended a load early.
     Cut(CutAt),
     /// The state of a server that stopped answering.
@@ -225,6 +229,7 @@ impl NoteBody {
                 | "given-up"
                 | "status"
                 | "redirect"
+                | "content-encoding"
                 | "cut"
                 | "server-silent"
                 | "profile"
@@ -252,6 +257,7 @@ impl NoteBody {
             NoteBody::GivenUp(_) => "given-up",
             NoteBody::Status { .. } => "status",
             NoteBody::Redirect { .. } => "redirect",
+            NoteBody::ContentEncoding { .. } => "content-encoding",
             NoteBody::Cut(_) => "cut",
             NoteBody::ServerSilent(_) => "server-silent",
             NoteBody::Profile(_) => "profile",
@@ -286,6 +292,7 @@ impl NoteBody {
             NoteBody::Toolchain(text)
             | NoteBody::Bits(text)
             | NoteBody::Redirect { to: text }
+            | NoteBody::ContentEncoding { coding: text }
             | NoteBody::ServerSilent(text)
             | NoteBody::Profile(text)
             | NoteBody::NoProfile(text)
@@ -330,6 +337,7 @@ mod tests {
             (NoteBody::GivenUp(dropped("b")), "given-up", "crc32c size=1KiB: arm b cannot run: no SSE 4.2"),
             (status, "status", "404 http://a/b"),
             (NoteBody::Redirect { to: "/c".into() }, "redirect", "/c"),
+            (NoteBody::ContentEncoding { coding: "gzip".into() }, "content-encoding", "gzip"),
             (NoteBody::Cut(CutAt::Load), "cut", "the user ended the load before its time"),
             (NoteBody::Cut(CutAt::WritingKeys), "cut", filling),
             (NoteBody::ServerSilent("t".into()), "server-silent", "t"),

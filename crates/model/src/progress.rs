@@ -14,6 +14,9 @@ pub type ReportFn = Arc<dyn Fn(&str) + Send + Sync>;
 /// Prefix of the report that names the instrument to be prepared next.
 pub const PREPARING: &str = "preparing ";
 
+/// Prefix of a report that people should keep in sight, such as how long what follows takes.
+pub const REMARK: &str = "note: ";
+
 /// The error of [`ProgressHandle::check`].
 pub const CANCELLED: &str = "the user ended the run while this was prepared";
 

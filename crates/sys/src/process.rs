@@ -12,6 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
+/// Sets the name of this thread, which of the first one is the process's in `ps`. Fails where the kernel takes none.
+pub fn set_name(name: &std::ffi::CStr) -> Result<()> {
+    // SAFETY: this prctl reads a string that ends in a zero byte, which outlives the call.
+    let ret = unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+    check(ret, || "name the process".into()).map(drop)
+}
+
 /// Resources that a process used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {

@@ -3,6 +3,8 @@
 //! A search for a limit, a load on a server, languages or servers beside each other, else the headline figures. The
 //! sentence is the model's (`model::answer`); every number in it is one of the document's.
 
+use std::collections::BTreeMap;
+
 use model::answer::{Answer, AnswerDoc, Answered, Beside, Doubted, Measured, Served, Within, capital};
 use model::data::RunData;
 use model::doc::{Binding, RatioRowDoc, RunDoc, SeriesDoc, VerdictWord};
@@ -45,20 +47,35 @@ pub fn answer(doc: &RunDoc, index: &RunIndex<'_>) -> Option<AnswerDoc> {
     Some(answer.unwrap_or_else(nothing).doc(doubted(doc, &heads)))
 }
 
-/// Doubtful figures among the headlines, and the cause of most of them.
+/// Doubtful figures among the headlines, and their cause: of those that reach about as many of the run's figures, what
+/// disturbed them most.
 fn doubted(doc: &RunDoc, heads: &[&SeriesDoc]) -> Doubted {
     let doubtful = heads.iter().filter(|series| series.validity == Validity::Doubtful).count();
-    let mut causes: Vec<(usize, bool, &'static str)> = Vec::new();
+    let mut causes: BTreeMap<&'static str, Disturbed> = BTreeMap::new();
     for finding in &doc.findings {
         let Some(cause) = finding.rule.cause() else { continue };
-        match causes.iter_mut().find(|(.., known)| *known == cause) {
-            Some((times, ..)) => *times += 1,
-            // Of two that reach as far, the one that spoils figures is told, not the one that lacks them.
-            None => causes.push((1, !matches!(finding.rule, Rule::Samples(_)), cause)),
-        }
+        let one = causes.entry(cause).or_default();
+        one.times += 1;
+        one.spoils |= !matches!(finding.rule, Rule::Samples(_));
+        one.share = one.share.max(finding.rule.disturbed().unwrap_or(0.0));
     }
-    let cause = causes.into_iter().max().map_or("", |(.., cause)| cause);
-    Doubted { doubtful, of: heads.len(), cause }
+    let widest = causes.values().map(|one| one.times).max().unwrap_or(0);
+    let wide = causes.iter().filter(|(_, one)| 2 * one.times >= widest);
+    // Of two that disturb as much, the one that spoils figures is told, not the one that lacks them.
+    let rank = |one: &Disturbed| (one.share, one.times, one.spoils);
+    let cause = wide.max_by(|(_, a), (_, b)| {
+        let ((share_a, times_a, spoils_a), (share_b, times_b, spoils_b)) = (rank(a), rank(b));
+        share_a.total_cmp(&share_b).then((times_a, spoils_a).cmp(&(times_b, spoils_b)))
+    });
+    Doubted { doubtful, of: heads.len(), cause: cause.map_or("", |(cause, _)| *cause) }
+}
+
+/// A cause of doubts: how many findings it has, whether it spoils figures, and the largest share that it had.
+#[derive(Default)]
+struct Disturbed {
+    times: usize,
+    spoils: bool,
+    share: f64,
 }
 
 /// The figure without what is refused.

@@ -113,6 +113,7 @@ fn point(index: &RunIndex<'_>, rulings: &[Ruling], x: f64, load: &Load<'_>, but:
         response: percentiles(load, &load::RESPONSES, seed),
         mean_response: mean,
         service: percentiles(load, &load::SERVICES, seed),
+        requests: load.requests(),
         failed: load.sums_by(&load::FAILED, "kind").values().sum(),
         power: power.filter(|power| power.is_finite()),
         held: load.is_held(),
@@ -217,19 +218,22 @@ fn held(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
     (Some(mark(point, throughput, text)), why)
 }
 
-/// The load of the largest power, or why there is none.
+/// The load of the largest power among those that were held up to the first that was not, or why there is none: a load
+/// that is not held has no response time of its own, since its queue grows with the take.
 fn knee(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
-    let known: Vec<(&CurvePointDoc, f64, f64)> =
-        usable(points).filter_map(|(point, throughput)| Some((point, throughput, point.power?))).collect();
-    if known.len() < KNEE {
-        let why = format!("a knee needs {KNEE} loads with response times; there are {}", known.len());
-        return (None, Some(why));
+    let timed = || usable(points).filter_map(|(point, throughput)| Some((point, throughput, point.power?)));
+    let all = timed().count();
+    if all < KNEE {
+        return (None, Some(format!("a knee needs {KNEE} loads with response times; there are {all}")));
     }
+    let known: Vec<(&CurvePointDoc, f64, f64)> =
+        timed().take_while(|(point, ..)| point.held != Some(false)).collect();
+    let is_all = known.len() == all;
     let best = known.iter().enumerate().max_by(|a, b| a.1.2.total_cmp(&b.1.2));
     let Some((at, (point, throughput, _))) = best else { return (None, None) };
     let why = if at == 0 {
         Some("the knee is at the lowest load: it may lie below".to_owned())
-    } else if at + 1 == known.len() {
+    } else if is_all && at + 1 == known.len() {
         Some("the knee is at the highest load: it may lie beyond".to_owned())
     } else {
         None

@@ -50,11 +50,12 @@ impl Core {
         (self.busy + self.steal.unwrap_or(0.0)).min(1.0)
     }
 
-    /// The generator works there and the server may, and nothing says that the server leaves it alone: its time there,
-    /// or what is left of the core beside the generator's work and interrupts.
+    /// The generator works there and the server may, and nothing says that either hardly uses it: of the server its
+    /// time there, or what is left of the core beside the generator's work and interrupts.
     pub fn is_shared(&self) -> bool {
         let left = self.generator.map(|own| self.busy - self.softirq.unwrap_or(0.0) - own);
-        self.role == "both" && self.server.or(left).is_none_or(|most| most >= COMPETES)
+        let competes = |share: Option<f64>| share.is_none_or(|share| share >= COMPETES);
+        self.role == "both" && competes(self.generator) && competes(self.server.or(left))
     }
 }
 
@@ -329,7 +330,7 @@ impl<'a> Load<'a> {
         if self.is_closed() {
             return None;
         }
-        let (reached, offered) = (self.throughput()?, self.offered()?);
+        let (reached, offered) = (self.throughput()?, self.due()?);
         let is_well = self.failed_share().is_none_or(|share| share <= 1.0 - WELL);
         Some(is_well && reached >= HELD * offered && !self.lags())
     }
@@ -355,6 +356,14 @@ impl<'a> Load<'a> {
     /// Requests that were due per second in an open loop.
     pub fn offered(&self) -> Option<f64> {
         self.median(&load::OFFERED).or_else(|| self.number("rate")).filter(|rate| *rate > 0.0)
+    }
+
+    /// Requests a second that came due in the takes: by chance fewer or more than were offered.
+    pub fn due(&self) -> Option<f64> {
+        let (requests, windows) = (self.by_take(&load::REQUESTS), self.by_take(&load::WINDOW));
+        let rates = requests.iter().filter_map(|(seq, requests)| Some(requests / windows.get(seq)?));
+        let rates: Vec<f64> = rates.filter(|rate| rate.is_finite() && *rate > 0.0).collect();
+        stats::median(&rates).filter(|_| !self.is_closed()).or_else(|| self.offered())
     }
 
     /// Positions of the rows among these metrics; of all rows where none is named.

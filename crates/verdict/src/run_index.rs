@@ -223,15 +223,19 @@ impl<'a> RunIndex<'a> {
 
     /// The processes of others that were busiest over those of these takes that somebody looked at, in the mean; `None` where nobody looked.
     pub fn busiest(&self, takes: impl Iterator<Item = u64>) -> Option<Vec<Disturber>> {
-        let (mut sums, mut count, mut looked): (BTreeMap<(i32, &str), f64>, f64, bool) =
+        // A program that was replaced keeps its number, and has the name that it had last.
+        let (mut sums, mut count, mut looked): (BTreeMap<i32, (&str, f64)>, f64, bool) =
             (BTreeMap::new(), 0.0, false);
         for seq in takes {
             let Some(known) = self.disturbers.get(&seq) else { continue };
             count += 1.0;
             looked = true;
-            known.iter().for_each(|one| *sums.entry((one.pid, &one.name)).or_default() += one.cpus);
+            for one in *known {
+                let (name, sum) = sums.entry(one.pid).or_insert(("", 0.0));
+                (*name, *sum) = (&one.name, *sum + one.cpus);
+            }
         }
-        let mean = |((pid, name), sum): ((i32, &str), f64)| Disturber {
+        let mean = |(pid, (name, sum)): (i32, (&str, f64))| Disturber {
             pid,
             name: name.to_owned(),
             cpus: sum / count,

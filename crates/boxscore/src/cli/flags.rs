@@ -97,10 +97,11 @@ pub fn families() -> Vec<Family> {
 fn arg(long: &'static str, flags: &[(Family, &'static Flag)]) -> Arg {
     let arg = Arg::new(long).long(long).help(help(flags)).help_heading(heading(flags));
     let Some((_, flag)) = flags.first() else { return arg };
-    let arg = arg.conflicts_with_all(flag.conflicts);
+    let arg = arg.conflicts_with_all(flag.conflicts).short(flag.short);
     match flag.means {
         Means::Profile => arg.action(ArgAction::SetTrue),
         Means::Tests => arg.value_name(flag.value_name).action(ArgAction::Append).value_parser(tests(flags)),
+        Means::Lines(_) => arg.value_name(flag.value_name).action(ArgAction::Append),
         _ => arg.value_name(flag.value_name),
     }
 }

@@ -215,7 +215,8 @@ mod tests {
             };
             for card in instruments::cards() {
                 for flag in card.all_flags() {
-                    let shown = help.contains(&format!("      --{}", flag.long));
+                    let shown = help.contains(&format!("  --{}", flag.long))
+                        || help.contains(&format!(", --{} ", flag.long));
                     assert_eq!(shown, has(family, flag.long), "{} {}:\n{help}", family.name(), flag.long);
                 }
                 let own = |command: &str| command.contains(&format!("run {}", family.name()));

@@ -168,11 +168,14 @@ pub fn sittings(args: &RunArgs) -> u32 {
     if is_telemetry_alone(args) { 1 } else { args.usual.sittings.unwrap_or(usual) }
 }
 
-/// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before.
+/// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before. Searches have
+/// none either: a search is many loads, and its server is loaded before its first one.
 pub fn warm_up(args: &RunArgs, cells: &[Cell]) -> u32 {
     let role = |cell: &Cell| card::find(instruments::cards(), &cell.instrument).map(|card| card.role);
     let is_load = |cell: &Cell| role(cell).is_some_and(|role| role != Role::Plain);
-    u32::from(!(args.usual.quick && !cells.is_empty() && cells.iter().all(is_load)))
+    let is_search = |cell: &Cell| matches!(role(cell), Some(Role::Search { .. }));
+    let is_warm = (args.usual.quick && cells.iter().all(is_load)) || cells.iter().all(is_search);
+    u32::from(cells.is_empty() || !is_warm)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::error::CliError;
 
 const SERVER: &str = "server";
 const AUTO: &str = "auto";
+const RATE: &str = "rate";
 
 /// The cells of each card, before arms and before the check of what fits here, with notes for the user. Fails when a
 /// value is impossible.
@@ -104,13 +105,16 @@ fn card_cells(
 }
 
 /// A server that is the user's is as it is: of that there are no variants with a parameter that only a server of ours
-/// has, unless the user asks for its value.
+/// has, unless the user asks for its value. Nor is one offered a fixed rate that nobody asked for: it may be a thousand
+/// times what the server can do, and shares of its capacity are offered anyway.
 fn is_of_server(card: &Card, cell: &Cell, settings: &Settings) -> bool {
     let is_varied = |spec: &ParamSpec| {
         let value = cell.params.get(spec.name);
         spec.part == Part::Server && value != Some(spec.default) && !settings.fixes(card, spec.name)
     };
-    card.is_server_ours(&cell.params) || !card.params.iter().any(is_varied)
+    let is_rate = |spec: &ParamSpec| spec.name == RATE && cell.params.get(RATE) != Some(spec.default);
+    let is_foreign_rate = card.params.iter().any(is_rate) && !settings.fixes(card, RATE);
+    card.is_server_ours(&cell.params) || !(card.params.iter().any(is_varied) || is_foreign_rate)
 }
 
 /// Names the server that a cell is about, so that results of different servers are never taken for the same. Returns

@@ -31,6 +31,7 @@ pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<(Vec<Setting>, O
         match first.means {
             Means::Profile => {}
             Means::Tests => settings.extend(tests(values, chosen)),
+            Means::Lines(_) => settings.extend(meanings(args, &owners, &values.join("\n"), &mut mix)?),
             _ => {
                 for value in values {
                     settings.extend(meanings(args, &owners, value, &mut mix)?);
@@ -95,7 +96,7 @@ fn meaning(
     let long = flag.long;
     let named = format!("--{long} {value}");
     let pairs = match flag.means {
-        Means::Param(key) => vec![(key, value.to_owned())],
+        Means::Param(key) | Means::Lines(key) => vec![(key, value.to_owned())],
         Means::Each(key) => vec![(key, value.split(',').map(str::trim).collect::<Vec<_>>().join("|"))],
         Means::Path(key) => {
             // The far end is asked from another directory than this one.

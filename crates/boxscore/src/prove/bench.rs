@@ -8,7 +8,6 @@ use model::doc::ProofLineDoc;
 use model::names::instrument;
 use model::plan::Takes;
 use model::{Cell, Params, Plan};
-use sys::files::LockFile;
 use verdict::prove::Gaps;
 
 use super::wakes::wakes;
@@ -56,7 +55,7 @@ impl Bench<'_> {
     }
 
     /// Keeps other runs out while proofs are measured. Without a store there is no other run to keep out.
-    pub fn alone(&self, store: &Path) -> Result<Option<LockFile>, CliError> {
+    pub fn alone(&self, store: &Path) -> Result<Option<study::Alone>, CliError> {
         if !store.parent().is_some_and(Path::is_dir) {
             return Ok(None);
         }

@@ -1,6 +1,9 @@
 //! One call of the program that measures a study: from its plan to the takes in the store. `resume` makes a further
 //! one. The sittings of the plan, in which everything is prepared anew, are the conductor's.
 
+use std::io::ErrorKind;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
 use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome, SinkError};
@@ -161,15 +164,21 @@ pub fn tried(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<(Outcome, Ru
     Ok((measured.outcome, data))
 }
 
-/// Two runs at once would disturb each other: the second is refused. A planted world and pure telemetry disturb
-/// nobody.
-pub fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<LockFile>, CliError> {
+/// Held by a run while it measures.
+pub struct Alone {
+    _store: LockFile,
+    _machine: Option<UnixListener>,
+}
+
+/// Two runs at once would disturb each other: the second into a store is refused, and one into another store on the
+/// same machine warned of. A planted world and pure telemetry disturb nobody.
+pub fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<Alone>, CliError> {
     if plan.fake.is_some() || plan.telemetry_only {
         return Ok(None);
     }
     let path = store.with_extension("measuring");
     match LockFile::try_acquire(&path) {
-        Ok(Lock::Held(lock)) => Ok(Some(lock)),
+        Ok(Lock::Held(lock)) => Ok(Some(Alone { _store: lock, _machine: alone_here() })),
         Ok(Lock::Busy { holder }) => {
             let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));
             Err(CliError::data(format!(
@@ -179,6 +188,21 @@ pub fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<LockFile>, Cl
         }
         Err(error) => Err(CliError::data(error.to_string())),
     }
+}
+
+/// Takes a name that one process of the machine can have, whatever its user and store, and warns where another has it.
+/// It ends with the process. In another network namespace the name is another one.
+fn alone_here() -> Option<UnixListener> {
+    let bound =
+        SocketAddr::from_abstract_name(b"boxscore measuring").and_then(|name| UnixListener::bind_addr(&name));
+    if let Err(error) = &bound
+        && error.kind() == ErrorKind::AddrInUse
+    {
+        out::say(
+            "warning: another boxscore run measures on this machine, into another store: each disturbs the other",
+        );
+    }
+    bound.ok()
 }
 
 pub fn open(path: &Path) -> Result<Store, CliError> {
@@ -258,10 +282,12 @@ pub fn none_fits(outcome: &Outcome, is_document: bool) -> CliError {
     }
 }
 
-/// A single take of one load, as `boxscore load` makes it, may last for hours: an interrupt ends it early, also where
-/// it is repeated or resumed.
+/// A single take of one load, as `boxscore load` makes it, may last for hours, and so may a search: an interrupt ends
+/// it early, also where it is repeated or resumed.
 pub fn interaction_of(plan: &Plan) -> Interaction {
     let role = |cell: &Cell| card::find(instruments::cards(), &cell.instrument).map(|card| card.role);
     let is_load = matches!(plan.cells.as_slice(), [only] if matches!(role(only), Some(Role::Load { .. })));
-    Interaction { watched: false, cuts: is_load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0 }
+    let is_search = plan.cells.iter().all(|cell| matches!(role(cell), Some(Role::Search { .. })));
+    let cuts = (is_load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0) || is_search;
+    Interaction { watched: false, cuts }
 }

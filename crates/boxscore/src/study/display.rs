@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::conductor::Show;
 use indicatif::{ProgressBar, ProgressStyle};
-use model::progress::PREPARING;
+use model::progress::{PREPARING, REMARK};
 use model::reading::Take;
 use model::{Cell, Plan, names};
 
@@ -43,6 +43,8 @@ pub struct Display {
     unfit: Vec<((usize, u32, String), Vec<u32>)>,
     /// Faults that were printed, by machine. Each text is printed once; the run's notes count them.
     faults: HashSet<(usize, String)>,
+    /// Those that were printed.
+    remarks: HashSet<String>,
 }
 
 /// Plain lines are for logs: at most one per block, and one in this time.
@@ -134,6 +136,7 @@ impl Display {
             says_takes,
             unfit: Vec::new(),
             faults: HashSet::new(),
+            remarks: HashSet::new(),
         }
     }
 
@@ -194,6 +197,8 @@ impl Display {
         let arm = Some(self.plan.arm_name(cell, arm)).filter(|name| !name.is_empty());
         let name =
             self.plan.cells.get(cell as usize).map(|cell| title_in(&self.plan, cell)).unwrap_or_default();
+        // Headers are lines.
+        let name = name.replace('\n', ", ");
         match arm {
             Some(arm) => format!("{name} [{arm}]"),
             None => name,
@@ -215,7 +220,7 @@ impl Display {
         let left = self.left();
         let comma = if left.is_empty() { "" } else { ", " };
         let figures = match self.plan.cells.as_slice() {
-            [one] => title_in(&self.plan, one),
+            [one] => title_in(&self.plan, one).replace('\n', ", "),
             many => format!("each of {} figures", many.len()),
         };
         out::say(&format!("{what} of {figures}{comma}{left}"));
@@ -238,6 +243,12 @@ impl Display {
 
     /// Shows work before a take. Without a terminal only slow work with a progress count is shown.
     fn told(&mut self, line: &str, text: &str) {
+        if text.starts_with(REMARK) {
+            if self.remarks.insert(line.to_owned()) {
+                self.talk(line);
+            }
+            return;
+        }
         if let Some(bar) = &self.bar {
             bar.set_message(line.to_owned());
             return;

@@ -15,6 +15,6 @@ mod sink;
 pub mod stop_signal;
 
 pub use aa::aa;
-pub use attempt::{Measured, aside, measuring_alone};
+pub use attempt::{Alone, Measured, aside, measuring_alone};
 pub use finish::refused;
 pub use run::{measure_plan, resume, run, unstored};

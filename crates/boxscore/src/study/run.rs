@@ -36,8 +36,10 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.usual.label.as_deref())?;
     args.usual.wait.seconds()?;
     if args.usual.wait.wait_idle.is_some() && !args.via.is_empty() {
-        return Err(CliError::usage("--wait-idle looks at this machine, and --via measures on others")
-            .hint("leave it out; what others disturb there is doubted, and named"));
+        out::say(
+            "note: --wait-idle looks at this machine alone; what others disturb where --via leads elsewhere is doubted, \
+             and named",
+        );
     }
     let prices = prices(&args.price, &args.currency)?;
     let watts = watts(args)?;

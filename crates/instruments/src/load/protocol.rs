@@ -44,4 +44,6 @@ pub trait Protocol {
     fn judge(&self, reply: &Self::Reply, which: u32) -> Answer;
     /// The target of the first redirect that the thread remembers.
     fn redirected_to<'m>(&self, memo: &'m Self::Memo) -> Option<&'m str>;
+    /// The first coding of an answer's content that the thread remembers: `gzip`.
+    fn content_coding<'m>(&self, memo: &'m Self::Memo) -> Option<&'m str>;
 }

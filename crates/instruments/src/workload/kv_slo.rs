@@ -10,9 +10,7 @@ use model::{
 use super::kv_load::ask::KvAsk;
 use super::kv_load::params;
 use super::kv_load::probe::KvLoads;
-use super::search::STEPS;
-use super::web::seconds;
-use super::web_slo::{Goal, METRICS, OWN, Searches};
+use super::web_slo::{Goal, METRICS, OWN, Searches, seconds_of_search};
 
 const OF_LOAD: [ParamSpec; ParamSpec::count_unscheduled(params::PARAMS)] =
     ParamSpec::unscheduled(params::PARAMS);
@@ -43,8 +41,7 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: Simple =
-    Simple::new(&CARD, prepare).fits(fit).lasts(|params| Some(seconds::take(params)? * f64::from(STEPS)));
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit).lasts(seconds_of_search);
 
 fn fit(setup: &Setup) -> Result<(), Unfit> {
     Goal::from_setup(setup)?;
@@ -53,5 +50,5 @@ fn fit(setup: &Setup) -> Result<(), Unfit> {
 
 fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let goal = Goal::from_setup(setup)?;
-    Ok(Box::new(Searches { goal, loads: KvLoads::prepare(setup, KvAsk::searching(setup)?)? }))
+    Ok(Box::new(Searches::new(goal, KvLoads::prepare(setup, KvAsk::searching(setup)?)?)))
 }

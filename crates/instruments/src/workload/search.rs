@@ -65,19 +65,28 @@ impl Belief {
     }
 }
 
-/// Searches the largest rate that holds. `holds` tries one and also gives the percentile that it had. Fails when a step
-/// fails, and where the largest rate is beyond the range.
-pub fn search(
-    range: Range,
-    mut holds: impl FnMut(f64) -> Result<(bool, Option<f64>), Fault>,
-) -> Result<f64, Fault> {
+/// The outcome of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answer {
+    /// It held or not, with the percentile that it had.
+    Tried(bool, Option<f64>),
+    /// The user ended the search.
+    Ended,
+}
+
+/// Searches the largest rate that holds. `holds` tries one. Fails when a step fails, where the largest rate is beyond
+/// the range, and where the user ended it before a step held and one broke.
+pub fn search(range: Range, mut holds: impl FnMut(f64) -> Result<Answer, Fault>) -> Result<f64, Fault> {
     let range = Range { most: range.most.max(range.least), ..range };
     let mut belief = Belief::new(range);
     let mut rate = range.from.clamp(range.least, range.most);
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
     let (mut held, mut broken, mut reached) = (false, false, None);
-    for _ in 0..STEPS {
-        let (is_held, had) = holds(rate)?;
+    for step in 0..STEPS {
+        let Answer::Tried(is_held, had) = holds(rate)? else {
+            let known = held && broken;
+            return if known { Ok(rate) } else { Err(Fault::new(ended(step, held, (least, most)))) };
+        };
         held |= is_held;
         broken |= !is_held;
         if rate <= least {
@@ -94,6 +103,16 @@ pub fn search(
         (true, true) if rate * CLOSE >= range.most => Err(Fault::new(everywhere(most))),
         (true, true) => Ok(rate),
     }
+}
+
+/// Too few steps were made to find anything.
+fn ended(steps: u32, held: bool, (least, most): (f64, f64)) -> String {
+    let known = match (steps, held) {
+        (0, _) => "no rate was tried".to_owned(),
+        (_, true) => format!("{} requests per second held", model::format::number(most)),
+        (_, false) => format!("{} requests per second did not hold", model::format::number(least)),
+    };
+    format!("the user ended the search after {steps} of {STEPS} steps: {known}")
 }
 
 fn everywhere(most: f64) -> String {
@@ -180,7 +199,7 @@ mod tests {
     fn ours(world: &mut World) -> f64 {
         let from = world.from();
         let range = Range { from, least: from / 300.0, most: from / 0.3 * 8.0 };
-        search(range, |rate| Ok((world.holds(rate), Some(0.02)))).unwrap_or(0.0)
+        search(range, |rate| Ok(Answer::Tried(world.holds(rate), Some(0.02)))).unwrap_or(0.0)
     }
 
     /// Per cent of takes more than 5 % low, of takes more than 5 % high, of medians of ten takes more than 5 % low, and
@@ -229,7 +248,7 @@ mod tests {
             let range = Range { from, least: 1.0, most: 400_000.0 };
             let found = search(range, |rate| {
                 tried += 1;
-                Ok((rate <= 1000.0, Some(0.02)))
+                Ok(Answer::Tried(rate <= 1000.0, Some(0.02)))
             });
             let found = found.unwrap();
             assert!((found / 1000.0).ln().abs() < 0.03, "{from}: {found:?}");
@@ -240,7 +259,8 @@ mod tests {
     #[test]
     fn a_search_says_what_it_met() {
         let range = Range { from: 100.0, least: 2.0, most: 800.0 };
-        let why = |held: bool, had: Option<f64>| search(range, |_| Ok((held, had))).unwrap_err().text;
+        let why =
+            |held: bool, had: Option<f64>| search(range, |_| Ok(Answer::Tried(held, had))).unwrap_err().text;
         assert!(why(true, Some(0.001)).contains("holds is at or beyond 800.0 requests"));
         let none = why(false, Some(0.0251));
         assert!(none.contains("holds is at or below 2.0 requests") && none.contains("25.100 ms"), "{none}");
@@ -250,9 +270,26 @@ mod tests {
         let mut steps = 0;
         let lucky = search(range, |_| {
             steps += 1;
-            Ok((steps == 9, Some(0.02)))
+            Ok(Answer::Tried(steps == 9, Some(0.02)))
         });
         assert!(lucky.unwrap_err().text.contains("at or below"));
         assert_eq!(search(range, |_| Err(Fault::new("gone"))).unwrap_err().text, "gone");
+    }
+
+    #[test]
+    fn a_search_that_the_user_ends_is_of_the_steps_until_then() {
+        let of = |most: u32, holds: fn(f64) -> bool| {
+            let mut tried = 0;
+            search(Range { from: 100.0, least: 2.0, most: 800.0 }, |rate| {
+                tried += 1;
+                Ok(if tried > most { Answer::Ended } else { Answer::Tried(holds(rate), Some(0.02)) })
+            })
+        };
+        let found = of(8, |rate| rate <= 50.0).unwrap();
+        assert!((found / 50.0).ln().abs() < 0.5, "{found}");
+        let text = |most, holds| of(most, holds).unwrap_err().text;
+        assert_eq!(text(0, |_| true), "the user ended the search after 0 of 16 steps: no rate was tried");
+        assert!(text(1, |_| true).ends_with("1 of 16 steps: 100 requests per second held"));
+        assert!(text(1, |_| false).ends_with("100 requests per second did not hold"));
     }
 }

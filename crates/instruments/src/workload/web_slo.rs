@@ -3,25 +3,30 @@
 //! Requests per second of an open loop, Poisson arrivals. Each take is a search of its own, of [`STEPS`] steps
 //! (`search.rs`); the spread of the takes is the interval. A step holds if its percentile is within the limit, at least
 //! [`WELL`] of its requests have a good answer, and no queue grows: at least [`HELD`] of them have it in the step's own
-//! time. A percentile with fewer than ten requests beyond it in a step is not asked for: rates have a lower end.
-//! Between two steps nothing is sent.
+//! time. A step lasts until ten requests are beyond its percentile, for a minute at most; lower rates are not asked
+//! for. Between two steps nothing is sent. A search that the user ends is of the steps until then.
 
 use model::flags;
+use model::format;
 use model::generate::{HELD, WELL};
 use model::histogram::percentile_needs;
 use model::metrics::load::{self, CAPACITY, RESPONSES, SERVICES, SHARE, SLO};
+use model::note::CutAt;
 use model::params::{parse_span, show_time};
+use model::progress::REMARK;
 use model::{
-    Cadence, Card, Count, Example, Family, Fault, Flag, Label, Means, MetricInfo, Need, ParamKind, ParamSpec,
-    PerSec, Probe, Record, RecordExt, Role, Seconds, Setup, Shown, Simple, Size, Tier, Unfit, Variant,
+    Cadence, Card, Count, Example, Family, Fault, Flag, Label, Means, MetricInfo, Need, NoteBody, ParamKind,
+    ParamSpec, Params, PerSec, Probe, Record, RecordExt, Role, Seconds, Setup, Shown, Simple, Size, Tier,
+    Unfit, Variant,
 };
 
-use super::search::{Range, STEPS, search};
+use super::search::{Answer, Range, STEPS, search};
 use super::web::metrics;
 use super::web::params::{self, Ask};
 use super::web::probe::{Loads, Watched};
 use super::web::seconds;
 use crate::load::Outcome;
+use crate::progress;
 
 const PERCENTILES: &[&str] = &["p50", "p90", "p95", "p99", "p99.9", "p99.99"];
 
@@ -114,18 +119,34 @@ static CARD: Card = Card {
 
 /// A step lasts at least so many times the limit, else few requests could break it.
 const LIMITS: f64 = 4.0;
+/// No step is made longer than this by itself; one that is asked for may be.
+const LONGEST_S: f64 = 60.0;
+/// The share of the capacity at which a search spends most of its steps, to tell how long it takes.
+const USUAL: f64 = 0.6;
+/// A search that takes longer says so before it starts.
+const LONG_S: f64 = 60.0;
 
 /// A goal: the share of requests and the time within which they must be answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Goal {
     share: f64,
     limit_s: f64,
-    /// How long a step lasts; `None` where its percentile may be of few requests.
+    /// How long a step lasts at least; `None` where its percentile may be of few requests.
     step_s: Option<f64>,
 }
 
+/// Seconds of a step that is as long as the limit needs.
+fn least_step_s(duration_s: f64, limit_s: f64) -> f64 {
+    duration_s.max((LIMITS * limit_s).ceil())
+}
+
+/// How long a search takes whose steps last so long.
+fn search_s(step_s: f64) -> f64 {
+    step_s * f64::from(STEPS)
+}
+
 impl Goal {
-    /// Reads the goal of a setup. Fails when it is malformed or a step is too short to show it.
+    /// Reads the goal of a setup. Fails when it is malformed or no step is long enough to show it.
     pub(super) fn from_setup(setup: &Setup) -> Result<Goal, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let percent = text("percentile").strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
@@ -136,16 +157,18 @@ impl Goal {
         let limit_s = parse_span(text("limit"));
         let wrong = || Unfit::new(format!("limit={}: a time such as 500us, 10ms or 2s", text("limit")));
         let limit_s = limit_s.ok_or_else(wrong)?;
-        let lasts = text("duration").parse::<f64>().ok().filter(|_| setup.size != Size::Smoke);
-        if lasts.is_some_and(|seconds| seconds < LIMITS * limit_s) {
+        let asked = text("duration").parse::<f64>().ok().filter(|_| setup.size != Size::Smoke);
+        let step_s = asked.map(|seconds| least_step_s(seconds, limit_s));
+        if let Some((asked, needed)) = asked.zip(step_s).filter(|(asked, step)| *step > asked.max(LONGEST_S))
+        {
             return Err(Unfit::new(format!(
-                "limit={}: a load of {} s cannot show it: make the steps longer (--set duration={:.0} or more)",
+                "limit={}: a step of {LONGEST_S:.0} s cannot show it: --set duration={needed:.0} (it is {asked:.0}) makes \
+                 the steps long enough; a search then takes about {}",
                 text("limit"),
-                text("duration"),
-                (LIMITS * limit_s).ceil()
+                format::duration(search_s(needed))
             )));
         }
-        Ok(Goal { share: percent / 100.0, limit_s, step_s: lasts })
+        Ok(Goal { share: percent / 100.0, limit_s, step_s })
     }
 
     /// True if a load kept to the goal, with the percentile that it had. Failed requests are over any limit.
@@ -156,45 +179,96 @@ impl Goal {
         (keeps_up && is_well && reached.is_some_and(|seconds| seconds <= self.limit_s), reached)
     }
 
-    /// The lowest rate at which a step surely has ten requests beyond the percentile, whatever chance gives it.
-    fn least_rate(&self) -> f64 {
+    /// Requests of which surely ten are beyond the percentile, whatever chance gives a step.
+    fn needs(&self) -> f64 {
         let needs = percentile_needs(self.share) as f64;
-        self.step_s.map_or(0.0, |seconds| (needs + 3.0 * needs.sqrt()) / seconds)
+        needs + 3.0 * needs.sqrt()
+    }
+
+    /// How long a step at this rate lasts: as asked for, or until its percentile has enough requests.
+    fn step_s(&self, rate: f64) -> Option<f64> {
+        Some(self.step_s?.max((self.needs() / rate).ceil()))
+    }
+
+    /// The lowest rate at which a step has enough requests before it is too long.
+    fn least_rate(&self) -> f64 {
+        self.step_s.map_or(0.0, |seconds| self.needs() / seconds.max(LONGEST_S))
     }
 
     /// Where to look on a server of this capacity. Fails when no step can have enough requests there.
     fn range(&self, capacity: f64) -> Result<Range, Fault> {
-        let (least, most) = (self.least_rate().max(LEAST * capacity).max(1.0), MOST * capacity);
+        let (least, most) = (self.least_rate().max(LEAST * capacity), MOST * capacity);
         if least > capacity {
+            let step_s = (self.needs() / (USUAL * capacity)).ceil();
             return Err(Fault::new(format!(
-                "no step has ten requests beyond p{}: that takes {least:.0} requests per second, and the server answers \
-                 {capacity:.0}: make the steps longer (duration={:.0} or more), or take a lower percentile",
+                "no step of {:.0} s has ten requests beyond p{}: that takes {} requests per second, and the server \
+                 answers {}; --set duration={step_s:.0} makes the steps long enough, and a search takes about {}; a \
+                 lower percentile takes less (--slo p90=...)",
+                self.step_s.unwrap_or_default().max(LONGEST_S),
                 self.share * 100.0,
-                (self.step_s.unwrap_or(1.0) * 2.0 * least / capacity).ceil()
+                format::number(least),
+                format::number(capacity),
+                format::duration(search_s(step_s))
             )));
         }
         Ok(Range { from: (FROM * capacity).max(least), least, most })
     }
 
-    /// Makes one search and pushes the load that it found. Fails when it finds none.
-    pub(super) fn search(self, loads: &mut Loads, record: &mut dyn Record) -> Result<(), Fault> {
-        let capacity = loads.capacity()?;
+    /// The time that a search takes on a server of this capacity, where that is long.
+    fn cost(&self, capacity: f64) -> Option<String> {
+        let step_s = self.step_s(USUAL * capacity)?;
+        let percent = self.share * 100.0;
+        (search_s(step_s) >= LONG_S && self.range(capacity).is_ok()).then(|| {
+            format!(
+                "a search takes about {}: {STEPS} steps of about {step_s:.0} s each, since p{percent} needs {:.0} requests \
+                 a step and the server answers {} a second; each take is one search",
+                format::duration(search_s(step_s)),
+                self.needs(),
+                format::number(capacity)
+            )
+        })
+    }
+
+    /// Makes one search in a range and pushes the load that it found, after the user's end of it too. Fails when it
+    /// finds none.
+    pub(super) fn search(
+        self,
+        (capacity, range): (f64, Range),
+        loads: &mut Loads,
+        record: &mut dyn Record,
+    ) -> Result<(), Fault> {
         let mut held: Vec<(f64, Watched)> = Vec::new();
-        let found = search(self.range(capacity)?, |rate| {
+        let mut steps = 0;
+        let found = search(range, |rate| {
+            if record.is_cut() {
+                record.note(NoteBody::Cut(CutAt::Load));
+                return Ok(Answer::Ended);
+            }
+            steps += 1;
+            let lasts = self.step_s(rate);
+            tell(steps, rate, lasts);
+            loads.last_for(lasts);
             let watched = loads.one(rate, record)?;
+            // A step that the user cut short says nothing of its rate.
+            if record.is_cut() {
+                steps -= 1;
+                return Ok(Answer::Ended);
+            }
             let (is_held, reached) = self.held(&watched.outcome);
             if is_held {
                 held.push((rate, watched));
             }
-            Ok((is_held, reached))
-        })?;
+            Ok(Answer::Tried(is_held, reached))
+        });
+        loads.last_for(None);
+        let found = found?;
         let apart = |(rate, _): &(f64, Watched)| (rate / found).ln().abs();
         let best = held.into_iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));
         let Some((_, best)) = best else {
             return Err(Fault::new("no load was tried that kept to the limit"));
         };
         record.push(&SLO, PerSec(found));
-        record.push(&load::STEPS, Count(f64::from(STEPS)));
+        record.push(&load::STEPS, Count(f64::from(steps)));
         record.push(&CAPACITY, PerSec(capacity));
         metrics::push_evidence(&best.outcome, record);
         loads.push_machine(&best, record);
@@ -202,8 +276,22 @@ impl Goal {
     }
 }
 
-pub static INSTRUMENT: Simple =
-    Simple::new(&CARD, prepare).fits(fit).lasts(|params| Some(seconds::take(params)? * f64::from(STEPS)));
+/// Says which step comes where it is a long one.
+fn tell(step: u32, rate: f64, lasts: Option<f64>) {
+    if let Some(seconds) = lasts.filter(|seconds| *seconds >= LONG_S / f64::from(STEPS)) {
+        let rate = format::number(rate);
+        progress::current().report(&format!("step {step} of {STEPS}: {rate} requests/s for {seconds:.0} s"));
+    }
+}
+
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit).lasts(seconds_of_search);
+
+/// How long a search lasts, as far as the parameters tell it: a slow server makes its steps longer.
+pub(super) fn seconds_of_search(params: &Params) -> Option<f64> {
+    let asked = params.get("duration")?.parse::<f64>().ok()?;
+    let limit_s = parse_span(params.get("limit")?)?;
+    Some((seconds::take(params)? - asked + least_step_s(asked, limit_s)) * f64::from(STEPS))
+}
 
 fn fit(setup: &Setup) -> Result<(), Unfit> {
     Goal::from_setup(setup)?;
@@ -212,7 +300,7 @@ fn fit(setup: &Setup) -> Result<(), Unfit> {
 
 fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let goal = Goal::from_setup(setup)?;
-    Ok(Box::new(Searches { goal, loads: Loads::prepare(setup, Ask::searching(setup)?)? }))
+    Ok(Box::new(Searches::new(goal, Loads::prepare(setup, Ask::searching(setup)?)?)))
 }
 
 /// Loads, with what must be in place for them.
@@ -254,22 +342,40 @@ impl Placed for Loads {
 
 /// Searches, one a take.
 pub(super) struct Searches<L> {
-    pub(super) goal: Goal,
-    pub(super) loads: L,
+    goal: Goal,
+    loads: L,
+    /// Why no search can find anything on this server.
+    hopeless: Option<String>,
+}
+
+impl<L> Searches<L> {
+    pub(super) const fn new(goal: Goal, loads: L) -> Searches<L> {
+        Searches { goal, loads, hopeless: None }
+    }
 }
 
 impl<L: Placed> Probe for Searches<L> {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
-        self.loads.before(|loads| loads.capacity().map(|_| 1))
+        let goal = self.goal;
+        self.loads.before(|loads| {
+            if let Some(cost) = goal.cost(loads.capacity()?) {
+                progress::current().report(&format!("{REMARK}{cost}"));
+            }
+            Ok(1)
+        })
     }
 
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let goal = self.goal;
-        self.loads.during(record, |loads, record| goal.search(loads, record))
+        let (goal, hopeless) = (self.goal, &mut self.hopeless);
+        self.loads.during(record, |loads, record| {
+            let capacity = loads.capacity()?;
+            let range = goal.range(capacity).inspect_err(|fault| *hopeless = Some(fault.text.clone()))?;
+            goal.search((capacity, range), loads, record)
+        })
     }
 
     fn given_up(&self) -> Option<String> {
-        self.loads.given_up()
+        self.hopeless.clone().or_else(|| self.loads.given_up())
     }
 
     fn cpus(&self) -> Vec<u32> {
@@ -295,21 +401,43 @@ mod tests {
             goal("percentile=p50;limit=2s;duration=8"),
             Ok(Goal { share: 0.5, limit_s: 2.0, step_s: Some(8.0) })
         );
-        let why = goal("limit=2s;duration=7").unwrap_err().why;
-        assert!(why.contains("a load of 7 s cannot show it") && why.contains("duration=8 or more"), "{why}");
-    }
-    #[test]
-    fn a_percentile_of_few_requests_is_refused() {
-        let goal = |share| Goal { share, limit_s: 0.01, step_s: Some(1.0) };
-        assert_eq!(goal(0.99).range(10_000.0).unwrap().from, 3_000.0);
-        // 1,000 requests and what chance may take of them.
-        assert!((1_000.0..1_150.0).contains(&goal(0.99).range(2_000.0).unwrap().least));
-        let why = goal(0.9999).range(20_000.0).unwrap_err().text;
+        assert_eq!(goal("limit=2s;duration=7").unwrap().step_s, Some(8.0), "longer by itself");
+        let why = goal("limit=20s;duration=7").unwrap_err().why;
         assert!(
-            why.contains("no step has ten requests beyond p99.99") && why.contains("duration=11"),
+            why.contains("--set duration=80 (it is 7)") && why.contains("takes about 21 min 20 s"),
             "{why}"
         );
-        let smoke = Goal { step_s: None, ..goal(0.9999) };
+    }
+
+    #[test]
+    fn a_step_is_as_long_as_its_percentile_needs() {
+        let goal = |share| Goal { share, limit_s: 0.01, step_s: Some(1.0) };
+        let fast = goal(0.99).range(10_000.0).unwrap();
+        assert_eq!(
+            (fast.from, goal(0.99).step_s(3_000.0), goal(0.99).cost(10_000.0)),
+            (3_000.0, Some(1.0), None)
+        );
+        // 1,000 requests and what chance may take of them.
+        assert_eq!(goal(0.99).step_s(44.0), Some(25.0));
+        let slow = goal(0.99).range(44.0).unwrap();
+        assert!((18.0..19.0).contains(&slow.least), "{slow:?}");
+        let cost = goal(0.99).cost(44.0).unwrap();
+        assert!(cost.starts_with("a search takes about 11 min 12 s: 16 steps of about 42 s each"), "{cost}");
+        let asked = Goal { step_s: Some(300.0), ..goal(0.99) };
+        assert!(asked.range(5.0).is_ok(), "who asks for longer steps gets them");
+    }
+
+    #[test]
+    fn a_percentile_that_no_step_can_show_is_refused_with_what_it_takes() {
+        let goal = Goal { share: 0.9999, limit_s: 0.01, step_s: Some(1.0) };
+        let why = goal.range(100.0).unwrap_err().text;
+        assert!(why.contains("no step of 60 s has ten requests beyond p99.99"), "{why}");
+        assert!(
+            why.contains("--set duration=1683") && why.contains("a search takes about 7 h 28 min"),
+            "{why}"
+        );
+        assert_eq!(goal.cost(100.0), None);
+        let smoke = Goal { step_s: None, ..goal };
         assert!(smoke.range(20_000.0).is_ok());
     }
 }

@@ -93,7 +93,11 @@ fn verdicts_and_reports_ask_for_parameters_that_exist() {
 /// Parameters that an option sets.
 fn set_by(flag: &Flag) -> Vec<&'static str> {
     match flag.means {
-        Means::Param(param) | Means::Each(param) | Means::Path(param) | Means::Child(param) => vec![param],
+        Means::Param(param)
+        | Means::Each(param)
+        | Means::Lines(param)
+        | Means::Path(param)
+        | Means::Child(param) => vec![param],
         Means::Mix { name, content: (content, _), .. } => vec![name, content],
         Means::Read(read) => {
             let all = ["p99=10ms", "100", "ramcloud:tcp:host=a,port=1"]

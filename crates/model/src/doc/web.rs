@@ -22,8 +22,12 @@ pub enum Binding {
     Cores,
     /// One core of several.
     Core,
-    /// One thread of the server, which fills its core while others idle.
+    /// One thread of the server, which uses all of a CPU's time that it can get.
     Thread,
+    /// A core on which server and generator both work.
+    Shared,
+    /// Other programs on the server's cores.
+    Others,
     /// Interrupts and network work of the kernel on one core.
     Softirq,
     /// CPU time of the server's cores that the hypervisor gave to others.
@@ -129,6 +133,9 @@ pub struct CurvePointDoc {
     pub mean_response: Option<f64>,
     /// Seconds from when a request was sent to the end of its answer.
     pub service: Vec<PercentileDoc>,
+    /// Requests of all takes, failed ones included.
+    #[serde(default)]
+    pub requests: Option<f64>,
     /// Failed requests of all takes.
     pub failed: f64,
     /// Throughput by mean response time (Kleinrock's power), 1/s2.

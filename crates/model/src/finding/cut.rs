@@ -2,7 +2,7 @@
 
 use super::{Conclusion, Evidence, Validity, known};
 use crate::doc::CutDoc;
-use crate::format::quantity;
+use crate::format::{count, quantity};
 use crate::unit::Unit;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,10 @@ impl Conclusion for Cut {
 
     fn one(&self) -> String {
         let short = &self.short;
+        if let Some(steps) = short.steps {
+            let steps = count(usize::try_from(steps).unwrap_or(usize::MAX), "step");
+            return format!("its figures are of a part of the search: ended by the user after {steps}");
+        }
         let seconds = |seconds: f64| quantity(seconds, Unit::Second);
         let lasted = short.lasted.map_or_else(|| "an unknown time".to_owned(), seconds);
         let how = match (short.asked, short.requests.zip(short.requests_asked)) {
@@ -41,6 +45,7 @@ impl Conclusion for Cut {
             ("lasted", self.short.lasted),
             ("asked", self.short.asked),
             ("requests", self.short.requests.map(|count| count as f64)),
+            ("steps", self.short.steps.map(|count| count as f64)),
             ("requests_asked", self.short.requests_asked.map(|count| count as f64)),
         ])
     }

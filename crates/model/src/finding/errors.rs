@@ -119,7 +119,7 @@ impl Conclusion for Errors {
         let most = counts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let (what, times) = most?;
         let (share, ..) = all.worst(|one| one.failed()?.share)?;
-        Some(format!("{COUNTED}: up to {} failed, most by {what} ({times:.0})", percent(share)))
+        Some(format!("rates are of good answers: up to {} failed, most {what} ({times:.0})", percent(share)))
     }
 
     fn evidence(&self) -> Evidence {

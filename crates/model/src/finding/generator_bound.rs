@@ -183,6 +183,11 @@ impl Cause {
         matches!(self, Cause::Starved { is_shared: false, .. })
     }
 
+    /// True if the generator shares its core with the server.
+    const fn is_of_server(&self) -> bool {
+        matches!(self, Cause::Starved { is_shared: true, .. })
+    }
+
     /// How busy a core is that other programs fill beside the generator.
     const fn filled(&self) -> Option<f64> {
         match self {
@@ -298,6 +303,14 @@ impl Conclusion for GeneratorBound {
                 all.figures
             ));
         }
+        if bounds().all(|bound| bound.cause.is_of_server()) {
+            let works = busiest
+                .map_or_else(String::new, |share| format!(" and works up to {} of it", percent(share)));
+            return Some(format!(
+                "lower bounds: the load generator shares a full core with the server{works} during {}; {advice}",
+                all.figures
+            ));
+        }
         let busiest = busiest.map_or_else(String::new, |share| {
             format!("; its busiest core works up to {} of its time", percent(share))
         });
@@ -312,6 +325,9 @@ impl Conclusion for GeneratorBound {
         bounds().next()?;
         if bounds().all(|bound| bound.cause.is_of_others()) {
             return Some("lower bounds: other programs fill the load generator's core".to_owned());
+        }
+        if bounds().all(|bound| bound.cause.is_of_server()) {
+            return Some("lower bounds: the load generator shares a full core with the server".to_owned());
         }
         Some("lower bounds: the load generator, not the server, was the limit".to_owned())
     }

@@ -306,6 +306,17 @@ impl Rule {
         })
     }
 
+    /// The share by which what it found disturbed its figures: of what these used, of the time, of the clock.
+    pub fn disturbed(&self) -> Option<f64> {
+        match self.base() {
+            Rule::Background(Background::Busy { cpus, of, .. }) => Some(cpus / of),
+            Rule::Steal(Steal::Much { share }) => Some(*share),
+            Rule::Clock(Clock::Moved { apart, .. }) => Some(apart.abs()),
+            _ => None,
+        }
+        .filter(|share: &f64| share.is_finite())
+    }
+
     /// The rule without what was added when takes were gathered.
     pub fn base(&self) -> &Rule {
         match self {

@@ -99,6 +99,19 @@ impl Conclusion for SameCores {
         ))
     }
 
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        match all.worst(SameCores::busiest) {
+            Some((busy, ..)) => Some(format!(
+                "may do better: generator and server share a core, up to {} busy",
+                percent(busy)
+            )),
+            None => all
+                .rules()
+                .any(|one| matches!(one, SameCores::Siblings(_)))
+                .then(|| "may do better: generator and server work on two threads of a core".to_owned()),
+        }
+    }
+
     fn evidence(&self) -> Evidence {
         match self {
             SameCores::Unknown | SameCores::Apart { .. } => Evidence::new(),

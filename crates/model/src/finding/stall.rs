@@ -1,6 +1,6 @@
 //! `stall`: a time in which a server answered nobody, though requests waited, and then went on.
 
-use super::{Conclusion, Evidence, Validity, known};
+use super::{Conclusion, Evidence, Several, Validity, known};
 use crate::format::{count, quantity};
 use crate::unit::Unit;
 
@@ -48,6 +48,11 @@ impl Conclusion for Stall {
 
     fn one(&self) -> String {
         format!("its figures hold a stall of the server: {}; {ADVICE}", self.text())
+    }
+
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let (long, ..) = all.worst(|one| Some(one.long))?;
+        Some(format!("its figures hold a stall: no answer for up to {}", quantity(long, Unit::Second)))
     }
 
     fn evidence(&self) -> Evidence {

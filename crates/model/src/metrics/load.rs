@@ -150,6 +150,15 @@ pub const SERVER_THREAD: Metric<Ratio> = Metric::neither(
     "server-thread-share",
     "the share of the take's time in which the server's busiest thread ran",
 );
+pub const SERVER_THREAD_WAIT: Metric<Ratio> = Metric::neither(
+    "server-thread-wait",
+    "the share of the take's time in which that thread was ready to run and waited for a CPU",
+);
+pub const SERVER_USER: Metric<Ratio> = Metric::neither(
+    "server-user",
+    "the part of the CPU time of the server's processes that was in the programs themselves, and not in the kernel; \
+     missing where they used less than 0.2 s",
+);
 pub const CORE_BUSY: Metric<Ratio> =
     Metric::neither("core-busy", "the share of the take's time in which this core ran something");
 pub const CORE_USER: Metric<Ratio> =

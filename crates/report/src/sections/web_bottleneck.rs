@@ -271,6 +271,8 @@ fn word(found: &BottleneckDoc) -> String {
         Binding::Cores => "the server's cores",
         Binding::Core => "one core",
         Binding::Thread => "one thread",
+        Binding::Shared => "a core shared with the generator",
+        Binding::Others => "other programs",
         Binding::Softirq => "softirq",
         Binding::Steal => "steal",
         Binding::Disk => "a disk",

@@ -167,7 +167,7 @@ fn status(run: &HistoryRow, faults: bool) -> String {
 /// `2 faulted`, `cut at 3.0 of 10 s`.
 fn state(run: &HistoryRow, counts_faults: bool) -> String {
     // A run of which nothing was measured has nothing that was cut.
-    let known = |short: &&CutDoc| short.lasted.is_some() || short.requests.is_some();
+    let known = |short: &&CutDoc| short.lasted.is_some() || short.requests.is_some() || short.steps.is_some();
     let Some(short) = run.cut.as_ref().filter(known) else {
         return match (run.faults, run.status) {
             (0, status) => status.word().to_owned(),
@@ -176,6 +176,9 @@ fn state(run: &HistoryRow, counts_faults: bool) -> String {
             (_, status) => status.word().to_owned(),
         };
     };
+    if let Some(steps) = short.steps {
+        return format!("cut at step {steps}");
+    }
     let at = short.lasted.map_or_else(|| "a moment not told".to_owned(), format::duration);
     match (short.asked, short.requests.zip(short.requests_asked)) {
         // Asked for in whole seconds.
@@ -248,6 +251,7 @@ mod tests {
             asked,
             requests: Some(1200).filter(|_| requests),
             requests_asked: Some(5000).filter(|_| requests),
+            steps: None,
         };
         let cut = |short| HistoryRow { cut: Some(short), ..run("b", Status::Complete, None) };
         assert!(shown(vec![cut(short(Some(10.0), false))], 80).contains("cut at 3.00 s of 10 s"));

@@ -19,6 +19,7 @@ pub mod logs_answers;
 pub mod logs_beside;
 pub mod logs_live;
 pub mod matrix;
+pub mod missing;
 pub mod notes;
 pub mod prove;
 pub mod ranks;

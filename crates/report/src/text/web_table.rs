@@ -10,7 +10,7 @@ use model::unit::Unit;
 use model::{Params, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
-use super::{Look, Tone, hang, notes};
+use super::{Look, Tone, hang, missing, notes};
 use crate::web_loads::{Load, Sweep, are_tabled, curves, sweeps};
 
 /// Columns of times, and the metrics in them; `CPU/req` is the server's.
@@ -37,7 +37,7 @@ pub fn screen(run: &RunDoc, look: Look) -> String {
         out.push_str(&Tone::Bold.paint(&super::cut(&title, look.columns), look.paint));
         out.push('\n');
         out.push_str(&Table::new(run, sweep).grid().render(look.columns, look.paint));
-        for text in marks(run, sweep) {
+        for text in few(run, sweep).into_iter().chain(marks(run, sweep)) {
             out.push_str(&notes::marked("-", Tone::Dim, &text, look));
         }
     }
@@ -237,6 +237,16 @@ fn mark(run: &RunDoc, load: &Load<'_>) -> &'static str {
         (false, true) => "knee",
         (false, false) => "",
     }
+}
+
+/// Why times of a sweep are missing: how many requests its loads without a p99 had.
+fn few(run: &RunDoc, sweep: &Sweep<'_>) -> Option<String> {
+    const P99: f64 = 0.99;
+    let lacks = |load: &&Load<'_>| load.row(load::RESPONSE_P99.name()).is_none_or(|row| row.median.is_none());
+    let requests = |load: &Load<'_>| point(run, load)?.1.requests;
+    let had = sweep.loads.iter().filter(lacks).filter_map(requests).max_by(f64::total_cmp)?;
+    let remedy = |_: f64| "more takes, or a longer --set duration".to_owned();
+    missing::percentile(&[P99], missing::Had::AtMost(had as u64), remedy)
 }
 
 /// The peak and the knee of each curve of a sweep, in a sentence each.

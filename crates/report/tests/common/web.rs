@@ -196,6 +196,7 @@ fn point(load: &Load, x: f64, asked: &str) -> CurvePointDoc {
         response: percentiles(load, 1.0),
         mean_response: Some(load.median * 1.2),
         service: percentiles(load, if open { 0.6 } else { 1.0 }),
+        requests: None,
         failed: if load.p99 > 0.1 { 310.0 * TAKES as f64 } else { 0.0 },
         power: Some(load.rate / load.median),
         held: open.then_some(load.rate > 0.95 * x),

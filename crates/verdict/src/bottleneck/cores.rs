@@ -6,8 +6,10 @@ use model::metrics::load;
 use model::params::show_cpus;
 
 use super::view::{Claim, Rank, Seen, View, idle, name, split};
+use super::work;
+use crate::loads::Core;
 use crate::loads::sweep::{CEILING, COMPETES, FULL, NEAR, OTHERS};
-use crate::loads::{Core, Load};
+use model::finding::generator_bound::Filled;
 use model::format;
 
 /// Least share of a core in interrupts that can bind it.
@@ -18,6 +20,7 @@ const STOLEN: f64 = 0.1;
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let mut all: Vec<Seen> = view.cores.iter().map(|core| plain(view, core)).collect();
     all.extend(thread(view));
+    all.extend(filled_by_others(view));
     let server = &view.server_cores;
     let busy: Vec<f64> = server.iter().map(|core| core.busy).collect();
     let mean = stats::mean(&busy);
@@ -31,7 +34,9 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
 fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
     let softirq = is_softirq(core);
     let is_stolen = core.steal.is_some_and(|share| share >= STOLEN);
+    let is_shared = core.is_shared() && !is_filled_by_others(view);
     let kind = match (softirq, is_stolen) {
+        _ if is_shared && core.taken() >= NEAR => Binding::Shared,
         (_, true) => Binding::Steal,
         (true, false) => Binding::Softirq,
         (false, false) => Binding::Core,
@@ -51,17 +56,20 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
         let all_full =
             view.server_cores.len() > 1 && view.server_cores.iter().all(|own| own.taken() >= CEILING);
         match softirq {
-            _ if core.is_shared() && !is_filled_by_others(view) => shared(view, core),
-            _ if view.foreign().is_some() => others(view),
+            // The thread that uses all it can get says it, or what others use.
+            false if one_thread(view) => None,
+            _ if is_shared => shared(view, core),
+            _ if view.foreign().is_some() => None,
             _ if is_stolen && !all_full => Some(stolen(view, &name(core), core)),
             true => interrupts(view, core),
-            // The cores together say it, or the thread that fills this one.
-            _ if all_full || one_thread(view) => None,
+            // The cores together say it.
+            _ if all_full => None,
             _ => alone(view, core),
         }
     });
     let is_near = of_server && !is_generators && !softirq && !is_stolen && alone_is_near(view, core);
-    let near = || is_near.then(|| if core.is_shared() { shared(view, core) } else { alone(view, core) });
+    let is_near = is_near && !one_thread(view);
+    let near = || is_near.then(|| if is_shared { shared(view, core) } else { alone(view, core) });
     let claim = claim.or_else(near).flatten();
     Seen { kind, resource: name(core), share: Some(core.taken()), text, claim }
 }
@@ -105,39 +113,60 @@ fn is_filled_by_others(view: &View<'_, '_>) -> bool {
     others.is_some_and(|((own, foreign), generator)| own >= competes && foreign > own + generator)
 }
 
+/// The server's cores by their names, or how many they are.
+fn names(view: &View<'_, '_>) -> String {
+    let names: Vec<String> = view.server_cores.iter().map(name).collect();
+    if names.len() > 4 { format!("the server's {} cores", names.len()) } else { format::list(&names) }
+}
+
 /// Cores of the server that are full, but not of its work: what other programs used of them.
-fn others(view: &View<'_, '_>) -> Option<Claim> {
-    let (own, foreign) = view.foreign()?;
+fn filled_by_others(view: &View<'_, '_>) -> Option<Seen> {
+    let (own, foreign) = view.shares()?;
     let server = &view.server_cores;
-    if own < COMPETES * server.len() as f64 {
-        return None;
-    }
-    let names: Vec<String> = server.iter().map(name).collect();
-    let on =
-        if names.len() > 4 { format!("the server's {} cores", names.len()) } else { format::list(&names) };
+    let count = server.len() as f64;
+    let is_claimed = |core: &Core| core.is_shared() && core.taken() >= CEILING && !is_filled_by_others(view);
+    let is_theirs = view.foreign().is_some() && own >= COMPETES * count;
+    let claim = (is_theirs && !one_thread(view) && !server.iter().any(is_claimed))
+        .then(|| others(view, own, foreign));
+    let text = format!("other programs {} CPUs of {}", format::number(foreign.max(0.0)), server.len());
+    // Seen by the cores themselves where others have next to nothing of them.
+    let is_worth_a_line = claim.is_some() || foreign >= OTHERS * count;
+    let share = Some((foreign / count).clamp(0.0, 1.0)).filter(|share| share.is_finite());
+    is_worth_a_line.then(|| Seen { kind: Binding::Others, resource: names(view), share, text, claim })
+}
+
+fn others(view: &View<'_, '_>, own: f64, foreign: f64) -> Claim {
+    let server = &view.server_cores;
     let shared: Vec<String> = server.iter().filter(|core| core.is_shared()).map(name).collect();
     let shared = match shared.as_slice() {
         [] => String::new(),
         shared => format!(" (the generator works on {} too)", format::list(shared)),
     };
     let free = if shared.is_empty() { "" } else { ", and the generator others" };
-    Some(Claim {
+    let thread = thread_time(view).filter(|thread| thread.waited >= COMPETES).map(|thread| {
+        let (ran, waited) = (format::percent(thread.ran), format::percent(thread.waited));
+        let alone = matches!(view.load.filled(), Some(Filled::Threads(1))) && thread.asked() >= CEILING;
+        let then = if alone { ": without the others this one thread is the limit" } else { "" };
+        format!("its busiest thread ran {ran} of the time and waited {waited} for a CPU{then}")
+    });
+    Claim {
         rank: Rank::Proved,
         sentence: format!(
-            "bound by other programs on {on}: {} got {} cores of {}{shared}, others {}{}; end them and repeat",
+            "bound by other programs on {}: {} got {} cores of {}{shared}, others {}{}; end them and repeat",
+            names(view),
             view.load.server(),
             format::number(own),
-            names.len(),
+            server.len(),
             format::number(foreign),
             view.named()
         ),
-        evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
+        evidence: view.server_cost().into_iter().chain(thread).chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
         advice: vec![
             "end the other programs, or let --wait-idle wait for them".to_owned(),
             format!("give the server cores of its own{free}"),
         ],
-    })
+    }
 }
 
 /// Cores that are full only since the hypervisor gives part of them to others.
@@ -281,14 +310,14 @@ fn alone(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     } else {
         advice.push("let more workers or threads share the work evenly".to_owned());
     }
-    advice.extend(cheaper(view.load));
+    advice.extend(cheaper(view));
     let unused = view.cores.iter().filter(|other| other.role == "other" && other.busy < 0.5).count();
     let unused = (unused > 0 && others.is_empty())
         .then(|| format!("{} of the machine did not serve", format::count(unused, "idle core")));
     Some(Claim {
         rank,
         sentence,
-        evidence: view.server_cost().into_iter().chain(queueing(core)).chain(view.shortfall()).collect(),
+        evidence: view.server_work().into_iter().chain(queueing(core)).chain(view.shortfall()).collect(),
         counter: unused.into_iter().chain(generator(view)).collect(),
         advice,
     })
@@ -327,12 +356,13 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
             view.load.server(),
             format::percent(mean)
         ),
-        evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
+        evidence: view.server_work().into_iter().chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
-        advice: ["more or faster cores".to_owned()].into_iter().chain(cheaper(view.load)).collect(),
+        advice: ["more or faster cores".to_owned()].into_iter().chain(cheaper(view)).collect(),
     };
-    let near = !full && !is_stolen && average.taken() >= NEAR && !one_thread(view);
+    let near = !full && !is_stolen && average.taken() >= NEAR;
     let claim = match (full, is_stolen) {
+        _ if one_thread(view) => None,
         (true, true) if view.foreign().is_none() => Some(stolen(view, &which, &average)),
         (true, false) if view.foreign().is_none() => Some(bound()),
         _ if near && view.foreign_from(NEAR).is_none() => Some(bound()),
@@ -342,55 +372,98 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
     Seen { kind, resource: "server cores".to_owned(), share: Some(average.taken()), text, claim }
 }
 
-/// One thread of the server fills a core, while others of its cores are free.
+/// The busiest thread of the server. Shares of the take's time.
+#[derive(Clone, Copy)]
+struct ThreadTime {
+    ran: f64,
+    /// It was ready and waited for a CPU; 0 where the kernel does not tell it.
+    waited: f64,
+}
+
+impl ThreadTime {
+    /// All that it asked for.
+    fn asked(self) -> f64 {
+        (self.ran + self.waited).min(1.0)
+    }
+}
+
+fn thread_time(view: &View<'_, '_>) -> Option<ThreadTime> {
+    let ran = view.load.median(&load::SERVER_THREAD)?;
+    Some(ThreadTime { ran, waited: view.load.median(&load::SERVER_THREAD_WAIT).unwrap_or(0.0) })
+}
+
+/// One thread of the server uses all of a CPU's time that it can get, and the server has more CPUs than it fills.
 fn one_thread(view: &View<'_, '_>) -> bool {
-    let server = &view.server_cores;
-    let full = view.load.median(&load::SERVER_THREAD).is_some_and(|share| share >= CEILING);
+    let (server, Some(thread)) = (&view.server_cores, thread_time(view)) else { return false };
+    // With more threads than CPUs they wait for each other.
+    let is_few = matches!(view.load.filled(), Some(Filled::Threads(_)));
+    let asked = if is_few { thread.asked() } else { thread.ran };
+    // One that waits for long is kept from its work by others.
+    let is_full = asked >= CEILING && (thread.ran >= CEILING || thread.waited < OTHERS);
+    let own = view.load.median(&load::SERVER_CORES);
+    let leaves = own.is_some_and(|own| own < CEILING * server.len() as f64) && (is_few || thread.ran >= FULL);
     // Where its cores are not known, one thread may not fill them either.
-    full && server.len() != 1 && (server.is_empty() || server.iter().any(|core| core.busy < CEILING))
+    let is_left = server.is_empty() || leaves || server.iter().any(|core| core.busy < CEILING);
+    is_full && server.len() != 1 && is_left
 }
 
 /// The busiest thread of the server, where it has more cores than it fills.
 fn thread(view: &View<'_, '_>) -> Option<Seen> {
-    let share = view.load.median(&load::SERVER_THREAD)?;
-    let text = format!("the server's busiest thread {} of one core", format::percent(share));
+    let time = thread_time(view)?;
+    let share = if one_thread(view) { time.asked() } else { time.ran };
+    let text = format!("the server's busiest thread {} of one core", format::percent(time.ran));
     let server = &view.server_cores;
     let is_near = is_near(share) && server.len() > 1 && server.iter().all(|core| core.taken() < NEAR);
     let (bound, rank) = grade(share);
-    let claim = (one_thread(view) || is_near).then(|| {
-        let mut sorted: Vec<&Core> = server.iter().collect();
-        sorted.sort_by(|a, b| b.busy.total_cmp(&a.busy));
-        let others = idle(sorted.get(1..).unwrap_or_default());
-        let others = others.map_or_else(String::new, |others| format!("; {others}"));
-        Claim {
-            rank,
-            sentence: format!(
-                "{bound} one thread of {} ({} of one core{others}): a one-thread limit",
-                view.load.server(),
-                format::percent(share)
-            ),
-            evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
-            counter: generator(view).into_iter().collect(),
-            advice: vec![
-                "run more workers or threads".to_owned(),
-                "where there are more: see which one takes all connections (one listener, one lock)"
-                    .to_owned(),
-            ],
-        }
+    let claim = (one_thread(view) || is_near).then(|| Claim {
+        rank,
+        sentence: format!(
+            "{bound} one thread of {} ({} of one core{}): a one-thread limit",
+            view.load.server(),
+            format::percent(time.ran),
+            beside_thread(view, time)
+        ),
+        evidence: view.server_work().into_iter().chain(view.shortfall()).collect(),
+        counter: generator(view).into_iter().collect(),
+        advice: [
+            "run more workers or threads".to_owned(),
+            "where there are more: see which one takes all connections (one listener, one lock)".to_owned(),
+        ]
+        .into_iter()
+        .chain(work::compressed(view))
+        .collect(),
     });
     let resource = "the server's busiest thread".to_owned();
     Some(Seen { kind: Binding::Thread, resource, share: Some(share), text, claim })
 }
 
+/// The rest of the server's cores beside a thread that fills one: idle, or used by others.
+fn beside_thread(view: &View<'_, '_>, time: ThreadTime) -> String {
+    let waited = (time.waited >= COMPETES && time.ran < FULL)
+        .then(|| format!(", {} more waiting for a CPU", format::percent(time.waited)));
+    let rest = match view.foreign() {
+        Some((_, foreign)) => {
+            let cpus = format::count(view.server_cores.len(), "CPU");
+            Some(format!("other programs used {} of its {cpus}", format::number(foreign)))
+        }
+        None => {
+            let mut sorted: Vec<&Core> = view.server_cores.iter().collect();
+            sorted.sort_by(|a, b| b.busy.total_cmp(&a.busy));
+            idle(sorted.get(1..).unwrap_or_default())
+        }
+    };
+    format!("{}{}", waited.unwrap_or_default(), rest.map_or_else(String::new, |rest| format!("; {rest}")))
+}
+
 /// Properties of the load that make each request dear.
-fn cheaper(load: &Load<'_>) -> Vec<String> {
+fn cheaper(view: &View<'_, '_>) -> Vec<String> {
     let hints = [
         ("keepalive", "off", "keep connections alive: each request opens one of its own"),
         ("access-log", "on", "turn off the access log"),
         ("sendfile", "off", "turn on sendfile"),
     ];
-    let given = hints.iter().filter(|(name, value, _)| load.params.get(name) == Some(*value));
-    given.map(|(.., says)| (*says).to_owned()).collect()
+    let given = hints.iter().filter(|(name, value, _)| view.load.params.get(name) == Some(*value));
+    given.map(|(.., says)| (*says).to_owned()).chain(work::compressed(view)).collect()
 }
 
 /// The generator speaks against the server where it is near its ceiling.

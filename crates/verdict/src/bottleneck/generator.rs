@@ -29,7 +29,9 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         Some(share) => format!("the generator's busiest core {} at work", format::percent(share)),
         None => why.clone(),
     };
-    let claim = cause.map(|cause| claim(view, &cause, &why, share));
+    // Of a core that server and generator share the cores tell it, for both.
+    let own = cause.filter(|cause| !matches!(cause, Cause::Starved { is_shared: true, .. }));
+    let claim = own.map(|cause| claim(view, &cause, &why, share));
     Some(Seen { kind: Binding::Generator, resource: "generator".to_owned(), share, text, claim })
 }
 

@@ -12,6 +12,7 @@ mod machine;
 mod silent;
 mod view;
 mod waiting;
+mod work;
 
 use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};

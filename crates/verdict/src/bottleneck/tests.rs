@@ -159,7 +159,7 @@ fn a_capped_generator_is_told_by_a_second_one() {
 #[test]
 fn a_core_that_both_share() {
     let doc = first(&on_cores("connections=50", PLAIN, &[("both", [0.99, 0.4, 0.5, 0.09])]));
-    assert_eq!(doc.kind, Binding::Core);
+    assert_eq!(doc.kind, Binding::Shared);
     assert!(
         doc.sentence.contains("cpu0, on which the server and the generator both run (99 % busy)"),
         "{}",

@@ -6,6 +6,7 @@ use model::metrics::load;
 use model::note::Disturber;
 use model::params::show_cpus;
 
+use super::work;
 use crate::loads::sweep::{CEILING, OTHERS};
 use crate::loads::{Core, Load};
 use crate::run_index::RunIndex;
@@ -143,6 +144,11 @@ impl View<'_, '_> {
     /// The server's CPU time for each request, and what its cores could serve by it.
     pub fn server_cost(&self) -> Option<String> {
         crate::rules::generator_bound::capacity(self.load).map(|capacity| capacity.to_string())
+    }
+
+    /// The server's CPU time for each request, and what it goes to, as far as that is known.
+    pub fn server_work(&self) -> Vec<String> {
+        self.server_cost().into_iter().chain(work::spent(self)).collect()
     }
 
     /// Evidence of an open loop that could not keep up.

@@ -50,7 +50,9 @@ fn offered(view: &View<'_, '_>) -> Option<Seen> {
         (None, Some(core)) => format!("; nearest its ceiling: {core}"),
         (None, None) => String::new(),
     };
-    let text = format!("{} of {} offered were answered", rate(reached), rate(offered));
+    // Chance may have made more of them due than were offered.
+    let due = view.load.due().map_or(offered, |due| due.max(offered));
+    let text = format!("{} of {} offered were answered", rate(reached.min(due)), rate(due));
     let claim = Claim {
         rank: Rank::Asked,
         sentence: match stall::longest(view.load) {

@@ -42,9 +42,14 @@ fn how_short(load: &Load<'_>) -> CutDoc {
     let by_itself = requests_asked.is_some() || load.given("replay").is_some_and(|file| file != "none");
     CutDoc {
         lasted: load.median(&load::ANSWERING),
-        asked: load.number("duration").filter(|_| !by_itself),
+        asked: load.number("duration").filter(|_| !by_itself && load.is_plain()),
         requests: requests_asked.map(|_| sent),
         requests_asked,
+        // The one that was cut has fewer than the others.
+        steps: (!load.is_plain())
+            .then(|| load.by_take(&load::STEPS).into_values().min_by(f64::total_cmp))
+            .flatten()
+            .map(crate::load_doc::whole),
     }
 }
 

@@ -343,6 +343,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
     /// The record, the end of the window, and the CPU time spent spinning.
     pub fn into_record(mut self) -> (Recorder, u64, u64) {
         self.record.redirects.to = self.protocol.redirected_to(&self.memo).map(str::to_owned);
+        self.record.coding = self.protocol.content_coding(&self.memo).map(str::to_owned);
         (self.record, self.window_end_ns, self.spun_ns)
     }
 

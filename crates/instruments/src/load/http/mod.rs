@@ -85,4 +85,8 @@ impl Protocol for Http {
     fn redirected_to<'m>(&self, memo: &'m Memo) -> Option<&'m str> {
         memo.redirected_to()
     }
+
+    fn content_coding<'m>(&self, memo: &'m Memo) -> Option<&'m str> {
+        memo.content_coding()
+    }
 }

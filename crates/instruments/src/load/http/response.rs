@@ -83,6 +83,8 @@ pub struct Memo {
     head: Option<Head>,
     /// The target of the first redirect.
     to: Option<String>,
+    /// The first content coding.
+    coding: Option<String>,
 }
 
 impl Memo {
@@ -97,10 +99,19 @@ impl Memo {
         self.to.as_deref()
     }
 
+    /// The first content coding of an answer: `gzip`.
+    pub fn content_coding(&self) -> Option<&str> {
+        self.coding.as_deref()
+    }
+
     fn note(&mut self, status: u16, headers: &[httparse::Header<'_>]) {
         if self.to.is_none() && (300..400).contains(&status) {
             let found = headers.iter().find(|header| header.name.eq_ignore_ascii_case("location"));
             self.to = found.map(|header| redirect::place(header.value));
+        }
+        if self.coding.is_none() {
+            let found = headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-encoding"));
+            self.coding = found.map(|header| redirect::place(header.value));
         }
     }
 

@@ -13,7 +13,7 @@ use model::log_linear::LogLinear;
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Failures};
-use super::redirect::Redirects;
+use super::redirect::{self, Redirects};
 use super::stalls::Stalls;
 use super::statuses::Statuses;
 
@@ -189,6 +189,8 @@ pub struct Recorder {
     /// The end of the last answer, good or not.
     pub last_answer_ns: u64,
     pub redirects: Redirects,
+    /// The first content coding that an answer had.
+    pub coding: Option<String>,
     pub statuses: Statuses,
     pub stalls: Stalls,
 }
@@ -334,6 +336,9 @@ impl Recorder {
         if self.statuses.total() > self.failures.total() {
             return Err("more bad statuses than bad answers");
         }
+        if !self.coding.iter().all(|coding| redirect::is_place(coding)) {
+            return Err("a content coding that no server gave");
+        }
         self.stalls.check()?;
         self.redirects.check()
     }
@@ -359,6 +364,9 @@ impl Recorder {
         self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
         self.last_answer_ns = self.last_answer_ns.max(other.last_answer_ns);
         self.redirects.merge(&other.redirects);
+        if self.coding.is_none() {
+            self.coding.clone_from(&other.coding);
+        }
         self.statuses.merge(&other.statuses);
         self.stalls.merge(&other.stalls);
     }

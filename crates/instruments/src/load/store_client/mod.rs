@@ -334,6 +334,10 @@ impl<D: Dialect> Protocol for Kv<D> {
     fn redirected_to<'m>(&self, (): &'m ()) -> Option<&'m str> {
         None
     }
+
+    fn content_coding<'m>(&self, (): &'m ()) -> Option<&'m str> {
+        None
+    }
 }
 
 /// Reads one answer that comes in these pieces: its kind of failure and how many bytes it had. For tests and fuzzing.

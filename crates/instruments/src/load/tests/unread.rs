@@ -45,6 +45,10 @@ impl Protocol for Slow {
     fn redirected_to<'m>(&self, memo: &'m Memo) -> Option<&'m str> {
         self.0.redirected_to(memo)
     }
+
+    fn content_coding<'m>(&self, memo: &'m Memo) -> Option<&'m str> {
+        self.0.content_coding(memo)
+    }
 }
 
 #[test]

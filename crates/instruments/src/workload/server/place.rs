@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn this_thread_has_a_place() {
         let pid = i32::try_from(std::process::id()).unwrap();
-        let thread = Thread { pid, tid: pid, name: String::new(), cpu_ns: 7, start_ticks: 0 };
+        let thread =
+            Thread { pid, tid: pid, name: String::new(), cpu_ns: 7, waited_ns: None, start_ticks: 0 };
         let online: BTreeSet<u32> = (0..65_536).collect();
         assert!(Place::look(&[thread], &online).is_some_and(|place| !place.cpus.is_empty()));
     }

@@ -128,6 +128,8 @@ pub struct Thread {
     pub tid: i32,
     pub name: String,
     pub cpu_ns: u64,
+    /// How long it was ready and waited for a CPU, where the kernel keeps that.
+    pub waited_ns: Option<u64>,
     pub start_ticks: u64,
 }
 
@@ -235,7 +237,12 @@ impl Usage {
         let spent = |thread: &Thread| {
             let same = |old: &&Thread| old.tid == thread.tid && old.start_ticks == thread.start_ticks;
             let old = earlier.threads.iter().find(same)?;
-            Some(Thread { cpu_ns: thread.cpu_ns.saturating_sub(old.cpu_ns), ..thread.clone() })
+            let waited = thread.waited_ns.zip(old.waited_ns);
+            Some(Thread {
+                cpu_ns: thread.cpu_ns.saturating_sub(old.cpu_ns),
+                waited_ns: waited.map(|(now, before)| now.saturating_sub(before)),
+                ..thread.clone()
+            })
         };
         let per_second = sys::system::clock_ticks_per_s().map_err(|error| error.to_string())?;
         let each: Vec<Thread> = self.threads.iter().filter_map(spent).collect();
@@ -320,9 +327,11 @@ fn threads(pid: i32, ns: impl Fn(u64) -> u64) -> Vec<Thread> {
         let stat = Stat::parse(&fs::read(entry.path().join("stat")).ok()?)?;
         // In nanoseconds without steps, where the kernel keeps it.
         let exact = fs::read(entry.path().join("schedstat")).ok();
-        let exact = exact.and_then(|text| number(words(&text).next()?)).filter(|exact| *exact > 0);
-        let cpu_ns = exact.unwrap_or_else(|| ns(stat.user_ticks.saturating_add(stat.system_ticks)));
-        Some(Thread { pid, tid: stat.pid, name: stat.name, cpu_ns, start_ticks: stat.start_ticks })
+        let mut exact = exact.iter().flat_map(|text| words(text)).map(number);
+        let ran = exact.next().flatten().filter(|ran| *ran > 0);
+        let waited_ns = exact.next().flatten().filter(|_| ran.is_some());
+        let cpu_ns = ran.unwrap_or_else(|| ns(stat.user_ticks.saturating_add(stat.system_ticks)));
+        Some(Thread { pid, tid: stat.pid, name: stat.name, cpu_ns, waited_ns, start_ticks: stat.start_ticks })
     };
     entries.flatten().take(MOST).filter_map(read).collect()
 }
@@ -416,7 +425,8 @@ mod tests {
 
     #[test]
     fn threads_and_children_that_came_and_went_are_counted() {
-        let thread = |cpu_ns| Thread { pid: 2, tid: 2, name: String::new(), cpu_ns, start_ticks: 1 };
+        let thread =
+            |cpu_ns| Thread { pid: 2, tid: 2, name: String::new(), cpu_ns, waited_ns: None, start_ticks: 1 };
         let usage = |stat: Stat, cpu_ns| Usage {
             processes: vec![stat],
             threads: vec![thread(cpu_ns)],

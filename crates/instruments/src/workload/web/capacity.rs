@@ -24,6 +24,9 @@ const MOST_BURSTS: usize = 9;
 /// The ratio that is more.
 const MORE: f64 = 1.02;
 const BURST: Duration = Duration::from_millis(500);
+/// A burst with fewer good answers is repeated at twice the length, up to [`LONGEST`].
+const ENOUGH: u64 = 50;
+const LONGEST: Duration = Duration::from_secs(4);
 
 static MEASURED: Mutex<Option<HashMap<String, f64>>> = Mutex::new(None);
 
@@ -50,7 +53,8 @@ pub struct Bursts<'a> {
 
 /// Measures a capacity with `load` and keeps it. Fails when the load does.
 pub fn measure(key: &str, load: &Load, bursts: &Bursts<'_>) -> Result<f64, String> {
-    let burst = Load { schedule: Schedule::Closed, duration: Some(BURST), requests: None, ..load.clone() };
+    let mut burst =
+        Load { schedule: Schedule::Closed, duration: Some(BURST), requests: None, ..load.clone() };
     let mut best = 0.0_f64;
     let mut vain = 0;
     let mut failed = None;
@@ -59,6 +63,7 @@ pub fn measure(key: &str, load: &Load, bursts: &Bursts<'_>) -> Result<f64, Strin
         progress.check()?;
         (bursts.before)()?;
         let sent = (bursts.run)(&burst).map_err(|error| error.to_string())?;
+        lengthen(&mut burst, &sent.outcome);
         let rate = (bursts.rate)(&sent.outcome).unwrap_or(0.0);
         vain = if rate > MORE * best { 1 } else { vain + 1 };
         best = best.max(rate);
@@ -83,6 +88,12 @@ pub fn measure(key: &str, load: &Load, bursts: &Bursts<'_>) -> Result<f64, Strin
         .get_or_insert_default()
         .insert(key.to_owned(), rate);
     Ok(rate)
+}
+
+/// Makes the next burst longer where this one had few answers: a slow server has most of them under way at its end.
+fn lengthen(burst: &mut Load, had: &Outcome) {
+    let is_few = had.record.good_in_window < ENOUGH.max(burst.connections as u64);
+    burst.duration = burst.duration.map(|lasted| if is_few { (2 * lasted).min(LONGEST) } else { lasted });
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use model::metrics::load::{
     CORE_SYSTEM, CORE_USER, CPU, CPU_PRESSURE, DISK_BUSY, DISK_READ, DROPS, ERROR_RATE, FAILED, IN_FLIGHT,
     IO_PRESSURE, LATE, LATE_READ, LATE_READ_P99, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED,
     REDIRECTS, REQUESTS, RESPONSE, RESPONSE_P99, RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU,
-    SERVER_MEMORY, SERVER_READ, SERVER_THREAD, SERVER_WORKERS, SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES,
-    STALL, STALL_AT, STALL_WAITING, STATUSES, THREAD, THROUGHPUT, WINDOW,
+    SERVER_MEMORY, SERVER_READ, SERVER_THREAD, SERVER_THREAD_WAIT, SERVER_USER, SERVER_WORKERS,
+    SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES, THREAD,
+    THROUGHPUT, WINDOW,
 };
 use model::{
     Bytes, Count, Fault, FaultKind, MetricInfo, NoteBody, ParamKind, ParamSpec, Params, PerSec, Ratio,
@@ -71,6 +72,8 @@ pub const OF_MACHINE: &[MetricInfo] = &[
     SERVER_CORES.info(),
     SILENT_CORES.info(),
     SERVER_THREAD.info(),
+    SERVER_THREAD_WAIT.info(),
+    SERVER_USER.info(),
     SERVER_WORKERS.info(),
     SERVER_READ.info(),
     SERVER_WRITTEN.info(),
@@ -234,6 +237,9 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     }
     if let Some(to) = redirects.to.as_deref().filter(|_| redirects.seen().next().is_some()) {
         record.note(NoteBody::Redirect { to: to.to_owned() });
+    }
+    if let Some(coding) = &outcome.record.coding {
+        record.note(NoteBody::ContentEncoding { coding: coding.clone() });
     }
     for met in outcome.record.statuses.seen() {
         let mut extra = Params::default();

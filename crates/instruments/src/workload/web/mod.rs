@@ -66,6 +66,10 @@ static CARD: Card = Card {
             "boxscore run web --quick",
             "loads of a web server, and what holds it back, in 3 minutes",
         ),
+        Example::new(
+            "boxscore run web --url http://127.0.0.1:8080/ -H 'Accept-Encoding: gzip'",
+            "a server of yours, asked as browsers do",
+        ),
         Example::new("boxscore run web --mix mix.json", "the same with the requests of your own log"),
         Example::new(
             "boxscore run web --arm mpm=prefork --arm mpm=event",

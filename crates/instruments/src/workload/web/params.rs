@@ -59,6 +59,14 @@ pub(crate) const ONE_LOOP: &str =
 pub(crate) const URL: Flag =
     Flag::new("url", "URL", "Load this server instead of one that is started here", Means::Param("url"));
 
+const HEADER: Flag = Flag::new(
+    "header",
+    "HEADER",
+    "A header of each request, 'Name: value'; repeatable",
+    Means::Lines("headers"),
+)
+.short('H');
+
 const OWN: &[ParamSpec] = &[
     schedule(
         "arrivals",
@@ -152,7 +160,7 @@ const OWN: &[ParamSpec] = &[
         "off: each request has a connection of its own",
     ).label(Label::Switch("keep-alive")),
     spec("method", ParamKind::Text, "GET", "the method, such as GET, HEAD or POST").label(Label::Value),
-    spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line").label(Label::Form("own headers")),
+    spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line").label(Label::Form("own headers")).flag(HEADER),
     spec(
         "body",
         ParamKind::Or(NONE, &ParamKind::TextOrFile),

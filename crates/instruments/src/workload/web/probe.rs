@@ -26,6 +26,9 @@ use model::metrics::load::{CAPACITY, OFFERED};
 
 /// An open loop in which fewer requests are due is a matter of luck.
 const FEW: f64 = 10.0;
+/// Requests of a load at a share of the capacity: it is made longer until it has so many, within [`LONGEST_S`].
+const ENOUGH: f64 = 50.0;
+const LONGEST_S: f64 = 10.0;
 /// How long a server of ours is loaded before its first take.
 const WARM: Duration = Duration::from_millis(200);
 
@@ -40,6 +43,8 @@ pub struct Loads {
     unread: Option<String>,
     /// How many were made.
     loads: u64,
+    /// How long a load lasts, as it was asked for.
+    asked: Option<Duration>,
     /// Sample the server once, before the first take; then what came of it, until it is noted.
     profile: Option<Sampling>,
 }
@@ -78,7 +83,15 @@ impl Loads {
             cpus: setup.cpus.iter().map(|&cpu| cpu as usize).collect(),
         });
         let key = capacity::key(&setup.params, &place);
-        Ok(Loads { ask, served, key, told: false, unread: None, loads: 0, profile })
+        let asked = ask.load.duration;
+        Ok(Loads { ask, served, key, told: false, unread: None, loads: 0, asked, profile })
+    }
+
+    /// Makes the loads from now on last so many seconds; `None`: as long as was asked for. One of so many requests has
+    /// no duration.
+    pub fn last_for(&mut self, seconds: Option<f64>) {
+        let given = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        self.ask.load.duration = self.asked.map(|asked| given.unwrap_or(asked));
     }
 
     /// The load at this rate; starts a server of ours anew where it has ended. With what is to be noted.
@@ -253,6 +266,14 @@ fn advised(fault: &Fault, rate: f64, capacity: Option<f64>, load: &Load) -> Faul
     Fault { kind: fault.kind.clone(), text: format!("{}; {asked}, {what}", fault.text) }
 }
 
+/// Seconds of a load at a share of the capacity that has enough requests for a rate; `None` where it has.
+fn enough(rate: f64, asked: Option<Duration>) -> Option<f64> {
+    let asked = asked?.as_secs_f64();
+    // A take that is a fraction of a second is meant to be one.
+    let needed = (ENOUGH / rate).ceil().min(LONGEST_S);
+    (asked >= 1.0 && needed > asked).then_some(needed)
+}
+
 /// The title of a profile, in few words: the server and the shape of the load.
 fn title(params: &model::Params) -> String {
     let known = ["url", "server", "mpm", "content", "arrivals", "connections", "keepalive"];
@@ -294,6 +315,7 @@ impl Probe for Loads {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let (rate, capacity) = self.rate()?;
         self.note_profile(record);
+        self.last_for(capacity.and(rate).and_then(|rate| enough(rate, self.asked)));
         let watched = self.one(rate.unwrap_or_default(), record)?;
         if let Err(fault) = metrics::push(&watched.outcome, self.ask.is_large(), record) {
             return Err(match rate {

@@ -20,10 +20,12 @@ use crate::workload::server::tree::{Spent, Usage};
 use model::metrics::load::{
     CORE_BUSY, CORE_GENERATOR, CORE_SERVER, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE,
     DISK_BUSY, DISK_READ, IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_READ, SERVER_THREAD,
-    SERVER_WORKERS, SERVER_WRITTEN, SILENT_CORES,
+    SERVER_THREAD_WAIT, SERVER_USER, SERVER_WORKERS, SERVER_WRITTEN, SILENT_CORES,
 };
 
 const SECTOR_BYTES: f64 = 512.0;
+/// User and system time each come in steps of 10 ms.
+const LEAST_PARTED_NS: u64 = 200_000_000;
 /// The resources of pressure stall information, with their metrics.
 const WAITS: [(&str, &Metric<Ratio>); 3] =
     [("cpu", &CPU_PRESSURE), ("io", &IO_PRESSURE), ("memory", &MEMORY_PRESSURE)];
@@ -147,12 +149,18 @@ impl Look {
                 if requests > 0 && cpu_ns > 0 {
                     record.push(&SERVER_CPU, Seconds(float(cpu_ns) / 1e9 / float(requests)));
                 }
+                // Of a few steps the parts tell nothing.
+                if ticks_ns >= LEAST_PARTED_NS {
+                    record.push(&SERVER_USER, Ratio(float(spent.user_ns) / float(ticks_ns)));
+                }
                 if let Some(disk) = spent.disk {
                     record.push(&SERVER_READ, Bytes(float(disk.read)));
                     record.push(&SERVER_WRITTEN, Bytes(float(disk.written)));
                 }
                 if let Some(thread) = spent.busiest {
                     record.push(&SERVER_THREAD, Ratio(float(thread.cpu_ns) / float(ns)));
+                    let waited = thread.waited_ns.map(|waited| Ratio(float(waited) / float(ns)));
+                    record.push_if(&SERVER_THREAD_WAIT, waited);
                 }
             }
             Ok(_) => {}

@@ -18,7 +18,7 @@ use model::{Finding, Unit, Validity};
 use super::grid::{Align, Cell, Grid};
 use super::notes;
 use super::score::joined;
-use super::{Look, Tone, answer, cut, hang, width};
+use super::{Look, Tone, answer, cut, hang, missing, width};
 
 const BAR: char = '█';
 /// Of each kind; the others are in the document.
@@ -43,6 +43,8 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     out.push_str(&rates(doc, look));
     out.push('\n');
     out.push_str(&times(&doc.response_time, &doc.service_time, look));
+    let remedy = |ample: f64| format!("-n {ample:.0} or a longer -d");
+    out.push_str(&untold(&doc.response_time, look, remedy));
     out.push('\n');
     out.push_str(&histogram(doc, look));
     out.push('\n');
@@ -172,6 +174,24 @@ fn kinds(errors: &BTreeMap<String, u64>, statuses: &BTreeMap<String, StatusDoc>)
 /// The percentiles, in ascending order, then the extremes.
 fn row_of(times: &TimesDoc) -> [Option<f64>; 7] {
     [times.p50, times.p75, times.p90, times.p99, times.p999, times.max, times.mean]
+}
+
+/// Why cells of the table of times hold no number: percentiles of too few requests, failed ones that are slower than
+/// any.
+fn untold(response: &TimesDoc, look: Look, remedy: impl Fn(f64) -> String) -> String {
+    const QUANTILES: [f64; 5] = [0.5, 0.75, 0.9, 0.99, 0.999];
+    let mut out = String::new();
+    let few = missing::percentile(&QUANTILES, missing::Had::All(response.count), remedy)
+        .filter(|_| response.count > 0);
+    if let Some(few) = few {
+        out.push_str(&notes::marked("-", Tone::Plain, &few, look));
+    }
+    if response.over > 0 {
+        let failed = format::count(usize::try_from(response.over).unwrap_or(usize::MAX), "failed request");
+        let text = format!("over: {}, as {failed} had no good answer in time", format::OVER);
+        out.push_str(&notes::marked("-", Tone::Plain, &text, look));
+    }
+    out
 }
 
 fn times(response: &TimesDoc, service: &TimesDoc, look: Look) -> String {

@@ -7,7 +7,7 @@ use model::format::{self, count};
 use model::metrics::load;
 use model::names::{self, Key};
 
-use super::{kinds, times};
+use super::{kinds, times, untold};
 use crate::text::{Look, Tone, hang};
 
 /// One block a load.
@@ -32,6 +32,8 @@ pub fn requests(all: &[RequestsDoc], look: Look) -> String {
             look.columns,
         ));
         out.push_str(&times(&one.response_time, &one.service_time, look));
+        let remedy = |_: f64| "more takes, or a longer --set duration".to_owned();
+        out.push_str(&untold(&one.response_time, look, remedy));
         out.push_str(&hang("requests  ", &ended(one), look.columns));
     }
     out

@@ -36,7 +36,7 @@ fn a_server_on_the_generators_core_is_told_so() {
     let doc = first(&run);
     let says = "bound by cpu1, on which the server at 127.0.0.1:8088 and the generator both run (100 % busy; of it the \
                 server used 0.410, the generator 0.210, other programs 0.350): give them different cores";
-    assert_eq!((doc.kind, doc.sentence.as_str()), (Binding::Core, says));
+    assert_eq!((doc.kind, doc.sentence.as_str()), (Binding::Shared, says));
     assert!(doc.evidence.iter().any(|one| one.contains("by which its 1 core could do up to")), "{doc:?}");
     assert!(doc.advice[0].contains("`taskset -acp 0 PID`"), "{doc:?}");
     assert!(doc.advice[1].starts_with("end the other programs"), "{doc:?}");
@@ -107,4 +107,62 @@ fn unknown_cores_are_invented_by_nobody() {
         doc.sentence.starts_with("bound by one thread of the server at 127.0.0.1:8088 (97 % of one core)"),
         "{doc:?}"
     );
+}
+
+/// A server of one thread on two CPUs, beside a generator that hardly works and other programs.
+fn one_thread(ran: f64, waited: f64, more: &[(&str, f64)]) -> BottleneckDoc {
+    let cores = [("server", [1.0, 0.97, 0.03, 0.0]), ("both", [1.0, 0.96, 0.04, 0.0])];
+    let figures = [
+        &[("server-thread-share", ran), ("server-thread-wait", waited), ("server-workers", 1.0)][..],
+        &[("server-user", 0.92)],
+        more,
+    ];
+    let mut run = theirs(&cores, ran, 0.00217, &figures.concat());
+    for series in &mut run.series {
+        series.key.params.set("headers", "Accept-Encoding: gzip");
+        if series.key.metric == "server-cpu" {
+            series.points.iter_mut().for_each(|point| point.value = Value::Number(12.4e-3));
+        }
+    }
+    for take in &run.takes {
+        let body = NoteBody::ContentEncoding { coding: "gzip".to_owned() };
+        run.notes.push(Note { at_ns: Some(take.start_ns), body });
+    }
+    first(&run)
+}
+
+#[test]
+fn one_full_thread_is_named_whatever_else_is_busy() {
+    let doc = one_thread(0.991, 0.009, &[]);
+    assert_eq!(doc.kind, Binding::Thread, "{doc:?}");
+    assert_eq!(
+        doc.sentence,
+        "bound by one thread of the server at 127.0.0.1:8088 (99 % of one core; other programs used 1.01 of its 2 CPUs): \
+         a one-thread limit"
+    );
+    assert_eq!(
+        doc.evidence[1],
+        "12.4 ms of CPU a request, 92 % of it in the program itself: what it computes for each answer (compression, \
+         templates)"
+    );
+    let compressed =
+        "the answers are compressed (gzip): compare with a load without the header `Accept-Encoding`";
+    assert!(doc.advice.iter().any(|one| one == compressed) && doc.advice[0].contains("workers"), "{doc:?}");
+    assert!(!format!("{doc:?}").contains("taskset"), "{doc:?}");
+    // It had to wait a little, and never rested.
+    let doc = one_thread(0.81, 0.18, &[]);
+    assert_eq!(doc.kind, Binding::Thread, "{doc:?}");
+    assert!(doc.sentence.contains("(81 % of one core, 18 % more waiting for a CPU; "), "{doc:?}");
+    // Others took a third of its time.
+    let doc = one_thread(0.64, 0.35, &[]);
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Others, "cpu0 and cpu1"), "{doc:?}");
+    assert!(doc.evidence.iter().any(|one| one.contains("this one thread is the limit")), "{doc:?}");
+}
+
+#[test]
+fn threads_that_fill_all_cores_together_are_no_one_thread_limit() {
+    let cores = [("server", [1.0, 0.9, 0.1, 0.0]), ("server", [1.0, 0.9, 0.1, 0.0])];
+    let more = [("server-thread-share", 0.97), ("server-workers", 2.0)];
+    let doc = first(&theirs(&cores, 1.93, 0.002, &more));
+    assert_eq!(doc.kind, Binding::Cores, "{doc:?}");
 }

@@ -72,10 +72,21 @@ fn busiest(before: &[Stat], now: &[Stat], ours: &BTreeSet<i32>, ticks: f64) -> V
     let known: BTreeMap<(i32, u64), &Stat> =
         before.iter().map(|stat| ((stat.pid, stat.start_ticks), stat)).collect();
     let alive: BTreeSet<(i32, u64)> = now.iter().map(|stat| (stat.pid, stat.start_ticks)).collect();
-    // What a child that ended had used before is in what its parent has waited for since.
+    // What a child that ended had used before is in what its parent has waited for since, or where that has ended as
+    // well in what the nearest living ancestor has.
+    let parents: BTreeMap<i32, &Stat> = before.iter().map(|stat| (stat.pid, stat)).collect();
+    let is_alive = |stat: &Stat| alive.contains(&(stat.pid, stat.start_ticks));
     let mut old: BTreeMap<i32, u64> = BTreeMap::new();
-    for ended in before.iter().filter(|stat| !alive.contains(&(stat.pid, stat.start_ticks))) {
-        *old.entry(ended.parent).or_default() += all_ticks(ended);
+    for ended in before.iter().filter(|stat| !is_alive(stat)) {
+        let mut heir = ended.parent;
+        // A line of ancestors is no longer than there are processes.
+        for _ in 0..before.len() {
+            match parents.get(&heir).filter(|parent| !is_alive(parent)) {
+                Some(parent) => heir = parent.parent,
+                None => break,
+            }
+        }
+        *old.entry(heir).or_default() += all_ticks(ended);
     }
     let of = |stat: &Stat| {
         let then = known.get(&(stat.pid, stat.start_ticks)).map_or(0, |then| all_ticks(then));
@@ -167,6 +178,19 @@ mod tests {
         let again = stats(&["123 (new) R 1 123 123 0 -1 4194304 1 0 0 0 30 10 0 0 20 0 9 0 950 1 1 1"]);
         assert!((busiest(&stats(&BEFORE), &again, &[].into(), 200.0)[0].cpus - 0.2).abs() < 1e-9);
         assert_eq!(busiest(&[], &[], &[].into(), 200.0), []);
+    }
+
+    #[test]
+    fn a_tree_that_ends_has_not_used_its_whole_life_in_the_window() {
+        // A shell that waits for make, which waits for cc1: both end, after 809 ticks of which 9 are of the window.
+        let before = stats(&[
+            "13 (bash) S 1 13 13 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 700 1 1 1",
+            "140 (make) S 13 140 140 0 -1 4194304 1 0 0 0 2 1 40 10 20 0 1 0 800 1 1 1",
+            "141 (cc1) R 140 140 140 0 -1 4194304 1 0 0 0 740 7 0 0 20 0 1 0 810 1 1 1",
+        ]);
+        let after = stats(&["13 (bash) S 1 13 13 0 -1 4194304 1 0 0 0 1 1 790 19 20 0 1 0 700 1 1 1"]);
+        let busy = busiest(&before, &after, &[].into(), 100.0);
+        assert_eq!((busy.len(), busy[0].pid, (busy[0].cpus * 100.0).round()), (1, 13, 9.0));
     }
 
     #[test]
