@@ -75,11 +75,6 @@ impl Conclusion for SameCores {
         }
     }
 
-    fn brief(all: &Several<'_, Self>) -> Option<String> {
-        let is_shared = |one: &SameCores| matches!(one, SameCores::Shared { .. } | SameCores::Siblings(_));
-        all.rules().any(is_shared).then(|| "generator and server share a core and slow each other".to_owned())
-    }
-
     fn many(all: &Several<'_, Self>) -> Option<String> {
         let Some((busy, ..)) = all.worst(SameCores::busiest) else {
             let pairs = all.rules().any(|one| matches!(one, SameCores::Siblings(_)));
