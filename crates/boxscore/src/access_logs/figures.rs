@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use logs::aggregate::distinct::Distinct;
-use logs::aggregate::keys::{self, BETWEEN};
+use logs::aggregate::keys::{self, BETWEEN, Key};
 use logs::aggregate::paths::{By, Top};
-use logs::aggregate::size::{self, CLASSES};
+use logs::aggregate::failed::FailedStrata;
+use logs::aggregate::size;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::sums::Sums;
-use logs::aggregate::{Aggregate, RequestGroup, Strata};
+use logs::aggregate::{Aggregate, RequestGroup, Slot, Strata};
 use logs::scan::Method;
 use logs::units;
 use model::Finding;
 use model::doc::{FormatDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
-use model::finding::{LogsRead, Subject};
+use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
 use verdict::traffic::{self, Judgement};
 
@@ -40,11 +41,15 @@ pub fn document(
         totals.requests > 0 && totals.untimed == totals.requests
     };
     let is_untimed = all.iter().any(|(_, one)| lacks_times(one));
-    let groups = key_by_key(all.iter().flat_map(|(label, one)| grouped(label, one, by)));
+    let groups = all.iter().flat_map(|(label, one)| grouped(label, one, by));
+    let has_names = by.iter().filter_map(|key| Key::parse(key).ok()).any(Key::is_name);
+    let groups = if has_names { largest_first(groups) } else { key_by_key(groups) };
     let log_format = if is_untimed { log_format::advice(&formats) } else { Vec::new() };
+    let failures = failures(&labels);
+    let findings = [failures, judged.findings].concat();
     LogsDoc {
         schema: "boxscore.logs/1".to_owned(),
-        summary: summary(&labels, &judged.rows),
+        summary: summary(&labels, &judged.rows, &findings),
         run: None,
         formats,
         lines: all.iter().map(|(_, one)| one.lines).sum(),
@@ -59,12 +64,27 @@ pub fn document(
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
         cut: None,
         beside: Vec::new(),
-        findings: judged.findings,
+        findings,
     }
 }
 
-/// The answer: of one label what it served, of several how each differs from the first.
-fn summary(labels: &[TrafficDoc], rows: &[RowDoc]) -> Vec<String> {
+/// What servers failed to answer, and the client behind most of what was refused. The sentence of one label has its
+/// failures.
+fn failures(labels: &[TrafficDoc]) -> Vec<Finding> {
+    let answered: Vec<_> =
+        labels.iter().filter_map(|label| Some((label, label.answers.as_deref()?))).collect();
+    let failed = answered.iter().filter_map(|(label, answers)| {
+        let span = label.first.zip(label.last).map(|(first, last)| last - first + 1.0);
+        let whole = traffic::failed::Whole { seconds: label.seconds, span };
+        traffic::failed::finding(&label.label, answers, whole)
+    });
+    let probe = traffic::failed::probe(&answered.iter().map(|(_, answers)| *answers).collect::<Vec<_>>());
+    let all = if labels.len() > 1 { failed.collect() } else { Vec::new() };
+    all.into_iter().chain(probe).collect()
+}
+
+/// The answer: of one label what it served; of several what failed, and how each differs from the first.
+fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding]) -> Vec<String> {
     let Some((base, others)) = labels.split_first() else { return Vec::new() };
     let of = |label: &TrafficDoc| label.answers.as_ref().map(|answers| answers.sentence.clone());
     let against = |arm: &TrafficDoc| {
@@ -74,7 +94,11 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc]) -> Vec<String> {
     };
     match others {
         [] => of(base).into_iter().collect(),
-        others => others.iter().flat_map(against).collect(),
+        others => {
+            let is_told = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
+            let failed = findings.iter().filter(is_told).map(Finding::text);
+            failed.chain(others.iter().flat_map(against)).collect()
+        }
     }
 }
 
@@ -83,6 +107,17 @@ fn key_by_key(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>) -> Vec<Traffi
     let mut groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
     groups.sort_by(|(one, _), (other, _)| keys::rank(one).cmp(&keys::rank(other)));
     groups.into_iter().map(|(_, doc)| doc).collect()
+}
+
+/// Sorts rows by the requests of their key in all labels, most first; rows of one key stand together.
+fn largest_first(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>) -> Vec<TrafficDoc> {
+    let groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
+    let mut requests: BTreeMap<&[u8], u64> = BTreeMap::new();
+    groups.iter().for_each(|(key, doc)| *requests.entry(key).or_default() += doc.parsed);
+    let mut order: Vec<&(Vec<u8>, TrafficDoc)> = groups.iter().collect();
+    let of = |key: &Vec<u8>| requests.get(key.as_slice()).copied().unwrap_or(0);
+    order.sort_by(|a, b| of(&b.0).cmp(&of(&a.0)).then(keys::rank(&a.0).cmp(&keys::rank(&b.0))));
+    order.into_iter().map(|(_, doc)| doc.clone()).collect()
 }
 
 fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
@@ -284,11 +319,14 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         statuses: one.statuses.iter().filter(|(_, count)| *count > 0).collect(),
         ..traffic::ServerGroup::default()
     };
+    let failed: BTreeMap<&Slot, &FailedStrata> =
+        one.failed_slots.sorted().unwrap_or_default().into_iter().collect();
+    let none = FailedStrata::default();
     for (slot, strata) in one.slots.sorted().unwrap_or_default() {
         *group.hours.entry(slot.hour()).or_default() += strata.total().requests;
-        for (class, sums) in (0u32..).zip(&strata.0[..CLASSES - 1]).filter(|(_, sums)| sums.requests > 0) {
-            // Slots of two zones may be of one quarter hour.
-            let block = u64::try_from(slot.quarter).unwrap_or(0);
+        // Slots of two zones may be of one quarter hour.
+        let block = u64::try_from(slot.quarter).unwrap_or(0);
+        for (class, sums) in failed.get(slot).copied().unwrap_or(&none).parted(strata) {
             let cell = group.cells.entry((block, class)).or_default();
             cell.requests += sums.requests;
             cell.bytes += sums.bytes as f64;

@@ -240,6 +240,14 @@ fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
     Ok(Settings { group_by, filters, mix: args.profile_out.is_some() })
 }
 
+/// The conditions in one order, so that equal filters are equal.
+fn conditions(args: &LogsArgs) -> Vec<String> {
+    let mut all: Vec<String> = args.conditions.iter().map(|text| text.trim().to_owned()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 fn gather(args: &LogsArgs, settings: Settings, wants: Wants, global: &Global) -> Result<Gathered, CliError> {
     let (mut labels, mut order) = (Labels::new(&settings), Vec::new());
     for path in &args.merge {
@@ -364,7 +372,8 @@ fn keep(
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note::of_run(NoteBody::remark("logs", text))];
-    let besides = access_logs::Besides { parted, machines: &document.beside };
+    let conditions = conditions(args);
+    let besides = access_logs::Besides { parted, machines: &document.beside, conditions: &conditions };
     let runs = access_logs::keep(named, besides, args.label.as_deref(), &notes, &mut Ids::new(None));
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");

@@ -31,7 +31,14 @@ fn of_logs(plan: &Plan) -> Option<String> {
         return None;
     }
     let labels: Vec<&str> = plan.machines.iter().map(|via| via.name.as_str()).collect();
-    Some(format!("logs {}", labels.join(" ")).trim_end().to_owned())
+    let mut text = format!("logs {}", labels.join(" ")).trim_end().to_owned();
+    let params = plan.cells.first().map(|cell| &cell.params);
+    for name in [traffic::WHERE, traffic::CUT] {
+        if let Some(value) = params.and_then(|params| params.get(name)) {
+            text.push_str(&format!(", {name} {value}"));
+        }
+    }
+    Some(text)
 }
 
 /// The address of a load, the level of a usual run, else families and instruments.

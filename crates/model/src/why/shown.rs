@@ -7,7 +7,7 @@ use super::{
     Blocks, Cause, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason, Repeat, Unsteady,
     Why, Withheld,
 };
-use crate::format::{duration, list, number, percent, quantity};
+use crate::format::{duration, fixed, list, number, percent, quantity};
 use crate::unit::Unit;
 
 /// More takes or runs than these are many.
@@ -126,9 +126,12 @@ impl Reason {
                     "not like with like: hours of logs differ in what was asked for; {what} like with like"
                 )
             }
+            Reason::FailedAtOnce { blocks, of } => format!(
+                "all failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other"
+            ),
             Reason::Mix { totals_ratio } => {
                 format!(
-                    "the totals' ratio is {}: their mixes of sizes and hours differ",
+                    "the totals' ratio is {}: their mixes of sizes, failures and hours differ",
                     number(*totals_ratio)
                 )
             }
@@ -178,9 +181,9 @@ impl NoInterval {
             Cause::NoPair => "no interval".to_owned(),
             Cause::Unusable(text) => text.clone(),
             Cause::OneEpisode { blocks, tell } => format!(
-                "the difference may be one episode: something lasts through the {blocks} blocks, which tell as much as {}; \
-                 compare a longer time",
-                number(*tell)
+                "the difference may be one episode: neighbouring blocks resemble each other so much that all {blocks} tell no \
+                 more than {} would; compare a longer time",
+                fixed(tell.round().max(1.0), 0)
             ),
             Cause::FewValues { need, .. } => {
                 let have = |none: &&NoInterval| {
@@ -397,7 +400,11 @@ mod tests {
             (Reason::NeitherHolds { offered: 1e3 }, "neither side answers 1.00 k/s: offer less"),
             (
                 Reason::Mix { totals_ratio: 1.25 },
-                "the totals' ratio is 1.25: their mixes of sizes and hours differ",
+                "the totals' ratio is 1.25: their mixes of sizes, failures and hours differ",
+            ),
+            (
+                Reason::FailedAtOnce { blocks: 2, of: 96 },
+                "all failures stand in 2 of 96 quarter hours: they tell of that time, and of no other",
             ),
         ]
     }

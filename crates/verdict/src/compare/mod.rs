@@ -80,7 +80,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         scaling: crate::scaling::of_sides(&prepared, options.cards),
         findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
         footnotes,
-        beside: served.into_iter().flatten().filter_map(|served| served.beside).collect(),
+        beside: served.iter().filter_map(|side| served::beside(side)).cloned().collect(),
     };
     doc.paragraph = crate::paragraph(&doc);
     doc

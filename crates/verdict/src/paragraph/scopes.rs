@@ -53,6 +53,8 @@ fn group(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&I
     }
     let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
         with(VerdictWord::CannotTell).into_iter().partition(|row| row.why.withheld().is_some());
+    // What failed all at once is told before as that.
+    let open: Vec<&RowDoc> = open.into_iter().filter(|row| !row.why.failed_at_once()).collect();
     let (apart, open): (Vec<&RowDoc>, Vec<&RowDoc>) = open.into_iter().partition(|row| differs(row));
     sentences.extend(beyond_margin(if sentences.is_empty() { lead } else { "" }, arm, base, &apart));
     let led = |sentences: &[String]| if sentences.is_empty() { whether(lead) } else { whether("") };
@@ -147,10 +149,13 @@ fn unknown(rows: &[&RowDoc], (whether, arm, base): (&str, &str, &str), all: usiz
         ", since the noise between runs is assumed, not measured"
     } else if held(Held::Interval) * 2 > rows.len() {
         ", since most intervals reach across the margin"
+    } else if rows.iter().all(|row| row.why.one_episode()) {
+        ", since the difference may be one episode"
     } else {
         ""
     };
-    Some(format!("{whether} {arm} and {base} differ on {what} cannot be told yet{reason}."))
+    let yet = if rows.iter().all(|row| row.why.is_final()) { "" } else { " yet" };
+    Some(format!("{whether} {arm} and {base} differ on {what} cannot be told{yet}{reason}."))
 }
 
 fn disturbed(rows: &[&RowDoc], (whether, arm, base): (&str, &str, &str), all: usize) -> Option<String> {
