@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use instruments::workload::logs as card;
 use logs::aggregate::distinct::Distinct;
 use logs::aggregate::keys::{self, BETWEEN, Key};
 use logs::aggregate::paths::{By, Top};
@@ -12,7 +13,7 @@ use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, RequestGroup, Slot, Strata};
 use logs::scan::Method;
 use logs::units;
-use model::Finding;
+use model::{Finding, Instrument};
 use model::doc::{FormatDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
 use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
@@ -25,25 +26,27 @@ const NS: f64 = 1e9;
 /// A label and what was read under it. The first of several is the base of the others.
 pub type Named<'a> = (&'a str, &'a Aggregate);
 
+/// What was asked of logs: the properties of groups, the conditions of requests, and how many names a list has.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub by: &'a [String],
+    pub conditions: &'a [String],
+    pub most: usize,
+}
+
 /// The whole document, but for the run.
-pub fn document(
-    all: &[Named<'_>],
-    by: &[String],
-    top: usize,
-    formats: Vec<FormatDoc>,
-    judged: Judgement,
-) -> LogsDoc {
+pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, judged: Judgement) -> LogsDoc {
+    let (by, top) = (asked.by, asked.most);
     let days = key_by_key(all.iter().flat_map(|(label, one)| daily(label, one)));
     let several = days.len() > all.len();
-    let labels: Vec<TrafficDoc> = all.iter().map(|(label, one)| labelled(label, one, top)).collect();
+    let labels: Vec<TrafficDoc> = all.iter().map(|(label, one)| labelled(label, one, asked)).collect();
     let lacks_times = |one: &Aggregate| {
         let totals = one.totals();
         totals.requests > 0 && totals.untimed == totals.requests
     };
     let is_untimed = all.iter().any(|(_, one)| lacks_times(one));
     let groups = all.iter().flat_map(|(label, one)| grouped(label, one, by));
-    let has_names = by.iter().filter_map(|key| Key::parse(key).ok()).any(Key::is_name);
-    let groups = if has_names { largest_first(groups) } else { key_by_key(groups) };
+    let groups = if has_names(by) { largest_first(groups) } else { key_by_key(groups) };
     let log_format = if is_untimed { log_format::advice(&formats) } else { Vec::new() };
     let failures = failures(&labels);
     let findings = [failures, judged.findings].concat();
@@ -54,18 +57,24 @@ pub fn document(
         formats,
         lines: all.iter().map(|(_, one)| one.lines).sum(),
         parsed: all.iter().map(|(_, one)| one.parsed).sum(),
+        conditions: asked.conditions.to_vec(),
         skipped: skipped(all),
         filtered: all.iter().map(|(_, one)| one.filtered).sum(),
         log_format,
         labels,
         days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
         groups,
-        rows: judged.rows,
+        rows: judged.rows.into_iter().map(carded).collect(),
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
         cut: None,
         beside: Vec::new(),
         findings,
     }
+}
+
+/// The row with its card, which names its figure.
+fn carded(row: RowDoc) -> RowDoc {
+    RowDoc { card: Some(card::INSTRUMENT.card()), ..row }
 }
 
 /// What servers failed to answer, and the client behind most of what was refused. The sentence of one label has its
@@ -109,6 +118,11 @@ fn key_by_key(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>) -> Vec<Traffi
     groups.into_iter().map(|(_, doc)| doc).collect()
 }
 
+/// True if groups are by a property that is a name, of which there may be many.
+pub fn has_names(by: &[String]) -> bool {
+    by.iter().filter_map(|key| Key::parse(key).ok()).any(Key::is_name)
+}
+
 /// Sorts rows by the requests of their key in all labels, most first; rows of one key stand together.
 fn largest_first(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>) -> Vec<TrafficDoc> {
     let groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
@@ -137,9 +151,9 @@ fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
 }
 
 /// The row of a whole label, with its answers.
-fn labelled(label: &str, one: &Aggregate, most: usize) -> TrafficDoc {
+fn labelled(label: &str, one: &Aggregate, asked: &Asked<'_>) -> TrafficDoc {
     let row = whole(label, one);
-    let answers = verdict::traffic::answers::of_label(&row, &answers::answers(one, most));
+    let answers = verdict::traffic::answers::of_label(&row, &answers::answers(one, asked.most), asked.conditions);
     TrafficDoc { answers: Some(Box::new(answers)), ..row }
 }
 

@@ -33,4 +33,5 @@ pub const ERROR_RATE: Metric<Ratio> = Metric::new(
     "the share of requests with a status from 500 on, quarter hour by quarter hour; judged by the difference, of which \
      0.1 % is none",
 )
-.label("failed (5xx)");
+.label("failed (5xx)")
+.percent();

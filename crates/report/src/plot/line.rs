@@ -254,7 +254,7 @@ impl LinePlot {
                 let interval =
                     point.interval.map_or("-".to_owned(), |(a, b)| plane.y.scale.interval_text(a, b));
                 let x = if plane.x.form == crate::scale::Form::Linear {
-                    plane.x.scale.number(point.x)
+                    plane.x.text(point.x)
                 } else {
                     model::format::quantity(point.x, self.x.kind)
                 };

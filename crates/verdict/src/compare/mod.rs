@@ -63,6 +63,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
     let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
     footnotes.extend(footnotes::assumed(&rows, &prepared));
+    footnotes.extend(served::footnote(&rows));
     let mut doc = CompareDoc {
         cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),

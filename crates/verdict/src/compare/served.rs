@@ -197,6 +197,18 @@ fn explain(judged: &mut Judged, stands_elsewhere: bool) {
     row.why = Reason::Hours { judged_elsewhere: stands_elsewhere }.into();
 }
 
+/// What the values of rows like with like are of, since the totals of a log are others.
+pub fn footnote(rows: &[RowDoc]) -> Option<String> {
+    let is_like = |row: &RowDoc| {
+        row.instrument == INSTRUMENT && [traffic::SPEED, traffic::TIME].contains(&row.metric.as_str())
+    };
+    rows.iter().any(|row| is_like(row) && row.ratio.is_some()).then(|| {
+        "logs speed and time: of requests of one size and one class of status in one quarter hour that both served, without \
+         5xx; `boxscore show` has those of all requests"
+            .to_owned()
+    })
+}
+
 /// What the machine of a side did meanwhile.
 pub fn beside(side: &[Served]) -> Option<&BesideDoc> {
     side.iter().find_map(|served| served.beside.as_ref())

@@ -27,12 +27,21 @@ type Class = fn(&Row) -> u64;
 pub fn of_stored(traffic: &Traffic) -> Option<Box<AnswersDoc>> {
     let answers = traffic.answers.as_deref()?;
     let p99 = traffic.whole.get(model::metrics::logs::TIME_P99.name()).copied();
-    Some(Box::new(concluded(&traffic.group.label, answers, (traffic.group.requests, p99))))
+    let label = named(&traffic.group.label, &traffic.conditions);
+    Some(Box::new(concluded(&label, answers, (traffic.group.requests, p99))))
 }
 
 /// The answers of a label, with what follows from them.
-pub fn of_label(label: &TrafficDoc, answers: &AnswersDoc) -> AnswersDoc {
-    concluded(&label.label, answers, (label.parsed, label.p99))
+pub fn of_label(label: &TrafficDoc, answers: &AnswersDoc, conditions: &[String]) -> AnswersDoc {
+    concluded(&named(&label.label, conditions), answers, (label.parsed, label.p99))
+}
+
+/// `shop where status<500`.
+fn named(label: &str, conditions: &[String]) -> String {
+    match conditions {
+        [] => label.to_owned(),
+        all => format!("{label} where {}", all.join(" and ")),
+    }
 }
 
 fn concluded(label: &str, answers: &AnswersDoc, (requests, p99): (u64, Option<f64>)) -> AnswersDoc {
@@ -153,7 +162,7 @@ fn sentence(
     if let Some((peak, what)) = busiest {
         let at = Moment::at(peak.at + answers.zone as f64);
         let at = at.map_or_else(String::new, |at| format!(" ({})", at.within(seconds.unwrap_or(0.0))));
-        parts[0].push_str(&format!(", {} in the busiest {what}{at}", format::per_second(peak.rate)));
+        parts[0].push_str(&format!(", {} in the busiest {what}{at}", format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate))));
     }
     parts.push(failures(answers, seconds.unwrap_or(0.0)));
     parts.push(match p99 {
@@ -186,11 +195,15 @@ fn failures(answers: &AnswersDoc, stretch: f64) -> String {
     let (Some(client), Some(server)) = (&answers.client_errors, &answers.server_errors) else {
         return String::new();
     };
-    let (failed, code) = if server.requests > 0 { (server, "5xx") } else { (client, "4xx") };
+    // What is answered 4xx is said to be the client's fault: the server did not fail.
+    let (failed, how) = match server.requests {
+        0 => (client, "were answered 4xx"),
+        _ => (server, "failed with 5xx"),
+    };
     if failed.requests == 0 {
         return "none failed".to_owned();
     }
-    let mut text = format!("{} failed with {code}", format::percent(failed.share));
+    let mut text = format!("{} {how}", format::percent(failed.share));
     let top = failed.paths.top.first().map(|top| (&top.name, top.requests));
     if let Some(path) = mostly(top, failed.requests) {
         text.push_str(&format!(", {} of {}", if path.is_all { "all" } else { "mostly" }, path.name));
@@ -199,7 +212,7 @@ fn failures(answers: &AnswersDoc, stretch: f64) -> String {
         text.push_str(&format!(", {}", told(&episode, failed.requests, answers.zone, stretch)));
     }
     if server.requests == 0 {
-        text.insert_str(0, "none failed with 5xx, ");
+        text.insert_str(0, "none failed, ");
     }
     text
 }
@@ -249,7 +262,7 @@ mod tests {
     fn the_sentence_says_what_an_operator_asks() {
         let label =
             TrafficDoc { label: "shop".into(), parsed: 28_800, p99: Some(0.24), ..TrafficDoc::default() };
-        let said = of_label(&label, &doc());
+        let said = of_label(&label, &doc(), &[]);
         assert_eq!(
             said.sentence,
             "shop: 28,800 requests in 1 d, 0.333/s on average, 1.00/s in the busiest hour (Mon 14:00); 0.4 % failed with \
@@ -264,8 +277,8 @@ mod tests {
         let bare = AnswersDoc { missing: vec![missing], ..AnswersDoc::default() };
         let label = TrafficDoc { parsed: 1, p99: None, ..label };
         assert_eq!(
-            of_label(&label, &bare).sentence,
-            "shop: 1 request; times are not known: no line says how long its request took."
+            of_label(&label, &bare, &["status<500".to_owned()]).sentence,
+            "shop where status<500: 1 request; times are not known: no line says how long its request took."
         );
     }
 
@@ -297,7 +310,7 @@ mod tests {
         let mut traffic = Traffic { answers: Some(Box::new(doc())), ..Traffic::default() };
         (traffic.group.label, traffic.group.requests) = ("shop".into(), 28_800);
         traffic.whole.insert("time.p99".into(), 0.24);
-        assert_eq!(*of_stored(&traffic).unwrap(), of_label(&label, &doc()));
+        assert_eq!(*of_stored(&traffic).unwrap(), of_label(&label, &doc(), &[]));
         assert!(of_stored(&Traffic::default()).is_none());
     }
 }
