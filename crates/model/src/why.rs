@@ -69,8 +69,8 @@ pub enum Reason {
     },
     /// The ratio of the totals lies outside the interval of the like-with-like comparison.
     Mix { totals_ratio: f64 },
-    /// All failures of both sides stand in so few quarter hours of so many: they tell of that time alone.
-    FailedAtOnce { blocks: u64, of: u64 },
+    /// This share of the failures stands in so few quarter hours of so many: they tell of that time alone.
+    FailedAtOnce { share: f64, blocks: u64, of: u64 },
 }
 
 /// The reason that kept a comparison undecided.
@@ -249,8 +249,9 @@ impl Why {
 
     /// True if there is no interval, since the difference may be one episode.
     pub fn one_episode(&self) -> bool {
-        let is_one =
-            |reason: &Reason| matches!(reason, Reason::NoInterval(NoInterval { cause: Cause::OneEpisode { .. }, .. }));
+        let is_one = |reason: &Reason| {
+            matches!(reason, Reason::NoInterval(NoInterval { cause: Cause::OneEpisode { .. }, .. }))
+        };
         self.reasons.iter().any(is_one)
     }
 

@@ -126,11 +126,13 @@ impl Axis {
 
     /// A value in a table or a tooltip.
     pub fn text(&self, value: f64) -> String {
-        match self.clock {
-            Some(start) => model::format::Moment::at(start + value)
-                .map_or_else(|| self.scale.number(value), |at| format!("{} {}", at.date(), at.time())),
-            None => self.scale.number(value),
-        }
+        self.clocked(value).unwrap_or_else(|| self.scale.number(value))
+    }
+
+    /// The same as a clock shows it, on an axis of time.
+    pub fn clocked(&self, value: f64) -> Option<String> {
+        let at = model::format::Moment::at(self.clock? + value)?;
+        Some(format!("{} {}", at.date(), at.time()))
     }
 
     /// Does each tick carry its own prefix?

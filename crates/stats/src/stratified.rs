@@ -97,7 +97,15 @@ pub fn stratified(strata: &[Stratum], resamples: usize, rng: &mut Rng) -> Result
         .zip(second)
         .and_then(|(first, second)| Halves::new(first, second, effect.se / wider, n as f64 - 1.0));
     let speeds = speeds(strata.iter().map(|stratum| (&stratum.arm, &stratum.base)));
-    Ok(Stratified { effect, speeds, crude: crude(strata)?, shared: shared(strata), blocks: n, effective, halves })
+    Ok(Stratified {
+        effect,
+        speeds,
+        crude: crude(strata)?,
+        shared: shared(strata),
+        blocks: n,
+        effective,
+        halves,
+    })
 }
 
 fn check_sums(strata: &[Stratum]) -> Result<(), Unfit> {

@@ -10,8 +10,6 @@ mod phrase;
 mod scopes;
 mod topic;
 
-use std::collections::BTreeSet;
-
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, Paragraph, Replicate, RowDoc, VerdictWord};
 
 use model::finding::{LogsFailed, Rule};
@@ -119,8 +117,7 @@ fn one(
         }
         Scope::PerThread => !whole.is_empty(),
     };
-    // Requests of a filtered log are told apart from all requests.
-    let mut groups: Vec<Group<'_>> = [Some(Scope::WholeMachine), Some(Scope::PerThread), None]
+    let groups: Vec<Group<'_>> = [Some(Scope::WholeMachine), Some(Scope::PerThread), None]
         .into_iter()
         .map(|scope| {
             let lead = match scope.filter(|scope| is_told(*scope)) {
@@ -129,17 +126,9 @@ fn one(
                 None => "",
             };
             let index = indexes.iter().find(|index| Some(index.scope) == scope).copied();
-            let rows = of_scope(scope).into_iter().filter(|row| filter(row).is_none()).collect();
-            Group { lead, rows, index }
+            Group { lead, rows: of_scope(scope), index }
         })
         .collect();
-    let filters: BTreeSet<&str> = judged.iter().filter_map(|row| filter(row)).collect();
-    let leads: Vec<(&str, String)> =
-        filters.into_iter().map(|filter| (filter, format!("Where {filter}, "))).collect();
-    groups.extend(leads.iter().map(|(wanted, lead)| {
-        let rows = judged.iter().copied().filter(|row| filter(row) == Some(wanted)).collect();
-        Group { lead, rows, index: None }
-    }));
     let mut sentences = scopes::sentences(&groups, arm, base);
     sentences.extend(refused(
         &judged.iter().copied().filter(|row| row.verdict == VerdictWord::Invalid).collect::<Vec<_>>(),
@@ -148,11 +137,6 @@ fn one(
     sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
     sentences.extend(value("watt", &judged, |row| row.per_watt, base));
     sentences
-}
-
-/// The filter of a row of logs.
-fn filter(row: &RowDoc) -> Option<&str> {
-    row.params.get(model::traffic::WHERE)
 }
 
 fn refused(rows: &[&RowDoc]) -> Option<String> {

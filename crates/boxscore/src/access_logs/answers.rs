@@ -9,7 +9,8 @@ use logs::aggregate::pace::Failures;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::{Aggregate, Slot};
 use model::doc::{
-    AgentsDoc, AnswersDoc, AskedDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc, ReferrersDoc,
+    AgentsDoc, AnswersDoc, AskedDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc,
+    ReferrersDoc,
 };
 use model::traffic::StatusClass;
 use verdict::traffic::answers::TIMES;
@@ -112,7 +113,13 @@ fn asked(all: &Names, class: usize, most: usize) -> Vec<AskedDoc> {
     let doc = |(name, requests): (&[u8], u64)| {
         let asked = Asked::read(name)?;
         let agent = Some(text(&asked.agent)).filter(|agent| !agent.is_empty());
-        Some(AskedDoc { client: text(&asked.client), status: asked.status, path: text(&asked.path), agent, requests })
+        Some(AskedDoc {
+            client: text(&asked.client),
+            status: asked.status,
+            path: text(&asked.path),
+            agent,
+            requests,
+        })
     };
     certain(all, class, most).into_iter().filter_map(doc).collect()
 }

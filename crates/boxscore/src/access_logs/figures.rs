@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use instruments::workload::logs as card;
 use logs::aggregate::distinct::Distinct;
+use logs::aggregate::failed::FailedStrata;
 use logs::aggregate::keys::{self, BETWEEN, Key};
 use logs::aggregate::paths::{By, Top};
-use logs::aggregate::failed::FailedStrata;
 use logs::aggregate::size;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, RequestGroup, Slot, Strata};
 use logs::scan::Method;
 use logs::units;
-use model::{Finding, Instrument};
 use model::doc::{FormatDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
 use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
+use model::{Finding, Instrument};
 use verdict::traffic::{self, Judgement};
 
 use super::{answers, log_format};
@@ -48,11 +48,12 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
     let groups = all.iter().flat_map(|(label, one)| grouped(label, one, by));
     let groups = if has_names(by) { largest_first(groups) } else { key_by_key(groups) };
     let log_format = if is_untimed { log_format::advice(&formats) } else { Vec::new() };
+    let rows: Vec<RowDoc> = judged.rows.into_iter().map(carded).collect();
     let failures = failures(&labels);
     let findings = [failures, judged.findings].concat();
     LogsDoc {
         schema: "boxscore.logs/1".to_owned(),
-        summary: summary(&labels, &judged.rows, &findings),
+        summary: summary(&labels, &rows, &findings),
         run: None,
         formats,
         lines: all.iter().map(|(_, one)| one.lines).sum(),
@@ -64,7 +65,7 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
         labels,
         days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
         groups,
-        rows: judged.rows.into_iter().map(carded).collect(),
+        rows,
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
         cut: None,
         beside: Vec::new(),
@@ -104,7 +105,8 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding]) -> Vec<
     match others {
         [] => of(base).into_iter().collect(),
         others => {
-            let is_told = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
+            let is_told =
+                |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
             let failed = findings.iter().filter(is_told).map(Finding::text);
             failed.chain(others.iter().flat_map(against)).collect()
         }
@@ -153,7 +155,8 @@ fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
 /// The row of a whole label, with its answers.
 fn labelled(label: &str, one: &Aggregate, asked: &Asked<'_>) -> TrafficDoc {
     let row = whole(label, one);
-    let answers = verdict::traffic::answers::of_label(&row, &answers::answers(one, asked.most), asked.conditions);
+    let answers =
+        verdict::traffic::answers::of_label(&row, &answers::answers(one, asked.most), asked.conditions);
     TrafficDoc { answers: Some(Box::new(answers)), ..row }
 }
 

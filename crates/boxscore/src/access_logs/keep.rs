@@ -39,13 +39,29 @@ pub struct Besides<'a> {
 }
 
 impl Besides<'_> {
+    /// In one order, so that equal filters are equal.
+    fn sorted(&self) -> Vec<String> {
+        let mut all = self.conditions.to_vec();
+        all.sort_unstable();
+        all
+    }
+
+    fn filter(&self) -> Option<String> {
+        (!self.conditions.is_empty()).then(|| self.sorted().join(" and "))
+    }
+
     /// The filter as a parameter of every figure: figures of unlike filters are not compared.
     fn params(&self) -> Params {
         let mut params = Params::default();
-        if !self.conditions.is_empty() {
-            params.set(WHERE, &self.conditions.join(" and "));
+        if let Some(filter) = self.filter() {
+            params.set(WHERE, &filter);
         }
         params
+    }
+
+    /// The machine that a label is stored under. A filter is part of it: its runs are not those of the whole log.
+    pub fn machine(&self, label: &str) -> String {
+        self.filter().map_or_else(|| label.to_owned(), |filter| format!("{label} where {filter}"))
     }
 }
 
@@ -67,7 +83,7 @@ pub fn keep(
     let (study, plan) = (ids.next(), plan(&names, label, &besides));
     let first = all.iter().filter_map(|(.., hours)| hours.first()).map(|hour| hour.hour).min().unwrap_or(0);
     let run = |(name, one, hours): &(&str, &Aggregate, Vec<Hour>)| RunData {
-        head: head(ids.next(), &study, (*name, *one), label, hours),
+        head: head(ids.next(), &study, (&besides.machine(name), *one), label, hours),
         origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
         clock_offsets: Vec::new(),
         plan: plan.clone(),
@@ -120,7 +136,7 @@ fn traffic(name: &str, one: &Aggregate, besides: Besides<'_>) -> Traffic {
     let is_beside = |doc: &&BesideDoc| doc.label == name && doc.step.is_some();
     Traffic {
         group: group(name, one),
-        conditions: besides.conditions.to_vec(),
+        conditions: besides.sorted(),
         top: tops(name, one, TOP),
         whole: over_all(&whole(name, one)),
         answers: Some(Box::new(answers(one, TOP))),
@@ -149,7 +165,7 @@ fn plan(names: &[&str], label: Option<&str>, besides: &Besides<'_>) -> Plan {
     if let Some(parted) = besides.parted {
         params.set(CUT, parted.given());
     }
-    let machine = |name: &&str| Via { name: (*name).to_owned(), command: None };
+    let machine = |name: &&str| Via { name: besides.machine(name), command: None };
     let cell = Cell {
         instrument: verdict::traffic::INSTRUMENT.to_owned(),
         params,

@@ -193,7 +193,7 @@ fn document(loaded: &[Loaded], args: &CompareArgs) -> Result<CompareDoc, CliErro
             Some(metric) => {
                 error.hint(format!("no row is called `{metric}`; without --metric all are shown"))
             }
-            None => none_in_common(error, &verdict::compare::apart(&sides, &options)),
+            None => none_in_common(error, &verdict::compare::apart(&sides, &options), are_logs(loaded)),
         });
     }
     Ok(document)
@@ -218,12 +218,21 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, CliError> {
     })
 }
 
+/// True if all runs are of logs, which are read again and not run.
+fn are_logs(loaded: &[Loaded]) -> bool {
+    loaded.iter().flat_map(|side| &side.runs).all(|run| run.traffic.is_some())
+}
+
 /// Prints why figures are not compared, where both sides measured the same in different ways.
-fn none_in_common(error: CliError, apart: &[String]) -> CliError {
+fn none_in_common(error: CliError, apart: &[String], are_logs: bool) -> CliError {
     match apart {
         [] => error.hint("run the same instruments on both, for example `boxscore run --quick`"),
-        some => CliError { message: format!("{}: {}", error.message, some.join("; ")), ..error }
-            .hint("repeat one of them as it was, `boxscore run --plan RUN`, and compare those"),
+        some => CliError { message: format!("{}: {}", error.message, some.join("; ")), ..error }.hint(
+            match are_logs {
+                true => "read both logs with one `--where`, or none, and compare those",
+                false => "repeat one of them as it was, `boxscore run --plan RUN`, and compare those",
+            },
+        ),
     }
 }
 

@@ -264,11 +264,14 @@ fn fits(args: &LogsArgs, named: &[Named<'_>]) -> Result<(), CliError> {
     Err(CliError::data(what).hint("`boxscore logs FILE --by PROPERTY` lists the values of a property"))
 }
 
-/// The conditions in one order, so that equal filters are equal.
+/// The conditions, each once.
 fn conditions(args: &LogsArgs) -> Vec<String> {
-    let mut all: Vec<String> = args.conditions.iter().map(|text| text.trim().to_owned()).collect();
-    all.sort_unstable();
-    all.dedup();
+    let mut all: Vec<String> = Vec::new();
+    for text in args.conditions.iter().map(|text| text.trim()) {
+        if !all.iter().any(|known| known == text) {
+            all.push(text.to_owned());
+        }
+    }
     all
 }
 
@@ -389,7 +392,8 @@ fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<
 fn formats_said(formats: &[FormatDoc]) -> String {
     let mut files: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     formats.iter().for_each(|one| files.entry((&one.format, &one.how)).or_default().push(&one.file));
-    let line = |((format, how), files): ((&str, &str), Vec<&str>)| format!("{}: {format} ({how})", files.join(", "));
+    let line =
+        |((format, how), files): ((&str, &str), Vec<&str>)| format!("{}: {format} ({how})", files.join(", "));
     files.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -444,7 +448,9 @@ fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
     let next = document.run.as_ref().map(|run| match document.labels.as_slice() {
         [_] => format!("boxscore report {}", short(run)),
         several => {
-            let names: Vec<String> = several.iter().map(|one| shown::word(&one.label)).collect();
+            let besides = access_logs::Besides { conditions: &document.conditions, ..Default::default() };
+            let names: Vec<String> =
+                several.iter().map(|one| shown::word(&besides.machine(&one.label))).collect();
             format!("boxscore report {}", names.join(" "))
         }
     });

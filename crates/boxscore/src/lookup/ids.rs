@@ -8,8 +8,14 @@ use uuid::Builder;
 /// Makes the ids of one run.
 pub enum Ids {
     /// The millisecond of the last one: no two ids of one program share theirs, so that their short forms differ.
-    Real { last: u64 },
-    Planted { seed: u64, millis: u64, made: u64 },
+    Real {
+        last: u64,
+    },
+    Planted {
+        seed: u64,
+        millis: u64,
+        made: u64,
+    },
 }
 
 impl Ids {

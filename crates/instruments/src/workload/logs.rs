@@ -6,8 +6,8 @@
 
 use model::Need;
 use model::metrics::logs::{
-    BYTES, ERROR_RATE, MEAN_OF_RATIOS, RATIO_MEDIAN, RATIO_OF_TOTALS, REQUESTS, SIZE_MEAN, TIME_MEAN, TIME_P50, TIME_P90,
-    TIME_P99,
+    BYTES, ERROR_RATE, MEAN_OF_RATIOS, RATIO_MEDIAN, RATIO_OF_TOTALS, REQUESTS, SIZE_MEAN, TIME_MEAN,
+    TIME_P50, TIME_P90, TIME_P99,
 };
 use model::{Cadence, Card, Family, MetricInfo, Probe, Samples, Setup, Simple, Tier, Unfit, Variant};
 

@@ -219,7 +219,11 @@ fn mix(crude: f64, good: Option<f64>, stratified: f64, cause: MixCause) -> Strin
         MixCause::Work => "the rest is the mix of sizes and hours",
         MixCause::Both => "the rest is the failed requests, and the mix of sizes and hours",
     };
-    format!("the totals' speeds stand {} to 1{without}, like with like {} to 1: {rest}", number(crude), number(stratified))
+    format!(
+        "the totals' speeds stand {} to 1{without}, like with like {} to 1: {rest}",
+        number(crude),
+        number(stratified)
+    )
 }
 
 fn hours(arm: &Share, base: &Share) -> String {

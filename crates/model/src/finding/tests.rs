@@ -441,9 +441,7 @@ fn of_compared(compared: &LogsCompared) -> usize {
     match compared {
         LogsCompared::Means { .. } => 89,
         LogsCompared::RequestCounts { .. } | LogsCompared::RequestRates { .. } => 90,
-        LogsCompared::SizeMix { .. }
-        | LogsCompared::StatusMix { .. }
-        | LogsCompared::Failures { .. } => 91,
+        LogsCompared::SizeMix { .. } | LogsCompared::StatusMix { .. } | LogsCompared::Failures { .. } => 91,
         LogsCompared::Cacheability { .. } => 92,
         LogsCompared::Hours { .. } => 93,
         LogsCompared::Unshared { .. } | LogsCompared::Mix { .. } | LogsCompared::Halves { .. } => 94,

@@ -126,8 +126,9 @@ impl Reason {
                     "not like with like: hours of logs differ in what was asked for; {what} like with like"
                 )
             }
-            Reason::FailedAtOnce { blocks, of } => format!(
-                "all failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other"
+            Reason::FailedAtOnce { share, blocks, of } => format!(
+                "{} of the failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other",
+                percent(*share)
             ),
             Reason::Mix { totals_ratio } => {
                 format!(
@@ -403,8 +404,8 @@ mod tests {
                 "the totals' ratio is 1.25: their mixes of sizes, failures and hours differ",
             ),
             (
-                Reason::FailedAtOnce { blocks: 2, of: 96 },
-                "all failures stand in 2 of 96 quarter hours: they tell of that time, and of no other",
+                Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 96 },
+                "100 % of the failures stand in 2 of 96 quarter hours: they tell of that time, and of no other",
             ),
         ]
     }

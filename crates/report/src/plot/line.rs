@@ -317,7 +317,7 @@ fn tip(series: &Series, point: &Point, plane: &Plane) -> String {
     let bound = if point.hollow { ", a lower bound" } else { "" };
     format!(
         "{name}{}: {}{interval}{bound}",
-        model::format::quantity(point.x, plane.x_kind),
+        plane.x.clocked(point.x).unwrap_or_else(|| model::format::quantity(point.x, plane.x_kind)),
         plane.y.scale.with_unit(point.y)
     )
 }

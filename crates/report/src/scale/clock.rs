@@ -8,8 +8,8 @@ use super::{Tick, multiples};
 
 /// Steps of a clock.
 const STEPS: [f64; 15] = [
-    1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 10_800.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0,
-    604_800.0,
+    1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 10_800.0, 21_600.0, 43_200.0, 86_400.0,
+    172_800.0, 604_800.0,
 ];
 
 /// The ends and the ticks of an axis from `low` to `high` seconds behind `start`, with at most so many intervals.

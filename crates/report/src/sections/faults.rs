@@ -66,7 +66,11 @@ fn lines(notes: &[Note], is_wanted: impl Fn(&Note) -> bool) -> Markup {
 /// How the figures were measured, folded away: it matters to who repeats them.
 fn how(notes: &[Note]) -> Markup {
     let all = lines(notes, is_how);
-    if all.0.is_empty() { all } else { page::more("How it was measured", &html! { ul class="trust" { (all) } }) }
+    if all.0.is_empty() {
+        all
+    } else {
+        page::more("How it was measured", &html! { ul class="trust" { (all) } })
+    }
 }
 
 /// True for a note that says how a figure was measured, and neither that something went wrong nor what the user said.

@@ -127,6 +127,13 @@ pub fn forest(doc: &CompareDoc) -> RatioPlot {
     RatioPlot { caption: Caption::default(), rows, margin, axis, sides: Sides::default() }
 }
 
+/// Shares of failures, which have no ratio.
+fn shares(row: &RowDoc) -> Option<String> {
+    let (base, arm) =
+        row.base_value.zip(row.arm_value).filter(|_| row.unit == Unit::Ratio && row.ratio.is_none())?;
+    Some(format!("{}, not {}", format::percent(arm), format::percent(base)))
+}
+
 fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<RatioRow> {
     let row = figure.rows.get(place).copied().flatten()?;
     let refused = row.verdict == VerdictWord::Invalid;
@@ -140,7 +147,7 @@ fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<R
         label: figure.label.clone(),
         hint: row.why.to_string(),
         ratio: Estimate { value: ratio.map_or(f64::NAN, turn), interval: turned },
-        shown: ratio.map_or("-".to_owned(), format::ratio),
+        shown: ratio.map_or_else(|| shares(row).unwrap_or_else(|| "-".to_owned()), format::ratio),
         shown_interval: interval
             .map(|(low, high)| format!("{} to {}", format::ratio(low), format::ratio(high)))
             .unwrap_or_default(),

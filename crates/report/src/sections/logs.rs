@@ -7,8 +7,8 @@
 
 use maud::{Markup, html};
 use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, RowDoc, TopDoc};
-use model::format::{Kind, Moment, count, fixed, percent, quantity, ratio};
 use model::finding::{Finding, LogsFailed, Rule};
+use model::format::{Kind, Moment, count, fixed, percent, quantity, ratio};
 use model::metrics::logs;
 use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME, Traffic};
 use model::unit::Unit;
@@ -55,8 +55,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
         (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
     };
-    let is_failure =
-        |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
+    let is_failure = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
     let failures: Vec<String> =
         input.compare.iter().flat_map(|doc| &doc.findings).filter(is_failure).map(Finding::text).collect();
     Some(page::section("logs", &title(&all, &rows, &failures.join(" ")), &body))
@@ -84,7 +83,8 @@ impl Hours {
         let first = all.iter().map(|label| label.start).reduce(f64::min)?;
         let zones: Vec<i64> = all.iter().map(|label| label.zone).collect();
         // Of logs of several clocks none is that of the page.
-        let zone = zones.iter().all(|zone| *zone == zones[0]).then(|| zones[0]).unwrap_or(0) as f64;
+        let is_one = zones.iter().all(|zone| *zone == zones[0]);
+        let zone = if is_one { zones[0] as f64 } else { 0.0 };
         let cuts = all.iter().filter_map(|label| label.side.as_ref());
         let mut cuts: Vec<(f64, String)> = cuts.map(|side| (side.at as f64, side.given.clone())).collect();
         cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -98,9 +98,11 @@ impl Hours {
     }
 
     pub fn axis(&self) -> AxisSpec {
-        let from = Moment::at(self.first + self.zone).map_or_else(String::new, |at| format!(" from {}", at.date()));
+        let from =
+            Moment::at(self.first + self.zone).map_or_else(String::new, |at| format!(" from {}", at.date()));
         let clock = if self.zone == 0.0 { "UTC" } else { "the log's clock" };
-        AxisSpec::new(format!("time{from}, {clock}"), Kind::for_unit(Unit::Count)).clock(self.first + self.zone)
+        AxisSpec::new(format!("time{from}, {clock}"), Kind::for_unit(Unit::Count))
+            .clock(self.first + self.zone)
     }
 
     pub fn markers(&self) -> Vec<Marker> {
@@ -223,10 +225,18 @@ fn served(all: &[Label], rows: &[&RowDoc]) -> String {
     if let Some(row) = rows.iter().find(|row| row.metric == SPEED)
         && let Some(speed) = row.ratio
     {
-        let said = format!("{} serves the same requests at {} times the speed of {}", row.arm, ratio(speed), row.base);
+        let said = format!(
+            "{} serves the same requests at {} times the speed of {}",
+            row.arm,
+            ratio(speed),
+            row.base
+        );
         return match Verdict::from(row.verdict) {
             Verdict::CannotTell => {
-                format!("Whether {} serves the same requests faster or slower than {} cannot be told", row.arm, row.base)
+                format!(
+                    "Whether {} serves the same requests faster or slower than {} cannot be told",
+                    row.arm, row.base
+                )
             }
             verdict => format!("{said}: {}", verdict.word()),
         };

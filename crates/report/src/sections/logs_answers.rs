@@ -97,8 +97,7 @@ fn how(code: &str) -> String {
 }
 
 fn title(failed: &FailedDoc, code: &str, zone: i64) -> String {
-    let mut text =
-        format!("{} {}, {}", fixed(failed.requests as f64, 0), how(code), percent(failed.share));
+    let mut text = format!("{} {}, {}", fixed(failed.requests as f64, 0), how(code), percent(failed.share));
     if let Some(episode) = failed.episode
         && let [Some(from), Some(to)] = [episode.from, episode.to].map(|at| Moment::at(at + zone as f64))
     {
@@ -157,8 +156,8 @@ fn failures(of: &str, answers: &AnswersDoc, hours: &Hours) -> Option<Markup> {
         (requests > 0).then(|| format!("{} {}", fixed(requests as f64, 0), how(name)))
     };
     let said: Vec<String> = classes.iter().rev().filter_map(of_class).collect();
-    let caption = Caption::new(format!("{of}{}", said.join(", ")))
-        .subtitle(format!("4xx and 5xx of each {step}"));
+    let caption =
+        Caption::new(format!("{of}{}", said.join(", "))).subtitle(format!("4xx and 5xx of each {step}"));
     let axis = AxisSpec::new(format!("requests in {step}"), Kind::for_unit(Unit::Count)).from_zero();
     let plot = LinePlot {
         markers: hours.markers(),

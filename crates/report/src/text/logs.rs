@@ -54,8 +54,6 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
         parts.push(each(doc, view, look));
     }
     parts.push(probe(doc, look));
-    if doc.labels.len() > 1 {
-    }
     if view.all || view.days {
         parts.push(table(&doc.days, look));
     }
@@ -294,7 +292,10 @@ fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
     let sizes = known.iter().map(|value| value.abs()).filter(|size| *size > 0.0);
     let (least, most) = sizes.fold((f64::MAX, 0.0f64), |(low, high), size| (low.min(size), high.max(size)));
     if most > APART * least {
-        return values.iter().map(|value| value.map_or(NONE.to_owned(), |value| format::quantity(value, kind))).collect();
+        return values
+            .iter()
+            .map(|value| value.map_or(NONE.to_owned(), |value| format::quantity(value, kind)))
+            .collect();
     }
     let scale = Scale::common(&known, kind);
     values.iter().map(|value| value.map_or(NONE.to_owned(), |value| scale.with_unit(value))).collect()

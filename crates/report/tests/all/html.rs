@@ -229,7 +229,11 @@ fn runtimes_have_ratios_and_warm_up_curves() {
     // Seven groups: five kernels, the composite, and what was printed of every kernel, with both of its ends.
     assert_eq!(ratios.matches("class=\"group\"").count(), 7);
     assert_eq!(ratios.matches("class=\"hollow\"").count(), 2);
-    assert!(ratios.contains("> java</tspan>") && ratios.contains(">c </tspan>→") && ratios.contains("right of 1 c is better"));
+    assert!(
+        ratios.contains("> java</tspan>")
+            && ratios.contains(">c </tspan>→")
+            && ratios.contains("right of 1 c is better")
+    );
     assert!(
         ratios.contains("gcc -O2 / zero on mini-1") && ratios.contains("gcc -O3 / zero on pandaboard-es")
     );

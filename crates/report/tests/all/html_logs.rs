@@ -168,6 +168,7 @@ fn the_screen_of_a_label_fits_in_two_of_a_terminal() {
         parsed: 600_000,
         skipped: Vec::new(),
         filtered: 0,
+        conditions: Vec::new(),
         labels: vec![label],
         days: Vec::new(),
         groups: Vec::new(),

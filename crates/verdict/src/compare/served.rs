@@ -56,7 +56,8 @@ fn of_side(side: &Side<'_>) -> Vec<Served> {
         let Some(key) = key else { return Vec::new() };
         alike.entry((key.definition, key.params.clone())).or_default().push(traffic);
     }
-    let of = |((definition, params), all): ((u32, Params), Vec<&Traffic>)| of_runs(side, definition, params, &all);
+    let of =
+        |((definition, params), all): ((u32, Params), Vec<&Traffic>)| of_runs(side, definition, params, &all);
     alike.into_iter().filter_map(of).collect()
 }
 
@@ -148,7 +149,8 @@ pub fn judge(
     of_base: &[Served],
     options: &CompareOptions,
 ) -> Vec<Finding> {
-    let is_like = |arm: &Served, base: &Served| (arm.definition, &arm.params) == (base.definition, &base.params);
+    let is_like =
+        |arm: &Served, base: &Served| (arm.definition, &arm.params) == (base.definition, &base.params);
     let both: Vec<(&Served, &Served)> = of_arm
         .iter()
         .filter_map(|arm| Some((arm, of_base.iter().find(|base| is_like(arm, base))?)))
@@ -226,10 +228,10 @@ pub fn findings(unlike: &[Finding], served: &[Vec<Served>]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use model::Value;
     use model::data::RunData;
     use model::doc::{CompareDoc, MachineDoc, VerdictWord};
     use model::traffic::{Bucket, Cell};
-    use model::Value;
 
     use super::*;
     use crate::compare;

@@ -162,7 +162,10 @@ fn sentence(
     if let Some((peak, what)) = busiest {
         let at = Moment::at(peak.at + answers.zone as f64);
         let at = at.map_or_else(String::new, |at| format!(" ({})", at.within(seconds.unwrap_or(0.0))));
-        parts[0].push_str(&format!(", {} in the busiest {what}{at}", format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate))));
+        parts[0].push_str(&format!(
+            ", {} in the busiest {what}{at}",
+            format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate))
+        ));
     }
     parts.push(failures(answers, seconds.unwrap_or(0.0)));
     parts.push(match p99 {

@@ -77,13 +77,10 @@ pub fn row((arm, of_arm): Counted<'_>, (base, of_base): Counted<'_>, margin: Mar
 
 fn judged(arm: &Counts, base: &Counts) -> (Verdict, Option<f64>, Why) {
     let held = Verdict::CannotTell(Held::Interval);
-    let with = |counts: &Counts| counts.values().filter(|one| one.0 > 0.0).count();
-    let (blocks, of) = (with(arm) + with(base), arm.len().max(base.len()));
-    let counts = |all: &Counts| all.values().copied().collect::<Vec<_>>();
-    if blocks < MIN_N && of >= MIN_N {
-        let reason = Reason::FailedAtOnce { blocks: blocks as u64, of: of as u64 };
+    if let Some(reason) = at_once(arm, base) {
         return (held, None, reason.into());
     }
+    let counts = |all: &Counts| all.values().copied().collect::<Vec<_>>();
     let (apart, p) = match stats::failed_apart(&counts(arm), &counts(base)) {
         Ok(found) => found,
         Err(unfit) => return (held, None, no_interval(Some(Blocks::Shared), &unfit).into()),
@@ -105,6 +102,26 @@ const SHARE: f64 = 0.001;
 const TIME_SHARE: f64 = 0.05;
 /// The share of the failures that a path has that they are mostly of.
 const MOSTLY: f64 = 0.5;
+
+/// The share of the failures that makes an episode of the few quarter hours that they stand in.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Nearly all failures stand in fewer quarter hours than an interval needs.
+fn at_once(arm: &Counts, base: &Counts) -> Option<Reason> {
+    let of = arm.len().max(base.len());
+    let mut failed: Vec<f64> =
+        arm.values().chain(base.values()).map(|one| one.0).filter(|failed| *failed > 0.0).collect();
+    failed.sort_by(|a, b| b.total_cmp(a));
+    let all: f64 = failed.iter().sum();
+    let mut within = 0.0;
+    for (blocks, one) in (1..MIN_N).zip(failed) {
+        within += one;
+        if within >= NEARLY_ALL * all && of >= MIN_N {
+            return Some(Reason::FailedAtOnce { share: within / all, blocks: blocks as u64, of: of as u64 });
+        }
+    }
+    None
+}
 
 /// Requests of a label, the time that they took, and the length of its log.
 #[derive(Clone, Copy, Debug, Default)]
@@ -158,8 +175,18 @@ pub fn mostly(top: Option<(&String, u64)>, requests: u64) -> Option<Mostly> {
 const LEAST_PROBED: u64 = 50;
 /// Parts of paths that scanners ask for, and programs of sites that do not have them.
 const PROBED: [&str; 12] = [
-    "wp-login", "wp-admin", "xmlrpc.php", "/.env", "/.git", "phpmyadmin", "/cgi-bin/", "/admin", "/actuator",
-    "/vendor/", "/.aws", "/etc/passwd",
+    "wp-login",
+    "wp-admin",
+    "xmlrpc.php",
+    "/.env",
+    "/.git",
+    "phpmyadmin",
+    "/cgi-bin/",
+    "/admin",
+    "/actuator",
+    "/vendor/",
+    "/.aws",
+    "/etc/passwd",
 ];
 
 /// The client behind most of what was refused (4xx), over all labels.
@@ -212,7 +239,7 @@ mod tests {
         let row = judged_row(&outage, &day(|_| 0.0)).unwrap();
         assert_eq!((row.verdict, row.ratio, row.base_value), (VerdictWord::CannotTell, None, Some(0.0)));
         assert!((row.arm_value.unwrap() - 180.0 / 96_000.0).abs() < 1e-12);
-        assert_eq!(row.why, Reason::FailedAtOnce { blocks: 2, of: 96 }.into());
+        assert_eq!(row.why, Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 96 }.into());
         assert!(judged_row(&day(|_| 0.0), &day(|_| 0.0)).is_none());
     }
 

@@ -21,6 +21,8 @@ const COUNTS: f64 = 1.2;
 const SHARED: f64 = 0.8;
 /// The two averages are said to be unlike from this factor on.
 const MEANS: f64 = 1.5;
+/// The part of a difference that is too small to be named as a cause.
+const REST: f64 = 0.1;
 /// Not modified: answered without a body.
 pub(super) const NOT_MODIFIED: u16 = 304;
 
@@ -134,11 +136,12 @@ pub(super) fn crude(arm: &ServerGroup, base: &ServerGroup) -> Option<f64> {
 pub(super) fn mixed(arm: &ServerGroup, base: &ServerGroup, found: &Stratified) -> Option<LogsCompared> {
     let has_failures = has_failures(arm, base);
     let all = if has_failures { crude(arm, base)? } else { found.crude };
-    let (is_like, is_like_without) =
-        (found.effect.interval.contains(all), found.effect.interval.contains(found.crude));
-    if is_like {
+    if found.effect.interval.contains(all) {
         return None;
     }
+    let apart = |crude: f64| (crude - found.effect.estimate).abs();
+    let is_like_without =
+        found.effect.interval.contains(found.crude) || apart(found.crude) <= REST * apart(all);
     let cause = match (has_failures, is_like_without) {
         (true, true) => MixCause::Failures,
         (true, false) => MixCause::Both,
