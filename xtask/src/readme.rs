@@ -234,8 +234,8 @@ impl Bench {
 const OUTAGE: std::ops::Range<u64> = 14 * 3600..14 * 3600 + 20 * 60;
 const UNAVAILABLE: (u64, f64) = (503, 30.0);
 
-/// Two days of requests whose times are drawn so many times as long, in nginx's format with `$request_time`. Of the slower
-/// server most fail during the outage.
+/// Two days of requests whose times are drawn so many times as long, in nginx's format with `$request_time`. Of the
+/// slower server about half fail during the outage.
 fn log(slow: f64) -> String {
     let mut text = String::new();
     let mut state = 12_345_u64;

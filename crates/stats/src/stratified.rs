@@ -139,7 +139,8 @@ fn terms(strata: &[Stratum]) -> Vec<(f64, f64)> {
     blocks.into_values().collect()
 }
 
-/// Work over cost of both groups on the mix that both did: arm and base. Each stratum weighs as in the ratio of the two.
+/// Work over cost of both groups on the mix that both did: arm and base. Each stratum weighs as in the ratio of the
+/// two.
 pub(crate) fn speeds<'s>(strata: impl Iterator<Item = (&'s Sums, &'s Sums)>) -> (f64, f64) {
     let both = strata.filter(|(arm, base)| arm.work > 0.0 && base.work > 0.0);
     let (mix, arm, base) = both.fold((0.0, 0.0, 0.0), |sums, (arm, base)| {

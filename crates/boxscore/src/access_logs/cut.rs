@@ -162,7 +162,7 @@ fn half(label: &str, read: &Read, side: CutSide) -> Half {
     let bucket = |(at, bucket): (At, &logs::aggregate::timeline::Bucket)| Bucket {
         at: at.seconds,
         local: at.local(),
-        cells: bucket.failed.parted(&bucket.strata).into_iter().map(cell).collect(),
+        cells: bucket.strata.parted(&bucket.failed).into_iter().map(cell).collect(),
     };
     let step = timeline.and_then(Timeline::step).unwrap_or(1);
     let buckets = timeline.map(|all| all.sorted().into_iter().map(bucket).collect()).unwrap_or_default();

@@ -26,7 +26,7 @@ const NS: f64 = 1e9;
 /// A label and what was read under it. The first of several is the base of the others.
 pub type Named<'a> = (&'a str, &'a Aggregate);
 
-/// What was asked of logs: the properties of groups, the conditions of requests, and how many names a list has.
+/// A request for figures of logs: the properties of groups, the conditions of requests, and how many names a list has.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     pub by: &'a [String],
@@ -46,7 +46,7 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
     };
     let is_untimed = all.iter().any(|(_, one)| lacks_times(one));
     let groups = all.iter().flat_map(|(label, one)| grouped(label, one, by));
-    let groups = if has_names(by) { largest_first(groups) } else { key_by_key(groups) };
+    let groups = if has_names(by) { largest_first(groups, by) } else { key_by_key(groups) };
     let log_format = if is_untimed { log_format::advice(&formats) } else { Vec::new() };
     let rows: Vec<RowDoc> = judged.rows.into_iter().map(carded).collect();
     let failures = failures(&labels);
@@ -78,7 +78,7 @@ fn carded(row: RowDoc) -> RowDoc {
     RowDoc { card: Some(card::INSTRUMENT.card()), ..row }
 }
 
-/// What servers failed to answer, and the client behind most of what was refused. The sentence of one label has its
+/// Failures of servers, and the client behind most of what was refused. The sentence of one label has its
 /// failures.
 fn failures(labels: &[TrafficDoc]) -> Vec<Finding> {
     let answered: Vec<_> =
@@ -125,15 +125,24 @@ pub fn has_names(by: &[String]) -> bool {
     by.iter().filter_map(|key| Key::parse(key).ok()).any(Key::is_name)
 }
 
-/// Sorts rows by the requests of their key in all labels, most first; rows of one key stand together.
-fn largest_first(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>) -> Vec<TrafficDoc> {
-    let groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
-    let mut requests: BTreeMap<&[u8], u64> = BTreeMap::new();
-    groups.iter().for_each(|(key, doc)| *requests.entry(key).or_default() += doc.parsed);
-    let mut order: Vec<&(Vec<u8>, TrafficDoc)> = groups.iter().collect();
-    let of = |key: &Vec<u8>| requests.get(key.as_slice()).copied().unwrap_or(0);
-    order.sort_by(|a, b| of(&b.0).cmp(&of(&a.0)).then(keys::rank(&a.0).cmp(&keys::rank(&b.0))));
-    order.into_iter().map(|(_, doc)| doc.clone()).collect()
+/// Sorts rows by the requests of their names in all labels, most first; rows of one name stand in their own order.
+fn largest_first(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>, by: &[String]) -> Vec<TrafficDoc> {
+    let is_name: Vec<bool> = by.iter().map(|key| Key::parse(key).is_ok_and(Key::is_name)).collect();
+    let names = |key: &[u8]| -> Vec<Vec<u8>> {
+        let parts = key.split(|byte| *byte == BETWEEN).zip(&is_name);
+        parts.filter(|(_, is_name)| **is_name).map(|(part, _)| part.to_vec()).collect()
+    };
+    let mut groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
+    let mut requests: BTreeMap<Vec<Vec<u8>>, u64> = BTreeMap::new();
+    groups.iter().for_each(|(key, doc)| *requests.entry(names(key)).or_default() += doc.parsed);
+    groups.sort_by_cached_key(|(key, _)| {
+        let names = names(key);
+        let most = std::cmp::Reverse(requests.get(&names).copied().unwrap_or(0));
+        let own: Vec<(Option<usize>, Vec<u8>)> =
+            keys::rank(key).into_iter().map(|(class, part)| (class, part.to_vec())).collect();
+        (most, names, own)
+    });
+    groups.into_iter().map(|(_, doc)| doc).collect()
 }
 
 fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
@@ -343,7 +352,7 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         *group.hours.entry(slot.hour()).or_default() += strata.total().requests;
         // Slots of two zones may be of one quarter hour.
         let block = u64::try_from(slot.quarter).unwrap_or(0);
-        for (class, sums) in failed.get(slot).copied().unwrap_or(&none).parted(strata) {
+        for (class, sums) in strata.parted(failed.get(slot).copied().unwrap_or(&none)) {
             let cell = group.cells.entry((block, class)).or_default();
             cell.requests += sums.requests;
             cell.bytes += sums.bytes as f64;

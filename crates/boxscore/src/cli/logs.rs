@@ -36,7 +36,7 @@ Examples:
   boxscore logs access.log --format '%h %l %u %t \"%r\" %>s %B %D'
   boxscore logs access.log --config /etc/apache2/apache2.conf
   boxscore logs access.log --by prefix,status --where method=GET
-  boxscore logs access.log --where 'at>=2026-11-17T14:00' --where 'at<2026-11-17T14:30' --by minute
+  boxscore logs access.log --where 'at>=2026-11-17T14:00' --where 'at<2026-11-17T14:30'         zoom in
   zcat old.gz | boxscore logs -                   from stdin
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
   boxscore logs access.log --follow               as it grows, rotated or not, until Ctrl-C
@@ -66,8 +66,8 @@ pub struct LogsArgs {
     /// The server's configuration file, to take the format from; --format names one of several
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Tables by day, hour, minute, hour-of-day, vhost, prefix, prefix:N, path, method, status, status-class, size-class,
-    /// client, agent, referer, cache; names by requests, most first
+    /// Tables by day, hour, minute, hour-of-day, vhost, prefix, prefix:N, path, method, status, status-class,
+    /// size-class, client, agent, referer, cache; names by requests, most first
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub by: Vec<String>,
     /// Only requests that fit: 'status<500', method!=POST, path~/img/, 'time>2s', 'at>=2026-11-17T14:00'; repeatable

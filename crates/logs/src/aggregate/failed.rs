@@ -1,5 +1,5 @@
-//! Sums of failed requests by class of size, those with a status from 400 to 499 apart from those from 500 on: how long a
-//! failure takes says nothing of how fast good answers are served.
+//! Sums of failed requests by class of size, those with a status from 400 to 499 apart from those from 500 on: how long
+//! a failure takes says nothing of how fast good answers are served.
 //!
 //! Times in ns, sizes in B. Failures are few, so that only the classes that occur are kept.
 
@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use model::traffic::{self, StatusClass};
 use serde::{Deserialize, Serialize};
 
-use super::Strata;
 use super::bounded::Merge;
 use super::size;
 use super::sums::{Sums, ratio_of};
@@ -24,7 +23,7 @@ pub fn status_class(status: Option<u16>) -> StatusClass {
 }
 
 /// The class of work of a class of status and one of size.
-fn work_class(status: StatusClass, size: usize) -> u32 {
+pub fn work_class(status: StatusClass, size: usize) -> u32 {
     traffic::work_class(status, u32::try_from(size).ok().filter(|_| size != size::UNKNOWN))
 }
 
@@ -51,19 +50,9 @@ impl FailedStrata {
         total
     }
 
-    /// The classes of work of `all` requests, these among them.
-    pub fn parted(&self, all: &Strata) -> Vec<(u32, Sums)> {
-        let mut good = all.0;
-        for (class, sums) in &self.0 {
-            let size = traffic::size_of(*class).map_or(size::UNKNOWN, |size| size as usize);
-            if let Some(of_size) = good.get_mut(size) {
-                of_size.take(sums);
-            }
-        }
-        let good = good.into_iter().enumerate();
-        let good = good.map(|(size, sums)| (work_class(StatusClass::Good, size), sums));
-        let failed = self.0.iter().map(|(class, sums)| (*class, *sums));
-        good.chain(failed).filter(|(_, sums)| sums.requests > 0).collect()
+    /// The sums by class of work.
+    pub fn by_class(&self) -> impl Iterator<Item = (u32, &Sums)> {
+        self.0.iter().map(|(class, sums)| (*class, sums))
     }
 }
 
@@ -72,37 +61,5 @@ impl Merge for FailedStrata {
         for (class, sums) in &other.0 {
             self.0.entry(*class).or_default().merge(sums);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn good_and_failed_requests_are_all_requests() {
-        let (mut all, mut failed) = (Strata::default(), FailedStrata::default());
-        for (status, bytes, time_ns) in [
-            (Some(200), Some(100), Some(7)),
-            (Some(404), Some(100), Some(1)),
-            (Some(503), Some(100), Some(30_000)),
-            (Some(503), None, Some(5)),
-            (None, Some(5000), None),
-        ] {
-            let record = Record { status, bytes, time_ns, ..Record::default() };
-            all.0[size::class_of(bytes)].add(bytes, time_ns, ratio_of(bytes, time_ns));
-            failed.add(&record);
-        }
-        let parted = failed.parted(&all);
-        let of = |status, size| {
-            let class = traffic::work_class(status, size);
-            parted.iter().find(|(known, _)| *known == class).map(|(_, sums)| (sums.requests, sums.time_ns))
-        };
-        assert_eq!(parted.len(), 5);
-        assert_eq!(of(StatusClass::Good, Some(1)), Some((1, 7)));
-        assert_eq!(of(StatusClass::Client, Some(1)), Some((1, 1)));
-        assert_eq!(of(StatusClass::Server, Some(1)), Some((1, 30_000)));
-        assert_eq!(of(StatusClass::Server, None), Some((1, 5)));
-        assert_eq!(failed.total(StatusClass::Server).time_ns, 30_005);
     }
 }

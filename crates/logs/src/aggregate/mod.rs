@@ -29,6 +29,7 @@ mod views;
 mod writer;
 
 use model::log_linear::{LogLinear, highest_of};
+use model::traffic::{self, StatusClass};
 use serde::{Deserialize, Serialize};
 
 use bounded::{Bounded, Merge};
@@ -92,6 +93,21 @@ impl Slot {
 pub struct Strata(pub [Sums; CLASSES]);
 
 impl Strata {
+    /// The classes of work of these requests; `failed` are those among them that failed.
+    pub fn parted(&self, failed: &FailedStrata) -> Vec<(u32, Sums)> {
+        let mut good = self.0;
+        for (class, sums) in failed.by_class() {
+            let size = traffic::size_of(class).map_or(size::UNKNOWN, |size| size as usize);
+            if let Some(of_size) = good.get_mut(size) {
+                of_size.take(sums);
+            }
+        }
+        let good = good.into_iter().enumerate();
+        let good = good.map(|(size, sums)| (failed::work_class(StatusClass::Good, size), sums));
+        let failed = failed.by_class().map(|(class, sums)| (class, *sums));
+        good.chain(failed).filter(|(_, sums)| sums.requests > 0).collect()
+    }
+
     /// All classes together.
     pub fn total(&self) -> Sums {
         let mut total = Sums::default();

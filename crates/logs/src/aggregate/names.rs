@@ -33,7 +33,7 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    pub fn of(record: &Record<'a>) -> Asked<'a> {
+    pub fn from_record(record: &Record<'a>) -> Asked<'a> {
         let path = record.path.unwrap_or_default();
         Asked {
             client: Cow::Borrowed(record.client.unwrap_or_default()),

@@ -293,7 +293,7 @@ impl<'a> Writer<'a> {
         }
         if let Some(client) = record.client {
             self.lately.failed_clients.add(&mut all.failed_clients, client, record.offset, class);
-            Asked::of(record).write(&mut self.key);
+            Asked::from_record(record).write(&mut self.key);
             self.lately.failed_asked.add(&mut all.failed_asked, &self.key, record.offset, class);
         }
     }

@@ -1,6 +1,6 @@
 //! Differences that limit a comparison of groups of requests: by what was served, when, and on which machines: `means`,
-//! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `failures-apart`, `cacheability`, `hours`, `unshared`, `mix`,
-//! `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
+//! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `failures-apart`, `cacheability`, `hours`, `unshared`,
+//! `mix`, `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
 use crate::format::{duration, number, percent, quantity};
@@ -122,7 +122,7 @@ pub enum LogsCompared {
     },
 }
 
-/// What sets the speeds of the totals apart from those of like requests.
+/// The cause that sets the speeds of the totals apart from those of like requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MixCause {
     Failures,

@@ -1,5 +1,5 @@
-//! Failures in a log: `failures` (what the server failed to answer, when, and what it cost) and `probe` (a client behind
-//! most of the requests that were refused).
+//! Failures in a log: `failures` (what the server failed to answer, when, and what it cost) and `probe` (a client
+//! behind most of the requests that were refused).
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
 use crate::format::{self, Moment, fixed, percent};
@@ -41,6 +41,7 @@ pub enum LogsFailed {
         /// The program that it says it is.
         agent: Option<String>,
         requests: u64,
+        /// The path that it asked for most.
         path: Mostly,
         /// The status of all of them, if they have one.
         status: Option<u16>,
@@ -96,7 +97,8 @@ impl Conclusion for LogsFailed {
                 let agent = agent.as_ref().map_or_else(String::new, |agent| format!(", {agent}"));
                 let count = fixed(*requests as f64, 0);
                 let all = path.is_all.then(|| format!("{count} requests of {}", path.name));
-                let what = all.unwrap_or_else(|| format!("{count} requests, mostly of {}", path.name));
+                let what =
+                    all.unwrap_or_else(|| format!("{count} requests of several paths such as {}", path.name));
                 let status = status.map_or_else(|| "all 4xx".to_owned(), |status| format!("all {status}"));
                 let looks = if *is_known { ": looks like a probe" } else { "" };
                 format!("{client}{agent}: {what}, {status}{looks}")
@@ -168,7 +170,7 @@ mod tests {
         );
         assert_eq!(
             probe(false, false).one(),
-            "45.9.20.77, python-requests/2.31: 8,638 requests, mostly of /wp-login.php, all 404"
+            "45.9.20.77, python-requests/2.31: 8,638 requests of several paths such as /wp-login.php, all 404"
         );
     }
 }

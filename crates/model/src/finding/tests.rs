@@ -8,7 +8,7 @@ use crate::unit::Unit;
 
 /// One of each conclusion. A new one does not compile until [`place`] knows it, and fails until it is here.
 fn samples() -> Vec<Rule> {
-    [of_machines(), of_takes(), of_loads(), of_logs()].concat()
+    [of_machines(), of_takes(), of_loads(), of_logs(), of_failures()].concat()
 }
 
 fn of_machines() -> Vec<Rule> {
@@ -179,6 +179,30 @@ fn of_loads() -> Vec<Rule> {
     ]
 }
 
+fn of_failures() -> Vec<Rule> {
+    vec![
+        LogsFailed::Server {
+            label: "web".into(),
+            requests: 185,
+            share: 0.01,
+            path: Some(Mostly { name: "/cart".into(), is_all: true }),
+            episode: Some(Stretch { from: 1e9, to: 1.001e9, failures: 180 }),
+            span: 86_400.0,
+            time_share: Some(0.5),
+        }
+        .into(),
+        LogsFailed::Probe {
+            client: "10.0.0.9".into(),
+            agent: None,
+            requests: 900,
+            path: Mostly { name: "/.env".into(), is_all: false },
+            status: None,
+            is_known: true,
+        }
+        .into(),
+    ]
+}
+
 fn of_logs() -> Vec<Rule> {
     let share = |label: &str, share: f64| Share { label: label.into(), share };
     let cache = |label: &str, bytes| Cache { label: label.into(), bytes, disk_read: Some(1e8) };
@@ -239,25 +263,6 @@ fn of_logs() -> Vec<Rule> {
         LogsCompared::NoTelemetry("no samples".into()).into(),
         LogsCompared::PartOfTelemetry { covered: 0.5 }.into(),
         LogsCompared::PageCache { arm: cache("ssd", 1e9), base: cache("hdd", 2e9) }.into(),
-        LogsFailed::Server {
-            label: "web".into(),
-            requests: 185,
-            share: 0.01,
-            path: Some(Mostly { name: "/cart".into(), is_all: true }),
-            episode: Some(Stretch { from: 1e9, to: 1.001e9, failures: 180 }),
-            span: 86_400.0,
-            time_share: Some(0.5),
-        }
-        .into(),
-        LogsFailed::Probe {
-            client: "10.0.0.9".into(),
-            agent: None,
-            requests: 900,
-            path: Mostly { name: "/.env".into(), is_all: false },
-            status: None,
-            is_known: true,
-        }
-        .into(),
         Credits { instance: "t3.micro".into(), soaked: false }.into(),
         Credits { instance: "t3.micro".into(), soaked: true }.into(),
     ]

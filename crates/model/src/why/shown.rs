@@ -300,7 +300,7 @@ mod tests {
 
     /// One of each form, with the sentence of one row.
     fn samples() -> Vec<(Reason, &'static str)> {
-        [undecided(), special()].concat()
+        [undecided(), special(), of_logs()].concat()
     }
 
     fn undecided() -> Vec<(Reason, &'static str)> {
@@ -333,6 +333,19 @@ mod tests {
             (Reason::Unsteady(Unsteady::Drift), "takes drift: more of them would settle nothing"),
             (Reason::Unsteady(Unsteady::ResembleEachOther), "takes resemble each other: repeat the run"),
             (Reason::NearMargin, "more of the same would not settle it: too close to the margin"),
+        ]
+    }
+
+    fn of_logs() -> Vec<(Reason, &'static str)> {
+        vec![
+            (
+                Reason::Mix { totals_ratio: 1.25 },
+                "the totals' ratio is 1.25: their mixes of sizes, failures and hours differ",
+            ),
+            (
+                Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 96 },
+                "100 % of the failures stand in 2 of 96 quarter hours: they tell of that time, and of no other",
+            ),
         ]
     }
 
@@ -399,14 +412,6 @@ mod tests {
                  rate=1000)",
             ),
             (Reason::NeitherHolds { offered: 1e3 }, "neither side answers 1.00 k/s: offer less"),
-            (
-                Reason::Mix { totals_ratio: 1.25 },
-                "the totals' ratio is 1.25: their mixes of sizes, failures and hours differ",
-            ),
-            (
-                Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 96 },
-                "100 % of the failures stand in 2 of 96 quarter hours: they tell of that time, and of no other",
-            ),
         ]
     }
 

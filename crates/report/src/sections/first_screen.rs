@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
 use model::format::{self, Kind, count};
-use model::metric::Better;
+use model::metric::{Better, Prefix};
 use model::unit::Unit;
 use model::{Finding, Validity};
 
@@ -129,8 +129,8 @@ pub fn forest(doc: &CompareDoc) -> RatioPlot {
 
 /// Shares of failures, which have no ratio.
 fn shares(row: &RowDoc) -> Option<String> {
-    let (base, arm) =
-        row.base_value.zip(row.arm_value).filter(|_| row.unit == Unit::Ratio && row.ratio.is_none())?;
+    let is_share = row.card.and_then(|card| card.metric(&row.metric))?.prefix == Prefix::Percent;
+    let (base, arm) = row.base_value.zip(row.arm_value).filter(|_| is_share && row.ratio.is_none())?;
     Some(format!("{}, not {}", format::percent(arm), format::percent(base)))
 }
 

@@ -91,7 +91,7 @@ fn shown(peak: &PeakDoc, zone: i64) -> String {
     format!("{}{at}", format::per_second(peak.rate))
 }
 
-/// What is answered 4xx is said to be the client's fault.
+/// The words for a class of failures: an answer 4xx is said to be the client's fault.
 fn how(code: &str) -> String {
     format!("{} {code}", if code == "5xx" { "failed with" } else { "answered" })
 }

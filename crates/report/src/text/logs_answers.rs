@@ -68,7 +68,9 @@ fn requests(label: &TrafficDoc, answers: &AnswersDoc) -> String {
     let told = peaks.into_iter().filter(|(_, _, length)| seconds > 2.0 * length);
     for (place, (peak, what)) in told.filter_map(|(peak, what, _)| Some((peak?, what))).enumerate() {
         let lead = if place == 0 { "; busiest" } else { "," };
-        text.push_str(&format!("{lead} {what} {}", shown(&peak, rate, answers.zone, what == "second")));
+        // A second is told by itself: as a rate a minute it would say what never was.
+        let like = if what == "second" { peak.rate } else { rate };
+        text.push_str(&format!("{lead} {what} {}", shown(&peak, like, answers.zone, what == "second")));
     }
     text
 }

@@ -3,8 +3,8 @@
 //!
 //! An hour's figures depend on what was asked for in it, so that hours are no takes of one thing: their rows are shown
 //! and never judged. What was served comes from the notes of the runs. Runs of one side are put together; of hours that
-//! were read twice the newest reading counts. Runs of filtered logs (`--where`) are compared with runs of the same filter
-//! alone. What a machine did meanwhile is that of the newest run that tells it.
+//! were read twice the newest reading counts. Runs of filtered logs (`--where`) are compared with runs of the same
+//! filter alone. What a machine did meanwhile is that of the newest run that tells it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub struct Served {
     definition: u32,
     /// With the filter that the requests met.
     params: Params,
-    /// What the server failed to answer, if it is the first thing to know.
+    /// Failures of the server, if they are the first thing to know.
     failures: Option<Finding>,
 }
 
@@ -199,25 +199,25 @@ fn explain(judged: &mut Judged, stands_elsewhere: bool) {
     row.why = Reason::Hours { judged_elsewhere: stands_elsewhere }.into();
 }
 
-/// What the values of rows like with like are of, since the totals of a log are others.
+/// The requests that values of rows like with like are of, since the totals of a log are others.
 pub fn footnote(rows: &[RowDoc]) -> Option<String> {
     let is_like = |row: &RowDoc| {
         row.instrument == INSTRUMENT && [traffic::SPEED, traffic::TIME].contains(&row.metric.as_str())
     };
     rows.iter().any(|row| is_like(row) && row.ratio.is_some()).then(|| {
-        "logs speed and time: of requests of one size and one class of status in one quarter hour that both served, without \
-         5xx; `boxscore show` has those of all requests"
+        "logs speed and time: of requests of one size and one class of status in one quarter hour that both served, \
+         without 5xx; `boxscore show` has those of all requests"
             .to_owned()
     })
 }
 
-/// What the machine of a side did meanwhile.
+/// Telemetry of the machine of a side meanwhile.
 pub fn beside(side: &[Served]) -> Option<&BesideDoc> {
     side.iter().find_map(|served| served.beside.as_ref())
 }
 
-/// Failures of each side, and differences between the first side and the others in the requests served and in the machines meanwhile; each
-/// once.
+/// Failures of each side, and differences between the first side and the others in the requests served and in the
+/// machines meanwhile; each once.
 pub fn findings(unlike: &[Finding], served: &[Vec<Served>]) -> Vec<Finding> {
     let mut said = BTreeSet::new();
     let beside: Vec<&BesideDoc> = served.iter().filter_map(|side| beside(side)).collect();

@@ -1,9 +1,10 @@
-//! Failures of groups of requests: how often the server failed to answer, judged beside another group; when that was and
-//! what it cost; and the client behind most of what was refused.
+//! Failures of groups of requests: how often the server failed to answer, judged beside another group; when that was
+//! and what it cost; and the client behind most of what was refused.
 //!
 //! Requests, seconds. A failure is a status from 500 on: a status from 400 to 499 is said to be the client's. Failures
 //! of a few quarter hours tell of that time alone and get no verdict.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use model::doc::{AnswersDoc, AskedDoc, RowDoc};
@@ -130,7 +131,7 @@ pub struct Whole {
     pub span: Option<f64>,
 }
 
-/// What the server of a label failed to answer, where that is the first thing to know of it.
+/// Failures of the server of a label, where they are the first thing to know of it.
 pub fn finding(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Finding> {
     let failed = answers.server_errors.as_ref().filter(|failed| failed.requests > 0)?;
     let all = whole.seconds.filter(|seconds| *seconds > 0.0);
@@ -173,10 +174,9 @@ pub fn mostly(top: Option<(&String, u64)>, requests: u64) -> Option<Mostly> {
 
 /// Fewer refused requests than this of one client are no probe.
 const LEAST_PROBED: u64 = 50;
-/// Parts of paths that scanners ask for, and programs of sites that do not have them.
-const PROBED: [&str; 12] = [
-    "wp-login",
-    "wp-admin",
+/// Parts of paths that scanners ask for, whatever the site.
+const PROBED: [&str; 11] = [
+    "/wp-",
     "xmlrpc.php",
     "/.env",
     "/.git",
@@ -191,31 +191,38 @@ const PROBED: [&str; 12] = [
 
 /// The client behind most of what was refused (4xx), over all labels.
 pub fn probe(labels: &[&AnswersDoc]) -> Option<Finding> {
-    let all: u64 = labels.iter().filter_map(|one| one.client_errors.as_ref()).map(|one| one.requests).sum();
-    let mut clients: BTreeMap<&str, Vec<&AskedDoc>> = BTreeMap::new();
-    let asked = labels.iter().filter_map(|one| one.client_errors.as_ref()).flat_map(|one| &one.asked);
-    asked.for_each(|one| clients.entry(one.client.as_str()).or_default().push(one));
-    let total = |asked: &[&AskedDoc]| asked.iter().map(|one| one.requests).sum::<u64>();
-    let (client, asked) = clients.into_iter().max_by_key(|(_, asked)| total(asked))?;
-    let requests = total(&asked);
-    if client.is_empty() || requests < LEAST_PROBED || (requests as f64) < MOSTLY * all as f64 {
+    let refused = || labels.iter().filter_map(|one| one.client_errors.as_ref());
+    let all: u64 = refused().map(|one| one.requests).sum();
+    let mut clients: BTreeMap<&str, u64> = BTreeMap::new();
+    let tops = refused().flat_map(|one| &one.clients.top);
+    tops.for_each(|client| *clients.entry(&client.name).or_default() += client.requests);
+    let (client, requests) = clients.into_iter().max_by_key(|(_, requests)| *requests)?;
+    if requests < LEAST_PROBED || (requests as f64) < MOSTLY * all as f64 {
         return None;
     }
-    let mut paths: BTreeMap<&String, u64> = BTreeMap::new();
+    let asked: Vec<&AskedDoc> =
+        refused().flat_map(|one| &one.asked).filter(|one| one.client == client).collect();
+    let mut paths: BTreeMap<&str, u64> = BTreeMap::new();
     asked.iter().for_each(|one| *paths.entry(&one.path).or_default() += one.requests);
-    let (path, count) = paths.into_iter().max_by_key(|(_, count)| *count)?;
-    let first = asked.iter().find(|one| &one.path == path)?;
-    let status = first.status.filter(|status| asked.iter().all(|one| one.status == Some(*status)));
-    let is_known = asked.iter().any(|one| PROBED.iter().any(|mark| one.path.to_lowercase().contains(mark)));
+    let (path, count) = paths.into_iter().max_by_key(|(path, count)| (*count, Reverse(*path)))?;
+    let first = asked.iter().find(|one| one.path == path)?;
+    let is_whole = asked.iter().map(|one| one.requests).sum::<u64>() >= requests;
+    let is_one = is_whole && asked.iter().all(|one| one.status == first.status);
     let rule = LogsFailed::Probe {
         client: client.to_owned(),
-        agent: first.agent.clone(),
+        agent: first.agent.as_deref().and_then(program),
         requests,
-        path: Mostly { name: path.clone(), is_all: count >= requests },
-        status,
-        is_known,
+        path: Mostly { name: path.to_owned(), is_all: count >= requests },
+        status: first.status.filter(|_| is_one),
+        is_known: asked.iter().any(|one| PROBED.iter().any(|mark| one.path.to_lowercase().contains(mark))),
     };
     Some(Finding::new(rule))
+}
+
+/// The name of a program; a browser's would say little, and a scanner can claim to be one.
+fn program(agent: &str) -> Option<String> {
+    let name = agent.split(' ').next().filter(|name| !name.is_empty() && !name.starts_with("Mozilla/"))?;
+    Some(name.to_owned())
 }
 
 #[cfg(test)]

@@ -132,7 +132,8 @@ pub(super) fn crude(arm: &ServerGroup, base: &ServerGroup) -> Option<f64> {
     ratio.is_finite().then_some(ratio)
 }
 
-/// The totals tell something else than like with like; failed requests are a cause where the ratio without them differs.
+/// The totals tell something else than like with like; failed requests are a cause where the ratio without them
+/// differs.
 pub(super) fn mixed(arm: &ServerGroup, base: &ServerGroup, found: &Stratified) -> Option<LogsCompared> {
     let has_failures = has_failures(arm, base);
     let all = if has_failures { crude(arm, base)? } else { found.crude };
