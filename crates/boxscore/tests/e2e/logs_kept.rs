@@ -248,7 +248,7 @@ fn history_tells_the_true_span_of_a_log() {
 fn day_with_outage(us: u64, fails: bool) -> String {
     let line = |n: u64| {
         let (hour, minute) = (n / 240, n / 4 % 60);
-        let is_out = fails && hour == 14 && minute < 20 && n % 4 == 0;
+        let is_out = fails && hour == 14 && minute < 20 && n.is_multiple_of(4);
         let (status, size, us) =
             if is_out { (503, 190, 30_000_000) } else { (200, 5000 + n % 7, us + n * 37 % 100) };
         format!(
