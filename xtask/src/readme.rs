@@ -230,7 +230,12 @@ impl Bench {
     }
 }
 
-/// Two days of requests whose times are drawn so many times as long, in nginx's format with `$request_time`.
+/// The outage of the slower server: seconds since the first request, and the status and seconds of its answers.
+const OUTAGE: std::ops::Range<u64> = 14 * 3600..14 * 3600 + 20 * 60;
+const UNAVAILABLE: (u64, f64) = (503, 30.0);
+
+/// Two days of requests whose times are drawn so many times as long, in nginx's format with `$request_time`. Of the
+/// slower server about half fail during the outage.
 fn log(slow: f64) -> String {
     let mut text = String::new();
     let mut state = 12_345_u64;
@@ -240,12 +245,18 @@ fn log(slow: f64) -> String {
     };
     for i in 0..LOG_LINES {
         let second = i * 2 * 86_400 / LOG_LINES;
+        let is_out = slow > 1.0 && OUTAGE.contains(&second);
         let (day, second) = (1 + second / 86_400, second % 86_400);
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         let size = 200 + draw(40) * draw(500);
         let time = slow * (0.001 + size as f64 * 1e-7) * (0.5 + draw(1000) as f64 / 1000.0);
         let (path, client) = (draw(40), draw(200));
-        let status = if draw(250) == 0 { 500 + 3 * draw(2) } else { 200 };
+        let fails = draw(if is_out { 2 } else { 5000 }) == 0;
+        let (status, time) = match (fails, is_out) {
+            (true, true) => UNAVAILABLE,
+            (true, false) => (500, time),
+            (false, _) => (200, time),
+        };
         let _ = writeln!(
             text,
             "10.0.0.{client} - - [0{day}/May/2026:{hour:02}:{minute:02}:{second:02} +0000] \"GET /{path}.html \

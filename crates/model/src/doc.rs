@@ -37,8 +37,8 @@ use crate::unit::Unit;
 
 pub use aa::{AaDoc, AaFigureDoc, AaPairDoc, PriorWord};
 pub use answers::{
-    AgentsDoc, AnswersDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc,
-    OverTimeRow, PeakDoc, ReferrersDoc,
+    AgentsDoc, AnswersDoc, AskedDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc,
+    OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
 };
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{

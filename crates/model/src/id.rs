@@ -10,6 +10,20 @@ pub fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
 }
 
+/// The short forms of several ids, long enough to tell them apart.
+pub fn told_apart<'a>(ids: &[&'a str]) -> Vec<&'a str> {
+    let different: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
+    let longest = ids.iter().map(|id| id.len()).max().unwrap_or(SHORT);
+    let cut = |id: &'a str, digits: usize| id.get(..digits).unwrap_or(id);
+    let are_apart = |digits: &usize| {
+        let cut: std::collections::BTreeSet<&str> =
+            different.iter().map(|id| id.get(..*digits).unwrap_or(id)).collect();
+        cut.len() == different.len()
+    };
+    let digits = (SHORT..longest).find(are_apart).unwrap_or(longest);
+    ids.iter().map(|id| cut(id, digits)).collect()
+}
+
 /// Generator of run names.
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
@@ -40,6 +54,15 @@ pub fn apart(runs: &[Called<'_>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_of_one_millisecond_are_told_apart() {
+        let ids = ["01a213438d8d7fff", "01a213438d8d7f00"];
+        assert_eq!(told_apart(&ids), ["01a213438d8d7ff", "01a213438d8d7f0"]);
+        assert_eq!(told_apart(&[ids[0], ids[0]]), ["01a213438d8d"; 2]);
+        assert_eq!(told_apart(&["01a213438d8d7fff", "01a213438d8e7fff"]), ["01a213438d8d", "01a213438d8e"]);
+        assert_eq!(told_apart(&["a"]), ["a"]);
+    }
 
     #[test]
     fn runs_called_alike_are_told_apart() {

@@ -29,6 +29,8 @@ pub enum Prefix {
     Decimal,
     /// Ki, Mi, Gi = 2^10, 2^20, 2^30.
     Binary,
+    /// A share of 1 in per cent.
+    Percent,
 }
 
 /// A metric as data, without its Rust type: what cards list and the store keeps.
@@ -96,6 +98,13 @@ impl<Q: Quantity> Metric<Q> {
     #[must_use]
     pub const fn binary(mut self) -> Metric<Q> {
         self.info.prefix = Prefix::Binary;
+        self
+    }
+
+    /// Shown in per cent.
+    #[must_use]
+    pub const fn percent(mut self) -> Metric<Q> {
+        self.info.prefix = Prefix::Percent;
         self
     }
 

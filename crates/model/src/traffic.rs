@@ -17,6 +17,47 @@ pub const SPEED: &str = "speed";
 /// Time of a request, stratum by stratum.
 pub const TIME: &str = "time";
 
+/// Share of requests with a status from 500 on.
+pub const FAILED: &str = crate::metrics::logs::ERROR_RATE.name();
+
+/// Parameters of a run of logs: the conditions that its requests met, and the moment that the log was cut at.
+pub const WHERE: &str = "where";
+pub const CUT: &str = "cut";
+
+/// Classes of status: a failed request takes no part in how fast good ones are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StatusClass {
+    /// Below 400, or not told.
+    Good = 0,
+    /// From 400 to 499.
+    Client = 1,
+    /// From 500 on.
+    Server = 2,
+}
+
+/// Classes of work are by so many within each class of status; the last one is of an unknown size.
+const SIZES: u32 = 16;
+const UNSIZED: u32 = SIZES - 1;
+
+/// The number of a class of work: that of its class of size, further on for failed requests.
+pub fn work_class(status: StatusClass, size: Option<u32>) -> u32 {
+    status as u32 * SIZES + size.unwrap_or(UNSIZED).min(UNSIZED)
+}
+
+/// The class of status that a class of work is in.
+pub fn status_of(class: u32) -> StatusClass {
+    match class / SIZES {
+        0 => StatusClass::Good,
+        1 => StatusClass::Client,
+        _ => StatusClass::Server,
+    }
+}
+
+/// The class of size of a class of work; `None` where sizes are unknown.
+pub fn size_of(class: u32) -> Option<u32> {
+    Some(class % SIZES).filter(|size| *size != UNSIZED)
+}
+
 /// Sums and distributions of one group of servers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerGroup {
@@ -31,12 +72,12 @@ pub struct ServerGroup {
     pub statuses: BTreeMap<u16, u64>,
     /// Requests by hour since 1970.
     pub hours: BTreeMap<i64, u64>,
-    /// By block of time and class of size; blocks are numbered in the order of time.
+    /// By block of time and class of work ([`work_class`]); blocks are numbered in the order of time.
     #[serde(with = "cells")]
     pub cells: BTreeMap<(u64, u32), Cell>,
 }
 
-/// Sums over the requests of one class of size in one block of time.
+/// Sums over the requests of one class of work in one block of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cell {
     pub requests: u64,
@@ -97,7 +138,7 @@ pub struct Bucket {
     /// Seconds since 1970 at which it begins: UTC, and by the log's own clock.
     pub at: i64,
     pub local: i64,
-    /// By class of size.
+    /// By class of work.
     pub cells: BTreeMap<u32, Cell>,
 }
 
@@ -105,6 +146,9 @@ pub struct Bucket {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
     pub group: ServerGroup,
+    /// The conditions that its requests met; none: all of the log.
+    #[serde(default, rename = "where", skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
     /// The paths that weigh most.
     pub top: Vec<TopDoc>,
     /// Figures over all requests, by the metric whose hours are stored beside; those of a distribution cannot be made

@@ -75,6 +75,8 @@ pub enum Reason {
     },
     /// The ratio of the totals lies outside the interval of the like-with-like comparison.
     Mix { totals_ratio: f64 },
+    /// This share of the failures stands in so few quarter hours of so many: they tell of that time alone.
+    FailedAtOnce { share: f64, blocks: u64, of: u64 },
 }
 
 /// The reason that kept a comparison undecided.
@@ -249,6 +251,29 @@ const fn is_zero(count: &u64) -> bool {
 }
 
 impl Why {
+    /// True if more of the same would settle nothing.
+    pub fn is_final(&self) -> bool {
+        let settles_nothing = |reason: &Reason| match reason {
+            Reason::NearMargin | Reason::Unsteady(_) | Reason::FailedAtOnce { .. } => true,
+            Reason::NoInterval(none) => matches!(none.cause, Cause::OneEpisode { .. }),
+            _ => false,
+        };
+        self.reasons.iter().any(settles_nothing)
+    }
+
+    /// True if there is no interval, since the difference may be one episode.
+    pub fn one_episode(&self) -> bool {
+        let is_one = |reason: &Reason| {
+            matches!(reason, Reason::NoInterval(NoInterval { cause: Cause::OneEpisode { .. }, .. }))
+        };
+        self.reasons.iter().any(is_one)
+    }
+
+    /// True if the row is of failures that tell of a short time alone.
+    pub fn failed_at_once(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason, Reason::FailedAtOnce { .. }))
+    }
+
     pub fn new(reasons: Vec<Reason>) -> Why {
         Why { machine: None, reasons }
     }

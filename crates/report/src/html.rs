@@ -30,7 +30,7 @@ pub fn report(input: &ReportInput) -> String {
         @else { @for part in &drawn { (part) } }
         footer {
             "boxscore " (input.version)
-            @if !input.generated.is_empty() { " · written " (input.generated) }
+            @if !input.generated.is_empty() { " · newest run began " (input.generated) }
             @if input.is_of_periods() { " · figures are over all requests of a log; of several logs put together, percentiles are medians over their hours" }
             @else { " · figures are medians with 95 % intervals; every take is in the store" }
         }

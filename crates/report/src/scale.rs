@@ -5,6 +5,8 @@
 //! scale could. Values that are not finite, or not positive on a logarithmic axis, never reach an axis:
 //! the figure counts and reports them.
 
+mod clock;
+
 use model::format::{self, Kind, Prefixes, Scale};
 use model::unit::Unit;
 
@@ -29,11 +31,13 @@ pub struct AxisSpec {
     pub zero: bool,
     /// A linear axis ends at its values, not at the next tick.
     pub tight: bool,
+    /// A linear axis of time whose ticks are clock times: seconds since 1970 at its 0, as the clock showed them.
+    pub clock: Option<f64>,
 }
 
 impl AxisSpec {
     pub fn new(title: impl Into<String>, kind: Kind) -> AxisSpec {
-        AxisSpec { title: title.into(), kind, form: Form::Linear, zero: false, tight: false }
+        AxisSpec { title: title.into(), kind, form: Form::Linear, zero: false, tight: false, clock: None }
     }
     #[must_use]
     pub fn log(self) -> AxisSpec {
@@ -46,6 +50,11 @@ impl AxisSpec {
     #[must_use]
     pub fn from_zero(self) -> AxisSpec {
         AxisSpec { zero: true, ..self }
+    }
+    /// Values are seconds since this moment.
+    #[must_use]
+    pub fn clock(self, start: f64) -> AxisSpec {
+        AxisSpec { clock: Some(start), ..self }
     }
     #[must_use]
     pub fn tight(self) -> AxisSpec {
@@ -77,6 +86,8 @@ pub struct Axis {
     pub scale: Scale,
     /// `title (unit)`.
     pub title: String,
+    /// As in [`AxisSpec::clock`].
+    pub clock: Option<f64>,
 }
 
 impl Axis {
@@ -87,9 +98,10 @@ impl Axis {
             Form::Log | Form::Log2 => (1.0, 10.0),
         });
         let most = most.max(2);
-        let (low, high, major) = match spec.form {
-            Form::Linear => linear_domain(low, high, spec, most),
-            Form::Log | Form::Log2 => log_domain(low, high, spec.form, most),
+        let (low, high, major) = match (spec.form, spec.clock) {
+            (_, Some(start)) => clock::domain(low, high, start, most),
+            (Form::Linear, _) => linear_domain(low, high, spec, most),
+            (Form::Log | Form::Log2, _) => log_domain(low, high, spec.form, most),
         };
         let minor = minors(spec.form, low, high, &major);
         let mut axis = Axis {
@@ -102,10 +114,25 @@ impl Axis {
             major: Vec::new(),
             minor,
             title: String::new(),
+            clock: spec.clock,
         };
-        axis.major = axis.labels(&major, spec.kind);
-        axis.title = axis.heading(spec);
+        axis.major = match spec.clock {
+            Some(start) => clock::labels(&major, start),
+            None => axis.labels(&major, spec.kind),
+        };
+        axis.title = if spec.clock.is_some() { spec.title.clone() } else { axis.heading(spec) };
         axis
+    }
+
+    /// A value in a table or a tooltip.
+    pub fn text(&self, value: f64) -> String {
+        self.clocked(value).unwrap_or_else(|| self.scale.number(value))
+    }
+
+    /// The same as a clock shows it, on an axis of time.
+    pub fn clocked(&self, value: f64) -> Option<String> {
+        let at = model::format::Moment::at(self.clock? + value)?;
+        Some(format!("{} {}", at.date(), at.time()))
     }
 
     /// Does each tick carry its own prefix?

@@ -27,7 +27,7 @@ pub struct ReportInput {
     pub version: String,
     /// The command that makes this report again.
     pub command: String,
-    /// When it was written, as text.
+    /// When its newest run began, as text.
     pub generated: String,
     pub cover: Cover,
 }

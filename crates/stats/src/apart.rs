@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::MIN_N;
 use crate::rng::Rng;
-use crate::stratified::{Halves, Stratified, Sums, check_amounts, independent, total_ratio, widened};
+use crate::stratified::{Halves, Stratified, Sums, check_amounts, independent, speeds, total_ratio, widened};
 use crate::unfit::Unfit;
 
 /// One group's work of one class in one block; blocks are numbered in the order of time.
@@ -77,6 +77,7 @@ pub fn apart(arm: &[Part], base: &[Part], resamples: usize, rng: &mut Rng) -> Re
         widest.and_then(|(first, second)| Halves::new(first, second, effect.se / wider, fewest as f64 - 1.0));
     Ok(Stratified {
         effect,
+        speeds: speeds(totals.0.iter().zip(&totals.1)),
         crude: crude(&totals.0, &totals.1)?,
         shared: shared(&totals.0, &totals.1),
         blocks: fewest,

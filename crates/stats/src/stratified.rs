@@ -41,6 +41,8 @@ pub struct Stratum {
 pub struct Stratified {
     /// ln of (speed of the arm / speed of the base), stratum by stratum.
     pub effect: Effect,
+    /// Work over cost of the mix that both did, whose ratio is the effect.
+    pub speeds: (f64, f64),
     /// ln of the ratio of the totals' speeds, without regard to the mix.
     pub crude: f64,
     /// Share of all work that lies in strata of both groups.
@@ -94,7 +96,16 @@ pub fn stratified(strata: &[Stratum], resamples: usize, rng: &mut Rng) -> Result
     let halves = first
         .zip(second)
         .and_then(|(first, second)| Halves::new(first, second, effect.se / wider, n as f64 - 1.0));
-    Ok(Stratified { effect, crude: crude(strata)?, shared: shared(strata), blocks: n, effective, halves })
+    let speeds = speeds(strata.iter().map(|stratum| (&stratum.arm, &stratum.base)));
+    Ok(Stratified {
+        effect,
+        speeds,
+        crude: crude(strata)?,
+        shared: shared(strata),
+        blocks: n,
+        effective,
+        halves,
+    })
 }
 
 fn check_sums(strata: &[Stratum]) -> Result<(), Unfit> {
@@ -126,6 +137,18 @@ fn terms(strata: &[Stratum]) -> Vec<(f64, f64)> {
         sums.1 += stratum.arm.cost * stratum.base.work / work;
     }
     blocks.into_values().collect()
+}
+
+/// Work over cost of both groups on the mix that both did: arm and base. Each stratum weighs as in the ratio of the
+/// two.
+pub(crate) fn speeds<'s>(strata: impl Iterator<Item = (&'s Sums, &'s Sums)>) -> (f64, f64) {
+    let both = strata.filter(|(arm, base)| arm.work > 0.0 && base.work > 0.0);
+    let (mix, arm, base) = both.fold((0.0, 0.0, 0.0), |sums, (arm, base)| {
+        let work = arm.work + base.work;
+        let cost = (arm.cost * base.work / work, base.cost * arm.work / work);
+        (sums.0 + arm.work * base.work / work, sums.1 + cost.0, sums.2 + cost.1)
+    });
+    (mix / arm, mix / base)
 }
 
 /// Fewest values that tell whether they resemble their neighbours.

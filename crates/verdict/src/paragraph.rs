@@ -13,8 +13,9 @@ mod value;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, Paragraph, Replicate, RowDoc, VerdictWord};
 
+use model::finding::{LogsFailed, Rule};
 use model::scope::THREADS;
-use model::{Scope, format};
+use model::{Finding, Scope, format};
 use scopes::{Group, names};
 use topic::Topic;
 
@@ -48,7 +49,21 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
         }
     }
     lines.extend(replication(doc).map(|sentence| vec![sentence]));
+    failures_first(doc, &mut lines);
     Paragraph::of_lines(&lines)
+}
+
+/// Failures of a server are told before how fast it is, in one breath with it.
+fn failures_first(doc: &CompareDoc, lines: &mut Vec<Vec<String>>) {
+    let is_told = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
+    let failures: Vec<String> = doc.findings.iter().filter(is_told).map(Finding::text).collect();
+    if failures.is_empty() {
+        return;
+    }
+    match lines.first_mut().and_then(|line| line.first_mut()) {
+        Some(first) => *first = format!("{} {first}", failures.join(" ")),
+        None => lines.push(failures),
+    }
 }
 
 /// The sentences on rows of one pair, without a document around them.

@@ -4,13 +4,15 @@
 //! is concluded here: the sentence and the episodes come from [`verdict::traffic::answers`].
 
 use logs::aggregate::agents::{BOT, is_same_site};
-use logs::aggregate::names::Names;
+use logs::aggregate::names::{Asked, Names};
 use logs::aggregate::pace::Failures;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::{Aggregate, Slot};
 use model::doc::{
-    AgentsDoc, AnswersDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc, ReferrersDoc,
+    AgentsDoc, AnswersDoc, AskedDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc,
+    ReferrersDoc,
 };
+use model::traffic::StatusClass;
 use verdict::traffic::answers::TIMES;
 
 use super::figures::untimed;
@@ -18,7 +20,8 @@ use super::figures::untimed;
 const HOUR: i64 = 3600;
 /// Steps of requests over time, in seconds, and how many there may be.
 const STEPS: [i64; 8] = [60, 300, 900, HOUR, 3 * HOUR, 6 * HOUR, 24 * HOUR, 7 * 24 * HOUR];
-const MOST_STEPS: i64 = 1000;
+/// A day has a step for each minute.
+const MOST_STEPS: i64 = 1500;
 /// Names that are looked through for those of the log's own site.
 const SITES: usize = 200;
 
@@ -90,8 +93,35 @@ fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
         share: requests as f64 / told as f64,
         paths: names(&one.failed_paths, class, most),
         clients: names(&one.failed_clients, class, most),
+        seconds: seconds(one, class),
+        asked: asked(&one.failed_asked, class, most.max(LEAST_ASKED)),
         episode: None,
     })
+}
+
+/// Time that requests of a class of failures took.
+fn seconds(one: &Aggregate, class: usize) -> Option<f64> {
+    let class = if class == 0 { StatusClass::Client } else { StatusClass::Server };
+    untimed(&one.totals()).is_none().then(|| one.failed.total(class).time_ns as f64 / 1e9)
+}
+
+/// Who asked for what; as many as tell a scanner of several paths.
+const LEAST_ASKED: usize = 10;
+
+fn asked(all: &Names, class: usize, most: usize) -> Vec<AskedDoc> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let doc = |(name, requests): (&[u8], u64)| {
+        let asked = Asked::read(name)?;
+        let agent = Some(text(&asked.agent)).filter(|agent| !agent.is_empty());
+        Some(AskedDoc {
+            client: text(&asked.client),
+            status: asked.status,
+            path: text(&asked.path),
+            agent,
+            requests,
+        })
+    };
+    certain(all, class, most).into_iter().filter_map(doc).collect()
 }
 
 fn named((name, requests): (&[u8], u64)) -> NameDoc {

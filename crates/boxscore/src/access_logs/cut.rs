@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use logs::aggregate::file::Labels;
-use logs::aggregate::size::CLASSES;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::timeline::Timeline;
 use logs::read::Besides;
@@ -163,18 +162,16 @@ fn half(label: &str, read: &Read, side: CutSide) -> Half {
     let bucket = |(at, bucket): (At, &logs::aggregate::timeline::Bucket)| Bucket {
         at: at.seconds,
         local: at.local(),
-        // Of the last class the sizes are unknown.
-        cells: (0..).zip(&bucket.strata.0[..CLASSES - 1]).filter_map(cell).collect(),
+        cells: bucket.strata.parted(&bucket.failed).into_iter().map(cell).collect(),
     };
     let step = timeline.and_then(Timeline::step).unwrap_or(1);
     let buckets = timeline.map(|all| all.sorted().into_iter().map(bucket).collect()).unwrap_or_default();
     (group(label, &read.aggregate), CutSide { first, last, step, buckets, ..side })
 }
 
-fn cell((class, sums): (u32, &Sums)) -> Option<(u32, Cell)> {
+fn cell((class, sums): (u32, Sums)) -> (u32, Cell) {
     let seconds = sums.time_ns as f64 / 1e9;
-    let cell = Cell { requests: sums.requests, bytes: sums.bytes as f64, seconds };
-    (sums.requests > 0).then_some((class, cell))
+    (class, Cell { requests: sums.requests, bytes: sums.bytes as f64, seconds })
 }
 
 impl Parted {
@@ -185,6 +182,11 @@ impl Parted {
         }
         let pairs: Vec<_> = self.pairs.iter().map(|(before, after)| (side(before), side(after))).collect();
         verdict::traffic::cut::judge(&pairs, margin, verdict::traffic::SEED)
+    }
+
+    /// The moment as it was given.
+    pub fn given(&self) -> &str {
+        &self.doc.at
     }
 
     /// Names of the two sides of a label.

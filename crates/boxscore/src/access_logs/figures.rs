@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use instruments::workload::logs as card;
 use logs::aggregate::distinct::Distinct;
-use logs::aggregate::keys::{self, BETWEEN};
+use logs::aggregate::failed::FailedStrata;
+use logs::aggregate::keys::{self, BETWEEN, Key};
 use logs::aggregate::paths::{By, Top};
-use logs::aggregate::size::{self, CLASSES};
+use logs::aggregate::size;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::sums::Sums;
-use logs::aggregate::{Aggregate, RequestGroup, Strata};
+use logs::aggregate::{Aggregate, RequestGroup, Slot, Strata};
 use logs::scan::Method;
 use logs::units;
-use model::Finding;
 use model::doc::{FormatDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
-use model::finding::{LogsRead, Subject};
+use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
+use model::{Finding, Instrument};
 use verdict::traffic::{self, Judgement};
 
 use super::{answers, log_format};
@@ -24,47 +26,75 @@ const NS: f64 = 1e9;
 /// A label and what was read under it. The first of several is the base of the others.
 pub type Named<'a> = (&'a str, &'a Aggregate);
 
+/// A request for figures of logs: the properties of groups, the conditions of requests, and how many names a list has.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub by: &'a [String],
+    pub conditions: &'a [String],
+    pub most: usize,
+}
+
 /// The whole document, but for the run.
-pub fn document(
-    all: &[Named<'_>],
-    by: &[String],
-    top: usize,
-    formats: Vec<FormatDoc>,
-    judged: Judgement,
-) -> LogsDoc {
+pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, judged: Judgement) -> LogsDoc {
+    let (by, top) = (asked.by, asked.most);
     let days = key_by_key(all.iter().flat_map(|(label, one)| daily(label, one)));
     let several = days.len() > all.len();
-    let labels: Vec<TrafficDoc> = all.iter().map(|(label, one)| labelled(label, one, top)).collect();
+    let labels: Vec<TrafficDoc> = all.iter().map(|(label, one)| labelled(label, one, asked)).collect();
     let lacks_times = |one: &Aggregate| {
         let totals = one.totals();
         totals.requests > 0 && totals.untimed == totals.requests
     };
     let is_untimed = all.iter().any(|(_, one)| lacks_times(one));
-    let groups = key_by_key(all.iter().flat_map(|(label, one)| grouped(label, one, by)));
+    let groups = all.iter().flat_map(|(label, one)| grouped(label, one, by));
+    let groups = if has_names(by) { largest_first(groups, by) } else { key_by_key(groups) };
     let log_format = if is_untimed { log_format::advice(&formats) } else { Vec::new() };
+    let rows: Vec<RowDoc> = judged.rows.into_iter().map(carded).collect();
+    let failures = failures(&labels);
+    let findings = [failures, judged.findings].concat();
     LogsDoc {
         schema: "boxscore.logs/1".to_owned(),
-        summary: summary(&labels, &judged.rows),
+        summary: summary(&labels, &rows, &findings),
         run: None,
         formats,
         lines: all.iter().map(|(_, one)| one.lines).sum(),
         parsed: all.iter().map(|(_, one)| one.parsed).sum(),
+        conditions: asked.conditions.to_vec(),
         skipped: skipped(all),
         filtered: all.iter().map(|(_, one)| one.filtered).sum(),
         log_format,
         labels,
         days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
         groups,
-        rows: judged.rows,
+        rows,
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
         cut: None,
         beside: Vec::new(),
-        findings: judged.findings,
+        findings,
     }
 }
 
-/// The answer: of one label what it served, of several how each differs from the first.
-fn summary(labels: &[TrafficDoc], rows: &[RowDoc]) -> Vec<String> {
+/// The row with its card, which names its figure.
+fn carded(row: RowDoc) -> RowDoc {
+    RowDoc { card: Some(card::INSTRUMENT.card()), ..row }
+}
+
+/// Failures of servers, and the client behind most of what was refused. The sentence of one label has its
+/// failures.
+fn failures(labels: &[TrafficDoc]) -> Vec<Finding> {
+    let answered: Vec<_> =
+        labels.iter().filter_map(|label| Some((label, label.answers.as_deref()?))).collect();
+    let failed = answered.iter().filter_map(|(label, answers)| {
+        let span = label.first.zip(label.last).map(|(first, last)| last - first + 1.0);
+        let whole = traffic::failed::Whole { seconds: label.seconds, span };
+        traffic::failed::finding(&label.label, answers, whole)
+    });
+    let probe = traffic::failed::probe(&answered.iter().map(|(_, answers)| *answers).collect::<Vec<_>>());
+    let all = if labels.len() > 1 { failed.collect() } else { Vec::new() };
+    all.into_iter().chain(probe).collect()
+}
+
+/// The answer: of one label what it served; of several what failed, and how each differs from the first.
+fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding]) -> Vec<String> {
     let Some((base, others)) = labels.split_first() else { return Vec::new() };
     let of = |label: &TrafficDoc| label.answers.as_ref().map(|answers| answers.sentence.clone());
     let against = |arm: &TrafficDoc| {
@@ -74,7 +104,12 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc]) -> Vec<String> {
     };
     match others {
         [] => of(base).into_iter().collect(),
-        others => others.iter().flat_map(against).collect(),
+        others => {
+            let is_told =
+                |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
+            let failed = findings.iter().filter(is_told).map(Finding::text);
+            failed.chain(others.iter().flat_map(against)).collect()
+        }
     }
 }
 
@@ -82,6 +117,31 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc]) -> Vec<String> {
 fn key_by_key(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>) -> Vec<TrafficDoc> {
     let mut groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
     groups.sort_by(|(one, _), (other, _)| keys::rank(one).cmp(&keys::rank(other)));
+    groups.into_iter().map(|(_, doc)| doc).collect()
+}
+
+/// True if groups are by a property that is a name, of which there may be many.
+pub fn has_names(by: &[String]) -> bool {
+    by.iter().filter_map(|key| Key::parse(key).ok()).any(Key::is_name)
+}
+
+/// Sorts rows by the requests of their names in all labels, most first; rows of one name stand in their own order.
+fn largest_first(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>, by: &[String]) -> Vec<TrafficDoc> {
+    let is_name: Vec<bool> = by.iter().map(|key| Key::parse(key).is_ok_and(Key::is_name)).collect();
+    let names = |key: &[u8]| -> Vec<Vec<u8>> {
+        let parts = key.split(|byte| *byte == BETWEEN).zip(&is_name);
+        parts.filter(|(_, is_name)| **is_name).map(|(part, _)| part.to_vec()).collect()
+    };
+    let mut groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
+    let mut requests: BTreeMap<Vec<Vec<u8>>, u64> = BTreeMap::new();
+    groups.iter().for_each(|(key, doc)| *requests.entry(names(key)).or_default() += doc.parsed);
+    groups.sort_by_cached_key(|(key, _)| {
+        let names = names(key);
+        let most = std::cmp::Reverse(requests.get(&names).copied().unwrap_or(0));
+        let own: Vec<(Option<usize>, Vec<u8>)> =
+            keys::rank(key).into_iter().map(|(class, part)| (class, part.to_vec())).collect();
+        (most, names, own)
+    });
     groups.into_iter().map(|(_, doc)| doc).collect()
 }
 
@@ -102,9 +162,10 @@ fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
 }
 
 /// The row of a whole label, with its answers.
-fn labelled(label: &str, one: &Aggregate, most: usize) -> TrafficDoc {
+fn labelled(label: &str, one: &Aggregate, asked: &Asked<'_>) -> TrafficDoc {
     let row = whole(label, one);
-    let answers = verdict::traffic::answers::of_label(&row, &answers::answers(one, most));
+    let answers =
+        verdict::traffic::answers::of_label(&row, &answers::answers(one, asked.most), asked.conditions);
     TrafficDoc { answers: Some(Box::new(answers)), ..row }
 }
 
@@ -284,11 +345,14 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         statuses: one.statuses.iter().filter(|(_, count)| *count > 0).collect(),
         ..traffic::ServerGroup::default()
     };
+    let failed: BTreeMap<&Slot, &FailedStrata> =
+        one.failed_slots.sorted().unwrap_or_default().into_iter().collect();
+    let none = FailedStrata::default();
     for (slot, strata) in one.slots.sorted().unwrap_or_default() {
         *group.hours.entry(slot.hour()).or_default() += strata.total().requests;
-        for (class, sums) in (0u32..).zip(&strata.0[..CLASSES - 1]).filter(|(_, sums)| sums.requests > 0) {
-            // Slots of two zones may be of one quarter hour.
-            let block = u64::try_from(slot.quarter).unwrap_or(0);
+        // Slots of two zones may be of one quarter hour.
+        let block = u64::try_from(slot.quarter).unwrap_or(0);
+        for (class, sums) in strata.parted(failed.get(slot).copied().unwrap_or(&none)) {
             let cell = group.cells.entry((block, class)).or_default();
             cell.requests += sums.requests;
             cell.bytes += sums.bytes as f64;

@@ -13,7 +13,7 @@ use model::doc::{BesideDoc, TrafficDoc};
 use model::metrics::logs as metrics;
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
-use model::traffic::Traffic;
+use model::traffic::{CUT, Traffic, WHERE};
 use model::{Better, Cell, Instrument, MetricInfo, Note, Params, Plan};
 use store::{Filter, Store};
 
@@ -34,6 +34,35 @@ const NS: i64 = 1_000_000_000;
 pub struct Besides<'a> {
     pub parted: Option<&'a Parted>,
     pub machines: &'a [BesideDoc],
+    /// The conditions that all requests met.
+    pub conditions: &'a [String],
+}
+
+impl Besides<'_> {
+    /// In one order, so that equal filters are equal.
+    fn sorted(&self) -> Vec<String> {
+        let mut all = self.conditions.to_vec();
+        all.sort_unstable();
+        all
+    }
+
+    fn filter(&self) -> Option<String> {
+        (!self.conditions.is_empty()).then(|| self.sorted().join(" and "))
+    }
+
+    /// The filter as a parameter of every figure: figures of unlike filters are not compared.
+    fn params(&self) -> Params {
+        let mut params = Params::default();
+        if let Some(filter) = self.filter() {
+            params.set(WHERE, &filter);
+        }
+        params
+    }
+
+    /// The machine that a label is stored under. A filter is part of it: its runs are not those of the whole log.
+    pub fn machine(&self, label: &str) -> String {
+        self.filter().map_or_else(|| label.to_owned(), |filter| format!("{label} where {filter}"))
+    }
 }
 
 /// One run for each label, in their order. A label without a time of day has no hours, so no run.
@@ -50,16 +79,17 @@ pub fn keep(
         .filter(|(.., hours)| !hours.is_empty())
         .collect();
     let names: Vec<&str> = all.iter().map(|(name, ..)| *name).collect();
-    let (study, plan) = (ids.next(), plan(&names, label));
+    let params = besides.params();
+    let (study, plan) = (ids.next(), plan(&names, label, &besides));
     let first = all.iter().filter_map(|(.., hours)| hours.first()).map(|hour| hour.hour).min().unwrap_or(0);
     let run = |(name, one, hours): &(&str, &Aggregate, Vec<Hour>)| RunData {
-        head: head(ids.next(), &study, (*name, *one), label, hours),
+        head: head(ids.next(), &study, (&besides.machine(name), *one), label, hours),
         origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
         clock_offsets: Vec::new(),
         plan: plan.clone(),
         facts: Vec::new(),
         takes: takes(hours, first),
-        series: series(hours, first),
+        series: series(hours, first, &params),
         notes: notes.to_vec(),
         traffic: Some(traffic(name, one, besides)),
         telemetry: Vec::new(),
@@ -106,6 +136,7 @@ fn traffic(name: &str, one: &Aggregate, besides: Besides<'_>) -> Traffic {
     let is_beside = |doc: &&BesideDoc| doc.label == name && doc.step.is_some();
     Traffic {
         group: group(name, one),
+        conditions: besides.sorted(),
         top: tops(name, one, TOP),
         whole: over_all(&whole(name, one)),
         answers: Some(Box::new(answers(one, TOP))),
@@ -128,11 +159,16 @@ fn over_all(label: &TrafficDoc) -> BTreeMap<String, f64> {
     all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-fn plan(names: &[&str], label: Option<&str>) -> Plan {
-    let machine = |name: &&str| Via { name: (*name).to_owned(), command: None };
+/// The cell has the moment of a cut too; figures of a side do not, since they may stand beside an uncut log.
+fn plan(names: &[&str], label: Option<&str>, besides: &Besides<'_>) -> Plan {
+    let mut params = besides.params();
+    if let Some(parted) = besides.parted {
+        params.set(CUT, parted.given());
+    }
+    let machine = |name: &&str| Via { name: besides.machine(name), command: None };
     let cell = Cell {
         instrument: verdict::traffic::INSTRUMENT.to_owned(),
-        params: Params::default(),
+        params,
         headline: vec![
             metrics::RATIO_OF_TOTALS.info().name.to_owned(),
             metrics::TIME_P99.info().name.to_owned(),
@@ -247,7 +283,7 @@ fn figures() -> [Figure; 8] {
     ]
 }
 
-fn series(hours: &[Hour], first: i64) -> Vec<Series> {
+fn series(hours: &[Hour], first: i64, params: &Params) -> Vec<Series> {
     let definition = card::INSTRUMENT.card().definition;
     let one = |(metric, of): Figure| {
         let point = |(seq, hour): (u64, &Hour)| {
@@ -266,7 +302,7 @@ fn series(hours: &[Hour], first: i64) -> Vec<Series> {
             instrument: verdict::traffic::INSTRUMENT.to_owned(),
             metric: metric.name.to_owned(),
             unit: metric.unit,
-            params: Params::default(),
+            params: params.clone(),
             arm: String::new(),
             definition,
         };

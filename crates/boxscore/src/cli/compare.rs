@@ -199,7 +199,7 @@ fn document(loaded: &[Loaded], args: &CompareArgs) -> Result<CompareDoc, CliErro
             Some(metric) => {
                 error.hint(format!("no row is called `{metric}`; without --metric all are shown"))
             }
-            None => none_in_common(error, &verdict::compare::apart(&sides, &options)),
+            None => none_in_common(error, &verdict::compare::apart(&sides, &options), are_logs(loaded)),
         });
     }
     Ok(document)
@@ -226,14 +226,22 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, CliError> {
     })
 }
 
+/// True if all runs are of logs, which are read again and not run.
+fn are_logs(loaded: &[Loaded]) -> bool {
+    loaded.iter().flat_map(|side| &side.runs).all(|run| run.traffic.is_some())
+}
+
 /// Prints why figures are not compared, where both sides measured the same in different ways.
-fn none_in_common(error: CliError, apart: &[Apart]) -> CliError {
+fn none_in_common(error: CliError, apart: &[Apart], are_logs: bool) -> CliError {
     if apart.is_empty() {
         return error.hint("run the same instruments on both, for example `boxscore run --quick`");
     }
     let texts: Vec<&str> = apart.iter().map(|apart| apart.text.as_str()).collect();
     let error = CliError { message: format!("{}: {}", error.message, texts.join("; ")), ..error };
-    let again = "repeat one of them as it was, `boxscore run --plan RUN`, and compare those";
+    let again = match are_logs {
+        true => "read both logs with one `--where`, or none, and compare those",
+        false => "repeat one of them as it was, `boxscore run --plan RUN`, and compare those",
+    };
     error.hint(apart.iter().find_map(|apart| apart.remedy).unwrap_or(again))
 }
 

@@ -20,7 +20,7 @@ use store::Store;
 use crate::access_logs::beside::Recorded;
 use crate::access_logs::cut::{Cut, Parted};
 use crate::access_logs::follow::{Ask, Followed};
-use crate::access_logs::{Chosen, Formats, Named};
+use crate::access_logs::{Asked, Chosen, Formats, Named};
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::ids::{Ids, short};
@@ -36,14 +36,22 @@ Examples:
   boxscore logs access.log --format '%h %l %u %t \"%r\" %>s %B %D'
   boxscore logs access.log --config /etc/apache2/apache2.conf
   boxscore logs access.log --by prefix,status --where method=GET
+  boxscore logs access.log --where 'at>=2026-11-17T14:00' --where 'at<2026-11-17T14:30'         zoom in
   zcat old.gz | boxscore logs -                   from stdin
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
   boxscore logs access.log --follow               as it grows, rotated or not, until Ctrl-C
   boxscore logs access.log --cut '2026-11-22 14:00'             before and after a change
   boxscore logs access.log --telemetry latest     load, CPU, disks and memory beside the requests
   boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
-Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size in one quarter of
-an hour, so that neither the balancer's weights nor the mix decides; the first label is the base. 1 MB/s is 1 B/us.
+A condition of --where is a property, a comparison and a value; all conditions must hold.
+  status, bytes, time    = != < <= > >=; bytes in B, k, M or G, time (how long a request took) in s, ms or us
+  at                     the same; a time of day, by the log's own clock where it has no zone: at>=2026-11-17T14:00
+  client, vhost, path, prefix, prefix:N, query, method, protocol, referer, agent, cache, status-class, size-class,
+  minute, hour, day, hour-of-day
+                         = != ^= (begins with) ~ !~ (regular expression)
+Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size and of status in
+one quarter of an hour, so that neither the balancer's weights nor the mix decides; 5xx are judged by how many they are.
+The first label is the base. 1 MB/s is 1 B/us.
 Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or files could not be read.";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -58,14 +66,15 @@ pub struct LogsArgs {
     /// The server's configuration file, to take the format from; --format names one of several
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Tables by day, hour, hour-of-day, vhost, prefix, prefix:N, path, method, status, status-class, size-class,
-    /// client, cache
+    /// Tables by day, hour, minute, hour-of-day, vhost, prefix, prefix:N, path, method, status, status-class,
+    /// size-class, client, agent, referer, cache; names by requests, most first
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub by: Vec<String>,
-    /// Only requests that fit: status=200, method!=POST, path~/img/, bytes>1000; repeatable
+    /// Only requests that fit: 'status<500', method!=POST, path~/img/, 'time>2s', 'at>=2026-11-17T14:00'; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<String>,
-    /// Names in each list (paths, clients, programs, referrers) [default: 3, 10 with --all and in --json]
+    /// Names in each list (paths, clients, programs, referrers), and groups of --by [default: 3, 10 with --all and in
+    /// --json; of groups 20 where they are names, else all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub top: Option<u32>,
     /// Show everything: every list, code and day, of each label
@@ -189,7 +198,10 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     };
     let own = access_logs::findings(&named, &gathered.units);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
-    let mut document = access_logs::document(&named, &args.by, view(args, global.json).most, formats, judged);
+    fits(args, &named)?;
+    let conditions = conditions(args);
+    let asked = Asked { by: &args.by, conditions: &conditions, most: view(args, global.json).most };
+    let mut document = access_logs::document(&named, &asked, formats, judged);
     document.beside = beside.docs;
     if let Some(store) = &mut store {
         document.run = keep(args, &named, parted.as_ref(), &document, store)?;
@@ -238,6 +250,29 @@ fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
     let filters =
         filters.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--where: {what}")))?;
     Ok(Settings { group_by, filters, mix: args.profile_out.is_some() })
+}
+
+/// Fails where the filter leaves out every request.
+fn fits(args: &LogsArgs, named: &[Named<'_>]) -> Result<(), CliError> {
+    let requests: u64 = named.iter().map(|(_, one)| one.totals().requests).sum();
+    let filtered: u64 = named.iter().map(|(_, one)| one.filtered).sum();
+    if requests > 0 || filtered == 0 {
+        return Ok(());
+    }
+    let all = model::format::fixed(filtered as f64, 0);
+    let what = format!("--where {}: none of the {all} requests fits", args.conditions.join(" --where "));
+    Err(CliError::data(what).hint("`boxscore logs FILE --by PROPERTY` lists the values of a property"))
+}
+
+/// The conditions, each once.
+fn conditions(args: &LogsArgs) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for text in args.conditions.iter().map(|text| text.trim()) {
+        if !all.iter().any(|known| known == text) {
+            all.push(text.to_owned());
+        }
+    }
+    all
 }
 
 fn gather(args: &LogsArgs, settings: Settings, wants: Wants, global: &Global) -> Result<Gathered, CliError> {
@@ -353,6 +388,15 @@ fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<
     Ok(())
 }
 
+/// Files of one format in one line.
+fn formats_said(formats: &[FormatDoc]) -> String {
+    let mut files: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    formats.iter().for_each(|one| files.entry((&one.format, &one.how)).or_default().push(&one.file));
+    let line =
+        |((format, how), files): ((&str, &str), Vec<&str>)| format!("{}: {format} ({how})", files.join(", "));
+    files.into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Puts the runs into the store, unless it has them; the id of the first label.
 fn keep(
     args: &LogsArgs,
@@ -361,10 +405,10 @@ fn keep(
     document: &LogsDoc,
     store: &mut Store,
 ) -> Result<Option<String>, CliError> {
-    let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
-    let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
+    let text = formats_said(&document.formats);
     let notes = [Note::of_run(NoteBody::remark("logs", text))];
-    let besides = access_logs::Besides { parted, machines: &document.beside };
+    let besides =
+        access_logs::Besides { parted, machines: &document.beside, conditions: &document.conditions };
     let runs = access_logs::keep(named, besides, args.label.as_deref(), &notes, &mut Ids::new(None));
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");
@@ -382,7 +426,14 @@ fn view(args: &LogsArgs, json: bool) -> View {
     const MOST: usize = 10;
     let most = if args.all || json { MOST } else { View::SHORT.most };
     let days = args.by.iter().any(|key| key == "day");
-    View { all: args.all, most: args.top.map_or(most, |top| top as usize), days }
+    let top = args.top.map(|top| top as usize);
+    let groups = match top {
+        Some(top) => top,
+        // Hours, statuses and the like are few, and have an order of their own.
+        None if args.all || !access_logs::has_names(&args.by) => usize::MAX,
+        None => View::SHORT.groups,
+    };
+    View { all: args.all, most: top.unwrap_or(most), days, groups }
 }
 
 fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
@@ -397,7 +448,9 @@ fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
     let next = document.run.as_ref().map(|run| match document.labels.as_slice() {
         [_] => format!("boxscore report {}", short(run)),
         several => {
-            let names: Vec<String> = several.iter().map(|one| shown::word(&one.label)).collect();
+            let besides = access_logs::Besides { conditions: &document.conditions, ..Default::default() };
+            let names: Vec<String> =
+                several.iter().map(|one| shown::word(&besides.machine(&one.label))).collect();
             format!("boxscore report {}", names.join(" "))
         }
     });

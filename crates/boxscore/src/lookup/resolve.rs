@@ -20,7 +20,7 @@ use crate::cli::Global;
 use crate::error::CliError;
 use crate::import::own;
 use crate::lookup::catalogue::PublishedMachine;
-use crate::lookup::ids::short;
+use crate::lookup::ids::{short, told_apart};
 use crate::lookup::names::Machine;
 use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest};
 use crate::lookup::sides::{pasted_side, published_side, sheet_side};
@@ -66,7 +66,8 @@ pub fn distinct(loaded: &[Loaded]) -> Result<(), CliError> {
     for (at, one) in loaded.iter().enumerate().filter(|(_, one)| !one.runs.is_empty()) {
         let same = |other: &&Loaded| other.arm == one.arm && ids(other) == ids(one);
         if let Some(other) = loaded.iter().take(at).find(same) {
-            let runs: Vec<String> = ids(one).iter().map(|id| short(id).to_owned()).collect();
+            let ids = ids(one);
+            let runs = told_apart(&ids.iter().map(String::as_str).collect::<Vec<_>>());
             let what = if runs.len() == 1 { "the same run" } else { "the same runs" };
             let text = format!("`{}` and `{}` are {what}: {}", other.name, one.name, runs.join(", "));
             return Err(CliError::usage(text).hint("`boxscore history` lists the runs"));

@@ -30,8 +30,20 @@ fn of_logs(plan: &Plan) -> Option<String> {
     if !plan.cells.iter().all(|cell| cell.instrument == traffic::INSTRUMENT) || plan.cells.is_empty() {
         return None;
     }
-    let labels: Vec<&str> = plan.machines.iter().map(|via| via.name.as_str()).collect();
-    Some(format!("logs {}", labels.join(" ")).trim_end().to_owned())
+    let params = plan.cells.first().map(|cell| &cell.params);
+    // A filter is part of each name, and is told once.
+    let filter =
+        params.and_then(|params| params.get(traffic::WHERE)).map(|filter| format!(" where {filter}"));
+    let label =
+        |name: &'_ str| name.strip_suffix(filter.as_deref().unwrap_or_default()).unwrap_or(name).to_owned();
+    let labels: Vec<String> = plan.machines.iter().map(|via| label(&via.name)).collect();
+    let mut text = format!("logs {}", labels.join(" ")).trim_end().to_owned();
+    for name in [traffic::WHERE, traffic::CUT] {
+        if let Some(value) = params.and_then(|params| params.get(name)) {
+            text.push_str(&format!(", {name} {value}"));
+        }
+    }
+    Some(text)
 }
 
 /// The address of a load, the level of a usual run, else families and instruments.

@@ -9,7 +9,7 @@ use report::html::{Cover, ReportInput};
 use crate::cli::Global;
 use crate::cli::agent::BUILD;
 use crate::error::CliError;
-use crate::lookup::ids::short;
+use crate::lookup::ids::told_apart;
 use crate::lookup::paths;
 use crate::lookup::resolve::Resolver;
 use crate::show::shown;
@@ -41,7 +41,7 @@ pub fn report_after(runs: &[String], path: &Path, global: &Global) -> Result<Opt
 pub fn default_report(store: &Path, runs: &[&str]) -> PathBuf {
     /// Most runs that are named in a file name.
     const NAMED: usize = 8;
-    let mut name: Vec<String> = runs.iter().take(NAMED).map(|run| short(run).to_owned()).collect();
+    let mut name: Vec<String> = told_apart(runs).into_iter().take(NAMED).map(str::to_owned).collect();
     if let more @ 1.. = runs.len().saturating_sub(NAMED) {
         name.push(format!("and-{more}-more"));
     }
@@ -60,7 +60,7 @@ pub fn write_covered(
     to: &Path,
     cover: Cover,
 ) -> Result<PathBuf, CliError> {
-    let ids: Vec<&str> = runs.iter().map(|one| short(&one.doc.run)).collect();
+    let ids = told_apart(&runs.iter().map(|one| one.doc.run.as_str()).collect::<Vec<_>>());
     let started = runs.iter().map(|one| one.doc.started).fold(0.0, f64::max);
     let input = ReportInput {
         runs: runs.iter().map(|one| (one.doc.clone(), one.data.clone())).collect(),

@@ -9,7 +9,7 @@ use model::plan::Plan;
 use super::attempt::Measured;
 use crate::cli::{Global, Layout};
 use crate::error::{CliError, Kind};
-use crate::lookup::ids::short;
+use crate::lookup::ids::{short, told_apart};
 use crate::lookup::paths;
 use crate::out;
 use crate::show::{after_run, page};
@@ -51,7 +51,7 @@ pub fn finish(
         ));
     }
     if shown.is_err() {
-        let ids: Vec<&str> = runs.iter().map(|id| short(id)).collect();
+        let ids = told_apart(&runs.iter().map(String::as_str).collect::<Vec<_>>());
         out::say(&format!("finished takes are stored in {} as run {}", path.display(), ids.join(", ")));
     }
     match (shown, cut(measured)) {

@@ -152,7 +152,7 @@ pub fn plain(bench: &Bench, known: &[String], name: &str, line: &str, said: Said
         }
     }
     // The program's own cost is measured, also in a planted world.
-    let own = ["beside the takes", "agent_cpu_seconds", "own_cpu_seconds", " written "];
+    let own = ["beside the takes", "agent_cpu_seconds", "own_cpu_seconds", " written ", " newest run began "];
     let lines = text.lines().filter(|line| !own.iter().any(|own| line.contains(own)));
     lines.map(|line| format!("{line}\n")).collect()
 }

@@ -243,3 +243,45 @@ fn history_tells_the_true_span_of_a_log() {
     let text = bench.run(&["history"]).expect(0, &[]).out;
     assert!(text.contains("2010-05-01 10:49") && text.contains("10 min") && !text.contains("1 h"), "{text}");
 }
+
+/// A day of a server that may fail for 20 minutes, after 30 s each.
+fn day_with_outage(us: u64, fails: bool) -> String {
+    let line = |n: u64| {
+        let (hour, minute) = (n / 240, n / 4 % 60);
+        let is_out = fails && hour == 14 && minute < 20 && n.is_multiple_of(4);
+        let (status, size, us) =
+            if is_out { (503, 190, 30_000_000) } else { (200, 5000 + n % 7, us + n * 37 % 100) };
+        format!(
+            "10.0.0.{} - - [17/Nov/2026:{hour:02}:{minute:02}:{:02} +0000] \"GET /cart HTTP/1.1\" {status} {size} {us}\n",
+            n % 9,
+            n % 4 * 15
+        )
+    };
+    (0..5760).map(line).collect()
+}
+
+#[test]
+fn an_outage_is_told_and_hides_no_difference() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), day_with_outage(1_000, false)).unwrap();
+    std::fs::write(bench.path("b.log"), day_with_outage(1_300, true)).unwrap();
+    let words = |args: &[&str]| {
+        let out = bench.run(args).expect(0, &[]).out;
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let outage = "b: 20 requests (0.3 %) failed with 5xx, all of /cart, Tue 14:00 to 14:20; they took ";
+    for text in [words(&["logs", "a=a.log", "b=b.log"]), words(&["compare", "a", "b"])] {
+        assert!(text.starts_with(outage) && text.contains("b serves the same requests"), "{text}");
+        assert!(!text.contains("cannot be told"), "{text}");
+    }
+    // What is filtered is stored as such, beside the whole logs.
+    let filtered = words(&["logs", "a=a.log", "b=b.log", "--where", "status<500"]);
+    assert!(filtered.contains("b where status<500: 5,740 requests"), "{filtered}");
+    assert_eq!(bench.heads().len(), 4);
+    assert!(words(&["compare", "a", "b"]).starts_with(outage));
+    let compared = words(&["compare", "a where status<500", "b where status<500"]);
+    assert!(compared.starts_with("b where status<500 serves the same requests"), "{compared}");
+    bench.run(&["compare", "a", "b where status<500"]).expect(1, &["differ in where"]);
+    assert!(words(&["history"]).contains("where status<500"));
+    bench.run(&["logs", "a.log", "--where", "status=999"]).expect(1, &["none of the 5,760 requests fits"]);
+}

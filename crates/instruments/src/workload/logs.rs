@@ -6,12 +6,12 @@
 
 use model::Need;
 use model::metrics::logs::{
-    BYTES, MEAN_OF_RATIOS, RATIO_MEDIAN, RATIO_OF_TOTALS, REQUESTS, SIZE_MEAN, TIME_MEAN, TIME_P50, TIME_P90,
-    TIME_P99,
+    BYTES, ERROR_RATE, MEAN_OF_RATIOS, RATIO_MEDIAN, RATIO_OF_TOTALS, REQUESTS, SIZE_MEAN, TIME_MEAN,
+    TIME_P50, TIME_P90, TIME_P99,
 };
 use model::{Cadence, Card, Family, MetricInfo, Probe, Samples, Setup, Simple, Tier, Unfit, Variant};
 
-const METRICS: [MetricInfo; 10] = [
+const METRICS: [MetricInfo; 11] = [
     MEAN_OF_RATIOS.info(),
     RATIO_OF_TOTALS.info(),
     RATIO_MEDIAN.info(),
@@ -22,6 +22,7 @@ const METRICS: [MetricInfo; 10] = [
     SIZE_MEAN.info(),
     REQUESTS.info(),
     BYTES.info(),
+    ERROR_RATE.info(),
 ];
 
 static CARD: Card = Card {
@@ -31,7 +32,7 @@ static CARD: Card = Card {
     source: "serving speed, bytes over time as Apache logs them (%B over %D): the 2010 study of Apache on SSD and HDD",
     samples: Samples::Periods,
     cadence: Cadence::Repeat,
-    definition: 2,
+    definition: 3,
     metrics: &METRICS,
     needs: &[Need::Files],
     variants: &[Variant { tier: Tier::Full, set: "", headline: &["ratio_of_totals", "time.p99"] }],

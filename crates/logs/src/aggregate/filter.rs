@@ -166,7 +166,12 @@ fn words(name: &str, sign: &str, value: &str) -> Result<Test, String> {
 
 fn number(what: Number, order: Order, value: &str) -> Result<Test, String> {
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let found: f64 = digits.trim().parse().map_err(|_| format!("{value:?} is no number"))?;
+    let found: f64 = digits.trim().parse().map_err(|_| match (what, Moment::parse(value)) {
+        (Number::Time, Ok(_)) => format!(
+            "{value:?} is no number: time is how long a request took (s, ms, us); a time of day is `at`: at>={value}"
+        ),
+        _ => format!("{value:?} is no number"),
+    })?;
     let factor = match (what, &value[digits.len()..]) {
         (Number::Status, "") | (Number::Bytes, "" | "B") => 1.0,
         (Number::Bytes, "k" | "K") => 1024.0,
@@ -266,6 +271,7 @@ mod tests {
             ("bytes>5q", "no unit of bytes"),
             ("status=", "no number"),
             ("time>5h", "no unit"),
+            ("time>=2026-11-17T14:00", "a time of day is `at`"),
             ("bytes=-5", "no number from 0"),
             ("bytes~5", "is a number"),
             ("path<5", "for numbers"),

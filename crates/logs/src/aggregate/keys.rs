@@ -20,7 +20,8 @@ pub enum Key {
     Status,
     StatusClass,
     SizeClass,
-    /// The hour, the day and the hour of the day by the log's own clock.
+    /// The minute, the hour, the day and the hour of the day by the log's own clock.
+    Minute,
     Hour,
     Day,
     HourOfDay,
@@ -29,7 +30,7 @@ pub enum Key {
     Cache,
 }
 
-const NAMES: [(&str, Key); 16] = [
+const NAMES: [(&str, Key); 17] = [
     ("client", Key::Client),
     ("vhost", Key::Vhost),
     ("path", Key::Path),
@@ -40,6 +41,7 @@ const NAMES: [(&str, Key); 16] = [
     ("status", Key::Status),
     ("status-class", Key::StatusClass),
     ("size-class", Key::SizeClass),
+    ("minute", Key::Minute),
     ("hour", Key::Hour),
     ("day", Key::Day),
     ("hour-of-day", Key::HourOfDay),
@@ -77,6 +79,12 @@ impl Key {
         })
     }
 
+    /// True if its values are names, of which there may be many; the others have an order of their own.
+    pub fn is_name(self) -> bool {
+        use Key::{Agent, Client, Path, Prefix, Query, Referer, Vhost};
+        matches!(self, Client | Vhost | Path | Prefix(_) | Query | Referer | Agent)
+    }
+
     /// Writes the record's value behind what is in `to`; says whether its line tells it.
     pub fn write(self, record: &Record<'_>, to: &mut Vec<u8>) -> bool {
         let text = match self {
@@ -90,7 +98,7 @@ impl Key {
             Key::Status => return number(record.status.map(|status| format!("{status:03}")), to),
             Key::StatusClass => return number(record.status.map(|status| format!("{}xx", status / 100)), to),
             Key::SizeClass => Some(size::name_of(size::class_of(record.bytes)).as_bytes()),
-            Key::Hour | Key::Day | Key::HourOfDay => {
+            Key::Minute | Key::Hour | Key::Day | Key::HourOfDay => {
                 return number(record.at.map(|at| self.time(at.local())), to);
             }
             Key::Referer => record.referer,
@@ -107,6 +115,10 @@ impl Key {
         match self {
             Key::Day => format!("{year:04}-{month:02}-{day:02}"),
             Key::HourOfDay => format!("{hour:02}"),
+            Key::Minute => {
+                let minute = local.rem_euclid(3600) / 60;
+                format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}")
+            }
             _ => format!("{year:04}-{month:02}-{day:02}T{hour:02}"),
         }
     }
@@ -192,6 +204,7 @@ mod tests {
             ("status", "404"),
             ("status-class", "4xx"),
             ("size-class", "<1 KiB"),
+            ("minute", "2000-10-11T02:40"),
             ("hour", "2000-10-11T02"),
             ("day", "2000-10-11"),
             ("hour-of-day", "02"),

@@ -8,6 +8,7 @@ pub mod agents;
 pub mod bounded;
 pub mod candidates;
 pub mod distinct;
+pub mod failed;
 mod few;
 pub mod file;
 pub mod filter;
@@ -28,10 +29,12 @@ mod views;
 mod writer;
 
 use model::log_linear::{LogLinear, highest_of};
+use model::traffic::{self, StatusClass};
 use serde::{Deserialize, Serialize};
 
 use bounded::{Bounded, Merge};
 use distinct::Distinct;
+use failed::FailedStrata;
 use filter::Filter;
 use keys::Key;
 use mix::Mix;
@@ -90,6 +93,21 @@ impl Slot {
 pub struct Strata(pub [Sums; CLASSES]);
 
 impl Strata {
+    /// The classes of work of these requests; `failed` are those among them that failed.
+    pub fn parted(&self, failed: &FailedStrata) -> Vec<(u32, Sums)> {
+        let mut good = self.0;
+        for (class, sums) in failed.by_class() {
+            let size = traffic::size_of(class).map_or(size::UNKNOWN, |size| size as usize);
+            if let Some(of_size) = good.get_mut(size) {
+                of_size.take(sums);
+            }
+        }
+        let good = good.into_iter().enumerate();
+        let good = good.map(|(size, sums)| (failed::work_class(StatusClass::Good, size), sums));
+        let failed = failed.by_class().map(|(class, sums)| (class, *sums));
+        good.chain(failed).filter(|(_, sums)| sums.requests > 0).collect()
+    }
+
     /// All classes together.
     pub fn total(&self) -> Sums {
         let mut total = Sums::default();
@@ -173,6 +191,10 @@ pub struct Aggregate {
     /// Seconds since 1970 of the first and the last request.
     pub span: Option<(i64, i64)>,
     pub slots: Bounded<Slot, Strata, MOST_SLOTS>,
+    /// Failed requests of the slots, which are among the others there.
+    pub failed_slots: Bounded<Slot, FailedStrata, MOST_SLOTS>,
+    /// All failed requests, those without a time of day too.
+    pub failed: FailedStrata,
     pub hours: Bounded<Slot, CoarseTimes, MOST_HOURS>,
     pub clients: Distinct,
     pub paths: Paths,
@@ -180,6 +202,8 @@ pub struct Aggregate {
     /// Behind failures, by whether the server is said to be at fault: the paths and the clients.
     pub failed_paths: Names,
     pub failed_clients: Names,
+    /// The same with client, status, path and program together ([`names::Asked`]).
+    pub failed_asked: Names,
     /// The programs that asked, by whether they say they are bots.
     pub agents: Names,
     /// The sites that referred, by whether they are the virtual host that was asked.
@@ -198,6 +222,7 @@ impl Aggregate {
             paths: self.paths.beside(),
             failed_paths: self.failed_paths.beside(),
             failed_clients: self.failed_clients.beside(),
+            failed_asked: self.failed_asked.beside(),
             agents: self.agents.beside(),
             referrers: self.referrers.beside(),
             ..Aggregate::default()
@@ -241,12 +266,15 @@ impl Merge for Aggregate {
             (one, two) => one.or(two),
         };
         self.slots.merge(&other.slots);
+        self.failed_slots.merge(&other.failed_slots);
+        self.failed.merge(&other.failed);
         self.hours.merge(&other.hours);
         self.clients.merge(&other.clients);
         self.paths.merge(&other.paths);
         self.pace.merge(&other.pace);
         self.failed_paths.merge(&other.failed_paths);
         self.failed_clients.merge(&other.failed_clients);
+        self.failed_asked.merge(&other.failed_asked);
         self.agents.merge(&other.agents);
         self.referrers.merge(&other.referrers);
         self.groups.merge(&other.groups);

@@ -5,16 +5,68 @@
 //! sketch: both merge exactly, a count is never too low, and how much too high it may be is said by
 //! [`CountMin::ERROR`]. Memory is bounded; of a name at most [`LONGEST`] bytes are kept.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::bounded::Merge;
 use super::candidates::Candidates;
 use super::sketch::CountMin;
 use crate::hash;
+use crate::scan::Record;
 
 /// Bytes of a name that are kept; two longer ones that differ later stay two.
 pub const LONGEST: usize = 256;
 const CLASSES: usize = 2;
+
+/// Bytes of a path in [`Asked`]: the program behind it is to be kept too.
+const LONGEST_PATH: usize = 100;
+
+/// A client and what it asked for, as one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked<'a> {
+    pub client: Cow<'a, [u8]>,
+    pub status: Option<u16>,
+    pub path: Cow<'a, [u8]>,
+    /// Empty where the line tells none.
+    pub agent: Cow<'a, [u8]>,
+}
+
+impl<'a> Asked<'a> {
+    pub fn from_record(record: &Record<'a>) -> Asked<'a> {
+        let path = record.path.unwrap_or_default();
+        Asked {
+            client: Cow::Borrowed(record.client.unwrap_or_default()),
+            status: record.status,
+            path: Cow::Borrowed(path.get(..LONGEST_PATH).unwrap_or(path)),
+            agent: Cow::Borrowed(record.agent.unwrap_or_default()),
+        }
+    }
+
+    /// Writes the name in place of what is in `to`.
+    pub fn write(&self, to: &mut Vec<u8>) {
+        to.clear();
+        to.extend_from_slice(&self.client);
+        to.push(0);
+        to.extend_from_slice(&self.status.unwrap_or(0).to_be_bytes());
+        to.extend_from_slice(&self.path);
+        to.push(0);
+        to.extend_from_slice(&self.agent);
+    }
+
+    /// Reads a name that [`Asked::write`] wrote; of a long one the end may be missing.
+    pub fn read(name: &'a [u8]) -> Option<Asked<'a>> {
+        let (client, rest) = name.split_at_checked(name.iter().position(|byte| *byte == 0)?)?;
+        let (status, rest) = rest.get(1..)?.split_first_chunk::<2>()?;
+        let mut parts = rest.splitn(2, |byte| *byte == 0);
+        Some(Asked {
+            client: Cow::Borrowed(client),
+            status: Some(u16::from_be_bytes(*status)).filter(|status| *status > 0),
+            path: Cow::Borrowed(parts.next()?),
+            agent: Cow::Borrowed(parts.next().unwrap_or_default()),
+        })
+    }
+}
 
 /// Names of many requests.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

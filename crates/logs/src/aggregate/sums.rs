@@ -85,6 +85,18 @@ impl Sums {
         self.ratios = self.ratios.saturating_add(other.ratios);
     }
 
+    /// Takes away sums that are part of these.
+    pub fn take(&mut self, part: &Sums) {
+        self.requests = self.requests.saturating_sub(part.requests);
+        self.rated = self.rated.saturating_sub(part.rated);
+        self.zero_time = self.zero_time.saturating_sub(part.zero_time);
+        self.unsized_ = self.unsized_.saturating_sub(part.unsized_);
+        self.untimed = self.untimed.saturating_sub(part.untimed);
+        self.bytes = self.bytes.saturating_sub(part.bytes);
+        self.time_ns = self.time_ns.saturating_sub(part.time_ns);
+        self.ratios = self.ratios.saturating_sub(part.ratios);
+    }
+
     /// Mean of the per-request ratios in B/s, over the requests that have one.
     pub fn mean_of_ratios(&self) -> Option<f64> {
         (self.rated > 0).then(|| self.ratios as f64 / RATIO_PARTS as f64 / self.rated as f64)

@@ -213,3 +213,30 @@ fn stored_aggregates_come_back_and_damage_is_refused() {
     let error = Labels::from_bytes(&labels.to_bytes().unwrap()).unwrap_err().to_string();
     assert!(error.contains("do not add up"), "{error}");
 }
+
+#[test]
+fn good_and_failed_requests_are_all_requests() {
+    let (mut all, mut failed) = (Strata::default(), super::failed::FailedStrata::default());
+    for (status, bytes, time_ns) in [
+        (Some(200), Some(100), Some(7)),
+        (Some(404), Some(100), Some(1)),
+        (Some(503), Some(100), Some(30_000)),
+        (Some(503), None, Some(5)),
+        (None, Some(5000), None),
+    ] {
+        let record = Record { status, bytes, time_ns, ..Record::default() };
+        all.0[size::class_of(bytes)].add(bytes, time_ns, super::sums::ratio_of(bytes, time_ns));
+        failed.add(&record);
+    }
+    let parted = all.parted(&failed);
+    let of = |status, size| {
+        let class = model::traffic::work_class(status, size);
+        parted.iter().find(|(known, _)| *known == class).map(|(_, sums)| (sums.requests, sums.time_ns))
+    };
+    assert_eq!(parted.len(), 5);
+    assert_eq!(of(model::traffic::StatusClass::Good, Some(1)), Some((1, 7)));
+    assert_eq!(of(model::traffic::StatusClass::Client, Some(1)), Some((1, 1)));
+    assert_eq!(of(model::traffic::StatusClass::Server, Some(1)), Some((1, 30_000)));
+    assert_eq!(of(model::traffic::StatusClass::Server, None), Some((1, 5)));
+    assert_eq!(failed.total(model::traffic::StatusClass::Server).time_ns, 30_005);
+}

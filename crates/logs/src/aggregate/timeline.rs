@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use super::bounded::Merge;
+use super::failed::FailedStrata;
 use super::sums::ratio_of;
 use super::{CoarseTimes, Strata, size};
 use crate::scan::Record;
@@ -21,6 +22,8 @@ const MOST: usize = 4096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     pub strata: Strata,
+    /// The failed ones of these.
+    pub failed: FailedStrata,
     pub times: CoarseTimes,
     /// Requests with a status from 400 on, and from 500 on.
     pub client_errors: u64,
@@ -30,6 +33,7 @@ pub struct Bucket {
 impl Merge for Bucket {
     fn merge(&mut self, other: &Bucket) {
         self.strata.merge(&other.strata);
+        self.failed.merge(&other.failed);
         Merge::merge(&mut self.times, &other.times);
         self.client_errors = self.client_errors.saturating_add(other.client_errors);
         self.server_errors = self.server_errors.saturating_add(other.server_errors);
@@ -61,6 +65,7 @@ impl Timeline {
         let Some(bucket) = self.at((start(at.local(), self.step), at.zone)) else { return };
         let (bytes, time_ns) = (record.bytes, record.time_ns);
         bucket.strata.0[size::class_of(bytes)].add(bytes, time_ns, ratio_of(bytes, time_ns));
+        bucket.failed.add(record);
         if let Some(time_ns) = time_ns {
             bucket.times.record(time_ns);
         }

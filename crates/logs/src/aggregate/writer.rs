@@ -5,7 +5,7 @@ use model::log_linear::highest_of;
 
 use super::agents;
 use super::few::Few;
-use super::names::Lately;
+use super::names::{Asked, Lately};
 use super::recent::Recent;
 use super::{Aggregate, Settings, Slot, Strata, keys, lanes, size, sums};
 use crate::fastest::fastest;
@@ -45,6 +45,7 @@ pub struct Writer<'a> {
 struct LatelyNamed {
     failed_paths: Lately,
     failed_clients: Lately,
+    failed_asked: Lately,
     agents: Lately,
     referrers: Lately,
 }
@@ -282,12 +283,18 @@ impl<'a> Writer<'a> {
         if let Some(at) = record.at {
             all.pace.add_failure(at, is_server);
         }
+        all.failed.add(record);
+        if let Some(failed) = record.at.and_then(|at| all.failed_slots.at(&slot_of(at))) {
+            failed.add(record);
+        }
         let class = usize::from(is_server);
         if let Some(path) = record.path {
             self.lately.failed_paths.add(&mut all.failed_paths, path, record.offset, class);
         }
         if let Some(client) = record.client {
             self.lately.failed_clients.add(&mut all.failed_clients, client, record.offset, class);
+            Asked::from_record(record).write(&mut self.key);
+            self.lately.failed_asked.add(&mut all.failed_asked, &self.key, record.offset, class);
         }
     }
 
@@ -301,7 +308,7 @@ impl<'a> Writer<'a> {
             let span = self.aggregate.span.get_or_insert((at.seconds, at.seconds));
             *span = (span.0.min(at.seconds), span.1.max(at.seconds));
         }
-        let slot = at.map(|at| Slot { quarter: at.seconds.div_euclid(900), zone: at.zone });
+        let slot = at.map(slot_of);
         if slot != self.slot {
             fastest(
                 #[inline(always)]
@@ -452,6 +459,7 @@ impl Drop for Writer<'_> {
         let lately = &mut *self.lately;
         lately.failed_paths.settle(&mut all.failed_paths);
         lately.failed_clients.settle(&mut all.failed_clients);
+        lately.failed_asked.settle(&mut all.failed_asked);
         lately.agents.settle(&mut all.agents);
         lately.referrers.settle(&mut all.referrers);
         all.paths.settle(&mut self.recent);
@@ -477,6 +485,10 @@ fn add_each(strata: &mut Strata, bytes: &[u64], times_ns: &[u64], ratios: &mut [
         rated += 1;
     }
     rated
+}
+
+fn slot_of(at: At) -> Slot {
+    Slot { quarter: at.seconds.div_euclid(900), zone: at.zone }
 }
 
 /// The slot with which an hour of the log's own clock begins.

@@ -51,6 +51,12 @@ pub struct FailedDoc {
     pub share: f64,
     pub paths: NamesDoc,
     pub clients: NamesDoc,
+    /// Time that they took; `null` where no line tells it.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+    /// Who asked for what, most requests first.
+    #[serde(default)]
+    pub asked: Vec<AskedDoc>,
     /// The stretch that most of them are in, where they are not spread.
     #[serde(default)]
     pub episode: Option<EpisodeDoc>,
@@ -69,6 +75,16 @@ pub struct NamesDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NameDoc {
     pub name: String,
+    pub requests: u64,
+}
+
+/// Requests of one client for one path with one program and one answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AskedDoc {
+    pub client: String,
+    pub status: Option<u16>,
+    pub path: String,
+    pub agent: Option<String>,
     pub requests: u64,
 }
 

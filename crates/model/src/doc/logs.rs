@@ -29,6 +29,9 @@ pub struct LogsDoc {
     pub skipped: Vec<SkippedDoc>,
     /// Parsed lines that `--where` left out.
     pub filtered: u64,
+    /// The conditions of `--where`.
+    #[serde(default, rename = "where", skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
     pub labels: Vec<TrafficDoc>,
     /// Each label on each day, where there are several days or `--by day` asked.
     pub days: Vec<TrafficDoc>,

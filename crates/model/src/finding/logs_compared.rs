@@ -1,6 +1,6 @@
 //! Differences that limit a comparison of groups of requests: by what was served, when, and on which machines: `means`,
-//! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `cacheability`, `hours`, `unshared`, `mix`,
-//! `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
+//! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `failures-apart`, `cacheability`, `hours`, `unshared`,
+//! `mix`, `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
 use crate::format::{duration, number, percent, quantity};
@@ -51,6 +51,13 @@ pub enum LogsCompared {
         arm: Share,
         base: Share,
     },
+    /// Shares that requests with a status from 500 on have of all requests, and of the time that all took.
+    Failures {
+        arm: Share,
+        base: Share,
+        arm_time: f64,
+        base_time: f64,
+    },
     /// Shares of requests that were not modified.
     Cacheability {
         arm: Share,
@@ -66,10 +73,12 @@ pub enum LogsCompared {
     Unshared {
         shared: f64,
     },
-    /// The totals' speeds, and like with like.
+    /// The totals' speeds, the same without failed requests (5xx) where there are any, and like with like.
     Mix {
         crude: f64,
+        good: Option<f64>,
         stratified: f64,
+        cause: MixCause,
     },
     /// The ratio of speeds in the first half of the time and in the second, which chance does not explain.
     Halves {
@@ -111,6 +120,14 @@ pub enum LogsCompared {
         arm: Cache,
         base: Cache,
     },
+}
+
+/// The cause that sets the speeds of the totals apart from those of like requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MixCause {
+    Failures,
+    Work,
+    Both,
 }
 
 /// The blocks of time that an interval draws, in s.
@@ -165,14 +182,47 @@ impl TimeBlocks {
 }
 
 fn statuses(distance: f64, status: u16, arm: &Share, base: &Share) -> String {
-    format!(
-        "not like with like: statuses differ in {} of the requests, {status} most ({} of {}, {} of {}); compare one \
-         status with --where status={status}",
+    let differ = format!(
+        "statuses differ in {} of the requests, {status} most ({} of {}, {} of {})",
         percent(distance),
         percent(arm.share),
         arm.label,
         percent(base.share),
         base.label
+    );
+    match is_failure(status) {
+        true => format!("{differ}: failed requests are not compared with good ones"),
+        false => format!("not like with like: {differ}; leave it out by --where 'status!={status}'"),
+    }
+}
+
+const fn is_failure(status: u16) -> bool {
+    status >= 400
+}
+
+fn failures((arm, arm_time): (&Share, f64), (base, base_time): (&Share, f64)) -> String {
+    let shares = |of: &Share, time: f64| {
+        format!("{} of {}'s requests and {} of its serving time", percent(of.share), of.label, percent(time))
+    };
+    format!(
+        "5xx are counted apart: they are {}, {}; speeds and times compare the other requests; --where 'status<500' \
+         leaves them out of the totals too",
+        shares(arm, arm_time),
+        shares(base, base_time)
+    )
+}
+
+fn mix(crude: f64, good: Option<f64>, stratified: f64, cause: MixCause) -> String {
+    let without = good.map_or_else(String::new, |good| format!(", without 5xx {} to 1", number(good)));
+    let rest = match cause {
+        MixCause::Failures => "the rest is the failed requests",
+        MixCause::Work => "the rest is the mix of sizes and hours",
+        MixCause::Both => "the rest is the failed requests, and the mix of sizes and hours",
+    };
+    format!(
+        "the totals' speeds stand {} to 1{without}, like with like {} to 1: {rest}",
+        number(crude),
+        number(stratified)
     )
 }
 
@@ -244,6 +294,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::RequestRates { .. } => "request-rates",
             LogsCompared::SizeMix { .. } => "size-mix",
             LogsCompared::StatusMix { .. } => "status-mix",
+            LogsCompared::Failures { .. } => "failures-apart",
             LogsCompared::Cacheability { .. } => "cacheability",
             LogsCompared::Hours { .. } => "hours",
             LogsCompared::Unshared { .. } => "unshared",
@@ -261,8 +312,8 @@ impl Conclusion for LogsCompared {
         let doubtful = |is_doubtful: bool| if is_doubtful { Validity::Doubtful } else { Validity::Ok };
         match self {
             LogsCompared::NoTelemetry(_) => Validity::Invalid,
-            LogsCompared::StatusMix { .. }
-            | LogsCompared::Cacheability { .. }
+            LogsCompared::StatusMix { status, .. } => doubtful(!is_failure(*status)),
+            LogsCompared::Cacheability { .. }
             | LogsCompared::Unshared { .. }
             | LogsCompared::Halves { .. }
             | LogsCompared::Confounded { .. }
@@ -276,6 +327,7 @@ impl Conclusion for LogsCompared {
             | LogsCompared::RequestCounts { .. }
             | LogsCompared::RequestRates { .. }
             | LogsCompared::SizeMix { .. }
+            | LogsCompared::Failures { .. }
             | LogsCompared::Mix { .. }
             | LogsCompared::PartOfTelemetry { .. } => Validity::Ok,
         }
@@ -319,11 +371,10 @@ impl Conclusion for LogsCompared {
                 "a part is not compared: only {} of the bytes are of a size and time that both served",
                 percent(*shared)
             ),
-            LogsCompared::Mix { crude, stratified } => format!(
-                "the totals' speeds stand {} to 1, like with like {} to 1: the rest is the mix of sizes and hours",
-                number(*crude),
-                number(*stratified)
-            ),
+            LogsCompared::Failures { arm, base, arm_time, base_time } => {
+                failures((arm, *arm_time), (base, *base_time))
+            }
+            LogsCompared::Mix { crude, good, stratified, cause } => mix(*crude, *good, *stratified, *cause),
             LogsCompared::Halves { first, second } => halves(*first, *second),
             LogsCompared::Confounded { .. } => format!(
                 "whatever else changed meanwhile {CHANGES}: before and after share no time; two groups at the same time \
@@ -373,8 +424,14 @@ impl Conclusion for LogsCompared {
                 evidence([("arm", arm.share), ("base", base.share)])
             }
             LogsCompared::Unshared { shared } => evidence([("shared", *shared)]),
-            LogsCompared::Mix { crude, stratified } => {
-                evidence([("crude", *crude), ("stratified", *stratified)])
+            LogsCompared::Failures { arm, base, arm_time, base_time } => evidence([
+                ("arm", arm.share),
+                ("base", base.share),
+                ("arm-time", *arm_time),
+                ("base-time", *base_time),
+            ]),
+            LogsCompared::Mix { crude, good, stratified, .. } => {
+                known([("crude", Some(*crude)), ("good", *good), ("stratified", Some(*stratified))])
             }
             LogsCompared::Halves { first, second } => evidence([("first", *first), ("second", *second)]),
             LogsCompared::Confounded { before, after } => evidence([("before", *before), ("after", *after)]),

@@ -24,6 +24,7 @@ mod idle_at_peak;
 mod immature;
 mod late;
 mod logs_compared;
+mod logs_failed;
 mod logs_read;
 mod memory_ceiling;
 mod noisy_neighbour;
@@ -62,7 +63,8 @@ pub use heat::Heat;
 pub use idle_at_peak::IdleAtPeak;
 pub use immature::Immature;
 pub use late::Late;
-pub use logs_compared::{Cache, LogsCompared, Share, TimeBlocks};
+pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks};
+pub use logs_failed::{LogsFailed, Mostly, Stretch};
 pub use logs_read::{LogsRead, TimeUnit};
 pub use memory_ceiling::{MemoryCeiling, MemoryPeak};
 pub use noisy_neighbour::NoisyNeighbour;
@@ -226,6 +228,7 @@ rules! {
     InTakes,
     Late,
     LogsCompared,
+    LogsFailed,
     LogsRead,
     MemoryCeiling,
     NoisyNeighbour,

@@ -8,7 +8,7 @@ use crate::unit::Unit;
 
 /// One of each conclusion. A new one does not compile until [`place`] knows it, and fails until it is here.
 fn samples() -> Vec<Rule> {
-    [of_machines(), of_takes(), of_loads(), of_logs()].concat()
+    [of_machines(), of_takes(), of_loads(), of_logs(), of_failures()].concat()
 }
 
 fn of_machines() -> Vec<Rule> {
@@ -180,6 +180,30 @@ fn of_loads() -> Vec<Rule> {
     ]
 }
 
+fn of_failures() -> Vec<Rule> {
+    vec![
+        LogsFailed::Server {
+            label: "web".into(),
+            requests: 185,
+            share: 0.01,
+            path: Some(Mostly { name: "/cart".into(), is_all: true }),
+            episode: Some(Stretch { from: 1e9, to: 1.001e9, failures: 180 }),
+            span: 86_400.0,
+            time_share: Some(0.5),
+        }
+        .into(),
+        LogsFailed::Probe {
+            client: "10.0.0.9".into(),
+            agent: None,
+            requests: 900,
+            path: Mostly { name: "/.env".into(), is_all: false },
+            status: None,
+            is_known: true,
+        }
+        .into(),
+    ]
+}
+
 fn of_logs() -> Vec<Rule> {
     let share = |label: &str, share: f64| Share { label: label.into(), share };
     let cache = |label: &str, bytes| Cache { label: label.into(), bytes, disk_read: Some(1e8) };
@@ -224,7 +248,13 @@ fn of_logs() -> Vec<Rule> {
         hours(1.0).into(),
         hours(0.3).into(),
         LogsCompared::Unshared { shared: 0.5 }.into(),
-        LogsCompared::Mix { crude: 2.0, stratified: 1.1 }.into(),
+        LogsCompared::Mix { crude: 2.0, good: Some(1.5), stratified: 1.1, cause: MixCause::Both }.into(),
+        LogsCompared::Mix { crude: 2.0, good: Some(1.1), stratified: 1.1, cause: MixCause::Failures }.into(),
+        LogsCompared::Mix { crude: 2.0, good: None, stratified: 1.1, cause: MixCause::Work }.into(),
+        LogsCompared::StatusMix { distance: 0.1, status: 206, arm: share("b", 0.2), base: share("a", 0.1) }
+            .into(),
+        LogsCompared::Failures { arm: share("b", 0.2), base: share("a", 0.1), arm_time: 0.6, base_time: 0.0 }
+            .into(),
         LogsCompared::Halves { first: 1.5, second: 0.9 }.into(),
         LogsCompared::Confounded { before: 7200.0, after: 3600.0 }.into(),
         LogsCompared::ConfoundedAlone { of: "web".into(), given: "12:00".into(), at: 1e9, is_after: true }
@@ -240,7 +270,7 @@ fn of_logs() -> Vec<Rule> {
 }
 
 /// How many [`place`]s there are.
-const PLACES: usize = 101;
+const PLACES: usize = 103;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {
@@ -289,6 +319,8 @@ fn place(rule: &Rule) -> usize {
         Rule::Late(late) => of_late(late),
         Rule::Guest(Guest) => 53,
         Rule::LogsCompared(compared) => of_compared(compared),
+        Rule::LogsFailed(LogsFailed::Server { .. }) => 101,
+        Rule::LogsFailed(LogsFailed::Probe { .. }) => 102,
         Rule::LogsRead(read) => of_read(read),
         Rule::MemoryCeiling(MemoryCeiling::NotMeasured) => 56,
         Rule::MemoryCeiling(MemoryCeiling::Unknown(_)) => 57,
@@ -415,7 +447,7 @@ fn of_compared(compared: &LogsCompared) -> usize {
     match compared {
         LogsCompared::Means { .. } => 89,
         LogsCompared::RequestCounts { .. } | LogsCompared::RequestRates { .. } => 90,
-        LogsCompared::SizeMix { .. } | LogsCompared::StatusMix { .. } => 91,
+        LogsCompared::SizeMix { .. } | LogsCompared::StatusMix { .. } | LogsCompared::Failures { .. } => 91,
         LogsCompared::Cacheability { .. } => 92,
         LogsCompared::Hours { .. } => 93,
         LogsCompared::Unshared { .. } | LogsCompared::Mix { .. } | LogsCompared::Halves { .. } => 94,

@@ -185,10 +185,15 @@ pub fn many(requests: u64) -> String {
 
 /// `14.2/s`; what comes less than once in ten seconds, a minute or an hour.
 pub fn per_second(rate: f64) -> String {
-    match rate {
-        rate if rate >= 0.1 => format!("{}/s", number(rate)),
-        rate if rate >= 0.1 / 60.0 => format!("{} a minute", number(rate * 60.0)),
-        rate => format!("{} an hour", number(rate * 3600.0)),
+    per_second_like(rate, rate)
+}
+
+/// The same in the unit of another rate, so that rates of one line can be compared.
+pub fn per_second_like(rate: f64, like: f64) -> String {
+    match like {
+        like if like >= 0.1 => format!("{}/s", number(rate)),
+        like if like >= 0.1 / 60.0 => format!("{} a minute", number(rate * 60.0)),
+        _ => format!("{} an hour", number(rate * 3600.0)),
     }
 }
 

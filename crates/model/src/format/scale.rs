@@ -51,6 +51,7 @@ impl Kind {
         match (unit, prefix) {
             (Unit::Byte | Unit::BytesPerSec, Prefix::Binary) => kind.binary(),
             (Unit::Byte | Unit::BytesPerSec, Prefix::Decimal) => kind.decimal(),
+            (Unit::Ratio, Prefix::Percent) => Kind::percent(),
             _ => kind,
         }
     }

@@ -1,6 +1,6 @@
 //! Metrics of the hours of an access log.
 
-use crate::{Better, Bytes, BytesPerSec, Count, Metric, Seconds};
+use crate::{Better, Bytes, BytesPerSec, Count, Metric, Ratio, Seconds};
 
 pub const MEAN_OF_RATIOS: Metric<BytesPerSec> = Metric::new(
     "mean_of_ratios",
@@ -25,3 +25,13 @@ pub const SIZE_MEAN: Metric<Bytes> =
     Metric::neither("size.mean", "bytes of the mean request's answer, headers not counted with %B");
 pub const REQUESTS: Metric<Count> = Metric::neither("requests", "requests of the hour");
 pub const BYTES: Metric<Bytes> = Metric::neither("bytes", "bytes sent in the hour");
+/// A share of failed requests that differs by less is the same.
+pub const SAME_ERRORS: f64 = 0.001;
+pub const ERROR_RATE: Metric<Ratio> = Metric::new(
+    "error-rate",
+    Better::Lower,
+    "the share of requests with a status from 500 on, quarter hour by quarter hour; judged by the difference, of which \
+     0.1 % is none",
+)
+.label("failed (5xx)")
+.percent();

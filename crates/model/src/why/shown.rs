@@ -8,7 +8,7 @@ use super::{
     Unsteady, Why, Withheld,
 };
 use crate::doc::VerdictWord;
-use crate::format::{duration, list, number, percent, quantity};
+use crate::format::{duration, fixed, list, number, percent, quantity};
 use crate::unit::Unit;
 
 /// More takes or runs than these are many.
@@ -157,9 +157,13 @@ impl Reason {
                     "not like with like: hours of logs differ in what was asked for; {what} like with like"
                 )
             }
+            Reason::FailedAtOnce { share, blocks, of } => format!(
+                "{} of the failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other",
+                percent(*share)
+            ),
             Reason::Mix { totals_ratio } => {
                 format!(
-                    "the totals' ratio is {}: their mixes of sizes and hours differ",
+                    "the totals' ratio is {}: their mixes of sizes, failures and hours differ",
                     number(*totals_ratio)
                 )
             }
@@ -210,9 +214,9 @@ impl NoInterval {
             Cause::NoPair => "no interval".to_owned(),
             Cause::Unusable(text) => text.clone(),
             Cause::OneEpisode { blocks, tell } => format!(
-                "the difference may be one episode: something lasts through the {blocks} blocks, which tell as much as {}; \
-                 compare a longer time",
-                number(*tell)
+                "the difference may be one episode: neighbouring blocks resemble each other so much that all {blocks} tell no \
+                 more than {} would; compare a longer time",
+                fixed(tell.round().max(1.0), 0)
             ),
             Cause::FewValues { need, .. } => {
                 let have = |none: &&NoInterval| {
@@ -334,7 +338,7 @@ mod tests {
 
     /// One of each form, with the sentence of one row.
     fn samples() -> Vec<(Reason, &'static str)> {
-        [undecided(), special()].concat()
+        [undecided(), special(), of_logs()].concat()
     }
 
     fn undecided() -> Vec<(Reason, &'static str)> {
@@ -378,6 +382,19 @@ mod tests {
             (Reason::Alone { verdict: VerdictWord::Tie }, "without that it would be a tie"),
             (Reason::Alone { verdict: VerdictWord::Worse }, "the interval lies beyond the margin"),
             (Reason::NearMargin, "more of the same would not settle it: too close to the margin"),
+        ]
+    }
+
+    fn of_logs() -> Vec<(Reason, &'static str)> {
+        vec![
+            (
+                Reason::Mix { totals_ratio: 1.25 },
+                "the totals' ratio is 1.25: their mixes of sizes, failures and hours differ",
+            ),
+            (
+                Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 96 },
+                "100 % of the failures stand in 2 of 96 quarter hours: they tell of that time, and of no other",
+            ),
         ]
     }
 
@@ -444,10 +461,6 @@ mod tests {
                  rate=1000)",
             ),
             (Reason::NeitherHolds { offered: 1e3 }, "neither side answers 1.00 k/s: offer less"),
-            (
-                Reason::Mix { totals_ratio: 1.25 },
-                "the totals' ratio is 1.25: their mixes of sizes and hours differ",
-            ),
         ]
     }
 

@@ -254,7 +254,7 @@ impl LinePlot {
                 let interval =
                     point.interval.map_or("-".to_owned(), |(a, b)| plane.y.scale.interval_text(a, b));
                 let x = if plane.x.form == crate::scale::Form::Linear {
-                    plane.x.scale.number(point.x)
+                    plane.x.text(point.x)
                 } else {
                     model::format::quantity(point.x, self.x.kind)
                 };
@@ -317,7 +317,7 @@ fn tip(series: &Series, point: &Point, plane: &Plane) -> String {
     let bound = if point.hollow { ", a lower bound" } else { "" };
     format!(
         "{name}{}: {}{interval}{bound}",
-        model::format::quantity(point.x, plane.x_kind),
+        plane.x.clocked(point.x).unwrap_or_else(|| model::format::quantity(point.x, plane.x_kind)),
         plane.y.scale.with_unit(point.y)
     )
 }

@@ -21,10 +21,11 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let bodies = || input.runs.iter().flat_map(|(run, _)| &run.notes).map(|note| &note.body);
     let unfit = bodies().filter(|body| matches!(body, NoteBody::Unfit(_))).count();
     let given_up = bodies().filter(|body| matches!(body, NoteBody::GivenUp(_))).count();
-    let mut said = vec![if faulted == 0 {
-        "no take faulted".to_owned()
-    } else {
-        format!("{} faulted", count(usize::try_from(faulted).unwrap_or(usize::MAX), "take"))
+    let mut said = vec![match faulted {
+        // Hours of a log are no takes.
+        0 if input.is_of_periods() => "notes".to_owned(),
+        0 => "no take faulted".to_owned(),
+        _ => format!("{} faulted", count(usize::try_from(faulted).unwrap_or(usize::MAX), "take")),
     }];
     if unfit > 0 {
         said.push(format!("{} could not run here", count(unfit, "thing")));

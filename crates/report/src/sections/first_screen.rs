@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
 use model::format::{self, Kind, count};
-use model::metric::Better;
+use model::metric::{Better, Prefix};
 use model::unit::Unit;
 use model::{Finding, Validity};
 
@@ -158,6 +158,13 @@ fn shortened(plot: RatioPlot) -> (RatioPlot, usize) {
     (RatioPlot { rows: kept, ..plot }, rest)
 }
 
+/// Shares of failures, which have no ratio.
+fn shares(row: &RowDoc) -> Option<String> {
+    let is_share = row.card.and_then(|card| card.metric(&row.metric))?.prefix == Prefix::Percent;
+    let (base, arm) = row.base_value.zip(row.arm_value).filter(|_| is_share && row.ratio.is_none())?;
+    Some(format!("{}, not {}", format::percent(arm), format::percent(base)))
+}
+
 fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<RatioRow> {
     let row = figure.rows.get(place).copied().flatten()?;
     let refused = row.verdict == VerdictWord::Invalid;
@@ -171,7 +178,7 @@ fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<R
         label: figure.label.clone(),
         hint: row.why.to_string(),
         ratio: Estimate { value: ratio.map_or(f64::NAN, turn), interval: turned },
-        shown: ratio.map_or("-".to_owned(), format::ratio),
+        shown: ratio.map_or_else(|| shares(row).unwrap_or_else(|| "-".to_owned()), format::ratio),
         shown_interval: interval.map(|(low, high)| format::ratio_interval(low, high)).unwrap_or_default(),
         verdict: verdict(row),
         doubtful: doubtful(row),

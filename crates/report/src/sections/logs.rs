@@ -7,9 +7,10 @@
 
 use maud::{Markup, html};
 use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, RowDoc, TopDoc};
-use model::format::{Kind, count, fixed, quantity, ratio, ratio_interval};
+use model::finding::{Finding, LogsFailed, Rule};
+use model::format::{Kind, Moment, count, fixed, percent, quantity, ratio, ratio_interval};
 use model::metrics::logs;
-use model::traffic::{INSTRUMENT, SPEED, TIME, Traffic};
+use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME, Traffic};
 use model::unit::Unit;
 
 use super::logs_answers;
@@ -19,7 +20,7 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
-use crate::text::{cut_front, date_time, fold};
+use crate::text::{cut_front, fold};
 use crate::theme::{Trust, Verdict};
 
 pub static SECTION: Section = Section::new(41, draw);
@@ -31,9 +32,6 @@ const MOST: usize = 10;
 /// Characters of a path.
 const LONGEST: usize = 60;
 const HOUR: f64 = 3600.0;
-/// The longest time whose axis is in minutes, and in hours.
-const MINUTES: f64 = 3.0 * HOUR;
-const DAYS: f64 = 240.0 * HOUR;
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let all: Vec<Label> = (0..input.runs.len()).filter_map(|run| Label::of(input, run)).collect();
@@ -57,7 +55,10 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
         (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
     };
-    Some(page::section("logs", &title(&all, &rows), &body))
+    let is_failure = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
+    let failures: Vec<String> =
+        input.compare.iter().flat_map(|doc| &doc.findings).filter(is_failure).map(Finding::text).collect();
+    Some(page::section("logs", &title(&all, &rows, &failures.join(" ")), &body))
 }
 
 /// Requests and failures of one run.
@@ -71,8 +72,8 @@ fn answers(input: &ReportInput, run: usize, hours: &Hours, is_named: bool) -> Ve
 pub struct Hours {
     /// Seconds since 1970.
     first: f64,
-    /// Seconds of the axis' unit, and its name.
-    unit: (f64, &'static str),
+    /// Seconds by which the clock of the logs is ahead of UTC.
+    zone: f64,
     /// Moments at which logs were cut, as they were given.
     cuts: Vec<(f64, String)>,
 }
@@ -80,29 +81,28 @@ pub struct Hours {
 impl Hours {
     fn of(all: &[Label]) -> Option<Hours> {
         let first = all.iter().map(|label| label.start).reduce(f64::min)?;
-        let last = all.iter().map(Label::end).reduce(f64::max)?;
-        let unit = match last - first {
-            long if long <= MINUTES => (60.0, "minutes"),
-            long if long <= DAYS => (HOUR, "hours"),
-            _ => (24.0 * HOUR, "days"),
-        };
+        let zones: Vec<i64> = all.iter().map(|label| label.zone).collect();
+        // Of logs of several clocks none is that of the page.
+        let is_one = zones.iter().all(|zone| *zone == zones[0]);
+        let zone = if is_one { zones[0] as f64 } else { 0.0 };
         let cuts = all.iter().filter_map(|label| label.side.as_ref());
         let mut cuts: Vec<(f64, String)> = cuts.map(|side| (side.at as f64, side.given.clone())).collect();
         cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
         cuts.dedup_by(|a, b| a.0.total_cmp(&b.0).is_eq());
-        Some(Hours { first, unit, cuts })
+        Some(Hours { first, zone, cuts })
     }
 
     /// The place of a moment on the axis.
     pub fn at(&self, seconds: f64) -> f64 {
-        (seconds - self.first) / self.unit.0
+        seconds - self.first
     }
 
     pub fn axis(&self) -> AxisSpec {
-        AxisSpec::new(
-            format!("{} since {} UTC", self.unit.1, date_time(self.first)),
-            Kind::for_unit(Unit::Count),
-        )
+        let from =
+            Moment::at(self.first + self.zone).map_or_else(String::new, |at| format!(" from {}", at.date()));
+        let clock = if self.zone == 0.0 { "UTC" } else { "the log's clock" };
+        AxisSpec::new(format!("time{from}, {clock}"), Kind::for_unit(Unit::Count))
+            .clock(self.first + self.zone)
     }
 
     pub fn markers(&self) -> Vec<Marker> {
@@ -126,6 +126,8 @@ struct Label {
     times: Vec<(&'static str, Vec<(f64, f64)>)>,
     traffic: Option<Traffic>,
     /// The side of a cut that it is.
+    /// Seconds by which its clock is ahead of UTC.
+    zone: i64,
     side: Option<LogsSideDoc>,
     beside: Option<BesideDoc>,
 }
@@ -152,14 +154,10 @@ impl Label {
             rate: counts,
             times,
             traffic: data.traffic.clone(),
+            zone: doc.log.as_ref().map_or(0, |log| log.zone),
             side: doc.logs_side.clone(),
             beside: doc.beside.clone(),
         })
-    }
-
-    /// Seconds since 1970 at which its last hour ends.
-    fn end(&self) -> f64 {
-        self.start + self.rate.last().map_or(0.0, |(at, _)| *at) + HOUR
     }
 
     /// A line through the middles of its hours; an hour without requests breaks it.
@@ -215,20 +213,33 @@ fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
 
 /// Rows of the comparison like with like.
 fn is_judged(row: &RowDoc) -> bool {
-    row.instrument == INSTRUMENT && (row.metric == SPEED || row.metric == TIME) && !row.point
+    row.instrument == INSTRUMENT && [SPEED, TIME, FAILED].contains(&row.metric.as_str()) && !row.point
 }
 
-fn title(all: &[Label], rows: &[&RowDoc]) -> String {
+fn title(all: &[Label], rows: &[&RowDoc], failures: &str) -> String {
+    let said = served(all, rows);
+    if failures.is_empty() { said } else { format!("{failures} {said}") }
+}
+
+fn served(all: &[Label], rows: &[&RowDoc]) -> String {
     if let Some(row) = rows.iter().find(|row| row.metric == SPEED)
         && let Some(speed) = row.ratio
     {
-        let how = Verdict::from(row.verdict).word();
-        return format!(
-            "{} serves the same requests at {} times the speed of {}: {how}",
+        let said = format!(
+            "{} serves the same requests at {} times the speed of {}",
             row.arm,
             ratio(speed),
             row.base
         );
+        return match Verdict::from(row.verdict) {
+            Verdict::CannotTell => {
+                format!(
+                    "Whether {} serves the same requests faster or slower than {} cannot be told",
+                    row.arm, row.base
+                )
+            }
+            verdict => format!("{said}: {}", verdict.word()),
+        };
     }
     let requests: f64 = all.iter().map(|label| label.requests).sum();
     format!(
@@ -248,10 +259,17 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
         ("verdict", Column::Text),
     ];
     let figure = |row: &RowDoc, value: Option<f64>| {
-        value.map_or("-".to_owned(), |value| quantity(value, Kind::for_unit(row.unit)))
+        value.map_or("-".to_owned(), |value| match row.unit {
+            Unit::Ratio => percent(value),
+            unit => quantity(value, Kind::for_unit(unit)),
+        })
     };
     let line = |row: &&RowDoc| {
-        let what = if row.metric == SPEED { "bytes over time" } else { "time of a request" };
+        let what = match row.metric.as_str() {
+            SPEED => "bytes over time",
+            TIME => "time of a request",
+            _ => "failed with 5xx",
+        };
         let interval = row.low.zip(row.high).map_or("-".to_owned(), |(low, high)| ratio_interval(low, high));
         vec![
             // Wrapped between the names, not within.
@@ -273,8 +291,9 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
                 "Before and after a moment share no hour: of those, requests of one class of size are compared, at the \
                  same hours of the day where both sides served them, as is said below."
             } @else {
-                "Compared are requests of one class of size in one quarter of an hour, so that neither the balancer's \
-                 weights nor the mix decides."
+                "Compared are requests of one class of size and of status in one quarter of an hour, so that neither the \
+                 balancer's weights nor the mix decides; failures of the server (5xx) are left out of speed and time. The \
+                 figures of base and arm are those of these requests."
             }
         }
     }

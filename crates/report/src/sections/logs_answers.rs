@@ -91,9 +91,13 @@ fn shown(peak: &PeakDoc, zone: i64) -> String {
     format!("{}{at}", format::per_second(peak.rate))
 }
 
+/// The words for a class of failures: an answer 4xx is said to be the client's fault.
+fn how(code: &str) -> String {
+    format!("{} {code}", if code == "5xx" { "failed with" } else { "answered" })
+}
+
 fn title(failed: &FailedDoc, code: &str, zone: i64) -> String {
-    let mut text =
-        format!("{} failed with {code}, {}", fixed(failed.requests as f64, 0), percent(failed.share));
+    let mut text = format!("{} {}, {}", fixed(failed.requests as f64, 0), how(code), percent(failed.share));
     if let Some(episode) = failed.episode
         && let [Some(from), Some(to)] = [episode.from, episode.to].map(|at| Moment::at(at + zone as f64))
     {
@@ -147,9 +151,14 @@ fn failures(of: &str, answers: &AnswersDoc, hours: &Hours) -> Option<Markup> {
         Series { name: (*name).to_owned(), points: points.collect(), reference: false }
     };
     let step = format::duration(over_time.step);
-    let caption = Caption::new(format!("{of}{} requests failed", fixed(failed as f64, 0)))
-        .subtitle(format!("failures of each {step}"));
-    let axis = AxisSpec::new(format!("failures in {step}"), Kind::for_unit(Unit::Count)).from_zero();
+    let of_class = |(name, class): &Class| {
+        let requests = count(*class);
+        (requests > 0).then(|| format!("{} {}", fixed(requests as f64, 0), how(name)))
+    };
+    let said: Vec<String> = classes.iter().rev().filter_map(of_class).collect();
+    let caption =
+        Caption::new(format!("{of}{}", said.join(", "))).subtitle(format!("4xx and 5xx of each {step}"));
+    let axis = AxisSpec::new(format!("requests in {step}"), Kind::for_unit(Unit::Count)).from_zero();
     let plot = LinePlot {
         markers: hours.markers(),
         ..LinePlot::new(caption, hours.axis(), axis, classes.iter().map(line).collect())

@@ -3,7 +3,10 @@
 //!
 //! Speed is bytes sent over time taken; 1 MB/s is 1 B/us. Labels stand in columns while they fit, else in rows.
 
-use model::doc::{AnswersDoc, FailedDoc, LogsDoc, TopDoc, TrafficDoc};
+use std::collections::BTreeMap;
+
+use model::doc::{AnswersDoc, FailedDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
+use model::finding::{LogsFailed, Rule};
 use model::format::{self, Kind, Scale, count};
 use model::{Finding, Unit, Validity};
 
@@ -17,11 +20,13 @@ pub struct View {
     pub most: usize,
     /// Days were asked for.
     pub days: bool,
+    /// Groups of `--by`, of those that are names.
+    pub groups: usize,
 }
 
 impl View {
     /// The view that fits on two screens of a terminal.
-    pub const SHORT: View = View { all: false, most: 3, days: false };
+    pub const SHORT: View = View { all: false, most: 3, days: false, groups: 20 };
 }
 
 /// Lines of a screen.
@@ -48,10 +53,11 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
     if doc.labels.len() > 1 {
         parts.push(each(doc, view, look));
     }
+    parts.push(probe(doc, look));
     if view.all || view.days {
         parts.push(table(&doc.days, look));
     }
-    parts.push(table(&doc.groups, look));
+    parts.push(groups(&doc.groups, view, look));
     parts.push(super::logs_beside::tables(&doc.beside, look));
     parts.push(whys(doc, look));
     parts.push(said(doc, view, look));
@@ -92,6 +98,30 @@ fn each(doc: &LogsDoc, view: View, look: Look) -> String {
     out
 }
 
+/// The client behind most of what was refused.
+fn probe(doc: &LogsDoc, look: Look) -> String {
+    let is_probe = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Probe { .. }));
+    let all = doc.findings.iter().filter(is_probe);
+    all.map(|finding| hang("", &logs_answers::shown_name(&finding.text()), look.columns)).collect()
+}
+
+/// The groups of so many keys; of how many more there are nothing but the number is said.
+fn groups(all: &[TrafficDoc], view: View, look: Look) -> String {
+    let mut keys: Vec<&BTreeMap<String, String>> = Vec::new();
+    let mut shown = 0;
+    for group in all {
+        if keys.last() != Some(&&group.key) {
+            keys.push(&group.key);
+        }
+        shown += usize::from(keys.len() <= view.groups);
+    }
+    let mut out = table(&all[..shown], look);
+    if let more @ 1.. = keys.len().saturating_sub(view.groups) {
+        out.push_str(&format!("and {} more (--top N, --json)\n", format::fixed(more as f64, 0)));
+    }
+    out
+}
+
 /// Where more is, and the command that shows what was stored.
 fn more(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> String {
     let mut out = String::new();
@@ -110,7 +140,8 @@ fn read(doc: &LogsDoc, view: View, look: Look) -> String {
     let of = |number: u64, what| format!("{} {what}{}", whole(number), if number == 1 { "" } else { "s" });
     let mut told = format!("{}, {}", of(doc.lines, "line"), of(doc.parsed, "request"));
     if doc.filtered > 0 {
-        told.push_str(&format!(", {} left out by --where", whole(doc.filtered)));
+        let conditions = doc.conditions.join(" and ");
+        told.push_str(&format!(", {} left out by --where {conditions}", whole(doc.filtered)));
     }
     let mut formats: Vec<(&str, &str)> = doc
         .formats
@@ -196,11 +227,21 @@ fn beside(groups: &[TrafficDoc], view: View, look: Look) -> String {
         Some(format::percent(agents.bots as f64 / agents.requests.max(1) as f64))
     };
     type Told<'a> = (&'static str, &'a dyn Fn(&AnswersDoc) -> Option<String>);
-    let told: [Told<'_>; 5] = [
-        ("on average", &|one| one.rate.map(format::per_second)),
-        ("in the busiest hour", &|one| one.busiest_hour.map(|peak| format::per_second(peak.rate))),
+    let least = groups.iter().filter_map(|group| group.answers.as_deref()?.rate).reduce(f64::min);
+    let rate = |rate: f64| format::per_second_like(rate, least.unwrap_or(rate));
+    let stretch = groups.iter().filter_map(|group| Some(group.last? - group.first? + 1.0)).reduce(f64::min);
+    // Of two hours at least one is busier; of less, the minutes tell.
+    let busiest = |one: &AnswersDoc, length: f64| {
+        let told = [3600.0, 60.0].into_iter().find(|length| stretch.is_some_and(|all| all > 2.0 * length))?;
+        let peak = if length > 60.0 { one.busiest_hour } else { one.busiest_minute };
+        peak.filter(|_| told == length).map(|peak| rate(peak.rate))
+    };
+    let told: [Told<'_>; 6] = [
+        ("on average", &|one| one.rate.map(rate)),
+        ("in the busiest hour", &|one| busiest(one, 3600.0)),
+        ("in the busiest minute", &|one| busiest(one, 60.0)),
         ("failed: 5xx", &|one| failed(&one.server_errors)),
-        ("failed: 4xx", &|one| failed(&one.client_errors)),
+        ("answered 4xx", &|one| failed(&one.client_errors)),
         ("bots", &bots),
     ];
     for (head, of) in told {
@@ -242,9 +283,20 @@ fn moment(seconds: Option<f64>) -> String {
     seconds.map_or(NONE.to_owned(), date_time)
 }
 
+/// Values that are further apart than this have no scale in common.
+const APART: f64 = 1000.0;
+
 /// Values in one scale, each with its unit.
 fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
     let known: Vec<f64> = values.iter().flatten().copied().collect();
+    let sizes = known.iter().map(|value| value.abs()).filter(|size| *size > 0.0);
+    let (least, most) = sizes.fold((f64::MAX, 0.0f64), |(low, high), size| (low.min(size), high.max(size)));
+    if most > APART * least {
+        return values
+            .iter()
+            .map(|value| value.map_or(NONE.to_owned(), |value| format::quantity(value, kind)))
+            .collect();
+    }
     let scale = Scale::common(&known, kind);
     values.iter().map(|value| value.map_or(NONE.to_owned(), |value| scale.with_unit(value))).collect()
 }
@@ -329,15 +381,19 @@ fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
     grid
 }
 
-/// The reasons of the verdicts, each once.
+/// Why verdicts were not reached, each reason once.
 fn whys(doc: &LogsDoc, look: Look) -> String {
     let mut out: Vec<String> = Vec::new();
-    for row in doc.rows.iter().filter(|row| !row.why.is_empty()) {
+    // What stands behind a verdict that was reached is among the findings.
+    let open = |row: &&RowDoc| row.verdict == VerdictWord::CannotTell && !row.why.is_empty();
+    for row in doc.rows.iter().filter(open) {
         let same = doc
             .rows
             .iter()
             .filter(|other| (&other.arm, &other.base, &other.why) == (&row.arm, &row.base, &row.why));
-        let of = if same.count() > 1 { String::new() } else { format!(", {}", row.metric) };
+        let info = row.card.and_then(|card| card.metric(&row.metric)).map(|info| info.label);
+        let name = info.filter(|label| !label.is_empty()).unwrap_or(&row.metric);
+        let of = if same.count() > 1 { String::new() } else { format!(", {name}") };
         let text = format!("{} beside {}{of}: {}", row.arm, row.base, row.why);
         let line = hang("- ", &text, look.columns);
         if !out.contains(&line) {
@@ -376,20 +432,21 @@ fn paths(top: &TopDoc, labelled: bool, most: usize, look: Look) -> String {
 
 fn said(doc: &LogsDoc, view: View, look: Look) -> String {
     let line = |finding: &Finding| {
-        let about = if finding.subject.is_run() { String::new() } else { format!("{}: ", finding.subject) };
+        let is_named = finding.subject.is_run() || finding.rule.names_subject();
+        let about = if is_named { String::new() } else { format!("{}: ", finding.subject) };
         notes::line(finding.state, &format!("{about}{}", finding.text()), look)
     };
     // That all is well is no news, unless two figures stand side by side that it tells apart.
     let is_news = |finding: &&Finding| view.all || doc.labels.len() > 1 || finding.state != Validity::Ok;
-    doc.findings.iter().filter(is_news).map(line).collect()
+    // Failures and probes have their own place.
+    let is_placed = |finding: &&Finding| !matches!(finding.rule, Rule::LogsFailed(_));
+    doc.findings.iter().filter(is_placed).filter(is_news).map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use model::Better;
-    use model::doc::{FormatDoc, PathDoc, RowDoc, SkippedDoc, VerdictWord};
+    use model::doc::{FormatDoc, PathDoc, SkippedDoc};
     use model::params::Params;
     use model::why::Why;
 
@@ -439,6 +496,7 @@ mod tests {
                 samples: vec!["hdd.log:14987024".into()],
             }],
             filtered: 0,
+            conditions: Vec::new(),
             days: labels.iter().map(day).collect(),
             groups: Vec::new(),
             rows: vec![row()],

@@ -68,18 +68,20 @@ fn requests(label: &TrafficDoc, answers: &AnswersDoc) -> String {
     let told = peaks.into_iter().filter(|(_, _, length)| seconds > 2.0 * length);
     for (place, (peak, what)) in told.filter_map(|(peak, what, _)| Some((peak?, what))).enumerate() {
         let lead = if place == 0 { "; busiest" } else { "," };
-        text.push_str(&format!("{lead} {what} {}", shown(&peak, answers.zone, what == "second")));
+        // A second is told by itself: as a rate a minute it would say what never was.
+        let like = if what == "second" { peak.rate } else { rate };
+        text.push_str(&format!("{lead} {what} {}", shown(&peak, like, answers.zone, what == "second")));
     }
     text
 }
 
 /// `310/s (Mon 12:00)`.
-fn shown(peak: &PeakDoc, zone: i64, is_second: bool) -> String {
+fn shown(peak: &PeakDoc, like: f64, zone: i64, is_second: bool) -> String {
     let at = Moment::at(peak.at + zone as f64).map_or_else(String::new, |at| {
         let second = if is_second { format!(":{:02}", at.seconds()) } else { String::new() };
         format!(" ({} {}{second})", at.weekday(), at.time())
     });
-    format!("{}{at}", format::per_second(peak.rate))
+    format!("{}{at}", format::per_second_like(peak.rate, like))
 }
 
 fn total(all: &BTreeMap<String, u64>) -> u64 {

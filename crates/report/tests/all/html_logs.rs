@@ -101,7 +101,7 @@ fn hours_are_not_taken_for_takes() {
 }
 
 #[test]
-fn a_short_log_has_an_axis_of_minutes() {
+fn an_axis_of_time_begins_with_its_day() {
     let (mut run, data) = label(Label { hours: 2, ..HDD }, true, None);
     let doc = run.beside.as_mut().expect("a machine");
     let row = doc.rows[0].clone();
@@ -110,7 +110,7 @@ fn a_short_log_has_an_axis_of_minutes() {
         .collect();
     doc.step = Some(60.0);
     let text = page(vec![(run, data)], None);
-    assert!(section(&text).contains("minutes since 2010-05-01 00:00 UTC"));
+    assert!(section(&text).contains("time from 2010-05-01, UTC"));
     assert!(section(&text).contains("mean of each 1 min"));
 }
 
@@ -168,6 +168,7 @@ fn the_screen_of_a_label_fits_in_two_of_a_terminal() {
         parsed: 600_000,
         skipped: Vec::new(),
         filtered: 0,
+        conditions: Vec::new(),
         labels: vec![label],
         days: Vec::new(),
         groups: Vec::new(),

@@ -286,6 +286,8 @@ pub fn answers() -> AnswersDoc {
         share: requests as f64 / 600_000.0,
         paths,
         clients,
+        seconds: None,
+        asked: Vec::new(),
         episode,
     };
     let peak = |at, requests, rate| Some(PeakDoc { at: DAY + at, requests, rate });

@@ -35,7 +35,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    pub fn new(prepared: &[Prepared<'_>], served: &[Option<Served>], options: &CompareOptions) -> Pairs {
+    pub fn new(prepared: &[Prepared<'_>], served: &[Vec<Served>], options: &CompareOptions) -> Pairs {
         let size = prepared.len();
         let places: Vec<(usize, usize)> =
             (0..size).flat_map(|arm| (0..arm).map(move |base| (arm, base))).collect();
@@ -43,7 +43,7 @@ impl Pairs {
         let rows = family(&sides, &variants(prepared), options);
         let (mut judged, mut unlike) = (BTreeMap::new(), Vec::new());
         for ((arm, base), mut rows) in places.into_iter().zip(rows) {
-            let said = served::judge(&mut rows, served[arm].as_ref(), served[base].as_ref(), options);
+            let said = served::judge(&mut rows, &served[arm], &served[base], options);
             unlike.extend(said.into_iter().filter(|_| base == 0));
             // Only after Holm's correction, so that asking for one row makes no win of it.
             rows.retain(|judged| options.wants(&judged.key.instrument, &judged.key.metric));

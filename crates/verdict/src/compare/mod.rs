@@ -69,6 +69,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     footnotes.extend(footnotes::assumed(&rows, &prepared));
     footnotes.extend(footnotes::sources(&rows).filter(|_| options.sources));
     footnotes.extend(footnotes::levels(&pairs, &prepared, options));
+    footnotes.extend(served::footnote(&rows));
     let mut doc = CompareDoc {
         cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),
@@ -87,7 +88,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         scaling: crate::scaling::of_sides(&prepared, options.cards),
         findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
         footnotes,
-        beside: served.into_iter().flatten().filter_map(|served| served.beside).collect(),
+        beside: served.iter().filter_map(|side| served::beside(side)).cloned().collect(),
     };
     doc.next_step = remedy::next_step(&doc.rows, &sides);
     doc.paragraph = crate::paragraph(&doc);

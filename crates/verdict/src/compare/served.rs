@@ -3,14 +3,15 @@
 //!
 //! An hour's figures depend on what was asked for in it, so that hours are no takes of one thing: their rows are shown
 //! and never judged. What was served comes from the notes of the runs. Runs of one side are put together; of hours that
-//! were read twice the newest reading counts. What a machine did meanwhile is that of the newest run that tells it.
+//! were read twice the newest reading counts. Runs of filtered logs (`--where`) are compared with runs of the same
+//! filter alone. What a machine did meanwhile is that of the newest run that tells it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::doc::{BesideDoc, RowDoc};
 use model::traffic::{CutSide, INSTRUMENT, ServerGroup, Traffic};
 use model::why::Reason;
-use model::{Finding, Samples};
+use model::{Finding, Params, Samples};
 use stats::Margin;
 
 use super::judged::{Judged, margin};
@@ -32,21 +33,41 @@ pub struct Served {
     /// Figures over all requests, by metric; none where several logs were put together.
     whole: BTreeMap<String, f64>,
     definition: u32,
+    /// With the filter that the requests met.
+    params: Params,
+    /// Failures of the server, if they are the first thing to know.
+    failures: Option<Finding>,
 }
 
-/// The requests that each side served; `None` where a run is not of a log or does not store them.
-pub fn of_sides(sides: &[Prepared<'_>]) -> Vec<Option<Served>> {
+/// The requests that each side served, by definition and filter; none where a run is not of a log or does not store
+/// them.
+pub fn of_sides(sides: &[Prepared<'_>]) -> Vec<Vec<Served>> {
     sides.iter().map(|side| of_side(side.side)).collect()
 }
 
-fn of_side(side: &Side<'_>) -> Option<Served> {
-    let all: Option<Vec<Traffic>> = side.runs.iter().map(|run| run.traffic.clone()).collect();
-    let all = all?;
+/// Runs of one definition and one filter.
+type Alike<'a> = BTreeMap<(u32, Params), Vec<&'a Traffic>>;
+
+fn of_side(side: &Side<'_>) -> Vec<Served> {
+    let mut alike = Alike::new();
+    for run in &side.runs {
+        let Some(traffic) = &run.traffic else { return Vec::new() };
+        let key = run.series.iter().map(|series| &series.key).find(|key| key.instrument == INSTRUMENT);
+        let Some(key) = key else { return Vec::new() };
+        alike.entry((key.definition, key.params.clone())).or_default().push(traffic);
+    }
+    let of =
+        |((definition, params), all): ((u32, Params), Vec<&Traffic>)| of_runs(side, definition, params, &all);
+    alike.into_iter().filter_map(of).collect()
+}
+
+/// Runs of one side, oldest first.
+fn of_runs(side: &Side<'_>, definition: u32, params: Params, all: &[&Traffic]) -> Option<Served> {
     let beside = all.iter().rev().find_map(|traffic| traffic.beside.clone());
-    let mut newest_first = all.into_iter().rev();
-    let Traffic { group, cut, whole, .. } = newest_first.next()?;
-    let known = side.runs.iter().flat_map(|run| &run.series);
-    let definition = known.map(|series| &series.key).find(|key| key.instrument == INSTRUMENT)?.definition;
+    let mut newest_first = all.iter().rev().copied().cloned();
+    let newest = newest_first.next()?;
+    let failures = traffic::failed::of_stored(&side.name, &newest);
+    let Traffic { group, cut, whole, .. } = newest;
     let mut served = Served {
         read_as: group.label.clone(),
         group,
@@ -54,6 +75,8 @@ fn of_side(side: &Side<'_>) -> Option<Served> {
         whole,
         beside: beside.map(|doc| BesideDoc { label: side.name.clone(), ..doc }),
         definition,
+        params,
+        failures,
     };
     for other in newest_first {
         if !other.group.hours.keys().any(|hour| served.group.hours.contains_key(hour)) {
@@ -122,36 +145,47 @@ fn put_together(mut mine: CutSide, theirs: CutSide) -> Option<CutSide> {
 /// Says of rows of periods why they have no verdict, and adds those on what was served; what is unlike between the two.
 pub fn judge(
     rows: &mut Vec<Judged>,
-    of_arm: Option<&Served>,
-    of_base: Option<&Served>,
+    of_arm: &[Served],
+    of_base: &[Served],
     options: &CompareOptions,
 ) -> Vec<Finding> {
-    let both = of_arm.zip(of_base).filter(|(arm, base)| arm.definition == base.definition);
+    let is_like =
+        |arm: &Served, base: &Served| (arm.definition, &arm.params) == (base.definition, &base.params);
+    let both: Vec<(&Served, &Served)> = of_arm
+        .iter()
+        .filter_map(|arm| Some((arm, of_base.iter().find(|base| is_like(arm, base))?)))
+        .collect();
     let of_periods =
         |judged: &&mut Judged| judged.key.samples(options.cards) == Samples::Periods && !judged.row.point;
     for judged in rows.iter_mut().filter(of_periods) {
-        explain(judged, both.is_some());
-        of_all_requests(&mut judged.row, of_arm, of_base);
+        let pair = both.iter().find(|(arm, _)| arm.params == judged.key.params);
+        explain(judged, pair.is_some());
+        if let Some((arm, base)) = pair {
+            of_all_requests(&mut judged.row, arm, base);
+        }
     }
-    let Some((of_arm, of_base)) = both else { return Vec::new() };
-    let found = of_arm.found(of_base, margin(false, options));
-    for concluded in found.rows {
-        let row = concluded.row;
-        let key = RowKey {
-            instrument: row.instrument.clone(),
-            metric: row.metric.clone(),
-            unit: row.unit,
-            definition: of_arm.definition,
-            params: row.params.clone(),
-        };
-        rows.push(Judged { row, key, verdict: concluded.verdict, effect: concluded.effect });
+    let mut findings = Vec::new();
+    for (of_arm, of_base) in both {
+        let found = of_arm.found(of_base, margin(false, options));
+        findings.extend(found.findings);
+        for concluded in found.rows {
+            let row = RowDoc { params: of_arm.params.clone(), ..concluded.row };
+            let key = RowKey {
+                instrument: row.instrument.clone(),
+                metric: row.metric.clone(),
+                unit: row.unit,
+                definition: of_arm.definition,
+                params: row.params.clone(),
+            };
+            rows.push(Judged { row, key, verdict: concluded.verdict, effect: concluded.effect });
+        }
     }
-    found.findings
+    findings
 }
 
 /// The figures over all requests in place of medians over the hours, where both sides have them.
-fn of_all_requests(row: &mut RowDoc, of_arm: Option<&Served>, of_base: Option<&Served>) {
-    let whole = |of: Option<&Served>| of.and_then(|served| served.whole.get(&row.metric)).copied();
+fn of_all_requests(row: &mut RowDoc, of_arm: &Served, of_base: &Served) {
+    let whole = |of: &Served| of.whole.get(&row.metric).copied();
     if let Some((arm, base)) = whole(of_arm).zip(whole(of_base)) {
         (row.arm_value, row.base_value) = (Some(arm), Some(base));
         row.ratio = (base > 0.0).then(|| arm / base);
@@ -165,22 +199,39 @@ fn explain(judged: &mut Judged, stands_elsewhere: bool) {
     row.why = Reason::Hours { judged_elsewhere: stands_elsewhere }.into();
 }
 
-/// Differences between the first side and the others in the requests served and in the machines meanwhile; each
-/// once.
-pub fn findings(unlike: &[Finding], served: &[Option<Served>]) -> Vec<Finding> {
+/// The requests that values of rows like with like are of, since the totals of a log are others.
+pub fn footnote(rows: &[RowDoc]) -> Option<String> {
+    let is_like = |row: &RowDoc| {
+        row.instrument == INSTRUMENT && [traffic::SPEED, traffic::TIME].contains(&row.metric.as_str())
+    };
+    rows.iter().any(|row| is_like(row) && row.ratio.is_some()).then(|| {
+        "logs speed and time: of requests of one size and one class of status in one quarter hour that both served, \
+         without 5xx; `boxscore show` has those of all requests"
+            .to_owned()
+    })
+}
+
+/// Telemetry of the machine of a side meanwhile.
+pub fn beside(side: &[Served]) -> Option<&BesideDoc> {
+    side.iter().find_map(|served| served.beside.as_ref())
+}
+
+/// Failures of each side, and differences between the first side and the others in the requests served and in the
+/// machines meanwhile; each once.
+pub fn findings(unlike: &[Finding], served: &[Vec<Served>]) -> Vec<Finding> {
     let mut said = BTreeSet::new();
-    let beside: Vec<&BesideDoc> =
-        served.iter().flatten().filter_map(|served| served.beside.as_ref()).collect();
-    let all = unlike.iter().cloned().chain(traffic::beside::findings(&beside));
+    let beside: Vec<&BesideDoc> = served.iter().filter_map(|side| beside(side)).collect();
+    let failures = served.iter().filter_map(|side| side.iter().find_map(|served| served.failures.clone()));
+    let all = failures.chain(unlike.iter().cloned()).chain(traffic::beside::findings(&beside));
     all.filter(|finding| said.insert((finding.kind().to_owned(), finding.subject.clone()))).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Value;
     use model::data::RunData;
     use model::doc::{CompareDoc, MachineDoc, VerdictWord};
     use model::traffic::{Bucket, Cell};
-    use model::{Params, Value};
 
     use super::*;
     use crate::compare;

@@ -76,6 +76,8 @@ enum Open {
     Apart,
     Doubtful,
     Unknown,
+    /// It failed all at once, which is told before.
+    Told,
 }
 
 fn state_of(row: &RowDoc) -> Open {
@@ -84,6 +86,7 @@ fn state_of(row: &RowDoc) -> Open {
         Some(Withheld::LowerBound { .. }) => Open::Doubtful,
         _ if is_beyond(row) => Open::Likely,
         Some(_) => Open::Doubtful,
+        None if row.why.failed_at_once() => Open::Told,
         None if differs(row) => Open::Apart,
         None => Open::Unknown,
     }
@@ -216,10 +219,13 @@ fn unknown(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<St
         ", since the noise between runs is assumed, not measured"
     } else if held(Held::Interval) * 2 > rows.len() {
         ", since most intervals reach across the margin"
+    } else if rows.iter().all(|row| row.why.one_episode()) {
+        ", since the difference may be one episode"
     } else {
         ""
     };
-    Some(format!("Whether {arm} and {base} differ on {what} cannot be told yet{reason}."))
+    let yet = if rows.iter().all(|row| row.why.is_final()) { "" } else { " yet" };
+    Some(format!("Whether {arm} and {base} differ on {what} cannot be told{yet}{reason}."))
 }
 
 fn disturbed(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<String> {

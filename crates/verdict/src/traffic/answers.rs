@@ -8,6 +8,8 @@ use model::format::{self, Kind, Moment};
 use model::traffic::Traffic;
 use model::unit::Unit;
 
+use super::failed::mostly;
+
 /// Fewer failures than this say nothing of when.
 const LEAST_FAILURES: u64 = 10;
 /// The share of the failures that the core of an episode has.
@@ -17,8 +19,6 @@ const NEAR: f64 = 0.2;
 /// The largest share of the time, and the factor by which requests in it fail more often than all do.
 const LONGEST: f64 = 0.25;
 const LEAST_FACTOR: f64 = 3.0;
-/// The share of the failures that a path has that they are mostly of.
-const MOSTLY: f64 = 0.5;
 
 /// A class of failures.
 type Class = fn(&Row) -> u64;
@@ -27,12 +27,21 @@ type Class = fn(&Row) -> u64;
 pub fn of_stored(traffic: &Traffic) -> Option<Box<AnswersDoc>> {
     let answers = traffic.answers.as_deref()?;
     let p99 = traffic.whole.get(model::metrics::logs::TIME_P99.name()).copied();
-    Some(Box::new(concluded(&traffic.group.label, answers, (traffic.group.requests, p99))))
+    let label = named(&traffic.group.label, &traffic.conditions);
+    Some(Box::new(concluded(&label, answers, (traffic.group.requests, p99))))
 }
 
 /// The answers of a label, with what follows from them.
-pub fn of_label(label: &TrafficDoc, answers: &AnswersDoc) -> AnswersDoc {
-    concluded(&label.label, answers, (label.parsed, label.p99))
+pub fn of_label(label: &TrafficDoc, answers: &AnswersDoc, conditions: &[String]) -> AnswersDoc {
+    concluded(&named(&label.label, conditions), answers, (label.parsed, label.p99))
+}
+
+/// `shop where status<500`.
+fn named(label: &str, conditions: &[String]) -> String {
+    match conditions {
+        [] => label.to_owned(),
+        all => format!("{label} where {}", all.join(" and ")),
+    }
 }
 
 fn concluded(label: &str, answers: &AnswersDoc, (requests, p99): (u64, Option<f64>)) -> AnswersDoc {
@@ -56,18 +65,47 @@ fn span(over_time: &OverTimeDoc) -> Option<f64> {
     Some(last.0 - first.0 + over_time.step)
 }
 
+/// Seconds of the shortest step that episodes are looked for in: in a shorter one chance leaves gaps.
+const COARSE: f64 = 300.0;
+
+/// Rows of at least [`COARSE`] seconds, and those seconds.
+fn coarse(over_time: &OverTimeDoc) -> (Vec<Row>, f64) {
+    let step = over_time.step;
+    if !(step > 0.0 && step < COARSE && span(over_time).is_some_and(|span| span >= 100.0 * COARSE)) {
+        return (over_time.rows.clone(), step);
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for row in &over_time.rows {
+        let at = (row.0 / COARSE).floor() * COARSE;
+        match rows.last_mut().filter(|last| last.0 == at) {
+            Some(last) => *last = (at, last.1 + row.1, last.2 + row.2, last.3 + row.3),
+            None => rows.push((at, row.1, row.2, row.3)),
+        }
+    }
+    (rows, COARSE)
+}
+
+/// The stretch without the steps at its ends in which nothing failed.
+fn trimmed(found: EpisodeDoc, over_time: &OverTimeDoc, class: Class) -> EpisodeDoc {
+    let within = |row: &&Row| row.0 >= found.from && row.0 < found.to && class(row) > 0;
+    let mut failed = over_time.rows.iter().filter(within);
+    let Some(first) = failed.next() else { return found };
+    let last = failed.next_back().unwrap_or(first);
+    EpisodeDoc { from: first.0, to: last.0 + over_time.step, ..found }
+}
+
 /// The shortest stretch with half of the failures and what is like it beside, where that is short and the requests in
 /// it failed far more often than others.
 fn episode(over_time: &OverTimeDoc, class: Class) -> Option<EpisodeDoc> {
-    let (rows, step) = (&over_time.rows, over_time.step);
+    let (rows, step) = coarse(over_time);
     let count =
         |part: &[Row]| (part.iter().map(class).sum::<u64>(), part.iter().map(|row| row.1).sum::<u64>());
-    let (all, requests) = count(rows);
+    let (all, requests) = count(&rows);
     let whole = span(over_time)?;
     if all < LEAST_FAILURES {
         return None;
     }
-    let (mut from, mut to) = core(rows, class, (all as f64 * MOST).ceil() as u64)?;
+    let (mut from, mut to) = core(&rows, class, (all as f64 * MOST).ceil() as u64)?;
     let share = |(failed, served): (u64, u64)| failed as f64 / served.max(1) as f64;
     let least = NEAR * share(count(&rows[from..=to]));
     let is_like = |row: &Row| class(row) > 0 && share((class(row), row.1)) >= least;
@@ -80,7 +118,8 @@ fn episode(over_time: &OverTimeDoc, class: Class) -> Option<EpisodeDoc> {
     let inside = count(&rows[from..=to]);
     let length = rows[to].0 - rows[from].0 + step;
     let is_apart = length <= whole * LONGEST && share(inside) >= LEAST_FACTOR * share((all, requests));
-    is_apart.then(|| EpisodeDoc { from: rows[from].0, to: rows[to].0 + step, failures: inside.0 })
+    let found = EpisodeDoc { from: rows[from].0, to: rows[to].0 + step, failures: inside.0 };
+    is_apart.then(|| trimmed(found, over_time, class))
 }
 
 /// The first and the last row of the shortest stretch with so many failures.
@@ -123,7 +162,10 @@ fn sentence(
     if let Some((peak, what)) = busiest {
         let at = Moment::at(peak.at + answers.zone as f64);
         let at = at.map_or_else(String::new, |at| format!(" ({})", at.within(seconds.unwrap_or(0.0))));
-        parts[0].push_str(&format!(", {} in the busiest {what}{at}", format::per_second(peak.rate)));
+        parts[0].push_str(&format!(
+            ", {} in the busiest {what}{at}",
+            format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate))
+        ));
     }
     parts.push(failures(answers, seconds.unwrap_or(0.0)));
     parts.push(match p99 {
@@ -156,31 +198,38 @@ fn failures(answers: &AnswersDoc, stretch: f64) -> String {
     let (Some(client), Some(server)) = (&answers.client_errors, &answers.server_errors) else {
         return String::new();
     };
-    let (failed, code) = if server.requests > 0 { (server, "5xx") } else { (client, "4xx") };
+    // What is answered 4xx is said to be the client's fault: the server did not fail.
+    let (failed, how) = match server.requests {
+        0 => (client, "were answered 4xx"),
+        _ => (server, "failed with 5xx"),
+    };
     if failed.requests == 0 {
         return "none failed".to_owned();
     }
-    let mut text = format!("{} failed with {code}", format::percent(failed.share));
-    if let Some(path) =
-        failed.paths.top.first().filter(|top| top.requests as f64 >= MOSTLY * failed.requests as f64)
-    {
-        text.push_str(&format!(", mostly {}", path.name));
+    let mut text = format!("{} {how}", format::percent(failed.share));
+    let top = failed.paths.top.first().map(|top| (&top.name, top.requests));
+    if let Some(path) = mostly(top, failed.requests) {
+        text.push_str(&format!(", {} of {}", if path.is_all { "all" } else { "mostly" }, path.name));
     }
     if let Some(episode) = failed.episode {
-        text.push_str(&format!(", {}", told(&episode, answers.zone, stretch)));
+        text.push_str(&format!(", {}", told(&episode, failed.requests, answers.zone, stretch)));
     }
     if server.requests == 0 {
-        text.insert_str(0, "none failed with 5xx, ");
+        text.insert_str(0, "none failed, ");
     }
     text
 }
 
 /// `412 of them in one episode, Mon 14:00 to 14:20`.
-fn told(episode: &EpisodeDoc, zone: i64, stretch: f64) -> String {
+fn told(episode: &EpisodeDoc, all: u64, zone: i64, stretch: f64) -> String {
     let [from, to] = [episode.from, episode.to].map(|at| Moment::at(at + zone as f64));
     let (Some(from), Some(to)) = (from, to) else { return String::new() };
     let to = if from.date() == to.date() { to.time() } else { to.within(stretch) };
-    format!("{} of them in one episode, {} to {to}", format::many(episode.failures), from.within(stretch))
+    let count = match episode.failures {
+        failures if failures >= all => format!("all {}", format::many(failures)),
+        failures => format!("{} of them", format::many(failures)),
+    };
+    format!("{count} in one episode, {} to {to}", from.within(stretch))
 }
 
 #[cfg(test)]
@@ -216,11 +265,11 @@ mod tests {
     fn the_sentence_says_what_an_operator_asks() {
         let label =
             TrafficDoc { label: "shop".into(), parsed: 28_800, p99: Some(0.24), ..TrafficDoc::default() };
-        let said = of_label(&label, &doc());
+        let said = of_label(&label, &doc(), &[]);
         assert_eq!(
             said.sentence,
             "shop: 28,800 requests in 1 d, 0.333/s on average, 1.00/s in the busiest hour (Mon 14:00); 0.4 % failed with \
-             5xx, mostly /cart, 120 of them in one episode, Mon 15:00 to 15:20; 99 % of answers within 240 ms."
+             5xx, mostly of /cart, all 120 in one episode, Mon 15:00 to 15:20; 99 % of answers within 240 ms."
         );
         let failed = said.server_errors.unwrap();
         assert_eq!(
@@ -231,8 +280,8 @@ mod tests {
         let bare = AnswersDoc { missing: vec![missing], ..AnswersDoc::default() };
         let label = TrafficDoc { parsed: 1, p99: None, ..label };
         assert_eq!(
-            of_label(&label, &bare).sentence,
-            "shop: 1 request; times are not known: no line says how long its request took."
+            of_label(&label, &bare, &["status<500".to_owned()]).sentence,
+            "shop where status<500: 1 request; times are not known: no line says how long its request took."
         );
     }
 
@@ -264,7 +313,7 @@ mod tests {
         let mut traffic = Traffic { answers: Some(Box::new(doc())), ..Traffic::default() };
         (traffic.group.label, traffic.group.requests) = ("shop".into(), 28_800);
         traffic.whole.insert("time.p99".into(), 0.24);
-        assert_eq!(*of_stored(&traffic).unwrap(), of_label(&label, &doc()));
+        assert_eq!(*of_stored(&traffic).unwrap(), of_label(&label, &doc(), &[]));
         assert!(of_stored(&Traffic::default()).is_none());
     }
 }

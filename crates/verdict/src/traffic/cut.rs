@@ -14,8 +14,8 @@ use stats::{Margin, Part, Rng, Stratified, Stratum, Sums};
 
 use model::traffic::{Cell, CutSide, ServerGroup};
 
-use super::draft::{Draft, Judgement, Pair, RESAMPLES, drawn, finished, resamples};
-use super::fair;
+use super::draft::{self, Draft, Judgement, Pair, RESAMPLES, drawn, finished, resamples};
+use super::{failed, fair};
 use crate::compare::why::no_interval;
 
 /// One side of the moment.
@@ -43,7 +43,7 @@ const BLOCKS: [i64; 9] = [86_400, 21_600, 3600, 900, 300, 60, 15, 5, 1];
 const LEAST_BLOCKS: usize = 24;
 /// Less than this share of all requests at hours of the day that both served: hours of the day are not compared.
 const SHARED: f64 = 0.8;
-/// More than there are classes of size.
+/// More than there are classes of work.
 const MOST_CLASSES: u32 = 64;
 const DAY: i64 = 86_400;
 const HOUR: i64 = 3600;
@@ -95,7 +95,7 @@ fn shared_day(before: &CutSide, after: &CutSide, part: i64) -> f64 {
     (both(&one, &other) + both(&other, &one)) as f64 / all.max(1) as f64
 }
 
-fn parts(side: &CutSide, how: How, work: fn(&Cell) -> f64) -> Vec<Part> {
+fn parts(side: &CutSide, how: How, is_compared: fn(u32) -> bool, work: fn(&Cell) -> f64) -> Vec<Part> {
     let mut all: BTreeMap<(i64, u32), Sums> = BTreeMap::new();
     for bucket in &side.buckets {
         let part = how.of_day.map_or(0, |part| bucket.local.rem_euclid(DAY).div_euclid(part));
@@ -103,7 +103,7 @@ fn parts(side: &CutSide, how: How, work: fn(&Cell) -> f64) -> Vec<Part> {
             true => (part, 0),
             false => (bucket.at.div_euclid(how.block), u32::try_from(part).unwrap_or(0)),
         };
-        for (class, cell) in &bucket.cells {
+        for (class, cell) in bucket.cells.iter().filter(|(class, _)| is_compared(**class)) {
             let sums = all.entry((block, part * MOST_CLASSES + class)).or_default();
             sums.work += work(cell);
             sums.cost += cell.seconds;
@@ -138,7 +138,18 @@ pub fn judge(pairs: &[(Side<'_>, Side<'_>)], margin: Margin, seed: u64) -> Judge
 pub(crate) fn pair(arm: Side<'_>, base: Side<'_>, margin: Margin, rng: &mut Rng) -> Pair {
     let mut findings = Vec::new();
     let drafts = both(arm, base, rng, &mut findings);
-    Pair { rows: finished(&drafts, margin), findings }
+    let mut rows = finished(&drafts, margin);
+    let of = |side: Side<'_>| {
+        let mut counts = failed::Counts::new();
+        for bucket in &side.cut.buckets {
+            let block = bucket.at.div_euclid(QUARTER.max(side.cut.step));
+            bucket.cells.iter().for_each(|(class, cell)| failed::count(&mut counts, block, *class, cell));
+        }
+        counts
+    };
+    let (of_arm, of_base) = (of(arm), of(base));
+    rows.extend(failed::row((&arm.group.label, &of_arm), (&base.group.label, &of_base), margin));
+    Pair { rows, findings }
 }
 
 /// On speed and on time.
@@ -146,8 +157,11 @@ fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &mut Rng, findings: &mut Vec<Fin
     drawn();
     let how = how(base.cut, arm.cut);
     findings.extend([base, arm].into_iter().filter_map(|side| fair::means(side.group)));
+    let buckets = || arm.cut.buckets.iter().chain(&base.cut.buckets);
+    let is_compared = draft::compared(buckets().flat_map(|bucket| bucket.cells.keys()));
     let mut compared = |work: fn(&Cell) -> f64| {
-        let (arm, base) = (parts(arm.cut, how, work), parts(base.cut, how, work));
+        let parts = |side: &CutSide| parts(side, how, is_compared, work);
+        let (arm, base) = (parts(arm.cut), parts(base.cut));
         match how.is_matched {
             true => stats::stratified(&beside(&arm, &base), RESAMPLES, rng),
             false => stats::apart(&arm, &base, RESAMPLES, rng),
@@ -172,9 +186,10 @@ fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -
         rates(before, after),
         fair::sizes(arm.group, base.group),
         fair::statuses(arm.group, base.group),
+        fair::failures(arm.group, base.group),
         fair::fresh(arm.group, base.group),
         found.and_then(fair::shared),
-        found.and_then(fair::mixed),
+        found.and_then(|found| fair::mixed(arm.group, base.group, found)),
         found.and_then(fair::halves),
     ];
     all.into_iter().flatten().collect()

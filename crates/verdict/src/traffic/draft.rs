@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::doc::RowDoc;
 use model::params::Params;
-use model::traffic::{Cell, INSTRUMENT, SPEED, ServerGroup, TIME};
+use model::traffic::{Cell, INSTRUMENT, SPEED, ServerGroup, StatusClass, TIME, size_of, status_of};
 use model::why::{Blocks, Reason, Why};
 use model::{Better, Finding, Unit};
 use stats::{Basis, Effect, Margin, Rng, Stratified, Stratum, Sums, Verdict};
@@ -60,14 +60,26 @@ pub fn finished(drafts: &[Draft<'_>], margin: Margin) -> Vec<Concluded> {
     corrected.map(|(draft, p_holm)| draft.concluded((p_holm, family), margin)).collect()
 }
 
+/// The classes of work that are compared in speed and time. How long a failure of the server takes says nothing of how
+/// fast it serves; only where neither group served anything else, failures are compared.
+pub fn compared<'c>(classes: impl Iterator<Item = &'c u32>) -> fn(u32) -> bool {
+    let is_sized = |class: &u32| size_of(*class).is_some();
+    let mut sized = classes.filter(|class| is_sized(class)).peekable();
+    if sized.peek().is_some() && sized.all(|class| status_of(*class) == StatusClass::Server) {
+        return |class| size_of(class).is_some();
+    }
+    |class| size_of(class).is_some() && status_of(class) != StatusClass::Server
+}
+
 /// Both groups' cells side by side; `work` is what cost is divided by.
 fn strata(arm: &ServerGroup, base: &ServerGroup, work: fn(&Cell) -> f64) -> Vec<Stratum> {
     let mut strata: BTreeMap<(u64, u32), (Sums, Sums)> = BTreeMap::new();
     let sums = |cell: &Cell| Sums { work: work(cell), cost: cell.seconds };
-    for (at, cell) in &arm.cells {
+    let is_compared = compared(arm.cells.keys().chain(base.cells.keys()).map(|(_, class)| class));
+    for (at, cell) in arm.cells.iter().filter(|((_, class), _)| is_compared(*class)) {
         strata.entry(*at).or_default().0 = sums(cell);
     }
-    for (at, cell) in &base.cells {
+    for (at, cell) in base.cells.iter().filter(|((_, class), _)| is_compared(*class)) {
         strata.entry(*at).or_default().1 = sums(cell);
     }
     let stratum = |((block, class), (arm, base))| Stratum { block, class, arm, base };
@@ -81,6 +93,7 @@ pub struct Draft<'a> {
     metric: &'static str,
     unit: Unit,
     better: Better,
+    /// Like with like where there is a ratio, so that these have it; else those of all requests.
     values: (Option<f64>, Option<f64>),
     /// Log ratio arm / base of this metric.
     found: Result<Stratified, Reason>,
@@ -107,7 +120,8 @@ impl<'a> Draft<'a> {
         base: &'a ServerGroup,
         found: Result<Stratified, Reason>,
     ) -> Draft<'a> {
-        let values = (arm.ratio_of_totals(), base.ratio_of_totals());
+        let totals = (arm.ratio_of_totals(), base.ratio_of_totals());
+        let values = found.as_ref().map_or(totals, |found| (Some(found.speeds.0), Some(found.speeds.1)));
         Draft { arm, base, metric: SPEED, unit: Unit::BytesPerSec, better: Better::Higher, values, found }
     }
 
@@ -118,11 +132,23 @@ impl<'a> Draft<'a> {
             (interval.low, interval.high) = (-interval.high, -interval.low);
             found.effect.estimate = -found.effect.estimate;
             found.crude = -found.crude;
+            found.speeds = (1.0 / found.speeds.0, 1.0 / found.speeds.1);
             found
         };
-        let values = (arm.mean_time(), base.mean_time());
+        let totals = (arm.mean_time(), base.mean_time());
         let found = found.map(inverse);
+        let values = found.as_ref().map_or(totals, |found| (Some(found.speeds.0), Some(found.speeds.1)));
         Draft { arm, base, metric: TIME, unit: Unit::Second, better: Better::Lower, values, found }
+    }
+
+    /// Where the ratio of the totals lies outside the interval of the like-with-like comparison.
+    fn mix(&self, found: &Stratified) -> Option<Reason> {
+        let all = if self.metric == SPEED { fair::crude } else { time_ratio };
+        let crude = match fair::has_failures(self.arm, self.base) {
+            true => all(self.arm, self.base)?,
+            false => found.crude,
+        };
+        (!found.effect.interval.contains(crude)).then(|| Reason::Mix { totals_ratio: crude.exp() })
     }
 
     fn p(&self) -> Option<f64> {
@@ -138,7 +164,7 @@ impl<'a> Draft<'a> {
         let why = match (&self.found, verdict) {
             (Err(reason), _) => Why::from(reason.clone()),
             (Ok(_), Verdict::CannotTell(held)) => held_back(held, family).into(),
-            (Ok(found), _) => Why::new(mix(found).into_iter().collect()),
+            (Ok(found), _) => Why::new(self.mix(found).into_iter().collect()),
         };
         let shown = interval.map(stats::Interval::exp);
         let row = RowDoc {
@@ -173,8 +199,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Where the ratio of the totals lies outside the interval of the like-with-like comparison.
-fn mix(found: &Stratified) -> Option<Reason> {
-    let is_outside = !found.effect.interval.contains(found.crude);
-    is_outside.then(|| Reason::Mix { totals_ratio: found.crude.exp() })
+/// ln of the ratio of the mean times of all requests.
+fn time_ratio(arm: &ServerGroup, base: &ServerGroup) -> Option<f64> {
+    let ratio = (arm.mean_time()? / base.mean_time()?).ln();
+    ratio.is_finite().then_some(ratio)
 }

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Finding;
-use model::finding::{LogsCompared, Share, Subject};
+use model::finding::{LogsCompared, MixCause, Share, Subject};
 use stats::Stratified;
 
-use model::traffic::ServerGroup;
+use model::traffic::{ServerGroup, StatusClass, status_of};
 
 /// Distributions of sizes this far apart are unlike.
 const SIZES: f64 = 0.05;
@@ -21,6 +21,8 @@ const COUNTS: f64 = 1.2;
 const SHARED: f64 = 0.8;
 /// The two averages are said to be unlike from this factor on.
 const MEANS: f64 = 1.5;
+/// The part of a difference that is too small to be named as a cause.
+const REST: f64 = 0.1;
 /// Not modified: answered without a body.
 pub(super) const NOT_MODIFIED: u16 = 304;
 
@@ -31,10 +33,11 @@ pub fn findings(arm: &ServerGroup, base: &ServerGroup, found: Option<&Stratified
         counts(arm, base),
         sizes(arm, base),
         statuses(arm, base),
+        failures(arm, base),
         fresh(arm, base),
         hours(arm, base),
         found.and_then(shared),
-        found.and_then(mixed),
+        found.and_then(|found| mixed(arm, base, found)),
         found.and_then(halves),
     ];
     all.into_iter().flatten().map(|unlike| Finding::new(unlike).about(pair.clone())).collect()
@@ -118,10 +121,51 @@ pub(super) fn halves(found: &Stratified) -> Option<LogsCompared> {
     Some(LogsCompared::Halves { first: halves.first.exp(), second: halves.second.exp() })
 }
 
-/// The totals tell something else than like with like.
-pub(super) fn mixed(found: &Stratified) -> Option<LogsCompared> {
-    if found.effect.interval.contains(found.crude) {
+/// True if the server failed to answer a request of either group: the totals have it, like with like has not.
+pub(super) fn has_failures(arm: &ServerGroup, base: &ServerGroup) -> bool {
+    arm.cells.keys().chain(base.cells.keys()).any(|(_, class)| status_of(*class) == StatusClass::Server)
+}
+
+/// ln of the ratio of the speeds of all requests, failed ones too.
+pub(super) fn crude(arm: &ServerGroup, base: &ServerGroup) -> Option<f64> {
+    let ratio = (arm.ratio_of_totals()? / base.ratio_of_totals()?).ln();
+    ratio.is_finite().then_some(ratio)
+}
+
+/// The totals tell something else than like with like; failed requests are a cause where the ratio without them
+/// differs.
+pub(super) fn mixed(arm: &ServerGroup, base: &ServerGroup, found: &Stratified) -> Option<LogsCompared> {
+    let has_failures = has_failures(arm, base);
+    let all = if has_failures { crude(arm, base)? } else { found.crude };
+    if found.effect.interval.contains(all) {
         return None;
     }
-    Some(LogsCompared::Mix { crude: found.crude.exp(), stratified: found.effect.ratio() })
+    let apart = |crude: f64| (crude - found.effect.estimate).abs();
+    let is_like_without =
+        found.effect.interval.contains(found.crude) || apart(found.crude) <= REST * apart(all);
+    let cause = match (has_failures, is_like_without) {
+        (true, true) => MixCause::Failures,
+        (true, false) => MixCause::Both,
+        (false, _) => MixCause::Work,
+    };
+    let good = has_failures.then(|| found.crude.exp());
+    Some(LogsCompared::Mix { crude: all.exp(), good, stratified: found.effect.ratio(), cause })
+}
+
+/// Failures of the server that are few of the requests may be much of the time.
+pub(super) fn failures(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {
+    let shares = |group: &ServerGroup| {
+        let of = group.cells.iter().filter(|((_, class), _)| status_of(*class) == StatusClass::Server);
+        let (requests, seconds) =
+            of.fold((0, 0.0), |sum, (_, cell)| (sum.0 + cell.requests, sum.1 + cell.seconds));
+        (requests as f64 / group.requests.max(1) as f64, seconds / group.seconds.max(f64::MIN_POSITIVE))
+    };
+    let (of_arm, of_base) = (shares(arm), shares(base));
+    let is_much = (of_arm.0 - of_base.0).abs() > STATUSES || (of_arm.1 - of_base.1).abs() > STATUSES;
+    is_much.then(|| LogsCompared::Failures {
+        arm: share_of(arm, of_arm.0),
+        base: share_of(base, of_base.0),
+        arm_time: of_arm.1,
+        base_time: of_base.1,
+    })
 }

@@ -2,7 +2,8 @@
 //!
 //! Bytes, seconds, requests. A group is what one machine or setup served (a label, a day, either side of a moment).
 //! Speed is bytes sent over time taken. Two groups are compared stratum by stratum ([`stats::stratified`]): requests of
-//! one class of size in one block of time, so that neither the balancer's weights nor the mix of sizes decides. What
+//! one class of size and of status in one block of time, so that neither the balancer's weights nor the mix of sizes
+//! decides. Failures of the server (5xx) are left out there and judged by their share (`failed`). What
 //! differs between the groups besides is said in findings (`fair`). Not seen by a log: time before the server read the
 //! request, and time after it gave the last byte to the kernel.
 
@@ -10,10 +11,11 @@ pub mod answers;
 pub mod beside;
 pub mod cut;
 pub(crate) mod draft;
+pub mod failed;
 mod fair;
 
 pub use draft::Judgement;
-use draft::{Draft, Pair, finished, resamples};
+use draft::{Concluded, Draft, Pair, finished, resamples};
 use model::Finding;
 use model::doc::LogsSideDoc;
 use model::finding::Subject;
@@ -31,8 +33,8 @@ pub fn judge(groups: &[ServerGroup], margin: Margin, seed: u64) -> Judgement {
     for (i, arm) in groups.iter().enumerate() {
         for base in &groups[..i] {
             let mut rng = resamples(seed, &arm.label, &base.label);
-            let drafts = Draft::both(arm, base, &mut rng, &mut all.findings);
-            all.rows.extend(finished(&drafts, margin).into_iter().map(|one| one.row));
+            let found = two(arm, base, margin, &mut rng, &mut all.findings);
+            all.rows.extend(found.into_iter().map(|one| one.row));
         }
     }
     all
@@ -41,8 +43,32 @@ pub fn judge(groups: &[ServerGroup], margin: Margin, seed: u64) -> Judgement {
 /// Compares two groups, as [`judge`] does.
 pub(crate) fn pair(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &mut Rng) -> Pair {
     let mut findings: Vec<Finding> = [base, arm].into_iter().filter_map(fair::means).collect();
-    let drafts = Draft::both(arm, base, rng, &mut findings);
-    Pair { rows: finished(&drafts, margin), findings }
+    let rows = two(arm, base, margin, rng, &mut findings);
+    Pair { rows, findings }
+}
+
+/// Speed, time and failures of two groups.
+fn two(
+    arm: &ServerGroup,
+    base: &ServerGroup,
+    margin: Margin,
+    rng: &mut Rng,
+    findings: &mut Vec<Finding>,
+) -> Vec<Concluded> {
+    let mut rows = finished(&Draft::both(arm, base, rng, findings), margin);
+    // In the quarter hours that both served, as speeds and times are.
+    let counts = |group: &ServerGroup| {
+        let mut counts = failed::Counts::new();
+        for ((block, class), cell) in &group.cells {
+            failed::count(&mut counts, i64::try_from(*block).unwrap_or(0), *class, cell);
+        }
+        counts
+    };
+    let (mut of_arm, mut of_base) = (counts(arm), counts(base));
+    of_arm.retain(|block, _| of_base.contains_key(block));
+    of_base.retain(|block, _| of_arm.contains_key(block));
+    rows.extend(failed::row((&arm.label, &of_arm), (&base.label, &of_base), margin));
+    rows
 }
 
 /// Findings about the figures of one stored run.

@@ -1,6 +1,7 @@
 //! Tests of verdicts on groups of served requests, and of findings about their differences.
 
 use model::doc::{RowDoc, VerdictWord};
+use model::traffic::StatusClass;
 use model::why::Reason;
 
 use super::fair::NOT_MODIFIED;
@@ -75,7 +76,7 @@ fn what_strata_do_not_undo_is_doubtful() {
     arm.statuses.insert(NOT_MODIFIED, moved);
     let all = judge(&[base, arm], Margin::MACHINES, 7);
     assert_eq!(kinds(&all), ["status-mix", "cacheability"]);
-    assert!(all.findings[0].text().contains("--where status="), "{}", all.findings[0].text());
+    assert!(all.findings[0].text().contains("--where 'status!=304'"), "{}", all.findings[0].text());
     assert_eq!(all.findings[0].subject.to_string(), "b beside a");
 }
 
@@ -96,9 +97,54 @@ fn a_state_that_lasts_is_one_episode() {
     let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), deployed], Margin::MACHINES, 7);
     let row = row(&all, SPEED);
     assert_eq!((row.verdict, row.ratio), (VerdictWord::CannotTell, None), "{row:?}");
-    let says = "blocks of time that both served: the difference may be one episode: something lasts through the 144 \
-                blocks, which tell as much as ";
+    let says = "blocks of time that both served: the difference may be one episode: neighbouring blocks resemble each \
+                other so much that all 144 tell no more than ";
     assert!(row.why.to_string().starts_with(says), "{}", row.why);
+    assert!(row.why.is_final(), "{row:?}");
+}
+
+/// An outage of two blocks, whose failures are small and take 30 s.
+fn with_outage(mut group: ServerGroup) -> ServerGroup {
+    for block in [84, 85] {
+        let cell = Cell { requests: 90, bytes: 90.0 * 190.0, seconds: 90.0 * 30.0 };
+        group.requests += cell.requests;
+        group.bytes += cell.bytes;
+        group.seconds += cell.seconds;
+        group.statuses.insert(503, 180);
+        group.cells.insert((block, model::traffic::work_class(StatusClass::Server, Some(1))), cell);
+    }
+    group
+}
+
+#[test]
+fn failures_do_not_hide_which_is_faster() {
+    let groups = [served("www1", 1.0, 0.5, 1.0, 1), with_outage(served("www2", 0.8, 0.5, 1.0, 2))];
+    let all = judge(&groups, Margin::MACHINES, 7);
+    let (speed, time, failed) = (row(&all, SPEED), row(&all, TIME), row(&all, model::traffic::FAILED));
+    assert_eq!((speed.verdict, time.verdict), (VerdictWord::Worse, VerdictWord::Worse));
+    assert!((0.78..0.82).contains(&speed.ratio.unwrap()), "{speed:?}");
+    // The values are those of the requests that are compared.
+    let values = time.arm_value.unwrap() / time.base_value.unwrap();
+    assert!((values - time.ratio.unwrap()).abs() < 1e-9, "{time:?}");
+    assert!(failed.why.failed_at_once() && failed.ratio.is_none(), "{failed:?}");
+    assert_eq!(kinds(&all), ["failures-apart", "mix"], "{:?}", all.findings);
+    assert!(all.findings[1].text().ends_with(": the rest is the failed requests"), "{:?}", all.findings);
+    let rows: Vec<&RowDoc> = all.rows.iter().collect();
+    let said = crate::paragraph::of_pair("www2", "www1", &rows);
+    assert_eq!(said.len(), 1, "{said:?}");
+}
+
+#[test]
+fn nothing_but_failures_are_compared_with_each_other() {
+    let only = |label: &str, speed, seed| {
+        let mut group = served(label, speed, 0.5, 1.0, seed);
+        let cells = std::mem::take(&mut group.cells).into_iter();
+        let class = |class| model::traffic::work_class(StatusClass::Server, Some(class));
+        group.cells = cells.map(|((block, size), cell)| ((block, class(size)), cell)).collect();
+        group
+    };
+    let all = judge(&[only("a", 1.0, 1), only("b", 2.0, 2)], Margin::MACHINES, 7);
+    assert_eq!(row(&all, SPEED).verdict, VerdictWord::Better);
 }
 
 #[test]

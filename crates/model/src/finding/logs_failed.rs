@@ -1,0 +1,176 @@
+//! Failures in a log: `failures` (what the server failed to answer, when, and what it cost) and `probe` (a client
+//! behind most of the requests that were refused).
+
+use super::{Conclusion, Evidence, Validity, evidence, known};
+use crate::format::{self, Moment, fixed, percent};
+
+/// A name that has most of something, or all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mostly {
+    pub name: String,
+    pub is_all: bool,
+}
+
+/// Most failures stand in this stretch; seconds since 1970 by the log's own clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    pub from: f64,
+    pub to: f64,
+    /// Failures within it.
+    pub failures: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum LogsFailed {
+    /// Requests with a status from 500 on.
+    Server {
+        label: String,
+        requests: u64,
+        /// Of all requests.
+        share: f64,
+        path: Option<Mostly>,
+        episode: Option<Stretch>,
+        /// Length of the log in s.
+        span: f64,
+        /// Share of the time that all requests took.
+        time_share: Option<f64>,
+    },
+    /// A client behind most requests with a status from 400 to 499.
+    Probe {
+        client: String,
+        /// The program that it says it is.
+        agent: Option<String>,
+        requests: u64,
+        /// The path that it asked for most.
+        path: Mostly,
+        /// The status of all of them, if they have one.
+        status: Option<u16>,
+        /// It asked for what only scanners ask for.
+        is_known: bool,
+    },
+}
+
+/// `all of /cart`, `mostly of /cart`.
+fn of_path(path: &Mostly) -> String {
+    format!("{} of {}", if path.is_all { "all" } else { "mostly" }, path.name)
+}
+
+/// `Tue 14:00 to 14:24`; where some failures lie outside, how many lie within.
+fn when(episode: &Stretch, requests: u64, span: f64) -> Option<String> {
+    let (from, to) = (Moment::at(episode.from)?, Moment::at(episode.to)?);
+    let end = if from.date() == to.date() { to.time() } else { to.within(span) };
+    let stretch = format!("{} to {end}", from.within(span));
+    Some(match episode.failures {
+        all if all >= requests => stretch,
+        some => format!("{} of them {stretch}", format::many(some)),
+    })
+}
+
+impl Conclusion for LogsFailed {
+    fn kind(&self) -> &str {
+        match self {
+            LogsFailed::Server { .. } => "failures",
+            LogsFailed::Probe { .. } => "probe",
+        }
+    }
+
+    fn state(&self) -> Validity {
+        Validity::Ok
+    }
+
+    fn one(&self) -> String {
+        match self {
+            LogsFailed::Server { label, requests, share, path, episode, span, time_share } => {
+                let count = fixed(*requests as f64, 0);
+                let noun = if *requests == 1 { "request" } else { "requests" };
+                let mut text = format!("{label}: {count} {noun} ({}) failed with 5xx", percent(*share));
+                let parts = [path.as_ref().map(of_path), episode.and_then(|it| when(&it, *requests, *span))];
+                for part in parts.into_iter().flatten() {
+                    text.push_str(&format!(", {part}"));
+                }
+                if let Some(time) = time_share {
+                    text.push_str(&format!("; they took {} of the serving time", percent(*time)));
+                }
+                text + "."
+            }
+            LogsFailed::Probe { client, agent, requests, path, status, is_known } => {
+                let agent = agent.as_ref().map_or_else(String::new, |agent| format!(", {agent}"));
+                let count = fixed(*requests as f64, 0);
+                let all = path.is_all.then(|| format!("{count} requests of {}", path.name));
+                let what =
+                    all.unwrap_or_else(|| format!("{count} requests of several paths such as {}", path.name));
+                let status = status.map_or_else(|| "all 4xx".to_owned(), |status| format!("all {status}"));
+                let looks = if *is_known { ": looks like a probe" } else { "" };
+                format!("{client}{agent}: {what}, {status}{looks}")
+            }
+        }
+    }
+
+    fn names_subject(&self) -> bool {
+        true
+    }
+
+    fn evidence(&self) -> Evidence {
+        match self {
+            LogsFailed::Server { requests, share, time_share, episode, .. } => known([
+                ("requests", Some(*requests as f64)),
+                ("share", Some(*share)),
+                ("time-share", *time_share),
+                ("from", episode.map(|episode| episode.from)),
+                ("to", episode.map(|episode| episode.to)),
+            ]),
+            LogsFailed::Probe { requests, .. } => evidence([("requests", *requests as f64)]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_told_with_its_time_and_its_cost() {
+        let noon = 1_794_923_999.0 - 1_794_923_999.0 % 86_400.0 + 14.0 * 3600.0;
+        let path = Some(Mostly { name: "/api/orders".to_owned(), is_all: true });
+        let episode = |failures| Some(Stretch { from: noon, to: noon + 1440.0, failures });
+        let server = |path, episode, time_share| LogsFailed::Server {
+            label: "www2".to_owned(),
+            requests: 185,
+            share: 0.001_45,
+            path,
+            episode,
+            span: 86_400.0,
+            time_share,
+        };
+        assert_eq!(
+            server(path.clone(), episode(185), Some(0.584)).one(),
+            "www2: 185 requests (0.1 %) failed with 5xx, all of /api/orders, Tue 14:00 to 14:24; they took 58 % of the \
+             serving time."
+        );
+        assert_eq!(
+            server(None, episode(100), None).one(),
+            "www2: 185 requests (0.1 %) failed with 5xx, 100 of them Tue 14:00 to 14:24."
+        );
+        assert_eq!(server(None, None, None).one(), "www2: 185 requests (0.1 %) failed with 5xx.");
+    }
+
+    #[test]
+    fn a_probe_is_called_one() {
+        let probe = |is_known, is_all| LogsFailed::Probe {
+            client: "45.9.20.77".to_owned(),
+            agent: Some("python-requests/2.31".to_owned()),
+            requests: 8638,
+            path: Mostly { name: "/wp-login.php".to_owned(), is_all },
+            status: Some(404),
+            is_known,
+        };
+        assert_eq!(
+            probe(true, true).one(),
+            "45.9.20.77, python-requests/2.31: 8,638 requests of /wp-login.php, all 404: looks like a probe"
+        );
+        assert_eq!(
+            probe(false, false).one(),
+            "45.9.20.77, python-requests/2.31: 8,638 requests of several paths such as /wp-login.php, all 404"
+        );
+    }
+}

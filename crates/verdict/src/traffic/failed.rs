@@ -1,0 +1,262 @@
+//! Failures of groups of requests: how often the server failed to answer, judged beside another group; when that was
+//! and what it cost; and the client behind most of what was refused.
+//!
+//! Requests, seconds. A failure is a status from 500 on: a status from 400 to 499 is said to be the client's. Failures
+//! of a few quarter hours tell of that time alone and get no verdict.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use model::doc::{AnswersDoc, AskedDoc, RowDoc};
+use model::finding::{LogsFailed, Mostly, Stretch};
+use model::metrics::logs::SAME_ERRORS;
+use model::params::Params;
+use model::traffic::{Cell, FAILED, INSTRUMENT, StatusClass, Traffic, status_of};
+use model::why::{Blocks, Reason, Why};
+use model::{Better, Finding, Subject, Unit};
+use stats::{Held, MIN_N, Margin, Verdict};
+
+use super::answers;
+use super::draft::Concluded;
+use crate::compare::value;
+use crate::compare::why::{held_back, no_interval};
+
+/// Failures and requests by block of time.
+pub type Counts = BTreeMap<i64, (f64, f64)>;
+
+/// Adds the requests of a class of work to those of a block.
+pub fn count(counts: &mut Counts, block: i64, class: u32, cell: &Cell) {
+    let sums = counts.entry(block).or_default();
+    let is_failed = status_of(class) == StatusClass::Server;
+    sums.0 += if is_failed { cell.requests as f64 } else { 0.0 };
+    sums.1 += cell.requests as f64;
+}
+
+/// A group by its label, and its counts.
+pub type Counted<'a> = (&'a str, &'a Counts);
+
+/// The row on the share of failures; none where neither group has any.
+pub fn row((arm, of_arm): Counted<'_>, (base, of_base): Counted<'_>, margin: Margin) -> Option<Concluded> {
+    let failed = |counts: &Counts| counts.values().map(|one| one.0).sum::<f64>();
+    if failed(of_arm) + failed(of_base) <= 0.0 {
+        return None;
+    }
+    let share = |counts: &Counts| {
+        let requests: f64 = counts.values().map(|one| one.1).sum();
+        (requests > 0.0).then(|| failed(counts) / requests)
+    };
+    let (verdict, p, why) = judged(of_arm, of_base);
+    let row = RowDoc {
+        card: None,
+        instrument: INSTRUMENT.to_owned(),
+        metric: FAILED.to_owned(),
+        unit: Unit::Ratio,
+        better: Better::Lower,
+        params: Params::default(),
+        headline: true,
+        arm: arm.to_owned(),
+        base: base.to_owned(),
+        arm_value: share(of_arm),
+        base_value: share(of_base),
+        ratio: None,
+        low: None,
+        high: None,
+        p,
+        p_holm: p,
+        floor: None,
+        noise: None,
+        noise_runs: Vec::new(),
+        margin: margin.share(),
+        verdict: value::word(verdict),
+        why,
+        point: false,
+        lower_bounds: Vec::new(),
+        per_price: None,
+        per_watt: None,
+    };
+    Some(Concluded { row, verdict, effect: None })
+}
+
+fn judged(arm: &Counts, base: &Counts) -> (Verdict, Option<f64>, Why) {
+    let held = Verdict::CannotTell(Held::Interval);
+    if let Some(reason) = at_once(arm, base) {
+        return (held, None, reason.into());
+    }
+    let counts = |all: &Counts| all.values().copied().collect::<Vec<_>>();
+    let (apart, p) = match stats::failed_apart(&counts(arm), &counts(base)) {
+        Ok(found) => found,
+        Err(unfit) => return (held, None, no_interval(Some(Blocks::Shared), &unfit).into()),
+    };
+    match apart {
+        apart if apart.low > SAME_ERRORS => (Verdict::Worse, Some(p), Why::default()),
+        apart if apart.high < -SAME_ERRORS => (Verdict::Better, Some(p), Why::default()),
+        apart if apart.low >= -SAME_ERRORS && apart.high <= SAME_ERRORS => {
+            (Verdict::Tie, Some(p), Why::default())
+        }
+        _ => (held, Some(p), held_back(Held::Interval, 1).into()),
+    }
+}
+
+/// Fewer failures than this, unless they are a large share, are told further down.
+const LEAST: u64 = 10;
+/// Shares of the requests, and of the time, from which on failures are told first.
+const SHARE: f64 = 0.001;
+const TIME_SHARE: f64 = 0.05;
+/// The share of the failures that a path has that they are mostly of.
+const MOSTLY: f64 = 0.5;
+
+/// The share of the failures that makes an episode of the few quarter hours that they stand in.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Nearly all failures stand in fewer quarter hours than an interval needs.
+fn at_once(arm: &Counts, base: &Counts) -> Option<Reason> {
+    let of = arm.len().max(base.len());
+    let mut failed: Vec<f64> =
+        arm.values().chain(base.values()).map(|one| one.0).filter(|failed| *failed > 0.0).collect();
+    failed.sort_by(|a, b| b.total_cmp(a));
+    let all: f64 = failed.iter().sum();
+    let mut within = 0.0;
+    for (blocks, one) in (1..MIN_N).zip(failed) {
+        within += one;
+        if within >= NEARLY_ALL * all && of >= MIN_N {
+            return Some(Reason::FailedAtOnce { share: within / all, blocks: blocks as u64, of: of as u64 });
+        }
+    }
+    None
+}
+
+/// Requests of a label, the time that they took, and the length of its log.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Whole {
+    pub seconds: Option<f64>,
+    pub span: Option<f64>,
+}
+
+/// Failures of the server of a label, where they are the first thing to know of it.
+pub fn finding(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Finding> {
+    let failed = answers.server_errors.as_ref().filter(|failed| failed.requests > 0)?;
+    let all = whole.seconds.filter(|seconds| *seconds > 0.0);
+    let time_share = failed.seconds.zip(all).map(|(failed, all)| failed / all);
+    let is_told = failed.requests >= LEAST && (failed.share >= SHARE || failed.episode.is_some())
+        || time_share.is_some_and(|share| share >= TIME_SHARE);
+    if !is_told {
+        return None;
+    }
+    let local = |at: f64| at + answers.zone as f64;
+    let rule = LogsFailed::Server {
+        label: label.to_owned(),
+        requests: failed.requests,
+        share: failed.share,
+        path: mostly(failed.paths.top.first().map(|top| (&top.name, top.requests)), failed.requests),
+        episode: failed.episode.map(|episode| Stretch {
+            from: local(episode.from),
+            to: local(episode.to),
+            failures: episode.failures,
+        }),
+        span: whole.span.unwrap_or(0.0),
+        time_share: time_share.filter(|share| *share >= TIME_SHARE),
+    };
+    Some(Finding::new(rule).about(Subject::label(label)))
+}
+
+/// The same of a stored run, under the name of its side.
+pub fn of_stored(name: &str, traffic: &Traffic) -> Option<Finding> {
+    let answers = answers::of_stored(traffic)?;
+    let requests = traffic.group.requests as f64;
+    let span = answers.rate.filter(|rate| *rate > 0.0).map(|rate| requests / rate);
+    finding(name, &answers, Whole { seconds: Some(traffic.group.seconds), span })
+}
+
+/// The name that has most of so many requests.
+pub fn mostly(top: Option<(&String, u64)>, requests: u64) -> Option<Mostly> {
+    let (name, count) = top.filter(|(_, count)| *count as f64 >= MOSTLY * requests as f64)?;
+    Some(Mostly { name: name.clone(), is_all: count >= requests })
+}
+
+/// Fewer refused requests than this of one client are no probe.
+const LEAST_PROBED: u64 = 50;
+/// Parts of paths that scanners ask for, whatever the site.
+const PROBED: [&str; 11] = [
+    "/wp-",
+    "xmlrpc.php",
+    "/.env",
+    "/.git",
+    "phpmyadmin",
+    "/cgi-bin/",
+    "/admin",
+    "/actuator",
+    "/vendor/",
+    "/.aws",
+    "/etc/passwd",
+];
+
+/// The client behind most of what was refused (4xx), over all labels.
+pub fn probe(labels: &[&AnswersDoc]) -> Option<Finding> {
+    let refused = || labels.iter().filter_map(|one| one.client_errors.as_ref());
+    let all: u64 = refused().map(|one| one.requests).sum();
+    let mut clients: BTreeMap<&str, u64> = BTreeMap::new();
+    let tops = refused().flat_map(|one| &one.clients.top);
+    tops.for_each(|client| *clients.entry(&client.name).or_default() += client.requests);
+    let (client, requests) = clients.into_iter().max_by_key(|(_, requests)| *requests)?;
+    if requests < LEAST_PROBED || (requests as f64) < MOSTLY * all as f64 {
+        return None;
+    }
+    let asked: Vec<&AskedDoc> =
+        refused().flat_map(|one| &one.asked).filter(|one| one.client == client).collect();
+    let mut paths: BTreeMap<&str, u64> = BTreeMap::new();
+    asked.iter().for_each(|one| *paths.entry(&one.path).or_default() += one.requests);
+    let (path, count) = paths.into_iter().max_by_key(|(path, count)| (*count, Reverse(*path)))?;
+    let first = asked.iter().find(|one| one.path == path)?;
+    let is_whole = asked.iter().map(|one| one.requests).sum::<u64>() >= requests;
+    let is_one = is_whole && asked.iter().all(|one| one.status == first.status);
+    let rule = LogsFailed::Probe {
+        client: client.to_owned(),
+        agent: first.agent.as_deref().and_then(program),
+        requests,
+        path: Mostly { name: path.to_owned(), is_all: count >= requests },
+        status: first.status.filter(|_| is_one),
+        is_known: asked.iter().any(|one| PROBED.iter().any(|mark| one.path.to_lowercase().contains(mark))),
+    };
+    Some(Finding::new(rule))
+}
+
+/// The name of a program; a browser's would say little, and a scanner can claim to be one.
+fn program(agent: &str) -> Option<String> {
+    let name = agent.split(' ').next().filter(|name| !name.is_empty() && !name.starts_with("Mozilla/"))?;
+    Some(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::VerdictWord;
+
+    use super::*;
+
+    /// A day of quarter hours of 1,000 requests, so many of which failed.
+    fn day(failed: impl Fn(i64) -> f64) -> Counts {
+        (0..96).map(|block| (block, (failed(block), 1000.0))).collect()
+    }
+
+    fn judged_row(arm: &Counts, base: &Counts) -> Option<RowDoc> {
+        row(("b", arm), ("a", base), Margin::MACHINES).map(|one| one.row)
+    }
+
+    #[test]
+    fn one_outage_gets_no_verdict_and_its_share_is_shown() {
+        let outage = day(|block| if block == 56 || block == 57 { 90.0 } else { 0.0 });
+        let row = judged_row(&outage, &day(|_| 0.0)).unwrap();
+        assert_eq!((row.verdict, row.ratio, row.base_value), (VerdictWord::CannotTell, None, Some(0.0)));
+        assert!((row.arm_value.unwrap() - 180.0 / 96_000.0).abs() < 1e-12);
+        assert_eq!(row.why, Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 96 }.into());
+        assert!(judged_row(&day(|_| 0.0), &day(|_| 0.0)).is_none());
+    }
+
+    #[test]
+    fn failures_all_day_are_worse_and_equal_ones_tie() {
+        let often = day(|block| 20.0 + (block * 37 % 11) as f64);
+        assert_eq!(judged_row(&often, &day(|_| 0.0)).unwrap().verdict, VerdictWord::Worse);
+        assert_eq!(judged_row(&day(|_| 0.0), &often).unwrap().verdict, VerdictWord::Better);
+        let seldom = day(|block| if block % 9 == 0 { 1.0 } else { 0.0 });
+        assert_eq!(judged_row(&seldom, &seldom).unwrap().verdict, VerdictWord::Tie);
+    }
+}
