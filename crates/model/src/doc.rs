@@ -345,7 +345,7 @@ pub struct CompareDoc {
     /// Neighbours in the order of the ranks.
     pub ties: Vec<TieDoc>,
     pub index: Vec<IndexDoc>,
-    /// What to do where figures could not be told.
+    /// The next step where figures could not be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_step: Option<NextStep>,
     /// Sweeps over threads of each side that has any.

@@ -134,7 +134,7 @@ pub struct CpuSet {
     pub count: usize,
     /// CPUs of the machine.
     pub all: usize,
-    /// What held it there: `cgroup cpuset`, `taskset`, or the option of the run.
+    /// The cause of the limit: `cgroup cpuset`, `taskset`, or the option of the run.
     pub by: &'static str,
 }
 

@@ -114,11 +114,11 @@ fn one(
         format!(" ({arm} CPU{s} against {base})")
     });
     let of_machine = format!("As a whole machine{of_cpus}, ");
-    let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
     // Parts of a figure are told where there is nothing else.
-    let is_detail = |row: &RowDoc| model::names::is_detail(row.card, &row.metric);
+    let is_whole = |row: &&RowDoc| !model::names::is_detail(row.card, &row.metric);
     let measured = || rows.iter().copied().filter(|row| !row.point);
-    let whole: Vec<&RowDoc> = measured().filter(|row| !is_detail(row)).collect();
+    let heads: Vec<&RowDoc> = measured().filter(|row| row.headline).filter(is_whole).collect();
+    let whole: Vec<&RowDoc> = measured().filter(is_whole).collect();
     let judged = match (heads.is_empty(), whole.is_empty()) {
         (false, _) => heads,
         (true, false) => whole,

@@ -1,13 +1,13 @@
-//! What to do where figures could not be told: the remedy of the commonest cause.
+//! The next step where figures could not be told: the remedy of the commonest cause.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::format::{count, list};
+use crate::format::list;
 use crate::why::{Needed, Repeat};
 
 crate::words! {
-    /// What would help figures of one cause.
+    /// A way to help figures of one cause.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Remedy as word {
@@ -37,8 +37,8 @@ pub struct NextStep {
     /// Figures that could not be told for this cause, and for any.
     pub figures: u64,
     pub open: u64,
-    /// How many repetitions more than there are would tell (of takes: how many in all): of the figures that need fewest,
-    /// and of those that need most. Absent where it cannot be computed.
+    /// How many repetitions more than there are would tell (of takes: how many in all), for the figures that need
+    /// fewest and for those that need most. Absent where it cannot be computed.
     pub further: Option<Further>,
     /// Commands that repeat the newest runs, the base's first; one where both sides are of one study.
     pub commands: Vec<String>,
@@ -68,7 +68,7 @@ impl Further {
             Repeat::Runs => ("run", "runs"),
             Repeat::Boxes => ("box", "boxes"),
         };
-        let what = if self.most == 1 { one } else { several };
+        let what = if self.least == 1 { one } else { several };
         match self.least == self.most {
             true => format!("about {} more {what} each would tell", self.most),
             false => format!("about {} more {what} each would tell the first, {} all", self.least, self.most),
@@ -88,18 +88,10 @@ impl NextStep {
             Remedy::Repeat => "measure again",
             Remedy::Margin => "compare with the margin that matters to you: --margin 10%",
         };
-        let of = match self.figures == self.open {
-            true => String::new(),
-            false => format!(
-                " ({} of {} open)",
-                self.figures,
-                count(usize::try_from(self.open).unwrap_or(0), "figure")
-            ),
-        };
         match self.further {
-            Some(further) if self.remedy == Remedy::Repeat => format!("{what}: {}{of}", further.text()),
-            Some(further) => format!("{what}{of}; then {}", further.text()),
-            None => format!("{what}{of}"),
+            Some(further) if self.remedy == Remedy::Repeat => format!("{what}: {}", further.text()),
+            Some(further) => format!("{what}; then {}", further.text()),
+            None => what.to_owned(),
         }
     }
 }
@@ -163,8 +155,7 @@ mod tests {
         step.remedy = Remedy::Quiet;
         step.open = 9;
         step.further = Further::new(&[needed(2)], 1);
-        let says = "measure again while nothing else runs (6 of 9 figures open); then about 1 more run each would tell: \
-                    boxscore run --plan 01";
+        let says = "measure again while nothing else runs; then about 1 more run each would tell: boxscore run --plan 01";
         assert_eq!(step.to_string(), says);
         let json = serde_json::to_value(&step).unwrap();
         assert_eq!(json["text"], says);

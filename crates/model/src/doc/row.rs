@@ -92,8 +92,8 @@ pub struct RowDoc {
     /// the whole machine alone, since that is what a price buys; so is `per_watt`.
     pub per_price: Option<f64>,
     pub per_watt: Option<f64>,
-    /// Names of the sides whose value is a lower bound: the load generator, not the server, set it. Where that withholds
-    /// the verdict there is no ratio either.
+    /// Names of the sides whose value is a lower bound: the load generator set it. Where that withholds the verdict
+    /// there is no ratio either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lower_bounds: Vec<String>,
 }

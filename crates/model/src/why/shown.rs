@@ -419,7 +419,7 @@ mod tests {
             ),
             (
                 Reason::Withheld(Withheld::LowerBound { sides: vec!["a".into(), "b".into()] }),
-                "doubtful: lower bounds: the load generator, not the server, set the figure of a and b",
+                "doubtful: lower bounds: the load generator set the figure of a and b",
             ),
             (
                 Reason::Withheld(Withheld::Disturbed { by_what: disturbed.clone() }),

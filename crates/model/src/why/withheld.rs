@@ -34,7 +34,7 @@ impl Withheld {
             Some(Withheld::LowerBound { sides }) => {
                 let what = if sides.len() > 1 { "lower bounds" } else { "a lower bound" };
                 let of = list(sides);
-                format!("{what}: the load generator, not the server, set the figure of {of}")
+                format!("{what}: the load generator set the figure of {of}")
             }
             Some(Withheld::Disturbed { by_what }) => {
                 let shares = |at: usize| -> Vec<f64> {

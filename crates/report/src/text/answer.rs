@@ -18,9 +18,14 @@ pub fn first(answer: Option<&AnswerDoc>, look: Look) -> String {
     out
 }
 
+/// True where the beginning of a screen scrolls away.
+pub fn is_long(screen: &str) -> bool {
+    screen.lines().count() > SCREEN
+}
+
 /// The screen with the sentence at its end, where its beginning has scrolled away.
 pub fn last(mut screen: String, sentence: Option<&str>, look: Look) -> String {
-    if let Some(sentence) = sentence.filter(|_| screen.lines().count() > SCREEN) {
+    if let Some(sentence) = sentence.filter(|_| is_long(&screen)) {
         let head = format!("{:<7} ", "answer");
         screen.push('\n');
         screen.push_str(&hang(&head, &shown_name(sentence), look.columns.max(width(&head) + 8)));

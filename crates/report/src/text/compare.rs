@@ -110,8 +110,9 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
     out.push_str(&below(doc, &figures, all, &whys, look.with_all(all)));
     let lead = Some(doc.paragraph.lead.as_str()).filter(|lead| !lead.is_empty());
     let mut out = answer::last(out, lead, look);
+    let is_apart = doc.paragraph.lead.is_empty() || !answer::is_long(&out);
     if let Some(step) = &doc.next_step {
-        out.push('\n');
+        out.push_str(if is_apart { "\n" } else { "" });
         out.push_str(&hang(TRY, &step.to_string(), look.columns.max(width(TRY) + 8)));
     }
     out

@@ -116,8 +116,8 @@ pub fn sentences<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Lin
     out
 }
 
-/// One short line for each rule, behind the sides that it is about, with the count of its figures; the whole sentence where there is no short
-/// one.
+/// One short line for each rule, behind the sides that it is about, with the count of its figures; the whole sentence
+/// where there is no short one.
 pub fn briefs<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Line<'a>> {
     let shown = findings.iter().copied().filter(|one| !is_detail(&one.subject, headlines.cards));
     let mut groups: Vec<(&str, Vec<&'a Finding>)> = Vec::new();
@@ -130,8 +130,8 @@ pub fn briefs<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Line<'
     let lines = groups.into_iter().flat_map(|(_, group)| {
         let about = counted_of(&group, headlines);
         // The worst is told of the figures that are counted.
-        let rules: Vec<&'a Rule> =
-            if about.is_empty() { &group } else { &about }.iter().map(|one| &one.rule).collect();
+        let those = if about.is_empty() { &group } else { &about };
+        let rules: Vec<&'a Rule> = those.iter().map(|finding| &finding.rule).collect();
         let Some((said, rule)) = Rule::brief(&rules).zip(rules.first().copied()) else {
             return sentences(&group, headlines);
         };

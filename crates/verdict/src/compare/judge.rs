@@ -317,16 +317,7 @@ fn conclude(
     corrected: &Corrected,
     around: &Surroundings,
 ) -> Judged {
-    let value = |said: &SideValue<'_, '_>| match said {
-        SideValue::Measured(row) => row.value(),
-        SideValue::Point(point) => Some(point.row.value),
-    };
-    let (arm_value, base_value) = match found {
-        Found::Runs(between, _) => {
-            (level(value(&of_arm), between.levels.0), level(value(&of_base), between.levels.1))
-        }
-        _ => (value(&of_arm), value(&of_base)),
-    };
+    let (arm_value, base_value) = values(found, &of_arm, &of_base);
     let plain = || Some(arm_value? / base_value?).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
     let (estimate, interval, effect) = match found {
         Found::Paired(paired) => (Some(paired.estimate.exp()), paired.interval, paired.effect()),
@@ -390,6 +381,20 @@ fn conclude(
         lower_bounds: lower_bounds(better, around),
     };
     Judged { row, key, verdict, effect }
+}
+
+/// The figures of the arm and of the base that stand beside the ratio.
+fn values(found: &Found, arm: &SideValue<'_, '_>, base: &SideValue<'_, '_>) -> (Option<f64>, Option<f64>) {
+    let value = |said: &SideValue<'_, '_>| match said {
+        SideValue::Measured(row) => row.value(),
+        SideValue::Point(point) => Some(point.row.value),
+    };
+    match found {
+        Found::Runs(between, _) => {
+            (level(value(arm), between.levels.0), level(value(base), between.levels.1))
+        }
+        _ => (value(arm), value(base)),
+    }
 }
 
 /// The sides whose value is at least what is shown: of a rate that the load generator set.
@@ -518,7 +523,7 @@ mod tests {
             (row.verdict, row.why.to_string())
         };
         assert_eq!(verdict(&fast, &slow, "throughput").0, VerdictWord::Better);
-        let says = "doubtful: a lower bound: the load generator, not the server, set the figure of capped";
+        let says = "doubtful: a lower bound: the load generator set the figure of capped";
         // What is at least 90 k/s is better than 10 k/s, and of what is better than it nothing can be said.
         assert_eq!(verdict(&capped, &slow, "throughput").0, VerdictWord::Better);
         assert_eq!(verdict(&slow, &capped, "throughput").0, VerdictWord::Worse);

@@ -12,9 +12,11 @@ use super::side::Side;
 /// The step for the headline figures that are open, or for all where none is a headline; `None` where none is open, or
 /// where no step would help.
 pub fn next_step(rows: &[RowDoc], sides: &[Side<'_>]) -> Option<NextStep> {
-    let any = rows.iter().any(|row| row.headline);
-    let is_open =
-        |row: &&RowDoc| row.verdict == VerdictWord::CannotTell && !row.point && (row.headline || !any);
+    let is_whole = |row: &RowDoc| !model::names::is_detail(row.card, &row.metric);
+    let any = rows.iter().any(|row| row.headline && is_whole(row));
+    let is_open = |row: &&RowDoc| {
+        row.verdict == VerdictWord::CannotTell && !row.point && (row.headline && is_whole(row) || !any)
+    };
     let open: Vec<&RowDoc> = rows.iter().filter(is_open).collect();
     let mut by: BTreeMap<Remedy, Vec<&RowDoc>> = BTreeMap::new();
     for row in &open {
@@ -40,7 +42,7 @@ pub fn next_step(rows: &[RowDoc], sides: &[Side<'_>]) -> Option<NextStep> {
     Some(NextStep { remedy, figures: rows.len() as u64, open: open.len() as u64, further, commands })
 }
 
-/// What would help a row; `None` where its reason says what to do, or where nothing would.
+/// The remedy of a row; `None` where its reason says what to do, or where nothing would.
 fn remedy(why: &Why) -> Option<Remedy> {
     match why.withheld() {
         Some(Withheld::LowerBound { .. }) => return Some(Remedy::Generator),

@@ -33,7 +33,7 @@ pub fn sentences(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
     sentences
 }
 
-/// What is told of rows of one scope; the first sentence begins with `lead`.
+/// The sentences on rows of one scope, but for what cannot be told; the first sentence begins with `lead`.
 fn told(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&IndexDoc>) -> Vec<String> {
     let with =
         |word: VerdictWord| judged.iter().copied().filter(|row| row.verdict == word).collect::<Vec<_>>();
