@@ -216,8 +216,14 @@ mod tests {
         let s =
             summary_of_sittings(&[&[-1.0, 0.0, 1.0], &[0.5, 0.0, -0.5], &[0.2, 0.1, -0.3]]).expect("finite");
         assert!(s.interval.is_some_and(|i| i.low < 0.0 && i.high > 0.0 && i.contains(s.median)));
-        let flat = summary_of_sittings(&[&[7.0, 7.0], &[7.0, 7.0]]).expect("finite");
+        let flat = summary_of_sittings(&[&[7.0, 7.0, 7.0], &[7.0, 7.0, 7.0]]).expect("finite");
         assert!(flat.interval.is_some_and(|i| (i.low - 7.0).abs() < 1e-9 && (i.high - 7.0).abs() < 1e-9));
+    }
+
+    #[test]
+    fn few_takes_have_no_interval_over_however_many_sittings() {
+        let few = summary_of_sittings(&[&[1.0], &[1.1], &[1.2]]).expect("finite");
+        assert_eq!((few.interval, few.why), (None, Some(Unfit::TooFew { have: 3, need: crate::MIN_N })));
     }
 
     #[test]

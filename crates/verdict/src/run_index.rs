@@ -221,7 +221,8 @@ impl<'a> RunIndex<'a> {
         self.conditions.get(&(CONDITIONS, metric.to_owned())).filter(|known| !known.is_empty())
     }
 
-    /// The processes of others that were busiest over those of these takes that somebody looked at, in the mean; `None` where nobody looked.
+    /// The processes of others that were busiest, in the mean over those of these takes that somebody looked at; `None`
+    /// where nobody looked.
     pub fn busiest(&self, takes: impl Iterator<Item = u64>) -> Option<Vec<Disturber>> {
         // A program that was replaced keeps its number, and has the name that it had last.
         let (mut sums, mut count, mut looked): (BTreeMap<i32, (&str, f64)>, f64, bool) =

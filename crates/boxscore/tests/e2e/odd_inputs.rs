@@ -115,7 +115,6 @@ fn of_run() {
         ("run cpu --label latest", 2, &["`latest` means something else"]),
         ("run cpu --via nonsense", 2, &["NAME=COMMAND", "ssh"]),
         ("run cpu --format yaml", 2, &["'yaml' for '--format", "clusterperf"]),
-        ("resume nosuch", 1, &["no run is called `nosuch`"]),
         ("aa --runs 21", 2, &["0..=20"]),
         ("aa --runs 0 --label x", 2, &["it measures nothing"]),
     ]);
@@ -158,6 +157,7 @@ fn of_what_is_stored() {
         &[
             ("show 01", 1, &["01"]),
             ("show nosuch", 1, &["nosuch"]),
+            ("resume nosuch", 1, &["no run is called `nosuch`"]),
             ("run --plan nosuch", 1, &["no run is called `nosuch`"]),
             ("show latest~x", 2, &["a number must follow latest~"]),
             ("compare", 2, &["<NAME>..."]),
