@@ -51,6 +51,8 @@ pub fn run(check: bool) -> Result<()> {
         }
     }
     drop(bench);
+    let length = new.lines().count();
+    ensure!(length <= MOST_LINES, "README.md has {length} lines and may have {MOST_LINES}");
     match check {
         true => ensure!(wrong.is_empty(), "README.md is not what is printed; `cargo xtask readme`:\n{wrong}"),
         false => fs::write(&file, new).with_context(|| format!("cannot write {}", file.display()))?,
@@ -107,6 +109,9 @@ fn fence(text: &str) -> Option<(&str, &str, &str)> {
     let (line, behind) = text[at..].split_once('\n')?;
     Some((&text[..at], line, behind))
 }
+
+/// A page that is longer is not read to its end.
+const MOST_LINES: usize = 200;
 
 /// The first lines of what was printed, and a mark where more followed.
 fn cut(printed: &str, lines: Option<usize>) -> String {

@@ -96,7 +96,7 @@ fn replication(doc: &CompareDoc) -> Option<String> {
         }
         Replicate::Sitting => "This speaks of one run: the unit is the sitting.".to_owned(),
         Replicate::Block => {
-            "This speaks of one run as it was prepared once: the unit is the block.".to_owned()
+            "This speaks of one run as it was prepared once: the unit is the take.".to_owned()
         }
     })
 }

@@ -176,7 +176,7 @@ impl TimeBlocks {
         match self.is_matched {
             true => "parts of the day, each side's beside the other's, since a side has less than two days"
                 .to_owned(),
-            false => format!("blocks of {} of each side", duration(self.length as f64)),
+            false => format!("spans of {} of each side", duration(self.length as f64)),
         }
     }
 }

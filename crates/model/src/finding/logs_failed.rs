@@ -2,7 +2,8 @@
 //! behind most of the requests that were refused).
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
-use crate::format::{self, Moment, fixed, percent};
+use crate::format::{self, Moment, fixed, percent, quantity};
+use crate::unit::Unit;
 
 /// A name that has most of something, or all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +33,10 @@ pub enum LogsFailed {
         episode: Option<Stretch>,
         /// Length of the log in s.
         span: f64,
-        /// Share of the time that all requests took.
+        /// Share of the time that all requests took, where that is much.
         time_share: Option<f64>,
+        /// How long one took on average, in s, where that is much.
+        seconds: Option<f64>,
     },
     /// A client behind most requests with a status from 400 to 499.
     Probe {
@@ -80,16 +83,16 @@ impl Conclusion for LogsFailed {
 
     fn one(&self) -> String {
         match self {
-            LogsFailed::Server { label, requests, share, path, episode, span, time_share } => {
+            LogsFailed::Server { label, requests, share, path, episode, span, seconds, .. } => {
                 let count = fixed(*requests as f64, 0);
                 let noun = if *requests == 1 { "request" } else { "requests" };
                 let mut text = format!("{label}: {count} {noun} ({}) failed with 5xx", percent(*share));
+                if let Some(mean) = seconds {
+                    text.push_str(&format!(" after {} on average", quantity(*mean, Unit::Second)));
+                }
                 let parts = [path.as_ref().map(of_path), episode.and_then(|it| when(&it, *requests, *span))];
                 for part in parts.into_iter().flatten() {
                     text.push_str(&format!(", {part}"));
-                }
-                if let Some(time) = time_share {
-                    text.push_str(&format!("; they took {} of the serving time", percent(*time)));
                 }
                 text + "."
             }
@@ -112,10 +115,11 @@ impl Conclusion for LogsFailed {
 
     fn evidence(&self) -> Evidence {
         match self {
-            LogsFailed::Server { requests, share, time_share, episode, .. } => known([
+            LogsFailed::Server { requests, share, time_share, seconds, episode, .. } => known([
                 ("requests", Some(*requests as f64)),
                 ("share", Some(*share)),
                 ("time-share", *time_share),
+                ("seconds", *seconds),
                 ("from", episode.map(|episode| episode.from)),
                 ("to", episode.map(|episode| episode.to)),
             ]),
@@ -133,19 +137,19 @@ mod tests {
         let noon = 1_794_923_999.0 - 1_794_923_999.0 % 86_400.0 + 14.0 * 3600.0;
         let path = Some(Mostly { name: "/api/orders".to_owned(), is_all: true });
         let episode = |failures| Some(Stretch { from: noon, to: noon + 1440.0, failures });
-        let server = |path, episode, time_share| LogsFailed::Server {
+        let server = |path, episode, seconds: Option<f64>| LogsFailed::Server {
             label: "www2".to_owned(),
             requests: 185,
             share: 0.001_45,
             path,
             episode,
             span: 86_400.0,
-            time_share,
+            time_share: seconds.map(|_| 0.584),
+            seconds,
         };
         assert_eq!(
-            server(path.clone(), episode(185), Some(0.584)).one(),
-            "www2: 185 requests (0.1 %) failed with 5xx, all of /api/orders, Tue 14:00 to 14:24; they took 58 % of the \
-             serving time."
+            server(path.clone(), episode(185), Some(30.5)).one(),
+            "www2: 185 requests (0.1 %) failed with 5xx after 30.5 s on average, all of /api/orders, Tue 14:00 to 14:24."
         );
         assert_eq!(
             server(None, episode(100), None).one(),

@@ -190,6 +190,7 @@ fn of_failures() -> Vec<Rule> {
             episode: Some(Stretch { from: 1e9, to: 1.001e9, failures: 180 }),
             span: 86_400.0,
             time_share: Some(0.5),
+            seconds: Some(30.0),
         }
         .into(),
         LogsFailed::Probe {

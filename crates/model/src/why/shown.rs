@@ -190,9 +190,9 @@ impl Held {
             Some(Held::FewBlocks { need, .. }) => {
                 let have =
                     |held: &Held| if let Held::FewBlocks { have, .. } = held { Some(*have) } else { None };
-                let have = counts(all.iter().filter_map(have), "block");
-                let is = if have == "1 block" { "is" } else { "are" };
-                format!("{have} {is} too few for an interval, need {need}")
+                let have = counts(all.iter().filter_map(have), "take");
+                let is = if have == "1 take" { "is" } else { "are" };
+                format!("{have} a side {is} too few for an interval, need {need}")
             }
         }
     }
@@ -214,7 +214,7 @@ impl NoInterval {
             Cause::NoPair => "no interval".to_owned(),
             Cause::Unusable(text) => text.clone(),
             Cause::OneEpisode { blocks, tell } => format!(
-                "the difference may be one episode: neighbouring blocks resemble each other so much that all {blocks} tell no \
+                "the difference may be one episode: neighbouring spans of time resemble each other so much that all {blocks} tell no \
                  more than {} would; compare a longer time",
                 fixed(tell.round().max(1.0), 0)
             ),
@@ -228,8 +228,8 @@ impl NoInterval {
         };
         match first.blocks {
             None => cause,
-            Some(Blocks::Shared) => format!("blocks of time that both served: {cause}"),
-            Some(Blocks::Seconds(seconds)) => format!("blocks of {} each: {cause}", duration(seconds)),
+            Some(Blocks::Shared) => format!("spans of time that both served: {cause}"),
+            Some(Blocks::Seconds(seconds)) => format!("spans of {} each: {cause}", duration(seconds)),
         }
     }
 }
@@ -353,16 +353,16 @@ mod tests {
             (Reason::Held(Held::NoSamples), "a published point has no samples"),
             (
                 Reason::Held(Held::FewBlocks { have: 3, need: 6 }),
-                "3 blocks are too few for an interval, need 6",
+                "3 takes a side are too few for an interval, need 6",
             ),
             (
                 Reason::Held(Held::FewBlocks { have: 1, need: 6 }),
-                "1 block is too few for an interval, need 6",
+                "1 take a side is too few for an interval, need 6",
             ),
             (few(1), "1 value: too few for a 95 % interval, need 6"),
             (few(4), "4 values: too few for a 95 % interval, need 6"),
-            (blocks(Blocks::Shared), "blocks of time that both served: no interval"),
-            (blocks(Blocks::Seconds(3600.0)), "blocks of 1 h each: no interval"),
+            (blocks(Blocks::Shared), "spans of time that both served: no interval"),
+            (blocks(Blocks::Seconds(3600.0)), "spans of 1 h each: no interval"),
             (needed(1, Repeat::Runs), "about 1 run each would settle it"),
             (needed(4, Repeat::Takes), "about 4 takes each would settle it"),
             (needed(4, Repeat::Boxes), "about 4 boxes each would settle it"),

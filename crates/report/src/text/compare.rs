@@ -81,6 +81,7 @@ pub fn figures(doc: &CompareDoc, all: bool) -> Vec<ComparedFigure<'_>> {
 
 /// The comparison for a terminal.
 pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
+    let look = look.with_all(all);
     let figures = figures(doc, all);
     let mut out = String::new();
     for line in doc.paragraph.to_string().lines().flat_map(|line| wrap(line, look.columns)) {
@@ -241,28 +242,60 @@ fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
 
 /// Two machines: everything in one table where it fits, else figures and ratios apart.
 fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> String {
-    for is_wide in [true, false] {
+    for columns in [Columns::All, Columns::NoFloor, Columns::NoCost] {
         let mut whys_here = whys.clone();
-        let one = joined(doc, figures, &mut whys_here, is_wide);
+        let one = joined(doc, figures, &mut whys_here, columns);
         // Names may lose a few letters, and no more than that.
-        let narrowest = if is_wide { one.width() } else { one.width_with(NAMES) };
+        let narrowest = if columns == Columns::All { one.width() } else { one.width_with(NAMES) };
         if narrowest <= look.columns {
             *whys = whys_here;
-            return one.render(look.columns, look.paint);
+            let left_out = if columns == Columns::NoCost { costs_left_out(figures) } else { String::new() };
+            return one.render(look.columns, look.paint) + &left_out;
+        }
+        if columns == Columns::NoFloor && look.all {
+            break;
         }
     }
     let figures_table = side_by_side(doc, figures, look);
     format!("{figures_table}\n{}", ratios(figures, 0, whys, look))
 }
 
+/// The columns of a table that has everything of two machines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Columns {
+    All,
+    NoFloor,
+    /// Nor what a figure comes to per unit of price and per watt; the paragraph tells of all figures together.
+    NoCost,
+}
+
+fn is_priced(figures: &[ComparedFigure<'_>]) -> bool {
+    figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_price.is_some())
+}
+
+fn is_powered(figures: &[ComparedFigure<'_>]) -> bool {
+    figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_watt.is_some())
+}
+
+fn costs_left_out(figures: &[ComparedFigure<'_>]) -> String {
+    let what = match (is_priced(figures), is_powered(figures)) {
+        (true, true) => "per unit of price and per watt",
+        (true, false) => "per unit of price",
+        (false, true) => "per watt",
+        (false, false) => return String::new(),
+    };
+    format!("each figure {what}: --all, or a wider screen\n")
+}
+
 /// Figures' names are left at least so many columns where everything shall fit in one table.
 const NAMES: usize = 22;
 
-/// Values, ratios and verdicts in one table; without floors where it is not to be wide.
-fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, is_wide: bool) -> Grid {
+/// Values, ratios and verdicts in one table.
+fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, shown: Columns) -> Grid {
+    let is_wide = shown == Columns::All;
     let names: Vec<String> = doc.arms.iter().map(|arm| cut(&arm.name, 11)).collect();
-    let priced = figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_price.is_some());
-    let powered = figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_watt.is_some());
+    let with_costs = shown != Columns::NoCost;
+    let (priced, powered) = (with_costs && is_priced(figures), with_costs && is_powered(figures));
     let mut columns = vec![("", Align::Left), ("", Align::Left)];
     columns.extend(names.iter().take(2).map(|name| (name.as_str(), Align::Right)));
     columns.push(("ratio", Align::Right));
@@ -516,7 +549,7 @@ fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool, whys: &Why
     }
     let shown: usize = figures.iter().map(|figure| figure.rows.iter().flatten().count()).sum();
     if !all && shown < doc.rows.len() {
-        out.push_str(&format!("{} more rows with --all\n", doc.rows.len() - shown));
+        out.push_str(&format!("{} more figures: --all\n", doc.rows.len() - shown));
     }
     if out.is_empty() { out } else { format!("\n{out}") }
 }

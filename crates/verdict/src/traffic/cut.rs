@@ -302,7 +302,7 @@ mod tests {
                 && cut.text().contains("one class of size are compared, whatever"),
             "{cut:?}"
         );
-        assert!(cut.text().contains("blocks of 15 s"), "{cut:?}");
+        assert!(cut.text().contains("spans of 15 s"), "{cut:?}");
     }
 
     #[test]

@@ -143,6 +143,7 @@ pub fn finding(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Findin
         return None;
     }
     let local = |at: f64| at + answers.zone as f64;
+    let time_share = time_share.filter(|share| *share >= TIME_SHARE);
     let rule = LogsFailed::Server {
         label: label.to_owned(),
         requests: failed.requests,
@@ -154,7 +155,8 @@ pub fn finding(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Findin
             failures: episode.failures,
         }),
         span: whole.span.unwrap_or(0.0),
-        time_share: time_share.filter(|share| *share >= TIME_SHARE),
+        time_share,
+        seconds: failed.seconds.filter(|_| time_share.is_some()).map(|all| all / failed.requests as f64),
     };
     Some(Finding::new(rule).about(Subject::label(label)))
 }

@@ -97,7 +97,7 @@ fn a_state_that_lasts_is_one_episode() {
     let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), deployed], Margin::MACHINES, 7);
     let row = row(&all, SPEED);
     assert_eq!((row.verdict, row.ratio), (VerdictWord::CannotTell, None), "{row:?}");
-    let says = "blocks of time that both served: the difference may be one episode: neighbouring blocks resemble each \
+    let says = "spans of time that both served: the difference may be one episode: neighbouring spans of time resemble each \
                 other so much that all 144 tell no more than ";
     assert!(row.why.to_string().starts_with(says), "{}", row.why);
     assert!(row.why.is_final(), "{row:?}");
