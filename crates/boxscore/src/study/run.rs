@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use harness::conductor::Interaction;
 use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
-use model::data::Price;
+use model::data::{Price, RunHead};
 use model::plan::Plan;
 use model::{Cell, Family, Params, Setup, card};
-use store::Store;
+use store::{Filter, Store};
 
 use super::attempt::{
     Measured, Watch, interaction_of, is_discarded, measure, measure_rest, measuring_alone, none_fits, open,
@@ -52,7 +52,10 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
         (Some(plan), _) => plan,
         (None, name) => repeated(name.as_deref().unwrap_or_default(), args, &store)?,
     };
-    let cost = Cost { prices: by_machine(prices, &plan)?, watts };
+    let mut cost = Cost { prices: by_machine(prices, &plan)?, watts };
+    if let Some(name) = &args.plan {
+        inherit(&mut cost, name, &plan, &store)?;
+    }
     fits_layout(&plan, args.format)?;
     let _measuring = measuring_alone(&plan, &path)?;
     if let Some(world) = &mut plan.fake {
@@ -221,6 +224,23 @@ fn repeated(name: &str, args: &RunArgs, store: &Store) -> Result<Plan, CliError>
         plan.fake = Some(plan::fake(world)?);
     }
     Ok(plan)
+}
+
+/// A study that is repeated keeps the prices and watts of the one before, unless others are given.
+fn inherit(cost: &mut Cost, name: &str, plan: &Plan, store: &Store) -> Result<(), CliError> {
+    if Path::new(name).is_file() {
+        return Ok(());
+    }
+    let id = runs::run_id(name, store)?;
+    let heads = store.heads(&Filter::default())?;
+    let Some(named) = heads.iter().find(|head| head.id == id) else { return Ok(()) };
+    cost.watts = cost.watts.or(named.watts);
+    let is_alone = plan.machines.len() == 1;
+    for (via, price) in plan.machines.iter().zip(&mut cost.prices).filter(|(_, price)| price.is_none()) {
+        let is_its = |head: &&RunHead| head.study == named.study && (is_alone || head.machine == via.name);
+        *price = heads.iter().find(is_its).and_then(|head| head.price.clone());
+    }
+    Ok(())
 }
 
 /// Each `--price` with the machine that it names, if it names one.

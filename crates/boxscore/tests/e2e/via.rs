@@ -62,6 +62,11 @@ fn machines_of_a_study_have_their_prices_and_a_label_comes_before_them() {
     bench.run(&[&FAKE[..], &["--takes", "6", "--label", "a"]].concat()).expect(0, &[]);
     let said = bench.run(&["compare", "a", "b"]).expect(0, &["`a` is the label here"]);
     assert!(said.out.contains("try     ") || !said.out.contains('?'), "{}", said.out);
+    // A study that is repeated keeps them.
+    let again = of(&runs, "a").head.id.clone();
+    bench.run(&["run", "--plan", &again, "--no-report", "--fake", "world.json"]).expect(0, &[]);
+    let priced = bench.heads().into_iter().filter(|head| head.machine == "b" && head.price.is_some()).count();
+    assert_eq!(priced, 2, "the study and its repetition");
     let other = [&FAKE[..], &["--takes", "2", "--price", "c=1/h"]].concat();
     bench.run(&other).expect(2, &["no machine of this run is called `c`"]);
 }

@@ -118,7 +118,8 @@ impl Conclusion for Errors {
         }
         let most = counts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let Some((what, times)) = most else {
-            let of_unknown_kind = || "rates are of good answers alone: requests failed, of unknown kind".to_owned();
+            let of_unknown_kind =
+                || "rates are of good answers alone: requests failed, of unknown kind".to_owned();
             return all.rules().any(|one| one.failed().is_some()).then(of_unknown_kind);
         };
         let (share, ..) = all.worst(|one| one.failed()?.share)?;

@@ -4,7 +4,7 @@
 //! that ended counts for it. Not seen: what /proc hides (hidepid, another PID namespace), and what began and ended
 //! within the window with nobody left that waited for it. Not looked at: a machine of more than [`MOST`] processes.
 //!
-//! Ours are this process, the program that started it, all that they started, and the servers under load. So are the
+//! Ours are this process, the program that controls the study, all that they started, and the servers under load. So are the
 //! kernel's threads for packets, most of which are a load's.
 //!
 //! One look reads a file for each process, some 10 us each. Looks are half a second apart, and fifty times as long as
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 use model::note::Disturber;
 
-use super::load;
+use super::relatives::Relatives;
 use crate::telemetry::parse::float;
 use crate::workload::server::tree::{self, Stat};
 use crate::workload::web::served;
@@ -61,8 +61,8 @@ impl Look {
 /// The processes that are ours.
 fn ours(look: &Look) -> BTreeSet<i32> {
     let own = i32::try_from(std::process::id()).ok();
-    let parent = load::Parent::open().and_then(|_| i32::try_from(std::os::unix::process::parent_id()).ok());
-    let roots: BTreeSet<i32> = own.into_iter().chain(parent).collect();
+    let study = Relatives::find().map(Relatives::root);
+    let roots: BTreeSet<i32> = own.into_iter().chain(study).collect();
     let family = tree::descend(&look.processes, &roots).into_iter().chain(served::processes());
     family.map(|stat| stat.pid).chain(roots).collect()
 }

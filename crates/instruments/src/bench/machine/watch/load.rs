@@ -2,15 +2,14 @@
 //!
 //! /proc counts in ticks of 10 ms and a take may last 50 ms, so a take's own difference would be off by tens of
 //! percent. The window of the background load therefore reaches back to the newest mark that is at least half a
-//! second old, over the takes before; what this process itself used there is subtracted. In CPUs (1 = one CPU all the
+//! second old, over the takes before; what this process and its study used there is subtracted. In CPUs (1 = one CPU all the
 //! time). Steal is a share of the take's own window: coarse for one take, right in the mean.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use crate::telemetry::parse::float;
 use crate::telemetry::parse::stat::Stat;
-use crate::telemetry::parse::{float, number, words};
-use crate::telemetry::read::Kept;
 
 /// The least that a window lasts where older marks exist.
 const LEAST_NS: u64 = 500_000_000;
@@ -26,21 +25,21 @@ pub struct Mark {
     busy_ticks: u64,
     /// CPU time of this process and of its ended children.
     own_ns: u64,
-    /// CPU time of the program that started us, where it is ours.
-    parent_ticks: u64,
+    /// CPU time of the other processes of the study.
+    study_ticks: u64,
     /// Stolen ticks and all ticks of the take's CPUs.
     stolen_ticks: u64,
     all_ticks: u64,
 }
 
 impl Mark {
-    pub fn new(at_ns: u64, stat: &Stat, cpus: &[u32], own_ns: u64, parent_ticks: u64) -> Option<Mark> {
+    pub fn new(at_ns: u64, stat: &Stat, cpus: &[u32], own_ns: u64, study_ticks: u64) -> Option<Mark> {
         let busy_ticks = stat.all?.busy();
         let ours = cpus.iter().filter_map(|cpu| stat.cpu(*cpu));
         let (stolen_ticks, all_ticks) = ours.fold((0u64, 0u64), |(stolen, all), times| {
             (stolen.saturating_add(times.steal), all.saturating_add(times.total()))
         });
-        Some(Mark { at_ns, busy_ticks, own_ns, parent_ticks, stolen_ticks, all_ticks })
+        Some(Mark { at_ns, busy_ticks, own_ns, study_ticks, stolen_ticks, all_ticks })
     }
 }
 
@@ -49,10 +48,10 @@ impl Mark {
 pub fn background(from: &Mark, to: &Mark, ticks_per_s: u64) -> Option<f64> {
     let elapsed_ns = to.at_ns.checked_sub(from.at_ns).filter(|ns| *ns > 0)?;
     let ticks = to.busy_ticks.saturating_sub(from.busy_ticks);
-    let parent = to.parent_ticks.saturating_sub(from.parent_ticks);
+    let study = to.study_ticks.saturating_sub(from.study_ticks);
     let own_ns = to.own_ns.saturating_sub(from.own_ns);
     let ns_per_tick = 1e9 / float(ticks_per_s.max(1));
-    let others_ns = float(ticks.saturating_sub(parent)) * ns_per_tick - float(own_ns);
+    let others_ns = float(ticks.saturating_sub(study)) * ns_per_tick - float(own_ns);
     Some(others_ns.max(0.0) / float(elapsed_ns))
 }
 
@@ -83,35 +82,6 @@ pub fn reach_back(now_ns: u64) -> Option<Mark> {
 
 fn newest_old_enough<T>(marks: impl DoubleEndedIterator<Item = T>, age_ns: impl Fn(&T) -> u64) -> Option<T> {
     marks.rev().find(|mark| age_ns(mark) >= LEAST_NS).filter(|mark| age_ns(mark) <= OLDEST_NS)
-}
-
-/// CPU time of the program that started us: its fsyncs between takes are ours, not background.
-#[derive(Debug)]
-pub struct Parent(Kept);
-
-impl Parent {
-    /// `None` when another program started us, such as a shell.
-    pub fn open() -> Option<Parent> {
-        let parent = std::os::unix::process::parent_id();
-        let of = |path: String| std::fs::read_link(path).ok();
-        let ours = of("/proc/self/exe".to_owned())?;
-        (of(format!("/proc/{parent}/exe"))? == ours)
-            .then(|| Kept::open(format!("/proc/{parent}/stat")))
-            .flatten()
-            .map(Parent)
-    }
-
-    pub fn ticks(&mut self) -> u64 {
-        // A parent that has ended uses nothing more.
-        self.0.parse(process_ticks).flatten().unwrap_or(0)
-    }
-}
-
-/// User and system ticks in /proc/PID/stat. The name, in brackets, may hold anything.
-pub fn process_ticks(bytes: &[u8]) -> Option<u64> {
-    let close = bytes.iter().rposition(|&byte| byte == b')')?;
-    let mut fields = words(bytes.get(close + 1..)?).skip(11);
-    number(fields.next()?)?.checked_add(number(fields.next()?)?)
 }
 
 #[cfg(test)]
@@ -149,13 +119,5 @@ mod tests {
         assert_eq!(at(&[s(96), s(99)]), None);
         assert_eq!(at(&[s(60)]), None);
         assert_eq!(at(&[]), None);
-    }
-
-    #[test]
-    fn a_name_may_hold_brackets() {
-        let stat = b"6449 (a) b) R 6405 6405 880 0 -1 4194304 97 0 0 0 12 5 0 0 20 0 1 0 345764\n";
-        assert_eq!(process_ticks(stat), Some(17));
-        assert_eq!(process_ticks(b"6449 (x R 1"), None);
-        assert_eq!(process_ticks(b""), None);
     }
 }

@@ -6,6 +6,7 @@
 pub mod disturbers;
 pub mod load;
 pub mod quiet;
+mod relatives;
 
 use crate::system_files::{Root, cgroup, mounts};
 use crate::telemetry::parse::throttle::Throttle;
@@ -14,6 +15,7 @@ use crate::telemetry::read::{Kept, names};
 use crate::workload::web::served;
 
 use load::Mark;
+use relatives::Relatives;
 
 /// The open files.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ pub struct Files {
     groups: Vec<Kept>,
     /// Counters of thermal throttling.
     hot: Vec<Kept>,
-    parent: Option<load::Parent>,
+    relatives: Option<Relatives>,
 }
 
 /// One reading.
@@ -53,17 +55,17 @@ impl Files {
             pressure: Kept::open("/proc/pressure/cpu"),
             groups: group_files(),
             hot: thermal_files(cpus),
-            parent: load::Parent::open(),
+            relatives: Relatives::find(),
         }
     }
 
     pub fn read(&mut self, cpus: &[u32]) -> Moment {
         let own = own();
         let stat = self.stat.as_mut().and_then(|file| file.parse(stat::parse));
-        let parent_ticks = self.parent.as_mut().map_or(0, load::Parent::ticks);
+        let study_ticks = self.relatives.map_or(0, Relatives::ticks);
         let at_ns = sys::clock::now_ns();
         let load =
-            stat.zip(own).and_then(|(stat, own)| Mark::new(at_ns, &stat, cpus, own.cpu_ns, parent_ticks));
+            stat.zip(own).and_then(|(stat, own)| Mark::new(at_ns, &stat, cpus, own.cpu_ns, study_ticks));
         let swapped = self.vmstat.as_mut().and_then(|file| {
             let [inward, outward] = file.parse(|bytes| pairs::pick(bytes, ["pswpin", "pswpout"]))?;
             inward?.checked_add(outward?)
