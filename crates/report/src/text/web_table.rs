@@ -54,14 +54,15 @@ pub fn screen(run: &RunDoc, look: Look) -> String {
     out
 }
 
-/// The bottleneck of the load with the highest throughput of each arm, with the first advice.
+/// The bottleneck of the load with the highest throughput of each arm, with the first of its advice.
 pub fn binding(run: &RunDoc, look: Look) -> String {
     let mut out = String::new();
     for found in firsts(run) {
         let arm = if found.arm.is_empty() { String::new() } else { format!("{}: ", found.arm) };
         out.push_str(&notes::marked(">", Tone::Bold, &format!("{arm}{}", found.sentence), look));
-        if let Some(advice) = found.advice.first() {
-            out.push_str(&hang("  try: ", advice, look.columns));
+        if !found.advice.is_empty() {
+            let advice = found.advice.iter().take(2).map(String::as_str).collect::<Vec<_>>().join("; ");
+            out.push_str(&hang("  try: ", &advice, look.columns));
         }
     }
     out

@@ -425,13 +425,14 @@ fn thread(view: &View<'_, '_>) -> Option<Seen> {
         ),
         evidence: view.server_work().into_iter().chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
-        advice: [
-            "run more workers or threads".to_owned(),
-            "where there are more: see which one takes all connections (one listener, one lock)".to_owned(),
-        ]
-        .into_iter()
-        .chain(work::compressed(view))
-        .collect(),
+        advice: work::compressed(view)
+            .into_iter()
+            .chain([
+                "run more workers or threads".to_owned(),
+                "where there are more: see which one takes all connections (one listener, one lock)"
+                    .to_owned(),
+            ])
+            .collect(),
     });
     let resource = "the server's busiest thread".to_owned();
     Some(Seen { kind: Binding::Thread, resource, share: Some(share), text, claim })

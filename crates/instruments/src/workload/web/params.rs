@@ -160,7 +160,7 @@ const OWN: &[ParamSpec] = &[
         "off: each request has a connection of its own",
     ).label(Label::Switch("keep-alive")),
     spec("method", ParamKind::Text, "GET", "the method, such as GET, HEAD or POST").label(Label::Value),
-    spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line").label(Label::Form("own headers")).flag(HEADER),
+    spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line").label(Label::Form("own headers")).flag(HEADER).matched(Matched::Condition),
     spec(
         "body",
         ParamKind::Or(NONE, &ParamKind::TextOrFile),
