@@ -113,7 +113,7 @@ pub struct RunArgs {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
-    /// Price of the machine: 0.192/h, or 429 bought; of one of --via: NAME=0.192/h, repeatable
+    /// 0.192/h, or 429 bought; of --via: NAME=0.192/h
     #[arg(long, value_name = "PRICE")]
     pub price: Vec<String>,
     /// Currency of the price

@@ -112,7 +112,12 @@ fn beside(run: &RunDoc) -> Vec<Advice> {
         1 => "beside the other one of its study".to_owned(),
         many => format!("beside the {many} others of its study"),
     };
-    vec![Advice { word: "study".to_owned(), command: format!("boxscore compare {}", short(&run.run)), says }]
+    vec![Advice {
+        word: "study".to_owned(),
+        command: format!("boxscore compare {}", short(&run.run)),
+        says,
+        is_needed: false,
+    }]
 }
 
 fn text(shown: &Shown, args: &ShowArgs, report: Option<String>) -> String {

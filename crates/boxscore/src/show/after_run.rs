@@ -98,11 +98,15 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
         word: word.to_owned(),
         command,
         says: says.to_owned(),
+        is_needed: false,
     };
     let whole = is_whole(&one.data.head);
     let cut = one.data.head.status == Status::Interrupted;
     let again = match cut {
-        true => advice("again", format!("boxscore resume {}", short(&one.doc.run)), &left(&one.data)),
+        true => Advice {
+            is_needed: true,
+            ..advice("again", format!("boxscore resume {}", short(&one.doc.run)), &left(&one.data))
+        },
         false if one.data.head.measured == 0 => {
             advice("again", one.doc.command.clone(), "once what stands above is mended")
         }

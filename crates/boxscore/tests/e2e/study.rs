@@ -203,7 +203,7 @@ fn the_screen_shows_the_table_the_verdict_and_the_note() {
     has("2010-05-02  hdd       1,075   11.1 MB/s   301 kB/s    26.0 ms   7.65 KiB\n");
     has("2010-05-02  ssd       2,152   23.8 MB/s   598 kB/s    13.1 ms   7.66 KiB\n");
     has("- ssd beside hdd, speed: spans of time that both served: the difference may be\n");
-    has("one episode: something lasts through");
+    has("one episode: neighbouring spans of time resemble each other so much that all");
     assert!(said.out.starts_with("ssd takes "), "{}", said.out);
     assert!(said.out.contains("shorter for a request than hdd"), "{}", said.out);
     has("ok ssd: the mean of per-request speeds is 24.0 MB/s, 41.4 times the speed of the\n");

@@ -26,6 +26,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 
 /// How lines begin that name the cause of a failure, in small letters.
 const CAUSES: [&str; 4] = ["error:", "error[", "fatal:", "fatal error:"];
+/// Lines of what a command said last that are shown.
+const SHOWN_LINES: usize = 3;
 /// Characters of a line that is shown.
 const MOST_LINE: usize = 200;
 
@@ -65,9 +67,13 @@ impl Tail {
         self.dropped
     }
 
-    /// The first line that begins as errors do: the cause, where a backtrace or further errors follow.
+    /// The first line that begins as errors do: the cause, where a backtrace or further errors follow. `None` of a few
+    /// lines, which are shown whole.
     pub fn cause(&self) -> Option<String> {
         let text = self.text();
+        if text.lines().filter(|line| !line.trim().is_empty()).count() <= SHOWN_LINES {
+            return None;
+        }
         let tells = |line: &&str| CAUSES.iter().any(|word| line.to_ascii_lowercase().starts_with(word));
         let line = text.lines().map(str::trim).find(tells)?;
         Some(line.chars().take(MOST_LINE).collect())
@@ -107,7 +113,7 @@ impl Ended {
         if let Some(cause) = self.stderr.cause() {
             return Some(format!("{how}: {cause}"));
         }
-        let said = match self.stderr.last_lines(3) {
+        let said = match self.stderr.last_lines(SHOWN_LINES) {
             said if said.is_empty() => self.stdout.last_lines(3),
             said => said,
         };

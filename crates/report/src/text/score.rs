@@ -32,6 +32,8 @@ pub struct Advice {
     pub word: String,
     pub command: String,
     pub says: String,
+    /// It is said on a line of its own where there is no room beside the command; else it is left out there.
+    pub is_needed: bool,
 }
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
@@ -540,7 +542,7 @@ fn tail_text(tail: &Tail, look: Look) -> String {
     }
     let room =
         tail.advice.iter().map(|advice| width(&advice.command)).filter(|w| *w <= 34).max().unwrap_or(0);
-    for Advice { word, command, says } in &tail.advice {
+    for Advice { word, command, says, is_needed } in &tail.advice {
         let line = format!("{word:<7} {command:<room$}  {says}");
         if width(line.trim_end()) <= look.columns {
             out.push_str(line.trim_end());
@@ -548,7 +550,8 @@ fn tail_text(tail: &Tail, look: Look) -> String {
         } else {
             out.push_str(&format!("{word:<7} {command}\n"));
             // What it is good for may be left out, the command not.
-            out.push_str(&if look.all { hang("        ", says, look.columns) } else { String::new() });
+            let is_said = look.all || *is_needed;
+            out.push_str(&if is_said { hang("        ", says, look.columns) } else { String::new() });
         }
     }
     out

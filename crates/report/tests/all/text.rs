@@ -18,6 +18,7 @@ fn tail() -> Tail {
         word: word.to_owned(),
         command: command.to_owned(),
         says: says.to_owned(),
+        is_needed: false,
     };
     Tail {
         report: Some("~/.local/share/boxscore/0192f3.html".to_owned()),

@@ -4,8 +4,8 @@
 //! that ended counts for it. Not seen: what /proc hides (hidepid, another PID namespace), and what began and ended
 //! within the window with nobody left that waited for it. Not looked at: a machine of more than [`MOST`] processes.
 //!
-//! Ours are this process, the program that controls the study, all that they started, and the servers under load. So are the
-//! kernel's threads for packets, most of which are a load's.
+//! Ours are this process, the program that controls the study, all that they started, and the servers under load. So
+//! are the kernel's threads for packets, most of which are a load's.
 //!
 //! One look reads a file for each process, some 10 us each. Looks are half a second apart, and fifty times as long as
 //! one takes.

@@ -2,8 +2,8 @@
 //!
 //! /proc counts in ticks of 10 ms and a take may last 50 ms, so a take's own difference would be off by tens of
 //! percent. The window of the background load therefore reaches back to the newest mark that is at least half a
-//! second old, over the takes before; what this process and its study used there is subtracted. In CPUs (1 = one CPU all the
-//! time). Steal is a share of the take's own window: coarse for one take, right in the mean.
+//! second old, over the takes before; what this process and its study used there is subtracted. In CPUs (1 = one CPU
+//! all the time). Steal is a share of the take's own window: coarse for one take, right in the mean.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

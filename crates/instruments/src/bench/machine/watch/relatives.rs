@@ -2,8 +2,8 @@
 //!
 //! Agents of one study measure in turns. The window in which the load of others is read reaches back over the takes
 //! before, so that the turn of one agent would look like load of others to the next. CPU time in the kernel's ticks of
-//! 10 ms, with that of children that ended. What else the program started, such as planted faults, is load of others. Not found: agents
-//! behind ssh, whose parents are not ours.
+//! 10 ms, with that of children that ended. What else the program started, such as planted faults, is load of others.
+//! Not found: agents behind ssh, whose parents are not ours.
 
 use std::fs;
 
