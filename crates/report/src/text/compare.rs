@@ -242,7 +242,12 @@ fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
 
 /// Two machines: everything in one table where it fits, else figures and ratios apart.
 fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> String {
-    for columns in [Columns::All, Columns::NoFloor, Columns::NoCost] {
+    // All of it was asked for: what a figure costs stays, in a second table if need be.
+    let layouts: &[Columns] = match look.all {
+        true => &[Columns::All, Columns::NoFloor],
+        false => &[Columns::All, Columns::NoFloor, Columns::NoCost],
+    };
+    for &columns in layouts {
         let mut whys_here = whys.clone();
         let one = joined(doc, figures, &mut whys_here, columns);
         // Names may lose a few letters, and no more than that.
@@ -251,9 +256,6 @@ fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look:
             *whys = whys_here;
             let left_out = if columns == Columns::NoCost { costs_left_out(figures) } else { String::new() };
             return one.render(look.columns, look.paint) + &left_out;
-        }
-        if columns == Columns::NoFloor && look.all {
-            break;
         }
     }
     let figures_table = side_by_side(doc, figures, look);

@@ -328,14 +328,9 @@ fn conclude(
         Found::Refused(_) | Found::Apart(_) => (None, None, None),
     };
     let (floor, noise) = floor(found);
-    let doubts = [&of_arm, &of_base].into_iter().find_map(|said| match said {
-        SideValue::Measured(row) => row.doubt(),
-        SideValue::Point(_) => None,
-    });
-    let unsteady = [&of_arm, &of_base].into_iter().find_map(|said| match said {
-        SideValue::Measured(row) => row.unsteady(),
-        SideValue::Point(_) => None,
-    });
+    let measured = [of_arm.measured(), of_base.measured()];
+    let doubts = measured.into_iter().flatten().find_map(|row| row.doubt());
+    let unsteady = measured.into_iter().flatten().find_map(|row| row.unsteady());
     let (verdict, held) = judge(found, corrected, better, around);
     // What two lower bounds relate as is not known.
     let is_bound = matches!(held, Some(Withheld::LowerBound { .. }));
@@ -375,7 +370,7 @@ fn conclude(
                 why
             }
         },
-        point: [&of_arm, &of_base].into_iter().any(|said| matches!(said, SideValue::Point(_))),
+        point: measured.iter().any(Option::is_none),
         per_price: None,
         per_watt: None,
         lower_bounds: lower_bounds(better, around),

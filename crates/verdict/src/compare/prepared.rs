@@ -104,6 +104,16 @@ pub enum SideValue<'p, 'a> {
     Point(Match<'p>),
 }
 
+impl<'p, 'a> SideValue<'p, 'a> {
+    /// The measured row; `None` of a point.
+    pub const fn measured(&self) -> Option<&'p SideRow<'a>> {
+        match self {
+            SideValue::Measured(row) => Some(row),
+            SideValue::Point(_) => None,
+        }
+    }
+}
+
 impl<'a> Prepared<'a> {
     pub fn says<'p>(&'p self, key: &RowKey, better: Better) -> Option<SideValue<'p, 'a>> {
         match self.rows.get(key) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::doc::RowDoc;
+use model::doc::{RowDoc, VerdictWord};
 use model::params::Params;
 use model::traffic::{Cell, INSTRUMENT, SPEED, ServerGroup, StatusClass, TIME, size_of, status_of};
 use model::why::{Blocks, Reason, Why};
@@ -167,16 +167,8 @@ impl<'a> Draft<'a> {
             (Ok(found), _) => Why::new(self.mix(found).into_iter().collect()),
         };
         let shown = interval.map(stats::Interval::exp);
+        let blank = blank(self.metric, self.unit, self.better, (&self.arm.label, &self.base.label), margin);
         let row = RowDoc {
-            card: None,
-            instrument: INSTRUMENT.to_owned(),
-            metric: self.metric.to_owned(),
-            unit: self.unit,
-            better: self.better,
-            params: Params::default(),
-            headline: true,
-            arm: self.arm.label.clone(),
-            base: self.base.label.clone(),
             arm_value: self.values.0,
             base_value: self.values.1,
             ratio: effect.map(|effect| effect.ratio()),
@@ -184,18 +176,43 @@ impl<'a> Draft<'a> {
             high: shown.map(|interval| interval.high),
             p: self.p(),
             p_holm,
-            floor: None,
-            noise: None,
-            noise_runs: Vec::new(),
-            margin: margin.share(),
             verdict: value::word(verdict),
             why,
-            point: false,
-            per_price: None,
-            per_watt: None,
-            lower_bounds: Vec::new(),
+            ..blank
         };
         Concluded { row, verdict, effect }
+    }
+}
+
+/// A row of a pair of groups, arm and base, of which nothing is known yet.
+pub fn blank(metric: &str, unit: Unit, better: Better, (arm, base): (&str, &str), margin: Margin) -> RowDoc {
+    RowDoc {
+        card: None,
+        instrument: INSTRUMENT.to_owned(),
+        metric: metric.to_owned(),
+        unit,
+        better,
+        params: Params::default(),
+        headline: true,
+        arm: arm.to_owned(),
+        base: base.to_owned(),
+        arm_value: None,
+        base_value: None,
+        ratio: None,
+        low: None,
+        high: None,
+        p: None,
+        p_holm: None,
+        floor: None,
+        noise: None,
+        noise_runs: Vec::new(),
+        margin: margin.share(),
+        verdict: VerdictWord::CannotTell,
+        why: Why::default(),
+        point: false,
+        per_price: None,
+        per_watt: None,
+        lower_bounds: Vec::new(),
     }
 }
 

@@ -10,14 +10,13 @@ use std::collections::BTreeMap;
 use model::doc::{AnswersDoc, AskedDoc, RowDoc};
 use model::finding::{LogsFailed, Mostly, Stretch};
 use model::metrics::logs::SAME_ERRORS;
-use model::params::Params;
-use model::traffic::{Cell, FAILED, INSTRUMENT, StatusClass, Traffic, status_of};
+use model::traffic::{Cell, FAILED, StatusClass, Traffic, status_of};
 use model::why::{Blocks, Reason, Why};
 use model::{Better, Finding, Subject, Unit};
 use stats::{Held, MIN_N, Margin, Verdict};
 
 use super::answers;
-use super::draft::Concluded;
+use super::draft::{Concluded, blank};
 use crate::compare::value;
 use crate::compare::why::{held_back, no_interval};
 
@@ -47,32 +46,13 @@ pub fn row((arm, of_arm): Counted<'_>, (base, of_base): Counted<'_>, margin: Mar
     };
     let (verdict, p, why) = judged(of_arm, of_base);
     let row = RowDoc {
-        card: None,
-        instrument: INSTRUMENT.to_owned(),
-        metric: FAILED.to_owned(),
-        unit: Unit::Ratio,
-        better: Better::Lower,
-        params: Params::default(),
-        headline: true,
-        arm: arm.to_owned(),
-        base: base.to_owned(),
         arm_value: share(of_arm),
         base_value: share(of_base),
-        ratio: None,
-        low: None,
-        high: None,
         p,
         p_holm: p,
-        floor: None,
-        noise: None,
-        noise_runs: Vec::new(),
-        margin: margin.share(),
         verdict: value::word(verdict),
         why,
-        point: false,
-        lower_bounds: Vec::new(),
-        per_price: None,
-        per_watt: None,
+        ..blank(FAILED, Unit::Ratio, Better::Lower, (arm, base), margin)
     };
     Some(Concluded { row, verdict, effect: None })
 }

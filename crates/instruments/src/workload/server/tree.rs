@@ -55,6 +55,13 @@ impl Stat {
         })
     }
 
+    /// CPU time of the process, and of its children that ended.
+    pub fn cpu_ticks(&self) -> u64 {
+        [self.user_ticks, self.system_ticks, self.waited_user_ticks, self.waited_system_ticks]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
     /// True if it can still run.
     pub fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x')
@@ -83,7 +90,12 @@ fn pids(most: usize) -> Result<Vec<i32>, String> {
 
 /// One that ends while we read is not there.
 fn read(pids: Vec<i32>) -> Vec<Stat> {
-    pids.into_iter().filter_map(|pid| Stat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)).collect()
+    pids.into_iter().filter_map(one).collect()
+}
+
+/// The process with this id; `None` where there is none that can be seen.
+pub fn one(pid: i32) -> Option<Stat> {
+    Stat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The living processes of a process group. Fails when /proc cannot be read.
@@ -136,11 +148,7 @@ pub struct Thread {
 /// CPU time that these processes have used. Fails when the kernel does not tell its clock tick.
 pub fn cpu_ns(processes: &[Stat]) -> Result<u64, String> {
     let per_second = sys::system::clock_ticks_per_s().map_err(|error| error.to_string())?;
-    let of = |stat: &Stat| {
-        let waited = stat.waited_user_ticks.saturating_add(stat.waited_system_ticks);
-        stat.user_ticks.saturating_add(stat.system_ticks).saturating_add(waited)
-    };
-    let ticks = processes.iter().map(of).fold(0, u64::saturating_add);
+    let ticks = processes.iter().map(Stat::cpu_ticks).fold(0, u64::saturating_add);
     Ok(ticks.saturating_mul(1_000_000_000 / per_second.max(1)))
 }
 

@@ -61,7 +61,7 @@ impl Look {
 /// The processes that are ours.
 fn ours(look: &Look) -> BTreeSet<i32> {
     let own = i32::try_from(std::process::id()).ok();
-    let study = Relatives::find().map(Relatives::root);
+    let study = Relatives::find().map(|study| study.root());
     let roots: BTreeSet<i32> = own.into_iter().chain(study).collect();
     let family = tree::descend(&look.processes, &roots).into_iter().chain(served::processes());
     family.map(|stat| stat.pid).chain(roots).collect()
@@ -86,11 +86,11 @@ fn busiest(before: &[Stat], now: &[Stat], ours: &BTreeSet<i32>, ticks: f64) -> V
                 None => break,
             }
         }
-        *old.entry(heir).or_default() += all_ticks(ended);
+        *old.entry(heir).or_default() += ended.cpu_ticks();
     }
     let of = |stat: &Stat| {
-        let then = known.get(&(stat.pid, stat.start_ticks)).map_or(0, |then| all_ticks(then));
-        let used = all_ticks(stat).saturating_sub(then);
+        let then = known.get(&(stat.pid, stat.start_ticks)).map_or(0, |then| then.cpu_ticks());
+        let used = stat.cpu_ticks().saturating_sub(then);
         let used = used.saturating_sub(old.get(&stat.pid).copied().unwrap_or(0));
         Disturber { pid: stat.pid, name: stat.name.clone(), cpus: float(used) / ticks }
     };
@@ -99,13 +99,6 @@ fn busiest(before: &[Stat], now: &[Stat], ours: &BTreeSet<i32>, ticks: f64) -> V
     busy.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
     busy.truncate(KEPT);
     busy
-}
-
-/// User and system time of a process, and of its children that ended.
-fn all_ticks(stat: &Stat) -> u64 {
-    [stat.user_ticks, stat.system_ticks, stat.waited_user_ticks, stat.waited_system_ticks]
-        .into_iter()
-        .fold(0, u64::saturating_add)
 }
 
 /// The last look; every probe of this process shares it, since takes of different CPUs alternate.

@@ -62,7 +62,7 @@ impl Files {
     pub fn read(&mut self, cpus: &[u32]) -> Moment {
         let own = own();
         let stat = self.stat.as_mut().and_then(|file| file.parse(stat::parse));
-        let study_ticks = self.relatives.map_or(0, Relatives::ticks);
+        let study_ticks = self.relatives.as_ref().map_or(0, Relatives::ticks);
         let at_ns = sys::clock::now_ns();
         let load =
             stat.zip(own).and_then(|(stat, own)| Mark::new(at_ns, &stat, cpus, own.cpu_ns, study_ticks));

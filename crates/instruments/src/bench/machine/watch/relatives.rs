@@ -5,9 +5,10 @@
 //! 10 ms, with that of children that ended. What else the program started, such as planted faults, is load of others.
 //! Not found: agents behind ssh, whose parents are not ours.
 
+use std::ffi::OsString;
 use std::fs;
 
-use crate::workload::server::tree::Stat;
+use crate::workload::server::tree;
 
 /// Ancestors beyond these are not looked at.
 const MOST_ANCESTORS: usize = 16;
@@ -15,10 +16,12 @@ const MOST_ANCESTORS: usize = 16;
 const MOST: usize = 512;
 
 /// The program that controls the study.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relatives {
     root: i32,
     own: i32,
+    /// The file that this program is.
+    program: OsString,
 }
 
 impl Relatives {
@@ -29,7 +32,7 @@ impl Relatives {
         let mut at = own;
         let mut root = None;
         for _ in 0..MOST_ANCESTORS {
-            at = stat(at)?.parent;
+            at = tree::one(at)?.parent;
             if at <= 1 {
                 break;
             }
@@ -37,17 +40,18 @@ impl Relatives {
                 root = Some(at);
             }
         }
-        root.map(|root| Relatives { root, own })
+        root.map(|root| Relatives { root, own, program: name })
     }
 
     /// The process that controls the study.
-    pub const fn root(self) -> i32 {
+    pub const fn root(&self) -> i32 {
         self.root
     }
 
     /// CPU time of the controlling program itself, of the other agents, and of all that these started.
-    pub fn ticks(self) -> u64 {
-        let mut ticks = stat(self.root).map_or(0, |stat| stat.user_ticks.saturating_add(stat.system_ticks));
+    pub fn ticks(&self) -> u64 {
+        let mut ticks =
+            tree::one(self.root).map_or(0, |stat| stat.user_ticks.saturating_add(stat.system_ticks));
         let mut left: Vec<(i32, bool)> = children(self.root).into_iter().map(|pid| (pid, false)).collect();
         let mut seen = 0;
         while let Some((pid, is_below_agent)) = left.pop() {
@@ -55,33 +59,26 @@ impl Relatives {
             if pid == self.own || seen > MOST {
                 continue;
             }
-            let is_counted = is_below_agent || is_agent(pid);
-            if let Some(stat) = stat(pid).filter(|_| is_counted) {
-                // One that has ended is in what its parent waited for.
-                let waited = stat.waited_user_ticks.saturating_add(stat.waited_system_ticks);
-                let used = stat.user_ticks.saturating_add(stat.system_ticks);
-                ticks = ticks.saturating_add(used).saturating_add(waited);
+            let is_counted = is_below_agent || self.is_agent(pid);
+            if let Some(stat) = is_counted.then(|| tree::one(pid)).flatten() {
+                ticks = ticks.saturating_add(stat.cpu_ticks());
             }
             left.extend(children(pid).into_iter().map(|child| (child, is_counted)));
         }
         ticks
     }
+
+    /// True for this program as the agent of a side.
+    fn is_agent(&self, pid: i32) -> bool {
+        let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        arguments.split(|byte| *byte == 0).nth(1) == Some(b"agent")
+            && program(pid).as_ref() == Some(&self.program)
+    }
 }
 
 /// The name of the file that a process runs.
-fn program(pid: i32) -> Option<std::ffi::OsString> {
+fn program(pid: i32) -> Option<OsString> {
     Some(fs::read_link(format!("/proc/{pid}/exe")).ok()?.file_name()?.to_owned())
-}
-
-/// True for this program as the agent of a side.
-fn is_agent(pid: i32) -> bool {
-    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    program(pid).is_some_and(|name| i32::try_from(std::process::id()).ok().and_then(program) == Some(name))
-        && arguments.split(|byte| *byte == 0).nth(1) == Some(b"agent")
-}
-
-fn stat(pid: i32) -> Option<Stat> {
-    Stat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The processes that the threads of a process started.
@@ -101,20 +98,20 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let (own, pid) = (i32::try_from(std::process::id()).unwrap(), i32::try_from(child.id()).unwrap());
         assert!(children(own).contains(&pid));
-        assert_eq!(stat(pid).unwrap().parent, own);
+        assert_eq!(tree::one(pid).unwrap().parent, own);
         assert_eq!(program(pid), Some("sleep".into()));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(stat(pid), None);
+        assert_eq!(tree::one(pid), None);
     }
 
     #[test]
     fn time_of_the_controlling_program_is_counted() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let all = Relatives { root: own, own: 0 };
+        let all = Relatives { root: own, own: 0, program: program(own).unwrap() };
         let before = std::time::Instant::now();
         while all.ticks() == 0 && before.elapsed().as_secs() < 60 {}
         assert!(all.ticks() > 0);
-        assert!(!is_agent(own), "a test is no agent");
+        assert!(!all.is_agent(own), "a test is no agent");
     }
 }
