@@ -128,6 +128,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::List(args) => cli::list::run(args, global),
         Verb::Run(args) => study::run(args, global),
         Verb::Aa(args) => study::aa(args, global),
+        Verb::Detect(args) => cli::detect::run(args, global),
         Verb::Peer(args) => cli::peer::run(args),
         Verb::Load(args) => load::run(args, global),
         Verb::Logs(args) => cli::logs::run(args, global),

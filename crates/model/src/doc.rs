@@ -5,6 +5,7 @@
 
 mod aa;
 mod answers;
+mod detect;
 mod load;
 mod logs;
 mod matrix;
@@ -40,6 +41,7 @@ pub use answers::{
     AgentsDoc, AnswersDoc, AskedDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc,
     OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
 };
+pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,

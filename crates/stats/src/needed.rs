@@ -9,12 +9,15 @@ use crate::distributions::{student_p, student_quantile};
 use crate::effect::Interval;
 use crate::paired::{Paired, Test};
 use crate::signed_rank::min_p;
+use crate::sittings::MIN_SITTINGS;
 use crate::verdict::Margin;
 
 /// More blocks than this is no advice.
 pub const MAX_TAKES: usize = 5_000;
 /// More runs a side than this is no advice.
 pub const MAX_RUNS: usize = 200;
+/// More sittings than this is no advice.
+pub const MAX_SITTINGS: usize = 500;
 
 /// Blocks in total that would settle a comparison of arms, given the family's size (rows that share
 /// Holm's correction). `None`: already settled by width and p, hopelessly close to the margin's edge,
@@ -61,6 +64,37 @@ pub fn least_told(noise: &Noise, runs: usize, margin: Margin, family: usize, pow
     let called = beyond_margin.max(t(ALPHA / family.max(1) as f64) * se);
     // What is measured lies about the truth: half of the cases are below it.
     (called + student_quantile(power, noise.dof()) * se).exp_m1()
+}
+
+/// Runs on each side that call a difference better in `power` of cases; `None` for a difference (ratio - 1) within the
+/// margin, which is never called, and where [`MAX_RUNS`] are not enough.
+pub fn runs_to_tell(
+    difference: f64,
+    noise: &Noise,
+    margin: Margin,
+    family: usize,
+    power: f64,
+) -> Option<usize> {
+    first(1, MAX_RUNS, |runs| least_told(noise, runs, margin, family, power) <= difference)
+}
+
+/// Sittings that let two arms of one study be called different by a difference (ratio - 1) in `power` of cases, given
+/// the standard deviation of the logarithm of one arm's figure from sitting to sitting. Noise that both arms share
+/// within a sitting cancels in a study, so that fewer may do. `None` as in [`runs_to_tell()`].
+pub fn sittings_to_tell(
+    difference: f64,
+    spread: f64,
+    margin: Margin,
+    family: usize,
+    power: f64,
+) -> Option<usize> {
+    first(MIN_SITTINGS, MAX_SITTINGS, |sittings| {
+        let se = spread * (2.0 / sittings as f64).sqrt();
+        let dof = sittings as f64 - 1.0;
+        let t = |level: f64| student_quantile(1.0 - level / 2.0, dof);
+        let called = (margin.ln() + t(ALPHA) * se).max(t(ALPHA / family.max(1) as f64) * se);
+        (called + student_quantile(power, dof) * se).exp_m1() <= difference
+    })
 }
 
 /// The interval with both arms of it scaled around the estimate.
@@ -145,6 +179,41 @@ mod tests {
             }
             assert!((280..=360).contains(&called), "{earlier} {runs} {family}: {called} of 400");
         }
+    }
+
+    #[test]
+    fn the_runs_that_tell_a_difference_are_those_of_the_least_that_is_told() {
+        let old: Vec<Run> = (0..6).map(|i| run(0.02 * f64::from(i % 3))).collect();
+        let noise = noise(&[], &[&old], 0.05, None).expect("finite");
+        let least = |runs: usize| least_told(&noise, runs, Margin::MACHINES, 9, 0.8);
+        let runs = runs_to_tell(0.08, &noise, Margin::MACHINES, 9, 0.8).expect("not within the margin");
+        assert!(runs > 1 && least(runs) <= 0.08 && least(runs - 1) > 0.08, "{runs}");
+        assert_eq!(runs_to_tell(0.05, &noise, Margin::MACHINES, 9, 0.8), None);
+    }
+
+    #[test]
+    fn planned_sittings_tell_the_difference_as_often_as_said() {
+        let mut rng = Rng::new(20_261_125);
+        for (difference, spread, family) in [(0.10, 0.04, 1), (0.05, 0.02, 4), (0.03, 0.004, 1)] {
+            let sittings =
+                sittings_to_tell(difference, spread, Margin::ARMS, family, 0.8).expect("beyond the margin");
+            let mut called = 0;
+            for _ in 0..400 {
+                let d: Vec<Vec<f64>> = (0..sittings)
+                    .map(|_| {
+                        let at = difference.ln_1p() + spread * 2f64.sqrt() * rng.normal();
+                        (0..4).map(|_| at + 0.0005 * rng.normal()).collect()
+                    })
+                    .collect();
+                let d: Vec<&[f64]> = d.iter().map(Vec::as_slice).collect();
+                let c = crate::paired_sittings(&d).expect("enough sittings");
+                let interval = c.interval.expect("several sittings");
+                called +=
+                    usize::from(decided(interval, c.p * family as f64, Margin::ARMS) && c.estimate > 0.0);
+            }
+            assert!((270..=385).contains(&called), "{sittings} of {spread}: {called} of 400");
+        }
+        assert_eq!(sittings_to_tell(0.02, 0.001, Margin::ARMS, 1, 0.8), None);
     }
 
     #[test]

@@ -111,6 +111,16 @@ pub(crate) fn log_level(sittings: &[&[f64]]) -> Result<Option<Level>, Unfit> {
     Ok(if logs.len() < 2 { None } else { level(&logs, median, MEDIAN) })
 }
 
+/// Standard deviation of ln(value) from sitting to sitting, at least what their takes explain, with its degrees of
+/// freedom. `None` for a single sitting.
+pub fn sitting_spread(sittings: &[&[f64]]) -> Result<Option<(f64, f64)>, Unfit> {
+    if let Some(index) = sittings.concat().iter().position(|value| *value <= 0.0) {
+        return Err(Unfit::NotPositive { index });
+    }
+    let filled = sittings.iter().filter(|takes| !takes.is_empty()).count();
+    Ok(log_level(sittings)?.map(|level| (level.se * (filled as f64).sqrt(), level.dof)))
+}
+
 /// Summarises takes by sitting, both in time order. The median is that of all takes; its interval, and the mean's,
 /// count sittings. A single sitting is summarised as [`summary()`] does.
 pub fn summary_of_sittings(sittings: &[&[f64]]) -> Result<Summary, Unfit> {

@@ -136,7 +136,7 @@ mod tests {
         stamp_arrivals(reader.as_fd()).unwrap();
         let (mut writer, _) = listener.accept().unwrap();
         let mut bytes = [0; 8];
-        // The kernel begins to stamp a while after it is asked to, by a worker of its own: the first reads may have none.
+        // The kernel begins to stamp a while after it is asked to: the first reads may have no stamp.
         let stamped = (0..250).find_map(|_| {
             let before_ns = clock::wall_ns();
             writer.write_all(b"hello").unwrap();

@@ -19,14 +19,29 @@ use crate::noise::{self, History, Known};
 use crate::run_index::{RunContext, RunIndex};
 
 /// How often a difference that is given as told is told.
-const POWER: f64 = 0.8;
+pub(crate) const POWER: f64 = 0.8;
 
 /// A figure with what is known of it, before figures teach each other.
-struct Drafted<'a> {
-    series: &'a Series,
-    headline: bool,
-    known: Vec<Known<'a>>,
-    floor: f64,
+pub(crate) struct Drafted<'a> {
+    pub series: &'a Series,
+    pub headline: bool,
+    pub known: Vec<Known<'a>>,
+    pub floor: f64,
+}
+
+impl Drafted<'_> {
+    /// The spread of the figure's own runs, for [`stats::learn()`].
+    pub fn seen(&self) -> Option<Seen> {
+        let (_, known) = noise::newest(&self.known);
+        Seen::new(&[], &[&known], self.floor).ok()
+    }
+
+    /// The noise from run to run, with the runs that it comes from; `None` where no run shows any.
+    pub fn noise(&self, learnt: Option<stats::Learnt>) -> Option<(Vec<&str>, Noise)> {
+        let (ids, known) = noise::newest(&self.known);
+        let found = stats::noise(&[], &[&known], self.floor, learnt).ok().filter(|_| !ids.is_empty())?;
+        Some((ids, found))
+    }
 }
 
 /// The document of `against`, the ids of runs that are set against each other, among all runs of their machine and
@@ -38,11 +53,7 @@ pub fn aa(all: &[RunData], against: &[String], wanted: &dyn Fn(&str) -> bool, ca
     let mut drafts = drafts(&history, &runs, cards);
     drafts.retain(|draft| wanted(&draft.series.key.instrument));
     let family = drafts.iter().filter(|draft| draft.headline).count();
-    let seen = drafts.iter().filter_map(|draft| {
-        let (_, known) = noise::newest(&draft.known);
-        Seen::new(&[], &[&known], draft.floor).ok()
-    });
-    let learnt = stats::learn(&seen.collect::<Vec<_>>());
+    let learnt = stats::learn(&drafts.iter().filter_map(Drafted::seen).collect::<Vec<_>>());
     let sides: Vec<Side<'_>> = runs.iter().map(|run| side(run)).collect();
     let mut rows =
         each_pair(&sides, &history, &CompareOptions { all: true, cards, ..CompareOptions::default() });
@@ -75,7 +86,7 @@ pub fn aa(all: &[RunData], against: &[String], wanted: &dyn Fn(&str) -> bool, ca
 }
 
 /// The figures of the runs in the order in which they were measured, each with all runs that have it.
-fn drafts<'a>(history: &History<'a>, runs: &[&'a RunData], cards: Cards) -> Vec<Drafted<'a>> {
+pub(crate) fn drafts<'a>(history: &History<'a>, runs: &[&'a RunData], cards: Cards) -> Vec<Drafted<'a>> {
     let mut drafts: Vec<Drafted<'a>> = Vec::new();
     let mut keys: BTreeSet<&SeriesKey> = BTreeSet::new();
     for run in runs.iter().rev() {
@@ -114,9 +125,8 @@ fn figure(
     cards: Cards,
 ) -> Option<AaFigureDoc> {
     let SeriesKey { instrument, metric, unit, params, definition, .. } = &draft.series.key;
-    let (ids, known) = noise::newest(&draft.known);
-    let found: Noise = stats::noise(&[], &[&known], draft.floor, learnt).ok().filter(|_| !ids.is_empty())?;
-    let own = Seen::new(&[], &[&known], draft.floor).ok().filter(|own| own.v > 0.0);
+    let (ids, found) = draft.noise(learnt)?;
+    let own = draft.seen().filter(|own| own.v > 0.0);
     let told = |runs: usize| stats::least_told(&found, runs, Margin::MACHINES, family, POWER);
     let is_of =
         |row: &&RowDoc| row.instrument == *instrument && row.metric == *metric && row.params == *params;

@@ -15,6 +15,7 @@
 //! | throughput and times over the load, with knee and peak | [`curves()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
 //! | what could runs of this machine tell, and do they differ | [`aa()`] |
+//! | what would it cost to tell a difference | [`detect()`] |
 //! | which group of served requests is faster, and is that fair | [`traffic::judge()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
@@ -23,6 +24,7 @@ pub mod answer;
 pub mod bottleneck;
 pub mod compare;
 pub mod curve;
+pub mod detect;
 pub mod doctor;
 mod facts;
 pub mod headline;
@@ -48,6 +50,7 @@ pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};
 
 pub use curve::curves;
+pub use detect::detect;
 pub use doctor::{Live, doctor, own_cost};
 pub use load_doc::load_doc;
 pub use paragraph::paragraph;

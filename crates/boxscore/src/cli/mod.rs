@@ -10,6 +10,7 @@ pub mod aa;
 pub mod agent;
 mod common;
 pub mod compare;
+pub mod detect;
 pub mod docs;
 pub mod doctor;
 pub mod export;
@@ -118,6 +119,8 @@ pub enum Verb {
     Run(Box<run::RunArgs>),
     /// Measure this machine against itself: the differences that its runs can tell
     Aa(aa::AaArgs),
+    /// Say what a difference costs to tell, in runs, takes and minutes, by what is stored
+    Detect(detect::DetectArgs),
     /// Serve as the far end of network tests that are run elsewhere
     Peer(peer::PeerArgs),
     /// Load a web server that runs already: rate, response times, failures

@@ -29,6 +29,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("compare-matrix", schema_for!(doc::MatrixDoc)),
         ("compare-ratio", schema_for!(doc::RatioDoc)),
         ("aa", schema_for!(doc::AaDoc)),
+        ("detect", schema_for!(doc::DetectDoc)),
         ("history", schema_for!(doc::HistoryDoc)),
         ("note", schema_for!(doc::DoneDoc)),
         ("remove", schema_for!(doc::RunsDoc)),

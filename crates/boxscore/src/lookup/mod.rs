@@ -11,3 +11,11 @@ pub mod resolve;
 pub mod runs;
 pub mod sides;
 pub mod what;
+
+use model::card;
+
+/// True where no instrument was named, or this one or its family.
+pub fn is_wanted(instrument: &str, names: &[String]) -> bool {
+    let family = card::find(instruments::cards(), instrument).map(|card| card.family.name());
+    names.is_empty() || names.iter().any(|name| name == instrument || Some(name.as_str()) == family)
+}

@@ -179,6 +179,18 @@ fn with_choice(name: &str, cards: &[&'static Card]) -> Option<(&'static Card, &'
     cards.iter().filter(|card| card.cadence == Cadence::Repeat).find_map(of)
 }
 
+/// Fails where a name is of no instrument and no family, with the nearest one.
+pub fn check_names(names: &[String]) -> Result<(), CliError> {
+    let cards = instruments::cards();
+    let is_known = |name: &&String| {
+        cards.iter().any(|card| card.name == name.as_str() || card.family.name() == name.as_str())
+    };
+    match names.iter().find(|name| !is_known(name)) {
+        Some(name) => Err(unknown(name, cards)),
+        None => Ok(()),
+    }
+}
+
 fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
     if let Some(card) = cards.iter().find(|card| card.name == name) {
         let when = match card.family {

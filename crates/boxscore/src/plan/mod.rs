@@ -33,6 +33,7 @@ use model::plan::{Level, PLAN_VERSION};
 use model::{Card, Plan};
 
 pub use budget::share;
+pub use choice::check_names;
 pub use host::Host;
 pub use model::params::parse_span;
 pub use read::{fake, read};

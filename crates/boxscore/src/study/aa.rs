@@ -3,9 +3,9 @@
 //! it.
 
 use harness::conductor::Ended;
+use model::Better;
 use model::data::RunData;
 use model::plan::Plan;
-use model::{Better, card};
 use store::{Want, Which};
 
 use super::attempt::{
@@ -21,7 +21,7 @@ use crate::cli::Global;
 use crate::cli::aa::AaArgs;
 use crate::error::{CliError, Kind};
 use crate::lookup::resolve::{MOST_RUNS, Resolver};
-use crate::lookup::{labels, paths};
+use crate::lookup::{is_wanted, labels, paths};
 use crate::out;
 
 /// The runs that were made, and how the last one ended.
@@ -177,10 +177,4 @@ fn newest_with(data: &[RunData], wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
     };
     let all: Vec<String> = data.iter().filter(has).map(|run| run.head.id.clone()).collect();
     all[all.len().saturating_sub(MOST_RUNS)..].to_vec()
-}
-
-/// True where no instrument was named, or this one or its family.
-fn is_wanted(instrument: &str, names: &[String]) -> bool {
-    let family = card::find(instruments::cards(), instrument).map(|card| card.family.name());
-    names.is_empty() || names.iter().any(|name| name == instrument || Some(name.as_str()) == family)
 }

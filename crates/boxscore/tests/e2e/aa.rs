@@ -2,7 +2,7 @@
 
 use crate::common::{Bench, PROGRAM, Running};
 use model::data::Status;
-use model::doc::{AaDoc, CompareDoc, Replicate, RunDoc};
+use model::doc::{AaDoc, CompareDoc, DetectDoc, Replicate, RunDoc};
 
 const WORLD: &str =
     r#"{"seed": 11, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01, "between": 0.01}]}"#;
@@ -182,4 +182,50 @@ fn a_label_of_several_boxes_is_a_type() {
     bench.run(&soak).expect(0, &[]);
     assert_eq!(bench.heads().len(), 5);
     assert_eq!(compared(&bench, &["small", "big"]).arms[0].boxes, Some(2));
+}
+
+#[test]
+fn the_cost_of_a_difference_grows_as_it_shrinks() {
+    let bench = Bench::new();
+    bench.world(WORLD);
+    for _ in 0..4 {
+        bench.fake(&["--takes", "12", "--sittings", "4"]).expect(0, &[]);
+    }
+    let machine = bench.heads()[0].machine.clone();
+    let asked = |percent: &str| -> DetectDoc {
+        let said = bench.run(&["detect", percent, "crc32c", "--machine", &machine, "--json"]).expect(0, &[]);
+        serde_json::from_str(&said.out).expect("a document")
+    };
+    let (small, large) = (asked("6"), asked("30"));
+    let [of_small] = small.figures.as_slice() else { panic!("{small:#?}") };
+    let [of_large] = large.figures.as_slice() else { panic!("{large:#?}") };
+    assert!(of_small.machines.runs > of_large.machines.runs, "{of_small:#?} {of_large:#?}");
+    let arms = |figure: &model::doc::DetectFigureDoc| figure.arms.clone().expect("several sittings");
+    let (costly, cheap) = (arms(of_small), arms(of_large));
+    assert!(costly.sittings >= cheap.sittings && cheap.sittings >= Some(3), "{costly:?} {cheap:?}");
+    // Three takes in each sitting of the stored runs.
+    assert_eq!(cheap.takes, cheap.sittings.map(|sittings| 3 * sittings));
+    assert!(costly.seconds > Some(0.0));
+    // Within the margin of machines, not within that of arms.
+    let tiny = asked("4");
+    assert_eq!(tiny.figures[0].machines.runs, None);
+    let text = bench.run(&["detect", "4", "--machine", &machine]).expect(0, &[]).out;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("between two machines: never, for it is within the margin of 5 %."), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn a_cost_that_cannot_be_said_is_refused() {
+    let bench = Bench::new();
+    bench.run(&["detect", "10"]).expect(1, &[]);
+    bench.world(WORLD);
+    bench.fake(&["--takes", "6"]).expect(0, &[]);
+    let machine = bench.heads()[0].machine.clone();
+    let of = |percent: &str, name: &str| bench.run(&["detect", percent, name, "--machine", &machine]);
+    of("10", "mac").expect(1, &["no stored run of this machine has such a figure", "hint:"]);
+    of("10", "nosuch").expect(2, &["no instrument or family is called `nosuch`"]);
+    of("1", "crc32c").expect(2, &["within the margin of 2 %"]);
+    of("0", "crc32c").expect(2, &["`0` is no difference in percent"]);
+    of("nan", "crc32c").expect(2, &["is no difference in percent"]);
 }

@@ -91,14 +91,14 @@ fn serve(stream: &TcpStream, arrived: &Mutex<Vec<Arrived>>) -> std::io::Result<(
 }
 
 /// A server of this program's own kind that serves one small file.
-struct Managed {
+pub struct Managed {
     server: Server,
     content: Content,
     _dir: tempfile::TempDir,
 }
 
 impl Managed {
-    fn start(name: &str) -> Managed {
+    pub fn start(name: &str) -> Managed {
         guard::set_program(crate::common::open_program());
         let dir = tempfile::Builder::new().prefix("load").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
@@ -111,7 +111,7 @@ impl Managed {
         Managed { server, content, _dir: dir }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}{}", self.server.address(), self.content.items[0].path)
     }
 }

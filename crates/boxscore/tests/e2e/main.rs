@@ -1,5 +1,6 @@
 //! The program end to end, each verb or topic in a file of its own.
 
+mod coming_from;
 mod common;
 
 mod aa;

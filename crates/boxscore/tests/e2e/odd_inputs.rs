@@ -116,6 +116,10 @@ fn of_run() {
         ("run cpu --via nonsense", 2, &["NAME=COMMAND", "ssh"]),
         ("run cpu --format yaml", 2, &["'yaml' for '--format", "clusterperf"]),
         ("aa --runs 21", 2, &["0..=20"]),
+        ("detect", 2, &["<PERCENT>"]),
+        ("detect x", 2, &["'x' for '<PERCENT>'"]),
+        ("detect -5", 2, &["no difference in percent"]),
+        ("detect 10 nosuch", 2, &["no instrument or family is called `nosuch`"]),
         ("aa --runs 0 --label x", 2, &["it measures nothing"]),
     ]);
 }

@@ -7,6 +7,7 @@ pub mod aa;
 pub mod answer;
 pub mod clusterperf;
 pub mod compare;
+pub mod detect;
 pub mod doctor;
 pub mod fold;
 pub mod grid;

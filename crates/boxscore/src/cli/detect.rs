@@ -1,0 +1,78 @@
+//! `boxscore detect`: what it costs to tell a difference, by what is stored; nothing is measured.
+
+use model::data::RunData;
+use stats::Margin;
+use store::{Want, Which};
+
+use crate::cli::Global;
+use crate::error::CliError;
+use crate::lookup::is_wanted;
+use crate::lookup::resolve::Resolver;
+use crate::out;
+use crate::plan::check_names;
+
+const AFTER: &str = "\
+Examples:
+  boxscore detect 10              what a difference of 10 % costs, for each headline figure
+  boxscore detect 3 crc32c        of one instrument
+  boxscore detect 5 --machine box2
+Noise and times are those of the stored runs of the machine; `boxscore aa` makes such runs.";
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_long_help = AFTER)]
+pub struct DetectArgs {
+    /// The difference to be told, in percent
+    #[arg(value_name = "PERCENT", allow_negative_numbers = true)]
+    pub percent: f64,
+    /// Instruments or families (see `boxscore list`); none: all that are stored
+    #[arg(value_name = "NAME|FAMILY")]
+    pub names: Vec<String>,
+    /// Show every figure, not only a screen of them
+    #[arg(long)]
+    pub all: bool,
+    /// The machine whose stored runs speak [default: this one]
+    #[arg(long, value_name = "NAME")]
+    pub machine: Option<String>,
+}
+
+pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
+    let difference = args.percent / 100.0;
+    if !difference.is_finite() || difference <= 0.0 || difference > 100.0 {
+        return Err(CliError::usage(format!("`{}` is no difference in percent", args.percent))
+            .hint("for example `boxscore detect 5`: above 0, at most 10000"));
+    }
+    if difference <= Margin::ARMS.share() {
+        return Err(CliError::usage(format!(
+            "a difference of {} is within the margin of {}: it is never called better or worse",
+            model::format::percent(difference),
+            model::format::percent(Margin::ARMS.share())
+        ))
+        .hint("ask for a larger one: `compare` tells the interval of a smaller one all the same"));
+    }
+    check_names(&args.names)?;
+    let mut resolver = Resolver::new(global)?;
+    let ids = resolver.alike_ids(args.machine.as_deref().unwrap_or("."))?;
+    let store = resolver.store()?;
+    let want = Want { series: Which::All, telemetry: false, rest: true };
+    let runs: Vec<RunData> =
+        ids.iter().map(|id| store.load_with(id, want).map_err(CliError::from)).collect::<Result<_, _>>()?;
+    let wanted = |instrument: &str| is_wanted(instrument, &args.names);
+    let question = verdict::detect::Question {
+        difference,
+        machines: Margin::MACHINES,
+        arms: Margin::ARMS,
+        wanted: &wanted,
+    };
+    let document = verdict::detect(&runs, &question, instruments::cards());
+    if document.figures.is_empty() {
+        return Err(CliError::data("no stored run of this machine has such a figure").hint(
+            "measure once, for example with `boxscore run --quick`; `boxscore history` lists what is stored",
+        ));
+    }
+    if global.json {
+        out::json(&document);
+    } else {
+        out::print(&report::text::detect::table(&document, args.all, out::look()));
+    }
+    Ok(0)
+}
