@@ -9,6 +9,7 @@ use model::Family;
 pub mod aa;
 pub mod agent;
 mod common;
+pub mod commands;
 pub mod compare;
 pub mod docs;
 pub mod doctor;

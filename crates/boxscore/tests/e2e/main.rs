@@ -3,6 +3,7 @@
 mod common;
 
 mod aa;
+mod commands;
 mod compare;
 mod doctor;
 mod export;
