@@ -74,6 +74,11 @@ test | dist-all)
     need redis-server redis-server
     need memcached memcached
     need javac default-jdk-headless
+    # Containers, and a shell that needs no libraries in them.
+    need systemd-nspawn systemd-container
+    need podman podman
+    need runc runc
+    need busybox busybox-static
     ;;
 esac
 case $goal in

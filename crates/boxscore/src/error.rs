@@ -53,6 +53,11 @@ impl CliError {
         CliError { kind: Kind::Usage, message: message.into(), hint: None }
     }
 
+    /// A directory of `--dir` that is not there.
+    pub fn no_directory(dir: &str) -> CliError {
+        CliError::data(format!("--dir {dir}: there is no such directory"))
+    }
+
     pub fn data(message: impl Into<String>) -> CliError {
         CliError { kind: Kind::Data, message: message.into(), hint: None }
     }

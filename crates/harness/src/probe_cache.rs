@@ -10,7 +10,9 @@ use model::frame::Job;
 use model::generate::Relay;
 use model::plan::PROFILE;
 use model::progress::PREPARING;
-use model::{Cadence, Card, Fact, Instrument, Params, Probe, ProgressHandle, Record, Seconds, Setup, Unfit};
+use model::{
+    Cadence, Card, Fact, Fault, Instrument, Params, Probe, ProgressHandle, Record, Seconds, Setup, Unfit,
+};
 
 use crate::fake::{FakeProbe, Stand};
 
@@ -129,6 +131,11 @@ impl<'a> ProbeCache<'a> {
         Ok(ready)
     }
 
+    /// Ends every probe; returns what failed.
+    pub fn end(&mut self) -> Vec<Fault> {
+        self.ready.values_mut().filter_map(|ready| ready.probe.end().err()).collect()
+    }
+
     /// The condition probes for takes on these CPUs. One that cannot run here is noted once, with the reason.
     pub fn conditions(&mut self, cpus: &[u32], record: &mut dyn Record) -> &mut ConditionProbes {
         let (instruments, job, host) = (self.instruments, self.job, &self.host);
@@ -178,6 +185,9 @@ impl<'a> ProbeCache<'a> {
         self.check_cpus(arm.set.get("cpus"))?;
         let mut setup = Setup {
             relay: self.relay.clone(),
+            command: plan.command_of(arm),
+            arm: arm.name.clone(),
+            sitting: self.job.sitting,
             ..setup(self.job, &self.host, params.clone(), arm.set.get("cpus"))
         };
         // No parameter of the figures: what is profiled is in none of them.
@@ -237,7 +247,6 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
         llc: host.llc,
         memory: host.memory,
         seed: job.plan.seed,
-        command: job.plan.command.clone(),
         login: job.login.clone(),
         ..Setup::bare(params, cpus, dir)
     }

@@ -235,6 +235,9 @@ impl Worker {
                 _ => return Err(WorkerError::Order { wanted: "an order" }),
             }
         };
+        for fault in session.probes.end() {
+            send(output, &Frame::Note(NoteBody::Command(fault.to_string())))?;
+        }
         let agent_cpu_seconds = session.own_ns as f64 / 1e9;
         // Once it has heard Bye the program hangs up or waits for a new process: what was prepared is gone before.
         drop(session);

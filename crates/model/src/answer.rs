@@ -3,6 +3,8 @@
 //! Documents carry it as [`AnswerDoc`]; screens, pages and JSON show that sentence. Values are in base units. Which
 //! figures answer a question is decided elsewhere (`verdict`).
 
+mod commands;
+
 use std::fmt::{self, Write as _};
 
 use schemars::JsonSchema;
@@ -11,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::doc::{Binding, VerdictWord};
 use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quantity};
 use crate::unit::Unit;
+
+pub use commands::Timed;
 
 /// One figure of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +86,8 @@ pub struct Measured {
 pub enum Answer {
     Served(Served),
     Within(Vec<Within>),
+    /// Commands of the user's beside the first.
+    Commands(Vec<Timed>),
     /// How one language fares beside another.
     Speed(Vec<Beside>),
     Measured {
@@ -289,6 +295,7 @@ impl fmt::Display for Answer {
         match self {
             Answer::Served(served) => served.fmt(to),
             Answer::Within(all) => to.write_str(&joined(all)),
+            Answer::Commands(all) => to.write_str(&commands::sentence(all)),
             Answer::Speed(all) => to.write_str(&all.iter().map(Beside::speed).collect::<Vec<_>>().join("; ")),
             Answer::Measured { all, beside } => {
                 to.write_str(&joined(all))?;
@@ -306,6 +313,7 @@ impl Answer {
         match self {
             Answer::Served(served) => vec![served.rate.doc()],
             Answer::Within(all) => all.iter().map(|one| one.rate.doc()).collect(),
+            Answer::Commands(all) => all.iter().map(Timed::doc).collect(),
             Answer::Speed(all) => all.iter().map(Beside::doc).collect(),
             Answer::Measured { all, beside } => {
                 let figures = all.iter().flat_map(|one| one.figures.iter().map(Answered::doc));

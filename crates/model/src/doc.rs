@@ -5,6 +5,7 @@
 
 mod aa;
 mod answers;
+mod commands;
 mod detect;
 mod load;
 mod logs;
@@ -41,6 +42,7 @@ pub use answers::{
     AgentsDoc, AnswersDoc, AskedDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc,
     OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
 };
+pub use commands::CommandDoc;
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
@@ -202,6 +204,9 @@ pub struct RunDoc {
     /// The user's own command that was measured (`run --cmd`); absent in other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cmd: Option<String>,
+    /// The user's own commands, in the order of the arms; absent in other runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<CommandDoc>,
     /// Facts of the config class that are known.
     pub config: BTreeMap<String, String>,
     pub seconds: Option<f64>,

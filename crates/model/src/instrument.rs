@@ -40,8 +40,12 @@ pub struct Setup {
     pub memory: Option<u64>,
     /// Seed for anything drawn at random.
     pub seed: u64,
-    /// The user's own work, where the plan has one.
+    /// The user's own work in this arm, where the plan has one.
     pub command: Option<crate::plan::Command>,
+    /// Name of the arm; empty in a run without arms.
+    pub arm: String,
+    /// Number of the sitting.
+    pub sitting: u32,
     /// The mix of requests that the parameter `mix` names, where the plan has it.
     pub mix: Option<Arc<crate::doc::MixDoc>>,
     /// The way to generators in other children, where there are some.
@@ -63,6 +67,8 @@ impl Setup {
             memory: None,
             seed: 1,
             command: None,
+            arm: String::new(),
+            sitting: 0,
             mix: None,
             relay: None,
             login: None,
@@ -221,6 +227,10 @@ pub trait Probe {
     }
     /// One take. For [`Cadence::Around`](crate::Cadence::Around), `repeats` is 0 before a take and 1 after it.
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault>;
+    /// After the last take of a sitting: undoes what must be undone by a program. Fails where that does.
+    fn end(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Why no further take can come, asked after a fault: its cell is given up. A take that failed so is not stored.
     fn given_up(&self) -> Option<String> {
         None

@@ -4,6 +4,7 @@
 
 pub mod answer;
 pub mod card;
+pub mod command;
 pub mod data;
 pub mod doc;
 pub mod drops;

@@ -68,6 +68,8 @@ pub enum NoteBody {
     ControllerTakesCpu(f64),
     /// The word for what ended a sitting.
     EndedBy(String),
+    /// About a command of the user's: what it left behind or changed, and what was asked for and could not be done.
+    Command(String),
     /// The user's own words.
     User(String),
     /// The processes of others that were busiest during a take, which were busy; none where they cannot be seen.
@@ -241,6 +243,7 @@ impl NoteBody {
                 | "controller-cpu-seconds"
                 | "controller-takes-cpu-seconds"
                 | "ended-by"
+                | "command"
                 | "note"
                 | "disturbers"
         )
@@ -269,6 +272,7 @@ impl NoteBody {
             NoteBody::ControllerCpu(_) => "controller-cpu-seconds",
             NoteBody::ControllerTakesCpu(_) => "controller-takes-cpu-seconds",
             NoteBody::EndedBy(_) => "ended-by",
+            NoteBody::Command(_) => "command",
             NoteBody::User(_) => "note",
             NoteBody::Disturbers(_) => "disturbers",
             NoteBody::Remark { kind, .. } => kind,
@@ -297,6 +301,7 @@ impl NoteBody {
             | NoteBody::Profile(text)
             | NoteBody::NoProfile(text)
             | NoteBody::Replay(text)
+            | NoteBody::Command(text)
             | NoteBody::StoreHolds(text)
             | NoteBody::StoreEvicts(text)
             | NoteBody::KeysLeft(text)

@@ -7,9 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::Tier;
+use crate::command::{COMMAND, Commands};
 use crate::doc::MixDoc;
 use crate::fake::FakeWorld;
 use crate::params::Params;
+
+pub use crate::command::Command;
 
 /// One thing to measure: an instrument with every parameter fixed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -85,16 +88,6 @@ impl Via {
     }
 }
 
-/// The user's own work (`run --cmd`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Command {
-    pub run: String,
-    /// Run before each take, untimed.
-    pub prepare: Option<String>,
-    /// Metrics read from the output: name, and a regular expression with one group.
-    pub metrics: BTreeMap<String, String>,
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     pub version: u32,
@@ -122,7 +115,9 @@ pub struct Plan {
     pub cpus: Option<Vec<u32>>,
     /// Directory for files of disk instruments; `None` is the store's.
     pub dir: Option<String>,
-    pub command: Option<Command>,
+    /// Commands of the user's by name; an arm names its own as `command` where there are several arms.
+    #[serde(default, alias = "command", deserialize_with = "crate::command::read")]
+    pub commands: Commands,
     /// Telemetry only, loading nothing, for `budget_seconds`.
     pub telemetry_only: bool,
     pub label: Option<String>,
@@ -161,7 +156,7 @@ impl Plan {
             budget_seconds: None,
             cpus: None,
             dir: None,
-            command: None,
+            commands: Commands::new(),
             telemetry_only: false,
             label: None,
             fake: None,
@@ -180,6 +175,15 @@ impl Plan {
     pub fn arm_name(&self, cell: u32, arm: u32) -> &str {
         let named = || self.arms.get(arm as usize).map(|arm| arm.name.as_str());
         if self.unchanged.contains(&cell) { "" } else { named().unwrap_or_default() }
+    }
+
+    /// The command of an arm, with its placeholders filled; `None` where the plan has no command.
+    pub fn command_of(&self, arm: &Arm) -> Option<Command> {
+        let command = match arm.set.get(COMMAND) {
+            Some(name) => self.commands.get(name),
+            None => self.commands.values().next(),
+        };
+        command.map(|command| command.filled(&arm.set))
     }
 
     /// The role of its generators in messages: `generator`, or `far end` for tests of the network.

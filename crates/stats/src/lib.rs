@@ -11,6 +11,7 @@
 //! | are two machines different, run against run | [`between()`] |
 //! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
 //! | does one setup of a run reach more | [`more_p()`] |
+//! | how far do sittings differ beyond takes | [`spread()`] |
 //! | is it enough | [`stop`] |
 //! | what lasts, and how much more do more threads do | [`falls()`], [`trend()`], [`usl()`] |
 //! | combined figures | [`index()`], [`ratio`] |
@@ -49,6 +50,7 @@ pub mod rng;
 pub mod signed_rank;
 pub mod sittings;
 pub mod spearman;
+pub mod spread;
 pub mod stop;
 pub mod stratified;
 pub mod summary;
@@ -79,6 +81,7 @@ pub use rng::Rng;
 pub use signed_rank::{SignedRank, min_p, signed_rank};
 pub use sittings::{MIN_SITTINGS, paired_sittings, sitting_spread, summary_of_sittings};
 pub use spearman::{Spearman, spearman};
+pub use spread::{Spread, spread};
 pub use stop::{Decision, Ended, StopRule};
 pub use stratified::{Halves, Stratified, Stratum, Sums, stratified};
 pub use summary::{Doubt, Summary, summary};

@@ -3,6 +3,8 @@
 //! A search for a limit, a load on a server, languages or servers beside each other, else the headline figures. The
 //! sentence is the model's (`model::answer`); every number in it is one of the document's.
 
+mod commands;
+
 use std::collections::BTreeMap;
 
 use model::answer::{Answer, AnswerDoc, Answered, Beside, Doubted, Measured, Served, Within, capital};
@@ -40,6 +42,7 @@ pub fn answer(doc: &RunDoc, index: &RunIndex<'_>) -> Option<AnswerDoc> {
         }
         () if of_family(Family::Runtime) => speed(index),
         () if of_family(Family::Kv) => beside(&heads, index),
+        () if of_family(Family::User) => commands::beside(index),
         () => None,
     };
     let answer = own.or_else(|| measured(doc, &heads));

@@ -22,6 +22,7 @@
 pub mod aa;
 pub mod answer;
 pub mod bottleneck;
+mod commands;
 pub mod compare;
 pub mod curve;
 pub mod detect;

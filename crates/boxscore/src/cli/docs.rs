@@ -6,7 +6,7 @@ use model::metric::Better;
 use model::params::Params;
 use model::{Family, Instrument};
 
-use crate::cli::{command, fields, flags, schema};
+use crate::cli::{command, commands, fields, flags, schema};
 use crate::error::CliError;
 use crate::out;
 
@@ -59,23 +59,25 @@ fn cli() -> String {
     for verb in root.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help") {
         section(&mut text, verb, &format!("boxscore {}", verb.get_name()));
         if verb.get_name() == "run" {
-            flags::families().into_iter().for_each(|family| family_section(&mut text, family));
+            flags::families().into_iter().for_each(|family| {
+                family_section(&mut text, family, family.name(), &format!("Options of {}", family.name()));
+            });
+            family_section(&mut text, Family::User, "--cmd", commands::HEADING);
         }
     }
     text
 }
 
 /// The help of `run` for one family: what that of `run` alone does not have.
-fn family_section(text: &mut String, family: Family) {
+fn family_section(text: &mut String, family: Family, name: &str, own: &str) {
     let mut root = command(&[family]);
     root.build();
     if let Some(run) = root.find_subcommand("run") {
-        let own = format!("Options of {}", family.name());
         let run = run.clone().mut_args(|arg| match arg.get_help_heading() {
             Some(heading) if heading == own => arg,
             _ => arg.hide(true),
         });
-        section(text, &run, &format!("boxscore run {}", family.name()));
+        section(text, &run, &format!("boxscore run {name}"));
     }
 }
 

@@ -149,7 +149,10 @@ pub fn narrowed(run: Command, families: &[Family]) -> Command {
 pub fn named(words: &[String]) -> Vec<Family> {
     let is_named = |family: &Family| {
         let own = |card: &Card| card.family == *family && words.iter().any(|word| word == card.name);
-        words.iter().any(|word| word == family.name()) || cards().any(own)
+        let is_command = |word: &String| word == "--cmd" || word.starts_with("--cmd=");
+        *family == Family::User && words.iter().any(is_command)
+            || words.iter().any(|word| word == family.name())
+            || cards().any(own)
     };
     Family::ALL.into_iter().filter(is_named).collect()
 }

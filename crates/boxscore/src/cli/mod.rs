@@ -8,6 +8,7 @@ use model::Family;
 
 pub mod aa;
 pub mod agent;
+pub mod commands;
 mod common;
 pub mod compare;
 pub mod detect;

@@ -7,11 +7,12 @@ use clap::Command;
 use model::{Example, Family};
 
 use crate::cli::Layout;
+use crate::cli::commands::{self, CommandArgs};
 use crate::cli::flags::{self, Given};
 use crate::study::quiet::WaitIdle;
 
 /// Examples that belong to no family.
-const EXAMPLES: [&Example; 9] = [
+const EXAMPLES: [&Example; 10] = [
     &Example::new("boxscore run --quick", "the headline set, in at most 2 minutes"),
     &Example::new("boxscore run cpu", "one family, every variant"),
     &Example::new("boxscore run crc32c --set impl=chain", "one with a fixed parameter"),
@@ -27,6 +28,7 @@ const EXAMPLES: [&Example; 9] = [
         "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
         "your own work as the instrument",
     ),
+    &Example::new("boxscore run --cmd old=./a --cmd new=./b", "is my new build faster?"),
     &Example::new("boxscore run --soak 10m", "what lasts, beside the level at first"),
     &Example::new("boxscore run telemetry --for 24h", "record, and load nothing"),
     &Example::new("boxscore run --plan latest", "the last run once more"),
@@ -48,7 +50,7 @@ pub struct Usual {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub takes: Option<u32>,
     /// Prepare everything anew this often, with takes spread over it [default: 5; 3 with --quick; 1 with
-    /// --cmd]
+    /// one --cmd]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub sittings: Option<u32>,
     /// End the run after this long (90s, 10m, 24h) [default: 2m with --quick, no end with --full, --cmd or --takes,
@@ -101,8 +103,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub usual: Usual,
     /// All cores, memory, disk and loopback again and again for this long (10m): which level lasts
-    #[arg(long, value_name = "DURATION", conflicts_with_all = ["names", "quick", "full", "cmd", "takes", "sittings",
-        "span", "target", "arms"])]
+    #[arg(long, value_name = "DURATION", conflicts_with_all = ["names", "quick", "full", "cmds", "takes", "sittings",
+        "span", "target", "arms", "scans"])]
     pub soak: Option<String>,
     /// Stop a figure early when its interval is within this of the median
     #[arg(long, value_name = "PERCENT")]
@@ -110,6 +112,9 @@ pub struct RunArgs {
     /// One arm of a study: parameters laid over the others; repeatable
     #[arg(long = "arm", value_name = "K=V,...")]
     pub arms: Vec<String>,
+    /// An arm for each value: K=1..9, K=1..9/2, K=1..64*2 or K=a,b,c; repeatable
+    #[arg(long = "scan", value_name = "K=VALUES")]
+    pub scans: Vec<String>,
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
@@ -128,19 +133,11 @@ pub struct RunArgs {
     /// A generator of load in place of those here: the command ([NAME=]COMMAND) that starts boxscore there; repeatable
     #[arg(long = "from", value_name = "COMMAND")]
     pub from: Vec<String>,
-    /// Directory for files of disk instruments [default: the store's]
+    /// Directory for files of disk instruments [default: the store's]; of --cmd: its working directory, [NAME=]DIR
     #[arg(long, value_name = "DIR")]
-    pub dir: Option<PathBuf>,
-    /// Your own work as an instrument: a shell command
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full"])]
-    pub cmd: Option<String>,
-    /// A number in the command's output: a regex with one group. NAME:higher=RE or NAME:lower=RE says which way is
-    /// good, so that compare can judge it; repeatable
-    #[arg(long = "metric", value_name = "NAME=RE", requires = "cmd")]
-    pub metrics: Vec<String>,
-    /// Run this before each take of --cmd, untimed
-    #[arg(long, value_name = "COMMAND", requires = "cmd")]
-    pub prepare: Option<String>,
+    pub dir: Vec<String>,
+    #[command(flatten)]
+    pub commands: CommandArgs,
     /// Print a line on stderr for each take, once it is stored
     #[arg(long, hide = true)]
     pub show_takes: bool,
@@ -169,11 +166,20 @@ pub fn completed(run: Command, families: &[Family]) -> Command {
     let names: Vec<&str> = flags::families().iter().map(|family| family.name()).collect();
     let after = format!(
         "Examples:\n{}Every take is stored at once; `boxscore resume` continues a run that was cut.\n\
-         Options and examples of a family: boxscore run {} --help",
+         Options and examples of a family: boxscore run {}|--cmd --help",
         flags::table(&EXAMPLES),
         names.join("|")
     );
-    flags::narrowed(run.after_help(after), families)
+    let run = run.after_help(after);
+    let run = match families {
+        [Family::User] => run.after_help(format!("Examples:\n{}", flags::table(&commands::EXAMPLES))),
+        families if families.contains(&Family::User) => run,
+        _ => run.mut_args(|arg| {
+            let is_of_commands = arg.get_help_heading() == Some(commands::HEADING);
+            if is_of_commands { arg.hide(true) } else { arg }
+        }),
+    };
+    flags::narrowed(run, families)
 }
 
 #[cfg(test)]

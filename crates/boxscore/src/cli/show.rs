@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::doc::{RunDoc, SeriesDoc};
+use model::doc::{CompareDoc, RunDoc, SeriesDoc};
 use report::text::score::{Advice, Tail, score};
 use store::{Filter, Store};
 use verdict::{RunContext, run_doc};
@@ -14,7 +14,7 @@ use crate::lookup::names::Machine;
 use crate::lookup::resolve::Resolver;
 use crate::lookup::{names, paths, runs};
 use crate::show::shown::Shown;
-use crate::show::{after_run, page, shown};
+use crate::show::{after_run, page, shown, versus};
 use crate::{import, out};
 
 const SCHEMA: &str = "boxscore.show/1";
@@ -68,7 +68,13 @@ pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
     } else {
         let report = page::default_report(&path, &[&shown.doc.run]);
         let report = report.is_file().then(|| paths::tilde(&report));
-        out::print(&text(&shown, args, report));
+        let shown = [shown];
+        let versus = match after_run::is_of_commands(&shown) && !Path::new(&args.run).is_file() {
+            true => versus::versus(&shown, &mut Resolver::new(global)?)?,
+            false => None,
+        };
+        let [shown] = shown;
+        out::print(&text(&shown, versus.as_ref(), args, report));
     }
     Ok(0)
 }
@@ -120,14 +126,18 @@ fn beside(run: &RunDoc) -> Vec<Advice> {
     }]
 }
 
-fn text(shown: &Shown, args: &ShowArgs, report: Option<String>) -> String {
+fn text(shown: &Shown, versus: Option<&CompareDoc>, args: &ShowArgs, report: Option<String>) -> String {
     let tail = Tail { report, advice: beside(&shown.doc) };
     let mut doc = shown.doc.clone();
     if args.all {
         doc.series.iter_mut().for_each(|series| series.headline = true);
     }
     let look = out::look().with_all(args.all);
-    let mut text = score(&doc, &shown.data.facts, None, &tail, look);
+    let facts = &shown.data.facts;
+    let mut text = match versus {
+        Some(_) => report::text::commands::screen(&doc, facts, versus, &tail, look),
+        None => score(&doc, facts, None, &tail, look),
+    };
     if args.all {
         text.push_str(&report::text::load::requests(
             &verdict::requests(&shown.data, instruments::cards()),

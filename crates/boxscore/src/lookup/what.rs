@@ -8,8 +8,8 @@ use model::{Cards, Family, card, traffic};
 
 /// The words; the most telling one first, so that they may be cut at the end.
 pub fn what(plan: &Plan, cards: Cards) -> String {
-    if let Some(command) = &plan.command {
-        return format!("`{}`", command.run.split_whitespace().collect::<Vec<_>>().join(" "));
+    if !plan.commands.is_empty() {
+        return commands(plan);
     }
     if plan.telemetry_only {
         return "telemetry".to_owned();
@@ -24,6 +24,17 @@ pub fn what(plan: &Plan, cards: Cards) -> String {
     }
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
+}
+
+/// One command as it is; several by the names of the arms that they make.
+fn commands(plan: &Plan) -> String {
+    match (plan.arms.as_slice(), plan.commands.values().next()) {
+        ([_], Some(one)) => format!("`{}`", one.run.split_whitespace().collect::<Vec<_>>().join(" ")),
+        (arms, _) => {
+            let names: Vec<String> = arms.iter().map(|arm| format!("`{}`", arm.name)).collect();
+            names.join(", ")
+        }
+    }
 }
 
 fn of_logs(plan: &Plan) -> Option<String> {
@@ -111,7 +122,8 @@ mod tests {
     #[test]
     fn a_run_is_called_by_what_was_asked_for() {
         let command = Command { run: "make  -j8\n all".to_owned(), ..Command::default() };
-        assert_eq!(said(&Plan { command: Some(command), ..plan(&[("cmd", "")]) }), "`make -j8 all`");
+        let commands = [("x".to_owned(), command)].into();
+        assert_eq!(said(&Plan { commands, ..plan(&[("cmd", "")]) }), "`make -j8 all`");
         let load = plan(&[("web", "url=http://a:8080/x;connections=20;rate=500;arrivals=constant")]);
         let words = said(&load);
         assert!(words.starts_with("http://a:8080/x, ") && words.contains("20 connections"), "{words}");

@@ -14,6 +14,8 @@ const QUICK_BUDGET: f64 = 110.0;
 const QUICK_NAMED_BUDGET: f64 = 165.0;
 const DEFAULT_BUDGET: f64 = 570.0;
 const TARGET: f64 = 0.02;
+/// Of commands beside each other, where 3 % shall be told from the 2 % that nobody would act on.
+const TARGET_BESIDE: f64 = 0.005;
 const QUICK_SITTINGS: u32 = 3;
 const SITTINGS: u32 = 5;
 /// Takes without which a figure has no interval.
@@ -56,6 +58,7 @@ pub fn soak_takes(soak: &Soak, cells: usize, machines: usize, fake: Option<&Fake
 /// How many takes a figure gets, and how many seconds the run may last. Fails when --target or --for is malformed.
 pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliError> {
     let target = match &args.target {
+        None if args.commands.cmds.len() > 1 => TARGET_BESIDE,
         None => TARGET,
         Some(text) => share("--target", text)?,
     };
@@ -72,7 +75,7 @@ pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliE
         (None, Level::Named) if args.usual.quick => Some(QUICK_NAMED_BUDGET),
         (None, Level::Default) => Some(DEFAULT_BUDGET),
         // One run of a command may take longer than any budget of ours.
-        (None, Level::Named) if args.cmd.is_none() && !is_telemetry_alone(args) => Some(DEFAULT_BUDGET),
+        (None, Level::Named) if args.commands.is_empty() && !is_telemetry_alone(args) => Some(DEFAULT_BUDGET),
         (None, _) => None,
     };
     if is_telemetry_alone(args) && budget.is_none() {
@@ -156,14 +159,15 @@ pub fn kept(mut cells: Vec<Cell>, arms: usize, budget: Option<f64>) -> (Vec<Cell
 }
 
 /// Parts of a run before each of which everything is prepared anew. Telemetry alone prepares nothing, and each take of
-/// a command of the user's is a process of its own.
-pub fn sittings(args: &RunArgs) -> u32 {
-    let usual = match (&args.cmd, args.usual.quick) {
-        (Some(_), _) => 1,
+/// a command of the user's is a process of its own; beside another one it is measured with several layouts of its
+/// memory, one a sitting.
+pub fn sittings(args: &RunArgs, arms: usize) -> u32 {
+    let usual = match args.usual.quick {
+        _ if !args.commands.is_empty() && arms < 2 => 1,
         // What was prepared anew would be another level.
-        (None, _) if args.soak.is_some() => 1,
-        (None, true) => QUICK_SITTINGS,
-        (None, false) => SITTINGS,
+        _ if args.soak.is_some() => 1,
+        true => QUICK_SITTINGS,
+        false => SITTINGS,
     };
     if is_telemetry_alone(args) { 1 } else { args.usual.sittings.unwrap_or(usual) }
 }

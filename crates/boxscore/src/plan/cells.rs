@@ -27,7 +27,7 @@ pub fn make(
     for card in chosen {
         let host = children::spread(card, host, args.from.len());
         let level = level_of(card, args, level);
-        let own = card_cells(card, level, tier(card, level, args.arms.len()), settings, &host)?;
+        let own = card_cells(card, level, tier(card, level, settings.arms.len()), settings, &host)?;
         let mut own: Vec<Cell> = own.into_iter().filter(|cell| is_of_server(card, cell, settings)).collect();
         for cell in &mut own {
             notes.extend(name_server(card, cell, settings, host.server));

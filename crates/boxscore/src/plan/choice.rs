@@ -14,7 +14,7 @@ pub fn level(args: &RunArgs) -> Level {
     match (args.usual.quick, args.usual.full) {
         (true, _) if args.usual.names.is_empty() => Level::Quick,
         (_, true) => Level::Full,
-        _ if args.usual.names.is_empty() && args.cmd.is_none() => Level::Default,
+        _ if args.usual.names.is_empty() && args.commands.is_empty() => Level::Default,
         _ => Level::Named,
     }
 }
@@ -29,18 +29,20 @@ pub fn is_telemetry_alone(args: &RunArgs) -> bool {
 pub fn cards(args: &RunArgs, all: &[&'static Card]) -> Result<Vec<&'static Card>, CliError> {
     let measured: Vec<&'static Card> =
         all.iter().filter(|card| card.cadence == Cadence::Repeat).copied().collect();
-    let chosen = match args.cmd {
-        _ if is_telemetry_alone(args) => Vec::new(),
-        Some(_) => measured.into_iter().filter(|card| card.needs.contains(&Need::Command)).collect(),
-        None if args.soak.is_some() => {
+    let chosen = match () {
+        () if is_telemetry_alone(args) => Vec::new(),
+        () if !args.commands.is_empty() => {
+            measured.into_iter().filter(|card| card.needs.contains(&Need::Command)).collect()
+        }
+        () if args.soak.is_some() => {
             let is_soaked = |card: &&Card| card.variants.iter().any(|variant| variant.tier == Tier::Soak);
             measured.into_iter().filter(is_soaked).collect()
         }
-        None if args.usual.names.is_empty() => {
+        () if args.usual.names.is_empty() => {
             let is_headline = |card: &&Card| is_usual(card) && !card.family.is_named_only();
             measured.into_iter().filter(is_headline).collect()
         }
-        None => named(args, &measured, all)?,
+        () => named(args, &measured, all)?,
     };
     match unobeyed(args, &chosen, all) {
         None => Ok(chosen),

@@ -24,6 +24,7 @@ mod host;
 pub mod mixes;
 mod profile;
 mod read;
+mod scan;
 mod setting;
 mod settings;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use model::{Card, Plan};
 
 pub use budget::share;
 pub use choice::check_names;
+pub use command::files_dir;
 pub use host::Host;
 pub use model::params::parse_span;
 pub use read::{fake, read};
@@ -52,10 +54,10 @@ pub fn plan(
     host: &Host,
     seed: u64,
 ) -> Result<(Plan, Vec<String>), CliError> {
-    let command = command::read(args)?;
+    let commands = command::read(args)?;
     let level = choice::level(args);
     let chosen = choice::cards(args, cards)?;
-    let settings = Settings::read(args, &chosen)?;
+    let settings = Settings::read(args, &chosen, &command::placeholders(&commands))?;
     let listed = args.usual.cpus.as_deref().map(parse_cpus).transpose()?;
     let host = host.with(listed.as_deref(), settings.mix.as_ref());
 
@@ -64,7 +66,7 @@ pub fn plan(
     let cells = cells::merged(cells, &settings.arms, &chosen);
     let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
 
-    let arm_count = settings.arms.len();
+    let arm_count = settings.arms.len() * commands.len().max(1);
     let fake = args.usual.fake.as_deref().map(fake).transpose()?;
     let soak = budget::soak(args)?;
     let machines = children::machines(&args.via)?;
@@ -76,8 +78,8 @@ pub fn plan(
     };
     let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);
     let (cells, no_time) = budget::kept(cells, arm_count, short);
-    let warm_up = budget::warm_up(args, &cells);
-    let sittings = budget::sittings(args);
+    let warm_up = args.commands.warm.unwrap_or_else(|| budget::warm_up(args, &cells));
+    let sittings = budget::sittings(args, arm_count);
     let warm_ups = warm_up + sittings.saturating_sub(1) * warm_up.min(1);
     let too_short = budget_seconds
         .filter(|_| soak.is_none())
@@ -85,10 +87,18 @@ pub fn plan(
     let notes = [settings.notes.clone(), implied, left_out].concat();
     let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
 
-    let unchanged = settings.unchanged(&cells, &chosen);
-    let mut arms = settings.arms;
+    // A command is no parameter of its cell, and differs from arm to arm all the same.
+    let unchanged = if commands.is_empty() { settings.unchanged(&cells, &chosen) } else { Vec::new() };
+    let mut arms = command::crossed(settings.arms, &commands, args)?;
+    let mut cells = cells;
+    if !commands.is_empty() && arms.len() > 1 {
+        command::judge_by_time(&mut cells);
+    }
     if args.given.has(profile::FLAG) {
         profile::choose(&cells, &mut arms)?;
+    }
+    if host.setup.is_some() {
+        command::check_files(&arms, &commands)?;
     }
     let plan = Plan {
         version: PLAN_VERSION,
@@ -104,8 +114,8 @@ pub fn plan(
         take_seconds: soak.map_or(TAKE_SECONDS, |soak| soak.take_seconds),
         budget_seconds,
         cpus: listed,
-        dir: args.dir.as_ref().map(|dir| dir.display().to_string()),
-        command,
+        dir: command::files_dir(args)?.map(str::to_owned),
+        commands: command::table(&commands),
         telemetry_only: choice::is_telemetry_alone(args),
         label: args.usual.label.clone(),
         fake,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::command::COMMAND;
 use model::fake::FakeWorld;
 use model::plan::PLAN_VERSION;
 use model::{Card, Plan};
@@ -43,8 +44,14 @@ fn problem(plan: &Plan, cards: &[&'static Card]) -> Option<String> {
     if let Some(what) = plan.fake.as_ref().and_then(FakeWorld::fault) {
         return Some(format!("its planted world: {what}"));
     }
-    if let Some(Err(unfit)) = plan.command.as_ref().map(instruments::workload::cmd::check) {
-        return Some(unfit.why);
+    for command in plan.commands.values() {
+        if let Err(unfit) = instruments::workload::cmd::check(command) {
+            return Some(unfit.why);
+        }
+    }
+    let named = plan.arms.iter().filter_map(|arm| arm.set.get(COMMAND));
+    if let Some(name) = named.filter(|name| !plan.commands.contains_key(*name)).next() {
+        return Some(format!("an arm has the command {name}, which it does not hold"));
     }
     for (name, mix) in &plan.mixes {
         if let Err(what) = mix.check() {

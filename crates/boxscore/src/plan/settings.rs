@@ -2,12 +2,14 @@
 //!
 //! Two settings of one parameter that differ are refused; none is preferred.
 
+use std::collections::BTreeSet;
+
 use model::params::Implied;
 use model::{Arm, Card, Cell, ParamKind, ParamSpec, Params};
 
-use super::flags;
 use super::mixes::Named;
 use super::setting::{Scope, Setting};
+use super::{command, flags, scan};
 use crate::cli::run::RunArgs;
 use crate::error::{CliError, nearest};
 use crate::study::login;
@@ -24,15 +26,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads `--set`, the options of the chosen cards, and `--arm`. Fails when a setting means nothing to any card, is
+    /// Reads `--set`, the options of the chosen cards, and `--arm`, which may fill the placeholders `free`. Fails when a setting means nothing to any card, is
     /// impossible, or differs from another one.
-    pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<Settings, CliError> {
+    pub fn read(
+        args: &RunArgs,
+        chosen: &[&'static Card],
+        free: &BTreeSet<String>,
+    ) -> Result<Settings, CliError> {
         let (of_flags, mix) = flags::read(args, chosen)?;
         let fixed = [sets(&args.usual.sets)?, of_flags].concat();
         check(&fixed, chosen)?;
         let mut all = Settings { fixed, mix, ..Settings::default() };
         all.notes = left_out(&all.fixed, chosen);
-        all.read_arms(args, chosen)?;
+        all.read_arms(args, chosen, free)?;
         // A plan is stored, and no user name or password with it.
         login::refuse(all.all().map(|setting| (setting.key.as_str(), setting.value.as_str())))?;
         all.check_rates()?;
@@ -65,11 +71,17 @@ impl Settings {
     }
 
     /// `--arm k=v,...`, beside what is fixed for all of them.
-    fn read_arms(&mut self, args: &RunArgs, chosen: &[&'static Card]) -> Result<(), CliError> {
-        if args.arms.is_empty() {
+    fn read_arms(
+        &mut self,
+        args: &RunArgs,
+        chosen: &[&'static Card],
+        free: &BTreeSet<String>,
+    ) -> Result<(), CliError> {
+        let texts = scan::arms(&args.arms, &args.scans)?;
+        if texts.is_empty() {
             self.arms.push(Arm { name: String::new(), set: Params::default() });
         }
-        for (index, text) in args.arms.iter().enumerate() {
+        for (index, text) in texts.iter().enumerate() {
             let set =
                 Params::parse(text).map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?;
             let mut clean = Params::default();
@@ -80,7 +92,7 @@ impl Settings {
                 if let Some(other) = self.fixed.iter().find(differs) {
                     return Err(twice(other, &setting));
                 }
-                clean.set(key, &canonical(&setting, chosen)?);
+                clean.set(key, &canonical(&setting, chosen, free)?);
                 self.of_arms.push(setting);
             }
             let name = clean.to_string();
@@ -225,6 +237,12 @@ fn unknown(setting: &Setting, chosen: &[&'static Card]) -> CliError {
     }
 }
 
+fn no_placeholder(setting: &Setting) -> CliError {
+    let key = &setting.key;
+    CliError::usage(format!("{}: no command has the placeholder {{{key}}}", setting.flag))
+        .hint(format!("write it where its value shall stand: --cmd 'prog --{key} {{{key}}}'"))
+}
+
 fn twice(one: &Setting, other: &Setting) -> CliError {
     CliError::usage(format!("{} and {} cannot both be", one.flag, other.flag))
         .hint(format!("say {} once, or give each value an --arm of its own", other.key))
@@ -244,11 +262,17 @@ fn left_out(settings: &[Setting], chosen: &[&'static Card]) -> Vec<String> {
     notes
 }
 
-/// The canonical value of a setting of an arm.
-fn canonical(setting: &Setting, chosen: &[&'static Card]) -> Result<String, CliError> {
+/// The canonical value of a setting of an arm; `free` are placeholders of commands, which may be any text.
+fn canonical(
+    setting: &Setting,
+    chosen: &[&'static Card],
+    free: &BTreeSet<String>,
+) -> Result<String, CliError> {
     let kind = chosen.iter().find_map(|card| card.param(&setting.key)).map(|spec| spec.kind);
     let kind = match kind {
         None if setting.key == "cpus" => ParamKind::Cpus,
+        None if free.contains(&setting.key) => return Ok(setting.value.clone()),
+        None if command::is_measured(chosen) => return Err(no_placeholder(setting)),
         None => return Err(unknown(setting, chosen)),
         Some(kind) => kind,
     };

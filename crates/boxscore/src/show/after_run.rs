@@ -55,6 +55,12 @@ pub fn after_run(
         .iter()
         .map(|document| report::text::ratio::table(document, out::look()))
         .collect();
+    if let ([one], true) = (shown.as_slice(), is_of_commands(&shown)) {
+        let tail = tail(one, None, written.as_deref());
+        let facts = &one.data.facts;
+        out::print(&report::text::commands::screen(&one.doc, facts, versus.as_ref(), &tail, out::look()));
+        return failed;
+    }
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
         out::print(&report::text::compare::table(document, false, out::look()));
@@ -82,6 +88,11 @@ pub fn after_run(
         out::print(&format!("\n{}", report::text::answer::last(own.join("\n"), answer, out::look())));
     }
     failed
+}
+
+/// True of a study of commands of the user's.
+pub fn is_of_commands(shown: &[Shown]) -> bool {
+    shown.iter().all(|one| !one.data.plan.commands.is_empty() && one.data.plan.arms.len() > 1)
 }
 
 /// A run in clusterperf's layout. Fails when the run has other tests.

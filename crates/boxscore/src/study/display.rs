@@ -276,9 +276,11 @@ impl Display {
 
 /// Title of a cell of a plan: the user's own command is its own title.
 pub fn title_in(plan: &Plan, cell: &Cell) -> String {
-    match plan.command.as_ref().filter(|_| cell.instrument == names::instrument::CMD) {
-        Some(_) => what::what(plan, instruments::cards()),
-        None => title(cell),
+    match cell.instrument == names::instrument::CMD && !plan.commands.is_empty() {
+        // The arm behind it is the name of one of several.
+        true if plan.arms.len() > 1 => "command".to_owned(),
+        true => what::what(plan, instruments::cards()),
+        false => title(cell),
     }
 }
 

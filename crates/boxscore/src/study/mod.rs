@@ -13,6 +13,7 @@ pub mod remedy;
 mod run;
 mod sink;
 pub mod stop_signal;
+mod worktrees;
 
 pub use aa::aa;
 pub use attempt::{Alone, Measured, aside, measuring_alone};

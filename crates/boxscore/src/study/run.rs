@@ -22,6 +22,7 @@ use super::probing;
 use super::quiet::WaitIdle;
 use super::sink::Cost;
 use super::stop_signal::StopSignal;
+use super::worktrees;
 use crate::cli::run::RunArgs;
 use crate::cli::{Global, Layout, parse_price};
 use crate::error::CliError;
@@ -43,6 +44,10 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     }
     let prices = prices(&args.price, &args.currency)?;
     let watts = watts(args)?;
+    let mut args = args.clone();
+    // They stay until the run has ended.
+    let _worktrees = worktrees::prepared(&mut args, &paths::beside(&path))?;
+    let args = &args;
     let planned = match &args.plan {
         Some(_) => None,
         None => Some(fresh(args, &path)?),
@@ -182,13 +187,14 @@ pub(super) fn fresh(args: &RunArgs, store: &Path) -> Result<Plan, CliError> {
     nodes.iter_mut().for_each(|node| node.cpus.retain(allowed_here));
     // Other machines are asked for the usual one, and say so where it is missing.
     let server = if here { instruments::workload::server::installed::usual().name() } else { "nginx" };
-    if let Some(dir) = args.dir.as_ref().filter(|dir| here && !dir.is_dir()) {
-        return Err(CliError::data(format!("--dir {}: there is no such directory", dir.display())));
+    let dir = plan::files_dir(args)?.map(PathBuf::from);
+    if let Some(dir) = dir.as_ref().filter(|dir| here && !dir.is_dir()) {
+        return Err(CliError::no_directory(&dir.display().to_string()));
     }
     if let Some(list) = args.usual.cpus.as_ref().filter(|_| here) {
         cpus::listed(list, &allowed)?;
     }
-    let dir = args.dir.clone().unwrap_or_else(|| paths::beside(store));
+    let dir = dir.unwrap_or_else(|| paths::beside(store));
     let setup = here.then(|| setup_here(dir, &allowed, seed));
     let (plan, said) =
         plan::plan(args, instruments::cards(), &plan::Host { cpus: count, nodes, server, setup }, seed)?;

@@ -283,7 +283,7 @@ fn commands_that_differ_only_in_signs_are_two_series_and_their_numbers_are_shown
         assert_eq!(answer.and_then(|one| one.median), Some(5.0));
     }
     let runs: Vec<_> = bench.heads().iter().map(|head| bench.data(&head.id)).collect();
-    assert_eq!(runs[0].plan.command.as_ref().map(|one| one.run.as_str()), Some("echo 'x=5'; true"));
+    assert_eq!(runs[0].plan.commands.values().next().map(|one| one.run.as_str()), Some("echo 'x=5'; true"));
     let keys = |run: &model::data::RunData| run.rows().map(|row| row.key.clone()).collect::<Vec<_>>();
     assert!(keys(&runs[0]).iter().all(|key| !keys(&runs[1]).contains(key)), "two commands became one series");
     bench.run(&["compare", &runs[0].head.id, &runs[1].head.id]);

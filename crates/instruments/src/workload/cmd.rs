@@ -1,20 +1,24 @@
 //! The user's own work: one run of a shell command a take, with its time, CPU time, memory, and numbers that it prints.
 //!
-//! Seconds and bytes. The time contains the start of `sh`. CPU time and memory are those of the shell and of every
+//! Seconds and bytes. The time contains the start of the shell, where there is one. CPU time and memory are those of the shell and of every
 //! process that was waited for within it, not of those left in the background. Memory is the largest process alone,
 //! and never less than what boxscore itself held when it started the shell.
 
+use std::path::Path;
 use std::time::Duration;
 
-use model::metrics::command::{CPU, HIGHER, LOWER, MEMORY, VALUE, WALL};
+use model::command::{ANY_FAILURE, COMMAND, Output, Shell, label};
+use model::metrics::command::{CPU, HIGHER, LOWER, MEMORY, SHELL, SYSTEM, USER, VALUE, WALL};
 use model::plan::Command;
 use model::{
-    Bytes, Cadence, Card, Count, Family, Fault, Label, Metric, Need, ParamKind, ParamSpec, Params, Probe,
-    Record, RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Unfit, Variant,
+    Bytes, Cadence, Card, Count, Family, Fault, Label, Metric, Need, NoteBody, ParamKind, ParamSpec, Params,
+    Probe, Record, RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Unfit, Variant,
 };
 use regex_lite::Regex;
 
-use super::{guard, shell};
+use super::command_way::{self, Way};
+use super::container::Container;
+use super::{guard, shell, working_tree};
 use crate::bench::kernel::int_param;
 
 static CARD: Card = Card {
@@ -36,7 +40,17 @@ static CARD: Card = Card {
         "86400",
         "seconds after which a run is killed and its take fails",
     )],
-    metrics: &[WALL.info(), CPU.info(), MEMORY.info(), VALUE.info(), HIGHER.info(), LOWER.info()],
+    metrics: &[
+        WALL.info(),
+        CPU.info(),
+        USER.info(),
+        SYSTEM.info(),
+        MEMORY.info(),
+        SHELL.info(),
+        VALUE.info(),
+        HIGHER.info(),
+        LOWER.info(),
+    ],
     needs: &[Need::Command],
     variants: &[Variant { tier: Tier::Quick, set: "", headline: &["wall", "value"] }],
     ..Card::DEFAULT
@@ -46,7 +60,9 @@ pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(|setup| work(se
 
 fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     guard::available().map_err(Unfit::new)?;
-    Ok(Box::new(work(setup)?))
+    let mut work = work(setup)?;
+    work.set_up().map_err(|fault| Unfit::new(fault.to_string()))?;
+    Ok(Box::new(work))
 }
 
 /// A metric read from the output.
@@ -60,12 +76,22 @@ struct Wanted {
 
 #[derive(Debug)]
 struct Work {
-    run: String,
-    prepare: Option<String>,
+    command: Command,
+    way: Way,
     wanted: Vec<Wanted>,
+    expect: Option<Regex>,
     cpus: Vec<u32>,
     timeout: Duration,
+    /// `the command`, with its name in a study.
+    called: String,
     extra: Params,
+    /// The usual time of an empty command in its shell.
+    shell_ns: Option<u64>,
+    /// State of the working tree that it was given, before its first take.
+    tree: Option<String>,
+    /// The container that it runs in, before its first take.
+    container: Option<String>,
+    is_set_up: bool,
 }
 
 fn work(setup: &Setup) -> Result<Work, Unfit> {
@@ -73,16 +99,32 @@ fn work(setup: &Setup) -> Result<Work, Unfit> {
         setup.command.as_ref().ok_or_else(|| Unfit::new("needs a command: run --cmd 'make -j8'"))?;
     check(command)?;
     let mut extra = Params::default();
-    extra.set("command", &label(&command.run));
+    extra.set(COMMAND, &label(&command.run));
     let wanted = command.metrics.iter().map(|(name, regex)| wanted(name, regex, &extra));
+    let timeout = Duration::from_secs(int_param(setup, "timeout")?);
+    let called = match setup.arm.as_str() {
+        "" => "the command".to_owned(),
+        arm => format!("the command `{arm}`"),
+    };
+    let way = Way::new(command, setup, timeout)?;
     Ok(Work {
-        run: command.run.clone(),
-        prepare: command.prepare.clone(),
+        container: way.container().map_err(Unfit::new)?,
         wanted: wanted.collect::<Result<_, _>>()?,
+        expect: command.expect.as_deref().map(expected).transpose()?,
         cpus: setup.cpus.clone(),
-        timeout: Duration::from_secs(int_param(setup, "timeout")?),
+        way,
+        command: command.clone(),
+        timeout,
+        called,
         extra,
+        shell_ns: None,
+        tree: None,
+        is_set_up: false,
     })
+}
+
+fn expected(regex: &str) -> Result<Regex, Unfit> {
+    Regex::new(regex).map_err(|error| Unfit::new(format!("--expect {regex} is not valid: {error}")))
 }
 
 /// `NAME`, `NAME:higher` or `NAME:lower`.
@@ -103,27 +145,22 @@ fn wanted(given: &str, regex: &str, extra: &Params) -> Result<Wanted, Unfit> {
     Ok(Wanted { metric, extra, name: name.to_owned(), regex })
 }
 
-/// Text that can stand in a parameter: one line, without the signs that separate parameters, not too long. What had
-/// to be changed for that ends with a hash of the whole text, so that different texts stay different.
-fn label(text: &str) -> String {
-    const MOST: usize = 80;
-    let plain: String =
-        text.chars().map(|c| if matches!(c, ';' | ',' | '=') || c.is_control() { ' ' } else { c }).collect();
-    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    if plain == text && plain.chars().count() <= MOST {
-        return plain;
-    }
-    // FNV-1a, 32 bits: it must be the same in every build.
-    let hash =
-        text.bytes().fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    let start: String = plain.chars().take(MOST - 9).collect();
-    format!("{}~{hash:08x}", start.trim_end())
-}
-
 /// Fails when a command is wrong in a way that shows before it runs.
 pub fn check(command: &Command) -> Result<(), Unfit> {
     if command.run.trim().is_empty() {
         return Err(Unfit::new("the command of --cmd is empty"));
+    }
+    if command.shell == Shell::None && shlex::split(&command.run).is_none_or(|words| words.is_empty()) {
+        return Err(Unfit::new(format!("--shell none: `{}` cannot be split into words", command.run)));
+    }
+    command.expect.as_deref().map(expected).transpose()?;
+    command.inside.as_deref().map(Container::parse).transpose().map_err(Unfit::new)?;
+    let reads = [(!command.metrics.is_empty(), "--metric"), (command.expect.is_some(), "--expect")];
+    if let Some((_, flag)) = reads.iter().find(|(reads, _)| *reads && command.output != Output::Pipe) {
+        return Err(Unfit::new(format!(
+            "{flag} reads the output, which --output {} does not keep",
+            command.output.word()
+        )));
     }
     let none = Params::default();
     for (name, regex) in &command.metrics {
@@ -147,13 +184,96 @@ fn last_number(regex: &Regex, text: &str) -> Option<f64> {
 }
 
 impl Work {
-    fn shell(&self, what: &str, text: &str) -> Result<shell::Ended, Fault> {
-        let cpus: Vec<usize> = self.cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect();
-        let ended = shell::run(text, &cpus, self.timeout)
+    /// Once before the takes: what the shell costs, `--setup`, and the state of the working tree.
+    fn set_up(&mut self) -> Result<(), Fault> {
+        let failed = |why| Fault::new(format!("{} could not be run: {why}", self.called));
+        self.shell_ns = self.way.shell_ns().map_err(failed)?;
+        if let Some(setup) = &self.command.setup {
+            self.beside("--setup", setup)?;
+        }
+        self.is_set_up = true;
+        self.tree = self.command.dir.as_deref().and_then(|dir| working_tree::state(Path::new(dir)));
+        Ok(())
+    }
+
+    /// Runs what belongs to the command.
+    fn beside(&self, flag: &str, text: &str) -> Result<(), Fault> {
+        let what = format!("the command of {flag}{}", self.called.trim_start_matches("the command"));
+        let ended = self
+            .way
+            .run_beside(text)
             .map_err(|error| Fault::new(format!("{what} could not be run: {error}")))?;
         match ended.failure(self.timeout) {
-            None => Ok(ended),
+            None => Ok(()),
             Some(failure) => Err(Fault::new(format!("{what} {failure}"))),
+        }
+    }
+
+    /// Runs the command itself.
+    fn run(&self, record: &mut dyn Record) -> Result<shell::Ended, Fault> {
+        let called = &self.called;
+        let ended = self.way.run(&self.command.run);
+        let ended = ended.map_err(|error| Fault::new(format!("{called} could not be run: {error}")))?;
+        if let Some(failure) = ended.failure(self.timeout) {
+            let code = ended.exit.status.code().filter(|_| !ended.timed_out);
+            let allowed = self.command.ignore_failure.as_deref();
+            let Some(code) = code.filter(|code| allowed.is_some_and(|allowed| is_allowed(allowed, *code)))
+            else {
+                return Err(Fault::new(format!("{called} {failure}")));
+            };
+            record.note(NoteBody::Command(format!(
+                "{called} ended with exit status {code}, which --ignore-failure allows"
+            )));
+        }
+        if let Some(expect) = &self.expect
+            && !expect.is_match(&ended.stdout.text())
+        {
+            let said = last_words(&ended);
+            return Err(Fault::new(format!("{called}: its output does not match `{expect}`; {said}")));
+        }
+        if ended.left_behind {
+            record.note(NoteBody::Command(format!("{called} left processes behind, which were ended")));
+        }
+        Ok(ended)
+    }
+
+    fn usage(&self, ended: &shell::Ended, record: &mut dyn Record) {
+        let usage = ended.exit.usage;
+        let cpu_ns = usage.user_ns.saturating_add(usage.system_ns);
+        record.push_of(&CPU, &self.extra, Seconds::from_ns(cpu_ns));
+        record.push_of(&USER, &self.extra, Seconds::from_ns(usage.user_ns));
+        record.push_of(&SYSTEM, &self.extra, Seconds::from_ns(usage.system_ns));
+        let bytes = crate::telemetry::parse::float(usage.max_rss_bytes);
+        record.push_of(&MEMORY, &self.extra, Bytes(bytes));
+    }
+
+    /// Remarks that each sitting makes once: the same text is kept once a run.
+    fn remarks(&mut self, record: &mut dyn Record) {
+        if let Some(shell_ns) = self.shell_ns {
+            record.push_of(&SHELL, &self.extra, Seconds::from_ns(shell_ns));
+        }
+        if let Some(container) = self.container.take() {
+            let usage = match self.way.knows_usage() {
+                true => "",
+                false => {
+                    "; its CPU time and memory are not known: it is no child of the client that starts it"
+                }
+            };
+            record
+                .note(NoteBody::Command(format!("{} runs in a container: {container}{usage}", self.called)));
+        }
+        let Some(before) = self.tree.take() else { return };
+        let dir = self.command.dir.as_deref().unwrap_or_default();
+        match working_tree::state(Path::new(dir)) {
+            Some(after) if after != before => {
+                let text = format!(
+                    "{} changes its working tree {dir}: later takes may find other work than the first \
+                     (--prepare 'git checkout .' makes them alike)",
+                    self.called
+                );
+                record.note(NoteBody::Command(text));
+            }
+            _ => {}
         }
     }
 
@@ -175,15 +295,24 @@ impl Work {
     }
 }
 
+/// The end of what a command printed, as a clause.
+fn last_words(ended: &shell::Ended) -> String {
+    let said = match ended.stdout.last_lines(3) {
+        said if said.is_empty() => ended.stderr.last_lines(3),
+        said => said,
+    };
+    if said.is_empty() { "it said nothing".to_owned() } else { format!("its last words: {said}") }
+}
+
+/// True for an exit status that `--ignore-failure` names: any, or one of a list.
+fn is_allowed(allowed: &str, code: i32) -> bool {
+    allowed == ANY_FAILURE || allowed.split(',').any(|one| one.trim().parse() == Ok(code))
+}
+
 impl Wanted {
     /// A take without one of its numbers is no take.
     fn missed(&self, ended: &shell::Ended) -> Fault {
-        let said = match ended.stdout.last_lines(3) {
-            said if said.is_empty() => ended.stderr.last_lines(3),
-            said => said,
-        };
-        let said =
-            if said.is_empty() { "it said nothing".to_owned() } else { format!("its last words: {said}") };
+        let said = last_words(ended);
         Fault::new(format!("the output has no number that `{}` ({}) finds; {said}", self.regex, self.name))
     }
 }
@@ -191,17 +320,32 @@ impl Wanted {
 /// The whole command is one unit of work; finding that out must not run it.
 impl Probe for Work {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        if let Some(prepare) = &self.prepare {
-            self.shell("the command of --prepare", prepare)?;
+        if let Some(prepare) = &self.command.prepare {
+            self.beside("--prepare", prepare)?;
         }
-        let ended = self.shell("the command", &self.run)?;
-        let usage = ended.exit.usage;
+        if self.command.cold
+            && let Err(why) = command_way::drop_page_cache()
+        {
+            record.note(NoteBody::Command(format!(
+                "the page cache was not dropped, so that files may be in it: {why}"
+            )));
+        }
+        let ended = self.run(record)?;
         record.push_of(&WALL, &self.extra, Seconds::from_ns(ended.wall_ns));
-        let cpu_ns = usage.user_ns.saturating_add(usage.system_ns);
-        record.push_of(&CPU, &self.extra, Seconds::from_ns(cpu_ns));
-        let bytes = crate::telemetry::parse::float(usage.max_rss_bytes);
-        record.push_of(&MEMORY, &self.extra, Bytes(bytes));
-        self.read(&ended, record)
+        if self.way.knows_usage() {
+            self.usage(&ended, record);
+        }
+        self.read(&ended, record)?;
+        if let Some(conclude) = &self.command.conclude {
+            self.beside("--conclude", conclude)?;
+        }
+        self.remarks(record);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Fault> {
+        let cleanup = self.command.cleanup.take().filter(|_| self.is_set_up);
+        cleanup.map_or(Ok(()), |cleanup| self.beside("--cleanup", &cleanup))
     }
 
     fn cpus(&self) -> Vec<u32> {
@@ -239,23 +383,6 @@ mod tests {
         let why = wanted("tps", "(", &none).unwrap_err().why;
         assert!(why.contains("`(`") && why.contains("tps"), "{why}");
         assert!(wanted(":lower", "x", &none).is_err());
-    }
-
-    #[test]
-    fn different_commands_stay_different() {
-        assert_eq!(label("make -j8"), "make -j8");
-        let texts = ["a=1;b,c\n  d", "a=1;b;c d", "a 1 b c d", "a 1 b c  d", "sleep 0.01; echo \"x=5\""];
-        let long = ["x".repeat(100), format!("{}y", "x".repeat(100))];
-        let mut labels: Vec<String> =
-            texts.iter().map(|t| label(t)).chain(long.iter().map(|t| label(t))).collect();
-        for one in &labels {
-            assert!(one.chars().count() <= 80 && !one.contains([';', ',', '=']), "{one}");
-            let params = Params::parse(&format!("command={one}")).unwrap();
-            assert_eq!(params.get("command"), Some(one.as_str()));
-        }
-        labels.sort();
-        labels.dedup();
-        assert_eq!(labels.len(), texts.len() + long.len());
     }
 
     #[test]

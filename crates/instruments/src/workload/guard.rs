@@ -329,6 +329,11 @@ impl Guarded {
         self.group.signal(signal).map_err(|error| error.to_string())
     }
 
+    /// True if any process of the group is left. Fails when the kernel does not tell.
+    pub fn is_alive(&self) -> Result<bool, String> {
+        sys::process::group_exists(self.group.pgid()).map_err(|error| error.to_string())
+    }
+
     /// Kills what is left of the group: processes that the leader left behind.
     pub fn end(&mut self) {
         let mut book = book();

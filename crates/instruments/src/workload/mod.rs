@@ -3,6 +3,8 @@
 use model::Instrument;
 
 pub mod cmd;
+pub mod command_way;
+mod container;
 pub mod guard;
 pub mod helper_process;
 pub mod kv_load;
@@ -18,6 +20,7 @@ pub mod shell;
 pub mod store_server;
 pub mod web;
 pub mod web_slo;
+pub mod working_tree;
 
 pub static ALL: &[&dyn Instrument] = &[
     &cmd::INSTRUMENT,

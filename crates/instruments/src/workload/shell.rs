@@ -98,6 +98,8 @@ pub struct Ended {
     pub stdout: Tail,
     pub stderr: Tail,
     pub timed_out: bool,
+    /// Processes of its group were still there when it had ended; they were killed.
+    pub left_behind: bool,
 }
 
 impl Ended {
@@ -121,32 +123,41 @@ impl Ended {
     }
 }
 
-/// Runs `sh -c text` on `cpus` and waits for its end, at most `timeout`. Fails when it cannot be started.
-pub fn run(text: &str, cpus: &[usize], timeout: Duration) -> Result<Ended, String> {
-    let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(text);
-    run_command(command, Start::default(), cpus, timeout)
-}
-
-/// Runs `command`, without input, on `cpus` and waits for its end, at most `timeout`. Fails when it cannot be started.
+/// Runs `command`, without input, on `cpus` and waits for its end, at most `timeout`; both of its outputs are read.
+/// Fails when it cannot be started.
 pub fn run_command(
     mut command: Command,
     start: Start,
     cpus: &[usize],
     timeout: Duration,
 ) -> Result<Ended, String> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    run_as_given(command, start, cpus, timeout)
+}
+
+/// Runs `command`, whose input and output were chosen, on `cpus` and waits for its end, at most `timeout`. Its error
+/// output is read, and its output where it is a pipe. Fails when it cannot be started.
+pub fn run_as_given(
+    mut command: Command,
+    start: Start,
+    cpus: &[usize],
+    timeout: Duration,
+) -> Result<Ended, String> {
+    command.stderr(Stdio::piped());
     let start_ns = clock::now_ns();
     let mut group = on(cpus, || Guarded::spawn(command, start))?;
-    let stdout = group.child().stdout.take().ok_or("the command has no stdout")?;
+    let stdout = group.child().stdout.take().map(|pipe| Stream::read(pipe, STDOUT_BYTES)).transpose()?;
     let stderr = group.child().stderr.take().ok_or("the command has no stderr")?;
-    let (stdout, stderr) = (Stream::read(stdout, STDOUT_BYTES)?, Stream::read(stderr, STDERR_BYTES)?);
+    let stderr = Stream::read(stderr, STDERR_BYTES)?;
     let watchdog = Watchdog::start(group.pgid(), timeout)?;
     let exit = group.wait()?;
     let wall_ns = clock::now_ns().saturating_sub(start_ns);
     let timed_out = watchdog.stop();
+    // Of a group that was killed as a whole the last ones may still be on their way out.
+    let left_behind = !timed_out && group.is_alive()?;
     group.end();
-    Ok(Ended { exit, wall_ns, stdout: stdout.end(), stderr: stderr.end(), timed_out })
+    let stdout = stdout.map_or_else(Tail::default, Stream::end);
+    Ok(Ended { exit, wall_ns, stdout, stderr: stderr.end(), timed_out, left_behind })
 }
 
 /// Starts something that inherits the affinity of this thread. Fails when the kernel refuses these CPUs, and when

@@ -14,6 +14,24 @@ pub const CPU: Metric<Seconds> = Metric::new(
 )
 .label("CPU time")
 .per("run");
+pub const USER: Metric<Seconds> =
+    Metric::neither("user", "User time of the shell and of all processes waited for within it (wait4)")
+        .label("user time")
+        .detail()
+        .per("run");
+pub const SYSTEM: Metric<Seconds> =
+    Metric::neither("system", "System time of the shell and of all processes waited for within it (wait4)")
+        .label("system time")
+        .detail()
+        .per("run");
+pub const SHELL: Metric<Seconds> = Metric::neither(
+    "shell",
+    "Wall time of an empty command in the same shell (median of 11 at the start of the sitting): a part of `wall`, which is \
+     not subtracted",
+)
+.label("start of the shell")
+.detail()
+.per("run");
 pub const MEMORY: Metric<Bytes> = Metric::new(
     "peak-memory",
     Better::Lower,

@@ -3,6 +3,7 @@
 use crate::section::Section;
 
 pub mod clock;
+pub mod commands;
 pub mod cpu;
 pub mod disk;
 pub mod faults;
@@ -34,6 +35,7 @@ pub mod web_setup;
 
 pub static ALL: &[&Section] = &[
     &clock::SECTION,
+    &commands::SECTION,
     &cpu::SECTION,
     &disk::SECTION,
     &faults::SECTION,

@@ -149,6 +149,7 @@ fn is_shown(note: &NoteBody) -> bool {
     matches!(
         note,
         NoteBody::User(_)
+            | NoteBody::Command(_)
             | NoteBody::NoProfile(_)
             | NoteBody::StoreHolds(_)
             | NoteBody::StoreEvicts(_)

@@ -534,7 +534,7 @@ fn without_interval(rows: &[ScoreRow<'_>], look: Look) -> String {
     }
 }
 
-fn tail_text(tail: &Tail, look: Look) -> String {
+pub(super) fn tail_text(tail: &Tail, look: Look) -> String {
     let mut out = String::new();
     if let Some(path) = &tail.report {
         // A path is never broken: it is there to be copied.

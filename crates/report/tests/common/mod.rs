@@ -260,6 +260,7 @@ pub fn findings() -> Vec<Finding> {
 pub fn run() -> RunDoc {
     RunDoc {
         cmd: None,
+        commands: Vec::new(),
         cards: instruments::cards(),
         schema: "boxscore.run/1".to_owned(),
         run: "0192f3a4b5c67def8123456789abcdef".to_owned(),

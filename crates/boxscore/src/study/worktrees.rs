@@ -1,0 +1,185 @@
+//! `run --git A..B --build COMMAND`: each revision is built in a working tree of its own, in which the command then runs.
+//!
+//! The trees lie beside the store and are removed when the run has ended; the user's own tree is never touched. Their
+//! paths are equally long, since the length of a path moves the memory of a process. Trees that a killed run left are
+//! removed by the next one.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::cli::run::RunArgs;
+use crate::error::CliError;
+use crate::out;
+
+/// How the folders begin that hold the trees of a run; its process id follows.
+const FOLDER: &str = "boxscore-git-";
+/// Lines of a failed build that are shown.
+const LAST: usize = 10;
+
+/// The trees of a run; they are removed with it.
+pub struct Worktrees {
+    repository: PathBuf,
+    folder: PathBuf,
+    trees: Vec<PathBuf>,
+}
+
+/// What a program of ours printed; its error output where it failed.
+fn output(command: &mut Command, what: &str) -> Result<String, CliError> {
+    let failed = |why: String| CliError::data(format!("{what}: {why}"));
+    let Output { status, stdout, stderr } =
+        command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&stdout).trim_end().to_owned());
+    }
+    let text = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(LAST)..).unwrap_or_default().join("\n  ");
+    Err(failed(format!("{status}\n  {last}")))
+}
+
+fn git(dir: &Path, words: &[&str]) -> Result<String, CliError> {
+    output(Command::new("git").arg("-C").arg(dir).args(words), &format!("git {}", words.join(" ")))
+}
+
+/// The two revisions of `A..B`.
+fn revisions(range: &str) -> Result<(&str, &str), CliError> {
+    let (from, to) = range.split_once("..").unwrap_or(("", ""));
+    let wrong = || {
+        CliError::usage(format!("--git {range}: not of the form A..B"))
+            .hint("for example --git v1.0..HEAD --build 'make -j8' --cmd './prog'")
+    };
+    let is_name = |text: &str| !text.is_empty() && !text.starts_with(['.', '-']);
+    if is_name(from) && is_name(to) { Ok((from, to)) } else { Err(wrong()) }
+}
+
+/// Makes and builds the trees that `--git` asks for, and gives the command their folders; `None` without `--git`. Fails
+/// when there is no such revision, or one cannot be built.
+pub fn prepared(args: &mut RunArgs, beside: &Path) -> Result<Option<Worktrees>, CliError> {
+    let Some(range) = args.commands.git.clone() else { return Ok(None) };
+    let (from, to) = revisions(&range)?;
+    if args.commands.cmds.len() != 1 || !args.via.is_empty() {
+        return Err(CliError::usage("--git takes one --cmd, which is run in both revisions here"));
+    }
+    let start = args.dir.first().map_or(".", String::as_str);
+    let start = PathBuf::from(start);
+    let mut trees = Worktrees::new(&start, beside)?;
+    let inside = git(&start, &["rev-parse", "--show-prefix"])?;
+    trees.say_dirty()?;
+    let mut dirs = Vec::new();
+    for revision in [from, to] {
+        let tree = trees.add(revision)?;
+        if let Some(build) = &args.commands.build {
+            out::say(&format!("building {revision}"));
+            let mut shell = Command::new("/bin/sh");
+            output(
+                shell.arg("-c").arg(build).current_dir(tree.join(&inside)),
+                &format!("--build at {revision}"),
+            )?;
+        }
+        dirs.push(format!("{revision}={}", tree.join(&inside).display()));
+    }
+    args.dir = dirs;
+    Ok(Some(trees))
+}
+
+impl Worktrees {
+    fn new(start: &Path, beside: &Path) -> Result<Worktrees, CliError> {
+        let repository = git(start, &["rev-parse", "--show-toplevel"])
+            .map_err(|error| error.hint("--git is run within a working tree of git, or with its --dir"))?;
+        let repository = PathBuf::from(repository);
+        let beside = std::path::absolute(beside).unwrap_or_else(|_| beside.to_owned());
+        remove_stale(&repository, &beside);
+        let folder = beside.join(format!("{FOLDER}{}", std::process::id()));
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| CliError::data(format!("{}: {error}", folder.display())))?;
+        Ok(Worktrees { repository, folder, trees: Vec::new() })
+    }
+
+    /// Changes that no revision has are not measured.
+    fn say_dirty(&self) -> Result<(), CliError> {
+        let changed = git(&self.repository, &["status", "--porcelain"])?;
+        let count = changed.lines().count();
+        if count > 0 {
+            let files = model::format::count(count, "file");
+            out::say(&format!(
+                "note: the working tree differs from its commit in {files}: these changes are in neither revision"
+            ));
+        }
+        Ok(())
+    }
+
+    /// A tree of a revision.
+    fn add(&mut self, revision: &str) -> Result<PathBuf, CliError> {
+        let commit =
+            git(&self.repository, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
+                .map_err(|_| CliError::data(format!("--git: no revision is called {revision}")))?;
+        let tree = self.folder.join(self.trees.len().to_string());
+        let path = tree.display().to_string();
+        // Told before it is made, so that half a tree is removed too.
+        self.trees.push(tree.clone());
+        git(&self.repository, &["worktree", "add", "--quiet", "--detach", &path, &commit])?;
+        Ok(tree)
+    }
+}
+
+impl Drop for Worktrees {
+    fn drop(&mut self) {
+        let left = remove(&self.repository, &self.folder, &self.trees);
+        left.iter().for_each(|why| out::say(&format!("warning: {why}")));
+    }
+}
+
+/// Removes trees and their folder; says what is left.
+fn remove(repository: &Path, folder: &Path, trees: &[PathBuf]) -> Vec<String> {
+    let mut left = Vec::new();
+    for tree in trees.iter().filter(|tree| tree.exists()) {
+        let path = tree.display().to_string();
+        if let Err(error) = git(repository, &["worktree", "remove", "--force", &path]) {
+            left.push(error.message);
+        }
+    }
+    if let Err(error) = std::fs::remove_dir_all(folder) {
+        left.push(format!("{} is left: {error}", folder.display()));
+    }
+    if let Err(error) = git(repository, &["worktree", "prune"]) {
+        left.push(error.message);
+    }
+    left
+}
+
+/// Removes the trees of runs that have ended without doing so.
+fn remove_stale(repository: &Path, beside: &Path) {
+    let folders = std::fs::read_dir(beside).into_iter().flatten().filter_map(Result::ok);
+    for folder in folders.map(|entry| entry.path()) {
+        let name =
+            folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(FOLDER));
+        let Some(pid) = name.and_then(|name| name.parse::<u32>().ok()) else { continue };
+        if Path::new(&format!("/proc/{pid}")).exists() {
+            continue;
+        }
+        let trees = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+        let trees: Vec<PathBuf> = trees.map(|entry| entry.path()).collect();
+        // Of another repository they are only deleted; that one prunes them itself.
+        let ours: Vec<PathBuf> = trees.into_iter().filter(|tree| is_of(tree, repository)).collect();
+        remove(repository, &folder, &ours).iter().for_each(|why| out::say(&format!("warning: {why}")));
+    }
+}
+
+/// True for a tree of this repository.
+fn is_of(tree: &Path, repository: &Path) -> bool {
+    let common = |dir: &Path| git(dir, &["rev-parse", "--path-format=absolute", "--git-common-dir"]).ok();
+    common(tree).is_some_and(|dir| common(repository).as_ref() == Some(&dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_two_names() {
+        assert_eq!(revisions("v1.0..HEAD~2").unwrap(), ("v1.0", "HEAD~2"));
+        for wrong in ["v1", "..b", "a..", "a...b", "--x..b", "a..-b"] {
+            assert!(revisions(wrong).unwrap_err().message.contains("A..B"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! Commands of the user's beside each other: names, placeholders, what belongs to them, and what goes wrong with them.
+
+use model::doc::{CompareDoc, RunDoc, VerdictWord};
+
+use crate::common::{Bench, Said, cannot, root, said};
+
+/// Few takes: what is tested here is no speed.
+const FEW: [&str; 5] = ["--takes", "3", "--sittings", "1", "--no-report"];
+
+fn run(bench: &Bench, args: &[&str]) -> Said {
+    bench.run(&[&["run"], args, &FEW[..]].concat())
+}
+
+fn shown(bench: &Bench) -> RunDoc {
+    serde_json::from_str(&bench.run(&["show", "latest", "--json"]).expect(0, &[]).out).expect("a document")
+}
+
+#[track_caller]
+fn refused(args: &[&str], says: &[&str]) {
+    let bench = Bench::new();
+    run(&bench, args).expect(2, says);
+    assert!(!bench.store().exists());
+}
+
+#[test]
+fn a_slower_command_is_told_first_with_its_name() {
+    let bench = Bench::new();
+    let args = ["run", "--cmd", "short=sleep 0.02", "--cmd", "long=sleep 0.06", "--takes", "8"];
+    let said = bench.run(&args).expect(0, &[]);
+    let first = said.out.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with("`long` takes 2.") && first.contains(" times as long as `short` ("),
+        "{said:#?}"
+    );
+    let lines = said.out.lines().count();
+    assert!(lines <= 40 && said.out.lines().all(|line| line.chars().count() <= 80), "{said:#?}");
+    for column in ["time ms", "user ms", "system ms", "mem MiB", "ratio", "slower"] {
+        assert!(said.out.contains(column), "no {column}: {said:#?}");
+    }
+    let run = bench.only();
+    assert_eq!(run.plan.sittings, 5);
+    let again = bench.run(&["show"]).expect(0, &[]).out;
+    assert_eq!(again.lines().next(), Some(first));
+    let doc = shown(&bench);
+    assert_eq!(doc.commands.iter().map(|one| one.arm.as_str()).collect::<Vec<_>>(), ["short", "long"]);
+    let compared: CompareDoc =
+        serde_json::from_str(&bench.run(&["compare", "latest", "--json"]).expect(0, &[]).out).unwrap();
+    let wall = compared.rows.iter().find(|row| row.metric == "wall").expect("a row of times");
+    assert_eq!((wall.arm.as_str(), wall.base.as_str(), wall.verdict), ("long", "short", VerdictWord::Worse));
+}
+
+#[test]
+fn the_reference_is_the_base_whatever_the_order() {
+    let bench = Bench::new();
+    let args = ["--cmd", "a=sleep 0.01", "--cmd", "b=true", "--reference", "b"];
+    let said = run(&bench, &args).expect(0, &[]);
+    assert!(said.out.contains("`a` takes ") || said.out.contains("`a` is "), "{said:#?}");
+    assert_eq!(bench.only().plan.arms[0].name, "b");
+    refused(&["--cmd", "a=true", "--cmd", "b=true", "--reference", "c"], &["--reference c", "hint"]);
+}
+
+#[test]
+fn arms_and_scans_fill_placeholders() {
+    let bench = Bench::new();
+    let command = r#"echo "level {level} {{level}} ${HOME} {a,b}""#;
+    let metric = r"level=level (\d)";
+    run(&bench, &["--cmd", command, "--scan", "level=1..5/2", "--metric", metric]).expect(0, &[]);
+    let doc = shown(&bench);
+    let values: Vec<Option<f64>> =
+        doc.series.iter().filter(|one| one.metric == "value").map(|one| one.median).collect();
+    assert_eq!(values, [Some(1.0), Some(3.0), Some(5.0)]);
+    assert_eq!(doc.commands[1].run, r#"echo "level 3 {level} ${HOME} {a,b}""#);
+    bench.run(&["report", "latest", "--out", "r.html"]).expect(0, &[]);
+    let page = std::fs::read_to_string(bench.path("r.html")).expect("a page");
+    assert!(page.contains("Wall time over level"), "no curve");
+
+    // Without an arm that fills them, braces are what they are.
+    let bench = Bench::new();
+    run(&bench, &["--cmd", "echo x 7 | awk '{print}' | grep -q 7"]).expect(0, &[]);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_anything_runs() {
+    refused(&["--cmd", "true", "--cmd", "true"], &["two commands are called `true`", "--cmd old="]);
+    refused(&["--cmd", "a=true", "--cmd", "a=false"], &["two commands are called `a`"]);
+    refused(&["--cmd", "x {a} {b}", "--arm", "a=1"], &["does not set {b}", "{{b}}"]);
+    refused(&["--cmd", "x", "--arm", "a=1"], &["no command has the placeholder {a}"]);
+    refused(
+        &["--cmd", "a=x", "--cmd", "b=y", "--prepare", "p", "--prepare", "q", "--prepare", "r"],
+        &["--prepare is given 3 times for 2 commands"],
+    );
+    refused(&["--cmd", "x", "--scan", "level=9..1"], &["--scan level=9..1"]);
+    refused(&["--cmd", "echo 'x", "--shell", "none"], &["cannot be split into words"]);
+    refused(&["--cmd", "x", "--expect", "("], &["--expect", "not valid"]);
+    refused(&["--cmd", "x", "--expect", "y", "--output", "null"], &["--expect reads the output"]);
+    refused(&["--cmd", "x", "--ignore-failure=a"], &["--ignore-failure=a"]);
+    refused(&["--cmd", "x", "--env", "a"], &["--env a"]);
+    let bench = Bench::new();
+    run(&bench, &["--cmd", "a=true", "--cmd", "b=true", "--dir", "b=nowhere"]).expect(1, &["nowhere"]);
+    run(&bench, &["--cmd", "true", "--input", "nothing"]).expect(1, &["--input", "nothing"]);
+    assert!(!bench.store().exists());
+}
+
+#[test]
+fn what_belongs_to_a_command_is_run_around_it() {
+    let bench = Bench::new();
+    let log = |word: &str| format!("echo {word} >> log");
+    let (setup, prepare) = (log("setup"), log("prepare"));
+    let (conclude, cleanup, own) = (log("conclude"), log("cleanup"), log("b=own"));
+    let args = [
+        "--cmd",
+        "a=echo a >> log",
+        "--cmd",
+        "b=echo b >> log",
+        "--setup",
+        &setup,
+        "--conclude",
+        &conclude,
+        "--cleanup",
+        &cleanup,
+        "--prepare",
+        &prepare,
+        "--prepare",
+        &format!("b={own}"),
+        "--warm",
+        "0",
+    ];
+    run(&bench, &args).expect(0, &[]);
+    let log = std::fs::read_to_string(bench.path("log")).expect("the log");
+    let count = |word: &str| log.lines().filter(|line| *line == word).count();
+    assert_eq!(["setup", "a", "b", "cleanup"].map(count), [2, 3, 3, 2], "{log}");
+    assert_eq!(["prepare", "b=own", "conclude"].map(count), [3, 3, 6], "{log}");
+    let words: Vec<&str> = log.lines().collect();
+    for pair in words.windows(2).filter(|pair| pair[0] == "a" || pair[0] == "b") {
+        assert_eq!(pair[1], "conclude", "{log}");
+    }
+    assert!(words[words.len() - 2..].iter().all(|word| *word == "cleanup"), "{log}");
+}
+
+#[test]
+fn input_output_environment_and_directory_are_as_they_were_given() {
+    let bench = Bench::new();
+    for dir in ["old", "new"] {
+        std::fs::create_dir(bench.path(dir)).unwrap();
+        std::fs::write(bench.path(dir).join("n"), if dir == "old" { "7" } else { "9" }).unwrap();
+    }
+    let metric = r"n=n(\d+)";
+    let args = ["--cmd", "echo n$(cat n)", "--dir", "old=old", "--dir", "new=new", "--metric", metric];
+    run(&bench, &args).expect(0, &[]);
+    let doc = shown(&bench);
+    let value =
+        |arm: &str| doc.series.iter().find(|one| one.metric == "value" && one.arm == arm).unwrap().median;
+    assert_eq!((value("old"), value("new")), (Some(7.0), Some(9.0)));
+
+    std::fs::write(bench.path("in"), "five").unwrap();
+    let args = [
+        "--cmd",
+        r#"[ "$(cat)$K" = five6 ] && echo done"#,
+        "--input",
+        "in",
+        "--env",
+        "K=6",
+        "--expect",
+        "^done",
+    ];
+    run(&bench, &args).expect(0, &[]);
+    run(&bench, &["--cmd", "echo kept", "--output", "file"]).expect(0, &[]);
+    let kept = std::fs::read_to_string(bench.path("file")).expect("its output");
+    assert_eq!(kept, "kept\n");
+    run(&bench, &["--cmd", "bash -c 'exit 0'", "--shell", "none", "--output", "null"]).expect(0, &[]);
+    run(&bench, &["--cmd", "[[ x == x ]]", "--shell", "bash"]).expect(0, &[]);
+}
+
+#[test]
+fn exit_status_and_output_are_checked() {
+    let bench = Bench::new();
+    run(&bench, &["--cmd", "exit 3"]).expect(3, &["exit status: 3"]);
+    run(&bench, &["--cmd", "exit 3", "--ignore-failure=3,4"]).expect(0, &[]);
+    run(&bench, &["--cmd", "exit 5", "--ignore-failure=3,4"]).expect(3, &["exit status: 5"]);
+    run(&bench, &["--cmd", "exit 5", "-i"]).expect(0, &[]);
+    run(&bench, &["--cmd", "echo no", "--expect", "yes"]).expect(3, &["does not match `yes`", "no"]);
+}
+
+#[test]
+fn a_command_that_is_not_there_is_named_with_its_arm() {
+    for shell in ["sh", "none"] {
+        let bench = Bench::new();
+        let args = ["--cmd", "good=true", "--cmd", "bad=/no/such/program", "--shell", shell];
+        let said = run(&bench, &args);
+        assert!(said.err.contains("the command `bad`") && said.err.contains("/no/such/program"), "{said:#?}");
+        let doc = shown_of(&bench);
+        assert!(doc.series.iter().any(|one| one.arm == "good" && one.n == 3), "{doc:?}");
+    }
+}
+
+/// The run of the store, whatever became of it.
+fn shown_of(bench: &Bench) -> RunDoc {
+    let id = bench.only().head.id;
+    serde_json::from_str(&bench.run(&["show", &id, "--json"]).expect(0, &[]).out).expect("a document")
+}
+
+#[test]
+fn an_arm_that_fails_half_of_its_takes_keeps_the_others() {
+    let bench = Bench::new();
+    let flaky = "flaky=if [ -e on ]; then rm on; exit 1; else touch on; fi";
+    let args =
+        ["run", "--cmd", "good=true", "--cmd", flaky, "--takes", "8", "--sittings", "1", "--no-report"];
+    let said = bench.run(&args);
+    assert!(said.err.contains("the command `flaky` ended with exit status: 1"), "{said:#?}");
+    let doc = shown_of(&bench);
+    let of = |arm: &str| doc.series.iter().find(|one| one.metric == "wall" && one.arm == arm).unwrap();
+    assert_eq!((of("good").n, of("flaky").n, of("flaky").faults), (8, 4, 4));
+}
+
+#[test]
+fn children_that_are_left_behind_are_ended_and_it_is_said() {
+    let bench = Bench::new();
+    let said = run(&bench, &["--cmd", "a=sleep 500 & echo $! > pid", "--cmd", "b=true"]).expect(0, &[]);
+    assert!(said.out.contains("left processes behind"), "{said:#?}");
+    let pid = std::fs::read_to_string(bench.path("pid")).unwrap().trim().parse().unwrap();
+    crate::common::assert_gone(pid);
+}
+
+#[test]
+fn a_flood_of_output_a_wait_for_input_and_no_end_are_all_survived() {
+    let bench = Bench::new();
+    let flood = "flood=head -c 300000000 /dev/zero";
+    let said = run(&bench, &["--cmd", flood, "--cmd", "waits=cat", "--warm", "0"]).expect(0, &[]);
+    assert!(said.out.contains("waits"), "{said:#?}");
+    let bench = Bench::new();
+    let args = ["--cmd", "ends=true", "--cmd", "never=sleep 1000", "--set", "timeout=1", "--warm", "0"];
+    run(&bench, &args).expect(3, &["the command `never` did not end within 1 s and was killed"]);
+}
+
+/// A repository of two commits whose programs differ.
+fn repository(bench: &Bench) {
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let names = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let done = said(command.current_dir(bench.dir.path().join("repo")).args(names).args(words));
+        assert_eq!(done.code, Some(0), "{done:#?}");
+    };
+    std::fs::create_dir(bench.path("repo")).unwrap();
+    git(&["init", "--quiet"]);
+    for (tag, text) in [("one", "echo n1"), ("two", "echo n2")] {
+        std::fs::write(bench.path("repo").join("prog.in"), text).unwrap();
+        git(&["add", "prog.in"]);
+        git(&["commit", "--quiet", "-m", tag]);
+        git(&["tag", tag]);
+    }
+}
+
+#[test]
+fn revisions_are_built_beside_each_other_and_their_trees_are_removed() {
+    let bench = Bench::new();
+    repository(&bench);
+    std::fs::write(bench.path("repo").join("prog.in"), "changed").unwrap();
+    let metric = r"n=n(\d)";
+    let args = ["--cmd", "sh ./prog", "--git", "one..two", "--build", "cp prog.in prog", "--metric", metric];
+    let args = [&args[..], &["--dir", "repo"]].concat();
+    let said = run(&bench, &args).expect(0, &["differs from its commit in 1 file", "building one"]);
+    assert!(said.out.contains("two"), "{said:#?}");
+    let doc = shown(&bench);
+    let value =
+        |arm: &str| doc.series.iter().find(|one| one.metric == "value" && one.arm == arm).unwrap().median;
+    assert_eq!((value("one"), value("two")), (Some(1.0), Some(2.0)));
+    let left = |bench: &Bench| {
+        let names = std::fs::read_dir(bench.dir.path()).unwrap().map(|one| one.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("boxscore-git-")).count()
+    };
+    assert_eq!(left(&bench), 0);
+    let text = std::fs::read_to_string(bench.path("repo").join("prog.in")).unwrap();
+    assert_eq!(text, "changed");
+
+    let failing = ["--cmd", "x", "--git", "one..two", "--build", "echo broken >&2; exit 1", "--dir", "repo"];
+    run(&bench, &failing).expect(1, &["--build at one", "broken"]);
+    run(&bench, &["--cmd", "x", "--git", "one..none", "--dir", "repo"])
+        .expect(1, &["no revision is called none"]);
+    assert_eq!(left(&bench), 0);
+}
+
+#[test]
+fn a_command_that_changes_its_working_tree_is_told() {
+    let bench = Bench::new();
+    repository(&bench);
+    let args = ["--cmd", "a=echo x >> prog.in", "--cmd", "b=true", "--dir", "repo"];
+    let said = run(&bench, &args).expect(0, &[]);
+    assert!(said.out.contains("the command `a` changes its working tree"), "{said:#?}");
+}
+
+/// A root file system with a shell alone.
+fn root_folder(bench: &Bench) -> std::path::PathBuf {
+    let root = bench.path("root");
+    for folder in ["bin", "etc", "usr/lib", "proc", "sys", "dev", "tmp", "run", "var"] {
+        std::fs::create_dir_all(root.join(folder)).expect("a folder");
+    }
+    std::fs::copy("/usr/bin/busybox", root.join("bin/busybox")).expect("busybox-static is installed");
+    for program in ["sh", "sleep", "cat", "true"] {
+        std::os::unix::fs::symlink("busybox", root.join("bin").join(program)).expect("a link");
+    }
+    std::fs::write(root.join("usr/lib/os-release"), "ID=boxscore-test\n").expect("a file");
+    std::fs::write(root.join("etc/passwd"), "root:x:0:0::/:/bin/sh\n").expect("a file");
+    root
+}
+
+#[test]
+fn a_command_runs_in_the_root_of_another_system() {
+    if !root() {
+        return cannot("systemd-nspawn wants root");
+    }
+    let bench = Bench::new();
+    let folder = root_folder(&bench);
+    let inside = format!("nspawn:{}", folder.display());
+    let args = ["--cmd", "cat /usr/lib/os-release; echo $HOME >/left; exit 0", "--in", &inside];
+    run(&bench, &[&args[..], &["--expect", "ID=boxscore-test", "--env", "HOME=/x"]].concat()).expect(0, &[]);
+    assert!(!folder.join("left").exists(), "what it writes goes with the container");
+    let stored = bench.only();
+    let notes: Vec<_> = stored.notes.iter().map(|note| note.text().into_owned()).collect();
+    assert!(notes.iter().any(|note| note.contains("runs in a container: systemd-nspawn in ")), "{notes:#?}");
+    assert!(stored.rows().any(|series| series.key.metric == "cpu"), "its CPU time is that of a child");
+    // One that never ends goes with its take.
+    let args = ["--cmd", "sleep 1000", "--in", &inside, "--set", "timeout=1"];
+    run(&bench, &args).expect(3, &["did not end within 1 s"]);
+}
+
+/// Settings with which podman runs on every host of the tests, in folders of its own.
+fn podman(bench: &Bench) -> [(&'static str, String); 2] {
+    let (engine, storage) = (bench.path("containers.conf"), bench.path("storage.conf"));
+    let text = "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n[engine]\nruntime = \
+                \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
+    std::fs::write(&engine, text).expect("a file");
+    let (graph, run) = (bench.path("images"), bench.path("state"));
+    let text = format!(
+        "[storage]\ndriver = \"vfs\"\ngraphroot = \"{}\"\nrunroot = \"{}\"\n",
+        graph.display(),
+        run.display()
+    );
+    std::fs::write(&storage, text).expect("a file");
+    let shown = |path: std::path::PathBuf| path.display().to_string();
+    [("CONTAINERS_CONF", shown(engine)), ("CONTAINERS_STORAGE_CONF", shown(storage))]
+}
+
+#[test]
+fn images_are_variants_of_a_command() {
+    if !root() {
+        return cannot("images are made as root");
+    }
+    let bench = Bench::new();
+    let (folder, settings) = (root_folder(&bench), podman(&bench));
+    for (tag, seconds) in [("short", "0.01"), ("long", "0.9")] {
+        std::fs::write(folder.join("wait"), format!("sleep {seconds}\n")).expect("a file");
+        let line = format!("tar -C {} -c . | podman import - bs:{tag}", folder.display());
+        let mut command = std::process::Command::new("sh");
+        bench.settle(&mut command);
+        said(command.envs(settings.clone()).args(["-c", &line])).expect(0, &[]);
+    }
+    let run_in = |args: &[&str]| {
+        let mut command = bench.command(&[&["run"], args, &FEW[..]].concat());
+        said(command.envs(settings.clone()))
+    };
+    let args = ["--cmd", "sh /wait", "--in", "a=podman:bs:short", "--in", "b=podman:bs:long"];
+    run_in(&args).expect(0, &[]);
+    let stored = bench.only();
+    let median = |arm: &str| {
+        let wall = stored.rows().find(|series| series.key.metric == "wall" && series.key.arm == arm);
+        stats::median(&wall.expect("its times").measured()).expect("a time")
+    };
+    assert!(median("b") - median("a") > 0.4, "{} {}", median("a"), median("b"));
+    assert_eq!(stored.plan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let notes: Vec<_> = stored.notes.iter().map(|note| note.text().into_owned()).collect();
+    assert!(notes.iter().any(|note| note.contains("podman image bs:long is ")), "{notes:#?}");
+    // CPU time of the client would be no CPU time of the command.
+    assert!(!stored.rows().any(|series| series.key.metric == "cpu"), "{:#?}", stored.takes);
+    // Tags as values of a placeholder.
+    let args = ["--cmd", "sh /wait", "--in", "podman:bs:{tag}", "--arm", "tag=short", "--arm", "tag=long"];
+    run_in(&args).expect(0, &[]);
+    // One that does not end is removed with its take.
+    let args = ["--cmd", "sleep 1000", "--in", "podman:bs:short", "--set", "timeout=2"];
+    run_in(&args).expect(3, &["did not end within 2 s"]);
+    let mut command = std::process::Command::new("podman");
+    bench.settle(&mut command);
+    let left = said(command.envs(settings.clone()).args(["ps", "--all", "--quiet"])).expect(0, &[]);
+    assert_eq!(left.out, "");
+    run_in(&["--cmd", "true", "--in", "podman:bs:none"])
+        .expect(1, &["podman has no image bs:none", "podman pull"]);
+}
+
+#[test]
+fn containers_that_cannot_be_are_refused() {
+    refused(&["--cmd", "true", "--in", "lxc:x"], &["--in lxc:x", "docker:IMAGE"]);
+    refused(&["--cmd", "true", "--in", "a=podman:x", "--in", "a=podman:y"], &["--in a=... is given twice"]);
+    let bench = Bench::new();
+    run(&bench, &["--cmd", "true", "--in", "nspawn:/no/such/folder"]).expect(1, &["there is no such folder"]);
+}
