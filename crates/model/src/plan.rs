@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::Tier;
+use crate::data::Price;
 use crate::doc::MixDoc;
+use crate::fact::Fact;
 use crate::fake::FakeWorld;
 use crate::params::Params;
 
@@ -85,6 +87,18 @@ impl Via {
     }
 }
 
+/// A server, a store or a far end that a study measures (`--target`). The arm of its name has its address among its
+/// parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Target {
+    pub name: String,
+    /// As the user gave it: a URL, or HOST and HOST:PORT of a far end.
+    pub address: String,
+    pub price: Option<Price>,
+    /// Facts of the host that it runs on; none where the user gave no way to them.
+    pub facts: Vec<Fact>,
+}
+
 /// The user's own work (`run --cmd`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Command {
@@ -131,6 +145,9 @@ pub struct Plan {
     pub mixes: BTreeMap<String, MixDoc>,
     /// Numbers of the cells that no arm changes: they are measured once a block, and their series are of no arm.
     pub unchanged: Vec<u32>,
+    /// What is measured where that is not the machine itself: one for each arm, in the order of the arms.
+    #[serde(default)]
+    pub targets: Vec<Target>,
 }
 
 /// In the set of an arm beside its parameters: numbers of the cells that are profiled once, before their takes (`0,7`).
@@ -167,6 +184,7 @@ impl Plan {
             fake: None,
             mixes: BTreeMap::new(),
             unchanged: Vec::new(),
+            targets: Vec::new(),
         }
     }
 
@@ -180,6 +198,11 @@ impl Plan {
     pub fn arm_name(&self, cell: u32, arm: u32) -> &str {
         let named = || self.arms.get(arm as usize).map(|arm| arm.name.as_str());
         if self.unchanged.contains(&cell) { "" } else { named().unwrap_or_default() }
+    }
+
+    /// The target that an arm stands for.
+    pub fn target(&self, arm: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.name == arm)
     }
 
     /// The role of its generators in messages: `generator`, or `far end` for tests of the network.

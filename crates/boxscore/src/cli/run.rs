@@ -8,10 +8,11 @@ use model::{Example, Family};
 
 use crate::cli::Layout;
 use crate::cli::flags::{self, Given};
+use crate::cli::targets::TargetArgs;
 use crate::study::quiet::WaitIdle;
 
 /// Examples that belong to no family.
-const EXAMPLES: [&Example; 9] = [
+const EXAMPLES: [&Example; 10] = [
     &Example::new("boxscore run --quick", "the headline set, in at most 2 minutes"),
     &Example::new("boxscore run cpu", "one family, every variant"),
     &Example::new("boxscore run crc32c --set impl=chain", "one with a fixed parameter"),
@@ -22,6 +23,10 @@ const EXAMPLES: [&Example; 9] = [
     &Example::new(
         "boxscore run --via big='ssh big ./boxscore' --via small='ssh small ./boxscore'",
         "an interleaved study of two machines",
+    ),
+    &Example::new(
+        "boxscore run web --target a=http://10.0.0.1/ --target b=http://10.0.0.2/",
+        "two servers of yours under the same loads, in turns",
     ),
     &Example::new(
         "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
@@ -102,18 +107,20 @@ pub struct RunArgs {
     pub usual: Usual,
     /// All cores, memory, disk and loopback again and again for this long (10m): which level lasts
     #[arg(long, value_name = "DURATION", conflicts_with_all = ["names", "quick", "full", "cmd", "takes", "sittings",
-        "span", "target", "arms"])]
+        "span", "within", "arms", "targets"])]
     pub soak: Option<String>,
     /// Stop a figure early when its interval is within this of the median
     #[arg(long, value_name = "PERCENT")]
-    pub target: Option<String>,
+    pub within: Option<String>,
+    #[command(flatten)]
+    pub on: TargetArgs,
     /// One arm of a study: parameters laid over the others; repeatable
-    #[arg(long = "arm", value_name = "K=V,...")]
+    #[arg(long = "arm", value_name = "K=V,...", conflicts_with = "targets")]
     pub arms: Vec<String>,
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
-    /// 0.192/h, or 429 bought; of --via: NAME=0.192/h
+    /// 0.192/h, or 429 bought; of --via or --target: NAME=0.192/h
     #[arg(long, value_name = "PRICE")]
     pub price: Vec<String>,
     /// Currency of the price
@@ -132,7 +139,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// Your own work as an instrument: a shell command
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full"])]
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full", "targets"])]
     pub cmd: Option<String>,
     /// A number in the command's output: a regex with one group. NAME:higher=RE or NAME:lower=RE says which way is
     /// good, so that compare can judge it; repeatable

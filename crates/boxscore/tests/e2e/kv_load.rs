@@ -15,13 +15,13 @@ use instruments::workload::store_server::{Options, Store, StoreKind};
 use model::doc::{Binding, ErrorDoc, LoadDoc};
 
 /// A store in a folder of its own.
-struct Managed {
+pub struct Managed {
     store: Store,
     _dir: tempfile::TempDir,
 }
 
 impl Managed {
-    fn start(kind: StoreKind) -> Managed {
+    pub fn start(kind: StoreKind) -> Managed {
         guard::set_program(crate::common::open_program());
         let dir = tempfile::Builder::new().prefix("store").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
@@ -29,7 +29,7 @@ impl Managed {
         Managed { store, _dir: dir }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         let scheme = if self.store.kind().speaks_resp() { "redis" } else { "memcached" };
         format!("{scheme}://{}", self.store.address())
     }
@@ -39,7 +39,7 @@ impl Managed {
     }
 
     /// How many keys there are.
-    fn keys(&self) -> u64 {
+    pub fn keys(&self) -> u64 {
         match self.store.kind() {
             StoreKind::Memcached => {
                 self.store.info().expect("it answers").number("curr_items").expect("a count")

@@ -38,5 +38,6 @@ mod show;
 mod silent;
 mod soak;
 mod study;
+mod targets;
 mod via;
 mod web;

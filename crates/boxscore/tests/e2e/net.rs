@@ -13,13 +13,13 @@ use model::reading::Value;
 const ONE: [&str; 6] = ["run", "net", "--takes", "1", "--no-report", "--quick"];
 
 /// A peer that ends with this.
-struct Peer {
+pub struct Peer {
     child: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Peer {
-    fn start(bench: &Bench, args: &[&str]) -> Peer {
+    pub fn start(bench: &Bench, args: &[&str]) -> Peer {
         let mut command = bench.command(&["peer", "--listen", "127.0.0.1:0"]);
         let mut child = command.args(args).stdout(Stdio::piped()).spawn().expect("it starts");
         let mut line = String::new();
