@@ -35,6 +35,7 @@ use crate::note::Note;
 use crate::params::Params;
 use crate::reading::Samples;
 use crate::scope::Scope;
+use crate::subject::SubjectDoc;
 use crate::unit::Unit;
 
 pub use aa::{AaDoc, AaFigureDoc, AaPairDoc, PriorWord};
@@ -110,6 +111,9 @@ pub struct SeriesDoc {
     pub params: Params,
     pub definition: u32,
     pub arm: String,
+    /// What was measured, where that is not the machine itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<SubjectDoc>,
     /// `server`, `generator`, or `box` where there is only one.
     pub role: String,
     pub headline: bool,
@@ -273,7 +277,11 @@ impl RunDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArmDoc {
     pub name: String,
+    /// The machine that measured.
     pub machine: MachineDoc,
+    /// What was measured, where that is not the machine itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<SubjectDoc>,
     pub runs: Vec<String>,
     /// Boxes that these runs were made on, where they are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -384,6 +392,9 @@ pub struct HistoryRow {
     /// with parameters that are not the usual ones.
     #[serde(default)]
     pub what: String,
+    /// The targets that were measured; empty where that is the machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<SubjectDoc>,
     /// Hidden by `boxscore hide`: kept, and counted nowhere.
     #[serde(default)]
     pub hidden: bool,

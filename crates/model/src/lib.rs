@@ -35,6 +35,7 @@ pub mod progress;
 pub mod reading;
 pub mod scope;
 pub mod shown;
+pub mod subject;
 pub mod traffic;
 pub mod unit;
 pub mod url;
@@ -57,6 +58,7 @@ pub use progress::ProgressHandle;
 pub use reading::{Phase, Reading, Samples, SeriesKey, Value};
 pub use scope::Scope;
 pub use shown::{By, Code, Role, Shown, Tell, Topic};
+pub use subject::{SubjectDoc, SubjectKind};
 pub use unit::{
     Bytes, BytesPerSec, Celsius, Count, Hertz, Joules, PerSec, Quantity, Ratio, Seconds, Unit, Watts,
 };

@@ -11,7 +11,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::flags::Flag;
+use crate::flags::{self, Flag};
 use crate::url::Url;
 
 pub use label::{Label, QUOTED};
@@ -123,7 +123,12 @@ pub struct ParamSpec {
     pub implies: Option<Implied>,
     /// The option of `run` that sets it.
     pub flag: Option<Flag>,
+    /// How the address of a target (`--target`) is written as parameters of the card; `None` of what is no address.
+    pub target: Option<AddressOf>,
 }
+
+/// Reads the address of a target. Fails, with what is wanted instead, where it is none for the card.
+pub type AddressOf = fn(&str) -> Result<flags::Settings, String>;
 
 /// The part of a load that a parameter is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,7 +139,7 @@ pub enum Part {
     Schedule,
     /// The server, as far as it is started for the take. One that runs already is never changed.
     Server,
-    /// Where the server is. With one of these values it is started for the take.
+    /// Where the server, the store or the far end is. With one of these values it is started for the take.
     Address { ours: &'static [&'static str] },
 }
 
@@ -150,6 +155,9 @@ pub enum Matched {
     Extent,
     /// URLs: their scheme is identity, their path a condition, host and port an address that keeps no figures apart.
     Url,
+    /// Where something of the user's is: an address that keeps no figures apart. Values that stand for something of
+    /// ours are identity.
+    Address,
 }
 
 /// How closely figures are matched.
@@ -190,6 +198,7 @@ impl ParamSpec {
             remedy: None,
             implies: None,
             flag: None,
+            target: None,
         }
     }
 
@@ -206,6 +215,11 @@ impl ParamSpec {
     #[must_use]
     pub const fn flag(self, flag: Flag) -> ParamSpec {
         ParamSpec { flag: Some(flag), ..self }
+    }
+
+    #[must_use]
+    pub const fn target(self, target: AddressOf) -> ParamSpec {
+        ParamSpec { target: Some(target), ..self }
     }
 
     #[must_use]
@@ -228,6 +242,10 @@ impl ParamSpec {
         match (self.matched, how) {
             (Matched::Extent, _) | (Matched::Condition, Match::Loose) => None,
             (Matched::Identity, _) | (Matched::Condition, Match::Close) => Some(value.to_owned()),
+            (Matched::Address, _) => match self.part {
+                Part::Address { ours } if !ours.contains(&value) => Some("address".to_owned()),
+                _ => Some(value.to_owned()),
+            },
             (Matched::Url, how) => {
                 let part = |url: Url| match how {
                     Match::Close => format!("{}://{}", url.scheme.name(), url.path),
@@ -459,6 +477,11 @@ mod tests {
         assert_eq!(close("redis://a:1"), close("redis://b:2"));
         assert_eq!(close("none"), "none");
         assert_eq!(part("http://a/x http://a/y", Match::Loose), part("http://b/z", Match::Loose));
+        let store = ParamSpec::new("kv", ParamKind::Text, "redis", "")
+            .part(Part::Address { ours: &["redis", "memcached"] })
+            .matched(Matched::Address);
+        let of = |text: &str| store.key_part(text, Match::Close).unwrap();
+        assert!(of("a:1") == of("b:2") && of("redis") != of("memcached") && of("redis") != of("a:1"));
         let span = ParamSpec { matched: Matched::Extent, ..url };
         assert_eq!((span.key_part("2", Match::Close), span.key_part("2", Match::Loose)), (None, None));
         let count = ParamSpec { matched: Matched::Condition, ..url };

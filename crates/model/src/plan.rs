@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::Tier;
 use crate::command::{COMMAND, Commands};
+use crate::data::Price;
 use crate::doc::MixDoc;
+use crate::fact::Fact;
 use crate::fake::FakeWorld;
 use crate::params::Params;
 
@@ -88,6 +90,18 @@ impl Via {
     }
 }
 
+/// A server, a store or a far end that a study measures (`--target`). The arm of its name has its address among its
+/// parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Target {
+    pub name: String,
+    /// As the user gave it: a URL, or HOST and HOST:PORT of a far end.
+    pub address: String,
+    pub price: Option<Price>,
+    /// Facts of the host that it runs on; none where the user gave no way to them.
+    pub facts: Vec<Fact>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     pub version: u32,
@@ -126,6 +140,9 @@ pub struct Plan {
     pub mixes: BTreeMap<String, MixDoc>,
     /// Numbers of the cells that no arm changes: they are measured once a block, and their series are of no arm.
     pub unchanged: Vec<u32>,
+    /// What is measured where that is not the machine itself: one for each arm, in the order of the arms.
+    #[serde(default)]
+    pub targets: Vec<Target>,
 }
 
 /// In the set of an arm beside its parameters: numbers of the cells that are profiled once, before their takes (`0,7`).
@@ -162,6 +179,7 @@ impl Plan {
             fake: None,
             mixes: BTreeMap::new(),
             unchanged: Vec::new(),
+            targets: Vec::new(),
         }
     }
 
@@ -184,6 +202,11 @@ impl Plan {
             None => self.commands.values().next(),
         };
         command.map(|command| command.filled(&arm.set))
+    }
+
+    /// The target that an arm stands for.
+    pub fn target(&self, arm: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.name == arm)
     }
 
     /// The role of its generators in messages: `generator`, or `far end` for tests of the network.

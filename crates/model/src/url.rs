@@ -91,6 +91,15 @@ pub fn authority(url: &str) -> &str {
     host.rsplit_once('@').map_or(host, |(_, host)| host)
 }
 
+/// The host of an address or a URL, without its port; an IPv6 address keeps its brackets.
+pub fn host(address: &str) -> &str {
+    let authority = authority(address);
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    }
+}
+
 /// Without what may be a password.
 fn shown(text: &str) -> String {
     split_user(text).map_or_else(|| text.to_owned(), |(head, _, rest)| format!("{head}...@{rest}"))

@@ -47,6 +47,8 @@ pub enum Reason {
     OtherRates(OtherRates),
     /// The sides were loaded under other conditions; the verdict stands.
     OtherConditions { differ: Vec<Unlike> },
+    /// The user had figures compared that differ in these parameters: what they do is in the ratio.
+    Across { differ: Vec<Unlike> },
     /// A load that neither side answers in full: how long it takes is the length of the take.
     NeitherHolds { offered: f64 },
     /// The interval was widened by what went on while the figures were measured; the verdict stands.
@@ -310,7 +312,13 @@ impl Why {
     /// True where a rule doubts a figure of the row, even where the verdict stands.
     pub fn is_doubtful(&self) -> bool {
         let doubts = |reason: &Reason| {
-            matches!(reason, Reason::Withheld(_) | Reason::Doubtful { .. } | Reason::OtherConditions { .. })
+            matches!(
+                reason,
+                Reason::Withheld(_)
+                    | Reason::Doubtful { .. }
+                    | Reason::OtherConditions { .. }
+                    | Reason::Across { .. }
+            )
         };
         self.reasons.iter().any(doubts)
     }

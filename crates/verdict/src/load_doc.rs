@@ -8,7 +8,7 @@ use model::data::{Point, RunData, Series};
 use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, StatusDoc, TimesDoc};
 use model::format::quantity;
 use model::metrics::load;
-use model::{Histogram, NoteBody, Phase, Unit, Value, ladder};
+use model::{Histogram, NoteBody, Phase, SubjectDoc, Unit, Value, ladder};
 
 /// Steps of the histograms, the slowest apart.
 const STEPS: usize = 11;
@@ -58,6 +58,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         schema: "boxscore.load/1".to_owned(),
         run: run.head.id.clone(),
         machine: doc.machine.clone(),
+        subject: SubjectDoc::of_arm(&run.plan, "", &run.head.machine, doc.cards).of_target(),
         label: run.head.label.clone(),
         url: cell.params.get("url").unwrap_or_default().to_owned(),
         answer: doc.answer.clone(),
@@ -240,6 +241,7 @@ mod tests {
             schema: String::new(),
             run: String::new(),
             machine: model::doc::MachineDoc { id: String::new(), name: String::new() },
+            subject: None,
             label: None,
             url: String::new(),
             answer: None,

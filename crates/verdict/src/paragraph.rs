@@ -227,6 +227,7 @@ pub mod tests {
         ArmDoc {
             name: name.to_owned(),
             machine,
+            subject: None,
             runs: Vec::new(),
             boxes: None,
             cpus: None,

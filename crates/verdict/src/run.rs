@@ -10,7 +10,7 @@ use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
 use model::format::OVER;
 use model::traffic::Traffic;
-use model::{NoteBody, Phase, Samples, card};
+use model::{NoteBody, Phase, Samples, SubjectDoc, card};
 use stats::Summary;
 
 use crate::headline::is_headline;
@@ -132,6 +132,13 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
         params: key.params.clone(),
         definition: key.definition,
         arm: key.arm.clone(),
+        subject: SubjectDoc::of_figure(
+            &index.run.plan,
+            (&key.instrument, &key.params, &key.arm),
+            &index.run.head.machine,
+            context.cards,
+        )
+        .of_target(),
         role: "box".to_owned(),
         headline: is_headline(index, row),
         samples: Samples::for_instrument(context.cards, &key.instrument),

@@ -28,7 +28,7 @@ pub const EXAMPLES: [&Example; 6] = [
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CommandArgs {
     /// Your own work as an instrument: a shell command, or several ([NAME=]COMMAND) beside each other; repeatable
-    #[arg(long = "cmd", value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full"])]
+    #[arg(long = "cmd", value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full", "targets"])]
     pub cmds: Vec<String>,
     /// A number in the command's output: a regex with one group. NAME:higher=RE or NAME:lower=RE says which way is
     /// good, so that compare can judge it; repeatable

@@ -19,14 +19,15 @@ Examples:
   boxscore compare box1 box2 --format markdown   for a wiki
   boxscore compare main.json this.json --fail-on worse
                                                  in continuous integration: exit 3 when something got worse
+  boxscore compare RUN-A RUN-B --across server   two servers of different kinds, each measured in a run of its own
   boxscore compare 01a1fcd16c6c                  the arms or machines of one study
   boxscore compare atom-c2750 ramcloud-xeon-infiniband --matrix transport,replicas,size
                                                  a table: sizes down, transports and replicas across
   boxscore compare --ratio lang=c/java . pandaboard-es
                                                  is a runtime as good here as there: C over Java on each machine,
                                                  and the ratio of both ratios; any parameter or arm of a study
-Names: a run or its beginning, latest, latest~N, `.` (this machine), a label, a machine, RUN/ARM, an exported file,
-another store, a published machine, a line of `boxscore show --line`. The first is the base.";
+Names: a run or its beginning, latest, latest~N, `.` (this machine), a label, a machine, RUN/ARM, a target of a study, an
+exported file, another store, a published machine, a line of `boxscore show --line`. The first is the base.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
@@ -34,6 +35,9 @@ pub struct CompareArgs {
     /// Names to compare; the first is the base [with --ratio: default `.`]
     #[arg(value_name = "NAME", required_unless_present = "ratio")]
     pub names: Vec<String>,
+    /// Compare figures although they differ in these parameters; the result names that difference
+    #[arg(long, value_name = "PARAMETER,…", value_delimiter = ',', conflicts_with_all = ["matrix", "ratio"])]
+    pub across: Vec<String>,
     /// Only rows whose metric or instrument has this name
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
@@ -184,6 +188,14 @@ fn matrix(args: &CompareArgs, resolver: &mut Resolver, global: &Global) -> Resul
 
 fn document(loaded: &[Loaded], args: &CompareArgs) -> Result<CompareDoc, CliError> {
     let (sides, options) = (named(loaded), options(args)?);
+    let has = |name: &&String| {
+        let mut series = loaded.iter().flat_map(|side| &side.runs).flat_map(|run| &run.series);
+        series.any(|series| series.key.params.get(name).is_some())
+    };
+    if let Some(name) = options.across.iter().find(|name| !has(name)) {
+        return Err(CliError::usage(format!("--across {name}: no figure of these has that parameter"))
+            .hint("`boxscore list --long` shows the parameters of each instrument"));
+    }
     let document = compare(&sides, &options);
     let given = loaded.iter().zip(&document.arms);
     if let Some((side, _)) =
@@ -219,6 +231,7 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, CliError> {
         margin,
         all: args.all,
         metric: args.metric.clone(),
+        across: args.across.iter().map(|name| name.trim().to_owned()).collect(),
         other_conditions: true,
         sources: args.all || args.format == Format::Json,
         life_hours: life.transpose()?,
@@ -242,7 +255,17 @@ fn none_in_common(error: CliError, apart: &[Apart], are_logs: bool) -> CliError 
         true => "read both logs with one `--where`, or none, and compare those",
         false => "repeat one of them as it was, `boxscore run --plan RUN`, and compare those",
     };
-    error.hint(apart.iter().find_map(|apart| apart.remedy).unwrap_or(again))
+    let again = apart.iter().find_map(|apart| apart.remedy).unwrap_or(again);
+    let keys: BTreeSet<&str> = apart.iter().flat_map(|apart| &apart.keys).map(String::as_str).collect();
+    match keys.is_empty() || are_logs {
+        true => error.hint(again),
+        false => {
+            let keys = keys.into_iter().collect::<Vec<_>>().join(",");
+            error.hint(format!(
+                "{again}; or `--across {keys}` sets these beside each other, with that difference named"
+            ))
+        }
+    }
 }
 
 /// The sides under names that differ: two runs of one machine get a number each.

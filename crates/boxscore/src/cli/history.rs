@@ -1,10 +1,10 @@
 //! `boxscore history`: the runs in the store, newest first. Reads heads and notes; readings only of a load that the
 //! user ended before its time, to say how long it lasted.
 
-use model::NoteBody;
 use model::data::RunHead;
 use model::doc::{HistoryDoc, HistoryRow};
 use model::plan::Plan;
+use model::{Arm, NoteBody, SubjectDoc};
 use store::{Filter, Store};
 
 use crate::cli::Global;
@@ -100,6 +100,7 @@ struct Planned {
     level: String,
     instruments: Vec<String>,
     what: String,
+    plan: Plan,
 }
 
 impl Planned {
@@ -111,11 +112,13 @@ impl Planned {
             }
         }
         let what = what::what(plan, instruments::cards());
-        Planned { level: plan.level.word().to_owned(), instruments, what }
+        Planned { level: plan.level.word().to_owned(), instruments, what, plan: plan.clone() }
     }
 }
 
-fn row(head: &RunHead, Planned { level, instruments, what }: Planned) -> HistoryRow {
+fn row(head: &RunHead, Planned { level, instruments, what, plan }: Planned) -> HistoryRow {
+    let subject =
+        |arm: &Arm| SubjectDoc::of_arm(&plan, &arm.name, &head.machine, ::instruments::cards()).of_target();
     HistoryRow {
         run: head.id.clone(),
         study: head.study.clone(),
@@ -127,6 +130,7 @@ fn row(head: &RunHead, Planned { level, instruments, what }: Planned) -> History
         level,
         instruments,
         what,
+        subjects: plan.arms.iter().filter_map(subject).collect(),
         hidden: head.hidden,
         takes: head.takes,
         faults: head.faults,

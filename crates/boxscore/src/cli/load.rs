@@ -1,6 +1,7 @@
 //! `boxscore load`: one load on a web server or key-value store that runs already, live while it lasts, on one
 //! screen at its end.
 
+use crate::cli::targets::TargetArgs;
 use crate::study::quiet::WaitIdle;
 
 const AFTER: &str = "\
@@ -22,6 +23,10 @@ Examples:
                                                   values of every size between, at a rate
   BOXSCORE_KV_PASSWORD=... boxscore load redis://127.0.0.1
                                                   one with a password (and BOXSCORE_KV_USER, or redis://USER:PASSWORD@...)
+  boxscore load --target a=URL --target b=URL -r 5000
+                                                  which of two servers is faster? in turns, with verdicts
+  boxscore load --target r=redis://127.0.0.1 --target m=memcached://127.0.0.1
+                                                  the same of two stores
   boxscore load URL --json | jq .response_time    the document of this load alone
   boxscore compare latest~1 latest                this load beside the one before
 Response time counts from when a request was due, service time from when it was sent. Without --rate both are the same:
@@ -36,10 +41,15 @@ Exit codes: 0 all answers good, 1 none good, 2 usage, 3 some requests failed, 13
 pub struct LoadArgs {
     /// The URL to load (http://, https://, redis:// or memcached://); several of one web server are asked for in turn
     /// at random
-    #[arg(value_name = "URL", required = true, num_args = 1..)]
+    #[arg(value_name = "URL", required_unless_present = "targets", conflicts_with = "targets", num_args = 1..)]
     pub urls: Vec<String>,
+    #[command(flatten)]
+    pub on: TargetArgs,
+    /// With --target: takes of each [default: 10, of 2 s each]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub takes: Option<u32>,
     /// How often a URL is asked for beside the others; once for each URL, in their order
-    #[arg(long = "weight", value_name = "W")]
+    #[arg(long = "weight", value_name = "W", conflicts_with = "targets")]
     pub weights: Vec<String>,
     /// Connections of all threads together [default: 50, with --requests at most so many]
     #[arg(short = 'c', long, value_name = "N")]

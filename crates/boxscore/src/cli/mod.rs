@@ -35,6 +35,7 @@ pub mod run;
 pub mod schema;
 pub mod serve_builtin;
 pub mod show;
+pub mod targets;
 
 use crate::error::nearest;
 pub use common::{Color, Global, Layout, parse_price};

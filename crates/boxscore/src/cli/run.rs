@@ -9,6 +9,7 @@ use model::{Example, Family};
 use crate::cli::Layout;
 use crate::cli::commands::{self, CommandArgs};
 use crate::cli::flags::{self, Given};
+use crate::cli::targets::TargetArgs;
 use crate::study::quiet::WaitIdle;
 
 /// Examples that belong to no family.
@@ -25,8 +26,8 @@ const EXAMPLES: [&Example; 10] = [
         "an interleaved study of two machines",
     ),
     &Example::new(
-        "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
-        "your own work as the instrument",
+        "boxscore run web --target a=http://10.0.0.1/ --target b=http://10.0.0.2/",
+        "two servers of yours under the same loads, in turns",
     ),
     &Example::new("boxscore run --cmd old=./a --cmd new=./b", "is my new build faster?"),
     &Example::new("boxscore run --soak 10m", "what lasts, beside the level at first"),
@@ -104,13 +105,15 @@ pub struct RunArgs {
     pub usual: Usual,
     /// All cores, memory, disk and loopback again and again for this long (10m): which level lasts
     #[arg(long, value_name = "DURATION", conflicts_with_all = ["names", "quick", "full", "cmds", "takes", "sittings",
-        "span", "target", "arms", "scans"])]
+        "span", "within", "arms", "scans", "targets"])]
     pub soak: Option<String>,
     /// Stop a figure early when its interval is within this of the median
     #[arg(long, value_name = "PERCENT")]
-    pub target: Option<String>,
+    pub within: Option<String>,
+    #[command(flatten)]
+    pub on: TargetArgs,
     /// One arm of a study: parameters laid over the others; repeatable
-    #[arg(long = "arm", value_name = "K=V,...")]
+    #[arg(long = "arm", value_name = "K=V,...", conflicts_with = "targets")]
     pub arms: Vec<String>,
     /// An arm for each value: K=1..9, K=1..9/2, K=1..64*2 or K=a,b,c; repeatable
     #[arg(long = "scan", value_name = "K=VALUES")]
@@ -118,7 +121,7 @@ pub struct RunArgs {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
-    /// 0.192/h, or 429 bought; of --via: NAME=0.192/h
+    /// 0.192/h, or 429 bought; of --via or --target: NAME=0.192/h
     #[arg(long, value_name = "PRICE")]
     pub price: Vec<String>,
     /// Currency of the price

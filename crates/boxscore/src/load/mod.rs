@@ -5,6 +5,7 @@
 mod live;
 mod params;
 mod stores;
+mod targets;
 mod value;
 
 use std::path::Path;
@@ -41,10 +42,21 @@ use stores::is_store;
 pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.label.as_deref())?;
     args.wait.seconds()?;
+    if !args.on.targets.is_empty() {
+        return targets::run(args, global, &cpus::allowed()?, seed());
+    }
+    let of_targets = [
+        ("--takes", args.takes.is_some()),
+        ("--at", !args.on.at.is_empty()),
+        ("--facts", !args.on.facts.is_empty()),
+    ];
+    if let Some((flag, _)) = of_targets.iter().find(|(_, is_given)| *is_given) {
+        let error = CliError::usage(format!("{flag} belongs to a load of several targets"));
+        return Err(error.hint("boxscore load --target a=URL --target b=URL"));
+    }
     let args = &LoadArgs { urls: login::take_off(&args.urls)?, ..args.clone() };
     let allowed = cpus::allowed()?;
-    let seed = sys::clock::wall_ns() ^ u64::from(std::process::id());
-    let (plan, load) = plan(args, &allowed, seed)?;
+    let (plan, load) = plan(args, &allowed, seed())?;
     // Nothing is stored of a server that nobody can reach.
     reachable(&load).map_err(|error| remedy::failed(&error.into()))?;
     let params = &plan.cells[0].params;
@@ -78,6 +90,10 @@ pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
         finish(&measured, kept)
     };
     if args.no_store { study::unstored(&plan, global, measure) } else { measure(global) }
+}
+
+fn seed() -> u64 {
+    sys::clock::wall_ns() ^ u64::from(std::process::id())
 }
 
 /// A plan of one cell and one take, and the load that it makes.

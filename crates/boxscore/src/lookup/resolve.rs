@@ -166,7 +166,7 @@ impl Resolver {
         let [run] = whole.runs.as_slice() else { return Ok(vec![whole]) };
         let arms: Vec<String> = run.plan.arms.iter().map(|arm| arm.name.clone()).collect();
         if arms.len() > 1 {
-            let side = |arm: &String| Loaded { name: arm.clone(), arm: Some(arm.clone()), ..whole.clone() };
+            let side = |arm: &String| of_arm(Loaded { name: arm.clone(), ..whole.clone() }, arm);
             return Ok(arms.iter().map(side).collect());
         }
         let study = run.head.study.clone();
@@ -256,7 +256,15 @@ impl Resolver {
             Some((run, arm)) if !arm.is_empty() && !self.is_whole_name(name) => (run, Some(arm.to_owned())),
             _ => (name, None),
         };
-        match self.measured(of_run)? {
+        let meaning = match self.measured(of_run) {
+            // A name of nothing else may be that of a target.
+            Err(error) => match self.of_target(name)? {
+                heads if heads.is_empty() => return Err(error),
+                heads => return self.pool(name, &heads, Some(name.to_owned())),
+            },
+            Ok(meaning) => meaning,
+        };
+        match meaning {
             Meaning::Label(heads) => self.boxes(name, &heads, arm),
             Meaning::Machine(heads) | Meaning::Run(heads) => self.pool(name, &heads, arm),
             Meaning::Without(machine) => {
@@ -264,6 +272,24 @@ impl Resolver {
                 self.without_runs(&machine, &sheets)?.ok_or_else(|| self.unknown(name))
             }
         }
+    }
+
+    /// The runs that measured a target of this name, oldest first.
+    fn of_target(&self, name: &str) -> Result<Vec<RunHead>, CliError> {
+        let Some(store) = &self.store else { return Ok(Vec::new()) };
+        let mut known: HashMap<&str, bool> = HashMap::new();
+        let mut found = Vec::new();
+        for head in &self.heads {
+            let is_its = match known.get(head.study.as_str()) {
+                Some(is_its) => *is_its,
+                None => store.plan(&head.study)?.target(name).is_some(),
+            };
+            known.insert(&head.study, is_its);
+            if is_its {
+                found.push(head.clone());
+            }
+        }
+        Ok(found)
     }
 
     fn is_whole_name(&self, name: &str) -> bool {
@@ -475,7 +501,11 @@ impl Resolver {
         let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
         let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
         let (price, watts) = (newest.price.clone(), newest.watts);
-        Ok(Loaded { runs, arm, facts, price, watts, is_stored: true, ..Loaded::new(name, machine) })
+        let side = Loaded { runs, facts, price, watts, is_stored: true, ..Loaded::new(name, machine) };
+        Ok(match arm {
+            Some(arm) => of_arm(side, &arm),
+            None => side,
+        })
     }
 
     /// Other runs of the same machine and configuration, from which the noise between runs is estimated: of each figure
@@ -521,6 +551,16 @@ impl Resolver {
         let facts = store.class_facts(&head.id)?;
         self.classes.insert(head.config_class.clone(), facts.clone());
         Ok(facts)
+    }
+}
+
+/// One arm of a side. Of a target, price and facts are its own.
+fn of_arm(side: Loaded, arm: &str) -> Loaded {
+    let target = side.runs.last().and_then(|run| run.plan.target(arm)).cloned();
+    let side = Loaded { arm: Some(arm.to_owned()), ..side };
+    match target {
+        Some(target) => Loaded { price: target.price, watts: None, facts: target.facts, ..side },
+        None => side,
     }
 }
 

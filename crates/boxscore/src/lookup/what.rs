@@ -19,7 +19,9 @@ pub fn what(plan: &Plan, cards: Cards) -> String {
     }
     let mut parts = vec![subject(plan, cards)];
     parts.extend(shared(plan, cards));
-    if let arms @ 2.. = plan.arms.len() {
+    if let arms @ 2.. = plan.arms.len()
+        && plan.targets.is_empty()
+    {
         parts.push(format!("{arms} arms"));
     }
     parts.retain(|part| !part.is_empty());
@@ -59,6 +61,10 @@ fn of_logs(plan: &Plan) -> Option<String> {
 
 /// The address of a load, the level of a usual run, else families and instruments.
 fn subject(plan: &Plan, cards: Cards) -> String {
+    if !plan.targets.is_empty() {
+        let names: Vec<&str> = plan.targets.iter().map(|target| target.name.as_str()).collect();
+        return format!("{} ({})", names.join(" against "), instruments(plan, cards).join(" "));
+    }
     let url = plan.cells.first().and_then(|cell| cell.params.get("url"));
     if let Some(url) = url.filter(|url| !matches!(*url, "" | "none")) {
         return url.to_owned();
@@ -101,7 +107,7 @@ fn shared(plan: &Plan, cards: Cards) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::plan::{Command, Takes};
+    use model::plan::{Command, Takes, Target};
     use model::{Cell, Params};
 
     use super::*;
@@ -127,6 +133,14 @@ mod tests {
         let load = plan(&[("web", "url=http://a:8080/x;connections=20;rate=500;arrivals=constant")]);
         let words = said(&load);
         assert!(words.starts_with("http://a:8080/x, ") && words.contains("20 connections"), "{words}");
+        let target = |name: &str| Target {
+            name: name.to_owned(),
+            address: format!("http://{name}/"),
+            price: None,
+            facts: Vec::new(),
+        };
+        let two = Plan { targets: vec![target("a"), target("b")], ..plan(&[("web", "connections=20")]) };
+        assert_eq!(said(&two), "a against b (web), 20 connections");
         assert_eq!(said(&plan(&[("crc32c", "size=4KiB;impl=chain")])), "crc32c, 4 KiB, chain");
         assert_eq!(said(&plan(&[("crc32c", ""), ("cipher", "")])), "cpu");
         assert_eq!(said(&plan(&[("crc32c", ""), ("disk-fsync", "")])), "crc32c disk-fsync");

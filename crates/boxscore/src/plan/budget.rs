@@ -55,12 +55,12 @@ pub fn soak_takes(soak: &Soak, cells: usize, machines: usize, fake: Option<&Fake
     Takes::Fixed(fake.map_or(SOAK_MOST, count))
 }
 
-/// How many takes a figure gets, and how many seconds the run may last. Fails when --target or --for is malformed.
+/// How many takes a figure gets, and how many seconds the run may last. Fails when --within or --for is malformed.
 pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliError> {
-    let target = match &args.target {
+    let target = match &args.within {
         None if args.commands.cmds.len() > 1 => TARGET_BESIDE,
         None => TARGET,
-        Some(text) => share("--target", text)?,
+        Some(text) => share("--within", text)?,
     };
     let takes = match args.usual.takes {
         Some(n) => Takes::Fixed(n),

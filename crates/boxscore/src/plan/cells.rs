@@ -114,7 +114,17 @@ fn is_of_server(card: &Card, cell: &Cell, settings: &Settings) -> bool {
     };
     let is_rate = |spec: &ParamSpec| spec.name == RATE && cell.params.get(RATE) != Some(spec.default);
     let is_foreign_rate = card.params.iter().any(is_rate) && !settings.fixes(card, RATE);
-    card.is_server_ours(&cell.params) || !(card.params.iter().any(is_varied) || is_foreign_rate)
+    is_ours(card, &cell.params, settings) || !(card.params.iter().any(is_varied) || is_foreign_rate)
+}
+
+/// True if the server is ours in one of the arms at least.
+fn is_ours(card: &Card, params: &Params, settings: &Settings) -> bool {
+    let in_arm = |arm: &Arm| match card.lay(params, &arm.set) {
+        Ok(laid) => card.is_server_ours(&laid),
+        // It is refused where the arms are read.
+        Err(_) => card.is_server_ours(params),
+    };
+    settings.arms.iter().any(in_arm)
 }
 
 /// Names the server that a cell is about, so that results of different servers are never taken for the same. Returns
@@ -131,7 +141,7 @@ fn name_server(card: &Card, cell: &mut Cell, settings: &Settings, usual: &str) -
     });
     if let Some((_, implied)) = implied {
         cell.params.set(implied.param, implied.value);
-    } else if card.is_server_ours(&cell.params) && cell.params.get(SERVER) == Some(AUTO) {
+    } else if is_ours(card, &cell.params, settings) && cell.params.get(SERVER) == Some(AUTO) {
         cell.params.set(SERVER, usual);
     }
     note

@@ -3,7 +3,7 @@
 //!
 //! The stages, in an order in which each needs what those before it found:
 //! 1. `choice`: which instruments. An option can mean something only to a card that is measured.
-//! 2. `settings` (with `flags` and `mixes`): every parameter that the command line fixes, read once, for every arm or
+//! 2. `settings` (with `flags`, `mixes` and `targets`): every parameter that the command line fixes, read once, for every arm or
 //!    for one of them.
 //! 3. `cells`: the parameter sets of each card with the settings laid over them, and the server of each named. Sets
 //!    that the arms make equal are merged after it is known that each setting has an effect.
@@ -27,6 +27,7 @@ mod read;
 mod scan;
 mod setting;
 mod settings;
+pub mod targets;
 #[cfg(test)]
 mod tests;
 
@@ -121,6 +122,7 @@ pub fn plan(
         fake,
         mixes: settings.mix.map(|named| (named.name, named.mix)).into_iter().collect(),
         unchanged,
+        targets: settings.targets,
     };
     Ok((plan, notes))
 }

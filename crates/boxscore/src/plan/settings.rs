@@ -5,10 +5,12 @@
 use std::collections::BTreeSet;
 
 use model::params::Implied;
+use model::plan::Target;
 use model::{Arm, Card, Cell, ParamKind, ParamSpec, Params};
 
 use super::mixes::Named;
 use super::setting::{Scope, Setting};
+use super::targets::{self, Given};
 use super::{command, flags, scan};
 use crate::cli::run::RunArgs;
 use crate::error::{CliError, nearest};
@@ -20,6 +22,8 @@ pub struct Settings {
     /// In every arm.
     pub fixed: Vec<Setting>,
     pub arms: Vec<Arm>,
+    /// Those that the arms stand for, in their order; none where arms are settings.
+    pub targets: Vec<Target>,
     pub of_arms: Vec<Setting>,
     pub mix: Option<Named>,
     pub notes: Vec<String>,
@@ -38,7 +42,10 @@ impl Settings {
         check(&fixed, chosen)?;
         let mut all = Settings { fixed, mix, ..Settings::default() };
         all.notes = left_out(&all.fixed, chosen);
-        all.read_arms(args, chosen, free)?;
+        match args.on.targets.is_empty() {
+            true => all.read_arms(args, chosen, free)?,
+            false => all.read_targets(args, chosen)?,
+        }
         // A plan is stored, and no user name or password with it.
         login::refuse(all.all().map(|setting| (setting.key.as_str(), setting.value.as_str())))?;
         all.check_rates()?;
@@ -109,6 +116,27 @@ impl Settings {
             }
             self.arms.push(Arm { name, set: clean });
         }
+        Ok(())
+    }
+
+    /// `--target NAME=ADDRESS`: an arm each.
+    fn read_targets(&mut self, args: &RunArgs, chosen: &[&'static Card]) -> Result<(), CliError> {
+        let given = targets::read(&args.on.targets)?;
+        for (index, one) in given.iter().enumerate() {
+            let mut set = Params::default();
+            for setting in targets::settings(one, index, chosen)? {
+                let differs = |other: &&Setting| other.key == setting.key && other.value != setting.value;
+                if let Some(other) = self.fixed.iter().find(differs) {
+                    return Err(twice(other, &setting));
+                }
+                set.set(&setting.key, &canonical(&setting, chosen, &BTreeSet::new())?);
+                self.of_arms.push(setting);
+            }
+            self.arms.push(Arm { name: one.name.clone(), set });
+        }
+        targets::distinct(&self.arms)?;
+        self.notes.extend(targets::shared(&given));
+        self.targets = given.iter().map(Given::target).collect();
         Ok(())
     }
 

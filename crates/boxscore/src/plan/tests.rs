@@ -5,6 +5,7 @@ use model::{Arm, Cell, Params, Plan};
 
 use super::{Host, plan, profile};
 use crate::cli::run::{RunArgs, Usual};
+use crate::cli::targets::TargetArgs;
 use crate::error::CliError;
 
 fn host(cpus: u32) -> Host {
@@ -304,4 +305,45 @@ fn words_that_concern_nothing_are_refused() {
 #[test]
 fn runtimes_are_measured_only_where_they_are_named() {
     assert!(languages(&named(&[])).iter().all(|cell| !cell.starts_with("scimark")));
+}
+
+fn on(names: &[&str], targets: &[&str]) -> RunArgs {
+    let on = TargetArgs { targets: list(targets), ..TargetArgs::default() };
+    RunArgs { on, ..named(names) }
+}
+
+#[test]
+fn a_target_is_an_arm_with_its_address() {
+    let (a, b) = ("a=http://10.0.0.1/x?y=z", "b=http://10.0.0.2:81/x");
+    let plan = planned(&on(&["web"], &[a, b])).unwrap().0;
+    let arms: Vec<(&str, Option<&str>)> =
+        plan.arms.iter().map(|arm| (arm.name.as_str(), arm.set.get("url"))).collect();
+    assert_eq!(arms, [("a", Some("http://10.0.0.1/x?y=z")), ("b", Some("http://10.0.0.2:81/x"))]);
+    assert_eq!(plan.targets[1].address, "http://10.0.0.2:81/x");
+    // Nothing is asked of them that only a server of ours could be.
+    assert_eq!(
+        (of(&plan.cells, "content"), of(&plan.cells, "server")),
+        (vec!["gif".into()], vec!["auto".into()])
+    );
+    let stores = planned(&on(&["kv"], &["r=redis://10.0.0.1", "m=memcached://10.0.0.2:9"])).unwrap().0;
+    let set = |arm: &Arm| ["kv", "url", "server"].map(|key| arm.set.get(key).unwrap_or_default().to_owned());
+    assert_eq!(set(&stores.arms[0]), ["10.0.0.1:6379", "redis://10.0.0.1", "redis"]);
+    assert_eq!(set(&stores.arms[1]), ["10.0.0.2:9", "memcached://10.0.0.2:9", "memcached"]);
+    let net = planned(&on(&["net-rtt"], &["10.0.0.1", "b=10.0.0.2:9"])).unwrap().0;
+    assert_eq!(net.arms[0].name, "10.0.0.1");
+    assert_eq!(net.arms[1].set.get("to"), Some("10.0.0.2:9"));
+}
+
+#[test]
+fn what_is_no_target_is_refused() {
+    let a = "a=http://10.0.0.1/";
+    assert!(refused(&on(&["cpu"], &[a])).contains("measures this machine, and no target"));
+    assert!(refused(&on(&[], &[a])).contains("measures this machine, and no target"));
+    assert!(refused(&on(&["kv"], &[a])).contains("redis:// or memcached:// URL"));
+    assert!(refused(&on(&["net"], &["a=loopback"])).contains("the loopback is this machine"));
+    assert!(refused(&on(&["web"], &[a, "b=http://10.0.0.1/"])).contains("`a` and `b` are one target"));
+    let twice = RunArgs { given: [("url", "http://10.0.0.3/")].into(), ..on(&["web"], &[a]) };
+    assert!(refused(&twice).contains("cannot both be"), "{}", refused(&twice));
+    let secret = refused(&on(&["kv-load"], &["a=redis://u:secret@h"]));
+    assert!(secret.contains("would be stored") && !secret.contains("secret"), "{secret}");
 }

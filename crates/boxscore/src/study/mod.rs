@@ -2,6 +2,7 @@
 
 mod aa;
 mod attempt;
+mod common_rates;
 pub mod display;
 mod finish;
 mod link;
@@ -13,9 +14,10 @@ pub mod remedy;
 mod run;
 mod sink;
 pub mod stop_signal;
+mod target_facts;
 mod worktrees;
 
 pub use aa::aa;
 pub use attempt::{Alone, Measured, aside, measuring_alone};
-pub use finish::refused;
-pub use run::{measure_plan, resume, run, unstored};
+pub use finish::{Shape, finish, refused};
+pub use run::{fill_facts, measure_plan, resume, run, unstored};

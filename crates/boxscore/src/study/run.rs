@@ -8,7 +8,7 @@ use harness::conductor::Interaction;
 use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
 use model::data::{Price, RunHead};
-use model::plan::Plan;
+use model::plan::{Plan, Target};
 use model::{Cell, Family, Params, Setup, card};
 use store::{Filter, Store};
 
@@ -18,12 +18,12 @@ use super::attempt::{
 };
 use super::display::{Display, Screen};
 use super::finish::{Shape, finish, fits_layout};
-use super::probing;
 use super::quiet::WaitIdle;
 use super::sink::Cost;
 use super::stop_signal::StopSignal;
-use super::worktrees;
+use super::{common_rates, probing, target_facts, worktrees};
 use crate::cli::run::RunArgs;
+use crate::cli::targets::TargetArgs;
 use crate::cli::{Global, Layout, parse_price};
 use crate::error::CliError;
 use crate::lookup::{cpus, labels, paths, runs};
@@ -57,16 +57,21 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
         (Some(plan), _) => plan,
         (None, name) => repeated(name.as_deref().unwrap_or_default(), args, &store)?,
     };
+    let prices = of_targets(prices, &mut plan)?;
     let mut cost = Cost { prices: by_machine(prices, &plan)?, watts };
     if let Some(name) = &args.plan {
         inherit(&mut cost, name, &plan, &store)?;
     }
     fits_layout(&plan, args.format)?;
+    target_facts::fill(&mut plan, &args.on, &stop)?;
     let _measuring = measuring_alone(&plan, &path)?;
     if let Some(world) = &mut plan.fake {
         world.run_index = store.last_number()?;
     }
     probing::before(&plan, &stop)?;
+    if let Some(said) = common_rates::settle(&mut plan, &stop)? {
+        out::say(&format!("note: {said}"));
+    }
     warn_temporary(&path, &store)?;
     if plan.fake.is_none() {
         args.usual.wait.wait(&stop, global.json)?;
@@ -152,6 +157,14 @@ pub fn measure_plan(
     let measured = measure(plan, Cost::default(), &mut store, &path, watch)?;
     is_discarded(&measured, &mut store)?;
     Ok(measured)
+}
+
+/// Gives the targets of a plan the facts that the options lead to.
+pub fn fill_facts(plan: &mut Plan, args: &TargetArgs) -> Result<(), CliError> {
+    match args.at.is_empty() && args.facts.is_empty() {
+        true => Ok(()),
+        false => target_facts::fill(plan, args, &StopSignal::listen()?),
+    }
 }
 
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
@@ -249,8 +262,11 @@ fn inherit(cost: &mut Cost, name: &str, plan: &Plan, store: &Store) -> Result<()
     Ok(())
 }
 
-/// Each `--price` with the machine that it names, if it names one.
-fn prices(given: &[String], currency: &str) -> Result<Vec<(Option<String>, Price)>, CliError> {
+/// Prices, each with the machine or target that it names, if it names one.
+type Prices = Vec<(Option<String>, Price)>;
+
+/// Each `--price`.
+fn prices(given: &[String], currency: &str) -> Result<Prices, CliError> {
     let one = |text: &String| {
         let (name, price) =
             text.split_once('=').map_or((None, text.as_str()), |(name, price)| (Some(name.trim()), price));
@@ -259,15 +275,34 @@ fn prices(given: &[String], currency: &str) -> Result<Vec<(Option<String>, Price
     given.iter().map(one).collect()
 }
 
+/// Gives the targets of a plan the prices that name them; with the other prices.
+fn of_targets(given: Prices, plan: &mut Plan) -> Result<Prices, CliError> {
+    let (mut others, mut priced) = (Prices::new(), Vec::new());
+    for (name, price) in given {
+        let is_named = |target: &&mut Target| name.as_ref() == Some(&target.name);
+        match plan.targets.iter_mut().find(is_named) {
+            Some(target) if priced.contains(&target.name) => {
+                return Err(CliError::usage(format!("--price of {} is given twice", target.name)));
+            }
+            Some(target) => {
+                priced.push(target.name.clone());
+                target.price = Some(price);
+            }
+            None => others.push((name, price)),
+        }
+    }
+    Ok(others)
+}
+
 /// The price of each machine of the plan, in its order: its own, else the one without a name.
-fn by_machine(given: Vec<(Option<String>, Price)>, plan: &Plan) -> Result<Vec<Option<Price>>, CliError> {
+fn by_machine(given: Prices, plan: &Plan) -> Result<Vec<Option<Price>>, CliError> {
     let names: Vec<&str> = plan.machines.iter().map(|via| via.name.as_str()).collect();
     for (at, (name, _)) in given.iter().enumerate() {
         if let Some(name) = name.as_deref().filter(|name| !names.contains(name)) {
             return Err(CliError::usage(format!(
-                "--price {name}=...: no machine of this run is called `{name}`"
+                "--price {name}=...: no machine or target of this run is called `{name}`"
             ))
-            .hint("a name is one of those of --via; without a name the price is that of every machine"));
+            .hint("a name is one of those of --via or --target; without a name the price is that of every machine"));
         }
         if given.iter().take(at).any(|(known, _)| known == name) {
             let of = name.as_ref().map_or_else(String::new, |name| format!(" of {name}"));

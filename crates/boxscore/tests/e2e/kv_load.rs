@@ -39,7 +39,7 @@ impl Managed {
     }
 
     /// How many keys there are.
-    fn keys(&self) -> u64 {
+    pub fn keys(&self) -> u64 {
         match self.store.kind() {
             StoreKind::Memcached => {
                 self.store.info().expect("it answers").number("curr_items").expect("a count")

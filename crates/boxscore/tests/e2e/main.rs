@@ -40,5 +40,6 @@ mod show;
 mod silent;
 mod soak;
 mod study;
+mod targets;
 mod via;
 mod web;

@@ -56,7 +56,7 @@ fn impossible_arms_are_refused() {
 fn impossible_limits_are_refused() {
     usage(&["run", "crc32c", "--for", "soon"], &["--for soon: not a duration", "90s, 10m or 24h"]);
     usage(&["run", "crc32c", "--for", "0s"], &["--for 0s: not a duration"]);
-    usage(&["run", "crc32c", "--target", "much"], &["--target much: not a share", "2% or 0.02"]);
+    usage(&["run", "crc32c", "--within", "much"], &["--within much: not a share", "2% or 0.02"]);
     usage(&["run", "crc32c", "--takes", "0"], &["--takes", "0"]);
     usage(&["run", "crc32c", "--cpus", "a-b"], &["--cpus a-b: not a CPU list", "0-3,8"]);
     usage(&["run", "crc32c", "--cpus", "60000"], &["CPU 60000 is not here, or not allowed", "allowed are 0"]);

@@ -68,7 +68,7 @@ fn machines_of_a_study_have_their_prices_and_a_label_comes_before_them() {
     let priced = bench.heads().into_iter().filter(|head| head.machine == "b" && head.price.is_some()).count();
     assert_eq!(priced, 2, "the study and its repetition");
     let other = [&FAKE[..], &["--takes", "2", "--price", "c=1/h"]].concat();
-    bench.run(&other).expect(2, &["no machine of this run is called `c`"]);
+    bench.run(&other).expect(2, &["no machine or target of this run is called `c`"]);
 }
 
 #[test]

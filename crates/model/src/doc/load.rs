@@ -12,6 +12,7 @@ use crate::answer::AnswerDoc;
 use crate::card::Card;
 use crate::finding::Finding;
 use crate::params::Params;
+use crate::subject::SubjectDoc;
 
 /// `boxscore load`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +21,9 @@ pub struct LoadDoc {
     /// The stored run: `boxscore show --json RUN` has all that was measured beside the load.
     pub run: String,
     pub machine: MachineDoc,
+    /// What was loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<SubjectDoc>,
     pub label: Option<String>,
     /// Several are separated by blanks.
     pub url: String,

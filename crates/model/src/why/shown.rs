@@ -137,6 +137,10 @@ impl Reason {
             Reason::OtherConditions { differ } => {
                 format!("loads differ in {}", list(&differ.iter().map(Unlike::to_string).collect::<Vec<_>>()))
             }
+            Reason::Across { differ } => {
+                let differ = list(&differ.iter().map(Unlike::to_string).collect::<Vec<_>>());
+                format!("compared across {differ}: that is in the ratio too")
+            }
             Reason::NeitherHolds { offered } => {
                 format!("neither side answers {}: offer less", quantity(*offered, Unit::PerSec))
             }
@@ -376,6 +380,16 @@ mod tests {
                     differ: vec![Unlike { name: "connections".into(), arm: "20".into(), base: "50".into() }],
                 },
                 "loads differ in connections (50 against 20)",
+            ),
+            (
+                Reason::Across {
+                    differ: vec![Unlike {
+                        name: "server".into(),
+                        arm: "redis".into(),
+                        base: "valkey".into(),
+                    }],
+                },
+                "compared across server (valkey against redis): that is in the ratio too",
             ),
             (Reason::Unsteady(Unsteady::Drift), "takes drift: more of them would settle nothing"),
             (Reason::Unsteady(Unsteady::ResembleEachOther), "takes resemble each other: repeat the run"),

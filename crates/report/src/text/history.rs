@@ -219,6 +219,7 @@ mod tests {
             level: "default".to_owned(),
             instruments: Vec::new(),
             what: "default".to_owned(),
+            subjects: Vec::new(),
             hidden: false,
             takes: 12_000,
             faults: 0,

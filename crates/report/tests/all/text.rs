@@ -295,6 +295,7 @@ fn the_history() {
         level: "quick".to_owned(),
         instruments: vec!["crc32c".to_owned(), "disk-read".to_owned()],
         what: "quick".to_owned(),
+        subjects: Vec::new(),
         hidden: false,
         takes: 120,
         faults: u64::from(status == Status::Faulty) * 2,

@@ -47,6 +47,7 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         schema: "boxscore.load/1".to_owned(),
         run: "0192f3a4b5c67def8123456789abcdef".to_owned(),
         machine: machine("mini-1"),
+        subject: None,
         label: open.then(|| "before".to_owned()),
         url: "http://127.0.0.1:8080/index.html".to_owned(),
         answer: Some(AnswerDoc {

@@ -193,6 +193,7 @@ pub fn series(figure: &Planted) -> SeriesDoc {
         params: params(figure.params),
         definition: 1,
         arm: String::new(),
+        subject: None,
         role: "box".to_owned(),
         headline: figure.headline,
         samples: model::Samples::Takes,
@@ -303,6 +304,7 @@ pub fn arm(name: &str, published: bool) -> ArmDoc {
     ArmDoc {
         name: name.to_owned(),
         machine: machine(name),
+        subject: None,
         runs: if published { Vec::new() } else { vec![format!("run-{name}")] },
         boxes: None,
         cpus: None,

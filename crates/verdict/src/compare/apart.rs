@@ -21,11 +21,13 @@ pub struct Apart {
     pub text: String,
     /// How they could be made comparable, where the parameter that keeps them apart says it.
     pub remedy: Option<&'static str>,
+    /// The parameters that keep them apart.
+    pub keys: Vec<String>,
 }
 
 impl From<String> for Apart {
     fn from(text: String) -> Apart {
-        Apart { text, remedy: None }
+        Apart { text, remedy: None, keys: Vec::new() }
     }
 }
 
@@ -55,7 +57,7 @@ pub fn figures(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions
         );
         let card = card::find(options.cards, instrument);
         let remedy = differ.keys().find_map(|name| card?.param(name)?.remedy);
-        out.push(Apart { text, remedy });
+        out.push(Apart { text, remedy, keys: differ.into_keys().collect() });
     }
     out
 }

@@ -153,6 +153,18 @@ pub fn unlike(
     differences(instrument, arm, base, options).0
 }
 
+/// The parameters across which the user has two rows compared, as far as they differ.
+pub fn across(arm: &SideRow<'_>, base: &SideRow<'_>, options: &CompareOptions) -> Vec<Unlike> {
+    let said = |value: Option<&str>| value.unwrap_or(UNSAID).to_owned();
+    let differ = options.across.iter().filter(|name| arm.given.get(name) != base.given.get(name));
+    let unlike = |name: &String| Unlike {
+        name: name.clone(),
+        arm: said(arm.given.get(name)),
+        base: said(base.given.get(name)),
+    };
+    differ.map(unlike).collect()
+}
+
 /// The conditions in which two rows differ, and what else that keeps no figures apart.
 fn differences(
     instrument: &str,
@@ -162,7 +174,9 @@ fn differences(
 ) -> (Vec<Unlike>, Vec<Unlike>) {
     let Some(card) = card::find(options.cards, instrument) else { return (Vec::new(), Vec::new()) };
     let (mut conditions, mut others) = (Vec::new(), Vec::new());
-    for spec in card.params.iter().filter(|spec| spec.matched != Matched::Identity) {
+    let is_across = |spec: &ParamSpec| options.across.contains(spec.name);
+    let specs = card.params.iter().filter(|spec| spec.matched != Matched::Identity);
+    for spec in specs.filter(|spec| !is_across(spec)) {
         let (of_arm, of_base) = (arm.given.get(spec.name), base.given.get(spec.name));
         if of_arm == of_base {
             continue;
@@ -187,14 +201,25 @@ pub fn sentences(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptio
         };
         let (conditions, others) = differences(&key.instrument, of_arm, of_base, options);
         let specs = card::find(options.cards, &key.instrument).map_or(&[][..], |card| card.params);
-        let is_url = |unlike: &&Unlike| {
-            specs.iter().any(|spec| spec.name == unlike.name && spec.matched == Matched::Url)
+        let is_address = |unlike: &&Unlike| {
+            let is_at = |spec: &ParamSpec| matches!(spec.matched, Matched::Url | Matched::Address);
+            specs.iter().any(|spec| spec.name == unlike.name && is_at(spec))
         };
-        let (at, others): (Vec<&Unlike>, Vec<&Unlike>) = others.iter().partition(is_url);
+        let (at, others): (Vec<&Unlike>, Vec<&Unlike>) = others.iter().partition(is_address);
         for Unlike { arm: of_arm, base: of_base, .. } in at {
             let (of_arm, of_base) = (authority(of_arm), authority(of_base));
             let (arm, base) = (&arm.side.name, &base.side.name);
             all.push(format!("{base} loaded {of_base}, {arm} {of_arm}"));
+        }
+        let across = across(of_arm, of_base, options);
+        if !across.is_empty() {
+            all.push(format!(
+                "{} against {}: {} (--across): a ratio of {} is of both differences together",
+                arm.side.name,
+                base.side.name,
+                format::list(&across.iter().map(Unlike::to_string).collect::<Vec<_>>()),
+                key.instrument,
+            ));
         }
         let differ: Vec<String> = conditions.iter().chain(others).map(Unlike::to_string).collect();
         if !differ.is_empty() {

@@ -1,17 +1,17 @@
 //! Caveats of a comparison: what differs besides the machines, what could not be matched, prices that do not mix.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::RunData;
 use model::doc::{Noise, RowDoc};
 use model::fact::{CONFIG_CLASS, CpuSet};
-use model::{Better, Fact, Samples, Scope, card};
+use model::{Better, Fact, Samples, SubjectDoc, card};
 
 use super::judge::Pairs;
 use super::judged::Judged;
 use super::matching::RowKey;
 use super::prepared::{Prepared, SideRow};
-use super::side::CompareOptions;
+use super::side::{self, CompareOptions, Side};
 use super::value;
 use model::format;
 
@@ -34,6 +34,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
     for side in prepared {
         notes.extend(within(side));
     }
+    notes.extend(targets(prepared, options));
     let Some((base, arms)) = prepared.split_first() else { return notes };
     for arm in arms {
         notes.extend(cpu_sets(arm, base));
@@ -65,13 +66,55 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
     notes
 }
 
+/// Where the targets are, who measured them, and what is known of their hosts.
+fn targets(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<String> {
+    let subject =
+        |side: &Prepared<'_>| Some((side.side.name.clone(), side::subject(side.side, options.cards)?));
+    let all: Vec<(String, SubjectDoc)> = prepared.iter().filter_map(subject).collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let each: Vec<String> = all
+        .iter()
+        .map(|(name, subject)| format!("{name} is {}", subject.address.as_deref().unwrap_or(&subject.name)))
+        .collect();
+    let by: BTreeSet<&str> = all.iter().filter_map(|(_, subject)| subject.observed_by.as_deref()).collect();
+    let by = format::list(&by.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let mut notes = vec![format!("{}; measured from {by}", format::list(&each))];
+    let unknown: Vec<String> =
+        prepared.iter().filter(|side| is_unknown(side.side)).map(|side| side.side.name.clone()).collect();
+    if !unknown.is_empty() {
+        let names = format::list(&unknown);
+        notes.push(format!(
+            "of the host of {names} nothing is known: --at {}='ssh HOST boxscore' asks it",
+            unknown[0]
+        ));
+    }
+    let mut hosts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (name, subject) in &all {
+        let host = model::url::host(subject.address.as_deref().unwrap_or_default());
+        hosts.entry(host).or_default().push(name.clone());
+    }
+    let shared = hosts.into_iter().filter(|(host, names)| !host.is_empty() && names.len() > 1);
+    notes.extend(shared.map(|(host, names)| {
+        format!("{} share the host {host}: each takes from what the other could have", format::list(&names))
+    }));
+    notes
+}
+
+/// A target of whose host no fact is known.
+fn is_unknown(side: &Side<'_>) -> bool {
+    side.target().is_some_and(|target| target.facts.is_empty())
+}
+
 /// Prices or watts of both sides without a figure of the whole machine that they would buy.
 fn nothing_bought(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Option<String> {
     let (one, other) = (arm.side, base.side);
     let known = one.price.is_some() && other.price.is_some() || one.watts.is_some() && other.watts.is_some();
+    let of_targets = one.target().is_some() && other.target().is_some();
     let is_whole = |key: &RowKey| {
         let card = card::find(options.cards, &key.instrument);
-        card.and_then(|card| card.scope(&key.metric, &key.params)) == Some(Scope::WholeMachine)
+        card.is_some_and(|card| value::is_bought(card, &key.metric, &key.params, of_targets))
     };
     let has = |side: &Prepared<'_>| {
         side.rows.keys().any(is_whole)

@@ -160,16 +160,19 @@ impl Drafted<'_, '_, '_> {
         held.bound = Bound::between((arm, &row.arm), (base, &row.base));
         let margin = margin(paired_by_block(arm, base) && same, options);
         let raised = step::raised(margin, (arm, &row.arm), (base, &row.base));
-        let unlike = match (&row.arm, &row.base) {
+        let (unlike, across) = match (&row.arm, &row.base) {
             (SideValue::Measured(a), SideValue::Measured(b)) => {
-                correspond::unlike(&row.key.instrument, a, b, options)
+                (correspond::unlike(&row.key.instrument, a, b, options), correspond::across(a, b, options))
             }
-            _ => Vec::new(),
+            _ => (Vec::new(), Vec::new()),
         };
         let margin = raised.as_ref().map_or(margin, |raised| raised.margin);
         let mut judged = conclude(row, found, &Corrected { p, p_holm, family, margin, raised }, &held);
         if !unlike.is_empty() {
             judged.row.why.reasons.push(Reason::OtherConditions { differ: unlike });
+        }
+        if !across.is_empty() {
+            judged.row.why.reasons.push(Reason::Across { differ: across });
         }
         (judged.row.arm, judged.row.base) = (arm.side.name.clone(), base.side.name.clone());
         value::price(&mut judged.row, arm.side, base.side, options);

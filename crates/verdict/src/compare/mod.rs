@@ -52,7 +52,7 @@ pub use side::{CompareOptions, Side, SideOf};
 pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let given = sides;
     let (sides, shared) = shared::apart(given);
-    let dropped = matching::dropped_keys(&sides);
+    let dropped = dropped(&sides, options);
     let mut prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
     correspond::correspond(&mut prepared, options);
@@ -74,7 +74,11 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),
         paragraph: Paragraph::default(),
-        arms: sides.iter().zip(given).map(|(side, given)| arm_doc(side, given.runs.is_empty())).collect(),
+        arms: sides
+            .iter()
+            .zip(given)
+            .map(|(side, given)| arm_doc(side, given.runs.is_empty(), options.cards))
+            .collect(),
         unit_of_replication: replicate::unit(&prepared, options.cards),
         rows,
         ranks,
@@ -95,6 +99,11 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     doc
 }
 
+/// Parameters that keep no figures of these sides apart.
+fn dropped(sides: &[Side<'_>], options: &CompareOptions) -> BTreeSet<String> {
+    matching::dropped_keys(sides).union(&options.across).cloned().collect()
+}
+
 /// The rows of all pairs of these sides, each of which is made ready once; `history` are the earlier runs of all.
 pub(crate) fn each_pair<'a>(
     sides: &'a [Side<'a>],
@@ -112,7 +121,7 @@ pub(crate) fn each_pair<'a>(
 /// Why sides have no figure in common, or fewer than their instruments would give: the definitions and parameters that
 /// keep them apart.
 pub fn apart(sides: &[Side<'_>], options: &CompareOptions) -> Vec<Apart> {
-    let dropped = matching::dropped_keys(sides);
+    let dropped = dropped(sides, options);
     let mut prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
     correspond::correspond(&mut prepared, options);

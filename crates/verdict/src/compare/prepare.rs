@@ -26,7 +26,7 @@ pub fn prepare<'a>(side: &'a Side<'a>, dropped: &BTreeSet<String>, options: &Com
     let context = RunContext { cards: options.cards, ..RunContext::default() };
     let mut prepared = Prepared::new(side);
     for run in runs {
-        add_run(&mut prepared, run, &context, dropped);
+        add_run(&mut prepared, run, &context, (dropped, &options.across));
     }
     let ambiguous = std::mem::take(&mut prepared.ambiguous);
     prepared.order.retain(|key| !ambiguous.contains(key));
@@ -63,7 +63,7 @@ fn add_run<'a>(
     prepared: &mut Prepared<'a>,
     run: &'a RunData,
     context: &RunContext<'_>,
-    dropped: &BTreeSet<String>,
+    (dropped, across): (&BTreeSet<String>, &BTreeSet<String>),
 ) {
     let index = RunIndex::new(run, context);
     let rulings = rules::of_index(&index);
@@ -88,7 +88,9 @@ fn add_run<'a>(
         }
         let Some(entry) = entry(run, &index, &rulings, row) else { continue };
         let (better, headline) = (entry.series.better, crate::headline::is_headline(&index, row));
-        let given = key.params.clone();
+        let named = |name: &String| across.contains(name) || key.params.get(name).is_some();
+        let mut given = row.series.key.params.clone();
+        given.0.retain(|name, _| named(name));
         let new = || SideRow { given, better, headline: true, entries: Vec::new() };
         let known = prepared.rows.entry(key).or_insert_with(new);
         known.headline &= headline;

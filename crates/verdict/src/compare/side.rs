@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use model::data::{Price, Published, RunData};
 use model::doc::{ArmDoc, MachineDoc};
-use model::{Cards, Fact};
+use model::plan::Target;
+use model::{Cards, Fact, SubjectDoc};
+
+use super::matching::arm_name;
 
 /// One side of a comparison, which owns its runs (`R` is [`RunData`]) or borrows them.
 #[derive(Clone, Debug)]
@@ -69,6 +72,12 @@ impl SideOf<RunData> {
 }
 
 impl Side<'_> {
+    /// The target that its runs measured, if it is one.
+    pub fn target(&self) -> Option<&Target> {
+        let run = self.runs.last()?;
+        run.plan.target(arm_name(self, run))
+    }
+
     /// The CPUs that each of its runs could use.
     fn cpus(&self) -> Option<f64> {
         let mut counts = self.runs.iter().map(|run| run.usable_cpus());
@@ -93,6 +102,8 @@ pub struct CompareOptions {
     pub metric: Option<String>,
     /// The user named the sides, so that figures under other conditions are compared where only one can be meant.
     pub other_conditions: bool,
+    /// Parameters that keep no figures apart, as the user asked: what differs in them is in the ratio.
+    pub across: BTreeSet<String>,
     /// A footnote names the runs that noise comes from.
     pub sources: bool,
     /// Hours that a bought machine lives: turns its price into an hourly one.
@@ -107,11 +118,22 @@ impl CompareOptions {
     }
 }
 
+/// What a side is about, where that is not a machine: of all its runs the same.
+pub fn subject(side: &Side<'_>, cards: Cards) -> Option<SubjectDoc> {
+    let mut each = side.runs.iter().map(|run| {
+        let arm = arm_name(side, run);
+        SubjectDoc::of_arm(&run.plan, arm, &run.head.machine, cards)
+    });
+    let first = each.next()?;
+    each.all(|other| other == first).then_some(first)?.of_target()
+}
+
 /// A side as documents name it.
-pub fn arm_doc(side: &Side<'_>, published: bool) -> ArmDoc {
+pub fn arm_doc(side: &Side<'_>, published: bool, cards: Cards) -> ArmDoc {
     ArmDoc {
         name: side.name.clone(),
         machine: side.machine.clone(),
+        subject: subject(side, cards),
         runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
         boxes: Some(side.boxes() as u64).filter(|boxes| *boxes > 1),
         cpus: side.cpus(),

@@ -1,21 +1,30 @@
 //! Ratios per price and per watt of a judged row.
 //!
-//! Only figures of the whole machine have them. Goodness is the ratio where higher is better and its inverse where
+//! Only figures of the whole machine have them, and of targets the rate that they answer. Goodness is the ratio where higher is better and its inverse where
 //! lower is. Hourly and purchase prices are never mixed unless a life in hours turns the one into the other; currencies
 //! never are.
 
 use model::data::Price;
 use model::doc::{RowDoc, VerdictWord};
-use model::{Better, Scope, card};
+use model::{Better, Card, Params, Role, Scope, card};
 use stats::Verdict;
 
 use super::side::{CompareOptions, Side};
 
+/// True of a figure that a price buys: one of the whole machine, and of a target the rate that it answers.
+pub fn is_bought(card: &Card, metric: &str, params: &Params, of_targets: bool) -> bool {
+    let is_rate = match card.role {
+        Role::Load { rate } | Role::Search { rate, .. } => rate == metric,
+        Role::Plain => false,
+    };
+    card.scope(metric, params) == Some(Scope::WholeMachine) || of_targets && is_rate
+}
+
 /// Fills in what a row is worth for its price and its power, if it is of the whole machine: that is what a price buys.
 pub fn price(row: &mut RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions) {
-    let scope =
-        card::find(options.cards, &row.instrument).and_then(|card| card.scope(&row.metric, &row.params));
-    if scope != Some(Scope::WholeMachine) {
+    let of_targets = arm.target().is_some() && base.target().is_some();
+    let card = card::find(options.cards, &row.instrument);
+    if !card.is_some_and(|card| is_bought(card, &row.metric, &row.params, of_targets)) {
         return;
     }
     let goodness = row.ratio.map(|ratio| if row.better == Better::Lower { 1.0 / ratio } else { ratio });

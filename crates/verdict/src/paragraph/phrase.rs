@@ -72,9 +72,26 @@ pub fn clause(topic: &Topic, rows: &[&RowDoc], base: Option<&str>) -> Option<Str
         Topic::DiskWait(what) => wait("waits", &format!(" for {what}")),
         Topic::Work => wait("takes", " for the work"),
         Topic::Serving => rate("serves the same requests"),
+        Topic::Answers(what) => answers(&least, &most, what, base),
         Topic::Rate(name) => rate(&format!("runs {name}")),
         Topic::Wait(name) => wait("takes", &format!(" for {name}")),
     })
+}
+
+/// `answers 1.70 to 1.90 times the requests/s of a (web)`, `answers 4 to 9 % fewer requests/s than a (web)`.
+fn answers(least: &End, most: &End, what: &str, base: Option<&str>) -> String {
+    let of = base.map(|name| format!(" of {name}")).unwrap_or_default();
+    let than = base.map(|name| format!(" than {name}")).unwrap_or_default();
+    let (low, high) = (least.value, most.value);
+    if low >= 1.0 && high >= 2.0 {
+        format!("answers {} the requests/s{of} ({what})", range(least, most, two, " times"))
+    } else if high <= 0.5 {
+        format!("answers {} of the requests/s{of} ({what})", range(least, most, two, ""))
+    } else if high > 1.0 {
+        format!("answers {} more requests/s{than} ({what})", range(least, most, |v| hundred(v - 1.0), " %"))
+    } else {
+        format!("answers {} fewer requests/s{than} ({what})", range(most, least, |v| hundred(1.0 - v), " %"))
+    }
 }
 
 /// `within 5 %`, or `within 2 to 5 %` where rows have different margins.
@@ -182,6 +199,18 @@ mod tests {
         assert_eq!(clause(&Topic::Compute, &[&one], None).unwrap(), "computes 31 % faster");
         let none = row("kind=integer", Better::Higher, f64::NAN, None);
         assert_eq!(clause(&Topic::Compute, &[&none], None), None);
+    }
+
+    #[test]
+    fn answers_of_servers_are_counted_and_no_speed() {
+        let said = |ratio: f64, (low, high): (f64, f64)| {
+            let one = row("kind=integer", Better::Higher, ratio, Some((low, high)));
+            clause(&Topic::Answers("web"), &[&one], Some("a")).unwrap()
+        };
+        assert_eq!(said(2.1, (1.9, 2.3)), "answers 1.90 to 2.30 times the requests/s of a (web)");
+        assert_eq!(said(1.3, (1.25, 1.37)), "answers 25 to 37 % more requests/s than a (web)");
+        assert_eq!(said(0.9, (0.85, 0.95)), "answers 5 to 15 % fewer requests/s than a (web)");
+        assert_eq!(said(0.3, (0.28, 0.33)), "answers 0.28 to 0.33 of the requests/s of a (web)");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use model::doc::RowDoc;
 use model::names::Key;
-use model::{Better, Scope, Shown, Topic as About};
+use model::{Better, Role, Scope, Shown, Topic as About};
 
 use crate::traffic;
 
@@ -19,6 +19,8 @@ pub enum Topic {
     Work,
     /// Requests of one mix, out of access logs.
     Serving,
+    /// Good answers of a server or store under load, which is called so.
+    Answers(&'static str),
     /// `NAME` is higher or lower is better.
     Rate(String),
     Wait(String),
@@ -31,6 +33,11 @@ impl Topic {
             (traffic::INSTRUMENT, traffic::SPEED) => return Topic::Serving,
             (traffic::INSTRUMENT, traffic::TIME) => return Topic::Wait("a request".to_owned()),
             _ => {}
+        }
+        if let Some(card) =
+            row.card.filter(|card| matches!(card.role, Role::Load { rate } if rate == row.metric))
+        {
+            return Topic::Answers(card.shown.label);
         }
         let topic = row.card.map_or(Shown::PLAIN.topic, |card| {
             card.metric(&row.metric).and_then(|info| info.topic).unwrap_or(card.shown.topic)
@@ -68,6 +75,7 @@ impl Topic {
             Topic::DiskWait(what) => format!("waiting for {what}"),
             Topic::Work => "the work".to_owned(),
             Topic::Serving => "serving the same requests".to_owned(),
+            Topic::Answers(what) => format!("{what} throughput"),
             Topic::Rate(name) | Topic::Wait(name) => name.clone(),
         }
     }
@@ -76,9 +84,12 @@ impl Topic {
     pub fn factor(&self, row: &RowDoc) -> Option<f64> {
         match self {
             Topic::MemoryWait | Topic::DiskWait(_) | Topic::Work | Topic::Wait(_) => row.ratio,
-            Topic::Compute | Topic::MemoryRate | Topic::DiskRate | Topic::Serving | Topic::Rate(_) => {
-                Topic::goodness(row)
-            }
+            Topic::Compute
+            | Topic::MemoryRate
+            | Topic::DiskRate
+            | Topic::Serving
+            | Topic::Answers(_)
+            | Topic::Rate(_) => Topic::goodness(row),
         }
     }
 

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use model::flags;
 use model::params::{parse_bytes, whole};
-use model::{By, Flag, Label, Means, ParamKind, ParamSpec, Part, Setup, Shown, Size, Tell, Topic, Unfit};
+use model::url::{BadUrl, Scheme, Url};
+use model::{
+    By, Flag, Label, Matched, Means, ParamKind, ParamSpec, Part, Setup, Shown, Size, Tell, Topic, Unfit,
+};
 
 use crate::bench::net::frame::Wait;
 
@@ -26,6 +29,19 @@ fn store(text: &str) -> Result<flags::Settings, String> {
         Some(locator) => vec![("kv", "ramcloud".to_owned()), (LOCATOR.name, locator.replace(',', " "))],
         None => vec![("kv", text.to_owned())],
     })
+}
+
+/// The address of a target that is a store: its URL, or as `--kv` has it.
+fn address(text: &str) -> Result<flags::Settings, String> {
+    if Scheme::of_url(text).is_none() {
+        return store(text);
+    }
+    let url: Url = text.parse().map_err(|error: BadUrl| error.to_string())?;
+    if !url.scheme.is_store() {
+        return Err("a store has a redis:// or memcached:// URL, or HOST:PORT".to_owned());
+    }
+    let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host };
+    Ok(vec![("kv", format!("{host}:{}", url.port))])
 }
 
 fn basic_size(text: &str) -> Option<(&'static str, &'static [u64])> {
@@ -55,7 +71,7 @@ pub const KV: ParamSpec = ParamSpec::new(
     ParamKind::Text,
     "redis",
     "the store: redis, valkey, memcached or ramcloud, started here for the test, or HOST:PORT of one that runs",
-).first(&["redis", "valkey"]).label(Label::Value).part(Part::Address { ours: &["redis", "valkey", "memcached"] }).flag(Flag::new(
+).first(&["redis", "valkey"]).label(Label::Value).part(Part::Address { ours: &["redis", "valkey", "memcached"] }).matched(Matched::Address).target(address).flag(Flag::new(
     "kv",
     "STORE",
     "The store: redis, valkey, memcached or ramcloud, started here, or one that runs (HOST:PORT, ramcloud:LOCATOR) \

@@ -4,12 +4,21 @@ use std::time::Duration;
 
 use model::finding::{Recorded, Subject};
 use model::params::parse_bytes;
-use model::{Finding, Flag, Label, Means, ParamKind, ParamSpec, Setup, Size, Unfit};
+use model::{Finding, Flag, Label, Matched, Means, ParamKind, ParamSpec, Part, Setup, Size, Unfit, flags};
 
 use super::frame::{MOST_DATAGRAM, Proto, Wait, Way};
-use super::target::To;
+use super::target::{LOOPBACK, To};
 use crate::system_files::Root;
 use crate::system_files::cgroup;
+
+/// The address of a target that is a far end.
+fn far_end(address: &str) -> Result<flags::Settings, String> {
+    match To::parse(address) {
+        Ok(To::Peer { .. }) => Ok(vec![("to", address.to_owned())]),
+        Ok(To::Loopback) => Err("the loopback is this machine; a far end is HOST or HOST:PORT".to_owned()),
+        Err(unfit) => Err(unfit.why),
+    }
+}
 
 pub const TO: ParamSpec = ParamSpec::new(
     "to",
@@ -18,6 +27,9 @@ pub const TO: ParamSpec = ParamSpec::new(
     "the far end: HOST or HOST:PORT where `boxscore peer` listens, or loopback: a child on other cores here",
 )
 .label(Label::Form("to {}"))
+.part(Part::Address { ours: &[LOOPBACK] })
+.matched(Matched::Address)
+.target(far_end)
 .flag(Flag::new(
     "to",
     "HOST[:PORT]",

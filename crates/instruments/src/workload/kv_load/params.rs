@@ -2,7 +2,8 @@
 //!
 //! Those that a web server's load has too are the same ones; those of a store that is started here are its own.
 
-use model::{Label, Matched, ParamKind, ParamSpec, Part};
+use model::url::Scheme;
+use model::{Label, Matched, ParamKind, ParamSpec, Part, flags};
 
 use crate::load::store_client::MOST_KEYS;
 use crate::workload::store_server::options;
@@ -12,6 +13,14 @@ use crate::workload::web::subject::NONE;
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
     ParamSpec::new(name, kind, default, says)
+}
+
+/// The URL of a target that is a store, which names its kind.
+fn store(address: &str) -> Result<flags::Settings, String> {
+    match Scheme::of_store_url(address) {
+        Some(scheme) => Ok(vec![("url", address.to_owned()), ("server", scheme.name().to_owned())]),
+        None => Err("a store has a redis:// or memcached:// URL".to_owned()),
+    }
 }
 
 const fn is(one: &str, other: &str) -> bool {
@@ -54,7 +63,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Or(NONE, &ParamKind::StoreUrl),
         NONE,
         "redis:// or memcached:// URL of a store to load; none starts one here",
-    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).matched(Matched::Url).flag(URL),
+    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).matched(Matched::Url).flag(URL).target(store),
     spec(
         "keys",
         ParamKind::Int { min: 1, max: MOST_KEYS as u64 },

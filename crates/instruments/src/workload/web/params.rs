@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use model::doc::MixDoc;
 use model::params::parse_bytes;
-use model::{Flag, Label, Matched, Means, NoteBody, ParamKind, ParamSpec, Params, Part, Setup, Size, Unfit};
+use model::url::Scheme;
+use model::{
+    Flag, Label, Matched, Means, NoteBody, ParamKind, ParamSpec, Params, Part, Setup, Size, Unfit, flags,
+};
 
 use super::cold;
 use super::cores::Cores;
@@ -58,6 +61,14 @@ pub(crate) const ONE_LOOP: &str =
 /// `--url` of every load.
 pub(crate) const URL: Flag =
     Flag::new("url", "URL", "Load this server instead of one that is started here", Means::Param("url"));
+
+/// The URL of a target that is a web server; of several pages of one, with blanks between them.
+fn server(address: &str) -> Result<flags::Settings, String> {
+    match Scheme::of_url(address) {
+        Some(Scheme::Http | Scheme::Https) => Ok(vec![("url", address.to_owned())]),
+        _ => Err("a web server has an http:// or https:// URL".to_owned()),
+    }
+}
 
 const HEADER: Flag = Flag::new(
     "header",
@@ -115,7 +126,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Or(NONE, &ParamKind::Urls),
         NONE,
         "http:// or https:// URL to load; none starts a server here",
-    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).matched(Matched::Url).flag(URL),
+    ).label(Label::Value).part(Part::Address { ours: &[NONE] }).matched(Matched::Url).flag(URL).target(server),
     spec(
         "weights",
         ParamKind::Or(NONE, &ParamKind::Weights),

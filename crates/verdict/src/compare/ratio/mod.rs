@@ -69,7 +69,7 @@ pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions) -> Result
         over: asked.over,
         under: asked.under,
         machines: (sides.iter().zip(given))
-            .map(|(side, given)| arm_doc(side, given.runs.is_empty()))
+            .map(|(side, given)| arm_doc(side, given.runs.is_empty(), options.cards))
             .collect(),
         rows,
         ratios_of_ratios,

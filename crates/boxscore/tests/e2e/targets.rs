@@ -1,0 +1,334 @@
+//! Studies of targets: servers, stores and far ends of the user's, measured in turns by one command and compared.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{Bench, PATIENCE, Running, Said, signal};
+use crate::kv_load::Managed;
+use crate::net::Peer;
+use instruments::workload::store_server::StoreKind;
+use model::Phase;
+use model::data::{RunData, Status};
+use model::doc::{CompareDoc, HistoryDoc, RowDoc, VerdictWord};
+use model::subject::SubjectKind;
+
+/// An nginx that is started as a user would: one page of text, with these lines of configuration.
+pub struct Nginx {
+    child: Child,
+    port: u16,
+    _dir: tempfile::TempDir,
+}
+
+impl Nginx {
+    pub fn start(lines: &str) -> Nginx {
+        let dir = tempfile::Builder::new().prefix("nginx").tempdir_in("/tmp").expect("a folder");
+        std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
+        let page: String = (0..2_000).map(|number| format!("{} line\n", number * 7919 % 10_007)).collect();
+        std::fs::write(dir.path().join("page.txt"), page).expect("a page");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        drop(listener);
+        let root = dir.path().display();
+        let user = if crate::common::root() { "user root;" } else { "" };
+        let config = format!(
+            "{user} daemon off; worker_processes 1; worker_cpu_affinity 1; pid {root}/pid; error_log {root}/error.log;\n\
+             events {{ worker_connections 256; }}\n\
+             http {{ access_log off; client_body_temp_path {root}/body; proxy_temp_path {root}/proxy;\n\
+             fastcgi_temp_path {root}/fastcgi; uwsgi_temp_path {root}/uwsgi; scgi_temp_path {root}/scgi;\n\
+             types {{ text/plain txt; }} {lines}\n\
+             server {{ listen 127.0.0.1:{port}; root {root}; }} }}\n"
+        );
+        let file = dir.path().join("nginx.conf");
+        std::fs::write(&file, config).expect("a configuration");
+        let mut command = Command::new("nginx");
+        command.arg("-c").arg(&file).arg("-p").arg(dir.path()).stderr(Stdio::null()).stdout(Stdio::null());
+        let child = command.spawn().expect("`sh xtask/setup.sh test` installs nginx");
+        let end = Instant::now() + PATIENCE;
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < end, "nginx does not listen");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Nginx { child, port, _dir: dir }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/page.txt", self.port)
+    }
+
+    fn stop(&mut self) {
+        if self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            signal(self.child.id(), "TERM");
+            self.child.wait().expect("it ends");
+        }
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Two of which the second compresses each answer.
+fn two() -> (Nginx, Nginx) {
+    let gzip = "gzip on; gzip_comp_level 9; gzip_types text/plain;";
+    (Nginx::start(""), Nginx::start(gzip))
+}
+
+fn targets(plain: &Nginx, gzip: &Nginx) -> [String; 2] {
+    [format!("plain={}", plain.url()), format!("gzip={}", gzip.url())]
+}
+
+const GZIP: [&str; 2] = ["-H", "Accept-Encoding: gzip"];
+
+fn compared(said: &Said) -> CompareDoc {
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+}
+
+fn row<'d>(doc: &'d CompareDoc, metric: &str) -> &'d RowDoc {
+    doc.rows
+        .iter()
+        .find(|row| row.metric == metric)
+        .unwrap_or_else(|| panic!("no {metric}: {}", doc.paragraph))
+}
+
+fn measured(run: &RunData, arm: u32) -> usize {
+    let of_arm = run.takes.iter().filter(|take| take.arm == arm && take.phase == Phase::Measured);
+    of_arm.filter(|take| take.fault.is_none()).count()
+}
+
+#[test]
+fn one_command_says_which_of_two_web_servers_is_faster() {
+    let (plain, gzip) = two();
+    let [a, b] = targets(&plain, &gzip);
+    let bench = Bench::new();
+    let load =
+        ["load", "--target", &a, "--target", &b, GZIP[0], GZIP[1], "-c", "4", "-t", "1", "-d", "200ms"];
+    let said = bench.run(&[&load[..], &["--json"]].concat()).expect(0, &["`plain` and `gzip` share a host"]);
+    let doc = compared(&said);
+    let names: Vec<&str> = doc.arms.iter().map(|arm| arm.name.as_str()).collect();
+    assert_eq!(names, ["plain", "gzip"]);
+    let subject = doc.arms[1].subject.as_ref().expect("a target");
+    assert_eq!((subject.kind, subject.address.as_deref()), (SubjectKind::Target, Some(gzip.url().as_str())));
+    assert_eq!(row(&doc, "throughput").verdict, VerdictWord::Worse, "{}", doc.paragraph);
+    assert!(doc.paragraph.lead.starts_with("gzip answers "), "{}", doc.paragraph);
+    let run = bench.only();
+    assert_eq!((measured(&run, 0), measured(&run, 1)), (10, 10));
+    // The screen of the stored study: one table, in which the sides have the names of the targets.
+    let said = bench.run(&["compare", "latest"]).expect(0, &[]);
+    assert!(said.out.starts_with("gzip answers ") && said.out.contains("of plain"), "{}", said.out);
+    assert!(said.out.contains(&format!("plain is {}", plain.url())), "{}", said.out);
+    // A target is a name of `compare` as machines and labels are.
+    let said = bench.run(&["compare", "gzip", "plain", "--json"]).expect(0, &[]);
+    assert_eq!(row(&compared(&said), "throughput").verdict, VerdictWord::Better, "{}", said.out);
+    let said = bench.run(&["history", "--json"]).expect(0, &[]);
+    let history: HistoryDoc = serde_json::from_str(&said.out).expect("a document");
+    assert!(history.runs[0].what.starts_with("plain against gzip (web)"), "{}", history.runs[0].what);
+    assert_eq!(history.runs[0].subjects.len(), 2);
+}
+
+#[test]
+fn two_servers_under_the_same_open_load_are_judged_by_their_times() {
+    let (plain, gzip) = two();
+    let [a, b] = targets(&plain, &gzip);
+    let bench = Bench::new();
+    let load = ["load", "--target", &a, "--target", &b, GZIP[0], GZIP[1], "-c", "4", "-t", "1"];
+    let said = bench.run(&[&load[..], &["-r", "50", "-d", "400ms", "--json"]].concat()).expect(0, &[]);
+    let doc = compared(&said);
+    // Both answer all that is offered, at the same times; one of them later.
+    assert_ne!(row(&doc, "throughput").verdict, VerdictWord::Better, "{}", doc.paragraph);
+    assert_eq!(row(&doc, "response-time").verdict, VerdictWord::Worse, "{}", doc.paragraph);
+    let run = bench.only();
+    let offered: Vec<f64> = run
+        .series
+        .iter()
+        .filter(|series| series.key.metric == "offered-load")
+        .flat_map(|series| series.measured())
+        .collect();
+    assert!(offered.len() == 20 && offered.iter().all(|rate| *rate == 50.0), "{offered:?}");
+}
+
+#[test]
+fn a_run_of_the_web_compares_targets_and_their_prices() {
+    let (plain, gzip) = two();
+    let [a, b] = targets(&plain, &gzip);
+    let bench = Bench::new();
+    let run = [
+        "run",
+        "web",
+        "--target",
+        &a,
+        "--target",
+        &b,
+        "--header",
+        GZIP[1],
+        "--takes",
+        "6",
+        "--sittings",
+        "1",
+    ];
+    let more = ["--set", "duration=0.2;connections=4", "--price", "plain=0.10/h", "--price", "gzip=0.20/h"];
+    let said = bench.run(&[&run[..], &more, &["--no-report"]].concat()).expect(0, &[]);
+    assert!(said.out.starts_with("gzip answers "), "{}", said.out);
+    let doc = compared(&bench.run(&["compare", "latest", "--json"]).expect(0, &[]));
+    assert!(row(&doc, "throughput").per_price.is_some(), "{}", doc.paragraph);
+    let plan = bench.only().plan;
+    assert_eq!(plan.targets.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["plain", "gzip"]);
+    // Rates that are shares of a capacity are the same for both.
+    let more = ["--set", "duration=0.2;connections=4;arrivals=poisson;load=50%", "--label", "open"];
+    let said = bench
+        .run(&[&run[..], &more, &["--no-report"]].concat())
+        .expect(0, &["ask every target for the same rates"]);
+    assert!(said.out.contains("gzip"), "{}", said.out);
+    let heads = bench.heads();
+    let open = heads.iter().find(|head| head.label.as_deref() == Some("open")).expect("it is stored");
+    let cells = bench.data(&open.id).plan.cells;
+    let is_absolute = |cell: &model::Cell| {
+        cell.params.get("load") == Some("auto") && cell.params.get("rate").is_some_and(|rate| rate != "auto")
+    };
+    assert!(!cells.is_empty() && cells.iter().all(is_absolute), "{cells:?}");
+}
+
+#[test]
+fn stores_of_two_kinds_are_compared_under_one_load() {
+    let (redis, memcached) = (Managed::start(StoreKind::Redis), Managed::start(StoreKind::Memcached));
+    let other = Managed::start(StoreKind::Redis);
+    let bench = Bench::new();
+    let (a, b) = (format!("r={}", redis.url()), format!("m={}", memcached.url()));
+    let load =
+        ["load", "--target", &a, "--target", &b, "-c", "4", "-t", "1", "--keys", "1000", "-d", "100ms"];
+    let doc = compared(&bench.run(&[&load[..], &["--json"]].concat()).expect(0, &[]));
+    assert_eq!(doc.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["r", "m"]);
+    assert!(row(&doc, "throughput").arm_value.is_some_and(|rate| rate > 0.0), "{}", doc.paragraph);
+    assert_eq!((redis.keys(), memcached.keys()), (0, 0), "keys of ours are left");
+    let second = format!("s={}", other.url());
+    let short = ["--takes", "2", "--sittings", "1", "--no-report", "--for", "60s"];
+    let run = [
+        "run",
+        "kv-load",
+        "--target",
+        &a,
+        "--target",
+        &second,
+        "--set",
+        "duration=0.1;keys=1000;connections=4",
+    ];
+    let said = bench.run(&[&run[..], &["--set", "arrivals=closed"], &short].concat());
+    assert!(said.code == Some(0) && said.out.contains("s is redis://"), "{said:?}");
+    let run = ["run", "kv-basic", "--target", &a, "--target", &b, "--set", "definition=era1;limit=50ms"];
+    bench.run(&[&run[..], &short].concat()).expect(0, &[]);
+    let mixed = ["load", "--target", &a, "--target", "w=http://127.0.0.1:1/"];
+    bench.run(&mixed).expect(2, &["a store and another target a web server"]);
+}
+
+#[test]
+fn far_ends_are_compared() {
+    let bench = Bench::new();
+    let (one, other) = (Peer::start(&bench, &[]), Peer::start(&bench, &[]));
+    let (a, b) = (format!("a={}", one.address), format!("b={}", other.address));
+    let run = ["run", "net-rtt", "--target", &a, "--target", &b, "--set", "size=64;mode=block;proto=tcp"];
+    bench
+        .run(&[&run[..], &["--takes", "2", "--sittings", "1", "--no-report"]].concat())
+        .expect(0, &["share a host"]);
+    let doc = compared(&bench.run(&["compare", "latest", "--json"]).expect(0, &[]));
+    assert_eq!(doc.arms[0].subject.as_ref().and_then(|one| one.address.clone()), Some(one.address.clone()));
+    assert!(doc.rows.iter().any(|row| row.instrument == "net-rtt"), "{}", doc.paragraph);
+}
+
+#[test]
+fn wrong_targets_are_refused_before_anything_is_stored() {
+    let nginx = Nginx::start("");
+    let (a, b) = (format!("a={}", nginx.url()), format!("b={}", nginx.url()));
+    let bench = Bench::new();
+    for (words, code, says) in [
+        (vec!["run", "web", "--target", &a, "--target", &a], 2, "is given twice"),
+        (
+            vec!["run", "web", "--target", &a, "--target", "a=http://127.0.0.1:1/"],
+            2,
+            "two targets are called `a`",
+        ),
+        (vec!["run", "web", "--target", &a, "--target", &b], 2, "`a` and `b` are one target"),
+        (vec!["load", "--target", &a, "--target", &b], 2, "`a` and `b` are one target"),
+        (vec!["run", "crc32c", "--target", &a], 2, "crc32c measures this machine, and no target"),
+        (
+            vec!["run", "web", "--target", "a=redis://127.0.0.1"],
+            2,
+            "a web server has an http:// or https:// URL",
+        ),
+        (vec!["run", "kv-load", "--target", &a], 2, "a store has a redis:// or memcached:// URL"),
+        (vec!["run", "web", "--target", "a=http://127.0.0.1:1/"], 1, "is the server running"),
+        (vec!["load", "--target", &a, "--target", "b=http://127.0.0.1:1/"], 1, "b: "),
+        (vec!["run", "web", "--target", &a, "--at", "x=true"], 2, "no target is called `x`"),
+        (vec!["run", "web", "--target", &a, "--facts", "a=/no/such"], 1, "/no/such"),
+        (vec!["run", "web", "--target", &a, "--price", "x=1/h"], 2, "no machine or target of this run"),
+        (vec!["load", &nginx.url(), "--takes", "3"], 2, "--target"),
+    ] {
+        bench.run(&words).expect(code, &[says]);
+    }
+    assert!(bench.heads().is_empty());
+    // Two pages of one server are two targets, and it is said that they are one server.
+    let other = format!("b={}?x", nginx.url());
+    let two =
+        ["load", "--target", &a, "--target", &other, "-d", "50ms", "--takes", "1", "-c", "2", "-t", "1"];
+    bench.run(&two).expect(0, &["`a` and `b` lead to one server"]);
+}
+
+#[test]
+fn a_target_that_dies_midway_leaves_the_other_to_go_on() {
+    let (plain, mut gzip) = two();
+    let [a, b] = targets(&plain, &gzip);
+    let bench = Bench::new();
+    let run =
+        ["run", "web", "--target", &a, "--target", &b, "--takes", "8", "--sittings", "1", "--show-takes"];
+    let command =
+        bench.command(&[&run[..], &["--set", "duration=0.2;connections=2", "--no-report"]].concat());
+    let mut running = Running::start(command);
+    assert!(running.until("stored take 4"), "{:?}", running.heard);
+    gzip.stop();
+    running.end().expect(3, &[]);
+    let run = bench.only();
+    assert_eq!((measured(&run, 0), run.head.status), (8, Status::Faulty), "{:?}", run.notes);
+    assert!(measured(&run, 1) < 8);
+}
+
+#[test]
+fn facts_of_a_target_come_from_its_host_or_from_a_file() {
+    let nginx = Nginx::start("");
+    let (a, b) = (format!("a={}", nginx.url()), format!("b={}?x", nginx.url()));
+    let bench = Bench::new();
+    let sheet = bench.run(&["inspect", "--json"]).expect(0, &[]).out;
+    std::fs::write(bench.path("sheet.json"), sheet).expect("a file");
+    let at = format!("a={}", crate::common::open_program().display());
+    let facts = format!("b={}", bench.path("sheet.json").display());
+    let load = ["load", "--target", &a, "--target", &b, "-d", "50ms", "--takes", "1", "-c", "2", "-t", "1"];
+    let said = bench.run(&[&load[..], &["--at", &at, "--facts", &facts]].concat()).expect(0, &[]);
+    let words = |said: &Said| said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!words(&said).contains("nothing is known"), "{}", said.out);
+    let plan = bench.only().plan;
+    let model = |fact: &model::Fact| fact.key == "cpu.threads" && fact.value.is_some();
+    assert!(plan.targets.iter().all(|target| target.facts.iter().any(model)), "{:?}", plan.targets);
+    let unknown = bench.run(&load).expect(0, &[]);
+    assert!(words(&unknown).contains("of the host of a and b nothing is known"), "{}", unknown.out);
+}
+
+#[test]
+fn runs_of_unlike_loads_are_set_beside_each_other_on_demand() {
+    let (redis, memcached) = (Managed::start(StoreKind::Redis), Managed::start(StoreKind::Memcached));
+    let bench = Bench::new();
+    for (label, url) in [("r", redis.url()), ("m", memcached.url())] {
+        let load = ["load", &url, "-c", "2", "-t", "1", "-d", "100ms", "--keys", "100", "--label", label];
+        bench.run(&load).expect(0, &[]);
+    }
+    bench.run(&["compare", "r", "m"]).expect(1, &["differ in server", "--across", "server"]);
+    bench
+        .run(&["compare", "r", "m", "--across", "nothing"])
+        .expect(2, &["no figure of these has that parameter"]);
+    let said = bench.run(&["compare", "r", "m", "--across", "server,url"]).expect(0, &[]);
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("server (redis against memcached)") && words.contains("(--across)"),
+        "{}",
+        said.out
+    );
+}
