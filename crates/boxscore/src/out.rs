@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use anstream::ColorChoice;
 use model::doc::DoneDoc;
+use report::text::Look;
 use serde::Serialize;
 
 use crate::cli::Color;
@@ -132,17 +133,17 @@ pub fn columns() -> usize {
 }
 
 /// Style of texts for stderr.
-pub fn look_of_talk() -> report::text::Look {
+pub fn look_of_talk() -> Look {
     let seen = usize::from(console::Term::stderr().size().1);
     let columns = if talks_to_a_person() && seen >= 40 { seen.min(200) } else { 80 };
-    report::text::Look { columns, paint: paints(std::io::stderr().is_terminal()), cuts: true, all: false }
+    Look { paint: paints(std::io::stderr().is_terminal()), ..Look::wide(columns) }
 }
 
 /// Style of texts for stdout: the terminal's width, colour only where it is wanted.
-pub fn look() -> report::text::Look {
+pub fn look() -> Look {
     let is_terminal = std::io::stdout().is_terminal();
     let cuts = is_terminal || std::env::var_os("COLUMNS").is_some();
-    report::text::Look { columns: columns(), paint: paints(is_terminal), cuts, all: false }
+    Look { paint: paints(is_terminal), cuts, ..Look::wide(columns()) }
 }
 
 /// True if colour is wanted on a stream.

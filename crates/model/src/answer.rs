@@ -263,7 +263,7 @@ impl Beside {
         out
     }
 
-    /// `Redis is faster than Memcached (basic.read100: 0.92 times the time, 0.90 to 0.94)`
+    /// `Redis is faster than Memcached (read 100 B: 0.92 times the time, 0.90 to 0.94)`
     fn compared(&self) -> String {
         let Beside { over, under, of, .. } = self;
         let ends = self.interval().map_or_else(String::new, |ends| format!(", {ends}"));

@@ -56,6 +56,8 @@ pub struct MetricInfo {
     pub apart: Option<f64>,
     /// Words behind its value in the answer of a run: `a read`. Empty: the figure's name stands before the value.
     pub answers: &'static str,
+    /// It tells more of another metric's takes, and stands in the row of that one below this heading.
+    pub beside: Option<(&'static str, &'static str)>,
     /// Definition: what is counted, and what is not.
     pub definition: &'static str,
 }
@@ -84,6 +86,7 @@ impl<Q: Quantity> Metric<Q> {
             quantile_of: None,
             apart: None,
             answers: "",
+            beside: None,
             definition,
         };
         Metric { info, quantity: PhantomData }
@@ -162,6 +165,13 @@ impl<Q: Quantity> Metric<Q> {
     #[must_use]
     pub const fn answering(mut self, words: &'static str) -> Metric<Q> {
         self.info.answers = words;
+        self
+    }
+
+    /// More of another metric's takes: it stands in that row, below this heading.
+    #[must_use]
+    pub const fn beside(mut self, metric: &'static str, heading: &'static str) -> Metric<Q> {
+        self.info.beside = Some((metric, heading));
         self
     }
 

@@ -4,7 +4,7 @@ use model::doc::{BoundsDoc, CompareDoc, RatioDoc, RowDoc, VerdictWord};
 use model::format::{self, Scale};
 
 use crate::text::compare::{ComparedFigure, arms, doubtful, figures, index_text};
-use crate::text::score::verdict;
+use crate::text::verdict_word::verdict;
 use crate::text::{notes, ranks, ratio};
 
 /// The comparison; other figures than headlines only with `all`.

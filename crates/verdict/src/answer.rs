@@ -278,7 +278,7 @@ fn speed(index: &RunIndex<'_>) -> Option<Answer> {
 
 /// Servers beside each other, by the figures whose cards say that they answer first.
 fn beside(heads: &[&SeriesDoc], index: &RunIndex<'_>) -> Option<Answer> {
-    let (_, param, servers) = compared(index.run, index.context)?;
+    let (card, param, servers) = compared(index.run, index.context)?;
     let asked = |series: &&&SeriesDoc| {
         series.card.and_then(|card| card.metric(&series.metric)).is_some_and(|info| !info.answers.is_empty())
     };
@@ -303,12 +303,14 @@ fn beside(heads: &[&SeriesDoc], index: &RunIndex<'_>) -> Option<Answer> {
     }
     let (base, others) = servers.split_first()?;
     let metric = metrics.first()?;
+    let label =
+        card.metric(metric).map(|info| info.label).filter(|label| !label.is_empty()).unwrap_or(metric);
     let row = usual(base, metric)?;
     let against = |other: &String| {
         let rows = ratios(index, param, base, other, metric);
         let alike =
             |one: &&RatioRowDoc| one.row.instrument == row.instrument && row.params.contains(&one.row.params);
-        beside_of(base, other, (*metric).to_owned(), rows.iter().find(alike)?)
+        beside_of(base, other, label.to_owned(), rows.iter().find(alike)?)
     };
     Some(Answer::Measured { all, beside: others.iter().filter_map(against).collect() })
 }

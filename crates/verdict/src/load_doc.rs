@@ -11,7 +11,7 @@ use model::metrics::load;
 use model::{Histogram, NoteBody, Phase, SubjectDoc, Unit, Value, ladder};
 
 /// Steps of the histograms, the slowest apart.
-const STEPS: usize = 11;
+pub(crate) const STEPS: usize = 11;
 
 /// A response time is far from the service time when it is so many times as long, and longer by so much.
 const FAR: f64 = 2.0;

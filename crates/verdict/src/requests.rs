@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use model::data::RunData;
 use model::doc::{RequestsDoc, StatusDoc};
 use model::metrics::load;
-use model::{Cards, Histogram, Metric, Seconds, card};
+use model::{Cards, Histogram, Metric, Seconds, card, ladder};
 
-use crate::load_doc::{first_urls, times_doc, whole};
+use crate::load_doc::{STEPS, first_urls, times_doc, whole};
 use crate::loads::{Load, of_run};
 
 /// In the order of the run's series; a load whose requests were not counted is left out.
@@ -35,8 +35,10 @@ fn of_load(run: &RunData, load: &Load<'_>) -> Option<RequestsDoc> {
         let mut all = Histogram::default();
         let merged = load.histograms(metric).into_iter().try_for_each(|one| all.merge(one));
         // Histograms of other borders do not add up, and are no times then.
-        times_doc(&merged.map_or_else(|_| Histogram::default(), |()| all), &[])
+        merged.map_or_else(|_| Histogram::default(), |()| all)
     };
+    let (response, service) = (times(&load::RESPONSES), times(&load::SERVICES));
+    let borders = ladder::borders(&[&response, &service], STEPS);
     Some(RequestsDoc {
         card: None,
         instrument: load.instrument.to_owned(),
@@ -47,8 +49,8 @@ fn of_load(run: &RunData, load: &Load<'_>) -> Option<RequestsDoc> {
         good: requests.saturating_sub(errors.values().sum()),
         errors,
         statuses: statuses.collect(),
-        response_time: times(&load::RESPONSES),
-        service_time: times(&load::SERVICES),
+        response_time: times_doc(&response, &borders),
+        service_time: times_doc(&service, &borders),
     })
 }
 

@@ -138,7 +138,10 @@ fn ratio(text: &str, args: &CompareArgs, resolver: &mut Resolver, global: &Globa
     let document = ratios::document(&named(&loaded), text, &options)?;
     match (global.json, args.format) {
         (true, _) | (_, Format::Json) => out::json(&document),
-        (_, Format::Text) => out::print(&report::text::ratio::table(&document, out::look())),
+        (_, Format::Text) => {
+            let look = out::look().with_all(args.all);
+            out::print(&report::text::ratio::table(&document, "--all", look));
+        }
         (_, Format::Markdown) => out::print(&report::markdown::ratios(&document)),
         (_, Format::Csv) => out::print(&report::csv::ratio(&document)),
     }

@@ -47,9 +47,11 @@ pub fn run(args: &DoctorArgs, global: &Global) -> Result<u8, CliError> {
     let root = Root::live();
     let live = live(&root);
     let facts = spec_sheet::all_facts(&root);
-    let newest = newest(global, &names::identity(&facts));
+    let identity = names::identity(&facts);
+    let newest = newest(global, &identity);
     let mut checks = verdict::doctor(&facts, &live);
-    checks.push(verdict::own_cost(newest.as_ref().map_err(Clone::clone)));
+    let elsewhere = newest.as_ref().is_ok_and(|run| run.head.machine_id != identity.id);
+    checks.push(verdict::own_cost(newest.as_ref().map_err(Clone::clone), elsewhere));
     let document = DoctorDoc { schema: "boxscore.doctor/1".to_owned(), checks };
     if global.json {
         out::json(&document);
@@ -59,21 +61,34 @@ pub fn run(args: &DoctorArgs, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The newest run of this machine that ended and was not planted; or why there is none. Looking makes no store.
+/// The newest run that ended and was not planted, of this machine, else of one that was measured from here with
+/// `--via`; or why there is none. Looking makes no store.
 fn newest(global: &Global, machine: &MachineDoc) -> Result<RunData, String> {
     let path = paths::store(global).map_err(|error| error.message)?;
     let Some(store) = paths::existing(&path).map_err(|error| error.message)? else {
         return Err("nothing was measured yet: there is no store".to_owned());
     };
     let heads = store.heads(&Filter::default()).map_err(|error| error.to_string())?;
-    let ended = |head: &&RunHead| head.machine_id == machine.id && head.status != Status::Running;
-    for head in heads.iter().rev().filter(ended).take(MOST_LOOKED_AT) {
-        let run = store.load_light(&head.id).map_err(|error| error.to_string())?;
-        if run.plan.fake.is_none() {
-            return Ok(run);
+    let ended: Vec<&RunHead> = heads.iter().rev().filter(|head| head.status != Status::Running).collect();
+    let (ours, others): (Vec<&RunHead>, Vec<&RunHead>) =
+        ended.into_iter().partition(|head| head.machine_id == machine.id);
+    let first = |heads: &[&RunHead], is_wanted: fn(&RunData) -> bool| -> Result<Option<RunData>, String> {
+        for head in heads.iter().take(MOST_LOOKED_AT) {
+            let run = store.load_light(&head.id).map_err(|error| error.to_string())?;
+            if run.plan.fake.is_none() && is_wanted(&run) {
+                return Ok(Some(run));
+            }
         }
+        Ok(None)
+    };
+    if let Some(run) = first(&ours, |_| true)? {
+        return Ok(run);
     }
-    Err("nothing was measured yet: the store has no run of this machine that ended".to_owned())
+    let by_via = first(&others, |run| run.plan.machines.iter().any(|via| via.command.is_some()))?;
+    by_via.ok_or_else(|| {
+        "nothing was measured yet: the store has no run that ended, of this machine or through --via"
+            .to_owned()
+    })
 }
 
 /// State that takes a moment to observe: CPU times and throttling over [`WINDOW`].

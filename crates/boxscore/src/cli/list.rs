@@ -76,10 +76,12 @@ fn remarks(chosen: &[&'static dyn Instrument]) -> Vec<RemarkDoc> {
     all
 }
 
-/// Enough of a set-up to ask whether an instrument fits.
+/// Enough of a set-up to ask whether an instrument fits. A run would make the store's folder, where there is none yet:
+/// what is said of the folder that it would make that in holds for it too.
 fn setup(global: &Global) -> Setup {
     let cpus = sys::affinity::allowed().unwrap_or_default();
-    let dir = paths::store(global).map(|store| paths::beside(&store)).unwrap_or_else(|_| ".".into());
+    let dir = paths::store(global).map(|store| paths::nearest(&paths::beside(&store)));
+    let dir = dir.unwrap_or_else(|_| ".".into());
     Setup {
         seed: 0,
         ..Setup::bare(

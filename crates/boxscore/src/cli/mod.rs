@@ -87,15 +87,27 @@ fn worded(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Names the verb that was meant, where clap found none like it.
+/// Names the verb that was meant, where clap found none like it; what is measured has its help in that of `run`.
 fn suggested(mut error: clap::Error, command: &Command) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    if is_measured(typed) {
+        let tip =
+            format!("`boxscore run {typed} --help` says what it takes, `boxscore run {typed}` measures it");
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        return error;
+    }
     let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
     let near = nearest(typed, verbs.map(Command::get_name)).map(str::to_owned);
     if let (None, Some(near)) = (error.get(ContextKind::SuggestedSubcommand), near) {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
     }
     error
+}
+
+/// True for the name of a family or an instrument.
+fn is_measured(word: &str) -> bool {
+    !flags::named(&[word.to_owned()]).is_empty()
 }
 
 /// The whole command. The help of `run` has the options of these families.
@@ -189,6 +201,19 @@ mod tests {
             assert_eq!(asked.to_string(), same.to_string());
         }
         assert_eq!(refused(&["version"]).kind(), ErrorKind::DisplayVersion);
+    }
+
+    #[test]
+    fn the_name_of_what_is_measured_points_to_its_help() {
+        for (typed, said) in [
+            ("help web", "`boxscore run web --help`"),
+            ("help mem-latency", "`boxscore run mem-latency --help`"),
+            ("kv", "`boxscore run kv --help`"),
+        ] {
+            let words: Vec<&str> = typed.split(' ').collect();
+            let error = refused(&words).to_string();
+            assert!(error.contains(said), "{typed}: {error}");
+        }
     }
 
     #[test]

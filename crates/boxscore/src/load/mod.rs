@@ -172,6 +172,7 @@ fn tail(doc: &LoadDoc) -> Tail {
             advice("again", format!("boxscore run --plan {run}"), "the same load once more"),
             advice("versus", "boxscore compare latest~1 latest".to_owned(), "both, once it ran again"),
         ],
+        whole: Some(format!("boxscore show {run} --all")),
     }
 }
 

@@ -114,6 +114,12 @@ pub fn beside(store: &Path) -> PathBuf {
     }
 }
 
+/// The folder, or where it is not there yet the nearest one above it that is.
+pub fn nearest(folder: &Path) -> PathBuf {
+    let above = folder.ancestors().map(|one| if one.as_os_str().is_empty() { Path::new(".") } else { one });
+    above.into_iter().find(|one| one.exists()).unwrap_or(folder).to_path_buf()
+}
+
 /// A path as people write it: `~` for the home directory.
 pub fn tilde(path: &Path) -> String {
     let home = std::env::var_os("HOME").map(PathBuf::from);

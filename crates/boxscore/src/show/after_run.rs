@@ -6,6 +6,8 @@ use std::path::Path;
 use model::data::{RunData, Status};
 use model::doc::CompareDoc;
 use model::plan::Level;
+use report::text::Look;
+use report::text::fit::Part;
 use report::text::score::{Advice, Tail, score};
 
 use crate::cli::{Global, Layout};
@@ -51,41 +53,35 @@ pub fn after_run(
         }
         return failed;
     }
-    let own: Vec<String> = ratios::of_runs(&shown)?
-        .iter()
-        .map(|document| report::text::ratio::table(document, out::look()))
-        .collect();
     if let ([one], true) = (shown.as_slice(), is_of_commands(&shown)) {
         let tail = tail(one, None, written.as_deref());
         let facts = &one.data.facts;
         out::print(&report::text::commands::screen(&one.doc, facts, versus.as_ref(), &tail, out::look()));
         return failed;
     }
+    let own = ratios::of_runs(&shown)?;
+    let look = out::look();
+    let run = runs.first().map_or("latest", |run| short(run));
+    let tables = report::text::ratio::tables(&own, run, Look { lines: look.lines / 2, ..look });
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
-        out::print(&report::text::compare::table(document, false, out::look()));
-        own.iter().for_each(|table| out::print(&format!("\n{table}")));
-        for one in &shown {
-            out::print(&report::text::notes::tools(&one.doc, out::look()));
-        }
-        if let Some(written) = &written {
-            out::print(&format!("\nreport  {}\n", paths::tilde(written)));
-        }
+        let mut tail = vec![Part::new(tables)];
+        tail.extend(shown.iter().map(|one| report::text::notes::tools(&one.doc, look)));
+        let report = written.as_deref().map(|path| format!("\nreport  {}\n", paths::tilde(path)));
+        tail.push(report.unwrap_or_default().into());
+        let command = format!("boxscore compare {run} --all");
+        out::print(&report::text::compare::with_tail(document, tail, &command, look));
         return failed;
     }
+    let beside = look.beside(&tables);
     for one in &shown {
-        out::print(&score(
-            &one.doc,
-            &one.data.facts,
-            versus.as_ref(),
-            &tail(one, versus.as_ref(), written.as_deref()),
-            out::look(),
-        ));
+        let tail = tail(one, versus.as_ref(), written.as_deref());
+        out::print(&score(&one.doc, &one.data.facts, versus.as_ref(), &tail, beside));
     }
     let answer = shown.first().and_then(|one| one.doc.answer.as_ref()).map(|answer| answer.sentence.as_str());
     if !own.is_empty() {
-        // They are long, and the answer is made of them.
-        out::print(&format!("\n{}", report::text::answer::last(own.join("\n"), answer, out::look())));
+        // The answer is made of them.
+        out::print(&report::text::answer::last(tables, answer, look));
     }
     failed
 }

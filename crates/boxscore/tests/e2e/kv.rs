@@ -161,7 +161,7 @@ fn a_quick_run_has_basic_of_both_stores_and_compares_with_the_studies() {
     }
     // Nobody has 500 requests for 1 MB in 20 ms: the percentile is missing, not 0.
     assert_eq!(find(&data, "basic.read1M.999", "kv=redis;replicas=0;definition=era3"), None);
-    assert!(said.out.contains("redis 2 replicas basic.read100"), "{said:#?}");
+    assert!(said.out.contains("redis 2 replicas read 100 B"), "{said:#?}");
     for kv in ["redis", "memcached"] {
         let of = |metric: &str| value(&data, metric, &format!("kv={kv};op=read"));
         let parts = of("client-time") + of("wire-time") + of("server-time");
@@ -170,7 +170,7 @@ fn a_quick_run_has_basic_of_both_stores_and_compares_with_the_studies() {
     }
     assert!(data.notes.iter().any(|note| note.kind() == "kv-split" && note.text().contains("most is")));
     let table = bench.run(&["compare", "atom-c2750", "latest"]).expect(0, &[]);
-    assert!(table.out.contains("basic.write1M"), "{table:#?}");
+    assert!(table.out.contains("write 1 MB"), "{table:#?}");
 }
 
 #[test]

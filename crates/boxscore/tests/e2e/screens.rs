@@ -68,6 +68,42 @@ fn faults(painted: &str, bare: &str, piped: &str, columns: usize) -> Vec<String>
     wrong
 }
 
+/// Lines of a default screen.
+const LINES: usize = 40;
+/// Words that ask for more than a default screen.
+const MORE: [&str; 4] = ["--all", "--json", "--format", "--takes"];
+
+/// What such a command printed when it was frozen.
+fn frozen_screen(file: &Path) -> String {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let (_, out) = text.split_once("--- stdout\n").expect("its output");
+    out.rsplit_once("--- stderr").expect("its end").0.to_owned()
+}
+
+#[test]
+fn default_screens_of_run_load_and_compare_fit_in_80_columns() {
+    let mut wrong = String::new();
+    let mut met = 0;
+    for (list, place, end) in [("screens.txt", "screens", "-80.txt"), ("commands.txt", "out", ".txt")] {
+        let commands = std::fs::read_to_string(folder().join(list)).expect("the commands");
+        for line in commands.lines().filter(|line| !line.starts_with('#')) {
+            let (name, words) = line.split_once(": ").expect("NAME: WORDS");
+            // The last screen of a run is the one that `show` has.
+            let is_meant = ["run ", "load ", "compare ", "show "].iter().any(|verb| words.starts_with(verb));
+            if !is_meant || words.split(' ').any(|word| MORE.contains(&word)) {
+                continue;
+            }
+            let count = frozen_screen(&folder().join(place).join(format!("{name}{end}"))).lines().count();
+            met += 1;
+            if count > LINES {
+                let _ = writeln!(wrong, "{place}/{name}{end}: {count} lines");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "over {LINES} lines:\n{wrong}");
+    assert!(met > 30, "only {met} screens");
+}
+
 /// Two runs of such a command print unlike things: they measure, or tell the time.
 fn writes(name: &str) -> bool {
     happens_once(name) || ["run", "run-arms", "report"].contains(&name)

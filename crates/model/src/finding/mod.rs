@@ -309,6 +309,24 @@ impl Rule {
         })
     }
 
+    /// Words for a list of several: its cause where it has one, else its kind in words.
+    pub fn topic(&self) -> String {
+        let words = match self.base() {
+            Rule::Errors(_) => "requests failed",
+            Rule::GeneratorBound(_) => "the load generator was the limit",
+            Rule::GeneratorDelay(_) | Rule::Late(_) => "the load generator was late",
+            Rule::SameCores(_) => "generator and server share cores",
+            Rule::Stall(_) => "the server stalled",
+            Rule::Throttled(_) => "a CPU quota stopped it",
+            Rule::NoisyNeighbour(_) => "runs of this machine differ",
+            rule => match rule.cause() {
+                Some(cause) => cause,
+                None => return rule.kind().replace('-', " "),
+            },
+        };
+        words.to_owned()
+    }
+
     /// The share by which what it found disturbed its figures: of what these used, of the time, of the clock.
     pub fn disturbed(&self) -> Option<f64> {
         match self.base() {

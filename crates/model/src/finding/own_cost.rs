@@ -1,6 +1,6 @@
 //! `own-cost`: what boxscore itself used of the machine beside the takes.
 
-use super::{Conclusion, Evidence, Validity, known};
+use super::{Conclusion, Evidence, Several, Validity, known};
 use crate::format::{percent, quantity};
 use crate::unit::Unit;
 
@@ -61,6 +61,15 @@ impl Conclusion for OwnCost {
                  {each}"
             ),
         }
+    }
+
+    fn brief(all: &Several<'_, Self>) -> Option<String> {
+        let share = |one: &OwnCost| match one {
+            OwnCost::Used { share, .. } => Some(*share),
+            OwnCost::NotEnded | OwnCost::NoTakes => None,
+        };
+        let (share, ..) = all.worst(share)?;
+        Some(format!("figures of every core are up to {} too low: boxscore's own CPU time", percent(share)))
     }
 
     fn evidence(&self) -> Evidence {

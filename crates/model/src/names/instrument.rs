@@ -28,3 +28,5 @@ pub const TIMER: &str = "timer";
 pub const WEB: &str = "web";
 /// Published figures of key-value stores that no instrument here measures.
 pub const KV_PUBLISHED: &str = "kv";
+/// The end of the names of rates that clusterperf does not have: requests per second of one client.
+pub const KV_RATE: &str = ".rate";

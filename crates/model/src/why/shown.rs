@@ -46,15 +46,21 @@ impl Why {
         alike && self.machine == other.machine
     }
 
-    /// One sentence for rows that are alike. Doubts that withhold nothing are left out: they are told with their
-    /// figures.
-    pub fn many(whys: &[Why]) -> String {
+    /// The reasons that hold back rows that are alike, without what would settle them.
+    pub fn many_leading(whys: &[Why]) -> String {
         let leading = whys.first().map_or(0, |why| why.leading().len());
         let at = |place: usize| whys.iter().filter_map(|why| why.reasons.get(place)).collect::<Vec<_>>();
         let machine = whys.first().and_then(|why| why.machine.as_ref());
         let machine = machine.map_or_else(String::new, |machine| format!("{machine}: "));
         let parts = (0..leading.max(1)).map(|place| Reason::many(&at(place))).collect::<Vec<_>>();
-        let mut parts = vec![format!("{machine}{}", parts.join("; "))];
+        format!("{machine}{}", parts.join("; "))
+    }
+
+    /// One sentence for rows that are alike. Doubts that withhold nothing are left out: they are told with their
+    /// figures.
+    pub fn many(whys: &[Why]) -> String {
+        let leading = whys.first().map_or(0, |why| why.leading().len());
+        let mut parts = vec![Why::many_leading(whys)];
         let is_withheld = whys.first().is_some_and(|why| why.withheld().is_some());
         let (mut needed, mut others): (Vec<Needed>, Vec<String>) = (Vec::new(), Vec::new());
         for reason in whys.iter().flat_map(|why| why.reasons.iter().skip(leading)) {

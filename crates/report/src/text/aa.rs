@@ -6,7 +6,7 @@ use model::id::short;
 use model::names::{self, Key};
 
 use super::grid::{Align, Cell, Grid};
-use super::{Look, Tone, hang, score, wrap};
+use super::{Look, Tone, hang, joined, wrap};
 
 /// The figures of a run's screen; all of them where there is no headline.
 pub fn table(doc: &AaDoc, look: Look) -> String {
@@ -19,7 +19,7 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
     let runs = [doc.machine.name.clone(), format::count(doc.runs.len(), "run")];
     let ids = doc.runs.iter().map(|id| short(id).to_owned());
     let mut out = String::new();
-    for line in score::joined(&runs.into_iter().chain(ids).collect::<Vec<_>>(), look.columns) {
+    for line in joined(&runs.into_iter().chain(ids).collect::<Vec<_>>(), look.columns) {
         out.push_str(&format!("{line}\n"));
     }
     out.push('\n');

@@ -8,7 +8,7 @@ mod graph;
 
 use model::data::{RunData, Series};
 use model::doc::RunDoc;
-use model::names::instrument::KV_PUBLISHED;
+use model::names::instrument::{KV_PUBLISHED, KV_RATE};
 use model::{Cards, Family, Params, Unit, Validity, card};
 
 /// Ends of the names of percentiles, and their words.
@@ -71,6 +71,7 @@ pub fn is_kv(instrument: &str, cards: Cards) -> bool {
 
 fn is_line(series: &Series, cards: Cards) -> bool {
     is_kv(&series.key.instrument, cards)
+        && !series.key.metric.ends_with(KV_RATE)
         && matches!(series.key.unit, Unit::Second | Unit::BytesPerSec | Unit::PerSec)
 }
 

@@ -12,10 +12,12 @@ use model::names::{self, Key};
 use model::{Better, Fact, Unit};
 
 use super::compare::{believed, interval_of, plain_ratio, shown};
+use super::fit::{Part, Rank, Screen};
 use super::grid::{Align, Cell, Grid, ranges};
-use super::score::{Tail, joined, tail_text, verdict};
 use super::spec::Spec;
-use super::{Look, Tone, answer, hang, notes};
+use super::tail::Tail;
+use super::verdict_word::verdict;
+use super::{Look, Tone, answer, hang, joined, notes, tail};
 
 /// Metrics that have a column of the table, or are the sum of two that have one.
 const TABLE: [&str; 6] = [WALL.name(), CPU.name(), USER.name(), SYSTEM.name(), MEMORY.name(), SHELL.name()];
@@ -24,24 +26,28 @@ const MOST: usize = 12;
 
 /// The last screen of a study of commands; `versus` compares its arms.
 pub fn screen(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &Tail, look: Look) -> String {
-    let mut out = answer::first(run.answer.as_ref(), look);
-    out.push_str(&head(run, facts, look));
-    out.push('\n');
-    out.push_str(&table(run, versus, look));
-    out.push_str(&own_numbers(run, versus, look));
-    out.push('\n');
-    out.push_str(&open(versus, look));
-    out.push_str(&shell(run, look));
-    out.push_str(&layout(run, look));
-    out.push_str(&notes::of_run(run, look));
+    let mut screen = Screen::default();
+    screen.add(answer::first(run.answer.as_ref(), look));
+    screen.add(format!("{}\n", head(run, facts, look)));
+    screen.add(table(run, versus, look));
+    screen.add(own_numbers(run, versus, look));
+    screen.add("\n".to_owned());
+    screen.add(Part::new(open(versus, look)).or(Rank::Doubt, "why some are not told", ""));
+    screen.add(Part::new(shell(run, look)).or(Rank::Reason, "the shell's own time", ""));
+    screen.add(Part::new(layout(run, look)).or(Rank::Reason, "what the environment's size did", ""));
+    notes::of_run(run, look).into_iter().for_each(|part| screen.add(part));
+    screen.tell_here();
     if let Some(step) = versus.and_then(|doc| doc.next_step.as_ref()) {
-        out.push_str(&hang("try     ", &step.to_string(), look.columns));
+        screen.add(hang("try     ", &step.to_string(), look.columns));
     }
-    let tail = tail_text(tail, look);
+    let tail = tail::part(tail, look);
     if !tail.is_empty() {
-        out.push_str(&format!("\n{tail}"));
+        screen.add("\n".to_owned());
+        screen.add(tail);
     }
-    answer::last(out, run.answer.as_ref().map(|answer| answer.sentence.as_str()), look)
+    let sentence = run.answer.as_ref().map(|answer| answer.sentence.as_str());
+    let show = format!("boxscore show {} --all", short(&run.run));
+    screen.fit(look, &show, |text| answer::last(text, sentence, look))
 }
 
 fn head(run: &RunDoc, facts: &[Fact], look: Look) -> String {

@@ -3,6 +3,8 @@
 //! `ratio` is arm / base and the base is the first argument; the verdict says which way is good. Published figures are
 //! points: they have a plain ratio and never a significant verdict.
 
+mod tables;
+
 use std::collections::BTreeMap;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
@@ -10,11 +12,10 @@ use model::format::{self, Kind, NOT_KNOWN, Scale};
 use model::names::{self, Key};
 use model::scope::{ALL, THREADS};
 use model::why::Why;
-use model::{Better, Finding, Params, Validity, card};
+use model::{Finding, Params, Validity, card};
 
-use super::grid::{Align, Cell, Cut, Grid, ranges};
-use super::score::verdict;
-use super::{Look, Tone, answer, cut, hang, logs_beside, notes, ranks, scaling, width, wrap};
+use super::fit::{Part, Rank, Screen};
+use super::{Look, answer, hang, logs_beside, notes, scaling, width, wrap};
 
 /// One figure with its row for each arm after the base.
 #[derive(Clone, Debug)]
@@ -81,42 +82,60 @@ pub fn figures(doc: &CompareDoc, all: bool) -> Vec<ComparedFigure<'_>> {
 
 /// The comparison for a terminal.
 pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
-    let look = look.with_all(all);
-    let figures = figures(doc, all);
-    let mut out = String::new();
-    for line in doc.paragraph.to_string().lines().flat_map(|line| wrap(line, look.columns)) {
-        out.push_str(&format!("{line}\n"));
-    }
-    out.push('\n');
-    let mut whys = Whys::default();
+    with_tail(doc, Vec::new(), "--all", look.with_all(all))
+}
+
+/// The same with what stands below it, above the answer; `command` shows all of it.
+pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -> String {
+    let figures = figures(doc, look.all);
+    let mut screen = Screen::default();
+    screen.add(paragraph(doc, look));
+    screen.add("\n".to_owned());
+    let mut whys = Whys::of(&figures);
+    let is_pair = matches!(arms(doc), [arm] if !arm.published);
     if figures.is_empty() {
-        out.push_str("no figure that all of them have: nothing to compare\n");
-    } else if let [arm] = arms(doc)
-        && !arm.published
-    {
-        out.push_str(&pair(doc, &figures, &mut whys, look));
+        screen.add("no figure that all of them have: nothing to compare\n".to_owned());
+    } else if is_pair {
+        screen.add(tables::pair(doc, &figures, &mut whys, look));
     } else {
-        out.push_str(&side_by_side(doc, &figures, look));
-        for (place, arm) in arms(doc).iter().enumerate().filter(|(_, arm)| !arm.published) {
-            let base = doc.arms.first().map_or("", |base| base.name.as_str());
-            out.push_str(&format!("\n{} against {base}\n", arm.name));
-            out.push_str(&ratios(&figures, place, &mut whys, look));
-        }
-        out.push_str(&ranks::table(doc, &figures, look));
+        let legend = format!("{}{}", marks(&figures, true, look), whys.lines(Why::many, look));
+        screen.add(tables::several(doc, &figures, &mut whys, &legend, look));
     }
-    out.push_str(&cpus(doc, &figures, look));
-    out.push_str(&indexes(doc, look.with_all(all)));
-    out.push_str(&scaling::of_sides(&doc.scaling, look));
-    out.push_str(&meanwhile(doc, all, look));
-    out.push_str(&below(doc, &figures, all, &whys, look.with_all(all)));
+    screen.add(cpus(doc, &figures, look));
+    screen.add(indexes(doc, look));
+    screen.add(Part::new(scaling::of_sides(&doc.scaling, look)).or(Rank::Reason, "scaling", ""));
+    screen.add(Part::new(meanwhile(doc, look)).or(Rank::Figure, "telemetry", ""));
+    below(doc, &figures, (is_pair, &whys), command, look).into_iter().for_each(|part| screen.add(part));
+    screen.tell_here();
+    tail.into_iter().for_each(|part| screen.add(part));
     let lead = Some(doc.paragraph.lead.as_str()).filter(|lead| !lead.is_empty());
-    let mut out = answer::last(out, lead, look);
-    let is_apart = doc.paragraph.lead.is_empty() || !answer::is_long(&out);
-    if let Some(step) = &doc.next_step {
-        out.push_str(if is_apart { "\n" } else { "" });
-        out.push_str(&hang(TRY, &step.to_string(), look.columns.max(width(TRY) + 8)));
-    }
-    out
+    screen.fit(look, command, |text| {
+        let mut out = answer::last(text, lead, look);
+        let is_apart = doc.paragraph.lead.is_empty() || !answer::is_long(&out);
+        if let Some(step) = &doc.next_step {
+            out.push_str(if is_apart { "\n" } else { "" });
+            out.push_str(&hang(TRY, &step.to_string(), look.columns.max(width(TRY) + 8)));
+        }
+        out
+    })
+}
+
+/// The result in sentences. The first line stays, and the last, which says of what it speaks.
+fn paragraph(doc: &CompareDoc, look: Look) -> Part {
+    let text = doc.paragraph.to_string();
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| wrap(line, look.columns).iter().map(|line| format!("{line}\n")).collect())
+        .collect();
+    let Some((last, [first, rest @ ..])) = lines.split_last() else { return Part::new(lines.concat()) };
+    let shorter = |part: Part, kept: usize| {
+        let left = format::count(rest.len() - kept, "more sentence");
+        part.or(Rank::Sentence, left, format!("{first}{}{last}", rest[..kept].concat()))
+    };
+    let part = (0..rest.len()).rev().fold(Part::new(lines.concat()), shorter);
+    let lead: String =
+        wrap(&doc.paragraph.lead, look.columns).iter().map(|line| format!("{line}\n")).collect();
+    if lead.is_empty() { part } else { part.or(Rank::Sentence, "sentences", format!("{lead}{last}")) }
 }
 
 /// In front of the next step.
@@ -144,6 +163,18 @@ pub(super) struct Whys(Vec<Vec<Why>>);
 const MOST_WHYS: usize = 12;
 
 impl Whys {
+    /// The reasons of these figures, lettered in the order of a table.
+    fn of(figures: &[ComparedFigure<'_>]) -> Whys {
+        let mut whys = Whys::default();
+        let arms = figures.iter().map(|figure| figure.rows.len()).max().unwrap_or(0);
+        for place in 0..arms {
+            for row in figures.iter().filter_map(|figure| figure.rows.get(place).copied().flatten()) {
+                whys.mark(row);
+            }
+        }
+        whys
+    }
+
     /// The mark behind a row's verdict: its letter, and `!` where a figure is doubtful.
     pub(super) fn mark(&mut self, row: &RowDoc) -> String {
         let doubt = if doubtful(row) { " !" } else { "" };
@@ -153,18 +184,24 @@ impl Whys {
         let same = |group: &Vec<Why>| group.iter().any(|known| known.is_like(&row.why));
         let at = self.0.iter().position(same).unwrap_or(self.0.len());
         match self.0.get_mut(at) {
+            Some(group) if group.contains(&row.why) => {}
             Some(group) => group.push(row.why.clone()),
             None => self.0.push(vec![row.why.clone()]),
         }
         letter(at).map_or(String::new(), |letter| format!(" ({letter}){doubt}"))
     }
 
-    /// The meaning of the letters, a line each.
-    pub(super) fn lines(&self, look: Look) -> String {
+    /// The meaning of the letters, a line each; in fewer lines without what would settle them.
+    pub(super) fn part(&self, look: Look) -> Part {
+        let whole = self.lines(Why::many, look);
+        Part::new(whole).or(Rank::Reason, "what would settle each", self.lines(Why::many_leading, look))
+    }
+
+    fn lines(&self, said: fn(&[Why]) -> String, look: Look) -> String {
         let mut out = String::new();
         for (at, group) in self.0.iter().enumerate() {
             if let Some(letter) = letter(at) {
-                out.push_str(&hang(&format!("({letter}) "), &Why::many(group), look.columns));
+                out.push_str(&hang(&format!("({letter}) "), &said(group), look.columns));
             }
         }
         if self.0.len() > MOST_WHYS {
@@ -183,14 +220,6 @@ fn letter(at: usize) -> Option<char> {
     ('a'..='z').nth(at).filter(|_| at < MOST_WHYS)
 }
 
-fn heads<'a>(names: &[&'a str]) -> Vec<(&'a str, Align)> {
-    names
-        .iter()
-        .enumerate()
-        .map(|(i, name)| (*name, if i < 1 { Align::Left } else { Align::Right }))
-        .collect()
-}
-
 pub(super) fn shown(scale: Option<&Scale>, value: Option<f64>) -> String {
     match (scale, value) {
         (Some(scale), Some(value)) => scale.number(value),
@@ -204,21 +233,6 @@ pub(super) fn interval_of(row: Option<&RowDoc>) -> Option<(String, String)> {
     format::tells(low, high).then(|| (format::ratio(low), format::ratio(high)))
 }
 
-/// The interval of a row as a cell: `not known` where it is so wide that its ends say nothing.
-fn interval_cell(row: &RowDoc, interval: String) -> Cell {
-    let has_ends = row.verdict != VerdictWord::Invalid && row.low.is_some() && row.high.is_some();
-    match interval.is_empty() {
-        false => interval.into(),
-        true if has_ends => NOT_KNOWN.into(),
-        true => "-".into(),
-    }
-}
-
-/// The floor; from so much on its digits mean nothing.
-fn share(value: Option<f64>) -> String {
-    value.map_or("-".to_owned(), format::floor)
-}
-
 /// The ratio of a row that may be believed.
 pub(super) fn believed(row: &RowDoc) -> Option<f64> {
     row.ratio.filter(|_| row.verdict != VerdictWord::Invalid)
@@ -228,233 +242,20 @@ pub(super) fn plain_ratio(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), format::ratio)
 }
 
-/// The value of a side, with `>=` in front of a lower bound.
-fn value_of(row: Option<&RowDoc>, side: &str, scale: Option<&Scale>, value: Option<f64>) -> String {
-    let is_bound = row.is_some_and(|row| row.lower_bounds.iter().any(|name| name == side));
-    let text = shown(scale, value);
-    if is_bound && value.is_some() { format!(">={text}") } else { text }
-}
-
-fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
-    let (word, tone) = verdict(row);
-    Cell::tone(format!("{word}{}", whys.mark(row)), tone)
-}
-
-/// Two machines: everything in one table where it fits, else figures and ratios apart.
-fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> String {
-    // All of it was asked for: what a figure costs stays, in a second table if need be.
-    let layouts: &[Columns] = match look.all {
-        true => &[Columns::All, Columns::NoFloor],
-        false => &[Columns::All, Columns::NoFloor, Columns::NoCost],
-    };
-    for &columns in layouts {
-        let mut whys_here = whys.clone();
-        let one = joined(doc, figures, &mut whys_here, columns);
-        // Names may lose a few letters, and no more than that.
-        let narrowest = if columns == Columns::All { one.width() } else { one.width_with(NAMES) };
-        if narrowest <= look.columns {
-            *whys = whys_here;
-            let left_out = if columns == Columns::NoCost { costs_left_out(figures) } else { String::new() };
-            return one.render(look.columns, look.paint) + &left_out;
-        }
-    }
-    let figures_table = side_by_side(doc, figures, look);
-    format!("{figures_table}\n{}", ratios(figures, 0, whys, look))
-}
-
-/// The columns of a table that has everything of two machines.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Columns {
-    All,
-    NoFloor,
-    /// Nor what a figure comes to per unit of price and per watt; the paragraph tells of all figures together.
-    NoCost,
-}
-
-fn is_priced(figures: &[ComparedFigure<'_>]) -> bool {
-    figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_price.is_some())
-}
-
-fn is_powered(figures: &[ComparedFigure<'_>]) -> bool {
-    figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_watt.is_some())
-}
-
-fn costs_left_out(figures: &[ComparedFigure<'_>]) -> String {
-    let what = match (is_priced(figures), is_powered(figures)) {
-        (true, true) => "per unit of price and per watt",
-        (true, false) => "per unit of price",
-        (false, true) => "per watt",
-        (false, false) => return String::new(),
-    };
-    format!("each figure {what}: --all, or a wider screen\n")
-}
-
-/// Figures' names are left at least so many columns where everything shall fit in one table.
-const NAMES: usize = 22;
-
-/// Values, ratios and verdicts in one table.
-fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, shown: Columns) -> Grid {
-    let is_wide = shown == Columns::All;
-    let names: Vec<String> = doc.arms.iter().map(|arm| cut(&arm.name, 11)).collect();
-    let with_costs = shown != Columns::NoCost;
-    let (priced, powered) = (with_costs && is_priced(figures), with_costs && is_powered(figures));
-    let mut columns = vec![("", Align::Left), ("", Align::Left)];
-    columns.extend(names.iter().take(2).map(|name| (name.as_str(), Align::Right)));
-    columns.push(("ratio", Align::Right));
-    columns.push((if is_wide { "95 % interval" } else { "95 %" }, Align::Right));
-    columns.extend(is_wide.then_some(("floor", Align::Right)));
-    columns.push(("verdict", Align::Left));
-    columns.extend(priced.then_some(("/price", Align::Right)));
-    columns.extend(powered.then_some(("/watt", Align::Right)));
-    let mut grid = Grid::new(&columns).gap(1).cutting(Cut::Middle);
-    let rows: Vec<Option<&RowDoc>> = figures.iter().map(ComparedFigure::any).collect();
-    let intervals = ranges(&rows.iter().map(|row| interval_of(*row)).collect::<Vec<_>>());
-    for ((figure, row), interval) in figures.iter().zip(rows).zip(intervals) {
-        let Some(row) = row else { continue };
-        let scale = figure.scale();
-        let mut cells: Vec<Cell> = vec![
-            figure.label.clone().into(),
-            scale.as_ref().map(Scale::ascii_unit).unwrap_or_default().into(),
-            value_of(Some(row), &row.base, scale.as_ref(), row.base_value).into(),
-            value_of(Some(row), &row.arm, scale.as_ref(), row.arm_value).into(),
-            plain_ratio(believed(row)).into(),
-            interval_cell(row, interval),
-        ];
-        cells.extend(is_wide.then(|| share(row.floor).into()));
-        cells.push(verdict_cell(row, whys));
-        cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
-        cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
-        grid.row(cells);
-    }
-    grid
-}
-
-/// Values of all machines in columns, each arm's plain ratio to the base behind it; as many at once as fit.
-fn side_by_side(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
-    let places: Vec<usize> = (0..arms(doc).len()).collect();
-    let fits = |at_once: usize| {
-        places.chunks(at_once).all(|some| values_table(doc, figures, some).width() <= look.columns)
-    };
-    let at_once = (1..=places.len()).rev().find(|n| fits(*n)).unwrap_or(1);
-    let mut out = String::new();
-    for (index, some) in places.chunks(at_once).enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        out.push_str(&values_table(doc, figures, some).render(look.columns, look.paint));
-    }
-    let base = doc.arms.first().map_or("the first", |arm| arm.name.as_str());
-    out.push_str(&hang("", &format!("x = times the value of {base}{}", ways(figures)), look.columns));
-    out
-}
-
-/// The meaning of the marks behind ratios, as far as there are any.
-fn ways(figures: &[ComparedFigure<'_>]) -> &'static str {
-    let rows = || figures.iter().flat_map(|figure| figure.rows.iter().flatten());
-    let has = |mark: char| rows().any(|row| believed(row).is_some_and(|ratio| way(row, ratio) == mark));
-    match (has('+'), has('-')) {
-        (true, true) => "; + better, - worse",
-        (true, false) => "; + better",
-        (false, true) => "; - worse",
-        (false, false) => "",
-    }
-}
-
-/// `+` for what is better, `-` for what is worse; of points, for what looks so beyond the margin.
-fn way(row: &RowDoc, ratio: f64) -> char {
-    let gain = match row.better {
-        Better::Lower => 1.0 / ratio,
-        Better::Higher => ratio,
-        Better::Neither => 1.0,
-    };
-    match row.verdict {
-        VerdictWord::Better => '+',
-        VerdictWord::Worse => '-',
-        _ if row.point && gain > 1.0 + row.margin => '+',
-        _ if row.point && gain < 1.0 / (1.0 + row.margin) => '-',
-        _ => ' ',
-    }
-}
-
-/// `351 x0.50`, both parts aligned over the column.
-fn value_cells(figures: &[ComparedFigure<'_>], place: usize) -> Vec<Cell> {
-    let texts: Vec<(String, String, Tone)> = figures
-        .iter()
-        .map(|figure| {
-            let row = figure.rows.get(place).copied().flatten();
-            let arm = row.map_or("", |row| row.arm.as_str());
-            let value = value_of(row, arm, figure.scale().as_ref(), row.and_then(|row| row.arm_value));
-            let ratio = row.and_then(|row| Some((row, believed(row)?)));
-            let ratio = ratio.map_or(String::new(), |(row, ratio)| {
-                format!("x{}{}", format::ratio(ratio), way(row, ratio))
-            });
-            (value, ratio, row.map_or(Tone::Dim, |row| verdict(row).1))
-        })
-        .collect();
-    let room = texts.iter().map(|(_, ratio, _)| width(ratio)).max().unwrap_or(0);
-    texts
-        .into_iter()
-        .map(|(value, ratio, tone)| Cell::tone(format!("{value} {ratio:>room$}"), tone))
-        .collect()
-}
-
-fn values_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], places: &[usize]) -> Grid {
-    let base = doc.arms.first().map_or(String::new(), |arm| arm.name.clone());
-    let head = cut(&base, 16);
-    let names: Vec<String> =
-        places.iter().filter_map(|place| arms(doc).get(*place)).map(|arm| cut(&arm.name, 16)).collect();
-    let mut columns = vec![("", Align::Left), ("", Align::Left), (head.as_str(), Align::Right)];
-    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut grid = Grid::new(&columns).cutting(Cut::Middle);
-    let here = |figure: &&ComparedFigure<'_>| {
-        places.iter().any(|place| figure.rows.get(*place).copied().flatten().is_some())
-    };
-    let figures: Vec<ComparedFigure<'_>> = figures.iter().filter(here).cloned().collect();
-    let mut arms: Vec<_> = places.iter().map(|place| value_cells(&figures, *place).into_iter()).collect();
-    for figure in &figures {
-        let scale = figure.scale();
-        let mut cells: Vec<Cell> = vec![
-            figure.label.clone().into(),
-            scale.as_ref().map(Scale::ascii_unit).unwrap_or_default().into(),
-            value_of(figure.any(), &base, scale.as_ref(), figure.base_value()).into(),
-        ];
-        cells.extend(arms.iter_mut().filter_map(Iterator::next));
-        grid.row(cells);
-    }
-    grid
-}
-
-/// One arm's ratios with intervals, floors and verdicts.
-fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: Look) -> String {
-    let rows: Vec<(&ComparedFigure<'_>, &RowDoc)> = figures
-        .iter()
-        .filter_map(|figure| Some((figure, figure.rows.get(place).copied().flatten()?)))
-        .collect();
-    let priced = rows.iter().any(|(_, row)| row.per_price.is_some());
-    let powered = rows.iter().any(|(_, row)| row.per_watt.is_some());
-    let mut columns = heads(&["", "ratio", "95 % interval", "floor"]);
-    columns.push(("verdict", Align::Left));
-    columns.extend(priced.then_some(("/price", Align::Right)));
-    columns.extend(powered.then_some(("/watt", Align::Right)));
-    let mut grid = Grid::new(&columns).cutting(Cut::Middle);
-    let intervals = ranges(&rows.iter().map(|(_, row)| interval_of(Some(row))).collect::<Vec<_>>());
-    for ((figure, row), interval) in rows.into_iter().zip(intervals) {
-        let mut cells: Vec<Cell> = vec![
-            figure.label.clone().into(),
-            plain_ratio(believed(row)).into(),
-            interval_cell(row, interval),
-            share(row.floor).into(),
-            verdict_cell(row, whys),
-        ];
-        cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
-        cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
-        grid.row(cells);
-    }
-    grid.render(look.columns, look.paint)
-}
-
 /// `whole machine: mini-1 is 1.24 (1.20 - 1.28) of ref-epyc-2c (5 figures)`
 pub fn index_text(index: &IndexDoc) -> String {
+    let figures = if index.components == 1 { "figure" } else { "figures" };
+    let open = match index.open {
+        0 => String::new(),
+        all if all == index.components => ", none told".to_owned(),
+        some => format!(", {} told", index.components - some),
+    };
+    let of = index.value.map_or_else(String::new, |_| format!(" ({} {figures}{open})", index.components));
+    format!("{}{of}", short_index(index))
+}
+
+/// The same without the number of its figures.
+fn short_index(index: &IndexDoc) -> String {
     let scope = index.scope.word();
     match (index.value, &index.why) {
         (Some(value), _) => {
@@ -463,19 +264,7 @@ pub fn index_text(index: &IndexDoc) -> String {
                 (Some(low), Some(high)) => format!(" ({} - {})", format::ratio(low), format::ratio(high)),
                 _ => String::new(),
             };
-            let open = match index.open {
-                0 => String::new(),
-                all if all == index.components => ", none told".to_owned(),
-                some => format!(", {} told", index.components - some),
-            };
-            let figures = if index.components == 1 { "figure" } else { "figures" };
-            format!(
-                "{scope}: {} is {}{interval} of {} ({} {figures}{open})",
-                index.arm,
-                format::ratio(value),
-                index.reference,
-                index.components
-            )
+            format!("{scope}: {} is {}{interval} of {}", index.arm, format::ratio(value), index.reference)
         }
         (None, why) => {
             format!("{scope}: {} has none: {}", index.arm, why.as_deref().unwrap_or("components are missing"))
@@ -483,7 +272,7 @@ pub fn index_text(index: &IndexDoc) -> String {
     }
 }
 
-fn indexes(doc: &CompareDoc, look: Look) -> String {
+fn indexes(doc: &CompareDoc, look: Look) -> Part {
     let published = |name: &str| doc.arms.iter().any(|arm| arm.name == name && arm.published);
     let shown = doc.index.iter().filter(|index| {
         index.arm != index.reference && !published(&index.arm) && !published(&index.reference)
@@ -495,21 +284,21 @@ fn indexes(doc: &CompareDoc, look: Look) -> String {
         some if !known.is_empty() || some.len() == 1 => ([known, none].concat(), Vec::new()),
         _ => (known, none),
     };
-    let mut text: String =
-        known.iter().map(|index| hang("index  ", &index_text(index), look.columns)).collect();
-    if known.is_empty() && !none.is_empty() {
-        text.push_str(&hang(
-            "index  ",
-            "none: not all of its figures were measured on both (--all says which)",
-            look.columns,
-        ));
-    }
-    if text.is_empty() { text } else { format!("\n{text}") }
+    let said = |text: fn(&IndexDoc) -> String| -> String {
+        let lines = known.iter().map(|index| hang("index  ", &text(index), look.columns));
+        let mut text: String = lines.collect();
+        if known.is_empty() && !none.is_empty() {
+            let why = "none: not all of its figures were measured on both (--all says which)";
+            text.push_str(&hang("index  ", why, look.columns));
+        }
+        if text.is_empty() { text } else { format!("\n{text}") }
+    };
+    Part::new(said(index_text)).or(Rank::Reason, "figures of the index", said(short_index))
 }
 
 /// Telemetry of the machines while the requests of logs came; step by step with all figures.
-fn meanwhile(doc: &CompareDoc, all: bool, look: Look) -> String {
-    let tables = if all { logs_beside::tables } else { logs_beside::means };
+fn meanwhile(doc: &CompareDoc, look: Look) -> String {
+    let tables = if look.all { logs_beside::tables } else { logs_beside::means };
     let text = tables(&doc.beside, look);
     if text.is_empty() { text } else { format!("\n{text}") }
 }
@@ -517,23 +306,54 @@ fn meanwhile(doc: &CompareDoc, all: bool, look: Look) -> String {
 /// The meaning of `!`.
 pub(super) const DOUBTFUL: &str = "! = doubtful: lines with ! say why";
 
-/// Reasons, notes, sources and caveats.
-fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool, whys: &Whys, look: Look) -> String {
-    let mut out = String::new();
-    let unsure = |row: &RowDoc| row.verdict == VerdictWord::CannotTell && !row.point;
+/// The meaning of marks: of verdicts where they are `judged` here, and of values.
+fn marks(figures: &[ComparedFigure<'_>], judged: bool, look: Look) -> String {
     let any = |is: &dyn Fn(&RowDoc) -> bool| {
         figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| is(row))
     };
-    let bound = any(&|row| !row.lower_bounds.is_empty()).then_some(">= at least");
-    let marks = [any(&unsure).then_some("? = cannot tell"), bound, any(&doubtful).then_some(DOUBTFUL)];
-    out.push_str(&hang("", &marks.into_iter().flatten().collect::<Vec<_>>().join("; "), look.columns));
-    out.push_str(&whys.lines(look));
+    let unsure = |row: &RowDoc| judged && row.verdict == VerdictWord::CannotTell && !row.point;
+    let marks = [
+        any(&unsure).then_some("? = cannot tell"),
+        any(&|row| !row.lower_bounds.is_empty()).then_some(">= at least"),
+        any(&|row| judged && doubtful(row)).then_some(DOUBTFUL),
+    ];
+    hang("", &marks.into_iter().flatten().collect::<Vec<_>>().join("; "), look.columns)
+}
+
+/// Reasons of two sides, notes, sources and caveats.
+fn below(
+    doc: &CompareDoc,
+    figures: &[ComparedFigure<'_>],
+    (is_pair, whys): (bool, &Whys),
+    command: &str,
+    look: Look,
+) -> Vec<Part> {
     let heads = notes::headlines_compared(doc);
     // Doubts about figures that are not compared are told with all of them.
-    let told = |finding: &&Finding| all || finding.subject.figure().is_none_or(|figure| heads.has(figure));
+    let told =
+        |finding: &&Finding| look.all || finding.subject.figure().is_none_or(|figure| heads.has(figure));
     let told: Vec<Finding> = doc.findings.iter().filter(told).cloned().collect();
-    out.push_str(&notes::doubt_lines(&told, &heads, look));
-    for ((is_read, source), names) in published(doc) {
+    let count: usize = figures.iter().map(|figure| figure.rows.iter().flatten().count()).sum();
+    let more = doc.rows.len().saturating_sub(count);
+    let more =
+        if look.all || more == 0 { String::new() } else { format!("{more} more figures: {command}\n") };
+    let mut parts = vec![
+        marks(figures, is_pair, look).into(),
+        if is_pair { whys.part(look) } else { Part::default() },
+        notes::doubts_part(&told, &heads, look),
+        sources(doc, look),
+        notes::numbered(&doc.footnotes, look),
+        more.into(),
+    ];
+    if !parts.iter().all(Part::is_empty) {
+        parts.insert(0, "\n".to_owned().into());
+    }
+    parts
+}
+
+/// Where published figures come from.
+fn sources(doc: &CompareDoc, look: Look) -> Part {
+    let line = |((is_read, source), names): ((bool, Option<&str>), Vec<&str>)| {
         let names = names.join(", ");
         let text = match (is_read, source) {
             (false, _) => {
@@ -544,16 +364,11 @@ fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool, whys: &Why
             }
             (true, None) => format!("{names}: published; points without samples, never significant"),
         };
-        out.push_str(&notes::line(Validity::Unknown, &text, look));
-    }
-    for (index, footnote) in doc.footnotes.iter().enumerate() {
-        out.push_str(&hang(&format!("{}. ", index + 1), footnote, look.columns));
-    }
-    let shown: usize = figures.iter().map(|figure| figure.rows.iter().flatten().count()).sum();
-    if !all && shown < doc.rows.len() {
-        out.push_str(&format!("{} more figures: --all\n", doc.rows.len() - shown));
-    }
-    if out.is_empty() { out } else { format!("\n{out}") }
+        notes::line(Validity::Unknown, &text, look)
+    };
+    let all: String = published(doc).into_iter().map(line).collect();
+    let short = "published figures are points without samples, never significant";
+    Part::new(all).or(Rank::Reason, "sources", notes::line(Validity::Unknown, short, look))
 }
 
 /// Published arms by their source; those of pasted lines together.

@@ -5,11 +5,13 @@
 
 pub mod aa;
 pub mod answer;
+pub mod beside;
 pub mod clusterperf;
 pub mod commands;
 pub mod compare;
 pub mod detect;
 pub mod doctor;
+pub mod fit;
 pub mod fold;
 pub mod grid;
 pub mod history;
@@ -31,6 +33,8 @@ pub mod score;
 pub mod sheet;
 pub mod soak;
 pub mod spec;
+pub mod tail;
+pub mod verdict_word;
 pub mod web_table;
 
 use model::format::Moment;
@@ -44,22 +48,33 @@ pub struct Look {
     pub cuts: bool,
     /// Every figure and each doubt in full (`--all`); else doubts are a line a cause.
     pub all: bool,
+    /// Most lines of a screen on which not all was asked for.
+    pub lines: usize,
 }
+
+/// Lines of a default screen.
+pub const LINES: usize = 40;
 
 impl Look {
     /// 80 columns without colour: what a pipe gets.
     pub const fn plain() -> Look {
-        Look { columns: 80, paint: false, cuts: false, all: false }
+        Look { columns: 80, paint: false, cuts: false, all: false, lines: LINES }
     }
 
     pub const fn wide(columns: usize) -> Look {
-        Look { columns, paint: false, cuts: true, all: false }
+        Look { columns, paint: false, cuts: true, all: false, lines: LINES }
     }
 
     /// The same with everything that there is to say, where it was asked for.
     #[must_use]
     pub const fn with_all(self, all: bool) -> Look {
         Look { all, ..self }
+    }
+
+    /// The same with so many lines taken by what stands beside it; a few are left in any case.
+    #[must_use]
+    pub fn beside(self, text: &str) -> Look {
+        Look { lines: self.lines.saturating_sub(text.lines().count()).max(LINES / 2), ..self }
     }
 
     /// Columns of a table whose names a program may read.
@@ -185,6 +200,19 @@ pub fn hang_painted(head: &str, indent: usize, text: &str, most: usize) -> Strin
         out.push_str(&format!("{lead}{line}\n"));
     }
     out
+}
+
+/// Parts between dots, on as many lines as they need.
+pub fn joined(parts: &[String], columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(last) if width(last) + 3 + width(part) <= columns => last.push_str(&format!(" · {part}")),
+            Some(_) => lines.push(cut(&format!("  {part}"), columns)),
+            None => lines.push(cut(part, columns)),
+        }
+    }
+    lines
 }
 
 /// `2026-11-21` of seconds since 1970, UTC.

@@ -7,11 +7,13 @@ use std::borrow::Cow;
 
 use model::doc::{CompareDoc, RunDoc};
 use model::finding::Rule;
+use model::format::count;
 use model::note::{Dropped, NoteBody};
 use model::{Finding, Validity};
 
+use super::fit::{Part, Rank};
 use super::fold::{self, Headlines};
-use super::{Look, Tone, hang_painted, width};
+use super::{Look, Tone, hang, hang_painted, width};
 
 /// One note: its state, the rule that it is of, and its sentence.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,32 +160,55 @@ fn is_shown(note: &NoteBody) -> bool {
 }
 
 /// The compilers and virtual machines that a run's figures are of.
-pub fn tools(run: &RunDoc, look: Look) -> String {
-    texts(run, |note| matches!(note, NoteBody::Toolchain(_) | NoteBody::Bits(_)), look)
+pub fn tools(run: &RunDoc, look: Look) -> Part {
+    let tools = texts(run, |note| matches!(note, NoteBody::Toolchain(_) | NoteBody::Bits(_)), look);
+    Part::new(tools).or(Rank::Reason, "toolchains", "")
 }
 
-/// Everything to be said below a run's figures.
-pub fn of_run(run: &RunDoc, look: Look) -> String {
-    let mut out = String::new();
-    out.push_str(&doubt_lines(&run.findings, &headlines(run), look));
-    for (text, times) in run.errors.iter().take(5) {
-        let times = if *times > 1 { format!(" ({times} times)") } else { String::new() };
-        out.push_str(&line(Validity::Invalid, &format!("a take faulted: {text}{times}"), look));
+/// The doubts as a part of a screen: in fewer lines the refusals and the first doubts, the others by their causes.
+pub fn doubts_part(findings: &[Finding], headlines: &Headlines, look: Look) -> Part {
+    let part = Part::new(doubt_lines(findings, headlines, look));
+    if look.all {
+        return part;
     }
-    if run.errors.len() > 5 {
-        let more = format!("{} more kinds of fault, see the report", run.errors.len() - 5);
-        out.push_str(&line(Validity::Invalid, &more, look));
-    }
-    for text in unfit(run) {
-        out.push_str(&marked("-", Tone::Dim, &text, look));
-    }
-    out.push_str(&texts(run, is_shown, look));
-    out.push_str(&tools(run, look));
-    let other = if out.is_empty() { "" } else { "other " };
+    let notes = brief_doubts(findings, headlines);
+    let (doubts, refusals): (Vec<&Note<'_>>, Vec<&Note<'_>>) =
+        notes.iter().partition(|note| note.state != Validity::Invalid);
+    let set =
+        |some: &[&Note<'_>]| some.iter().map(|note| line(note.state, &note.text, look)).collect::<String>();
+    let shorter = |(part, kept): (Part, usize)| {
+        let (first, others) = doubts.split_at(kept);
+        let mut causes: Vec<String> = Vec::new();
+        for note in others {
+            let cause = note.rule.topic();
+            causes.extend((!causes.contains(&cause)).then_some(cause));
+        }
+        let more = if first.is_empty() { "doubt" } else { "more doubt" };
+        let text = format!("{}: {}", count(others.len(), more), causes.join(", "));
+        let folded = line(Validity::Doubtful, &text, look);
+        part.or(
+            Rank::Doubt,
+            count(others.len(), "doubt"),
+            format!("{}{folded}{}", set(first), set(&refusals)),
+        )
+    };
+    (0..doubts.len().saturating_sub(1)).rev().fold(part, |part, kept| shorter((part, kept)))
+}
+
+/// Everything to be said below a run's figures, in the parts of a screen.
+pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
+    let mut parts = vec![doubts_part(&run.findings, &headlines(run), look), faults(run, look)];
+    let unfit: Vec<String> = unfit(run).iter().map(|text| marked("-", Tone::Dim, text, look)).collect();
+    parts.push(fewer(&unfit, Rank::Doubt, "reason"));
+    parts.push(texts(run, is_shown, look).into());
+    parts.push(tools(run, look));
+    let is_alone = parts.iter().all(Part::is_empty);
+    let other = if is_alone { "" } else { "other " };
     if !look.all {
-        out.push_str(&checks(&run.findings, other, look));
-        return out;
+        parts.push(Part::new(checks(&run.findings, other, look)).or(Rank::Hint, "", ""));
+        return parts;
     }
+    let mut out = String::new();
     let ok = quiet(&run.findings, Validity::Ok);
     if !ok.is_empty() {
         let plural = if ok.len() == 1 { "check" } else { "checks" };
@@ -196,7 +221,45 @@ pub fn of_run(run: &RunDoc, look: Look) -> String {
         let text = format!("{} {plural} inputs here ({})", unknown.len(), unknown.join(", "));
         out.push_str(&marked("-", Tone::Dim, &text, look));
     }
-    out
+    parts.push(out.into());
+    parts
+}
+
+/// Paragraphs of a screen, of which the last ones are left out where there is no room.
+pub fn fewer(texts: &[String], rank: Rank, what: &str) -> Part {
+    let part = Part::new(texts.concat());
+    let shorter = |part: Part, kept: usize| {
+        let left = count(texts.len() - kept, &format!("more {what}"));
+        part.or(rank, left, texts[..kept].concat())
+    };
+    (1..texts.len()).rev().fold(part, shorter)
+}
+
+/// Numbered notes on how figures were compared; fewer where there is no room.
+pub fn numbered(footnotes: &[String], look: Look) -> Part {
+    let set = |(at, note): (usize, &String)| hang(&format!("{}. ", at + 1), note, look.columns);
+    let lines: Vec<String> = footnotes.iter().enumerate().map(set).collect();
+    (0..lines.len()).rev().fold(Part::new(lines.concat()), |part, kept| {
+        part.or(Rank::Reason, count(lines.len() - kept, "note"), lines[..kept].concat())
+    })
+}
+
+/// The kinds of faults of a run's takes.
+fn faults(run: &RunDoc, look: Look) -> Part {
+    const MOST: usize = 5;
+    let set = |most: usize| {
+        let mut out = String::new();
+        for (text, times) in run.errors.iter().take(most) {
+            let times = if *times > 1 { format!(" ({times} times)") } else { String::new() };
+            out.push_str(&line(Validity::Invalid, &format!("a take faulted: {text}{times}"), look));
+        }
+        if run.errors.len() > most {
+            let more = format!("{} more kinds of fault, see the report", run.errors.len() - most);
+            out.push_str(&line(Validity::Invalid, &more, look));
+        }
+        out
+    };
+    Part::new(set(MOST)).or(Rank::Doubt, "", set(2)).or(Rank::Doubt, "", set(1))
 }
 
 /// One line for the rules that found nothing and those that could not look: `ok: 7 checks (3 more lack their inputs)`.

@@ -10,34 +10,71 @@ use model::names::{self, Key};
 use model::{Better, Params, Validity};
 
 use super::compare::{DOUBTFUL, Whys, believed, doubtful, interval_of, plain_ratio, shown};
+use super::fit::{Part, Rank, Screen};
 use super::fold::Headlines;
 use super::grid::{Align, Cell, Grid, ranges};
-use super::score::verdict;
+use super::verdict_word::verdict;
 use super::{Look, Tone, cut, hang, notes, wrap};
 
 /// The longest name of a machine above a column.
 const NAME: usize = 14;
 
-/// The whole document for a terminal.
-pub fn table(doc: &RatioDoc, look: Look) -> String {
-    let mut out = String::new();
-    for line in wrap(&doc.paragraph.to_string(), look.columns) {
-        out.push_str(&format!("{line}\n"));
-    }
+/// The document for a terminal, in the lines of the look; `command` shows all of it.
+pub fn table(doc: &RatioDoc, command: &str, look: Look) -> String {
+    let mut screen = Screen::default();
+    let paragraph: String =
+        wrap(&doc.paragraph.to_string(), look.columns).iter().map(|line| format!("{line}\n")).collect();
+    screen.add(paragraph);
     for finding in immature(doc) {
-        out.push_str(&notes::marked("!", Tone::Warn, &finding.text(), look));
+        screen.add(notes::marked("!", Tone::Warn, &finding.text(), look));
     }
-    out.push('\n');
+    screen.add("\n".to_owned());
     let mut whys = Whys::default();
     for machine in &doc.machines {
-        out.push_str(&of_machine(doc, machine, &mut whys, look));
+        screen.add(of_machine(doc, machine, &mut whys, look));
     }
     for machine in doc.machines.iter().skip(1) {
-        out.push_str(&beside(doc, machine, &mut whys, look));
+        screen.add(beside(doc, machine, &mut whys, look));
     }
-    out.push_str(&below(doc, &whys, look));
-    out
+    below(doc, &whys, look).into_iter().for_each(|part| screen.add(part));
+    screen.tell_here();
+    screen.fit(look, command, |text| text)
 }
+
+/// Several documents of one run, each behind a blank line, in the lines of the look; a paragraph each where there is no
+/// room for tables.
+pub fn tables(docs: &[RatioDoc], run: &str, look: Look) -> String {
+    let each = Look { lines: look.lines / docs.len().max(1), ..look };
+    let command =
+        |doc: &RatioDoc| format!("boxscore compare {run} --ratio {}={}/{}", doc.param, doc.over, doc.under);
+    let mut screen = Screen::default();
+    for doc in docs {
+        let short: String =
+            wrap(&doc.paragraph.to_string(), look.columns).iter().map(|line| format!("{line}\n")).collect();
+        let whole = table(doc, &format!("{} --all", command(doc)), each);
+        screen.add(Part::new(format!("\n{whole}")).or(
+            Rank::Figure,
+            "ratios by figure",
+            format!("\n{short}"),
+        ));
+    }
+    screen.tell_here();
+    screen.fit(look, &docs.first().map(command).unwrap_or_default(), |text| text)
+}
+
+/// A table below its heading, and a blank line; with ever fewer rows where there is no room.
+fn titled(head: &str, grid: &Grid, look: Look) -> Part {
+    let head = hang("", head, look.columns);
+    let rows = grid.render(look.columns, look.paint);
+    let lines: Vec<&str> = rows.split_inclusive('\n').collect();
+    let of = |most: usize| format!("{head}{}\n", lines[..most].concat());
+    (LEAST_ROWS + 1..lines.len()).rev().fold(Part::new(of(lines.len())), |part, most| {
+        part.or(Rank::Figure, format::count(lines.len() - most, "more row"), of(most))
+    })
+}
+
+/// Rows of a table that stay however long the screen is.
+const LEAST_ROWS: usize = 4;
 
 /// Findings that a value falls behind on a machine.
 pub fn immature(doc: &RatioDoc) -> impl Iterator<Item = &model::Finding> {
@@ -81,10 +118,10 @@ pub fn word(row: &RowDoc, over: &str, under: &str, verb: &str) -> (String, Tone)
     }
 }
 
-fn of_machine(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> String {
+fn of_machine(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> Part {
     let rows = rows(doc, &machine.name);
     if rows.is_empty() {
-        return String::new();
+        return Part::default();
     }
     let (over, under) = (cut(&doc.over, NAME), cut(&doc.under, NAME));
     let has_values = rows.iter().any(|(_, row)| row.row.arm_value.is_some());
@@ -113,8 +150,7 @@ fn of_machine(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> 
     }
     let source = machine.source.as_deref().filter(|_| machine.published);
     let source = source.map_or(String::new(), |source| format!(", published in {source}"));
-    let head = format!("{} / {} on {}{source}", doc.over, doc.under, machine.name);
-    format!("{}{}\n", hang("", &head, look.columns), grid.render(look.columns, look.paint))
+    titled(&format!("{} / {} on {}{source}", doc.over, doc.under, machine.name), &grid, look)
 }
 
 /// The scale that all figures of this kind share, whichever machine they are of; `None` where a row has no figure.
@@ -138,9 +174,9 @@ fn kind(printed: Option<&BoundsDoc>) -> String {
 }
 
 /// The ratios of a machine beside those of the base.
-fn beside(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> String {
+fn beside(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> Part {
     let rows = across(doc, &machine.name);
-    let (Some(base), false) = (doc.machines.first(), rows.is_empty()) else { return String::new() };
+    let (Some(base), false) = (doc.machines.first(), rows.is_empty()) else { return Part::default() };
     let names = [cut(&machine.name, NAME), cut(&base.name, NAME)];
     let mut columns =
         vec![("", Align::Left), (names[0].as_str(), Align::Right), (names[1].as_str(), Align::Right)];
@@ -160,8 +196,7 @@ fn beside(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> Stri
             Cell::tone(format!("{word}{}{}", kind(one.bounds.as_ref()), whys.mark(row)), tone),
         ]);
     }
-    let head = format!("{} / {}: {} over {}", doc.over, doc.under, machine.name, base.name);
-    format!("{}{}\n", hang("", &head, look.columns), grid.render(look.columns, look.paint))
+    titled(&format!("{} / {}: {} over {}", doc.over, doc.under, machine.name, base.name), &grid, look)
 }
 
 /// The figures that the ratios are of.
@@ -182,28 +217,27 @@ fn headlines(doc: &RatioDoc) -> Headlines {
 }
 
 /// The meaning of marks, then reasons, doubts and caveats.
-fn below(doc: &RatioDoc, whys: &Whys, look: Look) -> String {
+fn below(doc: &RatioDoc, whys: &Whys, look: Look) -> Vec<Part> {
     let rows = || doc.rows.iter().map(|one| &one.row).chain(doc.ratios_of_ratios.iter().map(|one| &one.row));
-    let mut out = String::new();
+    let mut marks = String::new();
     if rows().any(|row| row.verdict == VerdictWord::CannotTell && !row.point) {
-        out.push_str("? = cannot tell\n");
+        marks.push_str("? = cannot tell\n");
     }
     if rows().any(doubtful) {
-        out.push_str(&format!("{DOUBTFUL}\n"));
+        marks.push_str(&format!("{DOUBTFUL}\n"));
     }
     if rows().any(|row| row.better == Better::Lower) {
-        out.push_str("of times less is better, so a ratio below 1 speaks for the value above the line\n");
+        marks.push_str("of times less is better, so a ratio below 1 speaks for the value above the line\n");
     }
-    out.push_str(&whys.lines(look));
-    out.push_str(&notes::doubt_lines(&doc.findings, &headlines(doc), look));
     let published = doc.machines.iter().filter(|machine| machine.published);
     let names: Vec<&str> = published.map(|machine| machine.name.as_str()).collect();
-    if !names.is_empty() {
-        let text = format!("{}: points without samples, never significant", names.join(", "));
-        out.push_str(&notes::line(Validity::Unknown, &text, look));
-    }
-    for (index, footnote) in doc.footnotes.iter().enumerate() {
-        out.push_str(&hang(&format!("{}. ", index + 1), footnote, look.columns));
-    }
-    out
+    let points = match names.is_empty() {
+        true => String::new(),
+        false => {
+            let text = format!("{}: points without samples, never significant", names.join(", "));
+            notes::line(Validity::Unknown, &text, look)
+        }
+    };
+    let doubts = notes::doubts_part(&doc.findings, &headlines(doc), look);
+    vec![marks.into(), whys.part(look), doubts, points.into(), notes::numbered(&doc.footnotes, look)]
 }

@@ -14,27 +14,12 @@ use model::plan::Level;
 use model::why::Why;
 use model::{Fact, Finding, Params, Samples, Validity};
 
+use super::fit::{Part, Rank, Screen};
 use super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::spec::Spec;
-use super::{Look, Tone, answer, hang, logs_beside, notes, scaling, soak, web_table, width, wrap};
-
-/// The lines below the notes: the report's path, and commands to go on with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tail {
-    /// Path of the report.
-    pub report: Option<String>,
-    pub advice: Vec<Advice>,
-}
-
-/// `again   boxscore run --quick     a 2nd run starts replacing the assumed noise`
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Advice {
-    pub word: String,
-    pub command: String,
-    pub says: String,
-    /// It is said on a line of its own where there is no room beside the command; else it is left out there.
-    pub is_needed: bool,
-}
+pub use super::tail::{Advice, Tail};
+use super::verdict_word::verdict;
+use super::{Look, Tone, answer, beside, joined, logs_beside, notes, scaling, soak, tail, web_table, wrap};
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
 #[derive(Clone, Debug)]
@@ -46,6 +31,8 @@ pub struct ScoreRow<'a> {
     pub versus: Option<&'a RowDoc>,
     /// That of `all` beside `one`.
     pub versus_all: Option<&'a RowDoc>,
+    /// Figures of the same takes below headings of their own, which have no rows.
+    pub more: beside::More<'a>,
 }
 
 impl<'a> ScoreRow<'a> {
@@ -57,60 +44,86 @@ impl<'a> ScoreRow<'a> {
 
 /// Rows beyond these are counted.
 const MOST_ROWS: usize = 14;
+/// Rows that stay however long the screen is.
+const LEAST_ROWS: usize = 5;
 
 /// The last screen of a run.
 pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &Tail, look: Look) -> String {
     let mut rows = rows(run, versus);
-    let mut out = answer::first(run.answer.as_ref(), look);
-    out.push_str(&head(run, facts, versus, &rows, look));
-    out.push('\n');
+    let head = format!("{}\n", head(run, facts, versus, &rows, look));
+    let tail = tail::part(tail, look);
+    let mut screen = Screen::default();
+    screen.add(answer::first(run.answer.as_ref(), look));
+    screen.add(head);
+    let show = format!("boxscore show {} --all", short(&run.run));
     if is_unbegun(run) {
-        out.push_str("no figure yet: it was ended before its first measured take was done\n");
-        return format!("{out}\n{}", tail_text(tail, look));
+        screen.add("no figure yet: it was ended before its first measured take was done\n\n".to_owned());
+        screen.add(tail);
+        return screen.fit(look, &show, |text| text);
     }
     let sweeps = web_table::screen(run, look);
     if !sweeps.is_empty() {
         rows.retain(|row| !row.main().is_some_and(|series| names::is_load(series.card)));
     }
-    out.push_str(&soak::table(&run.soak, look));
+    screen.add(soak::table(&run.soak, look));
     rows.retain(|row| !row.main().is_some_and(|series| soak::has(&run.soak, series)));
-    if rows.is_empty() && !run.soak.is_empty() {
-        // Its figures stand in their own table.
-    } else if rows.is_empty() {
-        out.push_str(if sweeps.is_empty() { "no figure was measured\n" } else { "" });
-    } else {
-        let most = if look.all { rows.len() } else { rows.len().min(MOST_ROWS) };
-        out.push_str(&table(&rows[..most], facts, versus, look));
-        if rows.len() > most {
-            let more = count(rows.len() - most, "more figure");
-            out.push_str(&format!("and {more}: boxscore show {} --all\n", short(&run.run)));
-        }
+    if !rows.is_empty() {
+        screen.add(rows_part(&rows, facts, versus, &show, look));
+    } else if run.soak.is_empty() && sweeps.is_empty() {
+        screen.add("no figure was measured\n".to_owned());
     }
     if !sweeps.is_empty() && !rows.is_empty() {
-        out.push('\n');
+        screen.add("\n".to_owned());
     }
-    out.push_str(&sweeps);
-    out.push('\n');
-    out.push_str(&web_table::binding(run, look));
-    out.push_str(&again_note(&rows, look));
-    out.push_str(&guest_note(&run.findings, look));
-    out.push_str(&scaling::lines(&run.scaling, look));
-    out.push_str(&verdict_note(&rows, versus, look));
+    screen.add(sweeps);
+    screen.add("\n".to_owned());
+    below(run, &rows, versus, look).into_iter().for_each(|part| screen.add(part));
+    screen.tell_here();
+    if !tail.is_empty() {
+        screen.add("\n".to_owned());
+        screen.add(tail);
+    }
+    let sentence = run.answer.as_ref().map(|answer| answer.sentence.as_str());
+    screen.fit(look, &show, |text| answer::last(text, sentence, look))
+}
+
+/// The table of figures, with the number of those that it leaves out.
+fn rows_part(
+    rows: &[ScoreRow<'_>],
+    facts: &[Fact],
+    versus: Option<&CompareDoc>,
+    show: &str,
+    look: Look,
+) -> Part {
+    let of = |most: usize| {
+        let mut out = table(&rows[..most], facts, versus, look);
+        if rows.len() > most {
+            out.push_str(&format!("and {}: {show}\n", count(rows.len() - most, "more figure")));
+        }
+        out
+    };
+    let most = if look.all { rows.len() } else { rows.len().min(MOST_ROWS) };
+    (LEAST_ROWS..most).rev().fold(Part::new(of(most)), |part, most| part.or(Rank::Figure, "", of(most)))
+}
+
+/// The lines below the figures: the limit, the meaning of columns, and doubts.
+fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) -> Vec<Part> {
+    let mut parts = web_table::binding(run, look);
+    parts.push(beside::note(&lists(rows), look).into());
+    parts.push(again_note(rows, look));
+    parts.push(Part::new(guest_note(&run.findings, look)).or(Rank::Reason, "disks", ""));
+    parts.push(Part::new(scaling::lines(&run.scaling, look)).or(Rank::Figure, "scaling", ""));
+    parts.push(verdict_note(rows, versus, look).into());
     let told = run
         .findings
         .iter()
         .any(|one| matches!(one.rule.base(), Rule::Samples(_)) && one.state > Validity::Unknown);
     if look.all || !told {
-        out.push_str(&without_interval(&rows, look));
+        parts.push(Part::new(without_interval(rows, look)).or(Rank::Reason, "missing intervals", ""));
     }
-    out.push_str(&meanwhile(run, look));
-    out.push_str(&notes::of_run(run, look));
-    let tail = tail_text(tail, look);
-    if !tail.is_empty() {
-        out.push('\n');
-        out.push_str(&tail);
-    }
-    answer::last(out, run.answer.as_ref().map(|answer| answer.sentence.as_str()), look)
+    parts.push(Part::new(meanwhile(run, look)).or(Rank::Figure, "telemetry", ""));
+    parts.extend(notes::of_run(run, look));
+    parts
 }
 
 /// Telemetry of the machine while the requests of a log came.
@@ -155,7 +168,8 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<ScoreRow
         let beside = |series: &SeriesDoc| versus.and_then(|doc| against(doc, run, series));
         let versus_all = all.filter(|_| one.is_some()).and_then(beside);
         let versus_all = versus_all.filter(|row| row.params.get("threads") == Some("all"));
-        rows.push(ScoreRow { label: String::new(), one, all, versus: beside(series), versus_all });
+        let more = beside::without_row(run, series, &chosen);
+        rows.push(ScoreRow { label: String::new(), one, all, versus: beside(series), versus_all, more });
     }
     let stripped: Vec<(Params, &SeriesDoc)> =
         rows.iter().filter_map(ScoreRow::main).map(|series| (shown_params(&rows, series), series)).collect();
@@ -249,19 +263,6 @@ fn head(
     out
 }
 
-/// Parts between dots, on as many lines as they need.
-pub(super) fn joined(parts: &[String], columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for part in parts {
-        match lines.last_mut() {
-            Some(last) if width(last) + 3 + width(part) <= columns => last.push_str(&format!(" · {part}")),
-            Some(_) => lines.push(super::cut(&format!("  {part}"), columns)),
-            None => lines.push(super::cut(part, columns)),
-        }
-    }
-    lines
-}
-
 /// True if the figures are of periods: over all requests of a log where it has them, and no medians of takes.
 fn of_periods(rows: &[ScoreRow<'_>]) -> bool {
     rows.iter().filter_map(ScoreRow::main).all(|series| series.samples == Samples::Periods)
@@ -308,7 +309,7 @@ fn texts(row: &ScoreRow<'_>) -> Texts {
     });
     let show = |value: Option<f64>, series: Option<&SeriesDoc>| match (value, &scale) {
         _ if refused(series) => "refused ".to_owned(),
-        (Some(value), Some(scale)) => format!("{}{}", scale.number(value), doubt(series)),
+        (Some(value), Some(scale)) => format!("{}{}", scale.number(value), beside::doubt(series)),
         _ => "- ".to_owned(),
     };
     Texts {
@@ -338,21 +339,26 @@ fn again(series: &SeriesDoc) -> Option<String> {
     Some(format!("+-{}%", format::fixed(floor * 100.0, usize::from(floor < 0.0195))))
 }
 
-fn doubt(series: Option<&SeriesDoc>) -> &'static str {
-    if series.is_some_and(|series| series.validity == Validity::Doubtful) { "!" } else { " " }
-}
-
 fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, look: Look) -> String {
     let texts: Vec<Texts> = rows.iter().map(texts).collect();
     let intervals = ranges(&texts.iter().map(|text| text.interval.clone()).collect::<Vec<_>>());
     let with_all = rows.iter().any(|row| row.all.is_some());
     let all = format!("{} ", Spec(facts).all_cpus());
-    let mut heads = vec![
-        ("", Align::Left),
-        ("", Align::Left),
-        (if threaded(rows) { "1 thread " } else { value_head(rows) }, Align::Right),
-        ("95 % this run", Align::Right),
-    ];
+    let more = beside::headings(&lists(rows));
+    let value = match more.as_slice() {
+        [] if threaded(rows) => "1 thread ",
+        [] => value_head(rows),
+        _ => "p50 ",
+    };
+    let mut heads = vec![("", Align::Left), ("", Align::Left), (value, Align::Right)];
+    let more_texts: Vec<String> = more.iter().map(|heading| format!("{heading} ")).collect();
+    heads.extend(more_texts.iter().map(|heading| (heading.as_str(), Align::Right)));
+    // A column of nothing takes the room of one that tells; a note says why there is none.
+    let with_interval =
+        more.is_empty() || texts.iter().any(|text| text.interval.is_some() || text.instead != "-");
+    if with_interval {
+        heads.push(("95 % this run", Align::Right));
+    }
     let with_again = texts.iter().any(|text| text.again != "-");
     if with_again {
         heads.push(("again", Align::Right));
@@ -370,8 +376,11 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
     let mut grid = Grid::new(&heads).cutting(Cut::Middle);
     for ((row, text), interval) in rows.iter().zip(texts).zip(intervals) {
         let interval = if text.interval.is_some() { interval } else { text.instead.to_owned() };
-        let mut cells: Vec<Cell> =
-            vec![row.label.clone().into(), text.unit.into(), text.one.into(), interval.into()];
+        let mut cells: Vec<Cell> = vec![row.label.clone().into(), text.unit.into(), text.one.into()];
+        cells.extend(more.iter().map(|heading| Cell::from(beside::cell(&row.more, heading))));
+        if with_interval {
+            cells.push(interval.into());
+        }
         if with_again {
             cells.push(text.again.into());
         }
@@ -394,6 +403,11 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
     grid.render(look.columns, look.paint)
 }
 
+/// The figures beside those of each row.
+fn lists<'r, 'a>(rows: &'r [ScoreRow<'a>]) -> Vec<&'r beside::More<'a>> {
+    rows.iter().map(|row| &row.more).collect()
+}
+
 /// True where any figure has a number of threads.
 pub fn threaded(rows: &[ScoreRow<'_>]) -> bool {
     rows.iter().filter_map(ScoreRow::main).any(|series| series.params.get("threads").is_some())
@@ -407,18 +421,6 @@ fn verdict_cell(versus: Option<&RowDoc>) -> Cell {
     let (word, tone) = verdict(versus);
     let doubt = if super::compare::doubtful(versus) { "!" } else { "" };
     Cell::tone(format!("{:>4} {word}{doubt}", format::ratio(ratio)), tone)
-}
-
-/// A row's verdict in one word, and its colour.
-pub const fn verdict(row: &RowDoc) -> (&'static str, Tone) {
-    match row.verdict {
-        VerdictWord::Invalid => ("invalid", Tone::Warn),
-        _ if row.point => ("point", Tone::Dim),
-        VerdictWord::Better => ("better", Tone::Good),
-        VerdictWord::Worse => ("worse", Tone::Bad),
-        VerdictWord::Tie => ("tie", Tone::Plain),
-        VerdictWord::CannotTell => ("?", Tone::Dim),
-    }
 }
 
 /// The meaning of `?` and `point`, and the origin of the noise between runs.
@@ -467,11 +469,11 @@ pub fn reference_note(base: &ArmDoc) -> String {
 }
 
 /// The meaning of the column `again`, and where its noise came from.
-fn again_note(rows: &[ScoreRow<'_>], look: Look) -> String {
+fn again_note(rows: &[ScoreRow<'_>], look: Look) -> Part {
     let shown: Vec<&SeriesDoc> =
         rows.iter().filter_map(|row| row.one).filter(|series| again(series).is_some()).collect();
     let runs = shown.iter().map(|series| series.noise_runs.len());
-    let Some((least, most)) = runs.clone().min().zip(runs.max()) else { return String::new() };
+    let Some((least, most)) = runs.clone().min().zip(runs.max()) else { return Part::default() };
     let all = |noise: Noise| shown.iter().all(|series| series.noise == noise);
     let runs = if least == most { count(most, "run") } else { format!("{least} to {most} runs") };
     let noise = match () {
@@ -479,8 +481,9 @@ fn again_note(rows: &[ScoreRow<'_>], look: Look) -> String {
         () if all(Noise::Measured) => format!("noise measured from {runs}"),
         () => format!("noise from {runs}, in part assumed"),
     };
-    let text = format!("again: where one further run here falls in 95 of 100 cases ({noise})");
-    notes::marked("-", Tone::Dim, &text, look)
+    let text = "again: where one further run here falls in 95 of 100 cases";
+    let line = |text: &str| notes::marked("-", Tone::Dim, text, look);
+    Part::new(line(&format!("{text} ({noise})"))).or(Rank::Reason, "noise", line(text))
 }
 
 /// Disks of a virtual machine: what their figures are of.
@@ -532,27 +535,4 @@ fn without_interval(rows: &[ScoreRow<'_>], look: Look) -> String {
             notes::marked("-", Tone::Dim, &text, look)
         }
     }
-}
-
-pub(super) fn tail_text(tail: &Tail, look: Look) -> String {
-    let mut out = String::new();
-    if let Some(path) = &tail.report {
-        // A path is never broken: it is there to be copied.
-        out.push_str(&format!("report  {path}\n"));
-    }
-    let room =
-        tail.advice.iter().map(|advice| width(&advice.command)).filter(|w| *w <= 34).max().unwrap_or(0);
-    for Advice { word, command, says, is_needed } in &tail.advice {
-        let line = format!("{word:<7} {command:<room$}  {says}");
-        if width(line.trim_end()) <= look.columns {
-            out.push_str(line.trim_end());
-            out.push('\n');
-        } else {
-            out.push_str(&format!("{word:<7} {command}\n"));
-            // What it is good for may be left out, the command not.
-            let is_said = look.all || *is_needed;
-            out.push_str(&if is_said { hang("        ", says, look.columns) } else { String::new() });
-        }
-    }
-    out
 }

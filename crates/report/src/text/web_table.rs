@@ -9,8 +9,10 @@ use model::metrics::load;
 use model::unit::Unit;
 use model::{Params, Validity};
 
+use super::fit::{Part, Rank};
 use super::grid::{Align, Cell, Grid, ranges};
-use super::{Look, Tone, hang, missing, notes};
+use super::load::reason;
+use super::{Look, Tone, hang, missing, notes, width};
 use crate::web_loads::{Load, Sweep, are_tabled, curves, sweeps};
 
 /// Columns of times, and the metrics in them; `CPU/req` is the server's.
@@ -22,50 +24,111 @@ const TIMES: [(&str, &str); 3] = [
 /// Sweeps beyond these are in the report.
 const MOST: usize = 8;
 
-/// The tables of a run's sweeps; nothing where its loads are rows.
-pub fn screen(run: &RunDoc, look: Look) -> String {
+/// The tables of a run's sweeps; nothing where its loads are rows. Where there is no room, sweeps lose the loads
+/// between their ends and their peak, the last ones first, and then are a line each.
+pub fn screen(run: &RunDoc, look: Look) -> Part {
     if !are_tabled(run) {
-        return String::new();
+        return Part::default();
     }
     let all = sweeps(run);
-    let mut out = String::new();
-    for sweep in all.iter().take(MOST) {
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        let title = format!("{}: {}", sweep.topic(), sweep.title(run));
-        out.push_str(&Tone::Bold.paint(&super::cut(&title, look.columns), look.paint));
-        out.push('\n');
-        out.push_str(&Table::new(run, sweep).grid().render(look.columns, look.paint));
-        for text in few(run, sweep).into_iter().chain(marks(run, sweep)) {
-            out.push_str(&notes::marked("-", Tone::Dim, &text, look));
-        }
-    }
+    let drawn: Vec<[String; 3]> = all
+        .iter()
+        .take(MOST)
+        .map(|sweep| {
+            [block(run, sweep, true, look), block(run, sweep, false, look), one_line(run, sweep, look)]
+        })
+        .collect();
+    let mut end = String::new();
     if all.len() > MOST {
-        out.push_str(&format!("\nand {} more sweeps: see the report\n", all.len() - MOST));
+        end.push_str(&format!("\nand {} more sweeps: see the report\n", all.len() - MOST));
     }
     if all.iter().flat_map(|sweep| &sweep.loads).any(|load| load.is_lower_bound(run)) {
-        out.push_str(&hang(
-            ">= ",
-            "the load generator was the limit: the server can do at least this",
-            look.columns,
-        ));
+        let text = "the load generator was the limit: the server can do at least this";
+        end.push_str(&hang(">= ", text, look.columns));
+    }
+    // The first ones in their longer form, the others in the one behind it.
+    let set = |first: usize, form: usize| {
+        let pick = |(at, forms): (usize, &[String; 3])| forms[form + usize::from(at >= first)].clone();
+        let blocks: Vec<String> = drawn.iter().enumerate().map(pick).collect();
+        blocks.concat().trim_start_matches('\n').to_owned() + &end
+    };
+    let whole = Part::new(set(drawn.len(), 0));
+    let brief =
+        (0..drawn.len()).rev().fold(whole, |part, first| part.or(Rank::Shape, "loads", set(first, 0)));
+    (1..drawn.len()).rev().fold(brief, |part, first| part.or(Rank::Figure, "loads", set(first, 1)))
+}
+
+/// A sweep as a table below its title, behind a blank line: all of its loads, or its ends, its peak and its knee.
+fn block(run: &RunDoc, sweep: &Sweep<'_>, all: bool, look: Look) -> String {
+    let mut table = Table::new(run, sweep);
+    let count = table.rows.len();
+    let kept = |at: usize| all || at == 0 || at + 1 == count || !mark(run, &sweep.loads[at]).is_empty();
+    let mut at = 0;
+    table.rows.retain(|_| {
+        at += 1;
+        kept(at - 1)
+    });
+    let some = match table.rows.len() {
+        kept if kept == count => String::new(),
+        kept => format!(" ({kept} of {count} loads)"),
+    };
+    let title = super::cut(&format!("{}: {}", sweep.topic(), sweep.title(run)), look.columns - width(&some));
+    let mut out = format!("\n{}\n", Tone::Bold.paint(&format!("{title}{some}"), look.paint));
+    out.push_str(&table.grid().render(look.columns, look.paint));
+    for text in few(run, sweep).into_iter().chain(marks(run, sweep)) {
+        out.push_str(&notes::marked("-", Tone::Dim, &text, look));
     }
     out
 }
 
-/// The bottleneck of the load with the highest throughput of each arm, with the first of its advice.
-pub fn binding(run: &RunDoc, look: Look) -> String {
-    let mut out = String::new();
-    for found in firsts(run) {
-        let arm = if found.arm.is_empty() { String::new() } else { format!("{}: ", found.arm) };
-        out.push_str(&notes::marked(">", Tone::Bold, &format!("{arm}{}", found.sentence), look));
-        if !found.advice.is_empty() {
-            let advice = found.advice.iter().take(2).map(String::as_str).collect::<Vec<_>>().join("; ");
-            out.push_str(&hang("  try: ", &advice, look.columns));
-        }
+/// A sweep as its peak, or its last load, and where its knee is:
+/// `web: nginx, closed loop: 50 connections, 35.3 k/s, p50 1.31 ms`.
+fn one_line(run: &RunDoc, sweep: &Sweep<'_>, look: Look) -> String {
+    let table = Table::new(run, sweep);
+    let marked = |word: &str| sweep.loads.iter().position(|load| mark(run, load).contains(word));
+    let peak = marked("peak").unwrap_or(table.rows.len().saturating_sub(1));
+    let cells = |row: &[String]| -> Vec<String> {
+        table.heads.iter().zip(row).filter_map(|((head, _), cell)| worded(head, cell.trim_end())).collect()
+    };
+    let mut said = table.rows.get(peak).map(|row| cells(row)).unwrap_or_default();
+    if let Some(knee) = marked("knee").filter(|knee| *knee != peak).and_then(|knee| table.rows.get(knee)) {
+        said.extend(cells(knee).first().map(|asked| format!("knee at {asked}")));
     }
-    out
+    hang("", &format!("{}: {}: {}", sweep.topic(), sweep.title(run), said.join(", ")), look.columns)
+}
+
+/// A cell with its heading: `p50 1.31 ms`, `50 connections`, `61.2 k/s offered`.
+fn worded(head: &str, cell: &str) -> Option<String> {
+    Some(match head {
+        "" | "95 % interval" => return None,
+        "load" | "rate" => format!("{head} {cell}"),
+        head if TIMES.iter().any(|(name, _)| *name == head) => format!("{head} {cell}"),
+        head => match head.strip_prefix("offered ") {
+            Some(unit) => format!("{cell} {unit} offered"),
+            None => format!("{cell} {head}"),
+        },
+    })
+}
+
+/// The bottleneck of the load with the highest throughput of each arm, with the first of its advice; with all that
+/// speaks for and against it where all was asked for.
+pub fn binding(run: &RunDoc, look: Look) -> Vec<Part> {
+    let one = |found: &BottleneckDoc| {
+        let arm = if found.arm.is_empty() { String::new() } else { format!("{}: ", found.arm) };
+        let said = notes::marked(">", Tone::Bold, &format!("{arm}{}", found.sentence), look);
+        if look.all {
+            let reasons =
+                [("for", &found.evidence), ("against", &found.counter_evidence), ("try", &found.advice)];
+            let reasons = reasons.map(|(word, texts)| reason(word, texts, look));
+            return Part::new(format!("{said}{}", reasons.concat()));
+        }
+        let tried = |most: usize| match found.advice.iter().take(most).cloned().collect::<Vec<_>>() {
+            none if none.is_empty() => said.clone(),
+            some => format!("{said}{}", hang("  try: ", &some.join("; "), look.columns)),
+        };
+        Part::new(tried(2)).or(Rank::Reason, "advice", tried(1)).or(Rank::Figure, "advice", tried(0))
+    };
+    firsts(run).into_iter().map(one).collect()
 }
 
 /// The load with the highest throughput of each arm.

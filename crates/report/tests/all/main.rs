@@ -4,5 +4,6 @@
 mod common;
 mod html;
 mod html_logs;
+mod lengths;
 mod names;
 mod text;

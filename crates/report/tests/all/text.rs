@@ -195,7 +195,10 @@ fn markdown_and_csv() {
 #[test]
 fn ratios_of_two_languages() {
     let doc = crate::common::runtime::ratios();
-    insta::assert_snapshot!("ratios", sound(&ratio::table(&doc, Look::plain()), 80));
+    insta::assert_snapshot!(
+        "ratios",
+        sound(&ratio::table(&doc, "--all", Look { lines: 99, ..Look::plain() }), 80)
+    );
     insta::assert_snapshot!("ratios markdown", report::markdown::ratios(&doc));
     let csv = report::csv::ratio(&doc);
     assert_eq!(csv.lines().count(), 1 + doc.rows.len() + doc.ratios_of_ratios.len());
@@ -213,7 +216,7 @@ fn one_machine_has_ratios_alone() {
     doc.rows.retain(|row| row.machine == "mini-1");
     (doc.ratios_of_ratios, doc.findings, doc.footnotes) = (Vec::new(), Vec::new(), Vec::new());
     doc.rows[0].row.verdict = VerdictWord::Invalid;
-    let text = sound(&ratio::table(&doc, Look::plain()), 80);
+    let text = sound(&ratio::table(&doc, "--all", Look { lines: 99, ..Look::plain() }), 80);
     assert!(text.contains("invalid") && !text.contains("ratio of both") && !text.contains("gains"), "{text}");
 }
 
@@ -406,7 +409,8 @@ fn a_doubtful_comparison_is_marked_and_explained_once() {
 fn load_tail() -> load::Tail {
     let one = |word: &str, command: &str, says: &str| (word.to_owned(), command.to_owned(), says.to_owned());
     let show = one("show", "boxscore show 0192f3a4b5c6", "all that was measured");
-    load::Tail { advice: vec![show, one("again", "boxscore run --plan 0192f3a4b5c6", "")] }
+    let advice = vec![show, one("again", "boxscore run --plan 0192f3a4b5c6", "")];
+    load::Tail { advice, whole: Some("boxscore show 0192f3a4b5c6 --all".to_owned()) }
 }
 
 #[test]

@@ -189,15 +189,17 @@ fn clauses(rows: &[&RowDoc], others: &[&RowDoc], mut base: Option<&str>) -> Vec<
 /// More names than these are counted.
 const MOST: usize = 5;
 
-/// Short names without repeats; beyond five only their number.
+/// Short names without repeats; beyond five only their number. Loads that differ in their metric alone are named once,
+/// behind their metrics: `web p50 and web p99 (20 connections)`.
 pub fn names(rows: &[&RowDoc]) -> Vec<String> {
     names_by(rows, topic::name)
 }
 
 fn names_by(rows: &[&RowDoc], name: fn(&RowDoc) -> String) -> Vec<String> {
+    let load = topic::one_load(rows);
     let mut all: Vec<String> = Vec::new();
     for row in rows {
-        let name = name(row);
+        let name = if load.is_some() { topic::metric_of_load(row) } else { name(row) };
         if !all.contains(&name) {
             all.push(name);
         }
@@ -206,6 +208,9 @@ fn names_by(rows: &[&RowDoc], name: fn(&RowDoc) -> String) -> Vec<String> {
         let more = all.len() - (MOST - 1);
         all.truncate(MOST - 1);
         all.push(format!("{more} more"));
+    }
+    if let (Some(last), Some(load)) = (all.last_mut(), load) {
+        last.push_str(&format!(" ({load})"));
     }
     all
 }

@@ -132,3 +132,47 @@ pub fn full_name(row: &RowDoc) -> String {
     let whole = row.params.get("threads") == Some("all") && row.scope() == Some(Scope::WholeMachine);
     if whole { format!("{} on all CPUs", name(row)) } else { name(row) }
 }
+
+/// The parts of the name of a load: its metric first; none of another figure.
+fn parts_of_load(row: &RowDoc) -> Vec<String> {
+    let card = row.card.filter(|card| card.role.rate().is_some());
+    card.map_or_else(Vec::new, |card| model::names::load::parts(card, Key::from(row), &[]))
+}
+
+/// `web p99`, of the figure of a load.
+pub fn metric_of_load(row: &RowDoc) -> String {
+    parts_of_load(row).into_iter().next().unwrap_or_default()
+}
+
+/// `nginx, 20 connections`, where several figures are all of this load.
+pub fn one_load(rows: &[&RowDoc]) -> Option<String> {
+    let (first, others) = rows.split_first()?;
+    let load = parts_of_load(first).into_iter().skip(1).collect::<Vec<_>>();
+    let is_same = |row: &&RowDoc| parts_of_load(row).get(1..) == Some(&load[..]);
+    (!others.is_empty() && !load.is_empty() && others.iter().all(is_same)).then(|| load.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::VerdictWord;
+
+    use super::super::scopes;
+    use super::*;
+
+    #[test]
+    fn figures_of_one_load_name_it_once() {
+        let row = |metric: &str, connections: &str| RowDoc {
+            metric: metric.to_owned(),
+            ..crate::paragraph::tests::row("web", connections, Better::Higher, 1.0, VerdictWord::CannotTell)
+        };
+        let names = |rows: &[RowDoc]| scopes::names(&rows.iter().collect::<Vec<_>>());
+        let (rate, p99) = (row("throughput", "connections=20"), row("response-time-p99", "connections=20"));
+        assert_eq!(names(&[rate.clone(), p99.clone()]), ["web", "web p99 (20 connections)"]);
+        assert_eq!(names(std::slice::from_ref(&p99)), ["web p99, 20 connections"]);
+        let other = row("throughput", "connections=5");
+        assert_eq!(names(&[rate, other]), ["web, 20 connections", "web, 5 connections"]);
+        let integer =
+            crate::paragraph::tests::row("index", "kind=integer", Better::Higher, 1.0, VerdictWord::Tie);
+        assert_eq!(names(&[p99, integer]), ["web p99, 20 connections", "integer"]);
+    }
+}

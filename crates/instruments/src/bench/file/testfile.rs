@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use model::params::{parse_bytes, show_bytes};
 use model::{ParamKind, ParamSpec, Setup, Size, Unfit};
+use rustix::fs::Access;
 use sys::direct::{self, Scratch};
 use sys::pages::{Advice, Pages};
 
@@ -82,6 +83,12 @@ pub fn fit(setup: &Setup) -> Result<(), Unfit> {
         return Err(Unfit::new(format!("{} is not a folder", dir.display())));
     }
     cold::possible(dir).map_err(Unfit::new)?;
+    if rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK).is_err() {
+        return Err(Unfit::new(format!(
+            "no right to write in {}: name another folder with --dir",
+            dir.display()
+        )));
+    }
     let system = direct::file_system(dir).map_err(|error| Unfit::new(error.to_string()))?;
     let needed = bytes.saturating_mul(2);
     if system.free_bytes < needed {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{BytesPerSec, Seconds};
+use model::{BytesPerSec, PerSec, Seconds};
 use sys::clock;
 
 use super::client::Client;
@@ -89,8 +89,9 @@ impl Mean {
     pub fn lines(&self, blocks: &Times, bytes: usize) -> Lines {
         let mean = self.seconds();
         let bandwidth = (mean.0 > 0.0).then(|| BytesPerSec(bytes as f64 / mean.0));
+        let rate = (mean.0 > 0.0).then(|| PerSec(1.0 / mean.0));
         let (min, p90, p99, p999) = (None, None, None, None);
-        Lines { all: blocks.histogram(), middle: Some(mean), min, p90, p99, p999, bandwidth }
+        Lines { all: blocks.histogram(), middle: Some(mean), min, p90, p99, p999, bandwidth, rate }
     }
 }
 

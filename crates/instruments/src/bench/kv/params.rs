@@ -112,7 +112,7 @@ pub const DEFINITION: ParamSpec = ParamSpec::new(
            random objects (since)",
 )
 .first(&["era3"])
-.label(Label::Value)
+.label(Label::Words(&[("era1", "hot key mean (era1)"), ("era2", "hot key (era2)")]))
 .flag(Flag::new(
     "definition",
     "ERA",

@@ -5,7 +5,7 @@
 //! percentile.
 
 use model::histogram::has_percentile;
-use model::{Better, BytesPerSec, Histogram, Metric, MetricInfo, Record, RecordExt, Seconds};
+use model::{Better, BytesPerSec, Histogram, Metric, MetricInfo, PerSec, Record, RecordExt, Seconds};
 
 #[derive(Clone, Debug, Default)]
 pub struct Times {
@@ -83,11 +83,13 @@ pub struct FigureMetrics {
     pub p99: Metric<Seconds>,
     pub p999: Metric<Seconds>,
     pub bandwidth: Metric<BytesPerSec>,
+    /// Requests per second of the one client, which clusterperf does not print.
+    pub rate: Metric<PerSec>,
     pub all: Metric<Seconds>,
 }
 
 /// Metrics of a [`FigureMetrics`].
-pub const LINES: usize = 7;
+pub const LINES: usize = 8;
 
 impl FigureMetrics {
     /// The words behind its middle in the answer of a run.
@@ -105,6 +107,7 @@ impl FigureMetrics {
             self.p99.info(),
             self.p999.info(),
             self.bandwidth.info(),
+            self.rate.info(),
             self.all.info(),
         ]
     }
@@ -123,6 +126,7 @@ impl FigureMetrics {
             record.push_if(metric, time);
         }
         record.push_if(&self.bandwidth, lines.bandwidth);
+        record.push_if(&self.rate, lines.rate);
     }
 }
 
@@ -136,6 +140,7 @@ pub struct Lines {
     pub p99: Option<Seconds>,
     pub p999: Option<Seconds>,
     pub bandwidth: Option<BytesPerSec>,
+    pub rate: Option<PerSec>,
 }
 
 impl Lines {
@@ -153,6 +158,7 @@ impl Lines {
             p99: time(times.beyond(100)),
             p999: time(times.beyond(1000)),
             bandwidth: (sum.0 > 0.0).then(|| BytesPerSec(bytes as f64 * count / sum.0)),
+            rate: (sum.0 > 0.0).then(|| PerSec(count / sum.0)),
         }
     }
 }
@@ -164,7 +170,8 @@ macro_rules! kv_figure {
             middle: $crate::bench::kv::times::lower(
                 $name,
                 concat!($middle, " of the take's times to ", $what),
-            ),
+            )
+            .label($what),
             min: $crate::bench::kv::times::aside(concat!($name, ".min"), concat!("shortest time to ", $what)),
             p90: $crate::bench::kv::times::aside(
                 concat!($name, ".9"),
@@ -173,7 +180,9 @@ macro_rules! kv_figure {
             p99: $crate::bench::kv::times::lower(
                 concat!($name, ".99"),
                 concat!("99th percentile of times to ", $what),
-            ),
+            )
+            .label(concat!($what, " p99"))
+            .beside($name, "p99"),
             p999: $crate::bench::kv::times::aside(
                 concat!($name, ".999"),
                 concat!("99.9th percentile of times to ", $what, ""),
@@ -182,6 +191,12 @@ macro_rules! kv_figure {
                 $bandwidth,
                 concat!("bytes of values, without keys, by the sum of the times to ", $what),
             ),
+            rate: $crate::bench::kv::times::one_by_one(
+                concat!($name, $crate::bench::kv::times::rate_end!()),
+                "one client with one request at a time: 1 over the mean time of its requests",
+            )
+            .label(concat!($what, " rate"))
+            .beside($name, "op/s"),
             all: $crate::bench::kv::times::aside(
                 concat!($name, ".all"),
                 concat!("every time to ", $what, " of the take, in era1 means of 10 in a row"),
@@ -201,6 +216,18 @@ pub const fn aside(name: &'static str, says: &'static str) -> Metric<Seconds> {
 
 pub const fn rate(name: &'static str, says: &'static str) -> Metric<BytesPerSec> {
     Metric::new(name, Better::Neither, says).binary()
+}
+
+/// `KV_RATE` as a literal.
+macro_rules! rate_end {
+    () => {
+        ".rate"
+    };
+}
+pub(crate) use rate_end;
+
+pub const fn one_by_one(name: &'static str, says: &'static str) -> Metric<PerSec> {
+    Metric::new(name, Better::Higher, says).per("op").detail()
 }
 
 #[cfg(test)]
@@ -240,6 +267,18 @@ mod tests {
         assert_eq!((times.room(), times.add(5), times.room()), (2, true, 1));
         assert_eq!((times.add(6), times.add(7), times.room()), (false, false, 0));
         assert_eq!((times.count(), times.sum_ns()), (2, 11));
+    }
+
+    #[test]
+    fn one_client_does_as_many_as_its_mean_time_allows() {
+        let mut of = times(&[1_000, 3_000]);
+        let lines = Lines::from_times(&mut of, 100);
+        assert_eq!(
+            (lines.rate.map(|rate| rate.0), lines.bandwidth.map(|rate| rate.0)),
+            (Some(5e5), Some(5e7))
+        );
+        assert!(rate_end!() == model::names::instrument::KV_RATE);
+        assert!(Lines::from_times(&mut times(&[]), 100).rate.is_none());
     }
 
     proptest! {

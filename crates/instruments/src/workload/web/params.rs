@@ -55,8 +55,7 @@ pub(crate) const fn schedule(
 }
 
 /// Figures of a closed and of an open loop are of different things.
-pub(crate) const ONE_LOOP: &str =
-    "a closed loop waits for its answers and an open one does not: give both a rate (`-r`), or neither";
+pub(crate) const ONE_LOOP: &str = "give both the same arrivals: a closed loop waits for its answers, an open one (`-r`, with or without `--poisson`) not";
 
 /// `--url` of every load.
 pub(crate) const URL: Flag =

@@ -15,10 +15,10 @@ use model::format::{self, Kind, Scale};
 use model::id::short;
 use model::{Finding, Unit, Validity};
 
+use super::fit::{Part, Rank, Screen};
 use super::grid::{Align, Cell, Grid};
 use super::notes;
-use super::score::joined;
-use super::{Look, Tone, answer, cut, hang, missing, width};
+use super::{Look, Tone, answer, cut, hang, joined, missing, width};
 
 const BAR: char = '█';
 /// Of each kind; the others are in the document.
@@ -30,47 +30,54 @@ const HALF: char = '▌';
 pub struct Tail {
     /// Word, command, what it is for.
     pub advice: Vec<(String, String, String)>,
+    /// The command that shows all of it; that of a load which was not stored is its own with `--json`.
+    pub whole: Option<String>,
 }
 
 /// The last screen of a load.
 pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
-    let mut out = answer::first(doc.answer.as_ref(), look);
-    out.push_str(&cut(&doc.url, look.columns));
-    out.push('\n');
-    out.push_str(&joined(&manner(doc), look.columns).join("\n"));
-    out.push('\n');
-    out.push('\n');
-    out.push_str(&rates(doc, look));
-    out.push('\n');
-    out.push_str(&times(&doc.response_time, &doc.service_time, look));
+    let mut screen = Screen::default();
+    screen.add(answer::first(doc.answer.as_ref(), look));
+    let manner = joined(&manner(doc), look.columns).join("\n");
+    screen.add(format!("{}\n{manner}\n\n", cut(&doc.url, look.columns)));
+    screen.add(rates(doc, look));
+    screen.add(failures(doc, look));
     let remedy = |ample: f64| format!("-n {ample:.0} or a longer -d");
-    out.push_str(&untold(&doc.response_time, look, remedy));
-    out.push('\n');
-    out.push_str(&histogram(doc, look));
-    out.push('\n');
-    out.push_str(&hang("generator   ", &generator(doc), look.columns));
-    if let Some(setup) = &doc.setup {
-        out.push_str(&hang("setup       ", setup, look.columns));
-    }
-    for one in &doc.bottlenecks {
-        out.push_str(&bottleneck(one, look));
-    }
-    for text in &doc.remarks {
-        out.push_str(&notes::marked("-", Tone::Plain, text, look));
-    }
+    let times = times(&doc.response_time, &doc.service_time, look);
+    screen.add(format!("\n{times}{}\n", untold(&doc.response_time, look, remedy)));
+    screen.add(histogram(doc, look));
+    let setup = doc.setup.as_ref().map(|setup| hang("setup       ", setup, look.columns));
+    screen.add(Part::new(hang("generator   ", &generator(doc), look.columns)).or(
+        Rank::Figure,
+        "generator",
+        "",
+    ));
+    screen.add(Part::new(setup.unwrap_or_default()).or(Rank::Figure, "setup", ""));
+    doc.bottlenecks.iter().for_each(|one| screen.add(bottleneck(one, look)));
+    let remarks: Vec<String> =
+        doc.remarks.iter().map(|text| notes::marked("-", Tone::Plain, text, look)).collect();
+    screen.add(notes::fewer(&remarks, Rank::Figure, "remark"));
     // One take has no interval: that is known before, and nothing to be warned of.
     let told = doc.findings.iter().filter(|finding| !matches!(finding.rule, Rule::Samples(_)));
     // All of them are about this one load, whose parameters stand above.
     let told: Vec<Finding> = told.map(|finding| finding.clone().about(Subject::RUN)).collect();
-    out.push_str(&notes::doubt_lines(&told, &super::fold::Headlines::default(), look));
-    out.push_str(&notes::checks(&told, "", look));
-    out.push('\n');
-    for (word, command, says) in &tail.advice {
-        let line = format!("{word:<8}{command:<36}  {says}");
-        out.push_str(&cut(line.trim_end(), look.columns));
-        out.push('\n');
-    }
-    answer::last(out, doc.answer.as_ref().map(|answer| answer.sentence.as_str()), look)
+    screen.add(notes::doubts_part(&told, &super::fold::Headlines::default(), look));
+    screen.add(Part::new(notes::checks(&told, "", look)).or(Rank::Hint, "", ""));
+    screen.tell_here();
+    screen.add("\n".to_owned());
+    let advice: Vec<String> = tail.advice.iter().map(|advice| advised(advice, look)).collect();
+    let few = advice[..advice.len().min(LEAST_ADVICE)].concat();
+    screen.add(Part::new(advice.concat()).or(Rank::Hint, "", few));
+    let sentence = doc.answer.as_ref().map(|answer| answer.sentence.as_str());
+    screen.fit(look, tail.whole.as_deref().unwrap_or("--json"), |text| answer::last(text, sentence, look))
+}
+
+/// Lines of advice that are left in any case: where the load is stored, and how it is repeated.
+const LEAST_ADVICE: usize = 2;
+
+fn advised((word, command, says): &(String, String, String), look: Look) -> String {
+    let line = format!("{word:<8}{command:<36}  {says}");
+    format!("{}\n", cut(line.trim_end(), look.columns))
 }
 
 /// The reads and writes of a load on a store: `writes to reads 1:10 · 100 000 keys of 30 B · values of 100 B`; else the
@@ -151,13 +158,25 @@ fn rates(doc: &LoadDoc, look: Look) -> String {
     row(&mut grid, "throughput", (rate, Tone::Bold), "requests", (count(doc.requests), Tone::Plain));
     let tone = if failed > 0 { Tone::Bad } else { Tone::Plain };
     row(&mut grid, "bandwidth", (bandwidth, Tone::Plain), "failed", (count(failed), tone));
-    let mut out = grid.render(look.columns, look.paint);
-    if failed > 0 {
-        let share = format::percent(failed as f64 / doc.requests.max(1) as f64);
-        let text = format!("{share} failed: {}", kinds(&doc.errors, &doc.statuses).join(", "));
-        out.push_str(&notes::line(Validity::Invalid, &text, look));
+    grid.render(look.columns, look.paint)
+}
+
+/// How many requests failed, and of what.
+fn failures(doc: &LoadDoc, look: Look) -> Part {
+    let failed = doc.requests.saturating_sub(doc.good);
+    if failed == 0 {
+        return Part::default();
     }
-    out
+    let share = format::percent(failed as f64 / doc.requests.max(1) as f64);
+    let kinds = kinds(&doc.errors, &doc.statuses);
+    let of = |most: usize| {
+        let more = kinds.len().saturating_sub(most);
+        let more =
+            if more == 0 { String::new() } else { format!(" and {}", format::count(more, "other kind")) };
+        let text = format!("{share} failed: {}{more}", kinds[..most.min(kinds.len())].join(", "));
+        notes::line(Validity::Invalid, &text, look)
+    };
+    Part::new(of(kinds.len())).or(Rank::Doubt, "failures", of(2)).or(Rank::Doubt, "failures", of(1))
 }
 
 /// `40 status 503 (first http://a/b)`, `2 timeout`: answers by their status, everything else by its kind.
@@ -272,15 +291,36 @@ fn bar(count: u64, most: u64, room: usize) -> String {
     out
 }
 
-/// Where the two are alike, one column of bars; otherwise both side by side.
-fn histogram(doc: &LoadDoc, look: Look) -> String {
-    let (response, service) = (&doc.response_time.histogram, &doc.service_time.histogram);
-    let alike = response == service;
-    let columns: Vec<(&str, &[BucketDoc])> = match alike {
-        true => vec![("response and service time", response)],
-        false => vec![("response time", response), ("service time", service)],
+/// The bars of a load, in fewer and wider steps where there is no room, and without where there is none at all.
+fn histogram(doc: &LoadDoc, look: Look) -> Part {
+    let of = |each: usize| {
+        let text = shape(&doc.response_time.histogram, &doc.service_time.histogram, each, look);
+        if text.is_empty() { text } else { format!("{text}\n") }
+    };
+    let part =
+        [2, 3].into_iter().fold(Part::new(of(1)), |part, each| part.or(Rank::Shape, "histogram", of(each)));
+    part.or(Rank::Figure, "histogram", "")
+}
+
+/// Where the two are alike, one column of bars; otherwise both side by side. `each` steps are one.
+fn shape(response: &[BucketDoc], service: &[BucketDoc], each: usize, look: Look) -> String {
+    let (response, service) = (wider(response, each), wider(service, each));
+    let columns: Vec<(&str, &[BucketDoc])> = match response == service {
+        true => vec![("response and service time", &response)],
+        false => vec![("response time", &response), ("service time", &service)],
     };
     bars(&columns, look)
+}
+
+/// Neighbouring steps as one, the last ones first, so that the borders stay.
+fn wider(steps: &[BucketDoc], each: usize) -> Vec<BucketDoc> {
+    let together = |some: &[BucketDoc]| {
+        let count = some.iter().map(|step| step.count).sum();
+        some.last().map(|last| BucketDoc { to: last.to, count })
+    };
+    let mut wide: Vec<BucketDoc> = steps.rchunks(each).filter_map(together).collect();
+    wide.reverse();
+    wide
 }
 
 /// Bars of histograms with the same borders.
@@ -347,14 +387,24 @@ fn generator(doc: &LoadDoc) -> String {
 }
 
 /// The bottleneck, the evidence for and against it, and advice.
-fn bottleneck(one: &BottleneckDoc, look: Look) -> String {
-    let mut out = hang("bottleneck  ", &one.sentence, look.columns);
-    let parts = [("for", &one.evidence), ("against", &one.counter_evidence), ("try", &one.advice)];
-    for (word, texts) in parts.into_iter().filter(|(_, texts)| !texts.is_empty()) {
-        let text = texts.iter().take(MOST_REASONS).map(String::as_str).collect::<Vec<_>>().join("; ");
-        out.push_str(&hang(&format!("  {word:<10}"), &text, look.columns));
+fn bottleneck(one: &BottleneckDoc, look: Look) -> Part {
+    let sentence = hang("bottleneck  ", &one.sentence, look.columns);
+    let [evidence, against, advice] =
+        [("for", &one.evidence), ("against", &one.counter_evidence), ("try", &one.advice)]
+            .map(|(word, texts)| reason(word, &texts[..texts.len().min(MOST_REASONS)], look));
+    let first = reason("try", &one.advice[..one.advice.len().min(1)], look);
+    Part::new(format!("{sentence}{evidence}{against}{advice}"))
+        .or(Rank::Reason, "evidence", format!("{sentence}{evidence}{advice}"))
+        .or(Rank::Reason, "evidence", format!("{sentence}{advice}"))
+        .or(Rank::Figure, "evidence", format!("{sentence}{first}"))
+}
+
+/// Reasons behind their word: `  for       cpu0 97 % busy; ...`.
+pub(super) fn reason(word: &str, texts: &[String], look: Look) -> String {
+    if texts.is_empty() {
+        return String::new();
     }
-    out
+    hang(&format!("  {word:<10}"), &texts.join("; "), look.columns)
 }
 
 #[cfg(test)]
@@ -368,6 +418,18 @@ mod tests {
         assert_eq!(bar(1, 1_000_000, 40), "▌", "what is there is seen");
         assert_eq!((bar(0, 10, 4).as_str(), bar(0, 0, 4).as_str()), ("", ""));
         assert_eq!(bar(u64::MAX, u64::MAX, 60).chars().count(), 60);
+    }
+
+    #[test]
+    fn wider_steps_hold_what_theirs_held() {
+        let steps: Vec<BucketDoc> =
+            [1, 2, 4, 8, 16].map(|count| BucketDoc { to: count as f64, count }).to_vec();
+        let of =
+            |each: usize| wider(&steps, each).iter().map(|step| (step.to, step.count)).collect::<Vec<_>>();
+        assert_eq!(of(1).len(), 5);
+        assert_eq!(of(2), [(1.0, 1), (4.0, 6), (16.0, 24)]);
+        assert_eq!(of(3), [(2.0, 3), (16.0, 28)]);
+        assert!(wider(&[], 2).is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use model::format::{self, count};
 use model::metrics::load;
 use model::names::{self, Key};
 
-use super::{kinds, times, untold};
+use super::{kinds, shape, times, untold};
 use crate::text::{Look, Tone, hang};
 
 /// One block a load.
@@ -35,6 +35,10 @@ pub fn requests(all: &[RequestsDoc], look: Look) -> String {
         let remedy = |_: f64| "more takes, or a longer --set duration".to_owned();
         out.push_str(&untold(&one.response_time, look, remedy));
         out.push_str(&hang("requests  ", &ended(one), look.columns));
+        // The steps of many loads would bury their times.
+        if let [only] = all {
+            out.push_str(&shape(&only.response_time.histogram, &only.service_time.histogram, 1, look));
+        }
     }
     out
 }

@@ -1,0 +1,349 @@
+//! The tables of a comparison: values, ratios with intervals, verdicts; with fewer columns and rows where there is less
+//! room.
+
+use model::Better;
+use model::doc::{ArmDoc, CompareDoc, RowDoc, VerdictWord};
+use model::format::{self, NOT_KNOWN, Scale};
+
+use super::super::fit::{Part, Rank};
+use super::super::grid::{Align, Cell, Cut, Grid, ranges};
+use super::super::verdict_word::verdict;
+use super::super::{Look, Tone, cut, cut_front, hang, ranks, width};
+use super::{ComparedFigure, Whys, arms, believed, interval_of, plain_ratio, shown};
+
+/// Two machines: everything in one table where it fits, else figures and ratios apart.
+pub(super) fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> Part {
+    let one = |figures: &[ComparedFigure<'_>], whys: &mut Whys| {
+        // All of it was asked for: what a figure costs stays, in a second table if need be.
+        let layouts = if look.all { &LAYOUTS[..2] } else { &LAYOUTS[..] };
+        layouts.iter().find_map(|(columns, names)| {
+            let grid = joined(doc, figures, whys, *columns);
+            let left_out = if *columns == Columns::NoCost { costs_left_out(figures) } else { String::new() };
+            let fits = grid.width_with(*names) <= look.columns;
+            fits.then(|| grid.render(look.columns, look.paint) + &left_out)
+        })
+    };
+    if let Some(whole) = one(figures, whys) {
+        return fewer_rows(Part::new(whole), figures, |some| one(some, whys));
+    }
+    let whole =
+        format!("{}\n{}", side_by_side(doc, figures, usize::MAX, look), ratios(figures, 0, whys, look));
+    let part = Part::new(whole).or(Rank::Figure, "values", ratios(figures, 0, whys, look));
+    fewer_rows(part, figures, |some| Some(ratios(some, 0, whys, look)))
+}
+
+/// The ways to set a table of everything, and how far names are cut for it.
+const LAYOUTS: [(Columns, usize); 5] = [
+    (Columns::All, usize::MAX),
+    (Columns::NoFloor, NAMES),
+    (Columns::NoCost, NAMES),
+    (Columns::NoFloor, SHORT_NAMES),
+    (Columns::NoCost, SHORT_NAMES),
+];
+
+/// The part with ever fewer of the figures, down to a few.
+fn fewer_rows<'a>(
+    part: Part,
+    figures: &[ComparedFigure<'a>],
+    mut table: impl FnMut(&[ComparedFigure<'a>]) -> Option<String>,
+) -> Part {
+    let shorter = |part: Part, most: usize| {
+        let left = format::count(figures.len() - most, "more figure");
+        match table(&most_telling(figures, most)) {
+            Some(text) => part.or(Rank::Figure, left, text),
+            None => part,
+        }
+    };
+    (LEAST_ROWS..figures.len()).rev().fold(part, shorter)
+}
+
+/// Rows of a table that stay however long the screen is.
+const LEAST_ROWS: usize = 5;
+
+/// So many figures in their order: those that were told apart stay before those that were not.
+fn most_telling<'a>(figures: &[ComparedFigure<'a>], most: usize) -> Vec<ComparedFigure<'a>> {
+    let is_told = |row: &&RowDoc| {
+        matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse | VerdictWord::Invalid)
+    };
+    let weight = |figure: &ComparedFigure<'_>| usize::from(!figure.rows.iter().flatten().any(is_told));
+    let mut places: Vec<usize> = (0..figures.len()).collect();
+    places.sort_by_key(|place| (weight(&figures[*place]), *place));
+    places.truncate(most);
+    places.sort_unstable();
+    places.into_iter().map(|place| figures[place].clone()).collect()
+}
+
+/// More than two machines, or published ones: values side by side, each machine's ratios with the meaning of their
+/// marks, and ranks.
+pub(super) fn several(
+    doc: &CompareDoc,
+    figures: &[ComparedFigure<'_>],
+    whys: &mut Whys,
+    legend: &str,
+    look: Look,
+) -> Part {
+    let values = side_by_side(doc, figures, usize::MAX, look);
+    let mut apart = String::new();
+    for (place, arm) in arms(doc).iter().enumerate().filter(|(_, arm)| !arm.published) {
+        let base = doc.arms.first().map_or("", |base| base.name.as_str());
+        apart.push_str(&format!("\n{} against {base}\n", arm.name));
+        apart.push_str(&ratios(figures, place, whys, look));
+    }
+    if !apart.is_empty() {
+        apart.push_str(legend);
+    }
+    let ranks = ranks::table(doc, figures, look);
+    let part = Part::new(format!("{values}{apart}{ranks}"))
+        .or(Rank::Figure, "intervals and verdicts", format!("{values}{ranks}"))
+        .or(Rank::Figure, "intervals, verdicts and ranks", values);
+    let what = "intervals, verdicts, ranks";
+    let fewer = |part: Part, most: usize| {
+        let left = format!("{what} and {}", format::count(figures.len() - most, "more figure"));
+        part.or(Rank::Figure, left, side_by_side(doc, &most_telling(figures, most), usize::MAX, look))
+    };
+    let part = (LEAST_ROWS..figures.len()).rev().fold(part, fewer);
+    let few = most_telling(figures, LEAST_ROWS);
+    let narrower = |part: Part, most: usize| {
+        let left = format!("{what} and {}", format::count(arms(doc).len() - most, "more side"));
+        part.or(Rank::Figure, left, side_by_side(doc, &few, most, look))
+    };
+    (1..arms(doc).len()).rev().fold(part, narrower)
+}
+
+/// The columns of a table that has everything of two machines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Columns {
+    All,
+    NoFloor,
+    /// Nor what a figure comes to per unit of price and per watt; the paragraph tells of all figures together.
+    NoCost,
+}
+
+fn is_priced(figures: &[ComparedFigure<'_>]) -> bool {
+    figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_price.is_some())
+}
+
+fn is_powered(figures: &[ComparedFigure<'_>]) -> bool {
+    figures.iter().filter_map(ComparedFigure::any).any(|row| row.per_watt.is_some())
+}
+
+fn costs_left_out(figures: &[ComparedFigure<'_>]) -> String {
+    let what = match (is_priced(figures), is_powered(figures)) {
+        (true, true) => "per unit of price and per watt",
+        (true, false) => "per unit of price",
+        (false, true) => "per watt",
+        (false, false) => return String::new(),
+    };
+    format!("each figure {what}: --all, or a wider screen\n")
+}
+
+/// Figures' names are left at least so many columns where everything shall fit in one table.
+const NAMES: usize = 22;
+/// The same where it would not even without what a figure costs.
+const SHORT_NAMES: usize = 16;
+
+/// Values, ratios and verdicts in one table.
+fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, shown: Columns) -> Grid {
+    let is_wide = shown == Columns::All;
+    let names = side_names(doc, 11);
+    let with_costs = shown != Columns::NoCost;
+    let (priced, powered) = (with_costs && is_priced(figures), with_costs && is_powered(figures));
+    let mut columns = vec![("", Align::Left), ("", Align::Left)];
+    columns.extend(names.iter().take(2).map(|name| (name.as_str(), Align::Right)));
+    columns.push(("ratio", Align::Right));
+    columns.push((if is_wide { "95 % interval" } else { "95 %" }, Align::Right));
+    columns.extend(is_wide.then_some(("floor", Align::Right)));
+    columns.push(("verdict", Align::Left));
+    columns.extend(priced.then_some(("/price", Align::Right)));
+    columns.extend(powered.then_some(("/watt", Align::Right)));
+    let mut grid = Grid::new(&columns).gap(1).cutting(Cut::Middle);
+    let rows: Vec<Option<&RowDoc>> = figures.iter().map(ComparedFigure::any).collect();
+    let intervals = ranges(&rows.iter().map(|row| interval_of(*row)).collect::<Vec<_>>());
+    for ((figure, row), interval) in figures.iter().zip(rows).zip(intervals) {
+        let Some(row) = row else { continue };
+        let scale = figure.scale();
+        let mut cells: Vec<Cell> = vec![
+            figure.label.clone().into(),
+            scale.as_ref().map(Scale::ascii_unit).unwrap_or_default().into(),
+            value_of(Some(row), &row.base, scale.as_ref(), row.base_value).into(),
+            value_of(Some(row), &row.arm, scale.as_ref(), row.arm_value).into(),
+            plain_ratio(believed(row)).into(),
+            interval_cell(row, interval),
+        ];
+        cells.extend(is_wide.then(|| share(row.floor).into()));
+        cells.push(verdict_cell(row, whys));
+        cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
+        cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
+        grid.row(cells);
+    }
+    grid
+}
+
+/// Values of at most so many machines in columns, each arm's plain ratio to the base behind it; as many at once as fit.
+fn side_by_side(doc: &CompareDoc, figures: &[ComparedFigure<'_>], most: usize, look: Look) -> String {
+    let places: Vec<usize> = (0..arms(doc).len().min(most)).collect();
+    let fits = |at_once: usize| {
+        places.chunks(at_once).all(|some| values_table(doc, figures, some).width() <= look.columns)
+    };
+    let at_once = (1..=places.len()).rev().find(|n| fits(*n)).unwrap_or(1);
+    let mut out = String::new();
+    for (index, some) in places.chunks(at_once).enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        out.push_str(&values_table(doc, figures, some).render(look.columns, look.paint));
+    }
+    let base = doc.arms.first().map_or("the first", |arm| arm.name.as_str());
+    out.push_str(&hang("", &format!("x = times the value of {base}{}", ways(figures)), look.columns));
+    out
+}
+
+/// The meaning of the marks behind ratios, as far as there are any.
+fn ways(figures: &[ComparedFigure<'_>]) -> &'static str {
+    let rows = || figures.iter().flat_map(|figure| figure.rows.iter().flatten());
+    let has = |mark: char| rows().any(|row| believed(row).is_some_and(|ratio| way(row, ratio) == mark));
+    match (has('+'), has('-')) {
+        (true, true) => "; + better, - worse",
+        (true, false) => "; + better",
+        (false, true) => "; - worse",
+        (false, false) => "",
+    }
+}
+
+/// `+` for what is better, `-` for what is worse; of points, for what looks so beyond the margin.
+fn way(row: &RowDoc, ratio: f64) -> char {
+    let gain = match row.better {
+        Better::Lower => 1.0 / ratio,
+        Better::Higher => ratio,
+        Better::Neither => 1.0,
+    };
+    match row.verdict {
+        VerdictWord::Better => '+',
+        VerdictWord::Worse => '-',
+        _ if row.point && gain > 1.0 + row.margin => '+',
+        _ if row.point && gain < 1.0 / (1.0 + row.margin) => '-',
+        _ => ' ',
+    }
+}
+
+/// `351 x0.50`, both parts aligned over the column.
+fn value_cells(figures: &[ComparedFigure<'_>], place: usize) -> Vec<Cell> {
+    let texts: Vec<(String, String, Tone)> = figures
+        .iter()
+        .map(|figure| {
+            let row = figure.rows.get(place).copied().flatten();
+            let arm = row.map_or("", |row| row.arm.as_str());
+            let value = value_of(row, arm, figure.scale().as_ref(), row.and_then(|row| row.arm_value));
+            let ratio = row.and_then(|row| Some((row, believed(row)?)));
+            let ratio = ratio.map_or(String::new(), |(row, ratio)| {
+                format!("x{}{}", format::ratio(ratio), way(row, ratio))
+            });
+            (value, ratio, row.map_or(Tone::Dim, |row| verdict(row).1))
+        })
+        .collect();
+    let room = texts.iter().map(|(_, ratio, _)| width(ratio)).max().unwrap_or(0);
+    texts
+        .into_iter()
+        .map(|(value, ratio, tone)| Cell::tone(format!("{value} {ratio:>room$}"), tone))
+        .collect()
+}
+
+fn values_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], places: &[usize]) -> Grid {
+    let base = doc.arms.first().map_or(String::new(), |arm| arm.name.clone());
+    let all = side_names(doc, 16);
+    let head = all.first().cloned().unwrap_or_default();
+    let names: Vec<String> = places.iter().filter_map(|place| all.get(*place + 1)).cloned().collect();
+    let mut columns = vec![("", Align::Left), ("", Align::Left), (head.as_str(), Align::Right)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut grid = Grid::new(&columns).cutting(Cut::Middle);
+    let here = |figure: &&ComparedFigure<'_>| {
+        places.iter().any(|place| figure.rows.get(*place).copied().flatten().is_some())
+    };
+    let figures: Vec<ComparedFigure<'_>> = figures.iter().filter(here).cloned().collect();
+    let mut arms: Vec<_> = places.iter().map(|place| value_cells(&figures, *place).into_iter()).collect();
+    for figure in &figures {
+        let scale = figure.scale();
+        let mut cells: Vec<Cell> = vec![
+            figure.label.clone().into(),
+            scale.as_ref().map(Scale::ascii_unit).unwrap_or_default().into(),
+            value_of(figure.any(), &base, scale.as_ref(), figure.base_value()).into(),
+        ];
+        cells.extend(arms.iter_mut().filter_map(Iterator::next));
+        grid.row(cells);
+    }
+    grid
+}
+
+/// One arm's ratios with intervals, floors and verdicts.
+fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: Look) -> String {
+    let rows: Vec<(&ComparedFigure<'_>, &RowDoc)> = figures
+        .iter()
+        .filter_map(|figure| Some((figure, figure.rows.get(place).copied().flatten()?)))
+        .collect();
+    let priced = rows.iter().any(|(_, row)| row.per_price.is_some());
+    let powered = rows.iter().any(|(_, row)| row.per_watt.is_some());
+    let mut columns = heads(&["", "ratio", "95 % interval", "floor"]);
+    columns.push(("verdict", Align::Left));
+    columns.extend(priced.then_some(("/price", Align::Right)));
+    columns.extend(powered.then_some(("/watt", Align::Right)));
+    let mut grid = Grid::new(&columns).cutting(Cut::Middle);
+    let intervals = ranges(&rows.iter().map(|(_, row)| interval_of(Some(row))).collect::<Vec<_>>());
+    for ((figure, row), interval) in rows.into_iter().zip(intervals) {
+        let mut cells: Vec<Cell> = vec![
+            figure.label.clone().into(),
+            plain_ratio(believed(row)).into(),
+            interval_cell(row, interval),
+            share(row.floor).into(),
+            verdict_cell(row, whys),
+        ];
+        cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
+        cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
+        grid.row(cells);
+    }
+    grid.render(look.columns, look.paint)
+}
+
+fn heads<'a>(names: &[&'a str]) -> Vec<(&'a str, Align)> {
+    names
+        .iter()
+        .enumerate()
+        .map(|(i, name)| (*name, if i < 1 { Align::Left } else { Align::Right }))
+        .collect()
+}
+
+/// The interval of a row as a cell: `not known` where it is so wide that its ends say nothing.
+fn interval_cell(row: &RowDoc, interval: String) -> Cell {
+    let has_ends = row.verdict != VerdictWord::Invalid && row.low.is_some() && row.high.is_some();
+    match interval.is_empty() {
+        false => interval.into(),
+        true if has_ends => NOT_KNOWN.into(),
+        true => "-".into(),
+    }
+}
+
+/// The floor; from so much on its digits mean nothing.
+fn share(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), format::floor)
+}
+
+/// The value of a side, with `>=` in front of a lower bound.
+fn value_of(row: Option<&RowDoc>, side: &str, scale: Option<&Scale>, value: Option<f64>) -> String {
+    let is_bound = row.is_some_and(|row| row.lower_bounds.iter().any(|name| name == side));
+    let text = shown(scale, value);
+    if is_bound && value.is_some() { format!(">={text}") } else { text }
+}
+
+fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
+    let (word, tone) = verdict(row);
+    Cell::tone(format!("{word}{}", whys.mark(row)), tone)
+}
+
+/// The names of the sides above columns: cut at the end, or where that would make two alike at the beginning.
+fn side_names(doc: &CompareDoc, most: usize) -> Vec<String> {
+    let cuts: Vec<String> = doc.arms.iter().map(|arm| cut(&arm.name, most)).collect();
+    let is_alike = |name: &String| cuts.iter().filter(|other| *other == name).count() > 1;
+    let apart = |(arm, name): (&ArmDoc, &String)| {
+        if is_alike(name) { cut_front(&arm.name, most) } else { name.clone() }
+    };
+    doc.arms.iter().zip(&cuts).map(apart).collect()
+}
