@@ -19,7 +19,7 @@ use model::doc::{FormatDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel};
 use self::show::Show;
 use self::source::Source;
 use super::Formats;
-use super::inputs::{expanded, labelled};
+use super::inputs::{Seen, expanded, labelled};
 use crate::error::CliError;
 use crate::plan;
 use crate::study::stop_signal::StopSignal;
@@ -85,7 +85,7 @@ pub fn follow(
 
 /// The logs in the order in which they are named.
 pub fn sources(given: &[String]) -> Result<Vec<Source>, CliError> {
-    let mut all = Vec::new();
+    let (mut all, mut seen) = (Vec::new(), Seen::default());
     for text in given {
         let (label, place) = labelled(text)?;
         if place == "-" {
@@ -93,6 +93,8 @@ pub fn sources(given: &[String]) -> Result<Vec<Source>, CliError> {
             continue;
         }
         for path in expanded(place)? {
+            // Whether another label has the file too is seen in the figures of both.
+            seen.note(label, &path)?;
             all.push(Source::file(label, &path.display().to_string(), &path)?);
         }
     }
