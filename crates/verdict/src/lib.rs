@@ -39,6 +39,7 @@ pub mod ruling;
 pub mod run;
 pub mod run_index;
 pub mod scaling;
+pub mod searches;
 pub mod soak;
 pub mod traffic;
 

@@ -16,7 +16,7 @@ use model::{Fact, Finding, Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::spec::Spec;
-use super::{Look, Tone, answer, hang, logs_beside, notes, scaling, soak, web_table, width, wrap};
+use super::{Look, Tone, answer, hang, logs_beside, notes, scaling, search, soak, web_table, width, wrap};
 
 /// The lines below the notes: the report's path, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +90,7 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
         out.push('\n');
     }
     out.push_str(&sweeps);
+    out.push_str(&search::tables(run, look));
     out.push('\n');
     out.push_str(&web_table::binding(run, look));
     out.push_str(&again_note(&rows, look));
