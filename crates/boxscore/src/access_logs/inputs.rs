@@ -85,15 +85,26 @@ pub(super) struct Seen(BTreeMap<(u64, u64), Vec<Given>>);
 
 /// A file as it was given.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Given {
-    pub label: String,
-    pub name: String,
+struct Given {
+    label: String,
+    name: String,
 }
 
 impl Seen {
+    /// Notes a file of a label; a finding where another label has it too. Fails where the same label has it.
+    pub fn shared(&mut self, label: &str, path: &Path) -> Result<Option<Finding>, CliError> {
+        let finding = |before: Given| {
+            let name = path.display().to_string();
+            let other = Some(before.name).filter(|before| *before != name);
+            let shared = LogsRead::FileShared { name, other, with: before.label };
+            Finding::new(shared).about(Subject::label(label))
+        };
+        Ok(self.note(label, path)?.map(finding))
+    }
+
     /// Notes a file of a label; the first label that was given it before, if another one was. Fails where it was given
     /// for the same label, by this name, another path or a link: each of its lines would count twice.
-    pub fn note(&mut self, label: &str, path: &Path) -> Result<Option<Given>, CliError> {
+    fn note(&mut self, label: &str, path: &Path) -> Result<Option<Given>, CliError> {
         // What cannot be opened is said elsewhere; of a stream nothing comes twice.
         let Some(about) = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file) else {
             return Ok(None);
@@ -128,7 +139,7 @@ pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
             let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
             chosen.bytes =
                 chosen.bytes.zip(size.as_ref().map(|about| about.len())).map(|(all, one)| all + one);
-            chosen.see(label, &path)?;
+            chosen.findings.extend(chosen.seen.shared(label, &path)?);
             chosen.add(label, &path.display().to_string(), Source::File(path), formats);
         }
     }
@@ -139,17 +150,6 @@ pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
 }
 
 impl Chosen {
-    /// Adds a finding for a file that another label has too. Fails where the same label has it.
-    fn see(&mut self, label: &str, path: &Path) -> Result<(), CliError> {
-        if let Some(before) = self.seen.note(label, path)? {
-            let name = path.display().to_string();
-            let other = Some(before.name).filter(|before| *before != name);
-            let shared = LogsRead::FileShared { name, other, with: before.label };
-            self.findings.push(Finding::new(shared).about(Subject::label(label)));
-        }
-        Ok(())
-    }
-
     /// Adds a finding for a given format that has fewer fields than the lines.
     fn fit(&mut self, label: &str, name: &str, format: &Format, lines: &[Vec<u8>]) {
         let over = detect::overfull(format, lines);

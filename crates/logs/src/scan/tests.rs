@@ -427,8 +427,8 @@ fn lines_of_the_usual_layout_are_read_straight_through() {
             seen += 1;
         }
     }
-    // Combined with a time or not, common, nginx with three kinds of time; one has a longer size, one a longer time, one a
-    // user, one no size.
+    // Combined with a time or not, common, nginx with three kinds of time; one has a longer size, one a longer time,
+    // one a user, one no size.
     assert_eq!(seen, 6);
 }
 

@@ -63,7 +63,7 @@ pub fn last_digits(word: u64, count: u64) -> (u64, u64) {
     (joined(values), others(values))
 }
 
-/// Whether the fifth of these bytes is a point, and the bytes without it: the ones before it are moved into its place.
+/// These bytes without the fifth of them: those before it are moved up. True with it if the fifth is a point.
 #[inline(always)]
 pub fn without_point(word: u64) -> (u64, bool) {
     const BEHIND: u64 = u64::MAX << 40;

@@ -21,8 +21,8 @@ use self::source::Source;
 use super::Formats;
 use super::inputs::{Seen, expanded, labelled};
 use crate::error::CliError;
-use crate::plan;
 use crate::study::stop_signal::StopSignal;
+use crate::{out, plan};
 
 /// Between two looks at the logs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -93,8 +93,9 @@ pub fn sources(given: &[String]) -> Result<Vec<Source>, CliError> {
             continue;
         }
         for path in expanded(place)? {
-            // Whether another label has the file too is seen in the figures of both.
-            seen.note(label, &path)?;
+            if let Some(shared) = seen.shared(label, &path)? {
+                out::say(&format!("note: {}", shared.text()));
+            }
             all.push(Source::file(label, &path.display().to_string(), &path)?);
         }
     }
