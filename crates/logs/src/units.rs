@@ -1,10 +1,12 @@
-//! Checks that the times of a log are plausible in the unit of its format. Gives findings and never corrects a time.
+//! Checks that the times of a log are plausible in the unit of its format, and how fine they are. Gives findings and
+//! never corrects a time.
 //!
 //! Only what no server does is doubted; a wrong unit that gives times a server could have is not found.
 
 use model::finding::TimeUnit;
+use model::log_linear::Bin;
 
-use crate::aggregate::Aggregate;
+use crate::aggregate::{Aggregate, Times};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -16,6 +18,22 @@ const FEWEST: u64 = 100;
 const FASTEST_NS: u64 = 10 * US;
 /// A median above this is slower than anybody waits.
 const SLOWEST_NS: u64 = 100 * S;
+
+/// A step is looked for in times of at most so many steps: longer ones are not known as closely.
+const MOST_STEPS: u64 = 100;
+/// Fewer times than these say nothing about a step.
+const FEWEST_OF_STEP: u64 = 20;
+
+/// The step in ns in which times are written, as they show it: the largest power of ten, from 1 us on, of which all
+/// times are multiples that are at most a hundred of it. `None` where there is no such step, or few such times.
+pub fn step_ns(times: &Times) -> Option<u64> {
+    let is_step = |step: &u64| {
+        let short = || times.bins().filter(|bin| bin.low <= MOST_STEPS * step);
+        let has_multiple = |bin: Bin| bin.high / step * step >= bin.low;
+        short().all(has_multiple) && short().map(|bin| bin.count).sum::<u64>() >= FEWEST_OF_STEP
+    };
+    [S, S / 10, S / 100, MS, MS / 10, MS / 100, US].into_iter().find(is_step)
+}
 
 /// Oddities of the times of these requests; `unit_ns` is the unit of their format.
 pub fn doubts(aggregate: &Aggregate, unit_ns: u64) -> Vec<TimeUnit> {
@@ -55,6 +73,24 @@ mod tests {
         }
         drop(writer);
         doubts(&all, format.unit_ns().unwrap())
+    }
+
+    #[test]
+    fn steps_are_those_that_times_show() {
+        let step = |count: u64, time: &dyn Fn(u64) -> u64| {
+            let mut times = Times::default();
+            (0..count).for_each(|n| times.record(time(n)));
+            step_ns(&times)
+        };
+        assert_eq!(step(1000, &|_| MS), Some(MS));
+        assert_eq!(step(1000, &|n| n % 40 * MS), Some(MS));
+        assert_eq!(step(1000, &|n| n % 4 * S), Some(S));
+        assert_eq!(step(1000, &|n| n % 999 * 10 * MS), Some(10 * MS));
+        assert_eq!(step(1000, &|n| US + n % 90 * US), Some(US));
+        assert_eq!(step(1000, &|n| 700_123 + n * 13_577), None);
+        assert_eq!((step(5, &|_| MS), step(0, &|_| 0)), (None, None));
+        // Long times alone tell no step.
+        assert_eq!(step(1000, &|n| (200 + n) * S), None);
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
+    SearchDoc, SearchStepDoc,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -230,6 +231,9 @@ pub struct RunDoc {
     /// Loads as curves over connections, generators and offered load; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curves: Vec<CurveDoc>,
+    /// Searches for the largest load that holds, with their steps; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<SearchDoc>,
     /// Figures by number of threads, with the law through them; absent where no sweep was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<ScalingDoc>,

@@ -67,6 +67,9 @@ pub struct ServerGroup {
     pub seconds: f64,
     /// Mean over requests of bytes over time, of those that took any.
     pub mean_of_ratios: Option<f64>,
+    /// The step in seconds in which its times are written, as they show it; missing where it is too fine to be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_step: Option<f64>,
     /// Requests by size: upper ends in bytes, ascending.
     pub sizes: Vec<(f64, u64)>,
     pub statuses: BTreeMap<u16, u64>,

@@ -130,6 +130,12 @@ pub enum Cause {
         blocks: u64,
         tell: f64,
     },
+    /// The mean time of a side is so few steps of its log's times that these may have made the difference. Seconds.
+    CoarseTimes {
+        side: String,
+        step: f64,
+        mean: f64,
+    },
     /// Values that cannot be used; the text names the first.
     Unusable(String),
 }
@@ -257,7 +263,9 @@ impl Why {
     pub fn is_final(&self) -> bool {
         let settles_nothing = |reason: &Reason| match reason {
             Reason::NearMargin | Reason::Unsteady(_) | Reason::FailedAtOnce { .. } => true,
-            Reason::NoInterval(none) => matches!(none.cause, Cause::OneEpisode { .. }),
+            Reason::NoInterval(none) => {
+                matches!(none.cause, Cause::OneEpisode { .. } | Cause::CoarseTimes { .. })
+            }
             _ => false,
         };
         self.reasons.iter().any(settles_nothing)

@@ -42,6 +42,7 @@ pub mod ruling;
 pub mod run;
 pub mod run_index;
 pub mod scaling;
+pub mod searches;
 pub mod soak;
 pub mod traffic;
 

@@ -134,6 +134,15 @@ impl<'a> Load<'a> {
         sums
     }
 
+    /// Value by take and by the value of a part's parameter.
+    pub fn by_part<Q: Quantity>(&self, metric: &Metric<Q>, part: &str) -> BTreeMap<(u64, String), f64> {
+        let series = self.of(metric.name()).filter_map(|(_, series, own)| Some((series, own.get(part)?)));
+        let values = series.flat_map(|(series, part)| {
+            measured(series).filter_map(|point| Some(((point.seq, part.to_owned()), point.number()?)))
+        });
+        values.collect()
+    }
+
     /// Medians by the value of a part's parameter.
     pub fn medians_by<Q: Quantity>(&self, metric: &Metric<Q>, part: &str) -> BTreeMap<String, f64> {
         self.of(metric.name())
@@ -325,14 +334,23 @@ impl<'a> Load<'a> {
     }
 
     /// An open loop in which at least [`WELL`] of what was due was answered well, and whose answers keep up: at least
-    /// [`HELD`] of what was offered came in time, and all but what its connections may have had in flight at the end.
+    /// [`HELD`] of what was due came in time, and all but what its connections may have had in flight at the end.
     pub fn is_held(&self) -> Option<bool> {
         if self.is_closed() {
             return None;
         }
-        let (reached, offered) = (self.throughput()?, self.due()?);
         let is_well = self.failed_share().is_none_or(|share| share <= 1.0 - WELL);
-        Some(is_well && reached >= HELD * offered && !self.lags())
+        Some(is_well && self.in_time()? >= HELD && !self.lags())
+    }
+
+    /// The share of what came due in a take that was answered in it: of each take's own schedule, since chance gives a
+    /// short take fewer or more requests than its rate.
+    fn in_time(&self) -> Option<f64> {
+        let (due, window) = (self.by_take(&load::REQUESTS), self.by_take(&load::WINDOW));
+        let reached = self.by_take(&load::THROUGHPUT);
+        let share = |(seq, due): (&u64, &f64)| Some(reached.get(seq)? * window.get(seq)? / due);
+        let shares: Vec<f64> = due.iter().filter_map(share).filter(|share| share.is_finite()).collect();
+        stats::median(&shares).or_else(|| Some(self.throughput()? / self.due()?))
     }
 
     /// The share of what was due that failed; what the end of the load cut off is in neither.

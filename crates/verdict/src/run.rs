@@ -63,6 +63,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
         bottlenecks: crate::bottlenecks(&index),
         curves,
+        searches: crate::searches::searches(&index),
         scaling,
         soak,
         notes: run.notes.clone(),

@@ -10,7 +10,7 @@ use logs::aggregate::paths::{By, Top};
 use logs::aggregate::size;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::sums::Sums;
-use logs::aggregate::{Aggregate, RequestGroup, Slot, Strata};
+use logs::aggregate::{Aggregate, CoarseTimes, RequestGroup, Slot, Strata, Times};
 use logs::scan::Method;
 use logs::units;
 use model::doc::{FormatDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
@@ -192,6 +192,7 @@ pub(super) fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
         p99: time(0.99),
         p999: time(0.999),
         time_max: time(1.0),
+        quantile_error: time(0.5).map(|_| Times::ERROR),
         time_limit: limit(&one.times),
         size_median: one.sizes.quantile(0.5).map(|bytes| bytes as f64),
         clients: Some(one.clients.estimate()).filter(|clients| *clients > 0.0),
@@ -295,6 +296,7 @@ fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, Traffic
             p50: time(0.5),
             p90: time(0.9),
             p99: time(0.99),
+            quantile_error: time(0.5).map(|_| CoarseTimes::ERROR),
             time_limit: limit(&group.times),
             ..part(label, &group.sums)
         };
@@ -341,6 +343,7 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         bytes: totals.bytes as f64,
         seconds: totals.time_ns as f64 / NS,
         mean_of_ratios: one.mean_of_ratios().ok(),
+        time_step: units::step_ns(&one.times).map(|ns| ns as f64 / NS),
         sizes: one.sizes.bins().map(|bin| (bin.high as f64, bin.count)).collect(),
         statuses: one.statuses.iter().filter(|(_, count)| *count > 0).collect(),
         ..traffic::ServerGroup::default()

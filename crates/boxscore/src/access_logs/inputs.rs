@@ -2,7 +2,6 @@
 //! shell leaves those behind a label alone.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -75,10 +74,55 @@ pub struct Chosen {
     pub refused: Vec<String>,
     /// Labels in the order in which they were first given.
     pub labels: Vec<String>,
-    /// Files that are read twice, and formats that do not fit.
+    /// Files that two labels read, and formats that do not fit.
     pub findings: Vec<Finding>,
-    /// Device and inode of each file, with the name under which it was first given.
-    seen: BTreeMap<(u64, u64), String>,
+    seen: Seen,
+}
+
+/// Files that were given: by device and inode, whatever their names.
+#[derive(Default)]
+pub(super) struct Seen(BTreeMap<(u64, u64), Vec<Given>>);
+
+/// A file as it was given.
+#[derive(Clone, PartialEq, Eq)]
+struct Given {
+    label: String,
+    name: String,
+}
+
+impl Seen {
+    /// Notes a file of a label; a finding where another label has it too. Fails where the same label has it.
+    pub fn shared(&mut self, label: &str, path: &Path) -> Result<Option<Finding>, CliError> {
+        let finding = |before: Given| {
+            let name = path.display().to_string();
+            let other = Some(before.name).filter(|before| *before != name);
+            let shared = LogsRead::FileShared { name, other, with: before.label };
+            Finding::new(shared).about(Subject::label(label))
+        };
+        Ok(self.note(label, path)?.map(finding))
+    }
+
+    /// Notes a file of a label; the first label that was given it before, if another one was. Fails where it was given
+    /// for the same label, by this name, another path or a link: each of its lines would count twice.
+    fn note(&mut self, label: &str, path: &Path) -> Result<Option<Given>, CliError> {
+        // What cannot be opened is said elsewhere; of a stream nothing comes twice.
+        let Some(about) = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file) else {
+            return Ok(None);
+        };
+        let given = Given { label: label.to_owned(), name: path.display().to_string() };
+        let before = self.0.entry((about.dev(), about.ino())).or_default();
+        if let Some(twice) = before.iter().find(|known| known.label == label) {
+            let of = if label == UNLABELLED { String::new() } else { format!(" for {label}") };
+            let same =
+                if twice.name == given.name { String::new() } else { format!(", also as {}", twice.name) };
+            let message =
+                format!("{} is given twice{of}{same}: each of its lines would count twice", given.name);
+            return Err(CliError::usage(message).hint("give each file once; one file may have two labels"));
+        }
+        let first = before.first().cloned();
+        before.push(given);
+        Ok(first)
+    }
 }
 
 /// Every file that the arguments name, with its label and format.
@@ -95,7 +139,7 @@ pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
             let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
             chosen.bytes =
                 chosen.bytes.zip(size.as_ref().map(|about| about.len())).map(|(all, one)| all + one);
-            chosen.see(label, &path, size.as_ref());
+            chosen.findings.extend(chosen.seen.shared(label, &path)?);
             chosen.add(label, &path.display().to_string(), Source::File(path), formats);
         }
     }
@@ -106,20 +150,6 @@ pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
 }
 
 impl Chosen {
-    /// Adds a finding for a file that was given before, under whatever name: its lines count twice.
-    fn see(&mut self, label: &str, path: &Path, about: Option<&std::fs::Metadata>) {
-        let Some(about) = about else { return };
-        let name = path.display().to_string();
-        match self.seen.entry((about.dev(), about.ino())) {
-            Entry::Vacant(place) => _ = place.insert(name),
-            Entry::Occupied(before) => {
-                let before = Some(before.get().clone()).filter(|before| *before != name);
-                let twice = LogsRead::FileTwice { name, before };
-                self.findings.push(Finding::new(twice).about(Subject::label(label)));
-            }
-        }
-    }
-
     /// Adds a finding for a given format that has fewer fields than the lines.
     fn fit(&mut self, label: &str, name: &str, format: &Format, lines: &[Vec<u8>]) {
         let over = detect::overfull(format, lines);
@@ -203,6 +233,27 @@ mod tests {
         assert_eq!(labelled("a.log").unwrap(), ("log", "a.log"));
         assert_eq!(labelled("dir/x=y.log").unwrap(), ("log", "dir/x=y.log"));
         assert!(labelled("=a.log").is_err() && labelled("a=").is_err());
+    }
+
+    #[test]
+    fn a_file_is_given_once_for_a_label() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("a.log"), "").unwrap();
+        std::fs::write(at("b.log"), "").unwrap();
+        std::os::unix::fs::symlink(at("a.log"), at("link.log")).unwrap();
+        std::fs::hard_link(at("a.log"), at("hard.log")).unwrap();
+        let mut seen = Seen::default();
+        let mut note = |label: &str, path: &Path| seen.note(label, path);
+        assert!(note("ssd", &at("a.log")).is_ok_and(|before| before.is_none()));
+        assert!(note("ssd", &at("b.log")).is_ok_and(|before| before.is_none()));
+        for again in [at("a.log"), at("link.log"), at("hard.log"), dir.path().join("./a.log")] {
+            let error = note("ssd", &again).err().expect("it is the same file").to_string();
+            assert!(error.contains(again.to_str().unwrap()) && error.contains("twice for ssd"), "{error}");
+        }
+        let before = note("hdd", &at("link.log")).ok().flatten().expect("ssd has it");
+        assert_eq!((before.label.as_str(), before.name), ("ssd", at("a.log").display().to_string()));
+        assert!(note("ssd", &at("none.log")).is_ok_and(|before| before.is_none()));
     }
 
     #[test]

@@ -183,8 +183,21 @@ fn what_would_mislead_is_said() {
         let out = bench.run(&[&["logs"], args, &["--no-store"]].concat()).expect(0, &[]).out;
         out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let twice = said(&["a.log", "./a.log"]);
-    assert!(twice.contains("its lines count twice: ./a.log was given before, as a.log;"), "{twice}");
+    let shared = said(&["a=a.log", "b=./a.log"]);
+    let says = "the lines of ./a.log are compared with themselves: a has the file too, there as a.log";
+    assert!(shared.contains(says), "{shared}");
+    std::os::unix::fs::symlink(bench.path("a.log"), bench.path("link.log")).unwrap();
+    for (given, says) in [
+        (["a.log", "./a.log"], "./a.log is given twice, also as a.log: each of its lines would count twice"),
+        (["a=a.log", "a=a.log"], "a.log is given twice for a: each of its lines"),
+        (["a=a.log", "a=link.log"], "link.log is given twice for a, also as a.log: each"),
+        (["a=a.log", "a=*.log"], "a.log is given twice for a: each of its lines"),
+    ] {
+        for more in [&["--no-store"][..], &["--follow", "--for", "1s", "--no-store"]] {
+            bench.run(&[&["logs"], &given[..], more].concat()).expect(2, &[says]);
+        }
+    }
+    std::fs::remove_file(bench.path("link.log")).unwrap();
     let short = said(&["a.log", "--format", "%h %l %u %t \"%r\" %>s %{X}i"]);
     assert!(short.contains("the format has fewer fields"), "{short}");
     assert!(!said(&["a.log"]).contains("fewer fields"));
@@ -201,6 +214,55 @@ fn what_would_mislead_is_said() {
         narrow.contains("room/for/x") && narrow.lines().all(|line| line.chars().count() <= 80),
         "{narrow}"
     );
+}
+
+/// Four hours of requests; `time` is what stands at the end of a line.
+fn timed(time: impl Fn(u64) -> String) -> String {
+    let line = |n: u64| {
+        let (hour, minute, second) = (n / 1800, n / 30 % 60, n % 30 * 2);
+        let at = format!("01/May/2010:{hour:02}:{minute:02}:{second:02} +0000");
+        format!("10.0.0.1 - - [{at}] \"GET /{} HTTP/1.1\" 200 1000 \"-\" \"x\" {}\n", n % 9, time(n))
+    };
+    (0..7200).map(line).collect()
+}
+
+#[test]
+fn times_that_are_too_coarse_are_no_tie() {
+    let bench = Bench::new();
+    let verdicts = |format: &str, a: String, b: String| {
+        std::fs::write(bench.path("a.log"), a).unwrap();
+        std::fs::write(bench.path("b.log"), b).unwrap();
+        let args = ["logs", "a=a.log", "b=b.log", "--format", format, "--no-store"];
+        let doc: LogsDoc =
+            serde_json::from_str(&bench.run(&[&args[..], &["--json"]].concat()).expect(0, &[]).out).unwrap();
+        let judged: Vec<VerdictWord> = doc.rows.iter().map(|row| row.verdict).collect();
+        let text = bench.run(&args).expect(0, &[]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        (judged, text)
+    };
+    use VerdictWord::{CannotTell, Tie, Worse};
+    // nginx, whose times are all of one step, and of many.
+    let one = |_| "0.001".to_owned();
+    let (judged, text) = verdicts("nginx+time", timed(one), timed(one));
+    assert_eq!(judged, [CannotTell; 2], "{text}");
+    assert!(
+        text.contains("b beside a: times of b are written in steps of 1.00 ms, too coarse for a mean of"),
+        "{text}"
+    );
+    assert!(!text.contains("as fast"), "{text}");
+    let many = |n: u64| format!("0.{:03}", 20 + n % 30);
+    assert_eq!(verdicts("nginx+time", timed(many), timed(many)).0, [Tie; 2]);
+    // What a step cannot have made stands.
+    let (judged, text) = verdicts("nginx+time", timed(|_| "0.003".to_owned()), timed(|_| "0.009".to_owned()));
+    assert_eq!(judged, [Worse; 2], "{text}");
+    // Apache's whole seconds, most of them 0; whole milliseconds; microseconds of a clock that has milliseconds.
+    let seconds = |n: u64| (n % 10 / 9).to_string();
+    let (judged, text) = verdicts("combined+T", timed(seconds), timed(seconds));
+    assert_eq!(judged, [CannotTell; 2], "{text}");
+    assert!(text.contains("steps of 1.00 s, too coarse for a mean of 100 ms"), "{text}");
+    let coarse = |n: u64| (n % 3 * 1000).to_string();
+    assert_eq!(verdicts("combined+D", timed(coarse), timed(coarse)).0, [CannotTell; 2]);
+    let fine = |n: u64| (1000 + n % 97).to_string();
+    assert_eq!(verdicts("combined+D", timed(fine), timed(fine)).0, [Tie; 2]);
 }
 
 fn compared(bench: &Bench, args: &[&str]) -> Vec<RowDoc> {

@@ -16,8 +16,8 @@ use model::params::{parse_span, show_time};
 use model::progress::REMARK;
 use model::{
     Cadence, Card, Count, Example, Family, Fault, Flag, Label, Means, MetricInfo, Need, NoteBody, ParamKind,
-    ParamSpec, Params, PerSec, Probe, Record, RecordExt, Role, Seconds, Setup, Shown, Simple, Size, Tier,
-    Unfit, Variant,
+    ParamSpec, Params, PerSec, Probe, Ratio, Record, RecordExt, Role, Seconds, Setup, Shown, Simple, Size,
+    Tier, Unfit, Variant,
 };
 
 use super::search::{Answer, Range, STEPS, search};
@@ -71,6 +71,11 @@ const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] = ParamSpec::joined(&[&OWN,
 const OF_SEARCH: &[MetricInfo] = &[
     SLO.info(),
     load::STEPS.info(),
+    load::STEP_RATE.info(),
+    load::STEP_REQUESTS.info(),
+    load::STEP_ANSWERED.info(),
+    load::STEP_TIME.info(),
+    load::STEP_HELD.info(),
     CAPACITY.info(),
     RESPONSES.info(),
     SERVICES.info(),
@@ -255,6 +260,7 @@ impl Goal {
                 return Ok(Answer::Ended);
             }
             let (is_held, reached) = self.held(&watched.outcome);
+            push_step(steps, (rate, is_held), reached, &watched.outcome, record);
             if is_held {
                 held.push((rate, watched));
             }
@@ -274,6 +280,25 @@ impl Goal {
         loads.push_machine(&best, record);
         Ok(())
     }
+}
+
+/// Pushes what a step offered, what came of it, and whether it held.
+fn push_step(
+    step: u32,
+    (rate, is_held): (f64, bool),
+    reached: Option<f64>,
+    outcome: &Outcome,
+    record: &mut dyn Record,
+) {
+    let mut extra = Params::default();
+    extra.set(load::STEP, &step.to_string());
+    let requests = outcome.requests() as f64;
+    record.push_of(&load::STEP_RATE, &extra, PerSec(rate));
+    record.push_of(&load::STEP_REQUESTS, &extra, Count(requests));
+    let answered = (requests > 0.0).then(|| Ratio(outcome.record.good_in_window as f64 / requests));
+    record.push_of_if(&load::STEP_ANSWERED, &extra, answered);
+    record.push_of_if(&load::STEP_TIME, &extra, reached.filter(|time| time.is_finite()).map(Seconds));
+    record.push_of(&load::STEP_HELD, &extra, Count(f64::from(u8::from(is_held))));
 }
 
 /// Says which step comes where it is a long one.

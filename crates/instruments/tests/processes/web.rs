@@ -176,6 +176,9 @@ pub fn a_goal_is_searched() {
     let sheet = take_of("web-slo", probe.as_mut());
     assert!(sheet.get("slo-throughput") > 0.0 && sheet.get("steps") >= 2.0);
     assert!(sheet.get("capacity") > 0.0 && sheet.get("response-times") > 0.0);
+    for metric in ["step-rate", "step-requests", "step-answered"] {
+        assert!(sheet.get(metric) > 0.0, "{metric}");
+    }
 }
 
 pub fn a_server_listens_where_it_is_told_to() {

@@ -2,10 +2,6 @@
 //!
 //! A bot is told by what it says of itself; one that says it is a browser counts as one.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::{self, Finder};
-
 /// Class of programs that say they are a bot; 0 are all others.
 pub const BOT: usize = 1;
 
@@ -37,15 +33,46 @@ const WORDS: [&str; 22] = [
 /// Bytes of a name that are looked at.
 const LONGEST: usize = 512;
 
-static FINDERS: LazyLock<Vec<Finder<'static>>> =
-    LazyLock::new(|| WORDS.iter().map(|word| Finder::new(word.as_bytes())).collect());
+/// The words, as bits, that have a byte at their first, second and third place, in small or capital letters.
+static STARTS: [[u32; 256]; 3] = starts();
+
+const fn starts() -> [[u32; 256]; 3] {
+    let mut all = [[0; 256]; 3];
+    let mut word = 0;
+    while word < WORDS.len() {
+        let bytes = WORDS[word].as_bytes();
+        let mut place = 0;
+        while place < all.len() {
+            all[place][bytes[place] as usize] |= 1 << word;
+            all[place][bytes[place].to_ascii_uppercase() as usize] |= 1 << word;
+            place += 1;
+        }
+        word += 1;
+    }
+    all
+}
 
 /// The class of a program by its name.
 pub fn class_of(agent: &[u8]) -> usize {
-    let small = agent[..agent.len().min(LONGEST)].to_ascii_lowercase();
-    let is_bot = FINDERS.iter().any(|word| word.find(&small).is_some());
+    let agent = &agent[..agent.len().min(LONGEST)];
+    let [first, second, third] = &STARTS;
+    let is_bot = agent.windows(3).enumerate().any(|(at, three)| {
+        let words =
+            first[usize::from(three[0])] & second[usize::from(three[1])] & third[usize::from(three[2])];
+        words != 0 && begins_with(words, &agent[at..])
+    });
     // `cubot` is a maker of telephones.
-    if is_bot && memmem::find(&small, b"cubot").is_none() { BOT } else { 0 }
+    let is_telephone = || agent.windows(5).any(|five| five.eq_ignore_ascii_case(b"cubot"));
+    if is_bot && !is_telephone() { BOT } else { 0 }
+}
+
+/// True if a text begins with one of these words.
+#[cold]
+fn begins_with(words: u32, text: &[u8]) -> bool {
+    let some = WORDS.iter().enumerate().filter(|(number, _)| words & 1 << number != 0);
+    some.into_iter().any(|(_, word)| {
+        text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+    })
 }
 
 /// The site in a referrer: `example.com` of `https://example.com/a?b`; none where it is no address.
@@ -117,7 +144,30 @@ mod tests {
         assert!(!is_same_site(b"example.com", b"example.org") && is_same_site(b"[::1]:80", b"[::1]"));
     }
 
+    /// By each word in its turn.
+    fn class_by_each_word(agent: &[u8]) -> usize {
+        let small = agent[..agent.len().min(LONGEST)].to_ascii_lowercase();
+        let has = |word: &str| memchr::memmem::find(&small, word.as_bytes()).is_some();
+        if WORDS.iter().any(|word| has(word)) && !has("cubot") { BOT } else { 0 }
+    }
+
     proptest! {
+        #[test]
+        fn words_are_found_wherever_they_stand(
+            mut agent in proptest::collection::vec(prop_oneof![9 => b'a'..=b'z', 1 => any::<u8>()], 0..600),
+            at in any::<prop::sample::Index>(),
+            word in prop_oneof![prop::sample::select(&WORDS[..]), Just("cubot"), Just("hTTp:/"), Just("Scan")],
+            is_capital in any::<bool>(),
+            cut in 0usize..3,
+        ) {
+            let word = if is_capital { word.to_ascii_uppercase() } else { word.to_owned() };
+            let at = at.index(agent.len() + 1);
+            agent.splice(at..at, word.bytes().skip(cut / 2));
+            prop_assert_eq!(class_of(&agent), class_by_each_word(&agent));
+            let alone = word.as_bytes();
+            prop_assert_eq!(class_of(alone), class_by_each_word(alone));
+        }
+
         #[test]
         fn any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..700), with in any::<bool>()) {
             let text = if with { [b"http://", &bytes[..]].concat() } else { bytes };

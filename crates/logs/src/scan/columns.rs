@@ -3,7 +3,7 @@
 //!
 //! As with [`usual`](super::usual), either lines are read as [`text::read`](super::text::read) reads them, or nothing
 //! is said about them. All are of the second of the line before them, and tell a size and a time of seven digits at
-//! most.
+//! most. Seconds may have three decimals, as nginx writes them, and are seven bytes at most with their point.
 
 use super::lines::PART;
 use super::quick::{SLACK, load, window};
@@ -20,6 +20,9 @@ pub const MOST: usize = 16;
 pub type Text = [u8; PART + SLACK];
 
 type Column = [u64; MOST];
+
+/// Of times in this unit or a larger one, decimals are read too.
+pub const SECOND_NS: u64 = 1_000_000_000;
 
 /// Lines, of which the first `count` mean something.
 #[derive(Clone, Debug)]
@@ -104,7 +107,9 @@ impl Columns {
         stops: &[u32],
     ) -> Option<(usize, usize)> {
         self.find(lead, text, start, stops.as_chunks().0);
-        self.count = self.count.min(self.make(unit_ns));
+        let made =
+            if unit_ns >= SECOND_NS { self.make::<true>(unit_ns) } else { self.make::<false>(unit_ns) };
+        self.count = self.count.min(made);
         let last = self.count.checked_sub(1)?;
         Some((self.count, self.breaks[last % MOST] as usize))
     }
@@ -149,15 +154,26 @@ impl Columns {
         }
     }
 
-    /// Makes the numbers of all lines; how many there are before the first that is not of the layout.
+    /// Makes the numbers of all lines; how many there are before the first that is not of the layout. Times may have
+    /// three decimals if `DECIMALS`.
     #[inline(always)]
-    fn make(&mut self, unit_ns: u64) -> usize {
+    fn make<const DECIMALS: bool>(&mut self, unit_ns: u64) -> usize {
         let around = &self.around;
         let mut wrong = 0u32;
         for line in 0..MOST {
             let (status, wrong_status) = word::status_or_wrong(around.statuses[line] >> 8);
             let size = word::last_digits(around.sizes[line] << 8, around.size_digits[line]);
-            let time = word::last_digits(around.times[line] << 8, around.time_digits[line]);
+            let (mut times, mut digits, mut unit_ns) =
+                (around.times[line] << 8, around.time_digits[line], unit_ns);
+            if DECIMALS {
+                let (without, is_decimal) = word::without_point(times);
+                // One digit at least before the point, or the line is left to others.
+                times = if is_decimal { without } else { times };
+                digits = digits.wrapping_sub(u64::from(is_decimal));
+                digits = if is_decimal & (digits < 4) { 0 } else { digits };
+                unit_ns = if is_decimal { unit_ns / 1000 } else { unit_ns };
+            }
+            let time = word::last_digits(times, digits);
             // The marks that are not looked at are the next ones to those that are.
             let wrong_around = around.sizes[line] >> 56 ^ u64::from(b' ')
                 | around.times[line] >> 56 ^ u64::from(b'\n')
@@ -168,6 +184,7 @@ impl Columns {
             let is_wrong = (wrong_status | size.1 | time.1 | wrong_around != 0)
                 | (around.size_digits[line].wrapping_sub(1) > 6)
                 | (around.time_digits[line].wrapping_sub(1) > 6)
+                | (digits.wrapping_sub(1) > 6)
                 | is_escaped(around.statuses[line])
                 | is_escaped(around.referers[line])
                 | is_escaped(around.agents[line]);

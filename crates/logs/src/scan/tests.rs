@@ -136,6 +136,9 @@ fn the_remembered_time_is_not_taken_for_another() {
     assert_eq!(scanner.read(b"2000-10-11 h 00:00:01 200").unwrap().at.unwrap().seconds, 971_222_401);
 }
 
+/// The same as nginx writes it, with seconds.
+const SECONDS: &str = r#"203.0.113.9 - - [10/Oct/2000:13:55:36 -0700] "GET /a/b.gif?x=1 HTTP/1.1" 200 2326 "http://e.org/q" "Moz" 0.015"#;
+
 /// What lines of the usual formats are made of, and what does not belong there.
 const PIECES: [&str; 40] = [
     "10.0.0.1",
@@ -181,9 +184,10 @@ const PIECES: [&str; 40] = [
 ];
 
 /// Formats that are read quickly, and some that are not.
-const QUICK: [(&str, &str); 12] = [
+const QUICK: [(&str, &str); 13] = [
     ("combined+D", LINE),
     ("combined+D", USUAL),
+    ("nginx+time", SECONDS),
     (
         "combined",
         "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a#b HTTP/1.0\" 200 12345678 \"-\" \"x y\"",
@@ -308,7 +312,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
     fn lines_given_together_are_read_as_each_alone(
-        which in 0..4usize,
+        which in 0..5usize,
         lines in proptest::collection::vec(
             (
                 proptest::collection::vec((any::<prop::sample::Index>(), 0usize..9, 0..PIECES.len()), 0..2),
@@ -351,21 +355,34 @@ fn lines_of_the_usual_layout_are_given_together() {
         let odd = format!("{USUAL}\n{}", text.replacen(" 2326 ", odd, 6));
         assert_eq!(together(&format, odd.as_bytes(), ENOUGH), 50 - 6, "{odd}");
     }
+    let seconds = Format::parse("nginx+time").unwrap();
+    for (time, count) in
+        [("0.015", 49), ("0.000", 49), ("12.345", 49), ("999.999", 49), ("15", 49), ("1000.999", 0)]
+    {
+        let text = format!("{}\n", SECONDS.replace("0.015", time)).repeat(50);
+        assert_eq!(together(&seconds, text.as_bytes(), ENOUGH), count, "{time}");
+    }
+    for odd in [".015", "0.15", "0.0150", "0..15", "0.01.", "0.0-5", "x.015"] {
+        let text = format!("{SECONDS}\n{}", format!("{SECONDS}\n").repeat(50).replacen("0.015", odd, 6));
+        assert_eq!(together(&seconds, text.as_bytes(), ENOUGH), 50 - 6, "{odd}");
+    }
     let untimed = text.replace(" 15000\n", "\n");
     assert_eq!(together(&Format::parse("combined").unwrap(), untimed.as_bytes(), ENOUGH), 0);
 }
 
 #[test]
 fn a_byte_more_or_less_among_lines_given_together_is_read_the_same() {
-    let format = combined();
-    let (before, after) = (format!("{USUAL}\n").repeat(3), format!("{USUAL}\n").repeat(2));
-    let all = || (0..USUAL.len()).flat_map(|at| b"\\\" -.0\0\r?#\n".iter().map(move |byte| (at, *byte)));
-    for (at, byte) in all() {
-        for more in [&[byte][..], &[]] {
-            let mut line = USUAL.as_bytes().to_vec();
-            line.splice(at..=at, [more, &USUAL.as_bytes()[at..at + more.len()]].concat());
-            let text = [before.as_bytes(), &line, b"\n", after.as_bytes()].concat();
-            assert!(together(&format, &text, ENOUGH) >= 2, "{}", text.escape_ascii());
+    for (name, usual) in [("combined+D", USUAL), ("nginx+time", SECONDS)] {
+        let format = Format::parse(name).unwrap();
+        let (before, after) = (format!("{usual}\n").repeat(3), format!("{usual}\n").repeat(2));
+        let all = || (0..usual.len()).flat_map(|at| b"\\\" -.0\0\r?#\n".iter().map(move |byte| (at, *byte)));
+        for (at, byte) in all() {
+            for more in [&[byte][..], &[]] {
+                let mut line = usual.as_bytes().to_vec();
+                line.splice(at..=at, [more, &usual.as_bytes()[at..at + more.len()]].concat());
+                let text = [before.as_bytes(), &line, b"\n", after.as_bytes()].concat();
+                assert!(together(&format, &text, ENOUGH) >= 2, "{}", text.escape_ascii());
+            }
         }
     }
 }
@@ -410,9 +427,9 @@ fn lines_of_the_usual_layout_are_read_straight_through() {
             seen += 1;
         }
     }
-    // Combined with a time or not, common, nginx with a time; one has a longer size, one a longer time, one a user, one
-    // no size.
-    assert_eq!(seen, 4);
+    // Combined with a time or not, common, nginx with three kinds of time; one has a longer size, one a longer time,
+    // one a user, one no size.
+    assert_eq!(seen, 6);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //!
 //! Straight through, without looking at a plan. As with [`quick`](super::quick), either a line is read as
 //! [`text::read`](super::text::read) reads it, or nothing is said about it: of a user who is present, a size of `-`, a
-//! time with a decimal point, another second than that of the line before.
+//! time with decimals that are not three of a second, another second than that of the line before.
 
 use super::clock::At;
-use super::columns::{Columns, Text};
+use super::columns::{Columns, SECOND_NS, Text};
 use super::quick::{LONGEST, Window, load, window};
 use super::record::{LONGEST_NS, Record, present};
 use super::request;
@@ -231,8 +231,17 @@ fn time(line: &Window, at: usize, unit_ns: u64, record: &mut Record<'_>) -> Opti
     if digits == 0 || behind as u8 != b' ' {
         return None;
     }
-    record.time_ns = Some(value * unit_ns);
+    let (mut time_ns, mut length) = (value * unit_ns, digits);
+    if unit_ns >= SECOND_NS && digits <= 3 && (word >> (8 * digits)) as u8 == b'.' {
+        let (value, decimals) = word::digits(word >> (8 * digits + 8));
+        if decimals != 3 {
+            return None;
+        }
+        time_ns += value * (unit_ns / 1000);
+        length += 1 + decimals;
+    }
+    record.time_ns = Some(time_ns);
     // The last three digits, whatever they are preceded by.
-    record.is_whole_thousands = (word << (64 - 8 * digits)) >> 40 == 0x30_3030;
-    Some(at + 1 + digits)
+    record.is_whole_thousands = (word << (64 - 8 * length)) >> 40 == 0x30_3030;
+    Some(at + 1 + length)
 }

@@ -63,6 +63,14 @@ pub fn last_digits(word: u64, count: u64) -> (u64, u64) {
     (joined(values), others(values))
 }
 
+/// These bytes without the fifth of them: those before it are moved up. True with it if the fifth is a point.
+#[inline(always)]
+pub fn without_point(word: u64) -> (u64, bool) {
+    const BEHIND: u64 = u64::MAX << 40;
+    const BEFORE: u64 = u64::MAX >> 32;
+    (word & BEHIND | (word & BEFORE) << 8, (word >> 32) as u8 == b'.')
+}
+
 const ZEROS: u64 = ONES * b'0' as u64;
 
 /// The high bit of the first byte that is above 9, and maybe of later ones; nothing where none is.
@@ -109,7 +117,7 @@ mod tests {
     proptest! {
         #[test]
         fn words_are_their_bytes(
-            text in proptest::collection::vec(prop_oneof![b'0'..=b'9', any::<u8>()], 0..12),
+            text in proptest::collection::vec(prop_oneof![4 => b'0'..=b'9', 3 => any::<u8>(), 1 => Just(b'.')], 0..12),
             byte in any::<u8>(),
         ) {
             let mut eight: Vec<u8> = text.iter().copied().take(8).collect();
@@ -118,6 +126,9 @@ mod tests {
             prop_assert_eq!(position(first_eight(&text), byte), eight.iter().position(|b| *b == byte).unwrap_or(8));
             let leading: String = eight.iter().take_while(|b| b.is_ascii_digit()).map(|b| char::from(*b)).collect();
             prop_assert_eq!(digits(first_eight(&text)), (leading.parse().unwrap_or(0), leading.len()));
+            let (without, is_decimal) = without_point(first_eight(&eight));
+            let expected = [&[0], &eight[..4], &eight[5..]].concat();
+            prop_assert_eq!((without.to_le_bytes().to_vec(), is_decimal), (expected, eight[4] == b'.'));
             for count in 1..=eight.len() {
                 let last = &eight[eight.len() - count..];
                 let (number, wrong) = last_digits(first_eight(&eight), count as u64);

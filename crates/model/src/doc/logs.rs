@@ -235,6 +235,10 @@ pub struct TrafficDoc {
     pub p99: Option<f64>,
     pub p999: Option<f64>,
     pub time_max: Option<f64>,
+    /// A percentile of times may be off by this share: less of a whole label than of a part of one. Missing without
+    /// percentiles.
+    #[serde(default)]
+    pub quantile_error: Option<f64>,
     /// Times above this are not told apart, and there were some: a percentile that is this high is a lower bound.
     pub time_limit: Option<f64>,
     pub size_mean: Option<f64>,

@@ -114,6 +114,37 @@ pub struct PercentileDoc {
     pub time: EstimateDoc,
 }
 
+/// The search for the largest load that holds: its steps, of all takes together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchDoc {
+    pub instrument: String,
+    pub params: Params,
+    pub arm: String,
+    /// The percentile of response times that has a limit, and the limit in seconds.
+    pub percentile: String,
+    pub limit: Option<f64>,
+    /// The largest rate that holds: the median of the takes.
+    pub found: Option<f64>,
+    /// By rising rate; steps of rates that lie close are one.
+    pub steps: Vec<SearchStepDoc>,
+}
+
+/// Steps of a search at about one rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchStepDoc {
+    /// Requests per second that were offered. This and the next three are medians of the steps.
+    pub offered: f64,
+    /// Requests that came due in a step.
+    pub requests: f64,
+    /// The share of them that had a good answer while the step lasted.
+    pub answered: Option<f64>,
+    /// Seconds of the percentile; `null` where it fell on a failed request in most of them.
+    pub time: Option<f64>,
+    /// Steps that held, and those that broke.
+    pub held: u64,
+    pub broken: u64,
+}
+
 /// One load of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurvePointDoc {

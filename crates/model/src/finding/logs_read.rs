@@ -1,4 +1,4 @@
-//! Oddities of the logs themselves: `file-twice`, `format-short`, `zero-time`, `time-unit`, `time-limit`, `groups`,
+//! Oddities of the logs themselves: `file-shared`, `format-short`, `zero-time`, `time-unit`, `time-limit`, `groups`,
 //! `span`.
 
 use std::fmt;
@@ -8,10 +8,11 @@ use crate::format::count;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogsRead {
-    /// A file that was read before, under another name or the same.
-    FileTwice {
+    /// A file that another label has too, under another name or the same.
+    FileShared {
         name: String,
-        before: Option<String>,
+        other: Option<String>,
+        with: String,
     },
     /// A format that `over` of `of` lines exceed.
     FormatShort {
@@ -79,7 +80,7 @@ impl fmt::Display for TimeUnit {
 impl Conclusion for LogsRead {
     fn kind(&self) -> &str {
         match self {
-            LogsRead::FileTwice { .. } => "file-twice",
+            LogsRead::FileShared { .. } => "file-shared",
             LogsRead::FormatShort { .. } => "format-short",
             LogsRead::NoTimes(_) | LogsRead::NoMean(_) => "zero-time",
             LogsRead::TimeUnit(_) => "time-unit",
@@ -92,7 +93,7 @@ impl Conclusion for LogsRead {
     fn state(&self) -> Validity {
         match self {
             LogsRead::TooManyGroups | LogsRead::TooLong => Validity::Invalid,
-            LogsRead::FileTwice { .. }
+            LogsRead::FileShared { .. }
             | LogsRead::FormatShort { .. }
             | LogsRead::NoTimes(_)
             | LogsRead::NoMean(_)
@@ -103,9 +104,9 @@ impl Conclusion for LogsRead {
 
     fn one(&self) -> String {
         match self {
-            LogsRead::FileTwice { name, before } => {
-                let same = before.as_ref().map_or_else(String::new, |before| format!(", as {before}"));
-                format!("its lines count twice: {name} was given before{same}; give it once")
+            LogsRead::FileShared { name, other, with } => {
+                let same = other.as_ref().map_or_else(String::new, |other| format!(", there as {other}"));
+                format!("the lines of {name} are compared with themselves: {with} has the file too{same}")
             }
             LogsRead::FormatShort { name, over, of, format } => format!(
                 "the last field takes the rest of the line: {over} of the first {} of {name} would fit {format} without \

@@ -229,7 +229,7 @@ fn of_logs() -> Vec<Rule> {
     vec![
         Immature { tools: Default::default(), ..immature.clone() }.into(),
         immature.into(),
-        LogsRead::FileTwice { name: "a.log".into(), before: Some("b.log".into()) }.into(),
+        LogsRead::FileShared { name: "a.log".into(), other: Some("b.log".into()), with: "hdd".into() }.into(),
         LogsRead::FormatShort { name: "a.log".into(), over: 3, of: 20, format: "%h %l".into() }.into(),
         LogsRead::NoTimes("no requests".into()).into(),
         LogsRead::NoMean("no requests".into()).into(),
@@ -434,7 +434,7 @@ fn of_recorded(recorded: &Recorded) -> usize {
 
 fn of_read(read: &LogsRead) -> usize {
     match read {
-        LogsRead::FileTwice { .. } | LogsRead::FormatShort { .. } => 84,
+        LogsRead::FileShared { .. } | LogsRead::FormatShort { .. } => 84,
         LogsRead::NoTimes(_) | LogsRead::NoMean(_) => 85,
         LogsRead::TimeUnit(
             TimeUnit::TooFast { .. } | TimeUnit::TooSlow { .. } | TimeUnit::WholeThousands { .. },

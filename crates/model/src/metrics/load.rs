@@ -231,3 +231,19 @@ pub const SLO: Metric<PerSec> = Metric::new(
 )
 .per("request");
 pub const STEPS: Metric<Count> = Metric::neither("steps", "loads that the search tried");
+/// The parameter that numbers the steps of a search.
+pub const STEP: &str = "step";
+pub const STEP_RATE: Metric<PerSec> =
+    Metric::neither("step-rate", "requests per second that a step of the search offered").per("request");
+pub const STEP_REQUESTS: Metric<Count> =
+    Metric::neither("step-requests", "requests that came due in a step of the search").per("request");
+pub const STEP_ANSWERED: Metric<Ratio> = Metric::neither(
+    "step-answered",
+    "the share of the requests of a step that had a good answer while it lasted",
+);
+pub const STEP_TIME: Metric<Seconds> = Metric::neither(
+    "step-time",
+    "the percentile of response times that the limit is of, in a step; missing where it falls on a failed request",
+);
+pub const STEP_HELD: Metric<Count> =
+    Metric::neither("step-held", "1 where a step of the search held, 0 where it broke");

@@ -228,6 +228,12 @@ impl NoInterval {
                  more than {} would; compare a longer time",
                 fixed(tell.round().max(1.0), 0)
             ),
+            Cause::CoarseTimes { side, step, mean } => format!(
+                "times of {side} are written in steps of {}, too coarse for a mean of {}; log them in finer steps, such as \
+                 Apache's %D",
+                quantity(*step, Unit::Second),
+                quantity(*mean, Unit::Second)
+            ),
             Cause::FewValues { need, .. } => {
                 let have = |none: &&NoInterval| {
                     if let Cause::FewValues { have, .. } = none.cause { Some(have) } else { None }
@@ -406,7 +412,13 @@ mod tests {
     }
 
     fn of_logs() -> Vec<(Reason, &'static str)> {
+        let coarse = Cause::CoarseTimes { side: "b".into(), step: 1e-3, mean: 1.2e-3 };
         vec![
+            (
+                Reason::NoInterval(NoInterval { blocks: None, cause: coarse }),
+                "times of b are written in steps of 1.00 ms, too coarse for a mean of 1.20 ms; log them in finer steps, \
+                 such as Apache's %D",
+            ),
             (
                 Reason::Mix { totals_ratio: 1.25 },
                 "the totals' ratio is 1.25: their mixes of sizes, failures and hours differ",

@@ -1,14 +1,16 @@
-//! Access logs: requests and times over the hours for each label, telemetry of the machines, the comparison of the
-//! labels, and the paths that weigh most.
+//! Access logs: requests and times of each label and of all on one axis, telemetry of the machines, the comparison of
+//! the labels, and the paths that weigh most.
 //!
 //! Requests an hour, seconds, bytes. An hour is a take of the run; gaps are hours without requests, and one hour alone
 //! is not drawn. The comparison is that of requests of one size in one quarter hour, or of one size before and after
 //! the moment that the logs were cut at ([`model::traffic`] holds what it is made of).
 
 use maud::{Markup, html};
-use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, RowDoc, TopDoc};
+use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, OverTimeDoc, OverTimeRow, RowDoc, TopDoc};
 use model::finding::{Finding, LogsFailed, Rule};
-use model::format::{Kind, Moment, count, fixed, percent, quantity, ratio, ratio_interval};
+use model::format::{
+    Kind, Moment, count, duration, fixed, per_second, percent, quantity, ratio, ratio_interval,
+};
 use model::metrics::logs;
 use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME, Traffic};
 use model::unit::Unit;
@@ -20,6 +22,7 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
+use crate::text::logs_answers::folded;
 use crate::text::{cut_front, fold};
 use crate::theme::{Trust, Verdict};
 
@@ -27,6 +30,11 @@ pub static SECTION: Section = Section::new(41, draw);
 
 const PERCENTILES: [(&str, &str); 3] =
     [(logs::TIME_P50.name(), "p50"), (logs::TIME_P90.name(), "p90"), (logs::TIME_P99.name(), "p99")];
+/// The percentiles of which all labels are drawn on one axis, and the share of the requests that each is of.
+const BESIDE: [(&str, &str); 2] = [("p50", "Half"), ("p99", "99 in 100")];
+/// Steps of a figure over time at most, and at least.
+const MOST_STEPS: usize = 120;
+const LEAST_STEPS: usize = 5;
 /// Paths of one list.
 const MOST: usize = 10;
 /// Characters of a path.
@@ -36,9 +44,14 @@ const HOUR: f64 = 3600.0;
 fn draw(input: &ReportInput) -> Option<Markup> {
     let all: Vec<Label> = (0..input.runs.len()).filter_map(|run| Label::of(input, run)).collect();
     let hours = Hours::of(&all)?;
-    let mut plots = Vec::new();
+    let mut plots: Vec<Markup> = together(&all, &hours).into_iter().collect();
     if all.iter().any(|label| label.rate.len() > 1) {
-        plots.push(rates(&all, &hours));
+        if plots.is_empty() {
+            plots.push(rates(&all, &hours));
+        }
+        if all.len() > 1 {
+            plots.extend(BESIDE.iter().filter_map(|percentile| times_beside(percentile, &all, &hours)));
+        }
         plots.extend(all.iter().filter_map(|label| times(label, &hours, all.len() > 1)));
     }
     let beside: Vec<Beside<'_>> =
@@ -125,9 +138,10 @@ struct Label {
     rate: Vec<(f64, f64)>,
     times: Vec<(&'static str, Vec<(f64, f64)>)>,
     traffic: Option<Traffic>,
-    /// The side of a cut that it is.
+    over_time: Option<OverTimeDoc>,
     /// Seconds by which its clock is ahead of UTC.
     zone: i64,
+    /// The side of a cut that it is.
     side: Option<LogsSideDoc>,
     beside: Option<BesideDoc>,
 }
@@ -154,6 +168,7 @@ impl Label {
             rate: counts,
             times,
             traffic: data.traffic.clone(),
+            over_time: doc.log.as_ref().map(|log| log.over_time.clone()),
             zone: doc.log.as_ref().map_or(0, |log| log.zone),
             side: doc.logs_side.clone(),
             beside: doc.beside.clone(),
@@ -195,6 +210,73 @@ fn rates(all: &[Label], hours: &Hours) -> Markup {
         )
     }
     .render()
+}
+
+/// Requests a second of several labels on one axis, in steps as short as was stored; `None` where there is no such
+/// label, or too few steps. The first and the last step of a log may be cut short and are left out.
+fn together(all: &[Label], hours: &Hours) -> Option<Markup> {
+    let lines: Vec<(&Label, OverTimeDoc)> = all
+        .iter()
+        .filter_map(|label| Some((label, folded(label.over_time.as_ref()?, MOST_STEPS))))
+        .filter(|(_, steps)| steps.rows.len() >= LEAST_STEPS)
+        .collect();
+    if all.len() < 2 || lines.len() < all.len() {
+        return None;
+    }
+    let whole = |steps: &OverTimeDoc| steps.rows[1..steps.rows.len() - 1].to_vec();
+    let rate = |row: &OverTimeRow, step: f64| row.1 as f64 / step;
+    let peaks = lines.iter().flat_map(|(label, steps)| {
+        whole(steps).into_iter().map(|row| (&label.name, rate(&row, steps.step), steps.step))
+    });
+    let (name, most, step) = peaks.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let title = format!("{name} had the most requests at once: {} in {}", per_second(most), duration(step));
+    let series = lines.iter().map(|(label, steps)| {
+        let middle = steps.step / 2.0;
+        let point = |row: OverTimeRow| Point::at(hours.at(row.0 + middle), rate(&row, steps.step));
+        Series {
+            name: label.name.clone(),
+            points: whole(steps).into_iter().map(point).collect(),
+            reference: false,
+        }
+    });
+    let said = format!("requests a second of each {}, all on one axis", duration(step));
+    let plot = LinePlot {
+        markers: hours.markers(),
+        ..LinePlot::new(
+            Caption::new(title).subtitle(said),
+            hours.axis(),
+            AxisSpec::new("requests a second", Kind::for_unit(Unit::PerSec)).from_zero(),
+            series.collect(),
+        )
+    };
+    Some(plot.render())
+}
+
+/// A percentile of all labels on one axis.
+fn times_beside((percentile, share): &(&str, &str), all: &[Label], hours: &Hours) -> Option<Markup> {
+    let of = |label: &Label| {
+        label.times.iter().find(|(name, _)| name == percentile).map(|(_, hours)| hours.clone())
+    };
+    let lines: Vec<(&Label, Vec<(f64, f64)>)> =
+        all.iter().filter_map(|label| Some((label, of(label)?))).collect();
+    let worst = |(label, hours): &(&Label, Vec<(f64, f64)>)| {
+        Some((label.name.clone(), hours.iter().map(|(_, time)| *time).reduce(f64::max)?))
+    };
+    let (name, slowest) = lines.iter().filter_map(worst).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let slowest = whole(&quantity(slowest, Kind::for_unit(Unit::Second)));
+    let title = format!("{share} of the requests took at most {slowest} in the slowest hour, of {name}");
+    let said = format!("{percentile} of each hour's times in the server, to 3 %, all on one axis");
+    let series = lines.iter().map(|(label, values)| label.line(&label.name, values, hours)).collect();
+    let plot = LinePlot {
+        markers: hours.markers(),
+        ..LinePlot::new(
+            Caption::new(title).subtitle(said),
+            hours.axis(),
+            AxisSpec::new(*percentile, Kind::for_unit(Unit::Second)).log(),
+            series,
+        )
+    };
+    Some(plot.render())
 }
 
 fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {

@@ -31,6 +31,7 @@ pub mod web_bottleneck;
 pub mod web_by_connections;
 pub mod web_by_rate;
 pub mod web_percentiles;
+pub mod web_search;
 pub mod web_setup;
 
 pub static ALL: &[&Section] = &[
@@ -60,5 +61,6 @@ pub static ALL: &[&Section] = &[
     &web_by_connections::SECTION,
     &web_by_rate::SECTION,
     &web_percentiles::SECTION,
+    &web_search::SECTION,
     &web_setup::SECTION,
 ];

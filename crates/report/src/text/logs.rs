@@ -80,10 +80,13 @@ fn answer(doc: &LogsDoc, look: Look) -> String {
     doc.summary.iter().map(|sentence| hang("", &logs_answers::shown_name(sentence), look.columns)).collect()
 }
 
-/// Each of several labels in a sentence; with everything, what failed of each.
+/// Each of several labels in a sentence with its short lists, where they are few; with everything, with all of it.
 fn each(doc: &LogsDoc, view: View, look: Look) -> String {
     let mut out = String::new();
+    let are_few = doc.labels.len() <= MOST_COLUMNS;
     for (label, answers) in doc.labels.iter().filter_map(|label| Some((label, label.answers.as_deref()?))) {
+        // Sentences with lists stand apart from each other.
+        out.push_str(if are_few && !view.all && !out.is_empty() { "\n" } else { "" });
         out.push_str(&hang("", &logs_answers::shown_name(&answers.sentence), look.columns));
         if view.all {
             for part in [
@@ -93,6 +96,8 @@ fn each(doc: &LogsDoc, view: View, look: Look) -> String {
             ] {
                 out.push_str(&part);
             }
+        } else if are_few {
+            out.push_str(&logs_answers::brief(label, &doc.top, look));
         }
     }
     out
@@ -316,6 +321,8 @@ type Filled = (&'static str, Kind, fn(&TrafficDoc) -> Option<f64>);
 
 /// The order in which columns are left out where there is no room for them.
 const SPARED: [&str; 3] = ["mean size", "of totals", "mean speed"];
+/// A percentile that may be off by more than this share says so.
+const ROUGH: f64 = 0.01;
 /// Columns of a key up to which it is whole: a path may lose its beginning.
 const KEY: usize = 32;
 
@@ -326,11 +333,14 @@ fn table(groups: &[TrafficDoc], look: Look) -> String {
     }
     let speed = Kind::for_unit(Unit::BytesPerSec);
     let time = Kind::for_unit(Unit::Second);
+    // Of a part of a label percentiles are known less closely than beside them of the whole.
+    let is_rough = groups.iter().any(|group| group.quantile_error.is_some_and(|error| error > ROUGH));
+    let p99 = if is_rough { "p99 ±3 %" } else { "p99" };
     let columns: [Filled; 5] = [
         ("mean speed", speed, |group| group.mean_of_ratios),
         ("of totals", speed, |group| group.ratio_of_totals),
         ("mean time", time, |group| group.time_mean),
-        ("p99", time, |group| group.p99),
+        (p99, time, |group| group.p99),
         ("mean size", Kind::for_unit(Unit::Byte), |group| group.size_mean),
     ];
     let mut filled: Vec<Filled> =

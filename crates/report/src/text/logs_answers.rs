@@ -55,6 +55,52 @@ pub fn lines(label: &TrafficDoc, top: &[TopDoc], view: View, look: Look) -> Stri
     out
 }
 
+/// The short lists of one of several labels: what failed for whom, who asked, which paths weigh most.
+pub fn brief(label: &TrafficDoc, top: &[TopDoc], look: Look) -> String {
+    let Some(answers) = label.answers.as_deref() else { return String::new() };
+    let behind = |failed: &Option<FailedDoc>| {
+        let failed = failed.as_ref().filter(|failed| failed.requests > 0);
+        failed.map_or_else(String::new, |failed| behind(failed, look))
+    };
+    let asked = |agents: &AgentsDoc| {
+        let bots = (agents.bots > 0).then(|| format!("bots {}", bots(agents, FEW)));
+        let others = Some(agents_line(agents, FEW)).filter(|line| !line.is_empty());
+        bots.into_iter().chain(others).collect::<Vec<_>>().join("; ")
+    };
+    let lines = [
+        ("5xx", behind(&answers.server_errors)),
+        ("4xx", behind(&answers.client_errors)),
+        ("asked by", answers.agents.as_ref().map_or_else(String::new, asked)),
+        ("paths", paths(label, top, FEW, look)),
+    ];
+    let told = lines.into_iter().filter(|(_, text)| !text.is_empty());
+    told.map(|(head, text)| hang(&format!("{head:<HEAD$}"), &text, look.columns)).collect()
+}
+
+/// Clients are named where the first of them is behind this share of the failures.
+const MANY: f64 = 0.05;
+
+/// The paths that failed most and, where one client asked for many of them, those that asked.
+fn behind(failed: &FailedDoc, look: Look) -> String {
+    let list = |names: &NamesDoc| {
+        let top = || names.top.iter().take(FEW);
+        let name = |one: &NameDoc| {
+            let name = shown_name(&one.name);
+            let name = if look.cuts { cut_front(&name, 40) } else { name };
+            format!("{name} {}", fixed(one.requests as f64, 0))
+        };
+        let others = failed.requests.saturating_sub(top().map(|one| one.requests).sum());
+        let mut all: Vec<String> = top().map(name).collect();
+        all.extend((others > 0 && !all.is_empty()).then(|| format!("others {}", fixed(others as f64, 0))));
+        all.join(", ")
+    };
+    let most = failed.clients.top.first().map_or(0.0, |one| one.requests as f64);
+    let by = (most >= MANY * failed.requests as f64).then(|| list(&failed.clients));
+    let by = by.filter(|list| !list.is_empty()).map(|list| format!("by {list}"));
+    let all = Some(list(&failed.paths)).filter(|list| !list.is_empty()).into_iter().chain(by);
+    all.collect::<Vec<_>>().join("; ")
+}
+
 fn requests(label: &TrafficDoc, answers: &AnswersDoc) -> String {
     let Some(rate) = answers.rate else { return fixed(label.parsed as f64, 0) };
     let mut text = format!("{}; {} on average", fixed(label.parsed as f64, 0), format::per_second(rate));

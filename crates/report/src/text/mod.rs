@@ -30,6 +30,7 @@ pub mod ranks;
 pub mod ratio;
 pub mod scaling;
 pub mod score;
+pub mod search;
 pub mod sheet;
 pub mod soak;
 pub mod spec;

@@ -19,7 +19,9 @@ use super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::spec::Spec;
 pub use super::tail::{Advice, Tail};
 use super::verdict_word::verdict;
-use super::{Look, Tone, answer, beside, joined, logs_beside, notes, scaling, soak, tail, web_table, wrap};
+use super::{
+    Look, Tone, answer, beside, joined, logs_beside, notes, scaling, search, soak, tail, web_table, wrap,
+};
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
 #[derive(Clone, Debug)]
@@ -76,6 +78,7 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
         screen.add("\n".to_owned());
     }
     screen.add(sweeps);
+    screen.add(search::part(run, look));
     screen.add("\n".to_owned());
     below(run, &rows, versus, look).into_iter().for_each(|part| screen.add(part));
     screen.tell_here();

@@ -1,7 +1,7 @@
 //! The report of access logs: what machines did meanwhile, the moment of a cut, and nothing that takes hours for takes.
 
 use model::answer::AnswerDoc;
-use model::doc::{CompareDoc, LogsDoc, RunDoc, TrafficDoc};
+use model::doc::{AnswersDoc, CompareDoc, LogsDoc, OverTimeDoc, RunDoc, TrafficDoc};
 
 use crate::common::logs::{HDD, Label, answers, label, machines, sides};
 use report::html::{ReportInput, report};
@@ -58,6 +58,34 @@ fn machines_are_drawn_beside_the_requests() {
 }
 
 #[test]
+fn all_labels_are_drawn_on_one_axis() {
+    let (mut runs, _) = machines();
+    for ((run, _), share) in runs.iter_mut().zip([1, 2]) {
+        let rows = (0..200).map(|n| (crate::common::logs::DAY + f64::from(n) * 300.0, 600 * share, 0, 0));
+        let over_time = OverTimeDoc { step: 300.0, rows: rows.collect() };
+        run.log = Some(Box::new(AnswersDoc { over_time, ..AnswersDoc::default() }));
+    }
+    let text = page(runs.clone(), None);
+    let figure = |title: &str| {
+        let rest =
+            section(&text).split(&format!("<strong>{title}")).nth(1).unwrap_or_else(|| panic!("no {title}"));
+        rest.split("</figure>").next().expect("its end").to_owned()
+    };
+    // 1,200 requests in 5 minutes of the second label; each label has its line, and the ends are left out.
+    let rates = figure("ssd had the most requests at once: 4.00/s in 10 min");
+    assert!(rates.contains("requests a second of each 10 min, all on one axis"), "{rates}");
+    for title in ["Half of the requests took at most", "99 in 100 of the requests took at most"] {
+        assert!(figure(title).contains("hdd") && figure(title).contains("ssd"));
+    }
+    for class in ["s0", "s1"] {
+        assert!(rates.contains(&format!("<g class=\"{class}\">")), "{class}");
+    }
+    // One label alone is drawn by the hour.
+    let one = page(vec![runs.remove(0)], None);
+    assert!(!section(&one).contains("on one axis") && section(&one).contains("requests of each hour"));
+}
+
+#[test]
 fn a_machine_that_was_not_recorded_has_no_line_and_no_colour_moves() {
     let (mut runs, _) = machines();
     runs[0] = label(HDD, false, None);
@@ -81,8 +109,8 @@ fn the_moment_of_a_cut_is_drawn() {
     let (runs, compare) = sides();
     let text = page(runs, Some(compare));
     let logs = section(&text);
-    // Requests, and six of the machines.
-    assert_eq!(logs.matches(">cut 2010-05-01 14:00</text>").count(), 7, "{}", outline(logs));
+    // Requests, medians and p99 of all labels, and six of the machines.
+    assert_eq!(logs.matches(">cut 2010-05-01 14:00</text>").count(), 9, "{}", outline(logs));
     insta::assert_snapshot!(outline(logs));
 }
 

@@ -288,6 +288,7 @@ pub fn run() -> RunDoc {
         findings: findings(),
         bottlenecks: Vec::new(),
         curves: Vec::new(),
+        searches: Vec::new(),
         scaling: Vec::new(),
         soak: Vec::new(),
         notes: Vec::new(),

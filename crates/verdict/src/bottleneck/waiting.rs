@@ -80,7 +80,8 @@ fn failing(view: &View<'_, '_>) -> Option<Seen> {
         (kinds.iter().filter(|(kind, _)| own(kind)).collect::<Vec<_>>(), load.requests()?);
     failed.sort_by(|a, b| b.1.total_cmp(a.1));
     let share = failed.iter().map(|(_, count)| *count).sum::<f64>() / due;
-    if share <= 1.0 - WELL || reached + share * offered < HELD * offered {
+    let came = load.due().unwrap_or(offered);
+    if share <= 1.0 - WELL || reached + share * came < HELD * came {
         return None;
     }
     let kinds: Vec<String> =

@@ -3,8 +3,11 @@
 //! Requests per second, medians over the measured takes. A rate that is a share of one's own capacity (`load=50%`)
 //! asks more of the faster side. What a load that is not held takes is the length of the take.
 
+use std::collections::BTreeMap;
+
 use model::data::Series;
 use model::metrics::load;
+use model::reading::Phase;
 use model::why::{OtherRates, Reason};
 use model::{Metric, PerSec};
 
@@ -21,8 +24,8 @@ pub fn apart(arm: &SideRow<'_>, base: &SideRow<'_>) -> Option<Reason> {
         return Some(Reason::OtherRates(OtherRates { arm: of_arm, base: of_base }));
     }
     let lags = |side: &SideRow<'_>, offered: f64| {
-        let reached = median(side, &load::THROUGHPUT);
-        reached.is_some_and(|reached| reached < HELD * offered)
+        let (reached, due) = (median(side, &load::THROUGHPUT), due(side).unwrap_or(offered));
+        reached.is_some_and(|reached| reached < HELD * due)
     };
     (lags(arm, of_arm) && lags(base, of_base)).then_some(Reason::NeitherHolds { offered: of_base })
 }
@@ -33,6 +36,23 @@ pub fn are_apart(arm: &SideValue<'_, '_>, base: &SideValue<'_, '_>) -> bool {
         (SideValue::Measured(arm), SideValue::Measured(base)) => apart(arm, base).is_some(),
         _ => false,
     }
+}
+
+/// Requests a second that came due in the takes: chance gives a short take fewer or more than its rate.
+fn due(side: &SideRow<'_>) -> Option<f64> {
+    let of_run = |entry: &Entry<'_>| {
+        let by_take = |metric: &str| -> Option<BTreeMap<u64, f64>> {
+            let is_of =
+                |other: &&Series| other.key.metric == metric && other.key.is_beside(&entry.series.key);
+            let points = entry.run.series.iter().find(is_of)?.points.iter();
+            let measured = points.filter(|point| point.phase == Phase::Measured);
+            Some(measured.filter_map(|point| Some((point.seq, point.number()?))).collect())
+        };
+        let (requests, windows) = (by_take(load::REQUESTS.name())?, by_take(load::WINDOW.name())?);
+        let rates = requests.iter().filter_map(|(seq, requests)| Some(requests / windows.get(seq)?));
+        stats::median(&rates.filter(|rate| rate.is_finite()).collect::<Vec<f64>>())
+    };
+    stats::median(&side.entries.iter().filter_map(of_run).collect::<Vec<f64>>()).filter(|rate| *rate > 0.0)
 }
 
 /// Of another metric of the same loads.
@@ -98,6 +118,29 @@ mod tests {
         let fast = served("fast", 1.02e3, 1.02e3, 0.5e-3);
         let time = rows(&fast, &slow).into_iter().find(|row| row.metric == "response-time").unwrap();
         assert_eq!((time.verdict, time.headline), (VerdictWord::Better, true), "{time:?}");
+    }
+
+    #[test]
+    fn what_came_due_by_chance_is_what_is_held() {
+        // Of 44 a second that were offered, chance sent 38 in takes of a second, and all were answered.
+        let served = |id: &str, requests: f64| {
+            let mut run = served(id, 44.0, 38.0, 1e-3);
+            let more = one(GIVEN, &[("requests", requests), ("window", 1.0)]);
+            run.series.extend(more.series);
+            run
+        };
+        let (a, b) = (served("a", 38.0), served("b", 38.0));
+        for row in rows(&a, &b) {
+            assert!(
+                row.ratio.is_some() && !row.why.to_string().contains("neither"),
+                "{}: {}",
+                row.metric,
+                row.why
+            );
+        }
+        // Where 44 came due, 38 are not all of them.
+        let (a, b) = (served("a", 44.0), served("b", 44.0));
+        assert!(rows(&a, &b)[0].why.to_string().starts_with("neither side answers 44.0 /s"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::doc::{RowDoc, VerdictWord};
 use model::params::Params;
 use model::traffic::{Cell, INSTRUMENT, SPEED, ServerGroup, StatusClass, TIME, size_of, status_of};
-use model::why::{Blocks, Reason, Why};
+use model::why::{Blocks, Cause, NoInterval, Reason, Why};
 use model::{Better, Finding, Unit};
 use stats::{Basis, Effect, Margin, Rng, Stratified, Stratum, Sums, Verdict};
 
@@ -86,6 +86,40 @@ fn strata(arm: &ServerGroup, base: &ServerGroup, work: fn(&Cell) -> f64) -> Vec<
     strata.into_iter().map(stratum).collect()
 }
 
+/// Below so many steps of a log's times, a mean time is judged with what a step can have made of it.
+const FEW_STEPS: f64 = 5.0;
+
+/// The comparison with an interval wider by what the steps of the logs' times can have made of the ratio, where a mean
+/// time is few of them; the reason for none where they may have made all of it. What is written as 1 ms may be anything
+/// up to a step off, on either side.
+fn beyond_steps(
+    found: Result<Stratified, Reason>,
+    arm: &ServerGroup,
+    base: &ServerGroup,
+) -> Result<Stratified, Reason> {
+    let mut found = found?;
+    let steps = |group: &ServerGroup| Some((group.mean_time()? / group.time_step?, group.time_step?));
+    // Of a side whose mean is no longer than a step nothing is known.
+    let reach = |group: &ServerGroup| {
+        let part = steps(group).map_or(0.0, |(steps, _)| 1.0 / steps);
+        if part < 1.0 { -(1.0 - part).ln() } else { f64::INFINITY }
+    };
+    let fewest = [arm, base].into_iter().filter_map(|group| Some((group, steps(group)?)));
+    let Some((group, (steps, step))) = fewest.min_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b)) else {
+        return Ok(found);
+    };
+    if steps >= FEW_STEPS {
+        return Ok(found);
+    }
+    let (reach, interval) = (reach(arm) + reach(base), &mut found.effect.interval);
+    (interval.low, interval.high) = (interval.low - reach, interval.high + reach);
+    if !interval.contains(0.0) {
+        return Ok(found);
+    }
+    let cause = Cause::CoarseTimes { side: group.label.clone(), step, mean: steps * step };
+    Err(Reason::NoInterval(NoInterval { blocks: None, cause }))
+}
+
 /// A row before Holm's correction.
 pub struct Draft<'a> {
     arm: &'a ServerGroup,
@@ -120,6 +154,7 @@ impl<'a> Draft<'a> {
         base: &'a ServerGroup,
         found: Result<Stratified, Reason>,
     ) -> Draft<'a> {
+        let found = beyond_steps(found, arm, base);
         let totals = (arm.ratio_of_totals(), base.ratio_of_totals());
         let values = found.as_ref().map_or(totals, |found| (Some(found.speeds.0), Some(found.speeds.1)));
         Draft { arm, base, metric: SPEED, unit: Unit::BytesPerSec, better: Better::Higher, values, found }
@@ -136,7 +171,7 @@ impl<'a> Draft<'a> {
             found
         };
         let totals = (arm.mean_time(), base.mean_time());
-        let found = found.map(inverse);
+        let found = beyond_steps(found.map(inverse), arm, base);
         let values = found.as_ref().map_or(totals, |found| (Some(found.speeds.0), Some(found.speeds.1)));
         Draft { arm, base, metric: TIME, unit: Unit::Second, better: Better::Lower, values, found }
     }

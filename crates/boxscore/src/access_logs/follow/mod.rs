@@ -19,10 +19,10 @@ use model::doc::{FormatDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel};
 use self::show::Show;
 use self::source::Source;
 use super::Formats;
-use super::inputs::{expanded, labelled};
+use super::inputs::{Seen, expanded, labelled};
 use crate::error::CliError;
-use crate::plan;
 use crate::study::stop_signal::StopSignal;
+use crate::{out, plan};
 
 /// Between two looks at the logs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -85,7 +85,7 @@ pub fn follow(
 
 /// The logs in the order in which they are named.
 pub fn sources(given: &[String]) -> Result<Vec<Source>, CliError> {
-    let mut all = Vec::new();
+    let (mut all, mut seen) = (Vec::new(), Seen::default());
     for text in given {
         let (label, place) = labelled(text)?;
         if place == "-" {
@@ -93,6 +93,9 @@ pub fn sources(given: &[String]) -> Result<Vec<Source>, CliError> {
             continue;
         }
         for path in expanded(place)? {
+            if let Some(shared) = seen.shared(label, &path)? {
+                out::say(&format!("note: {}", shared.text()));
+            }
             all.push(Source::file(label, &path.display().to_string(), &path)?);
         }
     }

@@ -10,7 +10,7 @@ use model::metrics::load::{
     IO_PRESSURE, LATE, LATE_READ, LATE_READ_P99, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED,
     REDIRECTS, REQUESTS, RESPONSE, RESPONSE_P99, RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU,
     SERVER_MEMORY, SERVER_READ, SERVER_THREAD, SERVER_THREAD_WAIT, SERVER_USER, SERVER_WORKERS,
-    SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES, THREAD,
+    SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES, STEP, THREAD,
     THROUGHPUT, WINDOW,
 };
 use model::{
@@ -35,6 +35,7 @@ pub const PARTS: &[ParamSpec] = &[
     ParamSpec::new("disk", ParamKind::Text, "", "the disk"),
     ParamSpec::new("counter", ParamKind::Text, "", "the counter of the kernel"),
     ParamSpec::new("status", ParamKind::Text, "", "the status of answers"),
+    ParamSpec::new(STEP, ParamKind::Text, "", "the step of a search"),
 ];
 
 /// Metrics that the engine records.

@@ -1,0 +1,143 @@
+//! Searches for the largest load that holds: the steps of all takes, by the rate that they offered.
+//!
+//! Requests per second, seconds. Takes ask for rates of their own, so steps of rates that lie close are told together.
+//! Whether a step held is decided where it is made, by the requests that came due in it.
+
+use model::doc::{SearchDoc, SearchStepDoc};
+use model::metrics::load;
+use model::params::parse_span;
+
+use crate::loads::Load;
+use crate::run_index::RunIndex;
+
+/// Rows at most, and the factors within which rates lie close: the first that makes the rows few enough.
+const ROWS: usize = 12;
+const CLOSE: [f64; 7] = [1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0];
+
+/// One step of one take.
+struct Step {
+    rate: f64,
+    requests: f64,
+    answered: Option<f64>,
+    time: Option<f64>,
+    is_held: bool,
+}
+
+/// The searches of a run, in the order of its loads.
+pub fn searches(index: &RunIndex<'_>) -> Vec<SearchDoc> {
+    index.loads().iter().filter(|load| !load.is_plain()).filter_map(search).collect()
+}
+
+fn search(load: &Load<'_>) -> Option<SearchDoc> {
+    let requests = load.by_part(&load::STEP_REQUESTS, load::STEP);
+    let answered = load.by_part(&load::STEP_ANSWERED, load::STEP);
+    let (times, held) =
+        (load.by_part(&load::STEP_TIME, load::STEP), load.by_part(&load::STEP_HELD, load::STEP));
+    let step = |(at, rate): ((u64, String), f64)| {
+        Some(Step {
+            rate,
+            requests: *requests.get(&at)?,
+            answered: answered.get(&at).copied(),
+            time: times.get(&at).copied(),
+            is_held: *held.get(&at)? > 0.0,
+        })
+    };
+    let mut steps: Vec<Step> =
+        load.by_part(&load::STEP_RATE, load::STEP).into_iter().filter_map(step).collect();
+    steps.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    let text = |name: &str| load.params.get(name).unwrap_or_default().to_owned();
+    (!steps.is_empty()).then(|| SearchDoc {
+        instrument: load.instrument.to_owned(),
+        params: load.params.clone(),
+        arm: load.arm.to_owned(),
+        percentile: text("percentile"),
+        limit: parse_span(&text("limit")),
+        found: load.median(&load::SLO),
+        steps: grouped(&steps).into_iter().map(together).collect(),
+    })
+}
+
+/// Steps by rising rate in as few groups as fit.
+fn grouped(steps: &[Step]) -> Vec<&[Step]> {
+    let groups = |close: f64| {
+        let (mut groups, mut rest) = (Vec::new(), steps);
+        while let Some(first) = rest.first() {
+            let (group, behind) = rest.split_at(rest.partition_point(|step| step.rate <= first.rate * close));
+            groups.push(group);
+            rest = behind;
+        }
+        groups
+    };
+    let mut all = CLOSE.into_iter().map(groups);
+    let widest = CLOSE.last().map_or_else(Vec::new, |close| groups(*close));
+    all.find(|groups| groups.len() <= ROWS).unwrap_or(widest)
+}
+
+fn together(steps: &[Step]) -> SearchStepDoc {
+    let median =
+        |of: fn(&Step) -> Option<f64>| stats::median(&steps.iter().filter_map(of).collect::<Vec<_>>());
+    let held = steps.iter().filter(|step| step.is_held).count() as u64;
+    // A step whose percentile fell on a failed request has no time, and is slower than any.
+    let times = steps.iter().filter(|step| step.time.is_some()).count();
+    SearchStepDoc {
+        offered: median(|step| Some(step.rate)).unwrap_or_default(),
+        requests: median(|step| Some(step.requests)).unwrap_or_default(),
+        answered: median(|step| step.answered),
+        time: median(|step| step.time).filter(|_| 2 * times > steps.len()),
+        held,
+        broken: steps.len() as u64 - held,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loads::planted::{TAKES, empty, params, series};
+    use crate::run_index::RunContext;
+    use model::Value;
+
+    const GIVEN: &str = "limit=10ms;percentile=p99";
+
+    #[test]
+    fn steps_of_all_takes_are_told_by_rate() {
+        let mut run = empty();
+        let whole = |value: f64| (0..TAKES).map(|seq| (seq, Value::Number(value))).collect::<Vec<_>>();
+        series(&mut run, "web-slo", "slo-throughput", params(GIVEN), "", &whole(1000.0));
+        for (step, (rate, held)) in [(300.0, true), (900.0, true), (1100.0, false)].into_iter().enumerate() {
+            let given = params(GIVEN).with(&params(&format!("step={}", step + 1)));
+            let mut of = |metric: &str, points: Vec<(u64, Value)>| {
+                series(&mut run, "web-slo", metric, given.clone(), "", &points);
+            };
+            of("step-rate", (0..TAKES).map(|seq| (seq, Value::Number(rate + seq as f64 / 10.0))).collect());
+            of("step-requests", whole(rate * 4.0));
+            of("step-answered", whole(if held { 1.0 } else { 0.5 }));
+            if held {
+                of("step-time", whole(2e-3));
+            }
+            // By bad luck the first take breaks at every rate.
+            let is_held = |seq: u64| Value::Number(f64::from(u8::from(held && seq > 0)));
+            of("step-held", (0..TAKES).map(|seq| (seq, is_held(seq))).collect());
+        }
+        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+        let all = searches(&RunIndex::new(&run, &context));
+        assert_eq!(all.len(), 1);
+        let found = (all[0].percentile.as_str(), all[0].limit, all[0].found);
+        assert_eq!(found, ("p99", Some(0.01), Some(1000.0)));
+        let rows: Vec<(u64, u64, u64)> =
+            all[0].steps.iter().map(|step| (step.offered as u64, step.held, step.broken)).collect();
+        assert_eq!(rows, [(300, TAKES - 1, 1), (900, TAKES - 1, 1), (1100, 0, TAKES)]);
+        assert_eq!((all[0].steps[0].time, all[0].steps[2].time), (Some(2e-3), None));
+        assert_eq!((all[0].steps[2].answered, all[0].steps[2].requests), (Some(0.5), 4400.0));
+    }
+
+    #[test]
+    fn many_rates_make_few_rows() {
+        let step = |rate: f64| Step { rate, requests: 1.0, answered: None, time: None, is_held: true };
+        for count in [1u32, 12, 13, 160] {
+            let steps: Vec<Step> = (0..count).map(|n| step(100.0 * 1.04_f64.powi(n as i32))).collect();
+            let groups = grouped(&steps);
+            assert_eq!(groups.iter().map(|group| group.len()).sum::<usize>(), count as usize);
+            assert!(groups.len() <= ROWS, "{count}: {}", groups.len());
+        }
+    }
+}
