@@ -12,7 +12,7 @@ use crate::cli::flags::{self, Given};
 use crate::study::quiet::WaitIdle;
 
 /// Examples that belong to no family.
-const EXAMPLES: [&Example; 10] = [
+const EXAMPLES: [&Example; 9] = [
     &Example::new("boxscore run --quick", "the headline set, in at most 2 minutes"),
     &Example::new("boxscore run cpu", "one family, every variant"),
     &Example::new("boxscore run crc32c --set impl=chain", "one with a fixed parameter"),
@@ -23,10 +23,6 @@ const EXAMPLES: [&Example; 10] = [
     &Example::new(
         "boxscore run --via big='ssh big ./boxscore' --via small='ssh small ./boxscore'",
         "an interleaved study of two machines",
-    ),
-    &Example::new(
-        "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
-        "your own work as the instrument",
     ),
     &Example::new("boxscore run --cmd old=./a --cmd new=./b", "is my new build faster?"),
     &Example::new("boxscore run --soak 10m", "what lasts, beside the level at first"),
@@ -112,7 +108,7 @@ pub struct RunArgs {
     /// One arm of a study: parameters laid over the others; repeatable
     #[arg(long = "arm", value_name = "K=V,...")]
     pub arms: Vec<String>,
-    /// An arm for each value: K=1..9, K=1..9/2, K=1..64*2 or K=a,b,c; repeatable
+    /// An arm for each value: K=1..9, K=1..9/2, K=1..64*2 or K=a,b
     #[arg(long = "scan", value_name = "K=VALUES")]
     pub scans: Vec<String>,
     /// Repeat a plan: a JSON file, or a run of the store
@@ -133,7 +129,7 @@ pub struct RunArgs {
     /// A generator of load in place of those here: the command ([NAME=]COMMAND) that starts boxscore there; repeatable
     #[arg(long = "from", value_name = "COMMAND")]
     pub from: Vec<String>,
-    /// Directory for files of disk instruments [default: the store's]; of --cmd: its working directory, [NAME=]DIR
+    /// Directory for files of disk instruments [default: the store's], or in which --cmd runs: [NAME=]DIR
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<String>,
     #[command(flatten)]

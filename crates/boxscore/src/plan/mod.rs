@@ -90,9 +90,7 @@ pub fn plan(
     let unchanged = if commands.is_empty() { settings.unchanged(&cells, &chosen) } else { Vec::new() };
     let mut arms = command::crossed(settings.arms, &commands, args)?;
     let mut cells = cells;
-    if !commands.is_empty() && arms.len() > 1 {
-        command::judge_by_time(&mut cells);
-    }
+    command::choose_rows(&mut cells, arms.len());
     if args.given.has(profile::FLAG) {
         profile::choose(&cells, &mut arms)?;
     }

@@ -2,6 +2,7 @@
 
 mod aa;
 mod attempt;
+mod bisect;
 pub mod display;
 mod finish;
 mod link;

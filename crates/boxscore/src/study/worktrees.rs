@@ -79,6 +79,27 @@ pub fn prepared(args: &mut RunArgs, beside: &Path) -> Result<Option<Worktrees>, 
     Ok(Some(trees))
 }
 
+/// A commit of a series.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The beginning of its hash.
+    pub short: String,
+    pub subject: String,
+}
+
+/// A and the commits after it up to B, by first parents, the oldest first. Fails when there are no such revisions.
+pub fn commits(args: &RunArgs) -> Result<(String, Vec<Commit>), CliError> {
+    let range = args.commands.git.clone().unwrap_or_default();
+    let (from, _) = revisions(&range)?;
+    let start = PathBuf::from(args.dir.first().map_or(".", String::as_str));
+    let listed = git(&start, &["log", "--reverse", "--first-parent", "--format=%h %s", &range])?;
+    let commit = |line: &str| {
+        let (short, subject) = line.split_once(' ').unwrap_or((line, ""));
+        Commit { short: short.to_owned(), subject: subject.to_owned() }
+    };
+    Ok((from.to_owned(), listed.lines().map(commit).collect()))
+}
+
 impl Worktrees {
     fn new(start: &Path, beside: &Path) -> Result<Worktrees, CliError> {
         let repository = git(start, &["rev-parse", "--show-toplevel"])
