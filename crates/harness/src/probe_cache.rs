@@ -10,7 +10,9 @@ use model::frame::Job;
 use model::generate::Relay;
 use model::plan::PROFILE;
 use model::progress::PREPARING;
-use model::{Cadence, Card, Fact, Fault, Instrument, Params, Probe, ProgressHandle, Record, Seconds, Setup, Unfit};
+use model::{
+    Cadence, Card, Fact, Fault, Instrument, Params, Probe, ProgressHandle, Record, Seconds, Setup, Unfit,
+};
 
 use crate::fake::{FakeProbe, Stand};
 

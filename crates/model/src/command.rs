@@ -1,7 +1,7 @@
 //! The user's own work: a command with what is done around it, and the placeholders that an arm fills.
 //!
-//! A placeholder is a word in braces (`{level}`). `${HOME}`, `{}`, `{a,b}` and `{print $1}` are none. Where an arm fills
-//! placeholders, `{{level}}` stands for a literal `{level}`; nothing else is changed.
+//! A placeholder is a word in braces (`{level}`). `${HOME}`, `{}`, `{a,b}` and `{print $1}` are none. Where an arm
+//! fills placeholders, `{{level}}` stands for a literal `{level}`; nothing else is changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ pub struct Command {
     pub file: Option<String>,
     /// The file that it reads as its input; without it there is none.
     pub input: Option<String>,
-    /// What its output must match; else the take is a fault.
+    /// A regular expression that its output must match; else the take is a fault.
     pub expect: Option<String>,
     /// An exit status other than 0 is no fault: any, or one of these (`3,4`).
     pub ignore_failure: Option<String>,
@@ -224,7 +224,9 @@ mod tests {
     #[test]
     fn placeholders_are_words_in_braces() {
         assert_eq!(names("prog --level {level} -{a_b}{x-1}"), ["a_b", "level", "x-1"]);
-        for literal in ["${HOME}", "find -exec {} +", "{a,b}", "awk '{print $1}'", "{ x}", "{1}", "{{x}}", "{", "{x"] {
+        for literal in
+            ["${HOME}", "find -exec {} +", "{a,b}", "awk '{print $1}'", "{ x}", "{1}", "{{x}}", "{", "{x"]
+        {
             assert_eq!(names(literal), [""; 0], "{literal}");
         }
         assert_eq!(names("{{{x}}}"), ["x"]);
@@ -272,7 +274,8 @@ mod tests {
         assert!(read(r#"{"command": null}"#).is_empty() && read("{}").is_empty());
         let old = read(r#"{"command": {"run": "make -j8", "prepare": null, "metrics": {"a": "(b)"}}}"#);
         assert_eq!(old["make -j8"].run, "make -j8");
-        let table = Commands::from([("run".to_owned(), Command { run: "x".to_owned(), ..Command::default() })]);
+        let table =
+            Commands::from([("run".to_owned(), Command { run: "x".to_owned(), ..Command::default() })]);
         let text = serde_json::to_string(&table).unwrap();
         assert_eq!(read(&format!(r#"{{"commands": {text}}}"#)), table);
     }

@@ -14,9 +14,15 @@ pub const EXAMPLES: [&Example; 6] = [
         "one command with different values",
     ),
     &Example::new("boxscore run --cmd 'sort -S {mib}M big' --scan mib=1..64*2", "a curve of its time"),
-    &Example::new("boxscore run --cmd ./prog --git v1.0..HEAD --build 'make -j8'", "one command in two revisions"),
+    &Example::new(
+        "boxscore run --cmd ./prog --git v1.0..HEAD --build 'make -j8'",
+        "one command in two revisions",
+    ),
     &Example::new("boxscore run --cmd make --dir old=../old --dir new=.", "one command in two checkouts"),
-    &Example::new("boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10", "untimed work before each take"),
+    &Example::new(
+        "boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10",
+        "untimed work before each take",
+    ),
 ];
 
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -150,7 +150,9 @@ pub fn named(words: &[String]) -> Vec<Family> {
     let is_named = |family: &Family| {
         let own = |card: &Card| card.family == *family && words.iter().any(|word| word == card.name);
         let is_command = |word: &String| word == "--cmd" || word.starts_with("--cmd=");
-        *family == Family::User && words.iter().any(is_command) || words.iter().any(|word| word == family.name()) || cards().any(own)
+        *family == Family::User && words.iter().any(is_command)
+            || words.iter().any(|word| word == family.name())
+            || cards().any(own)
     };
     Family::ALL.into_iter().filter(is_named).collect()
 }

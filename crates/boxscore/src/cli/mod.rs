@@ -8,8 +8,8 @@ use model::Family;
 
 pub mod aa;
 pub mod agent;
-mod common;
 pub mod commands;
+mod common;
 pub mod compare;
 pub mod docs;
 pub mod doctor;

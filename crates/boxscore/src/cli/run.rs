@@ -162,7 +162,8 @@ pub fn completed(run: Command, families: &[Family]) -> Command {
     let names: Vec<&str> = flags::families().iter().map(|family| family.name()).collect();
     let after = format!(
         "Examples:\n{}Every take is stored at once; `boxscore resume` continues a run that was cut.\n\
-         Options and examples of a family: boxscore run {}|--cmd --help",
+         Options and examples of a family: boxscore run {} --help\n\
+         Options of commands: boxscore run --cmd x --help",
         flags::table(&EXAMPLES),
         names.join("|")
     );

@@ -31,7 +31,9 @@ pub fn cards(args: &RunArgs, all: &[&'static Card]) -> Result<Vec<&'static Card>
         all.iter().filter(|card| card.cadence == Cadence::Repeat).copied().collect();
     let chosen = match () {
         () if is_telemetry_alone(args) => Vec::new(),
-        () if !args.commands.is_empty() => measured.into_iter().filter(|card| card.needs.contains(&Need::Command)).collect(),
+        () if !args.commands.is_empty() => {
+            measured.into_iter().filter(|card| card.needs.contains(&Need::Command)).collect()
+        }
         () if args.soak.is_some() => {
             let is_soaked = |card: &&Card| card.variants.iter().any(|variant| variant.tier == Tier::Soak);
             measured.into_iter().filter(is_soaked).collect()

@@ -10,6 +10,7 @@ use model::command::{ANY_FAILURE, COMMAND, Command, Commands, Output, Shell, lab
 use model::metrics::command::{CPU, HIGHER, LOWER, MEMORY, VALUE, WALL};
 use model::{Arm, Card, Cell, Need, names};
 
+use super::host::Host;
 use crate::cli::commands::CommandArgs;
 use crate::cli::run::RunArgs;
 use crate::error::{CliError, nearest};
@@ -76,7 +77,7 @@ pub fn named(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// What all commands have in common.
+/// Sets the options that all commands have in common.
 fn shared(given: &CommandArgs, here: bool, command: &mut Command) -> Result<(), CliError> {
     command.shell = Shell::parse(&given.shell).unwrap_or_default();
     command.cold = given.cold;
@@ -108,7 +109,10 @@ pub fn files_dir(args: &RunArgs) -> Result<Option<&str>, CliError> {
         _ if !args.commands.is_empty() => Ok(None),
         [] => Ok(None),
         [dir] => Ok(Some(dir)),
-        _ => Err(CliError::usage("--dir is given twice").hint("only --cmd has several: --dir a=old --dir b=new")),
+        _ => {
+            Err(CliError::usage("--dir is given twice")
+                .hint("only --cmd has several: --dir a=old --dir b=new"))
+        }
     }
 }
 
@@ -133,7 +137,8 @@ fn dirs(args: &RunArgs, here: bool, all: &mut Vec<Named>) -> Result<(), CliError
 /// `K=V` for all commands, `NAME=K=V` for one.
 fn variables(given: &CommandArgs, all: &mut [Named]) -> Result<(), CliError> {
     for text in &given.env {
-        let wrong = || CliError::usage(format!("--env {text}: not of the form K=V, or NAME=K=V for one command"));
+        let wrong =
+            || CliError::usage(format!("--env {text}: not of the form K=V, or NAME=K=V for one command"));
         let (first, rest) = text.split_once('=').ok_or_else(wrong)?;
         let own = rest.split_once('=').filter(|_| all.iter().any(|one| one.name == first));
         let (key, value) = own.unwrap_or((first, rest));
@@ -147,9 +152,9 @@ fn variables(given: &CommandArgs, all: &mut [Named]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Fails where a directory or an input that a command has in some arm is not there.
-pub fn check_files(arms: &[Arm], all: &[Named]) -> Result<(), CliError> {
-    for arm in arms {
+/// Fails where a directory or an input that a command has in some arm is not there, if it is to be run here.
+pub fn check_files(arms: &[Arm], all: &[Named], host: &Host) -> Result<(), CliError> {
+    for arm in arms.iter().filter(|_| host.setup.is_some()) {
         let wanted = arm.set.get(COMMAND);
         for one in all.iter().filter(|one| wanted.is_none_or(|name| name == one.name)) {
             let command = one.command.filled(&arm.set);
@@ -361,7 +366,9 @@ mod tests {
             let mut given = args(&["a=x", "b=y"]);
             given.commands.prepare = values.iter().map(|one| (*one).to_owned()).collect();
             let all = read(&given)?;
-            Ok::<_, CliError>(all.into_iter().map(|one| one.command.prepare.unwrap_or_default()).collect::<Vec<_>>())
+            Ok::<_, CliError>(
+                all.into_iter().map(|one| one.command.prepare.unwrap_or_default()).collect::<Vec<_>>(),
+            )
         };
         assert_eq!(prepared(&["p"]).unwrap(), ["p", "p"]);
         assert_eq!(prepared(&["p", "q"]).unwrap(), ["p", "q"]);

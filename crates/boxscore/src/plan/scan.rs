@@ -59,7 +59,7 @@ fn read(text: &str) -> Result<(&str, Vec<String>), CliError> {
     Ok((key.trim(), values))
 }
 
-/// The values up to `to`, at most one more than are allowed. Sums of decimal steps are rounded to where they were meant.
+/// The values up to `to`, at most one more than are allowed. Decimal steps are rounded to where they were meant.
 fn steps(to: f64, at: impl Fn(i32) -> f64) -> Vec<String> {
     let tidy = |value: f64| (value * 1e9).round() / 1e9;
     let all = (0..).map(|step| tidy(at(step))).take_while(|value| *value <= to);
@@ -77,14 +77,18 @@ mod tests {
 
     #[test]
     fn values_make_arms() {
-        assert_eq!(made(&[], &["level=1..9/2"]).unwrap(), ["level=1", "level=3", "level=5", "level=7", "level=9"]);
+        assert_eq!(
+            made(&[], &["level=1..9/2"]).unwrap(),
+            ["level=1", "level=3", "level=5", "level=7", "level=9"]
+        );
         assert_eq!(made(&[], &["x=1..3"]).unwrap(), ["x=1", "x=2", "x=3"]);
         assert_eq!(made(&[], &["x=1..9*3"]).unwrap(), ["x=1", "x=3", "x=9"]);
         assert_eq!(made(&[], &["x=0.1..0.3/0.1"]).unwrap(), ["x=0.1", "x=0.2", "x=0.3"]);
         assert_eq!(made(&[], &["cc=gcc,clang"]).unwrap(), ["cc=gcc", "cc=clang"]);
-        assert_eq!(made(&["a=1"], &["x=1..2", "y=u,v"]).unwrap(), [
-            "a=1,x=1,y=u", "a=1,x=1,y=v", "a=1,x=2,y=u", "a=1,x=2,y=v"
-        ]);
+        assert_eq!(
+            made(&["a=1"], &["x=1..2", "y=u,v"]).unwrap(),
+            ["a=1,x=1,y=u", "a=1,x=1,y=v", "a=1,x=2,y=u", "a=1,x=2,y=v"]
+        );
         assert_eq!(made(&["a=1"], &[]).unwrap(), ["a=1"]);
     }
 

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use model::params::Implied;
 use model::{Arm, Card, Cell, ParamKind, ParamSpec, Params};
 
-use super::{command, flags, scan};
 use super::mixes::Named;
 use super::setting::{Scope, Setting};
+use super::{command, flags, scan};
 use crate::cli::run::RunArgs;
 use crate::error::{CliError, nearest};
 use crate::study::login;
@@ -26,8 +26,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads `--set`, the options of the chosen cards, and `--arm`, which may fill the placeholders `free`. Fails when a setting means nothing to any card, is
-    /// impossible, or differs from another one.
+    /// Reads `--set`, the options of the chosen cards, and `--arm`, which may fill the placeholders `free`. Fails when
+    /// a setting means nothing to any card, is impossible, or differs from another one.
     pub fn read(
         args: &RunArgs,
         chosen: &[&'static Card],
@@ -160,7 +160,8 @@ impl Settings {
     /// Numbers of the cells that no arm changes.
     pub fn unchanged(&self, cells: &[Cell], chosen: &[&'static Card]) -> Vec<u32> {
         let is_bound = self.arms.iter().any(|arm| arm.set.get("cpus").is_some());
-        if self.arms.len() < 2 || is_bound {
+        // A command is no parameter of its cell, and differs from arm to arm all the same.
+        if self.arms.len() < 2 || is_bound || command::is_measured(chosen) {
             return Vec::new();
         }
         let is_same = |cell: &Cell| {

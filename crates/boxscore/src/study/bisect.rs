@@ -26,7 +26,8 @@ struct Step {
 /// Measures A beside B, then halves the series between them. Fails when a commit cannot be built or measured.
 pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     if global.json {
-        return Err(CliError::usage("--bisect prints no document").hint("its runs are in the store: boxscore history"));
+        return Err(CliError::usage("--bisect prints no document")
+            .hint("its runs are in the store: boxscore history"));
     }
     let stop = StopSignal::listen()?;
     let (base, commits) = worktrees::commits(args)?;
@@ -56,7 +57,10 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
         }
     }
     let Some(first) = commits.get(slow) else { return Err(CliError::data("--bisect: the series ended")) };
-    out::print(&format!("the first slower commit is {} ({})\n{}\n", first.short, first.subject, found.sentence));
+    out::print(&format!(
+        "the first slower commit is {} ({})\n{}\n",
+        first.short, first.subject, found.sentence
+    ));
     if !unclear.is_empty() {
         out::print(&format!(
             "whether it is that one is not sure: the interval of {} reached across the line; more --takes tell\n",
@@ -103,7 +107,11 @@ mod tests {
             for wanted in 0..count {
                 let (mut fast, mut slow, mut steps) = (None, count - 1, 0);
                 while let Some(at) = middle(fast, slow) {
-                    if at >= wanted { slow = at } else { fast = Some(at) }
+                    if at >= wanted {
+                        slow = at
+                    } else {
+                        fast = Some(at)
+                    }
                     steps += 1;
                 }
                 assert_eq!(slow, wanted);

@@ -1,4 +1,4 @@
-//! `run --git A..B --build COMMAND`: each revision is built in a working tree of its own, in which the command then runs.
+//! `run --git A..B --build COMMAND`: each revision is built in a working tree of its own, and the command runs in it.
 //!
 //! The trees lie beside the store and are removed when the run has ended; the user's own tree is never touched. Their
 //! paths are equally long, since the length of a path moves the memory of a process. Trees that a killed run left are
@@ -23,7 +23,7 @@ pub struct Worktrees {
     trees: Vec<PathBuf>,
 }
 
-/// What a program of ours printed; its error output where it failed.
+/// The output of a program; an error with the end of what it said where it failed.
 fn output(command: &mut Command, what: &str) -> Result<String, CliError> {
     let failed = |why: String| CliError::data(format!("{what}: {why}"));
     let Output { status, stdout, stderr } =
@@ -71,7 +71,10 @@ pub fn prepared(args: &mut RunArgs, beside: &Path) -> Result<Option<Worktrees>, 
         if let Some(build) = &args.commands.build {
             out::say(&format!("building {revision}"));
             let mut shell = Command::new("/bin/sh");
-            output(shell.arg("-c").arg(build).current_dir(tree.join(&inside)), &format!("--build at {revision}"))?;
+            output(
+                shell.arg("-c").arg(build).current_dir(tree.join(&inside)),
+                &format!("--build at {revision}"),
+            )?;
         }
         dirs.push(format!("{revision}={}", tree.join(&inside).display()));
     }
@@ -128,8 +131,9 @@ impl Worktrees {
 
     /// A tree of a revision.
     fn add(&mut self, revision: &str) -> Result<PathBuf, CliError> {
-        let commit = git(&self.repository, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
-            .map_err(|_| CliError::data(format!("--git: no revision is called {revision}")))?;
+        let commit =
+            git(&self.repository, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
+                .map_err(|_| CliError::data(format!("--git: no revision is called {revision}")))?;
         let tree = self.folder.join(self.trees.len().to_string());
         let path = tree.display().to_string();
         // Told before it is made, so that half a tree is removed too.
@@ -168,7 +172,8 @@ fn remove(repository: &Path, folder: &Path, trees: &[PathBuf]) -> Vec<String> {
 fn remove_stale(repository: &Path, beside: &Path) {
     let folders = std::fs::read_dir(beside).into_iter().flatten().filter_map(Result::ok);
     for folder in folders.map(|entry| entry.path()) {
-        let name = folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(FOLDER));
+        let name =
+            folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(FOLDER));
         let Some(pid) = name.and_then(|name| name.parse::<u32>().ok()) else { continue };
         if Path::new(&format!("/proc/{pid}")).exists() {
             continue;
@@ -176,8 +181,7 @@ fn remove_stale(repository: &Path, beside: &Path) {
         let trees = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
         let trees: Vec<PathBuf> = trees.map(|entry| entry.path()).collect();
         // Of another repository they are only deleted; that one prunes them itself.
-        let ours: Vec<PathBuf> =
-            trees.into_iter().filter(|tree| is_of(tree, repository)).collect();
+        let ours: Vec<PathBuf> = trees.into_iter().filter(|tree| is_of(tree, repository)).collect();
         remove(repository, &folder, &ours).iter().for_each(|why| out::say(&format!("warning: {why}")));
     }
 }

@@ -28,7 +28,10 @@ fn a_slower_command_is_told_first_with_its_name() {
     let args = ["run", "--cmd", "short=sleep 0.02", "--cmd", "long=sleep 0.06", "--takes", "8"];
     let said = bench.run(&args).expect(0, &[]);
     let first = said.out.lines().next().unwrap_or_default();
-    assert!(first.starts_with("`long` takes 2.") && first.contains(" times as long as `short` ("), "{said:#?}");
+    assert!(
+        first.starts_with("`long` takes 2.") && first.contains(" times as long as `short` ("),
+        "{said:#?}"
+    );
     let lines = said.out.lines().count();
     assert!(lines <= 40 && said.out.lines().all(|line| line.chars().count() <= 80), "{said:#?}");
     for column in ["time ms", "user", "system", "mem MiB", "ratio", "slower"] {
@@ -84,9 +87,10 @@ fn what_cannot_be_meant_is_refused_before_anything_runs() {
     refused(&["--cmd", "a=true", "--cmd", "a=false"], &["two commands are called `a`"]);
     refused(&["--cmd", "x {a} {b}", "--arm", "a=1"], &["does not set {b}", "{{b}}"]);
     refused(&["--cmd", "x", "--arm", "a=1"], &["no command has the placeholder {a}"]);
-    refused(&["--cmd", "a=x", "--cmd", "b=y", "--prepare", "p", "--prepare", "q", "--prepare", "r"], &[
-        "--prepare is given 3 times for 2 commands",
-    ]);
+    refused(
+        &["--cmd", "a=x", "--cmd", "b=y", "--prepare", "p", "--prepare", "q", "--prepare", "r"],
+        &["--prepare is given 3 times for 2 commands"],
+    );
     refused(&["--cmd", "x", "--scan", "level=9..1"], &["--scan level=9..1"]);
     refused(&["--cmd", "echo 'x", "--shell", "none"], &["cannot be split into words"]);
     refused(&["--cmd", "x", "--expect", "("], &["--expect", "not valid"]);
@@ -106,8 +110,22 @@ fn what_belongs_to_a_command_is_run_around_it() {
     let (setup, prepare) = (log("setup"), log("prepare"));
     let (conclude, cleanup, own) = (log("conclude"), log("cleanup"), log("b=own"));
     let args = [
-        "--cmd", "a=echo a >> log", "--cmd", "b=echo b >> log", "--setup", &setup, "--conclude", &conclude,
-        "--cleanup", &cleanup, "--prepare", &prepare, "--prepare", &format!("b={own}"), "--warm", "0",
+        "--cmd",
+        "a=echo a >> log",
+        "--cmd",
+        "b=echo b >> log",
+        "--setup",
+        &setup,
+        "--conclude",
+        &conclude,
+        "--cleanup",
+        &cleanup,
+        "--prepare",
+        &prepare,
+        "--prepare",
+        &format!("b={own}"),
+        "--warm",
+        "0",
     ];
     run(&bench, &args).expect(0, &[]);
     let log = std::fs::read_to_string(bench.path("log")).expect("the log");
@@ -132,11 +150,21 @@ fn input_output_environment_and_directory_are_as_they_were_given() {
     let args = ["--cmd", "echo n$(cat n)", "--dir", "old=old", "--dir", "new=new", "--metric", metric];
     run(&bench, &args).expect(0, &[]);
     let doc = shown(&bench);
-    let value = |arm: &str| doc.series.iter().find(|one| one.metric == "value" && one.arm == arm).unwrap().median;
+    let value =
+        |arm: &str| doc.series.iter().find(|one| one.metric == "value" && one.arm == arm).unwrap().median;
     assert_eq!((value("old"), value("new")), (Some(7.0), Some(9.0)));
 
     std::fs::write(bench.path("in"), "five").unwrap();
-    let args = ["--cmd", r#"[ "$(cat)$K" = five6 ] && echo done"#, "--input", "in", "--env", "K=6", "--expect", "^done"];
+    let args = [
+        "--cmd",
+        r#"[ "$(cat)$K" = five6 ] && echo done"#,
+        "--input",
+        "in",
+        "--env",
+        "K=6",
+        "--expect",
+        "^done",
+    ];
     run(&bench, &args).expect(0, &[]);
     run(&bench, &["--cmd", "echo kept", "--output", "file"]).expect(0, &[]);
     let kept = std::fs::read_to_string(bench.path("file")).expect("its output");
@@ -177,7 +205,8 @@ fn shown_of(bench: &Bench) -> RunDoc {
 fn an_arm_that_fails_half_of_its_takes_keeps_the_others() {
     let bench = Bench::new();
     let flaky = "flaky=if [ -e on ]; then rm on; exit 1; else touch on; fi";
-    let args = ["run", "--cmd", "good=true", "--cmd", flaky, "--takes", "8", "--sittings", "1", "--no-report"];
+    let args =
+        ["run", "--cmd", "good=true", "--cmd", flaky, "--takes", "8", "--sittings", "1", "--no-report"];
     let said = bench.run(&args);
     assert!(said.err.contains("the command `flaky` ended with exit status: 1"), "{said:#?}");
     let doc = shown_of(&bench);
@@ -234,7 +263,8 @@ fn revisions_are_built_beside_each_other_and_their_trees_are_removed() {
     let said = run(&bench, &args).expect(0, &["differs from its commit in 1 file", "building one"]);
     assert!(said.out.contains("two"), "{said:#?}");
     let doc = shown(&bench);
-    let value = |arm: &str| doc.series.iter().find(|one| one.metric == "value" && one.arm == arm).unwrap().median;
+    let value =
+        |arm: &str| doc.series.iter().find(|one| one.metric == "value" && one.arm == arm).unwrap().median;
     assert_eq!((value("one"), value("two")), (Some(1.0), Some(2.0)));
     let left = |bench: &Bench| {
         let names = std::fs::read_dir(bench.dir.path()).unwrap().map(|one| one.unwrap().file_name());
@@ -246,7 +276,8 @@ fn revisions_are_built_beside_each_other_and_their_trees_are_removed() {
 
     let failing = ["--cmd", "x", "--git", "one..two", "--build", "echo broken >&2; exit 1", "--dir", "repo"];
     run(&bench, &failing).expect(1, &["--build at one", "broken"]);
-    run(&bench, &["--cmd", "x", "--git", "one..none", "--dir", "repo"]).expect(1, &["no revision is called none"]);
+    run(&bench, &["--cmd", "x", "--git", "one..none", "--dir", "repo"])
+        .expect(1, &["no revision is called none"]);
     assert_eq!(left(&bench), 0);
 }
 
@@ -266,10 +297,15 @@ fn the_first_slower_commit_of_a_series_is_named() {
     }
     git(&["tag", "end"]);
     let args = ["--cmd", "sh ./prog.in", "--git", "two..end", "--bisect", "--dir", "repo", "--warm", "0"];
-    let said = bench.run(&[&["run"], &args[..], &["--takes", "6", "--sittings", "3"]].concat()).expect(0, &[]);
-    assert!(said.out.starts_with("the first slower commit is ") && said.out.contains("(change 2)"), "{said:#?}");
+    let said =
+        bench.run(&[&["run"], &args[..], &["--takes", "6", "--sittings", "3"]].concat()).expect(0, &[]);
+    assert!(
+        said.out.starts_with("the first slower commit is ") && said.out.contains("(change 2)"),
+        "{said:#?}"
+    );
     assert!(said.out.contains("times as long as `two`"), "{said:#?}");
-    let same = bench.run(&["run", "--cmd", "true", "--git", "one..two", "--bisect", "--dir", "repo", "--takes", "3"]);
+    let same = bench
+        .run(&["run", "--cmd", "true", "--git", "one..two", "--bisect", "--dir", "repo", "--takes", "3"]);
     assert!(same.expect(0, &[]).out.starts_with("nothing to look for"));
 }
 

@@ -1,8 +1,8 @@
 //! The user's own work: one run of a shell command a take, with its time, CPU time, memory, and numbers that it prints.
 //!
-//! Seconds and bytes. The time contains the start of the shell, where there is one. CPU time and memory are those of the shell and of every
-//! process that was waited for within it, not of those left in the background. Memory is the largest process alone,
-//! and never less than what boxscore itself held when it started the shell.
+//! Seconds and bytes. The time contains the start of the shell, where there is one. CPU time and memory are those of
+//! the shell and of every process that was waited for within it, not of those left in the background. Memory is the
+//! largest process alone, and never less than what boxscore itself held when it started the shell.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use model::command::{ANY_FAILURE, COMMAND, Output, Shell, label};
 use model::metrics::command::{CPU, HIGHER, LOWER, MEMORY, SHELL, SYSTEM, USER, VALUE, WALL};
 use model::plan::Command;
 use model::{
-    Bytes, Cadence, Card, Count, Family, Fault, Label, Metric, Need, NoteBody, ParamKind, ParamSpec, Params, Probe,
-    Record, RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Unfit, Variant,
+    Bytes, Cadence, Card, Count, Family, Fault, Label, Metric, Need, NoteBody, ParamKind, ParamSpec, Params,
+    Probe, Record, RecordExt, Seconds, Setup, Shown, Simple, Tell, Tier, Unfit, Variant,
 };
 use regex_lite::Regex;
 
@@ -151,7 +151,10 @@ pub fn check(command: &Command) -> Result<(), Unfit> {
     command.expect.as_deref().map(expected).transpose()?;
     let reads = [(!command.metrics.is_empty(), "--metric"), (command.expect.is_some(), "--expect")];
     if let Some((_, flag)) = reads.iter().find(|(reads, _)| *reads && command.output != Output::Pipe) {
-        return Err(Unfit::new(format!("{flag} reads the output, which --output {} does not keep", command.output.word())));
+        return Err(Unfit::new(format!(
+            "{flag} reads the output, which --output {} does not keep",
+            command.output.word()
+        )));
     }
     let none = Params::default();
     for (name, regex) in &command.metrics {
@@ -208,10 +211,13 @@ impl Work {
         if let Some(failure) = ended.failure(self.timeout) {
             let code = ended.exit.status.code().filter(|_| !ended.timed_out);
             let allowed = self.command.ignore_failure.as_deref();
-            let Some(code) = code.filter(|code| allowed.is_some_and(|allowed| is_allowed(allowed, *code))) else {
+            let Some(code) = code.filter(|code| allowed.is_some_and(|allowed| is_allowed(allowed, *code)))
+            else {
                 return Err(Fault::new(format!("{called} {failure}")));
             };
-            record.note(NoteBody::Command(format!("{called} ended with exit status {code}, which --ignore-failure allows")));
+            record.note(NoteBody::Command(format!(
+                "{called} ended with exit status {code}, which --ignore-failure allows"
+            )));
         }
         if let Some(expect) = &self.expect
             && !expect.is_match(&ended.stdout.text())
@@ -294,7 +300,9 @@ impl Probe for Work {
         if self.command.cold
             && let Err(why) = command_way::drop_page_cache()
         {
-            record.note(NoteBody::Command(format!("the page cache was not dropped, so that files may be in it: {why}")));
+            record.note(NoteBody::Command(format!(
+                "the page cache was not dropped, so that files may be in it: {why}"
+            )));
         }
         let ended = self.run(record)?;
         let usage = ended.exit.usage;

@@ -95,7 +95,10 @@ impl Way {
             Some(path) => File::open(path).map_err(|error| named(path, error))?.into(),
         };
         let stdout = match (self.output, &self.file) {
-            (Output::File, Some(path)) => File::create(path).map_err(|error| named(path, error))?.into(),
+            (Output::File, Some(path)) => {
+                let file = File::options().write(true).create(true).truncate(true).open(path);
+                file.map_err(|error| named(path, error))?.into()
+            }
             (Output::Pipe, _) => Stdio::piped(),
             (Output::Null | Output::File, _) => Stdio::null(),
         };
@@ -160,7 +163,8 @@ mod tests {
         let pad_of = |sitting: u32, arm: &str| {
             pad(&Setup { sitting, arm: arm.to_owned(), ..Setup::bare(Params::default(), vec![0], ".") })
         };
-        let mut all: Vec<u64> = (0..8).flat_map(|sitting| [pad_of(sitting, "a"), pad_of(sitting, "b")]).collect();
+        let mut all: Vec<u64> =
+            (0..8).flat_map(|sitting| [pad_of(sitting, "a"), pad_of(sitting, "b")]).collect();
         assert_eq!(pad_of(3, "a"), all[6]);
         assert!(all.iter().all(|pad| *pad < MOST_PAD));
         all.sort_unstable();

@@ -1,8 +1,9 @@
 //! One run of a command in a guarded process group: how it ended, what it used, the end of what it said.
 //!
 //! Time runs from just before the start of the program until it has ended; where that is a shell, it contains the
-//! shell's own start. Output is read meanwhile, which takes CPU time from the command where it has no CPU to spare. What
-//! the command leaves in the background is killed when its leader ends, and its output after that is not read.
+//! shell's own start. Output is read meanwhile, which takes CPU time from the command where it has no CPU to spare.
+//! Processes that the command leaves in the background are killed when its leader ends, and their output after that is
+//! not read.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -194,8 +195,8 @@ const CHUNK: usize = 64 << 10;
 /// How often a kernel that cannot tell of an end (before Linux 5.3) is asked.
 const ASK: Duration = Duration::from_millis(1);
 
-/// Waits for the end of the leader and reads the pipes meanwhile, in this thread alone; kills the group when the time is
-/// over. Returns how and when it ended, and whether it had to be killed.
+/// Waits for the end of the leader and reads the pipes meanwhile, in this thread alone; kills the group when the time
+/// is over. Returns how and when it ended, and whether it had to be killed.
 fn follow(group: &mut Guarded, pipes: &mut [Pipe], timeout: Duration) -> Result<(Exit, u64, bool), String> {
     let told = |error: sys::Error| error.to_string();
     let pid = rustix::process::Pid::from_raw(group.pgid());

@@ -123,6 +123,7 @@ fn take(run: &str, prepare: Option<&str>, timeout: &str, metrics: &[(&str, &str)
             run: run.to_owned(),
             prepare: prepare.map(str::to_owned),
             metrics: metrics.iter().map(|(name, regex)| ((*name).to_owned(), (*regex).to_owned())).collect(),
+            ..model::plan::Command::default()
         }),
         ..Setup::bare(
             cmd.card().resolve(&given).unwrap(),

@@ -76,7 +76,9 @@ impl Timed {
             VerdictWord::CannotTell if self.is_apart => {
                 format!("`{name}` {}; whether by more than {margin} is open", self.size())
             }
-            VerdictWord::CannotTell => format!("whether `{name}` is faster than `{base}` cannot be told{ends}"),
+            VerdictWord::CannotTell => {
+                format!("whether `{name}` is faster than `{base}` cannot be told{ends}")
+            }
             VerdictWord::Invalid => format!("`{name}` and `{base}` cannot be compared"),
         }
     }

@@ -14,11 +14,14 @@ pub const CPU: Metric<Seconds> = Metric::new(
 )
 .label("CPU time")
 .per("run");
-pub const USER: Metric<Seconds> =
-    Metric::new("user", Better::Lower, "User time of the shell and of all processes waited for within it (wait4)")
-        .label("user time")
-        .detail()
-        .per("run");
+pub const USER: Metric<Seconds> = Metric::new(
+    "user",
+    Better::Lower,
+    "User time of the shell and of all processes waited for within it (wait4)",
+)
+.label("user time")
+.detail()
+.per("run");
 pub const SYSTEM: Metric<Seconds> = Metric::new(
     "system",
     Better::Lower,

@@ -31,7 +31,8 @@ fn draw(input: &ReportInput) -> Option<Markup> {
 fn title(doc: &RunDoc, data: &RunData) -> Option<String> {
     let keys = keys(data);
     let answer = doc.answer.as_ref().map(|answer| answer.sentence.as_str());
-    (!keys.is_empty()).then(|| answer.map_or_else(|| format!("Time over {}", keys.join(" and ")), str::to_owned))
+    (!keys.is_empty())
+        .then(|| answer.map_or_else(|| format!("Time over {}", keys.join(" and ")), str::to_owned))
 }
 
 /// The keys of arms that have at least three numbers and nothing else.
@@ -87,7 +88,8 @@ fn plot(doc: &RunDoc, data: &RunData, key: &str) -> LinePlot {
     let (least, most) = (xs().fold(f64::INFINITY, f64::min), xs().fold(0.0, f64::max));
     let x = AxisSpec::new(key, Kind::for_unit(model::Unit::Count));
     let x = if least > 0.0 && most / least >= WIDE { x.log() } else { x };
-    let y = AxisSpec::new("wall time", kind.unwrap_or_else(|| Kind::for_unit(model::Unit::Second))).from_zero();
+    let y =
+        AxisSpec::new("wall time", kind.unwrap_or_else(|| Kind::for_unit(model::Unit::Second))).from_zero();
     let caption = Caption::new(format!("Wall time over {key}"))
         .subtitle("medians of the takes; bars are 95 % intervals, with the spread between sittings in them");
     LinePlot::new(caption, x, y, series)

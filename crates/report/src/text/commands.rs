@@ -18,8 +18,7 @@ use super::spec::Spec;
 use super::{Look, Tone, answer, hang, notes};
 
 /// Metrics that have a column of the table, or are the sum of two that have one.
-const TABLE: [&str; 6] =
-    [WALL.name(), CPU.name(), USER.name(), SYSTEM.name(), MEMORY.name(), SHELL.name()];
+const TABLE: [&str; 6] = [WALL.name(), CPU.name(), USER.name(), SYSTEM.name(), MEMORY.name(), SHELL.name()];
 /// Commands beyond these are counted.
 const MOST: usize = 12;
 
@@ -95,12 +94,7 @@ fn table(run: &RunDoc, versus: Option<&CompareDoc>, look: Look) -> String {
     let scales = [wall.clone(), wall.clone(), scale(run, MEMORY.name())];
     let unit = |scale: &Option<Scale>| scale.as_ref().map(Scale::ascii_unit).unwrap_or_default();
     let headed = |name: &str, scale: &Option<Scale>| format!("{name} {}", unit(scale)).trim_end().to_owned();
-    let heads = [
-        headed("time", &wall),
-        "user".to_owned(),
-        "system".to_owned(),
-        headed("mem", &scales[2]),
-    ];
+    let heads = [headed("time", &wall), "user".to_owned(), "system".to_owned(), headed("mem", &scales[2])];
     let mut grid = Grid::new(&[
         ("", Align::Left),
         (&heads[0], Align::Right),
@@ -207,7 +201,7 @@ fn own_numbers(run: &RunDoc, versus: Option<&CompareDoc>, look: Look) -> String 
     format!("\n{}", grid.render(look.columns, look.paint))
 }
 
-/// What the shell itself costs, where there is one.
+/// The cost of the shell itself, where there is one.
 fn shell(run: &RunDoc, look: Look) -> String {
     let costs: Vec<f64> = of_metric(run, SHELL.name()).filter_map(|series| series.median).collect();
     let Some(most) = costs.into_iter().max_by(f64::total_cmp) else { return String::new() };
@@ -246,6 +240,7 @@ fn open(versus: Option<&CompareDoc>, look: Look) -> String {
             None => said.push((why, vec![&row.arm])),
         }
     }
-    let line = |(why, arms): &(String, Vec<&str>)| hang("? ", &format!("{}: {why}", arms.join(", ")), look.columns);
+    let line =
+        |(why, arms): &(String, Vec<&str>)| hang("? ", &format!("{}: {why}", arms.join(", ")), look.columns);
     said.iter().map(line).collect()
 }
