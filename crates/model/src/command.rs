@@ -1,7 +1,7 @@
 //! The user's own work: a command with what is done around it, and the placeholders that an arm fills.
 //!
-//! A placeholder is a word in braces (`{level}`). `${HOME}`, `{}`, `{a,b}` and `{print $1}` are none. Where an arm fills
-//! placeholders, `{{level}}` stands for a literal `{level}`; nothing else is changed.
+//! A placeholder is a word in braces (`{level}`). `${HOME}`, `{}`, `{a,b}` and `{print $1}` are none. Where an arm
+//! fills placeholders, `{{level}}` stands for a literal `{level}`; nothing else is changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ pub struct Command {
     pub file: Option<String>,
     /// The file that it reads as its input; without it there is none.
     pub input: Option<String>,
-    /// What its output must match; else the take is a fault.
+    /// A regular expression that its output must match; else the take is a fault.
     pub expect: Option<String>,
     /// An exit status other than 0 is no fault: any, or one of these (`3,4`).
     pub ignore_failure: Option<String>,

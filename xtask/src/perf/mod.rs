@@ -3,6 +3,7 @@
 //! Nothing here is a test, and no figure fails a build. Other people's programs are only run, by the paths given.
 
 mod bound;
+mod commands;
 mod crc;
 mod generators;
 mod kv;
@@ -26,7 +27,7 @@ use pairs::Outcome;
 type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
 /// The parts by the names that `--only` takes, in the order in which they run.
-const PARTS: [(&str, Part); 10] = [
+const PARTS: [(&str, Part); 11] = [
     ("crc32c", crc::run),
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
@@ -36,6 +37,7 @@ const PARTS: [(&str, Part); 10] = [
     ("logs", logs::run),
     ("net", net::run),
     ("runtime", runtime::run),
+    ("commands", |options, _, outcome| commands::run(options, outcome)),
     ("limits", |options, _, outcome| limits::run(options, outcome)),
 ];
 
@@ -52,10 +54,10 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// The parts that run `boxscore` itself.
-const OF_PRODUCT: [&str; 3] = ["web", "kv", "limits"];
+const OF_PRODUCT: [&str; 4] = ["web", "kv", "commands", "limits"];
 
 /// The parts that run nothing of ours besides.
-const ALONE: [&str; 2] = ["web", "limits"];
+const ALONE: [&str; 3] = ["web", "commands", "limits"];
 
 /// Builds the programs that run our side, so that they are never those of another commit: `boxscore` where it is needed
 /// and none was given, and ours beside the peers, whose dependencies are locked beside it.

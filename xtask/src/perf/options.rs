@@ -6,9 +6,10 @@ use crate::shell;
 
 pub const HELP: &str = "\
   perf [--pairs N] [--cpu N] [--size MiB] [--dry]
-       [--only crc32c,latency,bandwidth,stream,web,kv,logs,net,runtime,limits]
+       [--only crc32c,latency,bandwidth,stream,web,kv,logs,net,runtime,commands,limits]
        [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH]
        [--log-lines N] [--logs-peers mawk,duckdb,goaccess] [--servers nginx,httpd]
+       [--hyperfine PATH]
                                our kernels beside others' (by path), our size and start-up; one JSON line
                                a commit in docs/perf/";
 
@@ -25,6 +26,7 @@ pub struct Options {
     pub lat_mem_rd: Option<String>,
     pub stream: Vec<String>,
     pub boxscore: Option<String>,
+    pub hyperfine: Option<String>,
     /// Lines of the access log that is read.
     pub log_lines: Option<u64>,
     /// Slow readers of logs to compare with.
@@ -48,6 +50,7 @@ impl Options {
             lat_mem_rd: None,
             stream: Vec::new(),
             boxscore: None,
+            hyperfine: None,
             log_lines: None,
             logs_peers: Vec::new(),
             servers: Vec::new(),
@@ -72,6 +75,7 @@ impl Options {
                 "--lat-mem-rd" => options.lat_mem_rd = Some(value.into()),
                 "--stream" => options.stream.push(value.into()),
                 "--boxscore" => options.boxscore = Some(value.into()),
+                "--hyperfine" => options.hyperfine = Some(value.into()),
                 "--log-lines" => options.log_lines = Some(number()?),
                 "--logs-peers" => options.logs_peers = value.split(',').map(str::to_owned).collect(),
                 "--servers" => options.servers = value.split(',').map(str::to_owned).collect(),

@@ -27,7 +27,7 @@ pub const EXAMPLES: [&Example; 6] = [
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CommandArgs {
-    /// Your own work as an instrument: a shell command, or several ([NAME=]COMMAND) beside each other; repeatable
+    /// A command of yours, or several beside each other: [NAME=]COMMAND
     #[arg(long = "cmd", value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full", "targets"])]
     pub cmds: Vec<String>,
     /// A number in the command's output: a regex with one group. NAME:higher=RE or NAME:lower=RE says which way is
@@ -81,6 +81,9 @@ pub struct CommandArgs {
     /// Run the command in two revisions, A..B, each in a working tree of its own
     #[arg(long, value_name = "A..B", requires = "cmds", help_heading = HEADING)]
     pub git: Option<String>,
+    /// Name the first commit of --git A..B that is slower than A
+    #[arg(long, requires = "git", help_heading = HEADING)]
+    pub bisect: bool,
     /// Build each revision of --git by this
     #[arg(long, value_name = "COMMAND", requires = "git", help_heading = HEADING)]
     pub build: Option<String>,

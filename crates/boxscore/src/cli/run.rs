@@ -115,7 +115,7 @@ pub struct RunArgs {
     /// One arm of a study: parameters laid over the others; repeatable
     #[arg(long = "arm", value_name = "K=V,...", conflicts_with = "targets")]
     pub arms: Vec<String>,
-    /// An arm for each value: K=1..9, K=1..9/2, K=1..64*2 or K=a,b,c; repeatable
+    /// An arm for each value: K=1..9, K=1..9/2, K=1..64*2 or K=a,b
     #[arg(long = "scan", value_name = "K=VALUES")]
     pub scans: Vec<String>,
     /// Repeat a plan: a JSON file, or a run of the store
@@ -136,7 +136,7 @@ pub struct RunArgs {
     /// A generator of load in place of those here: the command ([NAME=]COMMAND) that starts boxscore there; repeatable
     #[arg(long = "from", value_name = "COMMAND")]
     pub from: Vec<String>,
-    /// Directory for files of disk instruments [default: the store's]; of --cmd: its working directory, [NAME=]DIR
+    /// Directory for files of disk instruments [default: the store's], or in which --cmd runs: [NAME=]DIR
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<String>,
     #[command(flatten)]
@@ -169,7 +169,8 @@ pub fn completed(run: Command, families: &[Family]) -> Command {
     let names: Vec<&str> = flags::families().iter().map(|family| family.name()).collect();
     let after = format!(
         "Examples:\n{}Every take is stored at once; `boxscore resume` continues a run that was cut.\n\
-         Options and examples of a family: boxscore run {}|--cmd --help",
+         Options and examples of a family: boxscore run {} --help\n\
+         Options of commands: boxscore run --cmd x --help",
         flags::table(&EXAMPLES),
         names.join("|")
     );

@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use model::command::{ANY_FAILURE, COMMAND, Command, Commands, Output, Shell, label};
-use model::metrics::command::{HIGHER, LOWER, VALUE, WALL};
-use model::{Arm, Card, Cell, Need};
+use model::metrics::command::{CPU, HIGHER, LOWER, MEMORY, VALUE, WALL};
+use model::{Arm, Card, Cell, Need, names};
 
+use super::host::Host;
 use crate::cli::commands::CommandArgs;
 use crate::cli::run::RunArgs;
 use crate::error::{CliError, nearest};
@@ -78,7 +79,7 @@ pub fn named(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// What all commands have in common.
+/// Sets the options that all commands have in common.
 fn shared(given: &CommandArgs, here: bool, command: &mut Command) -> Result<(), CliError> {
     command.shell = Shell::parse(&given.shell).unwrap_or_default();
     command.cold = given.cold;
@@ -160,14 +161,16 @@ fn variables(given: &CommandArgs, all: &mut [Named]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Fails where a directory or an input that a command has in some arm is not there.
-pub fn check_files(arms: &[Arm], all: &[Named]) -> Result<(), CliError> {
-    for arm in arms {
+/// Fails where a directory or an input that a command has in some arm is not there, if it is to be run here.
+pub fn check_files(arms: &[Arm], all: &[Named], host: &Host) -> Result<(), CliError> {
+    for arm in arms.iter().filter(|_| host.setup.is_some()) {
         let wanted = arm.set.get(COMMAND);
         for one in all.iter().filter(|one| wanted.is_none_or(|name| name == one.name)) {
             let command = one.command.filled(&arm.set);
-            if let Some(dir) = command.dir.as_ref().filter(|dir| !Path::new(dir).is_dir()) {
-                return Err(CliError::no_directory(dir));
+            if let Some(dir) = command.dir.as_ref().map(Path::new).filter(|dir| !dir.is_dir()) {
+                let current = std::env::current_dir().unwrap_or_default();
+                let shown = dir.strip_prefix(current).unwrap_or(dir);
+                return Err(CliError::no_directory(&shown.display().to_string()));
             }
             let open = command.input.as_ref().map(|path| (path, std::fs::metadata(path)));
             if let Some((path, Err(error))) = open {
@@ -243,11 +246,13 @@ pub fn is_measured(chosen: &[&'static Card]) -> bool {
     chosen.iter().any(|card| card.needs.contains(&Need::Command))
 }
 
-/// Commands beside each other are judged, and their takes ended, by their time and by what they print; the rest is shown.
-pub fn judge_by_time(cells: &mut [Cell]) {
-    let judged = [WALL.name(), VALUE.name(), HIGHER.name(), LOWER.name()];
-    for cell in cells {
-        cell.headline = judged.map(str::to_owned).to_vec();
+/// Commands beside each other are judged, and their takes ended, by their time and by what they print; one alone also
+/// by its CPU time and memory. The parts of a figure are only shown.
+pub fn choose_rows(cells: &mut [Cell], arms: usize) {
+    let printed = [VALUE.name(), HIGHER.name(), LOWER.name()];
+    let own = if arms > 1 { &[WALL.name()][..] } else { &[WALL.name(), CPU.name(), MEMORY.name()] };
+    for cell in cells.iter_mut().filter(|cell| cell.instrument == names::instrument::CMD) {
+        cell.headline.retain(|name| own.contains(&name.as_str()) || printed.contains(&name.as_str()));
     }
 }
 

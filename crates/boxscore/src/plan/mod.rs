@@ -78,8 +78,8 @@ pub fn plan(
         None => budget::limits(args, level)?,
     };
     let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);
-    let (cells, no_time) = budget::kept(cells, arm_count, short);
-    let warm_up = args.commands.warm.unwrap_or_else(|| budget::warm_up(args, &cells));
+    let (mut cells, no_time) = budget::kept(cells, arm_count, short);
+    let warm_up = budget::warm_up(args, &cells);
     let sittings = budget::sittings(args, arm_count);
     let warm_ups = warm_up + sittings.saturating_sub(1) * warm_up.min(1);
     let too_short = budget_seconds
@@ -88,19 +88,13 @@ pub fn plan(
     let notes = [settings.notes.clone(), implied, left_out].concat();
     let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
 
-    // A command is no parameter of its cell, and differs from arm to arm all the same.
-    let unchanged = if commands.is_empty() { settings.unchanged(&cells, &chosen) } else { Vec::new() };
+    let unchanged = settings.unchanged(&cells, &chosen);
     let mut arms = command::crossed(settings.arms, &commands, args)?;
-    let mut cells = cells;
-    if !commands.is_empty() && arms.len() > 1 {
-        command::judge_by_time(&mut cells);
-    }
+    command::choose_rows(&mut cells, arms.len());
     if args.given.has(profile::FLAG) {
         profile::choose(&cells, &mut arms)?;
     }
-    if host.setup.is_some() {
-        command::check_files(&arms, &commands)?;
-    }
+    command::check_files(&arms, &commands, &host)?;
     let plan = Plan {
         version: PLAN_VERSION,
         seed,

@@ -49,8 +49,8 @@ fn problem(plan: &Plan, cards: &[&'static Card]) -> Option<String> {
             return Some(unfit.why);
         }
     }
-    let named = plan.arms.iter().filter_map(|arm| arm.set.get(COMMAND));
-    if let Some(name) = named.filter(|name| !plan.commands.contains_key(*name)).next() {
+    let mut named = plan.arms.iter().filter_map(|arm| arm.set.get(COMMAND));
+    if let Some(name) = named.find(|name| !plan.commands.contains_key(*name)) {
         return Some(format!("an arm has the command {name}, which it does not hold"));
     }
     for (name, mix) in &plan.mixes {

@@ -59,7 +59,7 @@ fn read(text: &str) -> Result<(&str, Vec<String>), CliError> {
     Ok((key.trim(), values))
 }
 
-/// The values up to `to`, at most one more than are allowed. Sums of decimal steps are rounded to where they were meant.
+/// The values up to `to`, at most one more than are allowed. Decimal steps are rounded to where they were meant.
 fn steps(to: f64, at: impl Fn(i32) -> f64) -> Vec<String> {
     let tidy = |value: f64| (value * 1e9).round() / 1e9;
     let all = (0..).map(|step| tidy(at(step))).take_while(|value| *value <= to);

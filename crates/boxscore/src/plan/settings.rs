@@ -30,8 +30,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads `--set`, the options of the chosen cards, and `--arm`, which may fill the placeholders `free`. Fails when a setting means nothing to any card, is
-    /// impossible, or differs from another one.
+    /// Reads `--set`, the options of the chosen cards, and `--arm`, which may fill the placeholders `free`. Fails when
+    /// a setting means nothing to any card, is impossible, or differs from another one.
     pub fn read(
         args: &RunArgs,
         chosen: &[&'static Card],
@@ -188,7 +188,8 @@ impl Settings {
     /// Numbers of the cells that no arm changes.
     pub fn unchanged(&self, cells: &[Cell], chosen: &[&'static Card]) -> Vec<u32> {
         let is_bound = self.arms.iter().any(|arm| arm.set.get("cpus").is_some());
-        if self.arms.len() < 2 || is_bound {
+        // A command is no parameter of its cell, and differs from arm to arm all the same.
+        if self.arms.len() < 2 || is_bound || command::is_measured(chosen) {
             return Vec::new();
         }
         let is_same = |cell: &Cell| {

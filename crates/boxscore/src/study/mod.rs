@@ -2,6 +2,7 @@
 
 mod aa;
 mod attempt;
+mod bisect;
 mod common_rates;
 pub mod display;
 mod finish;

@@ -21,7 +21,7 @@ use super::finish::{Shape, finish, fits_layout};
 use super::quiet::WaitIdle;
 use super::sink::Cost;
 use super::stop_signal::StopSignal;
-use super::{common_rates, probing, target_facts, worktrees};
+use super::{bisect, common_rates, probing, target_facts, worktrees};
 use crate::cli::run::RunArgs;
 use crate::cli::targets::TargetArgs;
 use crate::cli::{Global, Layout, parse_price};
@@ -31,7 +31,23 @@ use crate::{out, plan};
 
 /// `boxscore run`.
 pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
+    if args.commands.bisect {
+        return bisect::run(args, global);
+    }
     let stop = StopSignal::listen()?;
+    let Done { measured, path, shape } = carried_out(args, global, &stop)?;
+    finish(&measured, &path, global, shape)
+}
+
+/// A run whose takes are stored, and nothing of it shown yet.
+pub(super) struct Done {
+    pub measured: Measured,
+    path: PathBuf,
+    shape: Shape,
+}
+
+/// Plans and measures. Fails where nothing could be measured.
+pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) -> Result<Done, CliError> {
     let path = paths::store(global)?;
     // What is wrong with the command line is said before a store is made.
     labels::check_label(args.usual.label.as_deref())?;
@@ -68,16 +84,16 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     if let Some(world) = &mut plan.fake {
         world.run_index = store.last_number()?;
     }
-    probing::before(&plan, &stop)?;
-    if let Some(said) = common_rates::settle(&mut plan, &stop)? {
+    probing::before(&plan, stop)?;
+    if let Some(said) = common_rates::settle(&mut plan, stop)? {
         out::say(&format!("note: {said}"));
     }
     warn_temporary(&path, &store)?;
     if plan.fake.is_none() {
-        args.usual.wait.wait(&stop, global.json)?;
+        args.usual.wait.wait(stop, global.json)?;
     }
     let mut display = Display::new(&plan, global.json, args.show_takes);
-    let watch = Watch { screen: &mut display, stop: &stop, interaction: interaction_of(&plan) };
+    let watch = Watch { screen: &mut display, stop, interaction: interaction_of(&plan) };
     let measured = measure(&plan, cost, &mut store, &path, watch)?;
     if is_discarded(&measured, &mut store)? {
         return Err(none_fits(&measured.outcome, global.json));
@@ -86,7 +102,7 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     drop(store);
     let report = !args.no_report && !is_own_command(&plan);
     let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: args.format };
-    finish(&measured, &path, global, shape)
+    Ok(Done { measured, path, shape })
 }
 
 /// A command of the user's has few figures, which stand on the screen; `boxscore report` makes a page of them.

@@ -1,4 +1,4 @@
-//! `run --git A..B --build COMMAND`: each revision is built in a working tree of its own, in which the command then runs.
+//! `run --git A..B --build COMMAND`: each revision is built in a working tree of its own, and the command runs in it.
 //!
 //! The trees lie beside the store and are removed when the run has ended; the user's own tree is never touched. Their
 //! paths are equally long, since the length of a path moves the memory of a process. Trees that a killed run left are
@@ -23,7 +23,7 @@ pub struct Worktrees {
     trees: Vec<PathBuf>,
 }
 
-/// What a program of ours printed; its error output where it failed.
+/// The output of a program; an error with the end of what it said where it failed.
 fn output(command: &mut Command, what: &str) -> Result<String, CliError> {
     let failed = |why: String| CliError::data(format!("{what}: {why}"));
     let Output { status, stdout, stderr } =
@@ -80,6 +80,27 @@ pub fn prepared(args: &mut RunArgs, beside: &Path) -> Result<Option<Worktrees>, 
     }
     args.dir = dirs;
     Ok(Some(trees))
+}
+
+/// A commit of a series.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The beginning of its hash.
+    pub short: String,
+    pub subject: String,
+}
+
+/// A and the commits after it up to B, by first parents, the oldest first. Fails when there are no such revisions.
+pub fn commits(args: &RunArgs) -> Result<(String, Vec<Commit>), CliError> {
+    let range = args.commands.git.clone().unwrap_or_default();
+    let (from, _) = revisions(&range)?;
+    let start = PathBuf::from(args.dir.first().map_or(".", String::as_str));
+    let listed = git(&start, &["log", "--reverse", "--first-parent", "--format=%h %s", &range])?;
+    let commit = |line: &str| {
+        let (short, subject) = line.split_once(' ').unwrap_or((line, ""));
+        Commit { short: short.to_owned(), subject: subject.to_owned() }
+    };
+    Ok((from.to_owned(), listed.lines().map(commit).collect()))
 }
 
 impl Worktrees {

@@ -34,7 +34,7 @@ fn a_slower_command_is_told_first_with_its_name() {
     );
     let lines = said.out.lines().count();
     assert!(lines <= 40 && said.out.lines().all(|line| line.chars().count() <= 80), "{said:#?}");
-    for column in ["time ms", "user ms", "system ms", "mem MiB", "ratio", "slower"] {
+    for column in ["time ms", "user", "system", "mem MiB", "ratio", "slower"] {
         assert!(said.out.contains(column), "no {column}: {said:#?}");
     }
     let run = bench.only();
@@ -66,11 +66,13 @@ fn arms_and_scans_fill_placeholders() {
     let metric = r"level=level (\d)";
     run(&bench, &["--cmd", command, "--scan", "level=1..5/2", "--metric", metric]).expect(0, &[]);
     let doc = shown(&bench);
-    let values: Vec<Option<f64>> =
-        doc.series.iter().filter(|one| one.metric == "value").map(|one| one.median).collect();
-    assert_eq!(values, [Some(1.0), Some(3.0), Some(5.0)]);
+    let value = |arm: &str| {
+        let own = |one: &&model::doc::SeriesDoc| one.metric == "value" && one.arm == arm;
+        doc.series.iter().find(own).and_then(|one| one.median)
+    };
+    assert_eq!(["level=1", "level=3", "level=5"].map(value), [Some(1.0), Some(3.0), Some(5.0)]);
     assert_eq!(doc.commands[1].run, r#"echo "level 3 {level} ${HOME} {a,b}""#);
-    bench.run(&["report", "latest", "--out", "r.html"]).expect(0, &[]);
+    bench.run(&["report", "latest", "--output", "r.html"]).expect(0, &[]);
     let page = std::fs::read_to_string(bench.path("r.html")).expect("a page");
     assert!(page.contains("Wall time over level"), "no curve");
 
@@ -277,6 +279,56 @@ fn revisions_are_built_beside_each_other_and_their_trees_are_removed() {
     run(&bench, &["--cmd", "x", "--git", "one..none", "--dir", "repo"])
         .expect(1, &["no revision is called none"]);
     assert_eq!(left(&bench), 0);
+}
+
+#[test]
+fn the_first_slower_commit_of_a_series_is_named() {
+    let bench = Bench::new();
+    repository(&bench);
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let names = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        let done = said(command.current_dir(bench.path("repo")).args(names).args(words));
+        assert_eq!(done.code, Some(0), "{done:#?}");
+    };
+    for (at, pause) in ["0.01", "0.01", "0.2", "0.2"].iter().enumerate() {
+        std::fs::write(bench.path("repo").join("prog.in"), format!("sleep {pause} # {at}")).unwrap();
+        git(&["commit", "--quiet", "-am", &format!("change {at}")]);
+    }
+    git(&["tag", "end"]);
+    let args = ["--cmd", "sh ./prog.in", "--git", "two..end", "--bisect", "--dir", "repo", "--warm", "0"];
+    let said =
+        bench.run(&[&["run"], &args[..], &["--takes", "6", "--sittings", "3"]].concat()).expect(0, &[]);
+    assert!(
+        said.out.starts_with("the first slower commit is ") && said.out.contains("(change 2)"),
+        "{said:#?}"
+    );
+    assert!(said.out.contains("times as long as `two`"), "{said:#?}");
+    let same = bench
+        .run(&["run", "--cmd", "true", "--git", "one..two", "--bisect", "--dir", "repo", "--takes", "3"]);
+    assert!(same.expect(0, &[]).out.starts_with("nothing to look for"));
+}
+
+/// The right-hand commands of the table for users of hyperfine are understood; planted worlds measure nothing.
+#[test]
+fn the_commands_of_the_table_for_users_of_hyperfine_are_understood() {
+    let table = include_str!("../../../../docs/coming-from.md");
+    let rows = table.lines().filter(|line| line.starts_with("| `hyperfine"));
+    let mut checked = 0;
+    let bench = Bench::new();
+    std::fs::write(bench.path("in.txt"), "x").unwrap();
+    for row in rows {
+        let right = row.split(" | ").nth(1).expect("two columns").trim_start_matches('`');
+        let command = right.split('`').next().expect("a command").split(" > ").next().unwrap_or_default();
+        let words = command.strip_prefix("boxscore ").unwrap_or_else(|| panic!("{row}"));
+        let line = format!("{} {words} --fake world.json --seed 1", crate::common::PROGRAM);
+        let mut shell = std::process::Command::new("sh");
+        bench.settle(&mut shell);
+        let done = said(shell.arg("-c").arg(&line));
+        assert_eq!(done.code, Some(0), "{row}\n{done:#?}");
+        checked += 1;
+    }
+    assert!(checked >= 20, "{checked}");
 }
 
 #[test]

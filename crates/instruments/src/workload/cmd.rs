@@ -1,8 +1,8 @@
 //! The user's own work: one run of a shell command a take, with its time, CPU time, memory, and numbers that it prints.
 //!
-//! Seconds and bytes. The time contains the start of the shell, where there is one. CPU time and memory are those of the shell and of every
-//! process that was waited for within it, not of those left in the background. Memory is the largest process alone,
-//! and never less than what boxscore itself held when it started the shell.
+//! Seconds and bytes. The time contains the start of the shell, where there is one. CPU time and memory are those of
+//! the shell and of every process that was waited for within it, not of those left in the background. Memory is the
+//! largest process alone, and never less than what boxscore itself held when it started the shell.
 
 use std::path::Path;
 use std::time::Duration;

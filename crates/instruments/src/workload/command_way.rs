@@ -132,7 +132,10 @@ impl Way {
             Some(path) => File::open(path).map_err(|error| named(path, error))?.into(),
         };
         let stdout = match (self.output, &self.file) {
-            (Output::File, Some(path)) => File::create(path).map_err(|error| named(path, error))?.into(),
+            (Output::File, Some(path)) => {
+                let file = File::options().write(true).create(true).truncate(true).open(path);
+                file.map_err(|error| named(path, error))?.into()
+            }
             (Output::Pipe, _) => Stdio::piped(),
             (Output::Null | Output::File, _) => Stdio::null(),
         };

@@ -1,18 +1,21 @@
 //! One run of a command in a guarded process group: how it ended, what it used, the end of what it said.
 //!
-//! Time runs from just before the start of `sh` until it has ended; it contains the start of the shell. Output is read
-//! meanwhile by two threads of ours, which take CPU time from the command where it has no CPU to spare. What the
-//! command leaves in the background is killed when `sh` ends, and its output after that is not read.
+//! Time runs from just before the start of the program until it has ended; where that is a shell, it contains the
+//! shell's own start. Output is read meanwhile, which takes CPU time from the command where it has no CPU to spare.
+//! Processes that the command leaves in the background are killed when its leader ends, and their output after that is
+//! not read.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use sys::process::{Exit, Start, signal_group};
+use rustix::process::{PidfdFlags, pidfd_open};
+use sys::process::{Exit, Start, poll_read, signal_group};
 use sys::{affinity, clock};
 
 use super::guard::Guarded;
@@ -146,18 +149,99 @@ pub fn run_as_given(
     command.stderr(Stdio::piped());
     let start_ns = clock::now_ns();
     let mut group = on(cpus, || Guarded::spawn(command, start))?;
-    let stdout = group.child().stdout.take().map(|pipe| Stream::read(pipe, STDOUT_BYTES)).transpose()?;
-    let stderr = group.child().stderr.take().ok_or("the command has no stderr")?;
-    let stderr = Stream::read(stderr, STDERR_BYTES)?;
-    let watchdog = Watchdog::start(group.pgid(), timeout)?;
-    let exit = group.wait()?;
-    let wall_ns = clock::now_ns().saturating_sub(start_ns);
-    let timed_out = watchdog.stop();
+    let stdout = group.child().stdout.take().map(OwnedFd::from);
+    let stderr = group.child().stderr.take().map(OwnedFd::from);
+    let mut pipes = [Pipe::new(stdout, STDOUT_BYTES), Pipe::new(stderr, STDERR_BYTES)];
+    let (exit, end_ns, timed_out) = follow(&mut group, &mut pipes, timeout)?;
     // Of a group that was killed as a whole the last ones may still be on their way out.
     let left_behind = !timed_out && group.is_alive()?;
     group.end();
-    let stdout = stdout.map_or_else(Tail::default, Stream::end);
-    Ok(Ended { exit, wall_ns, stdout, stderr: stderr.end(), timed_out, left_behind })
+    drain(&mut pipes)?;
+    let [stdout, stderr] = pipes.map(Pipe::end);
+    Ok(Ended { exit, wall_ns: end_ns.saturating_sub(start_ns), stdout, stderr, timed_out, left_behind })
+}
+
+/// An output of a command, read as far as it has come.
+struct Pipe {
+    /// `None` once it has ended.
+    from: Option<File>,
+    tail: Tail,
+}
+
+impl Pipe {
+    fn new(from: Option<OwnedFd>, limit: usize) -> Pipe {
+        Pipe { from: from.map(File::from), tail: Tail::new(limit) }
+    }
+
+    /// Reads once what is there; the pipe must be ready.
+    fn read(&mut self, chunk: &mut [u8]) {
+        let Some(from) = &mut self.from else { return };
+        match from.read(chunk) {
+            Ok(count) if count > 0 => self.tail.add(chunk.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // A pipe that breaks is a pipe that ended.
+            Ok(_) | Err(_) => self.from = None,
+        }
+    }
+
+    fn end(mut self) -> Tail {
+        self.tail.cut();
+        self.tail
+    }
+}
+
+/// Bytes that are read of a pipe at once.
+const CHUNK: usize = 64 << 10;
+/// How often a kernel that cannot tell of an end (before Linux 5.3) is asked.
+const ASK: Duration = Duration::from_millis(1);
+
+/// Waits for the end of the leader and reads the pipes meanwhile, in this thread alone; kills the group when the time
+/// is over. Returns how and when it ended, and whether it had to be killed.
+fn follow(group: &mut Guarded, pipes: &mut [Pipe], timeout: Duration) -> Result<(Exit, u64, bool), String> {
+    let told = |error: sys::Error| error.to_string();
+    let pid = rustix::process::Pid::from_raw(group.pgid());
+    let ended = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    let until_ns = clock::now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+    let mut chunk = vec![0u8; CHUNK];
+    let mut timed_out = false;
+    loop {
+        let left = Duration::from_nanos(until_ns.saturating_sub(clock::now_ns()));
+        let left = if timed_out { None } else { Some(left) };
+        let left = if ended.is_none() { Some(left.map_or(ASK, |left| left.min(ASK))) } else { left };
+        let open: Vec<usize> = (0..pipes.len()).filter(|at| pipes[*at].from.is_some()).collect();
+        let fds = pipes.iter().filter_map(|pipe| pipe.from.as_ref()).map(AsFd::as_fd);
+        let fds: Vec<BorrowedFd<'_>> = fds.chain(ended.as_ref().map(AsFd::as_fd)).collect();
+        let ready = poll_read(&fds, left).map_err(told)?;
+        let may_have_ended = ended.is_none() || ready.last() == Some(&true);
+        if may_have_ended && let Some(exit) = group.try_wait()? {
+            return Ok((exit, clock::now_ns(), timed_out));
+        }
+        for (at, _) in open.into_iter().zip(&ready).filter(|(_, is_ready)| **is_ready) {
+            pipes[at].read(&mut chunk);
+        }
+        if !timed_out && clock::now_ns() >= until_ns {
+            timed_out = true;
+            // A group that is gone is what was wanted.
+            let _gone = signal_group(group.pgid(), SIGKILL);
+        }
+    }
+}
+
+/// Reads what the pipes still hold, until their end or for a moment: a process outside the group may keep one open.
+fn drain(pipes: &mut [Pipe]) -> Result<(), String> {
+    let until_ns = clock::now_ns().saturating_add(u64::try_from(DRAIN.as_nanos()).unwrap_or(u64::MAX));
+    let mut chunk = vec![0u8; CHUNK];
+    for pipe in pipes {
+        while let Some(from) = &pipe.from {
+            let left = Duration::from_nanos(until_ns.saturating_sub(clock::now_ns()));
+            let ready = poll_read(&[from.as_fd()], Some(left)).map_err(|error| error.to_string())?;
+            if ready.first() != Some(&true) {
+                break;
+            }
+            pipe.read(&mut chunk);
+        }
+    }
+    Ok(())
 }
 
 /// Starts something that inherits the affinity of this thread. Fails when the kernel refuses these CPUs, and when
@@ -198,11 +282,6 @@ impl Stream {
         Ok(Stream { tail, done })
     }
 
-    fn end(self) -> Tail {
-        self.drain();
-        self.so_far()
-    }
-
     /// Waits for the end of the pipe, a moment at most: for a process that has ended.
     pub(crate) fn drain(&self) {
         // Both outcomes leave what there is to read.
@@ -213,39 +292,6 @@ impl Stream {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner).clone();
         tail.cut();
         tail
-    }
-}
-
-/// Kills a group that runs for too long.
-struct Watchdog {
-    thread: thread::JoinHandle<()>,
-    stop: std::sync::mpsc::Sender<()>,
-    fired: Arc<AtomicBool>,
-}
-
-impl Watchdog {
-    fn start(pgid: i32, timeout: Duration) -> Result<Watchdog, String> {
-        let (stop, stopped) = channel::<()>();
-        let fired = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&fired);
-        let body = move || {
-            if stopped.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout) {
-                flag.store(true, Ordering::Release);
-                // A group that is gone is what was wanted.
-                let _gone = signal_group(pgid, SIGKILL);
-            }
-        };
-        let named = thread::Builder::new().name("cmd-timeout".to_owned());
-        let thread = named.spawn(body).map_err(|error| format!("cannot start a thread: {error}"))?;
-        Ok(Watchdog { thread, stop, fired })
-    }
-
-    /// Ends the watch; true if it had to kill.
-    fn stop(self) -> bool {
-        drop(self.stop);
-        // The thread cannot panic; its flag says what it did.
-        let _ended = self.thread.join();
-        self.fired.load(Ordering::Acquire)
     }
 }
 

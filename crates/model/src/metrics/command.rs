@@ -14,18 +14,25 @@ pub const CPU: Metric<Seconds> = Metric::new(
 )
 .label("CPU time")
 .per("run");
-pub const USER: Metric<Seconds> =
-    Metric::neither("user", "User time of the shell and of all processes waited for within it (wait4)")
-        .label("user time")
-        .detail()
-        .per("run");
-pub const SYSTEM: Metric<Seconds> =
-    Metric::neither("system", "System time of the shell and of all processes waited for within it (wait4)")
-        .label("system time")
-        .detail()
-        .per("run");
-pub const SHELL: Metric<Seconds> = Metric::neither(
+pub const USER: Metric<Seconds> = Metric::new(
+    "user",
+    Better::Lower,
+    "User time of the shell and of all processes waited for within it (wait4)",
+)
+.label("user time")
+.detail()
+.per("run");
+pub const SYSTEM: Metric<Seconds> = Metric::new(
+    "system",
+    Better::Lower,
+    "System time of the shell and of all processes waited for within it (wait4)",
+)
+.label("system time")
+.detail()
+.per("run");
+pub const SHELL: Metric<Seconds> = Metric::new(
     "shell",
+    Better::Lower,
     "Wall time of an empty command in the same shell (median of 11 at the start of the sitting): a part of `wall`, which is \
      not subtracted",
 )

@@ -96,15 +96,11 @@ fn scale(run: &RunDoc, metric: &'static str) -> Option<Scale> {
 fn table(run: &RunDoc, versus: Option<&CompareDoc>, look: Look) -> String {
     let columns = [USER.name(), SYSTEM.name(), MEMORY.name()];
     let wall = scale(run, WALL.name());
-    let scales: Vec<Option<Scale>> = columns.iter().map(|metric| scale(run, metric)).collect();
+    // All times in one unit.
+    let scales = [wall.clone(), wall.clone(), scale(run, MEMORY.name())];
     let unit = |scale: &Option<Scale>| scale.as_ref().map(Scale::ascii_unit).unwrap_or_default();
     let headed = |name: &str, scale: &Option<Scale>| format!("{name} {}", unit(scale)).trim_end().to_owned();
-    let heads = [
-        headed("time", &wall),
-        headed("user", &scales[0]),
-        headed("system", &scales[1]),
-        headed("mem", &scales[2]),
-    ];
+    let heads = [headed("time", &wall), "user".to_owned(), "system".to_owned(), headed("mem", &scales[2])];
     let mut grid = Grid::new(&[
         ("", Align::Left),
         (&heads[0], Align::Right),
@@ -169,8 +165,11 @@ fn word(row: &RowDoc) -> Cell {
 
 /// Numbers that the commands print, a line for each command.
 fn own_numbers(run: &RunDoc, versus: Option<&CompareDoc>, look: Look) -> String {
-    let own: Vec<&SeriesDoc> =
+    let mut own: Vec<&SeriesDoc> =
         run.series.iter().filter(|one| !TABLE.contains(&one.metric.as_str())).collect();
+    let arms = arms(run, versus);
+    let place = |series: &SeriesDoc| arms.iter().position(|arm| *arm == series.arm);
+    own.sort_by_key(|series| (series.metric.as_str(), series.params.get("metric"), place(series)));
     if own.is_empty() {
         return String::new();
     }
@@ -208,7 +207,7 @@ fn own_numbers(run: &RunDoc, versus: Option<&CompareDoc>, look: Look) -> String 
     format!("\n{}", grid.render(look.columns, look.paint))
 }
 
-/// What the shell itself costs, where there is one.
+/// The cost of the shell itself, where there is one.
 fn shell(run: &RunDoc, look: Look) -> String {
     let costs: Vec<f64> = of_metric(run, SHELL.name()).filter_map(|series| series.median).collect();
     let Some(most) = costs.into_iter().max_by(f64::total_cmp) else { return String::new() };
