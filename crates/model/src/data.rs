@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::exact;
 use crate::fact::Fact;
 use crate::fault::Fault;
 use crate::finding::Finding;
@@ -16,6 +15,8 @@ use crate::note::Note;
 use crate::plan::Plan;
 use crate::reading::{Phase, SeriesKey, Value};
 use crate::traffic::Traffic;
+
+pub use crate::price::Price;
 
 crate::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -31,16 +32,6 @@ crate::words! {
 
 /// The build of a run that was imported from what clusterperf printed.
 pub const CLUSTERPERF: &str = "clusterperf";
-
-/// Price of a machine: by the hour, or bought.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Price {
-    #[serde(with = "exact")]
-    #[schemars(with = "f64")]
-    pub amount: f64,
-    pub currency: String,
-    pub hourly: bool,
-}
 
 /// A run without its readings: what `history` lists.
 #[derive(Clone, Debug, PartialEq)]

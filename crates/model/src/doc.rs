@@ -112,7 +112,7 @@ pub struct SeriesDoc {
     pub params: Params,
     pub definition: u32,
     pub arm: String,
-    /// What was measured, where that is not the machine itself.
+    /// The target that was measured; absent where it is the machine itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectDoc>,
     /// `server`, `generator`, or `box` where there is only one.
@@ -283,7 +283,7 @@ pub struct ArmDoc {
     pub name: String,
     /// The machine that measured.
     pub machine: MachineDoc,
-    /// What was measured, where that is not the machine itself.
+    /// The target that was measured; absent where it is the machine itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectDoc>,
     pub runs: Vec<String>,

@@ -31,6 +31,7 @@ pub mod names;
 pub mod note;
 pub mod params;
 pub mod plan;
+pub mod price;
 pub mod progress;
 pub mod reading;
 pub mod scope;

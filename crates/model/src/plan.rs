@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::Tier;
 use crate::command::{COMMAND, Commands};
-use crate::data::Price;
 use crate::doc::MixDoc;
 use crate::fact::Fact;
 use crate::fake::FakeWorld;
 use crate::params::Params;
+use crate::price::Price;
 
 pub use crate::command::Command;
 
@@ -140,7 +140,7 @@ pub struct Plan {
     pub mixes: BTreeMap<String, MixDoc>,
     /// Numbers of the cells that no arm changes: they are measured once a block, and their series are of no arm.
     pub unchanged: Vec<u32>,
-    /// What is measured where that is not the machine itself: one for each arm, in the order of the arms.
+    /// The things that are measured where that is not the machine itself: one for each arm, in the order of the arms.
     #[serde(default)]
     pub targets: Vec<Target>,
 }

@@ -1,4 +1,4 @@
-//! What was measured: the subject of a figure. A machine, or a target (a server, a store, a far end) that a machine
+//! The subject of a figure, which is the thing that was measured: a machine, or a target (a server, a store, a far end) that a machine
 //! loaded or asked.
 //!
 //! Host and port are the subject's address, and no part of a figure's key.
@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::url::authority;
 
 crate::words! {
-    /// What kind of thing was measured.
+    /// The kind of thing that was measured.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum SubjectKind as word {
@@ -22,7 +22,7 @@ crate::words! {
     }
 }
 
-/// What was measured, and who did.
+/// The thing that was measured, and who measured it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectDoc {
     pub kind: SubjectKind,

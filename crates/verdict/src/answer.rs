@@ -14,7 +14,7 @@ use model::finding::{FigureName, Rule};
 use model::format::{Kind, count};
 use model::metrics::load;
 use model::names::{self, Key};
-use model::{Card, Family, NoteBody, Role, Validity, card};
+use model::{Card, Family, NoteBody, Params, Role, Validity, card};
 
 use crate::compare::ratio::ratio;
 use crate::compare::{CompareOptions, Side};
@@ -95,8 +95,11 @@ fn answered(series: &SeriesDoc) -> Option<Answered> {
     })
 }
 
-/// The server's name; empty where nothing says it.
-fn server(params: &model::Params, run: &RunData) -> String {
+/// The server's name; empty where nothing says it. A target is called as the user called it.
+fn server((params, arm): (&Params, &str), run: &RunData) -> String {
+    if let Some(target) = run.plan.target(arm) {
+        return target.name.clone();
+    }
     let named = names::load::server(params);
     if !named.is_empty() {
         return named;
@@ -117,7 +120,12 @@ fn within(doc: &RunDoc, run: &RunData) -> Option<Answer> {
     let one = |series: &SeriesDoc| {
         let param = |name: &str| series.params.get(name).unwrap_or_default().to_owned();
         let (percentile, limit) = (param("percentile"), param("limit"));
-        Some(Within { server: server(&series.params, run), rate: answered(series)?, percentile, limit })
+        Some(Within {
+            server: server((&series.params, &series.arm), run),
+            rate: answered(series)?,
+            percentile,
+            limit,
+        })
     };
     let all: Vec<Within> = doc.series.iter().filter(is_rate).filter_map(one).take(MOST).collect();
     (!all.is_empty()).then_some(Answer::Within(all))
@@ -147,7 +155,7 @@ fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
         matches!(one.rule.base(), Rule::GeneratorBound(_)) && one.subject.figure().is_some_and(is_of)
     });
     Some(Answer::Served(Served {
-        server: if several { server(&load.params, index.run) } else { String::new() },
+        server: if several { server((&load.params, load.arm), index.run) } else { String::new() },
         rate,
         offered: load.offered().filter(|_| load.is_held() == Some(false)),
         with: connections

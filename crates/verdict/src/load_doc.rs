@@ -47,8 +47,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     let borders = ladder::borders(&[&response, &service], STEPS);
     let unsent = errors.get("unsent").copied().unwrap_or(0);
     let requests = number(load::REQUESTS.name()).map_or_else(|| response.count(), whole);
-    let cpu = number(load::CPU.name());
-    let begun = requests.saturating_sub(unsent);
+    let (cpu, begun) = (number(load::CPU.name()), requests.saturating_sub(unsent));
     // Answers without a body carry nothing, and have no rate among the figures.
     let bandwidth = number(load::BANDWIDTH.name()).or_else(|| number(load::THROUGHPUT.name()).map(|_| 0.0));
     // A run from before the window was stored counted up to the last answer.

@@ -111,6 +111,13 @@ fn errors(run: &RunData) -> BTreeMap<String, u64> {
     all
 }
 
+/// The target that a row is about; `None` where it is the machine itself.
+fn target_of(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<SubjectDoc> {
+    let (run, key) = (index.run, &row.series.key);
+    let figure = (key.instrument.as_str(), &key.params, key.arm.as_str());
+    SubjectDoc::of_figure(&run.plan, figure, &run.head.machine, index.context.cards).of_target()
+}
+
 /// One row without what the rules say of it.
 fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     let (series, context) = (row.series, index.context);
@@ -133,13 +140,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
         params: key.params.clone(),
         definition: key.definition,
         arm: key.arm.clone(),
-        subject: SubjectDoc::of_figure(
-            &index.run.plan,
-            (&key.instrument, &key.params, &key.arm),
-            &index.run.head.machine,
-            context.cards,
-        )
-        .of_target(),
+        subject: target_of(index, row),
         role: "box".to_owned(),
         headline: is_headline(index, row),
         samples: Samples::for_instrument(context.cards, &key.instrument),

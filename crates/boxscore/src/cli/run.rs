@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Command;
-use model::{Example, Family};
+use model::{Card, Example, Family};
 
 use crate::cli::Layout;
 use crate::cli::commands::{self, CommandArgs};
@@ -13,7 +13,7 @@ use crate::cli::targets::TargetArgs;
 use crate::study::quiet::WaitIdle;
 
 /// Examples that belong to no family.
-const EXAMPLES: [&Example; 10] = [
+const EXAMPLES: [&Example; 9] = [
     &Example::new("boxscore run --quick", "the headline set, in at most 2 minutes"),
     &Example::new("boxscore run cpu", "one family, every variant"),
     &Example::new("boxscore run crc32c --set impl=chain", "one with a fixed parameter"),
@@ -24,10 +24,6 @@ const EXAMPLES: [&Example; 10] = [
     &Example::new(
         "boxscore run --via big='ssh big ./boxscore' --via small='ssh small ./boxscore'",
         "an interleaved study of two machines",
-    ),
-    &Example::new(
-        "boxscore run web --target a=http://10.0.0.1/ --target b=http://10.0.0.2/",
-        "two servers of yours under the same loads, in turns",
     ),
     &Example::new("boxscore run --cmd old=./a --cmd new=./b", "is my new build faster?"),
     &Example::new("boxscore run --soak 10m", "what lasts, beside the level at first"),
@@ -121,7 +117,7 @@ pub struct RunArgs {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
-    /// 0.192/h, or 429 bought; of --via or --target: NAME=0.192/h
+    /// 0.192/h, or 429 bought; of one: NAME=0.192/h
     #[arg(long, value_name = "PRICE")]
     pub price: Vec<String>,
     /// Currency of the price
@@ -160,12 +156,21 @@ pub struct RunArgs {
 const BESIDE_PLAN: [&str; 10] =
     ["wait_idle", "plan", "fake", "label", "price", "currency", "watts", "format", "no_report", "show_takes"];
 
+/// The options about targets.
+const TARGETS: [&str; 3] = ["targets", "at", "facts"];
+
 /// `run` with what follows from its other options: a plan that is repeated conflicts with all that would shape it. Its
 /// help has the options of the families that are named.
 pub fn completed(run: Command, families: &[Family]) -> Command {
     let shaping = run.get_arguments().map(|arg| arg.get_id().clone());
     let shaping: Vec<_> = shaping.filter(|id| !BESIDE_PLAN.contains(&id.as_str())).collect();
     let run = run.mut_arg("plan", |plan| plan.conflicts_with_all(shaping));
+    // As those of the families: where they mean something.
+    let has_targets = |card: &&Card| {
+        families.contains(&card.family) && card.params.iter().any(|spec| spec.target.is_some())
+    };
+    let is_hidden = !instruments::cards().iter().any(has_targets);
+    let run = TARGETS.into_iter().fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(is_hidden)));
     let names: Vec<&str> = flags::families().iter().map(|family| family.name()).collect();
     let after = format!(
         "Examples:\n{}Every take is stored at once; `boxscore resume` continues a run that was cut.\n\

@@ -99,7 +99,7 @@ fn measured(plan: &Plan, kinds: &[Cell], stop: &StopSignal) -> Result<Vec<Capaci
     Ok(kinds.iter().filter_map(least).collect())
 }
 
-/// What each target answers in each loop of this plan. Fails where one answers nothing.
+/// The rate of each target in each loop of this plan. Fails where one answers nothing.
 fn on(plan: &Plan, store: &Path, stop: &StopSignal) -> Result<Vec<Capacity>, CliError> {
     let (_, run) = tried(plan, store, stop)?;
     let mut all = Vec::new();

@@ -21,7 +21,7 @@ pub struct LoadDoc {
     /// The stored run: `boxscore show --json RUN` has all that was measured beside the load.
     pub run: String,
     pub machine: MachineDoc,
-    /// What was loaded.
+    /// The target that was loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectDoc>,
     pub label: Option<String>,

@@ -118,7 +118,7 @@ impl CompareOptions {
     }
 }
 
-/// What a side is about, where that is not a machine: of all its runs the same.
+/// The target that a side is about: of all its runs the same. `None` where it is a machine.
 pub fn subject(side: &Side<'_>, cards: Cards) -> Option<SubjectDoc> {
     let mut each = side.runs.iter().map(|run| {
         let arm = arm_name(side, run);

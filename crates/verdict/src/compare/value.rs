@@ -1,8 +1,8 @@
 //! Ratios per price and per watt of a judged row.
 //!
-//! Only figures of the whole machine have them, and of targets the rate that they answer. Goodness is the ratio where higher is better and its inverse where
-//! lower is. Hourly and purchase prices are never mixed unless a life in hours turns the one into the other; currencies
-//! never are.
+//! Only figures of the whole machine have them, and of targets the rate that they answer. Goodness is the ratio where
+//! higher is better and its inverse where lower is. Hourly and purchase prices are never mixed unless a life in hours
+//! turns the one into the other; currencies never are.
 
 use model::data::Price;
 use model::doc::{RowDoc, VerdictWord};

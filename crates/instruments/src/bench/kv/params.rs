@@ -71,7 +71,11 @@ pub const KV: ParamSpec = ParamSpec::new(
     ParamKind::Text,
     "redis",
     "the store: redis, valkey, memcached or ramcloud, started here for the test, or HOST:PORT of one that runs",
-).first(&["redis", "valkey"]).label(Label::Value).part(Part::Address { ours: &["redis", "valkey", "memcached"] }).matched(Matched::Address).target(address).flag(Flag::new(
+).first(&["redis", "valkey"]).label(Label::Value)
+.part(Part::Address { ours: &["redis", "valkey", "memcached"] })
+.matched(Matched::Address)
+.target(address)
+.flag(Flag::new(
     "kv",
     "STORE",
     "The store: redis, valkey, memcached or ramcloud, started here, or one that runs (HOST:PORT, ramcloud:LOCATOR) \

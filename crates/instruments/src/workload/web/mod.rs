@@ -70,6 +70,10 @@ static CARD: Card = Card {
             "boxscore run web --url http://127.0.0.1:8080/ -H 'Accept-Encoding: gzip'",
             "a server of yours, asked as browsers do",
         ),
+        Example::new(
+            "boxscore run web --target a=http://10.0.0.1/ --target b=http://10.0.0.2/",
+            "two servers of yours under the same loads, in turns",
+        ),
         Example::new("boxscore run web --mix mix.json", "the same with the requests of your own log"),
         Example::new(
             "boxscore run web --arm mpm=prefork --arm mpm=event",
