@@ -1,7 +1,7 @@
 //! Sides of a comparison that have no run in the store: published machines, sheets, pasted lines.
 
 use model::SeriesKey;
-use model::data::Published;
+use model::data::{Basis, Published};
 use model::doc::MachineDoc;
 use report::text::line::{self, Pasted};
 use store::MachineSheet;
@@ -49,6 +49,7 @@ pub fn pasted_side(pasted: &Pasted) -> Loaded {
         low: row.low,
         high: row.high,
         bounds: "95 % interval".to_owned(),
+        basis: Basis::Measured,
         note: String::new(),
     };
     Loaded {

@@ -45,7 +45,7 @@ use side::arm_doc;
 use crate::noise::History;
 
 pub use apart::Apart;
-pub use matching::{Match, all_published_for, published_for};
+pub use matching::{Match, RowKey, all_published_for, published_for};
 pub use side::{CompareOptions, Side, SideOf};
 
 /// Compares every side with the first.

@@ -121,6 +121,7 @@ pub fn point(point: &Match<'_>) -> Reason {
         open: point.open.clone(),
         stated: point.stated.to_string(),
         others: point.others as u64,
+        basis: point.row.basis,
         note: point.row.note.clone(),
     })
 }
