@@ -42,6 +42,33 @@ pub struct Price {
     pub hourly: bool,
 }
 
+impl Price {
+    /// The key of the fact that says it of a machine: `price.usd`, `price.eur.hour`.
+    pub fn key(&self) -> String {
+        let per = if self.hourly { ".hour" } else { "" };
+        format!("price.{}{per}", self.currency.to_lowercase())
+    }
+
+    /// The price that facts of a machine say.
+    pub fn of_facts(facts: &[Fact]) -> Option<Price> {
+        facts.iter().find_map(|fact| {
+            let parts: Vec<&str> = fact.key.split('.').collect();
+            let (currency, hourly) = match parts.as_slice() {
+                ["price", currency] => (currency, false),
+                ["price", currency, "hour"] => (currency, true),
+                _ => return None,
+            };
+            let amount = fact.value.as_ref()?.number()?;
+            Some(Price { amount, currency: currency.to_uppercase(), hourly })
+        })
+    }
+}
+
+/// The power that facts of a machine say.
+pub fn watts_of_facts(facts: &[Fact]) -> Option<f64> {
+    facts.iter().find(|fact| fact.key == "power.watts")?.value.as_ref()?.number()
+}
+
 /// A run without its readings: what `history` lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunHead {

@@ -2,9 +2,11 @@
 //!
 //! Points have no samples, so they have no interval and no verdict. `catalogue/README.md` has their provenance.
 
-use model::data::{Basis, Price, Published, RunData};
+use model::data::{Basis, Price, Published, RunData, watts_of_facts};
 use model::names::instrument;
 use model::{Better, Fact, Params, SeriesKey, Unit};
+
+use store::Store;
 
 use crate::error::CliError;
 use crate::import::{csv, own, sheet};
@@ -50,6 +52,30 @@ pub fn reference() -> Result<Option<(String, Vec<RunData>)>, CliError> {
 /// Names of the reference machines.
 pub fn references() -> Vec<&'static str> {
     REFERENCES.iter().map(|(name, _)| *name).collect()
+}
+
+/// The id under which a store keeps what its user noted of a machine of the catalogue.
+pub fn id(name: &str) -> String {
+    format!("catalogue {name}")
+}
+
+/// True for the name of a published or a reference machine.
+pub fn has(name: &str) -> Result<bool, csv::CsvError> {
+    Ok(references().contains(&name) || machines()?.iter().any(|machine| machine.name == name))
+}
+
+/// Every published machine, with what the store's user noted of it: a price, watts, facts.
+pub fn noted(store: Option<&Store>) -> Result<Vec<PublishedMachine>, CliError> {
+    let mut machines = machines()?;
+    let Some(store) = store else { return Ok(machines) };
+    for machine in &mut machines {
+        let added = store.machine_facts(&id(&machine.name))?;
+        machine.price = Price::of_facts(&added).or(machine.price.take());
+        machine.watts = watts_of_facts(&added).or(machine.watts);
+        machine.facts.retain(|fact| added.iter().all(|own| own.key != fact.key));
+        machine.facts.extend(added);
+    }
+    Ok(machines)
 }
 
 /// Every published machine, in the catalogue's order.

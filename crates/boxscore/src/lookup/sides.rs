@@ -1,7 +1,7 @@
 //! Sides of a comparison that have no run in the store: published machines, sheets, pasted lines.
 
 use model::SeriesKey;
-use model::data::{Basis, Published};
+use model::data::{Basis, Price, Published, watts_of_facts};
 use model::doc::MachineDoc;
 use report::text::line::{self, Pasted};
 use store::MachineSheet;
@@ -25,6 +25,8 @@ pub fn published_side(machine: &PublishedMachine) -> Loaded {
 pub fn sheet_side(sheet: &MachineSheet) -> Loaded {
     let machine = MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() };
     Loaded {
+        price: Price::of_facts(&sheet.facts),
+        watts: watts_of_facts(&sheet.facts),
         facts: sheet.facts.clone(),
         source: Some(sheet.source.clone()),
         ..Loaded::new(&sheet.name, machine)

@@ -14,7 +14,7 @@ use model::{Better, Finding, Params, Validity, card};
 
 use super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::score::verdict;
-use super::{Look, Tone, answer, cut, hang, logs_beside, notes, ranks, scaling, width, wrap};
+use super::{Look, Tone, answer, cut, hang, logs_beside, notes, ranks, scaling, width, worth, wrap};
 
 /// One figure with its row for each arm after the base.
 #[derive(Clone, Debug)]
@@ -95,8 +95,10 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
         && !arm.published
     {
         out.push_str(&pair(doc, &figures, &mut whys, look));
+        out.push_str(&worth::table(doc, &figures, look));
     } else {
         out.push_str(&side_by_side(doc, &figures, look));
+        out.push_str(&worth::table(doc, &figures, look));
         for (place, arm) in arms(doc).iter().enumerate().filter(|(_, arm)| !arm.published) {
             let base = doc.arms.first().map_or("", |base| base.name.as_str());
             out.push_str(&format!("\n{} against {base}\n", arm.name));

@@ -31,6 +31,7 @@ pub mod sheet;
 pub mod soak;
 pub mod spec;
 pub mod web_table;
+pub mod worth;
 
 use model::format::Moment;
 
