@@ -33,6 +33,11 @@ crate::words! {
 /// The build of a run that was imported from what clusterperf printed.
 pub const CLUSTERPERF: &str = "clusterperf";
 
+/// The power that facts of a machine say.
+pub fn watts_of_facts(facts: &[Fact]) -> Option<f64> {
+    facts.iter().find(|fact| fact.key == "power.watts")?.value.as_ref()?.number()
+}
+
 /// A run without its readings: what `history` lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunHead {
@@ -244,6 +249,39 @@ impl RunData {
     }
 }
 
+crate::words! {
+    /// How a published figure came about.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Basis as word {
+        #[default]
+        Measured = "measured",
+        /// Seen in daily work, not in a test.
+        Production = "production",
+        /// Told without saying how it was measured.
+        Stated = "stated",
+        /// Estimated from other figures.
+        Estimate = "estimate",
+    }
+}
+
+impl Basis {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    pub(crate) fn is_measured(&self) -> bool {
+        *self == Basis::Measured
+    }
+
+    /// What a reader must know of a figure that no test measured; `None` of one that a test did.
+    pub const fn caveat(self) -> Option<&'static str> {
+        match self {
+            Basis::Measured => None,
+            Basis::Production => Some("seen in production, not measured by a test"),
+            Basis::Stated => Some("stated without the conditions of its measurement"),
+            Basis::Estimate => Some("an estimate, not a measurement"),
+        }
+    }
+}
+
 /// A published figure: a point without samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
@@ -256,6 +294,7 @@ pub struct Published {
     pub high: Option<f64>,
     /// Meaning of `low` and `high`: `minmax`, `range`, `best-worst`.
     pub bounds: String,
+    pub basis: Basis,
     pub note: String,
 }
 

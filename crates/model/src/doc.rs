@@ -55,7 +55,7 @@ pub use mix::MixDoc;
 pub use next::{Further, NextStep, Remedy};
 pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
-pub use row::{Noise, Replicate, RowDoc, VerdictWord};
+pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use web::{

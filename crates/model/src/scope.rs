@@ -2,13 +2,15 @@
 //!
 //! Work is bought by the whole machine and waited for by the thread, so the two are told, ranked and averaged apart.
 //! Disks, links and loads of servers are neither: their figures follow queue depth, distance, connections and the load
-//! generator rather than cores.
+//! generator rather than cores. The rate of a server is bought with a machine nevertheless.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::{Card, Family, Variant};
+use crate::metric::Better;
 use crate::params::Params;
+use crate::unit::Unit;
 
 /// The parameter that says how many threads work, and its values that have a scope.
 pub const THREADS: &str = "threads";
@@ -45,6 +47,20 @@ impl Card {
             Family::User => Some(Scope::WholeMachine),
             Family::Web | Family::Kv | Family::Disk | Family::Net => None,
             Family::Machine | Family::Telemetry | Family::Inventory => None,
+        }
+    }
+
+    /// True for a figure that a price buys: of the whole machine, or the rate at which a machine serves requests.
+    pub fn is_bought(&self, metric: &str, params: &Params) -> bool {
+        let is_rate = || {
+            let info = self.metric(metric);
+            info.is_some_and(|info| {
+                info.better == Better::Higher && matches!(info.unit, Unit::PerSec | Unit::BytesPerSec)
+            })
+        };
+        match self.family {
+            Family::Web | Family::Kv => is_rate(),
+            _ => self.scope(metric, params) == Some(Scope::WholeMachine),
         }
     }
 

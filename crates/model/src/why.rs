@@ -10,6 +10,7 @@ mod withheld;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::data::Basis;
 use crate::doc::VerdictWord;
 
 /// The reasons behind one verdict, in the order in which they are told; empty where the verdict speaks for itself.
@@ -249,6 +250,9 @@ pub struct Point {
     /// How many other published figures would fit as well.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub others: u64,
+    /// How the figure came about, where no test measured it.
+    #[serde(default, skip_serializing_if = "Basis::is_measured")]
+    pub basis: Basis,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }

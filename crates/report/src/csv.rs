@@ -5,7 +5,7 @@
 
 use model::doc::{BoundsDoc, CompareDoc, Method, RatioDoc, RowDoc};
 
-const HEAD: [&str; 25] = [
+const HEAD: [&str; 30] = [
     "instrument",
     "metric",
     "unit",
@@ -31,6 +31,11 @@ const HEAD: [&str; 25] = [
     "per_purchase_price",
     "currency",
     "per_watt",
+    "price_unit",
+    "base_per_price",
+    "arm_per_price",
+    "base_per_watt",
+    "arm_per_watt",
 ];
 
 /// The rows of a comparison.
@@ -82,6 +87,10 @@ fn fields(doc: &CompareDoc, row: &RowDoc) -> Vec<String> {
         price.map_or(String::new(), |price| price.currency.clone()),
         number(row.per_watt),
     ]);
+    let worth = row.worth.clone().unwrap_or_default();
+    let worths = [worth.base_per_price, worth.arm_per_price, worth.base_per_watt, worth.arm_per_watt];
+    fields.push(worth.price.unwrap_or_default());
+    fields.extend(worths.map(number));
     fields
 }
 

@@ -25,6 +25,20 @@ impl Store {
         self.transact(|tx| insert_facts(tx, machine_id, facts))
     }
 
+    /// Takes facts by hand back. Fails if the store cannot be written.
+    pub fn drop_machine_facts(&mut self, machine_id: &str, keys: &[&str]) -> Result<()> {
+        self.must_write()?;
+        self.transact(|tx| {
+            for key in keys {
+                tx.execute(
+                    "DELETE FROM machine_fact WHERE machine_id = $1 AND key = $2",
+                    params![machine_id, key],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
     /// Facts that were added to a machine by hand or with its sheet, by key. Fails if the store cannot be read.
     pub fn machine_facts(&self, machine_id: &str) -> Result<Vec<Fact>> {
         let sql =

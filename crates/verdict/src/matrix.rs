@@ -336,6 +336,7 @@ fn amount(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use model::SeriesKey;
+    use model::data::Basis;
     use model::doc::MachineDoc;
 
     use super::*;
@@ -357,6 +358,7 @@ mod tests {
             low: None,
             high: None,
             bounds: String::new(),
+            basis: Basis::Measured,
             note: String::new(),
         };
         let machine = MachineDoc { id: name.into(), name: name.into() };

@@ -15,7 +15,7 @@ use model::doc::{ArmDoc, CompareDoc, IndexDoc, Paragraph, Replicate, RowDoc, Ver
 
 use model::finding::{LogsFailed, Rule};
 use model::scope::THREADS;
-use model::{Finding, Scope, format};
+use model::{Better, Finding, Scope, format};
 use scopes::{Group, names};
 use topic::Topic;
 
@@ -150,7 +150,11 @@ fn one(
     sentences.extend(refused(
         &judged.iter().copied().filter(|row| row.verdict == VerdictWord::Invalid).collect::<Vec<_>>(),
     ));
-    sentences.extend(points(&rows.iter().copied().filter(|row| row.point).collect::<Vec<_>>(), arm, base));
+    // What has no direction is no performance.
+    let is_point = |row: &&RowDoc| row.point && row.better != Better::Neither;
+    let of_points: Vec<&RowDoc> = rows.iter().copied().filter(is_point).collect();
+    sentences.extend(points(&of_points, arm, base));
+    sentences.extend(value::of_points(&of_points, (arm, base)));
     let whole = groups[0].index;
     sentences.extend(value::sentence("unit of price", &judged, |row| row.per_price, (arm, base), whole));
     sentences.extend(value::sentence("watt", &judged, |row| row.per_watt, (arm, base), whole));
@@ -186,7 +190,7 @@ fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
 pub mod tests {
     use model::doc::MachineDoc;
     use model::why::{Disturbance, Held, Needed, Reason, Weighed, Why, Withheld};
-    use model::{Better, Params, Unit};
+    use model::{Params, Unit};
 
     use super::*;
 
@@ -218,6 +222,7 @@ pub mod tests {
             point: false,
             per_price: None,
             per_watt: None,
+            worth: None,
             lower_bounds: Vec::new(),
         }
     }

@@ -67,7 +67,12 @@ fn published() -> Result<BTreeMap<String, Vec<Fact>>, CliError> {
 
 /// The facts of what a name means: a machine, or else a run.
 fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
-    let (machine, facts) = match names::machine(name, store)? {
+    let known = names::machine(name, store)?;
+    let noted_as = match &known {
+        Some(Machine::Published(name) | Machine::Reference(name)) => catalogue::id(name),
+        _ => String::new(),
+    };
+    let (machine, facts) = match known {
         Some(Machine::This(machine, facts)) => (machine, [facts, runtime_tools::facts()].concat()),
         Some(Machine::Measured(machine)) => (machine.clone(), newest(&machine, store)?),
         Some(Machine::Sheet(machine)) => (machine, Vec::new()),
@@ -82,8 +87,9 @@ fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
         }
         None => of_run(name, store)?,
     };
+    let id = if noted_as.is_empty() { &machine.id } else { &noted_as };
     let added = match store {
-        Some(store) if !machine.id.is_empty() => store.machine_facts(&machine.id)?,
+        Some(store) if !id.is_empty() => store.machine_facts(id)?,
         _ => Vec::new(),
     };
     Ok(MachineFacts { machine, facts: overlaid(facts, added) })

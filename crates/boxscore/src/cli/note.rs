@@ -1,7 +1,8 @@
 //! `boxscore note`: words, a price, watts, a label or facts, added to a run or a machine at any time.
 //!
 //! A run's facts are what was found when it ran, so a fact always goes to the machine. A machine's price and watts go
-//! to each of its runs as well.
+//! to each of its runs as well, and to its later ones. What is said of a machine of the catalogue stands in the user's
+//! store, over what the catalogue has.
 
 use model::data::Price;
 use model::doc::MachineDoc;
@@ -13,7 +14,7 @@ use crate::error::CliError;
 use crate::import::sheet;
 use crate::lookup::ids::short;
 use crate::lookup::names::Machine;
-use crate::lookup::{labels, names, paths, runs};
+use crate::lookup::{catalogue, labels, names, paths, runs};
 use crate::out;
 
 /// The source of a fact that a person gave.
@@ -23,6 +24,7 @@ const AFTER: &str = "\
 Examples:
   boxscore note latest \"after the BIOS update\"
   boxscore note . --price 0.192/h --currency EUR --watts 35
+  boxscore note atom-330 --price 95 --watts 38   a published machine, at your price
   boxscore note latest --label before
   boxscore note . --fact memory.slots=4 --fact memory.max.bytes=128GiB";
 
@@ -64,7 +66,10 @@ struct Said {
 pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
     let said = said(args)?;
     let path = paths::store(global)?;
-    let mut store = Store::open(&path, Mode::ReadWrite)?;
+    // A machine of the catalogue may be noted before anything was measured.
+    let is_new = paths::existing(&path)?.is_none();
+    let of_catalogue = is_new && catalogue::has(&args.target)?;
+    let mut store = if of_catalogue { paths::create(&path)? } else { Store::open(&path, Mode::ReadWrite)? };
     let found = names::machine(&args.target, Some(&store))?;
     let run = match found {
         Some(Machine::This(machine, _) | Machine::Measured(machine) | Machine::Sheet(machine)) => {
@@ -72,8 +77,8 @@ pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
             None
         }
         Some(Machine::Published(name) | Machine::Reference(name)) => {
-            return Err(CliError::data(format!("{name} is part of boxscore and takes no notes"))
-                .hint("import a sheet of your own: boxscore import FILE.csv"));
+            to_machine(&MachineDoc { id: catalogue::id(&name), name }, &said, &mut store)?;
+            None
         }
         None => {
             let id = runs::run_id(&args.target, &store)?;
@@ -166,9 +171,13 @@ fn to_machine(machine: &MachineDoc, said: &Said, store: &mut Store) -> Result<()
         facts.push(Fact::number("power.watts", watts, Unit::Watt, BY_HAND));
     }
     if let Some(price) = &said.price {
-        let per = if price.hourly { ".hour" } else { "" };
-        let key = format!("price.{}{per}", price.currency.to_lowercase());
-        facts.push(Fact::number(key, price.amount, Unit::Count, BY_HAND));
+        facts.push(Fact::number(price.key(), price.amount, Unit::Count, BY_HAND));
+        // One price a machine: an earlier one in another currency is gone.
+        let known = store.machine_facts(&machine.id)?;
+        let others = known.iter().map(|fact| fact.key.as_str());
+        let others: Vec<&str> =
+            others.filter(|key| key.starts_with("price.") && *key != price.key()).collect();
+        store.drop_machine_facts(&machine.id, &others)?;
     }
     let filter = Filter { machine_id: Some(machine.id.clone()), ..Filter::default() };
     for head in store.heads(&filter)? {

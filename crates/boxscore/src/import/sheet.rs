@@ -140,6 +140,10 @@ fn unit_of(key: &str) -> Option<Unit> {
         | ["cpu", "sockets", "max"]
         | ["memory", "channels" | "slots"]
         | ["pcie", "slots"]
+        | ["disk", "bays"]
+        | ["sata", "ports"]
+        | ["chassis", "units" | "servers"]
+        | ["cluster", "servers"]
         | ["numa", "nodes"]
         | ["price", ..] => Unit::Count,
         _ => return None,

@@ -2,14 +2,17 @@
 //!
 //! Points have no samples, so they have no interval and no verdict. `catalogue/README.md` has their provenance.
 
-use model::data::{Price, Published, RunData};
+use model::data::{Basis, Price, Published, RunData, watts_of_facts};
 use model::names::instrument;
 use model::{Better, Fact, Params, SeriesKey, Unit};
 
+use store::Store;
+
 use crate::error::CliError;
-use crate::import::{csv, own};
+use crate::import::{csv, own, sheet};
 
 const MACHINES: &str = include_str!("../../catalogue/machines.csv");
+const FACTS: &str = include_str!("../../catalogue/facts.csv");
 const FIGURES: &str = include_str!("../../catalogue/published.csv");
 
 /// A machine that somebody published figures of.
@@ -51,17 +54,42 @@ pub fn references() -> Vec<&'static str> {
     REFERENCES.iter().map(|(name, _)| *name).collect()
 }
 
+/// The id under which a store keeps what its user noted of a machine of the catalogue.
+pub fn id(name: &str) -> String {
+    format!("catalogue {name}")
+}
+
+/// True for the name of a published or a reference machine.
+pub fn has(name: &str) -> Result<bool, csv::CsvError> {
+    Ok(references().contains(&name) || machines()?.iter().any(|machine| machine.name == name))
+}
+
+/// Every published machine, with what the store's user noted of it: a price, watts, facts.
+pub fn noted(store: Option<&Store>) -> Result<Vec<PublishedMachine>, CliError> {
+    let mut machines = machines()?;
+    let Some(store) = store else { return Ok(machines) };
+    for machine in &mut machines {
+        let added = store.machine_facts(&id(&machine.name))?;
+        machine.price = Price::of_facts(&added).or(machine.price.take());
+        machine.watts = watts_of_facts(&added).or(machine.watts);
+        machine.facts.retain(|fact| added.iter().all(|own| own.key != fact.key));
+        machine.facts.extend(added);
+    }
+    Ok(machines)
+}
+
 /// Every published machine, in the catalogue's order.
 pub fn machines() -> Result<Vec<PublishedMachine>, csv::CsvError> {
     let figures = figures()?;
     let rows = csv::parse("catalogue/machines.csv", MACHINES)?;
+    let further = csv::parse("catalogue/facts.csv", FACTS)?;
     let machine = |row: &csv::CsvRow| {
         let name = row.get("machine").unwrap_or_default().to_owned();
         let figures = figures.iter().filter(|figure| figure.machine == name).cloned().collect();
         let bought = |amount| Price { amount, hourly: false, currency: "USD".to_owned() };
         PublishedMachine {
             study: row.get("study").unwrap_or_default().to_owned(),
-            facts: facts(row),
+            facts: [facts(row), further_facts(row, &further)].concat(),
             price: row.number("price_usd").map(bought),
             watts: row.number("watts"),
             figures,
@@ -104,10 +132,12 @@ fn facts(row: &csv::CsvRow) -> Vec<Fact> {
         facts.push(Fact::text("cpu.model", model, source));
     }
     for (column, key, factor, unit) in NUMBERS {
-        match row.number(column) {
-            Some(number) => facts.push(Fact::number(key, number * factor, unit, source)),
-            None => facts.push(Fact::unknown(key, source, "not given by the study")),
-        }
+        facts.push(match (row.number(column), row.get(column)) {
+            (Some(number), _) => Fact::number(key, number * factor, unit, source),
+            // `N/A` and `>= 4` are what the study says.
+            (None, Some(printed)) => Fact::text(key, printed, source),
+            (None, None) => Fact::unknown(key, source, "not given by the study"),
+        });
     }
     for (column, key) in FLAGS {
         match row.get(column) {
@@ -118,6 +148,19 @@ fn facts(row: &csv::CsvRow) -> Vec<Fact> {
     }
     caveat(&mut facts, row.get("note"), row.get("note_about"));
     facts
+}
+
+/// The facts of a machine that have no column: a value that is no number of the key's unit stays as it was printed.
+fn further_facts(machine: &csv::CsvRow, rows: &[csv::CsvRow]) -> Vec<Fact> {
+    let source = machine.get("study").unwrap_or_default();
+    let own = rows.iter().filter(|row| row.get("machine") == machine.get("machine"));
+    let fact = |row: &csv::CsvRow| {
+        let (key, printed) = (row.get("key")?, row.get("value")?);
+        let read = sheet::fact(key, printed, source);
+        let fact = read.unwrap_or_else(|_| Fact::text(key, printed, source));
+        Some(Fact { why: row.get("note").map(str::to_owned), ..fact })
+    };
+    own.filter_map(fact).collect()
 }
 
 /// Adds a note to the fact of the column that it is about (`note_about`), or to the model's name.
@@ -154,7 +197,12 @@ fn figure(row: &csv::CsvRow) -> Option<Published> {
         Some("lower") => Better::Lower,
         _ => Better::Neither,
     };
-    let params = params(row.get("params").unwrap_or_default(), &instrument);
+    let known = params(row.get("params").unwrap_or_default(), &instrument);
+    let stated = params(row.get("stated").unwrap_or_default(), &instrument);
+    let basis = match row.get("basis") {
+        Some(word) => Basis::parse(word)?,
+        None => Basis::Measured,
+    };
     let definition = instruments::find(&instrument).map_or(1, |one| one.card().definition);
     Some(Published {
         study: row.get("study")?.to_owned(),
@@ -163,7 +211,7 @@ fn figure(row: &csv::CsvRow) -> Option<Published> {
             instrument,
             metric: row.get("metric")?.to_owned(),
             unit,
-            params,
+            params: known.with(&stated),
             arm: String::new(),
             definition,
         },
@@ -172,15 +220,18 @@ fn figure(row: &csv::CsvRow) -> Option<Published> {
         low: low.map(|low| low * factor),
         high: high.map(|high| high * factor),
         bounds: row.get("lohi").unwrap_or_default().to_owned(),
+        basis,
         note: note.trim_end_matches("; ").to_owned(),
     })
 }
 
 /// The base unit of a printed unit, and the factor to it.
 fn unit(printed: &str, instrument: &str) -> Option<(Unit, f64)> {
-    let binary = [instrument::CRC32C, instrument::RABIN, instrument::MAC].contains(&instrument);
+    let binary = [instrument::CRC32C, instrument::RABIN, instrument::MAC, instrument::KV_BASIC];
+    let is_binary = binary.contains(&instrument);
     Some(match printed {
-        "MB/s" if binary => (Unit::BytesPerSec, 1_048_576.0),
+        "MB/s" if is_binary => (Unit::BytesPerSec, 1_048_576.0),
+        "GB/s" if is_binary => (Unit::BytesPerSec, 1_073_741_824.0),
         "MB/s" => (Unit::BytesPerSec, 1e6),
         "B/us" => (Unit::BytesPerSec, 1e6),
         "s" => (Unit::Second, 1.0),
@@ -189,8 +240,9 @@ fn unit(printed: &str, instrument: &str) -> Option<(Unit, f64)> {
         "ns" => (Unit::Second, 1e-9),
         "1/s" => (Unit::PerSec, 1.0),
         "B" => (Unit::Byte, 1.0),
+        "KiB" => (Unit::Byte, 1024.0),
         "W" => (Unit::Watt, 1.0),
-        "1" | "index" => (Unit::Count, 1.0),
+        "1" => (Unit::Count, 1.0),
         "share" | "ratio" => (Unit::Ratio, 1.0),
         _ => return None,
     })
@@ -209,54 +261,4 @@ fn params(text: &str, instrument: &str) -> Params {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reference_machines_carry_runs_of_one_machine_with_their_takes() {
-        assert!(reference().unwrap().is_some());
-        for name in references() {
-            let (_, runs) = reference_named(name).unwrap().unwrap();
-            assert!(runs.len() >= 2, "{name}: the noise between runs needs several");
-            for run in &runs {
-                assert_eq!((run.head.machine_id.as_str(), run.head.machine.as_str()), (name, name));
-                assert_eq!(run.head.status, model::data::Status::Complete);
-                let headlines = run.plan.cells.iter().filter(|cell| !cell.headline.is_empty());
-                for cell in headlines {
-                    let own = |s: &&model::data::Series| s.key.instrument == cell.instrument;
-                    let takes = run.series.iter().filter(own).map(|s| s.measured().len()).max();
-                    assert!(takes.is_some_and(|n| n >= 6), "{name}: {} in {}", cell.instrument, run.head.id);
-                }
-            }
-        }
-        assert_eq!(reference_named("ref-none").unwrap().map(|(name, _)| name), None);
-    }
-
-    #[test]
-    fn every_figure_belongs_to_a_machine_and_is_read() {
-        let machines = machines().unwrap();
-        let rows = csv::parse("published.csv", FIGURES).unwrap();
-        assert_eq!(machines.iter().map(|machine| machine.figures.len()).sum::<usize>(), rows.len());
-        assert!(machines.iter().flat_map(|m| &m.figures).all(|f| f.value.is_finite() && f.value > 0.0));
-    }
-
-    #[test]
-    fn units_are_those_of_the_studies() {
-        let machines = machines().unwrap();
-        let xeon = machines.iter().find(|machine| machine.name == "xeon-e5620").unwrap();
-        let crc = xeon.figures.iter().find(|f| f.key.params.get("size") == Some("1KiB")).unwrap();
-        assert_eq!(crc.key.title(), "crc32c throughput impl=chain;size=1KiB;threads=1");
-        assert_eq!(crc.value, 6643.0 * 1_048_576.0);
-        let read = xeon.figures.iter().find(|f| f.key.instrument == "mem-bandwidth").unwrap();
-        assert_eq!((read.value, read.key.unit), (7.8e9, Unit::BytesPerSec));
-        assert_eq!(read.key.params.get("dimms"), Some("1 DIMM"));
-    }
-
-    #[test]
-    fn caveats_stand_with_their_fact() {
-        let machines = machines().unwrap();
-        let x3470 = machines.iter().find(|machine| machine.name == "xeon-x3470").unwrap();
-        let clock = x3470.facts.iter().find(|fact| fact.key == "memory.mts").unwrap();
-        assert!(clock.why.as_deref().unwrap().contains("drops to 800 MHz"));
-    }
-}
+mod tests;

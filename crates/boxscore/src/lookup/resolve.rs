@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use model::data::{Published, RunData, RunHead};
+use model::data::{Price, Published, RunData, RunHead, watts_of_facts};
 use model::doc::MachineDoc;
 use model::fact::same_class;
 use model::plan::Level;
@@ -100,7 +100,7 @@ impl Resolver {
             Some(store) => store.heads(&Filter::default())?,
             None => Vec::new(),
         };
-        let machines = catalogue::machines()?;
+        let machines = catalogue::noted(store.as_ref())?;
         Ok(Resolver { path, store, heads, machines, classes: HashMap::new(), soaks: HashMap::new() })
     }
 
@@ -369,6 +369,14 @@ impl Resolver {
         Ok(meanings)
     }
 
+    /// The side with the price and the watts that were noted of its machine, where its runs have none.
+    fn at_own_price(&self, side: Loaded, machine_id: &str) -> Result<Loaded, CliError> {
+        let Some(store) = &self.store else { return Ok(side) };
+        let known = store.machine_facts(machine_id)?;
+        let price = side.price.clone().or_else(|| Price::of_facts(&known));
+        Ok(Loaded { price, watts: side.watts.or_else(|| watts_of_facts(&known)), ..side })
+    }
+
     /// A machine that the store has no run of.
     fn without_runs(&self, machine: &Machine, sheets: &[MachineSheet]) -> Result<Option<Loaded>, CliError> {
         match machine {
@@ -377,7 +385,10 @@ impl Resolver {
             Machine::Published(of) => {
                 Ok(self.machines.iter().find(|machine| machine.name == *of).map(published_side))
             }
-            Machine::Reference(of) => reference_side(catalogue::reference_named(of)?),
+            Machine::Reference(of) => {
+                let side = reference_side(catalogue::reference_named(of)?)?;
+                side.map(|side| self.at_own_price(side, &catalogue::id(of))).transpose()
+            }
         }
     }
 
@@ -502,6 +513,7 @@ impl Resolver {
         let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
         let (price, watts) = (newest.price.clone(), newest.watts);
         let side = Loaded { runs, facts, price, watts, is_stored: true, ..Loaded::new(name, machine) };
+        let side = self.at_own_price(side, &newest.machine_id)?;
         Ok(match arm {
             Some(arm) => of_arm(side, &arm),
             None => side,

@@ -1,7 +1,7 @@
 //! Sides of a comparison that have no run in the store: published machines, sheets, pasted lines.
 
 use model::SeriesKey;
-use model::data::Published;
+use model::data::{Basis, Price, Published, watts_of_facts};
 use model::doc::MachineDoc;
 use report::text::line::{self, Pasted};
 use store::MachineSheet;
@@ -25,6 +25,8 @@ pub fn published_side(machine: &PublishedMachine) -> Loaded {
 pub fn sheet_side(sheet: &MachineSheet) -> Loaded {
     let machine = MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() };
     Loaded {
+        price: Price::of_facts(&sheet.facts),
+        watts: watts_of_facts(&sheet.facts),
         facts: sheet.facts.clone(),
         source: Some(sheet.source.clone()),
         ..Loaded::new(&sheet.name, machine)
@@ -49,6 +51,7 @@ pub fn pasted_side(pasted: &Pasted) -> Loaded {
         low: row.low,
         high: row.high,
         bounds: "95 % interval".to_owned(),
+        basis: Basis::Measured,
         note: String::new(),
     };
     Loaded {

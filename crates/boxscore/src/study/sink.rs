@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use harness::conductor::{Show, Sink, SinkError};
-use model::data::{Price, Status};
+use model::data::{Price, Status, watts_of_facts};
 use model::fact::{CpuSet, FactValue, PROCESS_CPUS};
 use model::frame::{Hello, OwnCost, Segment, WIRE_VERSION};
 use model::params::show_cpus;
@@ -231,7 +231,11 @@ impl Sink for StoreSink<'_> {
         if let Some(run) = self.machines[machine].run.clone() {
             return self.note_changes(&run, facts);
         }
-        let new = self.new_run(machine, facts);
+        let mut new = self.new_run(machine, facts);
+        // What was noted of the machine stays with it.
+        let noted = self.store.machine_facts(&new.machine_id).map_err(refused)?;
+        new.price = new.price.or_else(|| Price::of_facts(&noted));
+        new.watts = new.watts.or_else(|| watts_of_facts(&noted));
         self.store.begin_run(&new).map_err(refused)?;
         self.store.put_facts(&new.id, facts).map_err(refused)?;
         for note in std::mem::take(&mut self.machines[machine].early) {

@@ -72,15 +72,20 @@ fn a_matrix_sets_figures_over_parameters() {
         })
         .collect();
     let expected = [
+        "atom-c2750 kernel-tcp",
         "atom-c2750 kernel-tcp 0",
         "atom-c2750 kernel-bypass 0",
-        "atom-c2750 kernel-bypass 1",
+        "atom-c2750 kernel-bypass-store-and-forward 0",
+        "atom-c2750 kernel-bypass-at-NEC 0",
+        "atom-c2750 kernel-bypass-August-2014",
+        "atom-c2750 kernel-bypass-at-NEC-with-replicas",
         "ramcloud-xeon-infiniband kernel-tcp 0",
         "ramcloud-xeon-infiniband kernel-tcp 1",
+        "ramcloud-xeon-infiniband infiniband",
         "ramcloud-xeon-infiniband infiniband 0",
     ];
     assert_eq!(columns, expected);
-    assert_eq!(reads.cells.len(), 7 + 7);
+    assert_eq!(reads.cells.len(), 15 + 9);
     assert!(reads.cells.iter().all(|cell| cell.point && cell.n == 0 && cell.source == "ramcloud-atom-2014"));
     // Any instrument and parameter, and one name is enough.
     let said =

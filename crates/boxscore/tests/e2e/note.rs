@@ -70,6 +70,51 @@ fn a_machine_keeps_facts_and_gives_its_price_to_its_runs() {
 }
 
 #[test]
+fn machines_of_the_catalogue_take_prices_and_words() {
+    let bench = Bench::new();
+    let compare = |names: [&str; 2]| bench.run(&["compare", names[0], names[1]]).expect(0, &[]).out;
+    let published = compare(["atom-330", "core2-duo"]);
+    let row = |text: &str, wanted: &[&str]| {
+        let has = |line: &&str| wanted.iter().all(|word| line.contains(word));
+        text.lines()
+            .find(has)
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .unwrap_or_default()
+    };
+    let of = |text: &str| [row(text, &["100 conn", "per USD"]), row(text, &["100 conn", "per W"])];
+    let [price, watts] = of(&published);
+    assert!(price.ends_with("56.2 72.0 x1.28") && watts.ends_with("112 180 x1.60"), "{published}");
+    assert!(published.contains("an estimate, not a measurement"), "{published}");
+    // There was no store yet.
+    let args = ["note", "atom-330", "bought used", "--price", "90/h", "--currency", "EUR"];
+    bench.run(&args).expect(0, &["noted with atom-330"]);
+    bench.run(&["note", "atom-330", "--price", "40", "--watts", "20"]).expect(0, &[]);
+    let own = compare(["atom-330", "core2-duo"]);
+    let [price, watts] = of(&own);
+    assert!(price.contains(" 112 ") && watts.contains(" 225 "), "{own}");
+    assert!(own.contains("atom-330: noted: bought used"), "{own}");
+    let sheet = bench.run(&["inspect", "atom-330"]).expect(0, &["added by hand; read was 80"]).out;
+    assert!(sheet.contains("bought used") && !sheet.contains("price.eur"), "{sheet}");
+    bench.run(&["note", "ref-epyc-2c", "--price", "0.1/h"]).expect(0, &[]);
+    bench.run(&["note", "ref-xeon-2c", "--price", "0.2/h"]).expect(0, &[]);
+    let said = compare(["ref-epyc-2c", "ref-xeon-2c"]);
+    assert!(said.contains("Per unit of price"), "{said}");
+}
+
+#[test]
+fn a_price_stays_with_the_machine_for_later_runs() {
+    let bench = bench();
+    bench.run(&["note", "planted", "--price", "429", "--watts", "35"]).expect(0, &[]);
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
+    let heads = bench.heads();
+    assert_eq!(heads.len(), 2);
+    for head in heads {
+        let price = head.price.expect("a price");
+        assert_eq!((price.amount, price.hourly, head.watts), (429.0, false, Some(35.0)));
+    }
+}
+
+#[test]
 fn wrong_words_change_nothing_and_say_what_is_meant() {
     let bench = bench();
     let before = bench.only();
@@ -82,7 +127,6 @@ fn wrong_words_change_nothing_and_say_what_is_meant() {
     bench.run(&["note", "latest", "x", "--fact", "cpu.cores=many"]).expect(2, &["`many` is not a number"]);
     bench.run(&["note", "latest", ""]).expect(2, &["the note is empty"]);
     bench.run(&["note", "planted", "--label", "x"]).expect(2, &["--label belongs to a run"]);
-    bench.run(&["note", "xeon-e5620", "x"]).expect(1, &["takes no notes"]);
     bench.run(&["note", "nobody", "x"]).expect(1, &["nobody", "boxscore history"]);
     assert_eq!(bench.only(), before);
     Bench::new().run(&["note", "latest", "x"]).expect(1, &["error: ", "boxscore run"]);

@@ -51,6 +51,19 @@ crate::words! {
     }
 }
 
+/// The figures of a row by what each side costs: requests per second per USD, and per watt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorthDoc {
+    /// `USD` of what was bought, `USD/h` of what is paid by the hour; absent where a price is missing or both do not
+    /// mix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<String>,
+    pub arm_per_price: Option<f64>,
+    pub base_per_price: Option<f64>,
+    pub arm_per_watt: Option<f64>,
+    pub base_per_watt: Option<f64>,
+}
+
 /// One metric of one arm against the base (the first argument). `ratio` is arm / base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RowDoc {
@@ -89,9 +102,12 @@ pub struct RowDoc {
     /// Either side is a published point without samples.
     pub point: bool,
     /// Goodness of the arm per currency unit against the base's, where both prices are known and alike. Of figures of
-    /// the whole machine alone, since that is what a price buys; so is `per_watt`.
+    /// the whole machine and rates of servers alone, since those are what a price buys; so is `per_watt`.
     pub per_price: Option<f64>,
     pub per_watt: Option<f64>,
+    /// What each side has of a rate for its price and its power; absent where neither is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worth: Option<WorthDoc>,
     /// Names of the sides whose value is a lower bound: the load generator set it. Where that withholds the verdict
     /// there is no ratio either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

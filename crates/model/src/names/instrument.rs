@@ -11,6 +11,7 @@ pub const DISK_READ: &str = "disk-read";
 pub const DISK_USE: &str = "disk-use";
 pub const INDEX: &str = "index";
 pub const JITTER: &str = "jitter";
+pub const KV_BASIC: &str = "kv-basic";
 pub const KV_LOAD: &str = "kv-load";
 pub const KV_MISS: &str = "kv-miss";
 pub const MAC: &str = "mac";

@@ -318,6 +318,7 @@ impl Point {
         if self.others > 0 {
             parts.push(format!("{} more of its figures would fit", self.others));
         }
+        parts.extend(self.basis.caveat().map(str::to_owned));
         if !self.note.is_empty() {
             parts.push(self.note.clone());
         }
@@ -342,6 +343,7 @@ fn counts(numbers: impl Iterator<Item = u64> + Clone, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Basis;
     use crate::why::{Disturbance, Weighed};
 
     fn few(have: u64) -> Reason {
@@ -438,6 +440,7 @@ mod tests {
             open: vec!["threads".into(), "size".into()],
             stated: "op=read".into(),
             others: 2,
+            basis: Basis::Estimate,
             note: "by hand".into(),
         };
         let disturbed = vec![
@@ -474,7 +477,7 @@ mod tests {
             (
                 Reason::Point(point),
                 "point of s without samples; it leaves open: threads, size; it was taken with op=read; 2 more of its \
-                 figures would fit; by hand",
+                 figures would fit; an estimate, not a measurement; by hand",
             ),
             (Reason::Point(Point::default()), "pasted line: a point with its interval, without samples"),
             (Reason::Refused { side: Some("box".into()), text: text() }, "box: the clock moved; repeat it"),

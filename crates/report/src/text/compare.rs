@@ -15,7 +15,7 @@ use model::why::Why;
 use model::{Finding, Params, Validity, card};
 
 use super::fit::{Part, Rank, Screen};
-use super::{Look, answer, hang, logs_beside, notes, scaling, width, wrap};
+use super::{Look, answer, hang, logs_beside, notes, scaling, width, worth, wrap};
 
 /// One figure with its row for each arm after the base.
 #[derive(Clone, Debug)]
@@ -100,6 +100,10 @@ pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -
     } else {
         let legend = format!("{}{}", marks(&figures, true, look), whys.lines(Why::many, look));
         screen.add(tables::several(doc, &figures, &mut whys, &legend, look));
+    }
+    if !figures.is_empty() {
+        let worth = Part::new(worth::table(doc, &figures, look));
+        screen.add(worth.or(Rank::Figure, "figures per price and per watt", ""));
     }
     screen.add(cpus(doc, &figures, look));
     screen.add(indexes(doc, look));

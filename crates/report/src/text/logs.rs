@@ -560,6 +560,7 @@ mod tests {
             point: false,
             per_price: None,
             per_watt: None,
+            worth: None,
             lower_bounds: Vec::new(),
         }
     }

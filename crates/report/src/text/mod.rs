@@ -37,6 +37,7 @@ pub mod spec;
 pub mod tail;
 pub mod verdict_word;
 pub mod web_table;
+pub mod worth;
 
 use model::format::Moment;
 

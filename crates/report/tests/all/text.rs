@@ -229,8 +229,8 @@ fn csv_never_mixes_prices() {
     doc.arms[1].price = Some(model::data::Price { amount: 429.0, currency: "EUR".to_owned(), hourly: false });
     let csv = report::csv::compare(&doc);
     let (hourly, bought) = (csv.lines().nth(7).unwrap(), csv.lines().last().unwrap());
-    assert!(hourly.ends_with(",1.9,,USD,"), "{hourly}");
-    assert!(bought.ends_with(",,2,EUR,"), "{bought}");
+    assert!(hourly.ends_with(",1.9,,USD,,,,,,"), "{hourly}");
+    assert!(bought.ends_with(",,2,EUR,,,,,,"), "{bought}");
 }
 
 #[test]

@@ -230,6 +230,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
         point: false,
         per_price: None,
         per_watt: None,
+        worth: None,
         lower_bounds: Vec::new(),
     };
     CompareDoc {

@@ -351,6 +351,7 @@ pub fn row(figure: &Planted, arm: &str, base: &str, ratio: f64, half: f64, verdi
         point: !sampled,
         per_price: None,
         per_watt: None,
+        worth: None,
         lower_bounds: Vec::new(),
     }
 }

@@ -60,6 +60,7 @@ fn figure(kernel: &str, jvm: &str, values: (f64, f64)) -> RowDoc {
         point: false,
         per_price: None,
         per_watt: None,
+        worth: None,
         lower_bounds: Vec::new(),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use model::{Better, Samples};
 
 use super::matching::{Match, RowKey, all_published_for};
+use super::points;
 use super::prepared::{Prepared, SideRow, SideValue};
 use super::rates;
 use super::side::CompareOptions;
@@ -53,6 +54,7 @@ pub fn candidates<'p, 'a>(
     if !options.all {
         one_for_each_point(&mut rows, options);
     }
+    rows.extend(points::candidates(arm, base, options));
     rows
 }
 
@@ -124,13 +126,9 @@ fn one_for_each_point(rows: &mut Vec<Candidate<'_, '_>>, options: &CompareOption
     });
 }
 
-/// Keys in the order of the base, then those of the arm; published ones only where the base names them.
+/// Keys of measured figures in the order of the base, then those of the arm.
 fn keys(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<RowKey> {
     let mut all = base.order.clone();
     all.extend(arm.order.iter().filter(|key| !base.rows.contains_key(key)).cloned());
-    let only_published = arm.rows.is_empty() && base.rows.is_empty();
-    if only_published {
-        all.extend(base.side.published.iter().map(RowKey::published));
-    }
     all
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::data::RunData;
 use model::doc::{Noise, RowDoc};
 use model::fact::{CONFIG_CLASS, CpuSet};
+use model::names::{self, Key};
 use model::{Better, Fact, Samples, SubjectDoc, card};
 
 use super::judge::Pairs;
@@ -35,6 +36,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
         notes.extend(within(side));
     }
     notes.extend(targets(prepared, options));
+    notes.extend(prepared.iter().filter_map(noted));
     let Some((base, arms)) = prepared.split_first() else { return notes };
     for arm in arms {
         notes.extend(cpu_sets(arm, base));
@@ -47,6 +49,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
         notes.extend(nothing_bought(arm, base, options));
         notes.extend(definitions(arm, base));
         notes.extend(super::correspond::sentences(arm, base, options));
+        notes.extend(conditions(arm, base, options));
         notes.extend(super::apart::figures(arm, base, options).into_iter().map(|apart| apart.text));
     }
     let has_takes = base.rows.keys().any(|key| key.samples(options.cards) == Samples::Takes);
@@ -107,14 +110,69 @@ fn is_unknown(side: &Side<'_>) -> bool {
     side.target().is_some_and(|target| target.facts.is_empty())
 }
 
-/// Prices or watts of both sides without a figure of the whole machine that they would buy.
+/// What was noted of a machine without runs.
+fn noted(side: &Prepared<'_>) -> Option<String> {
+    let is_note = |fact: &&Fact| fact.key == "note" && side.side.runs.is_empty();
+    let text = side.side.facts.iter().find(is_note)?.value.as_ref()?.text();
+    Some(format!("{}: noted: {text}", side.side.name))
+}
+
+/// What published figures that stand beside each other were taken with, where that differs.
+fn conditions(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Option<String> {
+    if !(arm.rows.is_empty() && base.rows.is_empty()) {
+        return None;
+    }
+    let unlike = super::points::unlike(arm.side, base.side, options);
+    /// More conditions of one name than these are counted.
+    const SHOWN: usize = 3;
+    let each = unlike.iter().map(|(name, all)| {
+        let more = all.len().saturating_sub(SHOWN);
+        let some = all.iter().take(SHOWN).cloned();
+        let said: Vec<String> = some.chain((more > 0).then(|| format!("{more} more"))).collect();
+        format!("{name} ({})", said.join("; "))
+    });
+    let list = each.collect::<Vec<_>>().join(", ");
+    let (arm, base) = (&arm.side.name, &base.side.name);
+    (!list.is_empty()).then(|| format!("{base} and {arm}: figures were taken with other conditions: {list}"))
+}
+
+/// Published figures that no test measured, with what their studies say of them.
+pub fn bases(rows: &[RowDoc], prepared: &[Prepared<'_>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for side in prepared {
+        let name = &side.side.name;
+        for row in &side.side.published {
+            let Some(caveat) = row.basis.caveat() else { continue };
+            let is_its = |shown: &&RowDoc| {
+                (shown.arm == *name || shown.base == *name)
+                    && (&shown.instrument, &shown.metric) == (&row.key.instrument, &row.key.metric)
+                    && shown.point
+            };
+            let Some(shown) = rows.iter().find(is_its) else { continue };
+            let key = Key {
+                card: shown.card,
+                instrument: &shown.instrument,
+                metric: &shown.metric,
+                params: &row.key.params,
+            };
+            let figure = names::label(key);
+            let why = if row.note.is_empty() { String::new() } else { format!("; {}", row.note) };
+            let note = format!("{name}: {figure}: {caveat}{why}");
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}
+
+/// Prices or watts of both sides without a figure that they would buy.
 fn nothing_bought(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Option<String> {
     let (one, other) = (arm.side, base.side);
     let known = one.price.is_some() && other.price.is_some() || one.watts.is_some() && other.watts.is_some();
-    let of_targets = one.target().is_some() && other.target().is_some();
     let is_whole = |key: &RowKey| {
         let card = card::find(options.cards, &key.instrument);
-        card.is_some_and(|card| value::is_bought(card, &key.metric, &key.params, of_targets))
+        card.is_some_and(|card| card.is_bought(&key.metric, &key.params))
     };
     let has = |side: &Prepared<'_>| {
         side.rows.keys().any(is_whole)
@@ -122,7 +180,8 @@ fn nothing_bought(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOpti
     };
     (known && !(has(arm) && has(base))).then(|| {
         format!(
-            "{} against {}: no ratio per price or watt: no figure is of the whole machine (threads=all)",
+            "{} against {}: no ratio per price or watt: no figure is of the whole machine (threads=all) or a rate of a \
+             server",
             one.name, other.name
         )
     })

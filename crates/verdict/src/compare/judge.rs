@@ -143,6 +143,9 @@ impl Drafted<'_, '_, '_> {
                 let paired = paired_by_block(arm, base);
                 measured(&Context { arm, base, key, paired, family, learnt, options }, a, b)
             }
+            (SideValue::Point(of_arm), SideValue::Point(of_base)) => {
+                Found::Point(why::points(of_arm, of_base))
+            }
             (SideValue::Point(point), other) | (other, SideValue::Point(point)) => beside(point, other),
         }
     }
@@ -376,6 +379,7 @@ fn conclude(
         point: measured.iter().any(Option::is_none),
         per_price: None,
         per_watt: None,
+        worth: None,
         lower_bounds: lower_bounds(better, around),
     };
     Judged { row, key, verdict, effect }

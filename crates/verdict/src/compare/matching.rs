@@ -183,6 +183,7 @@ pub fn same(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use model::SeriesKey;
+    use model::data::Basis;
     use proptest::prelude::*;
 
     use super::*;
@@ -216,6 +217,7 @@ mod tests {
             low: None,
             high: None,
             bounds: String::new(),
+            basis: Basis::Measured,
             note: String::new(),
         }
     }

@@ -18,6 +18,7 @@ mod gather;
 mod judge;
 mod judged;
 mod matching;
+mod points;
 mod prepare;
 pub(crate) mod prepared;
 mod ranking;
@@ -45,7 +46,7 @@ use side::arm_doc;
 use crate::noise::History;
 
 pub use apart::Apart;
-pub use matching::{Match, all_published_for, published_for};
+pub use matching::{Match, RowKey, all_published_for, published_for};
 pub use side::{CompareOptions, Side, SideOf};
 
 /// Compares every side with the first.
@@ -66,6 +67,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     }
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
     let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
+    footnotes.extend(footnotes::bases(&rows, &prepared));
     footnotes.extend(footnotes::assumed(&rows, &prepared));
     footnotes.extend(footnotes::sources(&rows).filter(|_| options.sources));
     footnotes.extend(footnotes::levels(&pairs, &prepared, options));

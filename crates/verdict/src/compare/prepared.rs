@@ -122,11 +122,9 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Direction of a row of this side, measured or published.
+    /// Direction of a measured row of this side.
     pub fn better(&self, key: &RowKey) -> Option<Better> {
-        let published =
-            || self.side.published.iter().find(|row| RowKey::published(row) == *key).map(|row| row.better);
-        self.rows.get(key).map(|row| row.better).or_else(published)
+        self.rows.get(key).map(|row| row.better)
     }
 }
 

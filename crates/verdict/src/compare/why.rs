@@ -114,6 +114,12 @@ fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Optio
     }
 }
 
+/// The description of two published points: of the one that no test measured, else of the arm's.
+pub fn points(arm: &Match<'_>, base: &Match<'_>) -> Reason {
+    let is_told = arm.row.basis.caveat().is_some() || base.row.basis.caveat().is_none();
+    point(if is_told { arm } else { base })
+}
+
 /// The description of a published point, with the parameters that it leaves open.
 pub fn point(point: &Match<'_>) -> Reason {
     Reason::Point(Point {
@@ -121,6 +127,7 @@ pub fn point(point: &Match<'_>) -> Reason {
         open: point.open.clone(),
         stated: point.stated.to_string(),
         others: point.others as u64,
+        basis: point.row.basis,
         note: point.row.note.clone(),
     })
 }

@@ -34,6 +34,22 @@ pub fn sentence(
     Some(format!("Per {per} {arm} has {range} the performance of {base} ({over})."))
 }
 
+/// What published figures come to per unit of price and per watt.
+pub fn of_points(rows: &[&RowDoc], (arm, base): (&str, &str)) -> Option<String> {
+    let range = |worth: &dyn Fn(&RowDoc) -> Option<f64>| {
+        phrase::factors(&rows.iter().filter_map(|row| worth(row)).collect::<Vec<_>>())
+    };
+    let of = format!("the performance of {base}");
+    match (range(&|row| row.per_price), range(&|row| row.per_watt)) {
+        (Some(price), Some(watt)) => {
+            Some(format!("Per unit of price {arm} has {price} {of}, per watt {watt}."))
+        }
+        (Some(price), None) => Some(format!("Per unit of price {arm} has {price} {of}.")),
+        (None, Some(watt)) => Some(format!("Per watt {arm} has {watt} {of}.")),
+        (None, None) => None,
+    }
+}
+
 fn of_index(per: &str, index: &IndexDoc, [value, low, high]: [f64; 3], (arm, base): (&str, &str)) -> String {
     let [shown, from, to] = [value, low, high].map(format::ratio);
     let all = index.components;

@@ -247,6 +247,7 @@ pub fn blank(metric: &str, unit: Unit, better: Better, (arm, base): (&str, &str)
         point: false,
         per_price: None,
         per_watt: None,
+        worth: None,
         lower_bounds: Vec::new(),
     }
 }

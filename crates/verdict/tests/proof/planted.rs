@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::data::{Point, Published, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{Basis, Point, Published, RunData, RunHead, Series, Status, TakeHead};
 use model::doc::MachineDoc;
 use model::plan::{Level, Plan, Takes};
 use model::{Arm, Better, Cell, Fact, Params, Phase, SeriesKey, Unit, Value};
@@ -191,6 +191,7 @@ pub fn published(key: &SeriesKey, better: Better, value: f64) -> Published {
         low: None,
         high: None,
         bounds: String::new(),
+        basis: Basis::Measured,
         note: String::new(),
     }
 }

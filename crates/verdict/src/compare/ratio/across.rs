@@ -314,6 +314,7 @@ impl Couple<'_, '_> {
             point: matches!(self.judged, Judged::Point(_)),
             per_price: None,
             per_watt: None,
+            worth: None,
             lower_bounds: Vec::new(),
             ..row.clone()
         };

@@ -291,6 +291,7 @@ fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &AskedRatio) -> Option<Li
         point: true,
         per_price: None,
         per_watt: None,
+        worth: None,
         lower_bounds: Vec::new(),
     };
     let bounds = row.low.zip(row.high).map(|(low, high)| {
