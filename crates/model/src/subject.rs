@@ -1,5 +1,5 @@
-//! The subject of a figure, which is the thing that was measured: a machine, or a target (a server, a store, a far end) that a machine
-//! loaded or asked.
+//! The subject of a figure, which is the thing that was measured: a machine, or a target (a server, a store, a far end)
+//! that a machine loaded or asked.
 //!
 //! Host and port are the subject's address, and no part of a figure's key.
 

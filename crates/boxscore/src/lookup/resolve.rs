@@ -23,7 +23,7 @@ use crate::lookup::catalogue::PublishedMachine;
 use crate::lookup::ids::{short, told_apart};
 use crate::lookup::names::Machine;
 use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest};
-use crate::lookup::sides::{pasted_side, published_side, sheet_side};
+use crate::lookup::sides::{of_arm, pasted_side, published_side, sheet_side};
 use crate::lookup::{catalogue, names, paths};
 use crate::out;
 
@@ -563,16 +563,6 @@ impl Resolver {
         let facts = store.class_facts(&head.id)?;
         self.classes.insert(head.config_class.clone(), facts.clone());
         Ok(facts)
-    }
-}
-
-/// One arm of a side. Of a target, price and facts are its own.
-fn of_arm(side: Loaded, arm: &str) -> Loaded {
-    let target = side.runs.last().and_then(|run| run.plan.target(arm)).cloned();
-    let side = Loaded { arm: Some(arm.to_owned()), ..side };
-    match target {
-        Some(target) => Loaded { price: target.price, watts: None, facts: target.facts, ..side },
-        None => side,
     }
 }
 

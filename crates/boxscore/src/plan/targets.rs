@@ -83,8 +83,8 @@ fn given(text: &str) -> Result<Given, CliError> {
     Ok(Given { name, address: address.to_owned() })
 }
 
-/// The settings of a target's arm: its address, as each of the chosen cards writes it. Fails where one has no target, or
-/// the address is none for it.
+/// The settings of a target's arm: its address, as each of the chosen cards writes it. Fails where one has no target,
+/// or the address is none for it.
 pub fn settings(given: &Given, arm: usize, chosen: &[&'static Card]) -> Result<Vec<Setting>, CliError> {
     let flag = given.flag();
     let mut all: Vec<Setting> = Vec::new();
