@@ -22,14 +22,16 @@ const TOPICS: [(&str, &[&str]); 10] = [
 ];
 
 /// Facts that a table of several machines always has, as far as anyone knows them, with people's names.
-const STANDARD: [(&str, &str); 27] = [
+const STANDARD: [(&str, &str); 40] = [
     ("cpu.model", "processor"),
     ("cpu.sockets", "sockets"),
+    ("cpu.sockets.max", "sockets, most"),
     ("cpu.cores", "cores"),
     ("cpu.threads", "threads"),
     ("process.cpus", "CPUs allowed"),
     ("cpu.mhz.base", "clock, base"),
     ("cpu.mhz.max", "clock, highest"),
+    ("cache.l1.bytes", "L1 caches of a core"),
     ("cache.l1d.bytes", "L1 data cache"),
     ("cache.l2.bytes", "L2 cache"),
     ("cache.l3.bytes", "L3 cache"),
@@ -43,13 +45,24 @@ const STANDARD: [(&str, &str); 27] = [
     ("memory.slots", "DIMM slots"),
     ("memory.max.bytes", "memory, most"),
     ("pcie.slots", "PCIe slots"),
+    ("pcie.slots.width", "PCIe slots' width"),
+    ("cpu.on_die.memory_controller", "memory ctrl. on die"),
+    ("cpu.on_die.pcie", "PCIe ctrl. on die"),
     ("board.name", "board"),
+    ("board.chipset", "chip set"),
+    ("sata.ports", "SATA ports"),
+    ("disk.bays", "disk bays"),
     ("disk.names", "disks"),
     ("nic.names", "network"),
-    ("cpu.isa.crc32c", "CRC-32C instruction"),
+    ("cpu.isa.crc32", "CRC-32C instruction"),
+    ("cpu.isa.gib_pages", "1 GiB pages"),
     ("virt.kind", "virtualisation"),
     ("os.name", "system"),
     ("kernel.release", "kernel"),
+    ("power.watts", "power"),
+    ("price.usd", "price, USD"),
+    ("cost.band", "price band"),
+    ("chassis.units", "rack units"),
 ];
 
 /// The sheet of one machine, or the table of several.
