@@ -79,7 +79,7 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
         inherit(&mut cost, name, &plan, &store)?;
     }
     fits_layout(&plan, args.format)?;
-    target_facts::fill(&mut plan, &args.on, &stop)?;
+    target_facts::fill(&mut plan, &args.on, stop)?;
     let _measuring = measuring_alone(&plan, &path)?;
     if let Some(world) = &mut plan.fake {
         world.run_index = store.last_number()?;

@@ -4,7 +4,7 @@ use model::Instrument;
 
 pub mod cmd;
 pub mod command_way;
-mod container;
+pub mod container;
 pub mod guard;
 pub mod helper_process;
 pub mod kv_load;

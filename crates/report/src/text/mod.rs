@@ -9,6 +9,7 @@ pub mod beside;
 pub mod clusterperf;
 pub mod commands;
 pub mod compare;
+pub mod compared;
 pub mod detect;
 pub mod doctor;
 pub mod fit;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use model::Params;
 use model::doc::{CompareDoc, RankDoc};
 
-use super::compare::ComparedFigure;
+use super::compared::ComparedFigure;
 use super::{Look, Tone, cut, cut_middle, hang, width};
 
 /// The order of the machines in one figure.

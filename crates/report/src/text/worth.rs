@@ -3,7 +3,7 @@
 use model::doc::{CompareDoc, RowDoc, WorthDoc};
 use model::format::{self, Kind, Scale};
 
-use super::compare::{ComparedFigure, arms};
+use super::compared::{ComparedFigure, arms};
 use super::grid::{Align, Cut, Grid};
 use super::{Look, cut};
 
