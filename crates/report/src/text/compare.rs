@@ -95,10 +95,10 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
         && !arm.published
     {
         out.push_str(&pair(doc, &figures, &mut whys, look));
-        out.push_str(&worth::table(doc, &figures, look));
+        out.push_str(&worth_table(doc, &figures, look));
     } else {
         out.push_str(&side_by_side(doc, &figures, look));
-        out.push_str(&worth::table(doc, &figures, look));
+        out.push_str(&worth_table(doc, &figures, look));
         for (place, arm) in arms(doc).iter().enumerate().filter(|(_, arm)| !arm.published) {
             let base = doc.arms.first().map_or("", |base| base.name.as_str());
             out.push_str(&format!("\n{} against {base}\n", arm.name));
@@ -119,6 +119,12 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
         out.push_str(&hang(TRY, &step.to_string(), look.columns.max(width(TRY) + 8)));
     }
     out
+}
+
+/// Rates per price and per watt.
+fn worth_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
+    let all = figures.iter().map(|figure| worth::Figure { label: &figure.label, rows: &figure.rows });
+    worth::table(doc, &all.collect::<Vec<_>>(), look)
 }
 
 /// In front of the next step.

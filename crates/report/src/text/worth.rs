@@ -1,11 +1,16 @@
-//! What rates come to per unit of price and per watt: of published figures, and of all with `--all`.
+//! Rates per unit of price and per watt: of published figures, and of all with `--all`.
 
 use model::doc::{CompareDoc, RowDoc, WorthDoc};
 use model::format::{self, Kind, Scale};
 
-use super::compare::{ComparedFigure, arms};
 use super::grid::{Align, Cut, Grid};
 use super::{Look, cut};
+
+/// A figure with its row for each arm after the base.
+pub struct Figure<'a> {
+    pub label: &'a str,
+    pub rows: &'a [Option<&'a RowDoc>],
+}
 
 /// One line of the table: a figure by one cost, of the base and of each arm with its ratio.
 struct Line {
@@ -16,7 +21,7 @@ struct Line {
 }
 
 /// The table, with a blank line before it; empty where no figure has a price or watts.
-pub fn table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
+pub fn table(doc: &CompareDoc, figures: &[Figure<'_>], look: Look) -> String {
     let lines = lines(doc, figures, look.all);
     if lines.is_empty() {
         return String::new();
@@ -32,7 +37,7 @@ pub fn table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> St
     format!("\n{}", grid.render(look.columns, look.paint))
 }
 
-fn lines(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool) -> Vec<Line> {
+fn lines(doc: &CompareDoc, figures: &[Figure<'_>], all: bool) -> Vec<Line> {
     let mut lines = Vec::new();
     for figure in figures {
         let row = |row: &Option<&'_ RowDoc>| row.is_some_and(|row| (all || row.point) && row.worth.is_some());
@@ -50,12 +55,12 @@ fn lines(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool) -> Vec<Lin
 
 fn line(
     doc: &CompareDoc,
-    figure: &ComparedFigure<'_>,
+    figure: &Figure<'_>,
     per: &str,
     values: impl Fn(&WorthDoc) -> (Option<f64>, Option<f64>),
     ratio: impl Fn(&RowDoc) -> Option<f64>,
 ) -> Option<Line> {
-    let any = figure.any()?;
+    let any = figure.rows.iter().flatten().next()?;
     let worth: Vec<Option<(Option<f64>, Option<f64>)>> =
         (figure.rows.iter()).map(|row| row.and_then(|row| row.worth.as_ref()).map(&values)).collect();
     let base = worth.iter().flatten().find_map(|(_, base)| *base);
@@ -66,10 +71,10 @@ fn line(
     }
     let scale = Scale::common(&known, Kind::shown(any.card, &any.metric, any.unit));
     let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| scale.number(value));
-    let arms = arms(doc).iter().zip(&figure.rows).zip(of_arms()).map(|((_, row), value)| {
+    let arms = doc.arms.iter().skip(1).zip(figure.rows).zip(of_arms()).map(|((_, row), value)| {
         let ratio = row.and_then(&ratio).map_or(String::new(), |ratio| format!(" x{}", format::ratio(ratio)));
         format!("{}{ratio}", shown(value))
     });
-    let (figure, unit) = (figure.label.clone(), format!("{} per {per}", scale.ascii_unit()));
+    let (figure, unit) = (figure.label.to_owned(), format!("{} per {per}", scale.ascii_unit()));
     Some(Line { figure, unit, base: shown(base), arms: arms.collect() })
 }

@@ -1,6 +1,7 @@
 //! Figures per price and per watt of a judged row, and their ratios.
 //!
-//! Only figures of the whole machine and rates of servers have them. Goodness is the ratio where higher is better and its inverse where
+//! Only figures of the whole machine and rates of servers have them.
+//! Goodness is the ratio where higher is better and its inverse where
 //! lower is. Hourly and purchase prices are never mixed unless a life in hours turns the one into the other; currencies
 //! never are.
 
@@ -73,7 +74,7 @@ fn prices(arm: &Side<'_>, base: &Side<'_>, life_hours: Option<f64>) -> Result<(f
     Ok((hourly(of_arm), hourly(of_base), format!("{currency}/h")))
 }
 
-/// What both sides have of a rate for their price and their power; a wait is no amount that can be bought.
+/// The rates of both sides by their price and their power; a wait is no amount that can be bought.
 fn worth(row: &RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions) -> Option<WorthDoc> {
     if row.better != Better::Higher || row.ratio.is_none() {
         return None;
