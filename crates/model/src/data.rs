@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::basis::Basis;
 use crate::fact::Fact;
 use crate::fault::Fault;
 use crate::finding::Finding;
@@ -246,39 +247,6 @@ impl RunData {
     /// Series that are rows: benchmarks' metrics with a direction and the user's own, not conditions or telemetry.
     pub fn rows(&self) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(|series| series.key.is_row(series.better))
-    }
-}
-
-crate::words! {
-    /// How a published figure came about.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "lowercase")]
-    pub enum Basis as word {
-        #[default]
-        Measured = "measured",
-        /// Seen in daily work, not in a test.
-        Production = "production",
-        /// Told without saying how it was measured.
-        Stated = "stated",
-        /// Estimated from other figures.
-        Estimate = "estimate",
-    }
-}
-
-impl Basis {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-    pub(crate) fn is_measured(&self) -> bool {
-        *self == Basis::Measured
-    }
-
-    /// What a reader must know of a figure that no test measured; `None` of one that a test did.
-    pub const fn caveat(self) -> Option<&'static str> {
-        match self {
-            Basis::Measured => None,
-            Basis::Production => Some("seen in production, not measured by a test"),
-            Basis::Stated => Some("stated without the conditions of its measurement"),
-            Basis::Estimate => Some("an estimate, not a measurement"),
-        }
     }
 }
 

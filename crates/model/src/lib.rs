@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
 
 pub mod answer;
+mod basis;
 pub mod card;
 pub mod command;
 pub mod data;
@@ -43,6 +44,7 @@ pub mod url;
 pub mod why;
 mod words;
 
+pub use basis::Basis;
 pub use card::{Cadence, Card, Cards, Family, Host, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};
 pub use fault::{Fault, FaultKind};

@@ -10,7 +10,7 @@ mod withheld;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::Basis;
+use crate::basis::Basis;
 use crate::doc::VerdictWord;
 
 /// The reasons behind one verdict, in the order in which they are told; empty where the verdict speaks for itself.

@@ -335,8 +335,8 @@ fn amount(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use model::Basis;
     use model::SeriesKey;
-    use model::data::Basis;
     use model::doc::MachineDoc;
 
     use super::*;

@@ -2,7 +2,8 @@
 //!
 //! Points have no samples, so they have no interval and no verdict. `catalogue/README.md` has their provenance.
 
-use model::data::{Basis, Price, Published, RunData, watts_of_facts};
+use model::Basis;
+use model::data::{Price, Published, RunData, watts_of_facts};
 use model::names::instrument;
 use model::{Better, Fact, Params, SeriesKey, Unit};
 

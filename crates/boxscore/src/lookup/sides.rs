@@ -1,7 +1,8 @@
 //! Sides of a comparison that have no run in the store: published machines, sheets, pasted lines.
 
+use model::Basis;
 use model::SeriesKey;
-use model::data::{Basis, Price, Published, watts_of_facts};
+use model::data::{Price, Published, watts_of_facts};
 use model::doc::MachineDoc;
 use report::text::line::{self, Pasted};
 use store::MachineSheet;

@@ -105,7 +105,7 @@ pub struct RowDoc {
     /// the whole machine and rates of servers alone, since those are what a price buys; so is `per_watt`.
     pub per_price: Option<f64>,
     pub per_watt: Option<f64>,
-    /// What each side has of a rate for its price and its power; absent where neither is known.
+    /// The rate of each side by its price and its power; absent where neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth: Option<WorthDoc>,
     /// Names of the sides whose value is a lower bound: the load generator set it. Where that withholds the verdict

@@ -343,7 +343,7 @@ fn counts(numbers: impl Iterator<Item = u64> + Clone, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Basis;
+    use crate::basis::Basis;
     use crate::why::{Disturbance, Weighed};
 
     fn few(have: u64) -> Reason {

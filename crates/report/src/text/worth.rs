@@ -1,4 +1,4 @@
-//! What rates come to per unit of price and per watt: of published figures, and of all with `--all`.
+//! Rates per unit of price and per watt: of published figures, and of all with `--all`.
 
 use model::doc::{CompareDoc, RowDoc, WorthDoc};
 use model::format::{self, Kind, Scale};

@@ -110,14 +110,14 @@ fn is_unknown(side: &Side<'_>) -> bool {
     side.target().is_some_and(|target| target.facts.is_empty())
 }
 
-/// What was noted of a machine without runs.
+/// The user's note on a machine without runs.
 fn noted(side: &Prepared<'_>) -> Option<String> {
     let is_note = |fact: &&Fact| fact.key == "note" && side.side.runs.is_empty();
     let text = side.side.facts.iter().find(is_note)?.value.as_ref()?.text();
     Some(format!("{}: noted: {text}", side.side.name))
 }
 
-/// What published figures that stand beside each other were taken with, where that differs.
+/// Conditions of published figures that stand beside each other, where they differ.
 fn conditions(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Option<String> {
     if !(arm.rows.is_empty() && base.rows.is_empty()) {
         return None;

@@ -182,8 +182,8 @@ pub fn same(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::Basis;
     use model::SeriesKey;
-    use model::data::Basis;
     use proptest::prelude::*;
 
     use super::*;

@@ -134,7 +134,7 @@ pub fn unlike(arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions) -> BTre
 
 #[cfg(test)]
 mod tests {
-    use model::data::Basis;
+    use model::Basis;
     use model::doc::MachineDoc;
     use model::{Better, SeriesKey, Unit};
 

@@ -73,7 +73,7 @@ fn prices(arm: &Side<'_>, base: &Side<'_>, life_hours: Option<f64>) -> Result<(f
     Ok((hourly(of_arm), hourly(of_base), format!("{currency}/h")))
 }
 
-/// What both sides have of a rate for their price and their power; a wait is no amount that can be bought.
+/// The rates of both sides by their price and their power; a wait is no amount that can be bought.
 fn worth(row: &RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions) -> Option<WorthDoc> {
     if row.better != Better::Higher || row.ratio.is_none() {
         return None;

@@ -34,7 +34,7 @@ pub fn sentence(
     Some(format!("Per {per} {arm} has {range} the performance of {base} ({over})."))
 }
 
-/// What published figures come to per unit of price and per watt.
+/// The sentence on published figures per unit of price and per watt.
 pub fn of_points(rows: &[&RowDoc], (arm, base): (&str, &str)) -> Option<String> {
     let range = |worth: &dyn Fn(&RowDoc) -> Option<f64>| {
         phrase::factors(&rows.iter().filter_map(|row| worth(row)).collect::<Vec<_>>())

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::data::{Basis, Point, Published, RunData, RunHead, Series, Status, TakeHead};
+use model::Basis;
+use model::data::{Point, Published, RunData, RunHead, Series, Status, TakeHead};
 use model::doc::MachineDoc;
 use model::plan::{Level, Plan, Takes};
 use model::{Arm, Better, Cell, Fact, Params, Phase, SeriesKey, Unit, Value};

@@ -1,3 +1,5 @@
+//! The catalogue against the cards: each row is read, and a figure of ours could stand beside it.
+
 use verdict::compare::{RowKey, published_for};
 
 use super::*;
