@@ -23,7 +23,7 @@ use crate::lookup::catalogue::PublishedMachine;
 use crate::lookup::ids::{short, told_apart};
 use crate::lookup::names::Machine;
 use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest};
-use crate::lookup::sides::{of_arm, pasted_side, published_side, sheet_side};
+use crate::lookup::sides::{of_arm, of_runs, pasted_side, published_side, reference_side, sheet_side};
 use crate::lookup::{catalogue, names, paths};
 use crate::out;
 
@@ -583,24 +583,4 @@ fn file_side(name: &str) -> Result<Loaded, CliError> {
     }
     let runs = own::read(path)?;
     of_runs(runs, name)
-}
-
-/// A reference machine under its name.
-fn reference_side(reference: Option<(String, Vec<RunData>)>) -> Result<Option<Loaded>, CliError> {
-    let side = |(name, runs): (String, _)| of_runs(runs, &name).map(|loaded| Loaded { name, ..loaded });
-    reference.map(side).transpose()
-}
-
-/// A side made of runs that stand in no store.
-pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
-    let Some(newest) = runs.last().map(|run| run.head.clone()) else {
-        return Err(CliError::data(format!("{name}: no run in it")));
-    };
-    let runs: Vec<RunData> =
-        runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id).collect();
-    let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
-    let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
-    let called = newest.label.clone().unwrap_or_else(|| newest.machine.clone());
-    let (price, watts) = (newest.price.clone(), newest.watts);
-    Ok(Loaded { price, watts, runs, facts, ..Loaded::new(&called, machine) })
 }

@@ -2,13 +2,14 @@
 
 use model::Basis;
 use model::SeriesKey;
-use model::data::{Price, Published, watts_of_facts};
+use model::data::{Price, Published, RunData, watts_of_facts};
 use model::doc::MachineDoc;
 use report::text::line::{self, Pasted};
 use store::MachineSheet;
 
 use super::catalogue::PublishedMachine;
 use super::resolve::Loaded;
+use crate::error::CliError;
 
 /// A published machine: figures without runs.
 pub fn published_side(machine: &PublishedMachine) -> Loaded {
@@ -20,6 +21,26 @@ pub fn published_side(machine: &PublishedMachine) -> Loaded {
         source: Some(machine.study.clone()),
         ..Loaded::new(&machine.name, MachineDoc { id: String::new(), name: machine.name.clone() })
     }
+}
+
+/// A reference machine under its name.
+pub fn reference_side(reference: Option<(String, Vec<RunData>)>) -> Result<Option<Loaded>, CliError> {
+    let side = |(name, runs): (String, _)| of_runs(runs, &name).map(|loaded| Loaded { name, ..loaded });
+    reference.map(side).transpose()
+}
+
+/// A side made of runs that stand in no store.
+pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
+    let Some(newest) = runs.last().map(|run| run.head.clone()) else {
+        return Err(CliError::data(format!("{name}: no run in it")));
+    };
+    let runs: Vec<RunData> =
+        runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id).collect();
+    let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
+    let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
+    let called = newest.label.clone().unwrap_or_else(|| newest.machine.clone());
+    let (price, watts) = (newest.price.clone(), newest.watts);
+    Ok(Loaded { price, watts, runs, facts, ..Loaded::new(&called, machine) })
 }
 
 /// A machine that is known from a sheet only: facts, and no figures.

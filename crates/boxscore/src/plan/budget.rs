@@ -46,13 +46,19 @@ pub fn soak(args: &RunArgs) -> Result<Option<Soak>, CliError> {
     Ok(Some(Soak { seconds, take_seconds }))
 }
 
-/// Takes of a soak: as many as there is time for. A planted world has no time of its own, so its takes are counted.
-pub fn soak_takes(soak: &Soak, cells: usize, machines: usize, fake: Option<&FakeWorld>) -> Takes {
+/// Takes of a soak, as many as there is time for, and its seconds. A planted world has no time of its own, so its takes
+/// are counted.
+pub fn soak_limits(
+    soak: &Soak,
+    cells: usize,
+    machines: usize,
+    fake: Option<&FakeWorld>,
+) -> (Takes, Option<f64>) {
     let count = |world: &FakeWorld| {
         let block = world.take_seconds * (cells * machines).max(1) as f64;
         (soak.seconds / block).clamp(1.0, f64::from(SOAK_MOST)) as u32
     };
-    Takes::Fixed(fake.map_or(SOAK_MOST, count))
+    (Takes::Fixed(fake.map_or(SOAK_MOST, count)), Some(soak.seconds))
 }
 
 /// How many takes a figure gets, and how many seconds the run may last. Fails when --within or --for is malformed.

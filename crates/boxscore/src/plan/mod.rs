@@ -72,9 +72,7 @@ pub fn plan(
     let soak = budget::soak(args)?;
     let machines = children::machines(&args.via)?;
     let (takes, budget_seconds) = match &soak {
-        Some(soak) => {
-            (budget::soak_takes(soak, cells.len(), machines.len(), fake.as_ref()), Some(soak.seconds))
-        }
+        Some(soak) => budget::soak_limits(soak, cells.len(), machines.len(), fake.as_ref()),
         None => budget::limits(args, level)?,
     };
     let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);

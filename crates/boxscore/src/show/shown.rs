@@ -7,7 +7,8 @@ use verdict::{RunContext, run_doc};
 
 use crate::error::CliError;
 use crate::lookup::ids::short;
-use crate::lookup::resolve::{Loaded, Resolver, of_runs};
+use crate::lookup::resolve::{Loaded, Resolver};
+use crate::lookup::sides::of_runs;
 
 /// One run with its document.
 pub struct Shown {

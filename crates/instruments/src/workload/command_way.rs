@@ -119,7 +119,7 @@ impl Way {
         self.inside.as_ref().is_none_or(Container::is_child)
     }
 
-    /// What the name of the container stands for now; `None` on this host. Fails where it is not there.
+    /// The container that the name stands for now; `None` on this host. Fails where it is not there.
     pub fn container(&self) -> Result<Option<String>, String> {
         self.inside.as_ref().map(Container::identity).transpose()
     }
@@ -147,7 +147,8 @@ impl Way {
         shell::run_command(self.program(text)?, Start::default(), &self.cpus, self.timeout)
     }
 
-    /// The usual time of an empty command, with the start of its container, in nanoseconds; `None` without a shell. Fails when it cannot be started.
+    /// The usual time of an empty command, with the start of its container, in nanoseconds; `None` without a shell.
+    /// Fails when it cannot be started.
     pub fn shell_ns(&self) -> Result<Option<u64>, String> {
         if self.shell == Shell::None {
             return Ok(None);

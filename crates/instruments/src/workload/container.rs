@@ -80,7 +80,7 @@ impl Container {
         self.tool == Tool::Nspawn
     }
 
-    /// What stands behind the name now: the id of the image, or the folder. Fails where the tool or the image is not
+    /// The id of the image that the name stands for now, or the folder. Fails where the tool or the image is not
     /// there, with what to do.
     pub fn identity(&self) -> Result<String, String> {
         let (program, place) = (self.program(), &self.place);
