@@ -70,8 +70,8 @@ fn faults(painted: &str, bare: &str, piped: &str, columns: usize) -> Vec<String>
 
 /// Lines of a default screen.
 const LINES: usize = 40;
-/// Words that ask for more than a default screen.
-const MORE: [&str; 4] = ["--all", "--json", "--format", "--takes"];
+/// Words that ask for another screen than the default one, or for more.
+const MORE: [&str; 5] = ["--all", "--json", "--format", "--takes", "--matrix"];
 
 /// What such a command printed when it was frozen.
 fn frozen_screen(file: &Path) -> String {
