@@ -181,6 +181,9 @@ fn what_machines_did_meanwhile_stays_with_the_runs() {
     let text = bench.run(&["compare", "hdd", "ssd", "--all"]).expect(0, &[]).out;
     assert!(text.contains("05-01 13:00"), "{text}");
     let text = bench.run(&["show", "ssd"]).expect(0, &[]).out;
+    let is_short = text.contains("meanwhile ") && text.contains("1.20 GiB") && text.lines().count() <= 40;
+    assert!(is_short && text.contains("shortened to fit: telemetry step by step"), "{text}");
+    let text = bench.run(&["show", "ssd", "--all"]).expect(0, &[]).out;
     assert!(
         text.contains("meanwhile ") && text.contains("05-01 13:00") && text.contains("1.20 GiB"),
         "{text}"

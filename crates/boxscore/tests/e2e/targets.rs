@@ -93,6 +93,22 @@ fn row<'d>(doc: &'d CompareDoc, metric: &str) -> &'d RowDoc {
         .unwrap_or_else(|| panic!("no {metric}: {}", doc.paragraph))
 }
 
+/// The ratio lies wholly on the slow side. Other work on the machine may keep it from being proved.
+#[track_caller]
+fn assert_slower(doc: &CompareDoc, metric: &str, ends: (f64, f64)) {
+    let row = row(doc, metric);
+    let is_open = matches!(row.verdict, VerdictWord::Worse | VerdictWord::CannotTell);
+    let within = row.ratio.is_some_and(|ratio| (ends.0..ends.1).contains(&ratio));
+    assert!(is_open && within, "{metric}: {:?} {:?}: {}", row.verdict, row.ratio, doc.paragraph);
+}
+
+/// The first words of a comparison in which `gzip` comes second.
+#[track_caller]
+fn assert_leads(text: &str) {
+    let is_told = ["gzip answers ", "gzip probably answers "].iter().any(|start| text.starts_with(start));
+    assert!(is_told, "{text}");
+}
+
 fn measured(run: &RunData, arm: u32) -> usize {
     let of_arm = run.takes.iter().filter(|take| take.arm == arm && take.phase == Phase::Measured);
     of_arm.filter(|take| take.fault.is_none()).count()
@@ -111,17 +127,19 @@ fn one_command_says_which_of_two_web_servers_is_faster() {
     assert_eq!(names, ["plain", "gzip"]);
     let subject = doc.arms[1].subject.as_ref().expect("a target");
     assert_eq!((subject.kind, subject.address.as_deref()), (SubjectKind::Target, Some(gzip.url().as_str())));
-    assert_eq!(row(&doc, "throughput").verdict, VerdictWord::Worse, "{}", doc.paragraph);
-    assert!(doc.paragraph.lead.starts_with("gzip answers "), "{}", doc.paragraph);
+    assert_slower(&doc, "throughput", (0.0, 0.5));
+    assert_leads(&doc.paragraph.lead);
     let run = bench.only();
     assert_eq!((measured(&run, 0), measured(&run, 1)), (10, 10));
     // The screen of the stored study: one table, in which the sides have the names of the targets.
     let said = bench.run(&["compare", "latest"]).expect(0, &[]);
-    assert!(said.out.starts_with("gzip answers ") && said.out.contains("of plain"), "{}", said.out);
+    assert_leads(&said.out);
+    assert!(said.out.contains("of plain"), "{}", said.out);
     assert!(said.out.contains(&format!("plain is {}", plain.url())), "{}", said.out);
     // A target is a name of `compare` as machines and labels are.
     let said = bench.run(&["compare", "gzip", "plain", "--json"]).expect(0, &[]);
-    assert_eq!(row(&compared(&said), "throughput").verdict, VerdictWord::Better, "{}", said.out);
+    let ratio = row(&compared(&said), "throughput").ratio.expect("a ratio");
+    assert!(ratio > 2.0, "{}", said.out);
     let said = bench.run(&["history", "--json"]).expect(0, &[]);
     let history: HistoryDoc = serde_json::from_str(&said.out).expect("a document");
     assert!(history.runs[0].what.starts_with("plain against gzip (web)"), "{}", history.runs[0].what);
@@ -138,7 +156,7 @@ fn two_servers_under_the_same_open_load_are_judged_by_their_times() {
     let doc = compared(&said);
     // Both answer all that is offered, at the same times; one of them later.
     assert_ne!(row(&doc, "throughput").verdict, VerdictWord::Better, "{}", doc.paragraph);
-    assert_eq!(row(&doc, "response-time").verdict, VerdictWord::Worse, "{}", doc.paragraph);
+    assert_slower(&doc, "response-time", (1.2, 1e6));
     let run = bench.only();
     let offered: Vec<f64> = run
         .series
@@ -170,7 +188,7 @@ fn a_run_of_the_web_compares_targets_and_their_prices() {
     ];
     let more = ["--set", "duration=0.2;connections=4", "--price", "plain=0.10/h", "--price", "gzip=0.20/h"];
     let said = bench.run(&[&run[..], &more, &["--no-report"]].concat()).expect(0, &[]);
-    assert!(said.out.starts_with("gzip answers "), "{}", said.out);
+    assert_leads(&said.out);
     let doc = compared(&bench.run(&["compare", "latest", "--json"]).expect(0, &[]));
     assert!(row(&doc, "throughput").per_price.is_some(), "{}", doc.paragraph);
     let plan = bench.only().plan;

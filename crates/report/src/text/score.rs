@@ -124,15 +124,18 @@ fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look:
     if look.all || !told {
         parts.push(Part::new(without_interval(rows, look)).or(Rank::Reason, "missing intervals", ""));
     }
-    parts.push(Part::new(meanwhile(run, look)).or(Rank::Figure, "telemetry", ""));
+    parts.push(meanwhile(run, look));
     parts.extend(notes::of_run(run, look));
     parts
 }
 
 /// Telemetry of the machine while the requests of a log came.
-fn meanwhile(run: &RunDoc, look: Look) -> String {
-    let tables = logs_beside::tables(run.beside.as_slice(), look);
-    if tables.is_empty() { tables } else { format!("\n{tables}\n") }
+fn meanwhile(run: &RunDoc, look: Look) -> Part {
+    let apart = |text: String| if text.is_empty() { text } else { format!("\n{text}\n") };
+    let all = run.beside.as_slice();
+    Part::new(apart(logs_beside::tables(all, look)))
+        .or(Rank::Shape, "telemetry step by step", apart(logs_beside::means(all, look)))
+        .or(Rank::Figure, "telemetry", "")
 }
 
 /// Cut before any measured take: whatever is stored is of warm-ups.
