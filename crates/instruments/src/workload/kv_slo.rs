@@ -4,7 +4,7 @@
 //! requests per second.
 
 use model::{
-    Cadence, Card, Family, Need, ParamSpec, Probe, Role, Setup, Shown, Simple, Tier, Topic, Unfit, Variant,
+    Cadence, Card, Family, Need, ParamSpec, Probe, Role, Setup, Shown, Simple, Tier, Unfit, Variant,
 };
 
 use super::kv_load::ask::KvAsk;
@@ -27,7 +27,6 @@ static CARD: Card = Card {
         tells: super::web::shown::TELLS,
         sorted: super::web::shown::SORTED,
         place: 21,
-        topic: Topic::Wait("requests to a store"),
         ..Shown::PLAIN
     },
     role: Role::Search { rate: model::metrics::load::SLO.name(), load: model::names::instrument::KV_LOAD },

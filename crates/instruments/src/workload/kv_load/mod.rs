@@ -13,7 +13,7 @@ pub mod probe;
 pub mod room;
 pub mod theirs;
 
-use model::{Cadence, Card, Family, Need, Probe, Role, Setup, Shown, Simple, Tier, Topic, Unfit, Variant};
+use model::{Cadence, Card, Family, Need, Probe, Role, Setup, Shown, Simple, Tier, Unfit, Variant};
 
 use super::web::{self, metrics};
 use ask::KvAsk;
@@ -30,7 +30,6 @@ static CARD: Card = Card {
         tells: super::web::shown::TELLS,
         sorted: super::web::shown::SORTED,
         place: 20,
-        topic: Topic::Wait("requests to a store"),
         ..Shown::PLAIN
     },
     role: Role::Load { rate: model::metrics::load::THROUGHPUT.name() },
