@@ -156,6 +156,10 @@ fn unknown_flags(bench: &Bench, block: &str, wrong: &mut String) -> Result<()> {
         let Some(verb) = words.first() else { continue };
         let mut asked = vec!["help", verb];
         asked.extend(words.get(1).filter(|word| !word.starts_with('-') && *verb == "run"));
+        // The options of a command are in the help of a run that has one.
+        if words.contains(&"--cmd") {
+            asked = vec![*verb, "--cmd", "true", "--help"];
+        }
         let help = bench.output(&asked)?;
         for word in words.iter().filter(|word| word.starts_with("--")) {
             let flag = word.split('=').next().unwrap_or(word);
