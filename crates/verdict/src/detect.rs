@@ -79,7 +79,8 @@ impl Cost<'_> {
         let family = self.family(&draft.series.key);
         let runs = stats::runs_to_tell(difference, &noise, machines, family, POWER);
         let of_figure = self.of_figure(&draft.series.key, &ids);
-        let each = mean(of_figure.iter().filter_map(|(run, series)| Some(busy(run, series)?.seconds)));
+        let costs: Vec<Busy> = of_figure.iter().filter_map(|(run, series)| busy(run, series)).collect();
+        let each = mean(costs.iter().map(|busy| busy.seconds));
         Some(DetectFigureDoc {
             card: card::find(self.cards, instrument),
             instrument: instrument.clone(),
@@ -97,7 +98,7 @@ impl Cost<'_> {
                 runs: runs.map(|runs| runs as u64),
                 seconds: runs.zip(each).map(|(runs, each)| runs as f64 * each),
             },
-            arms: self.arms(&of_figure, family),
+            arms: self.arms(&of_figure, &costs, family),
         })
     }
 
@@ -116,7 +117,12 @@ impl Cost<'_> {
     }
 
     /// The cost of a study; `None` where no run shows a spread from sitting to sitting.
-    fn arms(&self, of_figure: &[(&RunData, &Series)], family: usize) -> Option<DetectArmsDoc> {
+    fn arms(
+        &self,
+        of_figure: &[(&RunData, &Series)],
+        costs: &[Busy],
+        family: usize,
+    ) -> Option<DetectArmsDoc> {
         let spreads = of_figure.iter().filter_map(|(_, series)| {
             let sittings = series.by_sitting();
             stats::sitting_spread(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>()).ok()?
@@ -126,9 +132,8 @@ impl Cost<'_> {
         let spread = (dof > 0.0).then(|| (squares / dof).sqrt()).filter(|spread| spread.is_finite())?;
         let Question { difference, arms, .. } = *self.question;
         let sittings = stats::sittings_to_tell(difference, spread, arms, family, POWER);
-        let busy = || of_figure.iter().filter_map(|(run, series)| busy(run, series));
-        let takes = mean(busy().map(|busy| busy.takes / busy.sittings));
-        let seconds = mean(busy().map(|busy| busy.seconds / busy.sittings));
+        let takes = mean(costs.iter().map(|busy| busy.takes / busy.sittings));
+        let seconds = mean(costs.iter().map(|busy| busy.seconds / busy.sittings));
         let times = |each: Option<f64>| sittings.zip(each).map(|(sittings, each)| sittings as f64 * each);
         Some(DetectArmsDoc {
             spread,

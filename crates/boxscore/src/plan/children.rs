@@ -5,6 +5,7 @@ use model::Card;
 use model::plan::{FAR, Via};
 
 use super::host::Host;
+use super::targets;
 use crate::cli::run::RunArgs;
 use crate::error::CliError;
 
@@ -63,13 +64,8 @@ pub fn generators(from: &[String], chosen: &[&Card]) -> Result<Vec<Via>, CliErro
 
 /// `NAME=COMMAND`, or the command alone.
 pub fn child(flag: &str, text: &str, unnamed: String) -> Result<Via, CliError> {
-    let is_name =
-        |text: &str| !text.is_empty() && text.chars().all(|one| one.is_alphanumeric() || "-_.".contains(one));
-    let named = text.split_once('=').map(|(name, command)| (name.trim(), command.trim()));
-    let (name, command) = match named.filter(|(name, _)| is_name(name)) {
-        Some((name, command)) => (name.to_owned(), command),
-        None => (unnamed, text.trim()),
-    };
+    let (name, command) = targets::split(text);
+    let name = name.map_or(unnamed, str::to_owned);
     if command.is_empty() {
         return Err(CliError::usage(format!("{flag} {text}: the command must not be empty"))
             .hint(format!("for example {flag} 'ssh box2 ./boxscore'")));

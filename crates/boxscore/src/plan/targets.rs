@@ -59,7 +59,7 @@ pub fn read(targets: &[String]) -> Result<Vec<Given>, CliError> {
     Ok(all)
 }
 
-/// The name of a target as it was given, where it has one, and its address.
+/// The name in front of a value, where it has one, and the value: an address, or the command of a child.
 pub fn split(text: &str) -> (Option<&str>, &str) {
     let is_name =
         |name: &str| !name.is_empty() && name.chars().all(|one| one.is_alphanumeric() || "-_.".contains(one));
