@@ -343,6 +343,8 @@ pub struct Ready {
 pub enum Interest<'a> {
     Read(BorrowedFd<'a>),
     Write(BorrowedFd<'a>),
+    /// The other end's closing alone.
+    End(BorrowedFd<'a>),
 }
 
 /// Waits until at least one descriptor is ready or `timeout` is over (`None`: for ever). Results are in the order of
@@ -353,6 +355,7 @@ pub fn poll(interests: &[Interest<'_>], timeout: Option<Duration>) -> Result<Vec
         .map(|interest| match interest {
             Interest::Read(fd) => (fd.as_raw_fd(), libc::POLLIN),
             Interest::Write(fd) => (fd.as_raw_fd(), libc::POLLOUT),
+            Interest::End(fd) => (fd.as_raw_fd(), 0),
         })
         .map(|(fd, events)| libc::pollfd { fd, events, revents: 0 })
         .collect();
@@ -449,6 +452,11 @@ mod tests {
         assert!(ready[0].writable);
         drop(writer);
         assert_eq!(poll_read(&[reader.as_fd()], None).unwrap(), [true]);
+        let (reader, writer) = io::pipe().unwrap();
+        let ended = |timeout| poll(&[Interest::End(writer.as_fd())], timeout).unwrap()[0].closed;
+        assert!(!ended(Some(Duration::from_millis(1))));
+        drop(reader);
+        assert!(ended(None));
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! `boxscore guard`: kills the process groups it is told of on stdin when that pipe closes. Started by the agent.
+//! `boxscore guard`: ends what its parent started when the parent has ended. Started by the agent.
+//!
+//! Its input is the file that says what is to be ended, its output a pipe whose reader is the parent.
 
 use crate::error::CliError;
 
@@ -6,6 +8,6 @@ use crate::error::CliError;
 pub struct GuardArgs {}
 
 pub fn run(_args: &GuardArgs) -> Result<u8, CliError> {
-    instruments::workload::guard::serve(std::io::stdin());
+    instruments::workload::guard::serve(std::io::stdin(), std::io::stdout()).map_err(CliError::data)?;
     Ok(0)
 }

@@ -1,23 +1,33 @@
 //! Process groups, control groups and private folders that never outlive this program, not even a `kill -9` of it.
 //!
-//! Each group that is started here is told to a guard: a child in a group of its own that holds the read end of a
-//! pipe. When the pipe closes, because this program ended in whatever way, the guard kills every group it was told of
-//! and not told to forget, then removes the folders of their control groups, which are empty then, and their private
-//! folders. It does not reach processes that left their group (`setsid`).
+//! Each group that is started here is written into a file in memory that a guard shares: a child in a group of its own
+//! that holds the write end of a pipe. When nobody can read that pipe any more, because this program ended in whatever
+//! way, the guard reads the file and kills every group in it that was not struck out, then removes the folders of
+//! their control groups, which are empty then, and their private folders. It does not reach processes that left their
+//! group (`setsid`). It sleeps until then, so that starting and ending a group costs no other process any time.
 //!
-//! Who kills this program and its guard in one moment leaves the kernel alone to act: the leader of each group dies
-//! with its parent (PR_SET_PDEATHSIG), its own children do not, since that setting is not inherited. Workers of nginx
-//! or httpd may stay then, with their port and folder; a study's port is a free one, so that the next study does not
-//! meet them.
+//! A server is started so that it dies with this program (PR_SET_PDEATHSIG), which covers the moment before the guard
+//! knows its group. A command of the user's is started in the cheaper way that cannot do so (`posix_spawn`): its
+//! error output, a pipe of its own, is written down first, and the guard finds by it who holds that pipe.
+//!
+//! Who kills this program and its guard in one moment leaves the kernel alone to act: the leader of a server's group
+//! dies with its parent, its own children do not, since that setting is not inherited, and commands go on. Workers of
+//! nginx or httpd may stay then, with their port and folder; a study's port is a free one, so that the next study does
+//! not meet them.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::fs::File;
+use std::io::{ErrorKind, PipeReader, Read, Seek, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use sys::process::{Exit, ProcessGroup, Start, signal_group};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, getpgid};
+use sys::process::{Exit, Interest, ProcessGroup, Start, poll, signal_group};
 
 /// The same number on every Linux.
 const SIGKILL: i32 = 9;
@@ -37,6 +47,8 @@ struct Wards {
     folders: BTreeSet<PathBuf>,
     /// Private folders, with what is in them.
     places: BTreeSet<PathBuf>,
+    /// Inodes of the error outputs of commands that are being started, whose groups are not known yet.
+    outputs: BTreeSet<u64>,
 }
 
 /// How the names of private folders begin: the guard removes no other.
@@ -46,11 +58,25 @@ pub const PRIVATE: &str = ".boxscore-server-";
 #[derive(Debug)]
 struct Book {
     wards: Wards,
-    guard: Option<(ProcessGroup, ChildStdin)>,
+    guard: Option<Guard>,
 }
 
-/// Names the program that acts as the guard when its only argument is `guard`: it must call [`serve`] with its stdin.
-/// The first call counts.
+#[derive(Debug)]
+struct Guard {
+    group: ProcessGroup,
+    /// What it reads when this program has ended: lines of [`Wards::note`].
+    file: File,
+    bytes: usize,
+    /// Its other end is the guard's output. The kernel closes this one when this program ends, and no child of ours
+    /// inherits it.
+    _life: PipeReader,
+}
+
+/// Bytes of the file from which on it is begun anew when there is nothing to guard.
+const LONG: usize = 64 << 10;
+
+/// Names the program that acts as the guard when its only argument is `guard`: it must call [`serve`] with its input
+/// and output. The first call counts.
 pub fn set_program(program: impl Into<PathBuf>) {
     // A second call finds the first one's choice, as it says above.
     let _first_stays = PROGRAM.set(program.into());
@@ -69,21 +95,33 @@ pub(crate) fn program() -> Option<&'static PathBuf> {
     PROGRAM.get()
 }
 
-/// The guard's whole life: reads lines of `+` or `-` and PGID, control group or private folder (after `=`) until the
-/// pipe closes, then ends what is left.
-pub fn serve(input: impl Read) {
+/// The guard's whole life: waits until nobody can read `life`, the write end of a pipe, then reads `file` and ends what
+/// is left. Its lines are `+` or `-` and PGID, control group, private folder (after `=`) or the inode of an error
+/// output (after `?`). Fails when it cannot wait or read.
+pub fn serve(file: impl AsFd, life: impl AsFd) -> Result<(), String> {
+    let told = |error: &dyn std::fmt::Display| format!("the guard cannot read its file: {error}");
+    while !poll(&[Interest::End(life.as_fd())], None).map_err(|error| told(&error))?[0].closed {}
+    let mut file = File::from(file.as_fd().try_clone_to_owned().map_err(|error| told(&error))?);
+    let mut text = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut text)).map_err(|error| told(&error))?;
     let mut wards = Wards::default();
-    for line in BufReader::new(input).split(b'\n') {
-        // A pipe that breaks is a pipe that closed.
-        let Ok(line) = line else { break };
-        wards.note(&line);
-    }
+    text.split(|byte| *byte == b'\n').for_each(|line| wards.note(line));
     wards.end();
+    Ok(())
 }
 
 impl Wards {
     const fn new() -> Wards {
-        Wards { groups: BTreeSet::new(), folders: BTreeSet::new(), places: BTreeSet::new() }
+        Wards {
+            groups: BTreeSet::new(),
+            folders: BTreeSet::new(),
+            places: BTreeSet::new(),
+            outputs: BTreeSet::new(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Wards::new()
     }
 
     fn note(&mut self, line: &[u8]) {
@@ -96,6 +134,13 @@ impl Wards {
             self.places.remove(&place);
             if sign == "+" {
                 self.places.insert(place);
+            }
+            return;
+        }
+        if let Some(inode) = name.strip_prefix('?').and_then(|digits| digits.parse().ok()) {
+            match sign {
+                "+" => drop(self.outputs.insert(inode)),
+                _ => drop(self.outputs.remove(&inode)),
             }
             return;
         }
@@ -113,11 +158,13 @@ impl Wards {
         let groups = self.groups.iter().map(|pgid| format!("+{pgid}\n"));
         let folders = self.folders.iter().map(|folder| format!("+{}\n", folder.display()));
         let places = self.places.iter().map(|place| format!("+={}\n", place.display()));
-        groups.chain(folders).chain(places).collect()
+        let outputs = self.outputs.iter().map(|inode| format!("+?{inode}\n"));
+        groups.chain(folders).chain(places).chain(outputs).collect()
     }
 
     fn end(&self) {
         kill(&self.groups);
+        kill(&self.outputs.iter().flat_map(|inode| holders(*inode)).collect());
         for folder in &self.folders {
             // There is nobody to tell of a failure.
             let _removed = remove(folder);
@@ -141,6 +188,18 @@ fn clear(place: &Path) {
             Err(_) => std::thread::sleep(PAUSE),
         }
     }
+}
+
+/// The groups of processes whose error output is the pipe with this inode.
+fn holders(inode: u64) -> BTreeSet<i32> {
+    let pipe = PathBuf::from(format!("pipe:[{inode}]"));
+    // Without /proc nobody can be found, and there is nobody to tell.
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter(|entry| std::fs::read_link(entry.path().join("fd/2")).is_ok_and(|to| to == pipe))
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok().and_then(Pid::from_raw))
+        .filter_map(|pid| getpgid(Some(pid)).ok())
+        .map(|pgid| pgid.as_raw_nonzero().get())
+        .collect()
 }
 
 fn kill(groups: &BTreeSet<i32>) {
@@ -172,21 +231,19 @@ fn book() -> MutexGuard<'static, Book> {
 impl Book {
     /// Tells the guard; starts one if there is none or it has died.
     fn tell(&mut self, line: &str) -> Result<(), String> {
-        let told = |pipe: &mut ChildStdin, text: &str| pipe.write_all(text.as_bytes());
-        if let Some((group, pipe)) = &mut self.guard
-            && matches!(group.try_wait(), Ok(None))
-            && told(pipe, line).is_ok()
+        let is_idle = self.wards.is_empty();
+        if let Some(guard) = &mut self.guard
+            && matches!(guard.group.try_wait(), Ok(None))
+            && guard.note(line, is_idle).is_ok()
         {
             return Ok(());
         }
-        let program = PROGRAM.get().ok_or("no guard program is set")?;
-        let mut command = Command::new(program);
-        command.arg("guard").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut group = ProcessGroup::spawn(command, Start::default()).map_err(|error| error.to_string())?;
-        let mut pipe = group.child.stdin.take().ok_or("the guard has no stdin")?;
+        let mut guard = Guard::start()?;
         let known = self.wards.lines();
-        told(&mut pipe, &format!("{known}{line}")).map_err(|error| format!("the guard died: {error}"))?;
-        self.guard = Some((group, pipe));
+        guard
+            .note(&format!("{known}{line}"), false)
+            .map_err(|error| format!("cannot tell the guard: {error}"))?;
+        self.guard = Some(guard);
         Ok(())
     }
 
@@ -201,6 +258,31 @@ impl Book {
             // Without its guard the next start makes a new one, which hears of living groups only.
             let _told = self.tell(&format!("-{pgid}\n"));
         }
+    }
+}
+
+impl Guard {
+    fn start() -> Result<Guard, String> {
+        let program = PROGRAM.get().ok_or("no guard program is set")?;
+        let failed = |error: &dyn std::fmt::Display| format!("cannot start a guard: {error}");
+        let file = memfd_create("boxscore-guard", MemfdFlags::CLOEXEC).map_err(|error| failed(&error))?;
+        let (life, other) = std::io::pipe().map_err(|error| failed(&error))?;
+        let shared = file.try_clone().map_err(|error| failed(&error))?;
+        let mut command = Command::new(program);
+        command.arg("guard").stdin(shared).stdout(other).stderr(Stdio::null());
+        let group = ProcessGroup::spawn(command, Start::default()).map_err(|error| failed(&error))?;
+        Ok(Guard { group, file: File::from(file), bytes: 0, _life: life })
+    }
+
+    /// Writes lines; begins the file anew where it is long and tells of nothing.
+    fn note(&mut self, lines: &str, is_idle: bool) -> std::io::Result<()> {
+        if is_idle && self.bytes > LONG {
+            self.file.set_len(0)?;
+            self.file.rewind()?;
+            self.bytes = 0;
+        }
+        self.bytes = self.bytes.saturating_add(lines.len());
+        self.file.write_all(lines.as_bytes())
     }
 }
 
@@ -305,6 +387,24 @@ impl Guarded {
         Ok(Guarded { group })
     }
 
+    /// Starts `command` with `stderr`, the write end of a pipe that nobody else writes to, as its error output. It costs
+    /// less than [`Guarded::spawn`], and tells when it began, by the clock of this program. Fails as that does.
+    pub fn spawn_cheaply(mut command: Command, stderr: OwnedFd) -> Result<(Guarded, u64), String> {
+        available()?;
+        let stderr = File::from(stderr);
+        let inode = stderr.metadata().map_err(|error| format!("cannot read a pipe's inode: {error}"))?.ino();
+        command.stderr(stderr);
+        let mut book = book();
+        book.tell(&format!("+?{inode}\n"))?;
+        let start_ns = sys::clock::now_ns();
+        let group = ProcessGroup::spawn(command, Start::default()).map_err(|error| error.to_string());
+        let known = group.as_ref().map(|group| format!("+{}\n", group.pgid())).unwrap_or_default();
+        book.tell(&format!("{known}-?{inode}\n"))?;
+        let group = group?;
+        book.wards.groups.insert(group.pgid());
+        Ok((Guarded { group }, start_ns))
+    }
+
     pub fn pgid(&self) -> i32 {
         self.group.pgid()
     }
@@ -359,11 +459,7 @@ pub fn groups() -> BTreeSet<i32> {
 pub fn end_all() {
     let mut book = book();
     std::mem::take(&mut book.wards).end();
-    // Closing the pipe ends the guard, which kills them once more.
-    drop(book.guard.take().map(|(group, pipe)| {
-        drop(pipe);
-        group
-    }));
+    drop(book.guard.take());
 }
 
 #[cfg(test)]
@@ -388,10 +484,47 @@ mod tests {
             wards.note(line.as_bytes());
         }
         assert_eq!(wards.places, BTreeSet::from([PathBuf::from("/a/.boxscore-server-2")]));
+        for line in ["+?7", "+?8", "-?7", "+?x"] {
+            wards.note(line.as_bytes());
+        }
+        assert_eq!(wards.outputs, BTreeSet::from([8]));
         // Another guard learns the same.
         let mut other = Wards::default();
         wards.lines().lines().for_each(|line| other.note(line.as_bytes()));
         assert_eq!(other, wards);
+    }
+
+    #[test]
+    fn a_command_whose_group_is_not_known_yet_is_found_by_its_error_output() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let inode = File::from(OwnedFd::from(writer.try_clone().unwrap())).metadata().unwrap().ino();
+        let mut command = Command::new("/bin/sleep");
+        command.arg("1000").stderr(writer);
+        let mut group = ProcessGroup::spawn(command, Start::default()).unwrap();
+        let mut wards = Wards::new();
+        wards.note(format!("+?{}", inode + 1).as_bytes());
+        assert_eq!(holders(inode), BTreeSet::from([group.pgid()]));
+        wards.end();
+        assert_eq!(group.try_wait().unwrap(), None);
+        wards.note(format!("+?{inode}").as_bytes());
+        wards.end();
+        assert!(!group.wait().unwrap().status.success());
+        drop(reader);
+    }
+
+    #[test]
+    fn the_guard_acts_when_its_pipe_has_no_reader() {
+        let mut file = File::from(memfd_create("test", MemfdFlags::CLOEXEC).unwrap());
+        let mut command = Command::new("/bin/sleep");
+        command.arg("1000");
+        let mut group = ProcessGroup::spawn(command, Start::default()).unwrap();
+        writeln!(file, "+{}", group.pgid()).unwrap();
+        let (life, other) = std::io::pipe().unwrap();
+        let guard = std::thread::spawn(move || serve(file, other));
+        assert_eq!(group.try_wait().unwrap(), None);
+        drop(life);
+        assert_eq!(guard.join().unwrap(), Ok(()));
+        assert!(!group.wait().unwrap().status.success());
     }
 
     #[test]

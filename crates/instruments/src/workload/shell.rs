@@ -146,17 +146,23 @@ pub fn run_as_given(
     cpus: &[usize],
     timeout: Duration,
 ) -> Result<Ended, String> {
-    command.stderr(Stdio::piped());
-    let start_ns = clock::now_ns();
-    let mut group = on(cpus, || Guarded::spawn(command, start))?;
+    let (stderr, other) = std::io::pipe().map_err(|error| format!("cannot make a pipe: {error}"))?;
+    let mut chunk = vec![0u8; CHUNK];
+    let (mut group, start_ns) = on(cpus, || match start == Start::default() {
+        true => Guarded::spawn_cheaply(command, other.into()),
+        false => {
+            command.stderr(other);
+            let start_ns = clock::now_ns();
+            Ok((Guarded::spawn(command, start)?, start_ns))
+        }
+    })?;
     let stdout = group.child().stdout.take().map(OwnedFd::from);
-    let stderr = group.child().stderr.take().map(OwnedFd::from);
-    let mut pipes = [Pipe::new(stdout, STDOUT_BYTES), Pipe::new(stderr, STDERR_BYTES)];
-    let (exit, end_ns, timed_out) = follow(&mut group, &mut pipes, timeout)?;
+    let mut pipes = [Pipe::new(stdout, STDOUT_BYTES), Pipe::new(Some(stderr.into()), STDERR_BYTES)];
+    let (exit, end_ns, timed_out) = follow(&mut group, &mut pipes, timeout, &mut chunk)?;
     // Of a group that was killed as a whole the last ones may still be on their way out.
     let left_behind = !timed_out && group.is_alive()?;
     group.end();
-    drain(&mut pipes)?;
+    drain(&mut pipes, &mut chunk)?;
     let [stdout, stderr] = pipes.map(Pipe::end);
     Ok(Ended { exit, wall_ns: end_ns.saturating_sub(start_ns), stdout, stderr, timed_out, left_behind })
 }
@@ -197,12 +203,16 @@ const ASK: Duration = Duration::from_millis(1);
 
 /// Waits for the end of the leader and reads the pipes meanwhile, in this thread alone; kills the group when the time
 /// is over. Returns how and when it ended, and whether it had to be killed.
-fn follow(group: &mut Guarded, pipes: &mut [Pipe], timeout: Duration) -> Result<(Exit, u64, bool), String> {
+fn follow(
+    group: &mut Guarded,
+    pipes: &mut [Pipe],
+    timeout: Duration,
+    chunk: &mut [u8],
+) -> Result<(Exit, u64, bool), String> {
     let told = |error: sys::Error| error.to_string();
     let pid = rustix::process::Pid::from_raw(group.pgid());
     let ended = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     let until_ns = clock::now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
-    let mut chunk = vec![0u8; CHUNK];
     let mut timed_out = false;
     loop {
         let left = Duration::from_nanos(until_ns.saturating_sub(clock::now_ns()));
@@ -217,7 +227,7 @@ fn follow(group: &mut Guarded, pipes: &mut [Pipe], timeout: Duration) -> Result<
             return Ok((exit, clock::now_ns(), timed_out));
         }
         for (at, _) in open.into_iter().zip(&ready).filter(|(_, is_ready)| **is_ready) {
-            pipes[at].read(&mut chunk);
+            pipes[at].read(chunk);
         }
         if !timed_out && clock::now_ns() >= until_ns {
             timed_out = true;
@@ -228,9 +238,8 @@ fn follow(group: &mut Guarded, pipes: &mut [Pipe], timeout: Duration) -> Result<
 }
 
 /// Reads what the pipes still hold, until their end or for a moment: a process outside the group may keep one open.
-fn drain(pipes: &mut [Pipe]) -> Result<(), String> {
+fn drain(pipes: &mut [Pipe], chunk: &mut [u8]) -> Result<(), String> {
     let until_ns = clock::now_ns().saturating_add(u64::try_from(DRAIN.as_nanos()).unwrap_or(u64::MAX));
-    let mut chunk = vec![0u8; CHUNK];
     for pipe in pipes {
         while let Some(from) = &pipe.from {
             let left = Duration::from_nanos(until_ns.saturating_sub(clock::now_ns()));
@@ -238,7 +247,7 @@ fn drain(pipes: &mut [Pipe]) -> Result<(), String> {
             if ready.first() != Some(&true) {
                 break;
             }
-            pipe.read(&mut chunk);
+            pipe.read(chunk);
         }
     }
     Ok(())

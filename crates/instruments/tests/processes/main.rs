@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     }
     let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
     match words.as_slice() {
-        ["guard"] => guard::serve(std::io::stdin()),
+        ["guard"] => guard::serve(std::io::stdin(), std::io::stdout()).unwrap(),
         [builtin::ARGUMENT] => {
             if let Err(why) = builtin::serve(std::io::stdin(), std::io::stdout()) {
                 let _ = writeln!(std::io::stderr(), "{why}");
