@@ -147,6 +147,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Agent(args) => cli::agent::run(args),
         Verb::Guard(args) => cli::guard::run(args),
         Verb::ServeBuiltin(args) => cli::serve_builtin::run(args),
+        Verb::ShuffleLink(args) => cli::shuffle_link::run(args),
         Verb::Docs(args) => cli::docs::run(args),
     }
 }

@@ -52,6 +52,8 @@ pub struct Command {
     pub conclude: Option<String>,
     /// Run once before the first take of a sitting.
     pub setup: Option<String>,
+    /// Builds it before the first take of a sitting, each time with its object files linked in another order.
+    pub relink: Option<String>,
     /// Run once after the last take of a sitting.
     pub cleanup: Option<String>,
     /// Metrics read from the output: name, and a regular expression with one group.
@@ -84,8 +86,9 @@ pub type Commands = BTreeMap<String, Command>;
 impl Command {
     /// Every text in which placeholders may stand.
     fn texts(&mut self) -> impl Iterator<Item = &mut String> {
-        let Command { run, prepare, conclude, setup, cleanup, file, input, env, dir, inside, .. } = self;
-        let some = [prepare, conclude, setup, cleanup, file, input, dir, inside];
+        let Command { run, prepare, conclude, setup, relink, cleanup, file, input, env, dir, inside, .. } =
+            self;
+        let some = [prepare, conclude, setup, relink, cleanup, file, input, dir, inside];
         std::iter::once(run).chain(some.into_iter().flatten()).chain(env.values_mut())
     }
 

@@ -14,6 +14,7 @@ pub fn of_run(run: &RunData) -> Vec<CommandDoc> {
             run: command.run,
             dir: command.dir,
             layout: spread.map(|spread| spread.between),
+            relinked: command.relink.is_some(),
             takes: spread.map(|spread| spread.within),
         })
     };

@@ -84,9 +84,12 @@ pub struct CommandArgs {
     /// Name the first commit of --git A..B that is slower than A
     #[arg(long, requires = "git", help_heading = HEADING)]
     pub bisect: bool,
-    /// Build each revision of --git by this
-    #[arg(long, value_name = "COMMAND", requires = "git", help_heading = HEADING)]
+    /// Build each revision of --git by this, or each sitting's program of --shuffle-link
+    #[arg(long, value_name = "COMMAND", requires = "cmds", help_heading = HEADING)]
     pub build: Option<String>,
+    /// Build anew in each sitting, with object files linked in another order (gcc, clang, rustc)
+    #[arg(long, requires = "build", help_heading = HEADING)]
+    pub shuffle_link: bool,
     /// The command that the others are compared with, by its name [default: the first]
     #[arg(long, value_name = "NAME", requires = "cmds", help_heading = HEADING)]
     pub reference: Option<String>,

@@ -35,6 +35,7 @@ pub mod run;
 pub mod schema;
 pub mod serve_builtin;
 pub mod show;
+pub mod shuffle_link;
 pub mod targets;
 
 use crate::error::nearest;
@@ -174,6 +175,9 @@ pub enum Verb {
     /// Serve files, as a web server that a study starts
     #[command(hide = true)]
     ServeBuiltin(serve_builtin::ServeBuiltinArgs),
+    /// Link with object files in another order, as the linker that a build starts
+    #[command(hide = true)]
+    ShuffleLink(shuffle_link::ShuffleLinkArgs),
     /// Write the generated documents
     #[command(hide = true)]
     Docs(docs::DocsArgs),

@@ -51,6 +51,10 @@ pub fn read(args: &RunArgs) -> Result<Vec<Named>, CliError> {
     for one in &mut all {
         shared(given, here, &mut one.command)?;
     }
+    if given.build.is_some() && given.git.is_none() && !given.shuffle_link {
+        return Err(CliError::usage("--build is for --git, which builds revisions, and for --shuffle-link")
+            .hint("--setup COMMAND runs once before the takes of each sitting"));
+    }
     for one in &all {
         instruments::workload::cmd::check(&one.command).map_err(|unfit| {
             CliError::usage(unfit.why).hint("for example --cmd './bench' --metric 'tps=rate: ([0-9.]+)'")
@@ -88,6 +92,7 @@ fn shared(given: &CommandArgs, here: bool, command: &mut Command) -> Result<(), 
         _ => (Output::File, Some(whole(given.output.clone(), here))),
     };
     command.ignore_failure.clone_from(&given.ignore_failure);
+    command.relink = given.build.clone().filter(|_| given.shuffle_link);
     let is_code = |text: &str| text.trim().parse::<u8>().is_ok();
     match &given.ignore_failure {
         Some(codes) if codes != ANY_FAILURE && !codes.split(',').all(is_code) => {

@@ -444,3 +444,55 @@ fn containers_that_cannot_be_are_refused() {
     let bench = Bench::new();
     run(&bench, &["--cmd", "true", "--in", "nspawn:/no/such/folder"]).expect(1, &["there is no such folder"]);
 }
+
+/// A program of four object files, and a make that links them.
+fn objects(dir: &std::path::Path) {
+    for name in ["one", "two", "three", "four"] {
+        std::fs::write(dir.join(format!("{name}.c")), format!("int {name}(int x) {{ return x + 1; }}\n"))
+            .unwrap();
+    }
+    let calls = "int one(int), two(int), three(int), four(int);\n\
+                 int main(void) { return one(two(three(four(-4)))); }\n";
+    std::fs::write(dir.join("main.c"), calls).unwrap();
+    let make = "prog: one.o two.o three.o four.o main.o\n\tcc -o prog one.o two.o three.o four.o main.o\n\
+                \tnm -n prog | grep -wE 'T (one|two|three|four)' | tr -d '\\n' >> orders; echo >> orders\n";
+    std::fs::write(dir.join("Makefile"), make).unwrap();
+}
+
+#[test]
+fn each_sitting_links_in_an_order_of_its_own() {
+    let bench = Bench::new();
+    let dir = bench.path("src");
+    std::fs::create_dir(&dir).unwrap();
+    objects(&dir);
+    let path = dir.display().to_string();
+    let build = ["--dir", &path, "--build", "make clean 2>/dev/null; rm -f prog; make", "--shuffle-link"];
+    let study =
+        [&["run", "--cmd", "a=./prog", "--cmd", "b=./prog", "--takes", "8", "--no-report"], &build[..]]
+            .concat();
+    let said = bench.run(&study).expect(0, &[]);
+    assert!(said_whole(&said.out).contains("another size and another order of object files"), "{said:#?}");
+    let doc = shown(&bench);
+    assert!(doc.commands.iter().all(|one| one.relinked), "{said:#?}");
+    let text = bench.run(&["show", "latest", "--all"]).expect(0, &[]).out;
+    assert!(said_whole(&text).contains("with its 5 object files in another order"), "{text}");
+    let orders = std::fs::read_to_string(dir.join("orders")).expect("orders of links");
+    let unlike: std::collections::BTreeSet<String> = orders
+        .lines()
+        .map(|line| line.split(['T', ' ']).filter(|word| word.chars().all(char::is_alphabetic)).collect())
+        .collect();
+    // Two commands share what is built in their directory; five sittings, of 24 orders.
+    assert!(orders.lines().count() == 5 && unlike.len() > 1, "{orders}");
+    // What is not linked anew, or fails, is no measurement.
+    let once = ["--dir", &path, "--build", "true", "--shuffle-link"];
+    run(&bench, &[&["--cmd", "./prog"], &once[..]].concat())
+        .expect(1, &["linked nothing", "make clean && make"]);
+    let wrong = ["--dir", &path, "--build", "rm -f prog; cc -o prog missing.o", "--shuffle-link"];
+    run(&bench, &[&["--cmd", "./prog"], &wrong[..]].concat()).expect(1, &["missing.o"]);
+    refused(&["--cmd", "./prog", "--build", "make"], &["--git", "--setup"]);
+}
+
+/// A screen's text without its line breaks.
+fn said_whole(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -89,6 +89,8 @@ struct Work {
     shell_ns: Option<u64>,
     /// State of the working tree that it was given, before its first take.
     tree: Option<String>,
+    /// What was linked for this sitting, before its first take.
+    relinked: Option<String>,
     /// The container that it runs in, before its first take.
     container: Option<String>,
     is_set_up: bool,
@@ -119,6 +121,7 @@ fn work(setup: &Setup) -> Result<Work, Unfit> {
         extra,
         shell_ns: None,
         tree: None,
+        relinked: None,
         is_set_up: false,
     })
 }
@@ -188,12 +191,28 @@ impl Work {
     fn set_up(&mut self) -> Result<(), Fault> {
         let failed = |why| Fault::new(format!("{} could not be run: {why}", self.called));
         self.shell_ns = self.way.shell_ns().map_err(failed)?;
+        if let Some(build) = &self.command.relink {
+            self.relinked = Some(self.relink(build)?);
+        }
         if let Some(setup) = &self.command.setup {
             self.beside("--setup", setup)?;
         }
         self.is_set_up = true;
         self.tree = self.command.dir.as_deref().and_then(|dir| working_tree::state(Path::new(dir)));
         Ok(())
+    }
+
+    /// Builds the command with another order of its object files; says what was linked.
+    fn relink(&self, build: &str) -> Result<String, Fault> {
+        let linked =
+            self.way.relink(build).map_err(|why| Fault::new(format!("--build of {} {why}", self.called)))?;
+        let called = &self.called;
+        Ok(match linked.objects {
+            0 | 1 => format!("{called} was linked of one object file, whose order cannot change"),
+            objects => format!(
+                "{called} was linked anew in each sitting, with its {objects} object files in another order"
+            ),
+        })
     }
 
     /// Runs what belongs to the command.
@@ -251,6 +270,9 @@ impl Work {
     fn remarks(&mut self, record: &mut dyn Record) {
         if let Some(shell_ns) = self.shell_ns {
             record.push_of(&SHELL, &self.extra, Seconds::from_ns(shell_ns));
+        }
+        if let Some(relinked) = self.relinked.take() {
+            record.note(NoteBody::Command(relinked));
         }
         if let Some(container) = self.container.take() {
             let usage = match self.way.knows_usage() {

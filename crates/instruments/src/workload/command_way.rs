@@ -3,10 +3,12 @@
 //! The size of the environment moves the stack of a process, which can change its speed by some percent without a
 //! change of the program. So each sitting draws a size of its own for each command, with a variable of that length.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::command::{Output, Shell};
@@ -14,6 +16,7 @@ use model::{Setup, Unfit, plan};
 use sys::process::Start;
 
 use super::container::{Container, Inside};
+use super::relink::{Linked, Linkers};
 use super::shell::{self, Ended};
 
 /// The variable that takes room in the environment.
@@ -41,6 +44,10 @@ pub struct Way {
     started: AtomicU64,
     /// Bytes of the environment that this sitting adds.
     pub pad: u64,
+    /// Drawn for the links of this sitting.
+    link_seed: u64,
+    /// Where files of ours may be made.
+    scratch: PathBuf,
 }
 
 impl Way {
@@ -68,6 +75,8 @@ impl Way {
             inside: command.inside.as_deref().map(Container::parse).transpose().map_err(Unfit::new)?,
             started: AtomicU64::new(0),
             pad,
+            link_seed: drawn(setup),
+            scratch: setup.dir.clone(),
         })
     }
 
@@ -147,6 +156,28 @@ impl Way {
         shell::run_command(self.program(text)?, Start::default(), &self.cpus, self.timeout)
     }
 
+    /// Builds the command with its object files linked in another order than in other sittings, on this host. What
+    /// another command of this sitting built in the same directory is not built again. Fails when the build cannot be
+    /// started, did not end well, or linked nothing.
+    pub fn relink(&self, build: &str) -> Result<Linked, String> {
+        static BUILT: Mutex<BTreeMap<(Option<PathBuf>, String), Linked>> = Mutex::new(BTreeMap::new());
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (self.dir.clone(), build.to_owned());
+        if let Some(linked) = built.get(&key) {
+            return Ok(*linked);
+        }
+        let linkers = Linkers::make(&self.scratch, self.link_seed)?;
+        let mut command = self.program(build)?;
+        command.envs(linkers.environment());
+        let ended = shell::run_command(command, Start::default(), &self.cpus, self.timeout)?;
+        if let Some(failure) = ended.failure(self.timeout) {
+            return Err(failure);
+        }
+        let linked = linkers.linked()?;
+        built.insert(key, linked);
+        Ok(linked)
+    }
+
     /// The usual time of an empty command, with the start of its container, in nanoseconds; `None` without a shell.
     /// Fails when it cannot be started.
     pub fn shell_ns(&self) -> Result<Option<u64>, String> {
@@ -175,15 +206,17 @@ impl Way {
 /// Bytes to add to the environment: drawn from the seed, the sitting and the arm. None in a run of one sitting and
 /// one command, which is what the user would see by hand.
 fn pad(setup: &Setup) -> u64 {
-    if setup.arm.is_empty() {
-        return 0;
-    }
+    if setup.arm.is_empty() { 0 } else { drawn(setup) >> 32 & (MOST_PAD - 1) }
+}
+
+/// A number of this seed, sitting and arm.
+fn drawn(setup: &Setup) -> u64 {
     let text = format!("{} {} {}", setup.seed, setup.sitting, setup.arm);
     // FNV-1a, then mixed once, so that neighbours are far apart.
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 & (MOST_PAD - 1)
+    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 /// Drops the page cache. Fails where this user may not.

@@ -14,6 +14,7 @@ pub mod mix;
 pub mod perftest;
 pub mod profile;
 pub mod ramcloud;
+pub mod relink;
 pub mod search;
 pub mod server;
 pub mod shell;

@@ -216,20 +216,23 @@ fn shell(run: &RunDoc, look: Look) -> String {
     notes::marked("-", Tone::Dim, &text, look)
 }
 
-/// How far the sittings differ, each of which has an environment of another size.
+/// How far the sittings differ, each of which has an environment of another size, and perhaps other links.
 fn layout(run: &RunDoc, look: Look) -> String {
     let known = run.commands.iter().filter_map(|one| one.layout.zip(one.takes));
+    let relinked = run.commands.iter().any(|one| one.relinked);
+    let (links, of_links) =
+        if relinked { (" and another order of object files", " and links") } else { ("", "") };
     let worst = known.max_by(|a, b| a.0.total_cmp(&b.0));
     let Some((layout, takes)) = worst else { return String::new() };
     let takes = format::percent(takes);
     let text = if layout > 0.0 {
         let layout = format::percent(layout);
         format!(
-            "each sitting had an environment of another size: times differ by {layout} between sittings, by {takes} between \
+            "each sitting had an environment of another size{links}: times differ by {layout} between sittings, by {takes} between \
              takes of one (standard deviations); the intervals contain both"
         )
     } else {
-        format!("sittings with environments of other sizes differ no more than takes do ({takes})")
+        format!("sittings with environments of other sizes{of_links} differ no more than takes do ({takes})")
     };
     notes::marked("-", Tone::Dim, &text, look)
 }
