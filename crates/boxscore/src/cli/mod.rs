@@ -65,27 +65,34 @@ impl Cli {
     pub fn from_words<W: Into<OsString> + Clone>(
         words: impl IntoIterator<Item = W>,
     ) -> Result<Cli, clap::Error> {
-        let words = worded(words.into_iter().map(Into::into).collect());
+        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         let text: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let asks_help = text.iter().any(|word| word == "--help" || word == "-h");
         let families = if asks_help { flags::named(&text) } else { Family::ALL.to_vec() };
         let mut command = below_zero(command(&families));
-        let matches = command.try_get_matches_from_mut(words).map_err(|error| suggested(error, &command))?;
+        let matches = match command.try_get_matches_from_mut(words.clone()) {
+            Ok(matches) => matches,
+            Err(error) => match worded(&error, words) {
+                Some(words) => return Cli::from_words(words),
+                None => return Err(suggested(error, &command)),
+            },
+        };
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
 
-/// `help VERB` as `VERB --help`, and `version` as `--version`.
-fn worded(mut words: Vec<OsString>) -> Vec<OsString> {
-    let first = words.get(1).and_then(|word| word.to_str());
-    let flag = match first {
-        Some("help") => "--help",
-        Some("version") => "--version",
-        _ => return words,
+/// `help VERB` as `VERB --help`, and `version` as `--version`; `None` for words that clap refused for another reason.
+fn worded(error: &clap::Error, mut words: Vec<OsString>) -> Option<Vec<OsString>> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let flag = match typed.as_str() {
+        "help" => "--help",
+        "version" => "--version",
+        _ => return None,
     };
-    words.remove(1);
+    let place = words.iter().position(|word| word == typed.as_str())?;
+    words.remove(place);
     words.push(flag.into());
-    words
+    Some(words)
 }
 
 /// Names the verb that was meant, where clap found none like it; what is measured has its help in that of `run`.
@@ -199,6 +206,7 @@ mod tests {
             (vec!["help"], vec!["--help"]),
             (vec!["help", "load"], vec!["load", "--help"]),
             (vec!["help", "run", "web"], vec!["run", "web", "--help"]),
+            (vec!["--store", "x", "help", "load"], vec!["--store", "x", "load", "--help"]),
         ] {
             let (asked, same) = (refused(&asked), refused(&same));
             assert_eq!(asked.kind(), ErrorKind::DisplayHelp);
