@@ -336,6 +336,20 @@ mod tests {
     }
 
     #[test]
+    fn more_answers_than_were_offered_are_chance() {
+        let mut run = empty();
+        for (offered, came) in [(100.0, 104.0), (500.0, 501.0), (900.0, 900.0)] {
+            let given = format!("arrivals=poisson;load={}%;connections=100", offered / 10.0);
+            let figures =
+                [("throughput", came), ("offered-load", offered), ("requests", came), ("window", 1.0)];
+            load(&mut run, &given, &figures);
+        }
+        let why = of(&run).remove(0).why.unwrap();
+        let says = "arrivals are random at 10%: 104 /s came due, more than were offered in the mean";
+        assert!(why.contains(says) && !why.contains("50%"), "{why}");
+    }
+
+    #[test]
     fn what_is_held_is_never_more_than_the_most_that_was_answered() {
         let mut run = empty();
         // 19 of 1000 were under way at the end, on 100 connections.

@@ -34,7 +34,7 @@ fn server(view: &View<'_, '_>, quota: &QuotaUse) -> Seen {
         .map_or_else(|| ", whose stops were not counted".to_owned(), |stops| format!(": {stops}"));
     let text = format!("the server's CPU quota of {}{stops}", quota.size());
     let claim = binds(view, quota).then(|| Claim {
-        rank: Rank::Proved,
+        rank: Rank::Quota,
         sentence: format!(
             "bound by the CPU quota of the control group of {}: {}, {}; raise it",
             view.load.server(),

@@ -435,3 +435,33 @@ pub(super) fn definitions(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<Str
         "{b} and {a}: measured by different definitions, not compared: {names}; measure the older again"
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use model::subject::SubjectKind;
+
+    use super::*;
+
+    fn sides(addresses: &[&str]) -> Vec<(String, SubjectDoc)> {
+        let subject = |address: &str| SubjectDoc {
+            kind: SubjectKind::Target,
+            name: address.to_owned(),
+            address: Some(address.to_owned()),
+            observed_by: None,
+        };
+        addresses.iter().enumerate().map(|(at, one)| (format!("r{at}"), subject(one))).collect()
+    }
+
+    #[test]
+    fn one_server_takes_nothing_from_itself() {
+        let same = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8091/"]);
+        assert_eq!(address_of_all(&same), Some("http://127.0.0.1:8091/"));
+        assert!(shared_hosts(&same).is_empty());
+        let pages = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8091/b"]);
+        assert!(address_of_all(&pages).is_none() && shared_hosts(&pages).is_empty());
+        let two = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8092/", "http://10.0.0.2/"]);
+        let says = "r0 and r1 share the host 127.0.0.1: each takes from what the other could have";
+        assert_eq!((address_of_all(&two), shared_hosts(&two)), (None, vec![says.to_owned()]));
+        assert_eq!(address_of_all(&same[..1]), None);
+    }
+}

@@ -8,7 +8,8 @@ use model::finding::IdleAtPeak;
 use model::metrics::load;
 
 use crate::bottleneck;
-use crate::loads::Load;
+use crate::loads::sweep::NEAR;
+use crate::loads::{Core, Load};
 use crate::ruling::Ruling;
 use crate::run_index::RunIndex;
 
@@ -32,7 +33,7 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
         let cores = peak.server_cores().len();
         let idle = match waiting.filter(|_| found.kind == Binding::Waiting) {
             Some(waiting) => IdleAtPeak::Waiting { busy, cores, waiting: waiting.text.clone() },
-            None if asks_no_more(found.kind) => {
+            None if asks_no_more(found.kind) || are_full(peak) => {
                 IdleAtPeak::Bound { busy, cores, bottleneck: found.sentence.clone() }
             }
             None => {
@@ -49,6 +50,12 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
         all.push(Ruling::of_run(IdleAtPeak::Busy { busy: busiest }));
     }
     all
+}
+
+/// Its cores have no time left, whoever has it.
+fn are_full(load: &Load<'_>) -> bool {
+    let taken: Vec<f64> = load.server_cores().iter().map(Core::taken).collect();
+    stats::mean(&taken).is_some_and(|taken| taken >= NEAR)
 }
 
 /// The load was the limit, or nothing is known of what was.
@@ -123,6 +130,9 @@ mod tests {
             "{text}"
         );
         assert_eq!(found[0].finding.state, Validity::Ok, "the load asked for no more");
+        let others = [("throughput", 11e3), ("server-cores", 0.1), ("core-busy;cpu=0;role=server", 1.0)];
+        let found = of(&one("connections=50", &others));
+        assert_eq!(found[0].finding.state, Validity::Ok, "others have its time: {found:?}");
         let held = [
             ("throughput", 11e3),
             ("server-cores", 0.4),

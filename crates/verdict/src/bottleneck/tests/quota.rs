@@ -51,6 +51,16 @@ fn a_quota_binds_where_it_is_used_up() {
 }
 
 #[test]
+fn full_cores_would_not_help_a_server_whose_quota_is_used_up() {
+    let cores = [("server", [1.0, 0.8, 0.2, 0.0]), ("both", [1.0, 0.8, 0.2, 0.0])];
+    let more = [("group-throttled;group=cpu:/cold3", 45.0), ("server-cores", 0.39)];
+    let shares = [("core-generator;cpu=1;role=both", 0.3)];
+    let doc = first(&on_cores("connections=50", &[PLAIN, &GROUP[..], &more, &shares].concat(), &cores));
+    assert_eq!(doc.kind, Binding::Quota, "{doc:?}");
+    assert!(doc.counter_evidence.iter().any(|text| text.starts_with("also: ")), "{doc:?}");
+}
+
+#[test]
 fn who_waits_for_cores_is_said_and_why_not_what_was_read() {
     let waiting = |figures: &[(&str, f64)], cores: &[(&str, [f64; 4])]| {
         first(&on_cores("connections=50", &[PLAIN, figures].concat(), cores))
