@@ -49,6 +49,8 @@ pub enum NoteBody {
     Cut(CutAt),
     /// The state of a server that stopped answering.
     ServerSilent(String),
+    /// Why the limits of a loaded server's control groups are not known.
+    ServerGroups(String),
     /// Samples of a profile, as folded stacks.
     Profile(String),
     /// Why there is no profile.
@@ -234,6 +236,7 @@ impl NoteBody {
                 | "content-encoding"
                 | "cut"
                 | "server-silent"
+                | "server-groups"
                 | "profile"
                 | "no-profile"
                 | "replay"
@@ -263,6 +266,7 @@ impl NoteBody {
             NoteBody::ContentEncoding { .. } => "content-encoding",
             NoteBody::Cut(_) => "cut",
             NoteBody::ServerSilent(_) => "server-silent",
+            NoteBody::ServerGroups(_) => "server-groups",
             NoteBody::Profile(_) => "profile",
             NoteBody::NoProfile(_) => "no-profile",
             NoteBody::Replay(_) => "replay",
@@ -298,6 +302,7 @@ impl NoteBody {
             | NoteBody::Redirect { to: text }
             | NoteBody::ContentEncoding { coding: text }
             | NoteBody::ServerSilent(text)
+            | NoteBody::ServerGroups(text)
             | NoteBody::Profile(text)
             | NoteBody::NoProfile(text)
             | NoteBody::Replay(text)
@@ -346,6 +351,7 @@ mod tests {
             (NoteBody::Cut(CutAt::Load), "cut", "the user ended the load before its time"),
             (NoteBody::Cut(CutAt::WritingKeys), "cut", filling),
             (NoteBody::ServerSilent("t".into()), "server-silent", "t"),
+            (NoteBody::ServerGroups("t".into()), "server-groups", "t"),
             (NoteBody::Profile("t".into()), "profile", "t"),
             (NoteBody::NoProfile("t".into()), "no-profile", "t"),
             (NoteBody::Replay("t".into()), "replay", "t"),

@@ -5,6 +5,8 @@
 //! both: `why` is the sentence, `reasons` are the parts.
 
 mod shown;
+
+pub(crate) use shown::MANY;
 mod withheld;
 
 use schemars::JsonSchema;

@@ -23,6 +23,8 @@ const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 const RESAMPLES: usize = 500;
 /// Throughput that reaches the peak: at least this share of it.
 const REACHED: f64 = 0.97;
+/// More answers than were offered, by this ratio, are said to be chance.
+const CHANCE: f64 = 1.01;
 /// Fewest loads that can show a knee.
 const KNEE: usize = 3;
 
@@ -80,7 +82,7 @@ fn curve(
     let (peak, no_peak) = if open { held(&points) } else { (reached(&points, over), None) };
     let (knee, no_knee) = if open { knee(&points) } else { (None, None) };
     let capacities: Vec<f64> = group.iter().filter_map(|(_, load)| load.median(&load::CAPACITY)).collect();
-    let whys: Vec<String> = no_peak.into_iter().chain(no_knee).collect();
+    let whys: Vec<String> = no_peak.into_iter().chain(no_knee).chain(more_due(&points, group)).collect();
     CurveDoc {
         instrument: first.map_or_else(String::new, |load| load.instrument.to_owned()),
         over: over.to_owned(),
@@ -120,6 +122,17 @@ fn point(index: &RunIndex<'_>, rulings: &[Ruling], x: f64, load: &Load<'_>, but:
         validity: row.map_or(Validity::Unknown, |row| validity_of(rulings, row).0),
         lower_bound: generator(load, index.loads()).is_bound(),
     }
+}
+
+/// The load of which chance made more requests due than were offered, by more than a glance overlooks.
+fn more_due(points: &[CurvePointDoc], group: &Group<'_, '_>) -> Option<String> {
+    let more = |((x, load), point): (&(f64, &Load<'_>), &CurvePointDoc)| {
+        let (due, answered) = (load.due().filter(|_| !load.is_closed())?, point.throughput.value?);
+        (answered > CHANCE * x).then(|| (due / x, due, point.asked.clone()))
+    };
+    let (_, due, asked) = group.iter().zip(points).filter_map(more).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let at = if asked.is_empty() { String::new() } else { format!(" at {asked}") };
+    Some(format!("arrivals are random{at}: {} came due, more than were offered in the mean", rate(due)))
 }
 
 /// The median of the takes with its interval.
@@ -205,7 +218,8 @@ fn held(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
     let (text, why) = if beyond {
         (
             format!(
-                "holds {}; offered more, it answers {} at most, not all of it",
+                "holds {}: all answered in time, but what was under way at the end; offered more, requests queue, and \
+                 it answers {} at most",
                 rate(answered),
                 rate(most)
             ),
@@ -322,6 +336,20 @@ mod tests {
     }
 
     #[test]
+    fn more_answers_than_were_offered_are_chance() {
+        let mut run = empty();
+        for (offered, came) in [(100.0, 104.0), (500.0, 501.0), (900.0, 900.0)] {
+            let given = format!("arrivals=poisson;load={}%;connections=100", offered / 10.0);
+            let figures =
+                [("throughput", came), ("offered-load", offered), ("requests", came), ("window", 1.0)];
+            load(&mut run, &given, &figures);
+        }
+        let why = of(&run).remove(0).why.unwrap();
+        let says = "arrivals are random at 10%: 104 /s came due, more than were offered in the mean";
+        assert!(why.contains(says) && !why.contains("50%"), "{why}");
+    }
+
+    #[test]
     fn what_is_held_is_never_more_than_the_most_that_was_answered() {
         let mut run = empty();
         // 19 of 1000 were under way at the end, on 100 connections.
@@ -332,7 +360,11 @@ mod tests {
             load(&mut run, &given, &figures);
         }
         let peak = of(&run).remove(0).peak.unwrap();
-        assert_eq!(peak.text, "holds 981 /s; offered more, it answers 981 /s at most, not all of it");
+        assert_eq!(
+            peak.text,
+            "holds 981 /s: all answered in time, but what was under way at the end; offered more, requests queue, and \
+             it answers 981 /s at most"
+        );
     }
 
     #[test]

@@ -4,8 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::loads::pauses::Pauses;
+use crate::loads::{Load, groups};
 use model::data::{Point, RunData, Series};
-use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, StatusDoc, TimesDoc};
+use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, ServerUseDoc, StatusDoc, TimesDoc};
 use model::format::quantity;
 use model::metrics::load;
 use model::{Histogram, NoteBody, Phase, SubjectDoc, Unit, Value, ladder};
@@ -89,12 +91,27 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
             busiest_core_share: number(load::SHARE.name()),
             busiest_thread_share: number(load::THREAD.name()),
         },
+        server: crate::loads::of_run(run, doc.cards).first().map(server_use).unwrap_or_default(),
         remarks: Vec::new(),
         bottlenecks: doc.bottlenecks.clone(),
         findings: doc.findings.clone(),
     };
     load.remarks = [remarks(&load), noted(run)].concat();
     Some(load)
+}
+
+/// CPU time that the server used, and what it may use.
+fn server_use(load: &Load<'_>) -> ServerUseDoc {
+    let quota = groups::quotas(load).into_iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus));
+    let allowed = Some(load.server_cores().len() as u64).filter(|cores| *cores > 0);
+    ServerUseDoc {
+        cpus: load.median(&load::SERVER_CORES),
+        cpu_per_request: load.median(&load::SERVER_CPU),
+        allowed_cpus: allowed,
+        waiting: load.median(&load::SERVER_WAITING),
+        quota_cpus: quota.as_ref().map(|quota| quota.cpus),
+        quota_group: quota.map(|quota| quota.group),
+    }
 }
 
 /// Failed requests by kind.
@@ -193,6 +210,7 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
             quantity(service, Unit::Second)
         ));
     }
+    out.extend(pauses(load).filter(|_| out.is_empty()));
     let silent = load.bottlenecks.iter().any(|one| one.kind == Binding::Silent);
     if let (Some(offered), Some(good), false) = (load.offered_load, load.throughput, silent)
         && good < KEPT_UP * offered - drawn(load, offered)
@@ -204,6 +222,13 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
         ));
     }
     out
+}
+
+/// A server that pauses, unless the bottleneck says what stops it.
+fn pauses(load: &LoadDoc) -> Option<String> {
+    let pauses = Pauses::from_times(load.service_time.p50?, load.service_time.p99?)?;
+    let is_known = load.bottlenecks.iter().any(|one| matches!(one.kind, Binding::Quota | Binding::Silent));
+    (!is_known).then(|| format!("the server seems to pause: {pauses}"))
 }
 
 /// Hardly a connection was ever busy.
@@ -264,6 +289,7 @@ mod tests {
             late_read: None,
             late_read_p99: None,
             generator: GeneratorDoc::default(),
+            server: ServerUseDoc::default(),
             remarks: Vec::new(),
             bottlenecks: Vec::new(),
             findings: Vec::new(),
@@ -283,6 +309,16 @@ mod tests {
         assert!(said[0].ends_with("the generator's own delay, 5.00 ms at p99"), "{said:?}");
         assert!(doc(0.0015, 0.0007, None).is_empty(), "under a millisecond apart");
         assert!(doc(0.9, 0.6, None).is_empty(), "under twice as long");
+    }
+
+    #[test]
+    fn a_server_that_pauses_is_remarked_once() {
+        let mut load = plain("connections=50");
+        (load.service_time.p50, load.service_time.p99) = (Some(237e-6), Some(67.8e-3));
+        let says = "the server seems to pause: half of the answers take 237 us at most, 1 in 100 takes 67.8 ms or more";
+        assert_eq!(remarks(&load), [says]);
+        load.bottlenecks.push(bound(Binding::Quota));
+        assert!(remarks(&load).is_empty(), "the quota says it");
     }
 
     #[test]

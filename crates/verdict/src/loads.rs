@@ -4,6 +4,8 @@
 //! A series of a part (a core, a disk, a kind of failure) carries the part in its parameters; without it they are those
 //! of the load. Shares and rates are medians over the measured takes, counts are sums. Units are base units.
 
+pub mod groups;
+pub mod pauses;
 #[cfg(test)]
 pub mod planted;
 pub mod stall;

@@ -31,6 +31,8 @@ Examples:
   boxscore compare latest~1 latest                this load beside the one before
 Response time counts from when a request was due, service time from when it was sent. Without --rate both are the same:
 each connection sends when it has its answer, so that a stall delays what would have shown it.
+The line `bottleneck` says what held the server back, by what was read of cores, threads, control groups, disks, links
+and the generator; below it what speaks for and against that, and what to try (docs/guide/web.md has the order).
 Numbers may be written as 1k or 1.5M, times as 10 (seconds), 2.5s, 500ms or 1m30s.
 The load goes where the URL says, at once: aim it only at servers that are yours to load.
 Ctrl-C ends the load early and keeps its result; again, it ends without one.

@@ -67,7 +67,7 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
     let mut store = open(&path)?;
     let _measuring = measuring_alone(&plan, &path)?;
     probing::before(&plan, &stop)?;
-    warn_temporary(&path, &store)?;
+    warn_temporary(&path, &store, global)?;
     let mut made = Made { runs: Vec::new(), has_faults: false, cut: None };
     for nth in 0..args.runs {
         if nth > 0 && stop.is_requested() {

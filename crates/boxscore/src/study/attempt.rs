@@ -19,6 +19,7 @@ use super::finish::cut;
 use super::sink::{Begun, Cost, StoreSink};
 use super::stop_signal::StopSignal;
 use super::{link, login};
+use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::ids::Ids;
 use crate::lookup::paths;
@@ -214,10 +215,10 @@ pub fn open(path: &Path) -> Result<Store, CliError> {
     Ok(store)
 }
 
-/// Said of the first run of a store, and not where nothing is kept.
-pub fn warn_temporary(path: &Path, store: &Store) -> Result<(), CliError> {
+/// Said of the first run of a store that nobody named, and not where nothing is kept: who says `--store` knows where.
+pub fn warn_temporary(path: &Path, store: &Store, global: &Global) -> Result<(), CliError> {
     let is_first = || store.heads(&Filter::default()).map(|heads| heads.is_empty());
-    if store::is_temporary(path) && is_first()? {
+    if global.store.is_none() && store::is_temporary(path) && is_first()? {
         let text = "is in a temporary directory; it may be lost";
         out::say(&format!("warning: the store {} {text}", path.display()));
     }

@@ -88,7 +88,7 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
     if let Some(said) = common_rates::settle(&mut plan, stop)? {
         out::say(&format!("note: {said}"));
     }
-    warn_temporary(&path, &store)?;
+    warn_temporary(&path, &store, global)?;
     if plan.fake.is_none() {
         args.usual.wait.wait(stop, global.json)?;
     }
@@ -166,7 +166,7 @@ pub fn measure_plan(
     let mut store = open(&path)?;
     let _measuring = measuring_alone(plan, &path)?;
     if keeps {
-        warn_temporary(&path, &store)?;
+        warn_temporary(&path, &store, global)?;
     }
     wait.wait(&stop, global.json)?;
     let watch = Watch { screen, stop: &stop, interaction };

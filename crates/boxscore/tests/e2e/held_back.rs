@@ -1,13 +1,14 @@
-//! A server held back, with a real nginx that is not ours: the cores that its workers may run on, who else is busy, and
-//! waiting for quiet.
+//! A server held back, with a real nginx that is not ours: the cores that its workers may run on, the CPU quota of its
+//! control group, who else is busy, and waiting for quiet.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Bench, PATIENCE, children, ended, signal};
+use crate::common::host::Quota;
+use crate::common::{Bench, PATIENCE, cannot, children, ended, signal};
 use model::NoteBody;
 use model::data::RunData;
-use model::doc::{BottleneckDoc, LoadDoc};
+use model::doc::{Binding, BottleneckDoc, LoadDoc};
 use model::finding::Validity;
 
 const WORKERS: usize = 2;
@@ -50,6 +51,13 @@ impl Nginx {
 
     fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)
+    }
+
+    /// Moves all of its processes into a control group.
+    fn enter(&self, quota: &Quota) {
+        for pid in children(self.child.id()).into_iter().chain([self.child.id()]) {
+            std::fs::write(quota.0.join("cgroup.procs"), pid.to_string()).expect("a group to enter");
+        }
     }
 
     fn pin(&self, cpu: usize) {
@@ -141,6 +149,43 @@ fn workers_that_may_run_anywhere_have_all_cores() {
     assert_eq!(all.iter().filter(|(_, role)| role == "both").count(), 1, "{all:?}");
     let first = words(&doc.bottlenecks[0]);
     assert!(online == 1 || !first.contains("the one core of the server"), "{first}");
+}
+
+#[test]
+fn the_cpu_quota_of_its_control_group_is_named() {
+    // 0.1 CPUs, which any machine can give: the generator and others hardly matter.
+    let quota = match Quota::new(1000) {
+        Ok(quota) => quota,
+        Err(why) => return cannot(&why),
+    };
+    let nginx = Nginx::start();
+    nginx.enter(&quota);
+    let name = quota.0.file_name().expect("a name").to_string_lossy().into_owned();
+    for more in [&[][..], &["--disable-keepalive"]] {
+        let (doc, run) = load(&Bench::new(), &nginx, more);
+        let found = &doc.bottlenecks[0];
+        assert_eq!(found.kind, Binding::Quota, "{found:?}");
+        let says = "bound by the CPU quota of the control group of the server";
+        assert!(found.sentence.starts_with(says) && found.sentence.contains(&name), "{found:?}");
+        assert!(found.sentence.contains("0.100 CPUs") && found.sentence.contains(" of "), "{found:?}");
+        assert!(!words(found).contains("affinity"), "{found:?}");
+        let known = |metric: &str| {
+            let series = run.series.iter().find(|series| series.key.metric == metric);
+            series.and_then(|series| series.points.first()?.number()).unwrap_or_else(|| panic!("no {metric}"))
+        };
+        assert!(known("group-throttled") > 0.0 && known("group-periods") >= known("group-throttled"));
+        assert!((known("group-quota") - 0.1).abs() < 1e-9);
+        let server = &doc.server;
+        assert!(server.quota_cpus.is_some() && server.cpus.is_some_and(|cpus| cpus < 0.3), "{server:?}");
+        let own = doc.findings.iter().find(|finding| finding.kind() == "throttled").expect("a finding");
+        assert!(own.text().contains("boxscore's own"), "{}", own.text());
+    }
+    // The same server without a quota is held by something else.
+    let free = Nginx::start();
+    let (doc, _) = load(&Bench::new(), &free, &[]);
+    assert_ne!(doc.bottlenecks[0].kind, Binding::Quota, "{:?}", doc.bottlenecks[0]);
+    let none = doc.findings.iter().find(|finding| finding.kind() == "server-quota").expect("a finding");
+    assert!(none.text().starts_with("no CPU quota of the server's"), "{}", none.text());
 }
 
 #[test]

@@ -127,6 +127,22 @@ fn measured(run: &RunData, arm: u32) -> usize {
 }
 
 #[test]
+fn two_loads_of_one_url_are_one_server() {
+    let (bench, nginx) = (Bench::new(), Nginx::start(""));
+    for _ in 0..2 {
+        bench.run(&["load", &nginx.url(), "-d", "300ms", "-c", "4"]).expect(0, &[]);
+    }
+    let heads = bench.heads();
+    let [one, two] = [0, 1].map(|at: usize| heads[at].id.clone());
+    let says =
+        format!("both sides are {}, one server measured at different times; measured from", nginx.url());
+    let said = bench.run(&["compare", &one, &two, "--all"]);
+    let text = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(&says), "{text}");
+    assert!(!text.contains("share the host"), "{text}");
+}
+
+#[test]
 fn one_command_says_which_of_two_web_servers_is_faster() {
     let (plain, gzip) = two();
     let [a, b] = targets(&plain, &gzip);

@@ -143,8 +143,8 @@ pub fn tasks_left(root: &Root) -> Option<u64> {
     ancestors(mount, path).into_iter().filter_map(left).min()
 }
 
-/// Our path in the hierarchy with this controller (version 1 first), and its mount.
-fn controlled<'a>(
+/// The path in the hierarchy with this controller (version 1 first), and its mount.
+pub(super) fn controlled<'a>(
     own: &'a Membership,
     mounts: &'a [Mount],
     controller: &str,

@@ -7,6 +7,7 @@ pub mod arm;
 pub mod cgroup;
 pub mod cpuinfo;
 pub mod dimm;
+pub mod group_limits;
 pub mod mounts;
 pub mod pci;
 pub mod root;

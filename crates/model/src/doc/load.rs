@@ -73,6 +73,8 @@ pub struct LoadDoc {
     /// The same of 99 in 100 of them.
     pub late_read_p99: Option<f64>,
     pub generator: GeneratorDoc,
+    #[serde(default)]
+    pub server: ServerUseDoc,
     /// Remarks on the figures, in sentences.
     pub remarks: Vec<String>,
     pub bottlenecks: Vec<BottleneckDoc>,
@@ -146,4 +148,19 @@ pub struct GeneratorDoc {
     pub busiest_core_share: Option<f64>,
     /// The same of the busiest thread alone.
     pub busiest_thread_share: Option<f64>,
+}
+
+/// CPU time that the loaded server used, and what it may use. Absent where it is not known here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerUseDoc {
+    /// CPU seconds of its processes per second.
+    pub cpus: Option<f64>,
+    pub cpu_per_request: Option<f64>,
+    /// CPUs that its threads may run on.
+    pub allowed_cpus: Option<u64>,
+    /// Seconds a second in which its threads were ready and waited for a CPU, summed.
+    pub waiting: Option<f64>,
+    /// CPUs of the tightest quota of its control group and those above it, and the group that has it.
+    pub quota_cpus: Option<f64>,
+    pub quota_group: Option<String>,
 }

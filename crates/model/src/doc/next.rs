@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::format::list;
-use crate::why::{Needed, Repeat};
+use crate::why::{MANY, Needed, Repeat};
 
 crate::words! {
     /// A way to help figures of one cause.
@@ -53,6 +53,11 @@ pub struct Further {
 }
 
 impl Further {
+    /// More than anybody would make: of runs or boxes; takes are cheap.
+    fn is_many(self) -> bool {
+        self.of != Repeat::Takes && self.least > MANY
+    }
+
     /// Beyond what each side has; `None` without any.
     pub fn new(needed: &[Needed], have: u64) -> Option<Further> {
         let of = needed.first()?.of;
@@ -89,6 +94,13 @@ impl NextStep {
             Remedy::Margin => "compare with the margin that matters to you: --margin 10%",
         };
         match self.further {
+            Some(further) if further.is_many() && self.remedy == Remedy::Repeat => format!(
+                "repeating will not tell it (it would need {} more each): measure both sides side by side, as arms of \
+                 one study (`--arm`, `--target` or `--via`)",
+                further.least
+            ),
+            // What is needed without the disturbance is not known yet.
+            Some(further) if further.is_many() => what.to_owned(),
             Some(further) if self.remedy == Remedy::Repeat => format!("{what}: {}", further.text()),
             Some(further) => format!("{what}; then {}", further.text()),
             None => what.to_owned(),
@@ -100,6 +112,7 @@ impl std::fmt::Display for NextStep {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str(&self.says())?;
         match self.commands.as_slice() {
+            _ if self.remedy == Remedy::Repeat && self.further.is_some_and(Further::is_many) => Ok(()),
             [] => Ok(()),
             some => write!(to, ": {}", list(some)),
         }
@@ -157,6 +170,16 @@ mod tests {
         step.further = Further::new(&[needed(2)], 1);
         let says = "measure again while nothing else runs; then about 1 more run each would tell: boxscore run --plan 01";
         assert_eq!(step.to_string(), says);
+        let mut endless = step.clone();
+        endless.further = Further::new(&[needed(120)], 1);
+        assert_eq!(endless.to_string(), "measure again while nothing else runs: boxscore run --plan 01");
+        endless.remedy = Remedy::Repeat;
+        let text = endless.to_string();
+        assert!(
+            text.starts_with("repeating will not tell it (it would need 119 more each): measure both"),
+            "{text}"
+        );
+        assert!(!text.contains("boxscore run --plan"), "{text}");
         let json = serde_json::to_value(&step).unwrap();
         assert_eq!(json["text"], says);
         assert_eq!(serde_json::from_value::<NextStep>(json).unwrap(), step);

@@ -29,19 +29,25 @@ pub struct DropCounter {
     pub doubt: &'static str,
     pub says: &'static str,
     pub advice: &'static str,
+    /// The advice where no setting is below the connections of the load: it is not what limits.
+    pub else_advice: Option<&'static str>,
     pub settings: &'static [&'static str],
     /// True if a few of them are normal.
     pub usual: bool,
 }
 
 impl DropCounter {
-    /// `raise net.core.somaxconn (net.core.somaxconn is 128)`.
-    pub fn advice(&self, settings: &[(String, String)]) -> String {
+    /// `raise net.core.somaxconn (net.core.somaxconn is 128)`; of a load with so many connections.
+    pub fn advice(&self, settings: &[(String, String)], connections: Option<f64>) -> String {
         if settings.is_empty() {
             return self.advice.to_owned();
         }
+        let is_ample = |connections: f64| {
+            settings.iter().all(|(_, value)| value.parse().is_ok_and(|value: f64| value >= connections))
+        };
+        let advice = self.else_advice.filter(|_| connections.is_some_and(is_ample)).unwrap_or(self.advice);
         let known = settings.iter().map(|(name, value)| format!("{name} is {value}"));
-        format!("{} ({})", self.advice, list(&known.collect::<Vec<_>>()))
+        format!("{advice} ({})", list(&known.collect::<Vec<_>>()))
     }
 }
 
@@ -56,24 +62,35 @@ const fn counter(
         doubt: "may measure a limit of the kernel, not the server",
         says,
         advice,
+        else_advice: None,
         settings,
         usual: false,
     }
 }
 
+/// Where the kernel's limits are above the connections, the server asked for a shorter queue itself.
+const OWN_BACKLOG: Option<&str> =
+    Some("raise the server's own backlog (nginx `listen ... backlog=`, httpd `ListenBackLog`)");
+
 pub static COUNTERS: [DropCounter; 9] = [
-    counter(
-        names::LISTEN_OVERFLOW,
-        "times the queue of connections to be accepted was full",
-        "raise net.core.somaxconn and the server's own backlog, or let more workers accept",
-        &["net.core.somaxconn"],
-    ),
-    counter(
-        names::LISTEN_DROP,
-        "connections dropped at a listening socket",
-        "raise net.core.somaxconn and net.ipv4.tcp_max_syn_backlog, and the server's own backlog",
-        &["net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"],
-    ),
+    DropCounter {
+        else_advice: OWN_BACKLOG,
+        ..counter(
+            names::LISTEN_OVERFLOW,
+            "times the queue of connections to be accepted was full",
+            "raise net.core.somaxconn and the server's own backlog, or let more workers accept",
+            &["net.core.somaxconn"],
+        )
+    },
+    DropCounter {
+        else_advice: OWN_BACKLOG,
+        ..counter(
+            names::LISTEN_DROP,
+            "connections dropped at a listening socket whose queue was not full",
+            "raise net.core.somaxconn and net.ipv4.tcp_max_syn_backlog, and the server's own backlog",
+            &["net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"],
+        )
+    },
     counter(
         names::SYN_COOKIES,
         "connections answered with a cookie, since the queue of half-open ones was full",
@@ -157,7 +174,7 @@ impl Conclusion for Drops {
                     loads => format!(" (and in {} more loads)", loads - 1),
                 };
                 let (doubt, says) = (counter.doubt, counter.says);
-                format!("{doubt}: {most:.0} {says}{at}{more}; {}", counter.advice(settings))
+                format!("{doubt}: {most:.0} {says}{at}{more}; {}", counter.advice(settings, *connections))
             }
         }
     }

@@ -33,6 +33,7 @@ mod recorded;
 mod redirects;
 mod same_cores;
 mod samples;
+pub mod server_quota;
 pub mod stall;
 mod steal;
 mod subject;
@@ -73,6 +74,7 @@ pub use recorded::{InTakes, Recorded, TIMES_CACHE};
 pub use redirects::Redirects;
 pub use same_cores::SameCores;
 pub use samples::{MoreTakes, Samples};
+pub use server_quota::ServerQuota;
 pub use stall::Stall;
 pub use steal::Steal;
 pub use subject::{About, FigureName, Subject};
@@ -237,6 +239,7 @@ rules! {
     Redirects,
     SameCores,
     Samples,
+    ServerQuota,
     Stall,
     Steal,
     Throttled,
@@ -316,8 +319,9 @@ impl Rule {
             Rule::GeneratorBound(_) => "the load generator was the limit",
             Rule::GeneratorDelay(_) | Rule::Late(_) => "the load generator was late",
             Rule::SameCores(_) => "generator and server share cores",
+            Rule::ServerQuota(_) => "a CPU quota stopped the server",
             Rule::Stall(_) => "the server stalled",
-            Rule::Throttled(_) => "a CPU quota stopped it",
+            Rule::Throttled(_) => "boxscore's own CPU quota stopped it",
             Rule::NoisyNeighbour(_) => "runs of this machine differ",
             rule => match rule.cause() {
                 Some(cause) => cause,

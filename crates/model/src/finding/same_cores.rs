@@ -13,6 +13,11 @@ pub enum SameCores {
     Apart {
         is_hidden: bool,
     },
+    /// They share cores that have time for both; the busiest of them, as `cpu1`, and how busy it was.
+    Idle {
+        cpu: String,
+        busy: f64,
+    },
     /// CPUs of the server and of the generator that are two threads of one core, as `cpu0` and `cpu4`.
     Siblings(Vec<(String, String)>),
     /// The shared cores, as `cpu1`, and how busy each was; and all that the server may run on, where those are more:
@@ -27,7 +32,10 @@ impl SameCores {
     fn busiest(&self) -> Option<f64> {
         match self {
             SameCores::Shared { cores, .. } => Some(cores.iter().map(|(_, busy)| *busy).fold(0.0, f64::max)),
-            SameCores::Unknown | SameCores::Apart { .. } | SameCores::Siblings(_) => None,
+            SameCores::Unknown
+            | SameCores::Apart { .. }
+            | SameCores::Idle { .. }
+            | SameCores::Siblings(_) => None,
         }
     }
 }
@@ -40,7 +48,7 @@ impl Conclusion for SameCores {
     fn state(&self) -> Validity {
         match self {
             SameCores::Unknown => Validity::Unknown,
-            SameCores::Apart { .. } => Validity::Ok,
+            SameCores::Apart { .. } | SameCores::Idle { .. } => Validity::Ok,
             SameCores::Shared { .. } | SameCores::Siblings(_) => Validity::Doubtful,
         }
     }
@@ -52,6 +60,9 @@ impl Conclusion for SameCores {
             SameCores::Apart { is_hidden: true } => {
                 "generator and server on CPUs of their own; whether two of them are one core the virtual machine hides"
                     .to_owned()
+            }
+            SameCores::Idle { cpu, busy } => {
+                format!("generator and server share {cpu}, which has time for both: {} busy at most", percent(*busy))
             }
             SameCores::Siblings(pairs) => {
                 let named = pairs.iter().map(|(server, generator)| format!("{server} and {generator}"));
@@ -110,6 +121,7 @@ impl Conclusion for SameCores {
     fn evidence(&self) -> Evidence {
         match self {
             SameCores::Unknown | SameCores::Apart { .. } => Evidence::new(),
+            SameCores::Idle { busy, .. } => evidence([("busy", *busy)]),
             SameCores::Siblings(pairs) => evidence([("pairs", pairs.len() as f64)]),
             SameCores::Shared { cores, .. } => {
                 evidence([("cores", cores.len() as f64), ("busy", self.busiest().unwrap_or(0.0))])

@@ -120,6 +120,15 @@ fn of_takes() -> Vec<Rule> {
 fn of_loads() -> Vec<Rule> {
     use generator_bound::{BothFull, Capacity, Cause, Cores, LowerBound, Settled};
     let cores = || Cores(vec!["cpu1".into()]);
+    let quota = server_quota::QuotaUse {
+        group: "cpu:/web".into(),
+        cpus: 0.4,
+        periods: Some(50.0),
+        throttled: Some(49.0),
+        stopped_s: Some(9.1),
+        window_s: Some(5.0),
+        server_cpus: Some(2),
+    };
     let both = BothFull { server: "cpu0".into(), busy: 0.98, cores: cores(), share: 0.9 };
     let bound = |cause, share| {
         GeneratorBound::Bound(LowerBound {
@@ -165,14 +174,23 @@ fn of_loads() -> Vec<Rule> {
         IdleAtPeak::Unknown.into(),
         IdleAtPeak::Busy { busy: 0.9 }.into(),
         IdleAtPeak::Waiting { busy: 0.1, cores: 2, waiting: "waiting for the server".into() }.into(),
+        IdleAtPeak::Held { busy: 0.29, cores: 2, used: Some(0.4), bottleneck: "bound by a quota".into() }
+            .into(),
         IdleAtPeak::Bound { busy: 0.2, cores: 2, bottleneck: "bound by the load generator".into() }.into(),
         Late::Unknown.into(),
         Late::InTime { p99: 1e-4 }.into(),
         Late::Late { p99: 2e-3, most: 1e-3, gap: None }.into(),
         Guest.into(),
         redirects.into(),
+        ServerQuota::Unread { why: None }.into(),
+        ServerQuota::Unread { why: Some("no control groups".into()) }.into(),
+        ServerQuota::None { groups: 2 }.into(),
+        ServerQuota::Spare(quota.clone()).into(),
+        ServerQuota::Stopped { quota: quota.clone(), binds: true }.into(),
+        ServerQuota::Stopped { quota, binds: false }.into(),
         SameCores::Unknown.into(),
         SameCores::Apart { is_hidden: true }.into(),
+        SameCores::Idle { cpu: "cpu1".into(), busy: 0.36 }.into(),
         SameCores::Siblings(vec![("cpu0".into(), "cpu4".into())]).into(),
         SameCores::Shared { cores: vec![("cpu0".into(), 1.0)], server: None }.into(),
         SameCores::Shared { cores: vec![("cpu1".into(), 1.0)], server: Some("CPUs 0-1".into()) }.into(),
@@ -271,7 +289,7 @@ fn of_logs() -> Vec<Rule> {
 }
 
 /// How many [`place`]s there are.
-const PLACES: usize = 103;
+const PLACES: usize = 109;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {
@@ -337,10 +355,12 @@ fn place(rule: &Rule) -> usize {
         Rule::Redirects(Redirects { .. }) => 64,
         Rule::SameCores(SameCores::Unknown) => 65,
         Rule::SameCores(SameCores::Apart { .. }) => 66,
+        Rule::SameCores(SameCores::Idle { .. }) => 108,
         Rule::SameCores(SameCores::Shared { .. } | SameCores::Siblings(_)) => 67,
         Rule::Samples(Samples::Enough { .. } | Samples::Once) => 68,
         Rule::Samples(Samples::TooFew { .. }) => 69,
         Rule::Samples(Samples::Broken { .. }) => 70,
+        Rule::ServerQuota(quota) => of_quota(quota),
         Rule::Stall(Stall { .. }) => 71,
         Rule::Steal(Steal::Unread | Steal::Little { .. } | Steal::Much { .. }) => 72,
         Rule::Throttled(Throttled::Unread | Throttled::Never { .. } | Throttled::Stopped { .. }) => 73,
@@ -409,6 +429,16 @@ fn of_idle(idle: &IdleAtPeak) -> usize {
         IdleAtPeak::Busy { .. } => 45,
         IdleAtPeak::Waiting { .. } => 46,
         IdleAtPeak::Bound { .. } => 47,
+        IdleAtPeak::Held { .. } => 107,
+    }
+}
+
+fn of_quota(quota: &ServerQuota) -> usize {
+    match quota {
+        ServerQuota::Unread { .. } => 103,
+        ServerQuota::None { .. } => 104,
+        ServerQuota::Spare(_) => 105,
+        ServerQuota::Stopped { .. } => 106,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `throttled`: a CPU quota stopped the takes.
+//! `throttled`: the CPU quota of boxscore's own control group stopped the takes. That of a server is `server_quota`.
 
 use super::{Conclusion, Evidence, Several, Validity, evidence, known};
 use crate::format::{count, number};
@@ -21,8 +21,8 @@ pub enum Throttled {
 
 fn named(quota: Option<f64>) -> String {
     match quota {
-        Some(cpus) => format!("the CPU quota of {} CPUs", number(cpus)),
-        None => "a CPU quota (its size is unknown)".to_owned(),
+        Some(cpus) => format!("boxscore's own CPU quota of {} CPUs", number(cpus)),
+        None => "boxscore's own CPU quota (its size is unknown)".to_owned(),
     }
 }
 
@@ -41,9 +41,9 @@ impl Conclusion for Throttled {
 
     fn one(&self) -> String {
         match self {
-            Throttled::Unread => "no throttling counter of the control group was read".to_owned(),
+            Throttled::Unread => "no throttling counter of boxscore's own control group was read".to_owned(),
             Throttled::Never { figures } => {
-                format!("no CPU quota stopped any take of {}", count(*figures, "figure"))
+                format!("no CPU quota of boxscore's own stopped any take of {}", count(*figures, "figure"))
             }
             Throttled::Stopped { quota, takes, of, .. } => format!(
                 "measures the quota, not the machine: stopped by {} in {takes} of {}; lift it or compare only inside it",

@@ -154,6 +154,12 @@ pub const SERVER_THREAD_WAIT: Metric<Ratio> = Metric::neither(
     "server-thread-wait",
     "the share of the take's time in which that thread was ready to run and waited for a CPU",
 );
+pub const SERVER_WAITING: Metric<Count> = Metric::neither(
+    "server-waiting",
+    "seconds a second in which threads of the server were ready to run and waited for a CPU, summed over those that \
+     lived at both readings; missing where the kernel does not keep it",
+)
+.per("thread");
 pub const SERVER_USER: Metric<Ratio> = Metric::neither(
     "server-user",
     "the part of the CPU time of the server's processes that was in the programs themselves, and not in the kernel; \
@@ -219,6 +225,44 @@ pub const MEMORY_REFAULTS: Metric<Count> = Metric::neither(
     "pages of files that were read again after the limit of the server's memory had pushed them out",
 )
 .per("page");
+pub const SERVER_GROUPS: Metric<Count> = Metric::neither(
+    "server-groups",
+    "control groups of the server's processes, and above them, of which it was read whether they have a CPU quota",
+)
+.per("group");
+pub const GROUP_QUOTA: Metric<Count> = Metric::neither(
+    "group-quota",
+    "CPUs that the quota of a control group allows which the server's processes are in, or which is above theirs, by \
+     group",
+)
+.per("core");
+pub const GROUP_PERIODS: Metric<Count> = Metric::neither(
+    "group-periods",
+    "periods of such a quota in the take in which something in the group had work, by group",
+)
+.per("period");
+pub const GROUP_THROTTLED: Metric<Count> = Metric::neither(
+    "group-throttled",
+    "those of them in which the quota was used up and the group was stopped, by group",
+)
+.per("period");
+pub const GROUP_THROTTLED_TIME: Metric<Seconds> = Metric::neither(
+    "group-throttled-time",
+    "how long the quota stopped the group in the take, summed over CPUs, by group",
+);
+pub const GROUP_MEMORY_LIMIT: Metric<Bytes> = Metric::neither(
+    "group-memory-limit",
+    "memory limit of a control group which the server's processes are in, or which is above theirs; by group",
+);
+pub const GROUP_MEMORY: Metric<Bytes> = Metric::neither(
+    "group-memory",
+    "memory that such a group used after the take, its cached files included",
+);
+pub const GROUP_MEMORY_HITS: Metric<Count> = Metric::neither(
+    "group-memory-hits",
+    "how often such a group was at its memory limit in the take and the kernel had to make room, by group",
+)
+.per("hit");
 pub const DROPS: Metric<Count> = Metric::neither(
     "drops",
     "what the kernel dropped or refused during the take, by counter; of the whole network namespace",

@@ -12,7 +12,7 @@ use crate::format::{duration, fixed, list, number, percent, quantity};
 use crate::unit::Unit;
 
 /// More takes or runs than these are many.
-const MANY: u64 = 30;
+pub(crate) const MANY: u64 = 30;
 
 /// The whole sentence of one row.
 impl Display for Why {

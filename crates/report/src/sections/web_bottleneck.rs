@@ -277,7 +277,7 @@ fn word(found: &BottleneckDoc) -> String {
         Binding::Steal => "steal",
         Binding::Disk => "a disk",
         Binding::Memory => "memory",
-        Binding::RunQueue => "the run queue",
+        Binding::RunQueue => "waiting for cores",
         Binding::Io => "input and output",
         Binding::Quota => "a CPU quota",
         Binding::Link => "the link",

@@ -465,7 +465,7 @@ mod tests {
              all)); free memory or add more, then repeat"
         );
         assert!(two(Throttled::Stopped { quota: Some(0.9), takes: 3, of: 8, periods: 9.0 }).starts_with(
-            "measure the quota, not the machine: the CPU quota of 0.900 CPUs stopped takes of @;"
+            "measure the quota, not the machine: boxscore's own CPU quota of 0.900 CPUs stopped takes of @;"
         ));
         let limit = Limit::Link { disk: "sda".to_owned() };
         let beyond = AboveCeiling::Beyond { value: 3.0, ceiling: 2.0, unit: model::Unit::BytesPerSec, limit };

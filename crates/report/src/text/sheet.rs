@@ -17,7 +17,7 @@ const TOPICS: [(&str, &[&str]); 10] = [
     ("Network", &["nic", "rdma"]),
     ("PCIe", &["pcie"]),
     ("System", &["os", "kernel", "mitigations", "mitigation"]),
-    ("Limits", &["cgroup", "process"]),
+    ("Limits of boxscore itself", &["cgroup", "process"]),
     ("Power", &["power"]),
 ];
 

@@ -58,11 +58,18 @@ pub fn screen(run: &RunDoc, look: Look) -> Part {
     (1..drawn.len()).rev().fold(brief, |part, first| part.or(Rank::Figure, "loads", set(first, 1)))
 }
 
-/// A sweep as a table below its title, behind a blank line: all of its loads, or its ends, its peak and its knee.
+/// A sweep as a table below its title, behind a blank line: all of its loads, or its ends, its peak, its knee, and the
+/// first load that an open loop did not hold.
 fn block(run: &RunDoc, sweep: &Sweep<'_>, all: bool, look: Look) -> String {
     let mut table = Table::new(run, sweep);
     let count = table.rows.len();
-    let kept = |at: usize| all || at == 0 || at + 1 == count || !mark(run, &sweep.loads[at]).is_empty();
+    let is_marked = |at: usize| !mark(run, &sweep.loads[at]).is_empty();
+    // Beyond the highest load that was held is where an open loop turns.
+    let turns = |at: usize| {
+        let (own, before) = (&sweep.loads[at], at.checked_sub(1).map(|before| &sweep.loads[before]));
+        own.is_open() && before.is_some_and(|before| mark(run, before).contains("peak"))
+    };
+    let kept = |at: usize| all || at == 0 || at + 1 == count || is_marked(at) || turns(at);
     let mut at = 0;
     table.rows.retain(|_| {
         at += 1;

@@ -14,7 +14,8 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
         let of = share
             .map_or_else(String::new, |(share, _)| format!(", {} of its requests", format::percent(share)));
         let text = format!("{count:.0} {}{of}", counter.says);
-        let advice = counter.advice(&drops::settings(counter, &view.index.run.facts));
+        let advice =
+            counter.advice(&drops::settings(counter, &view.index.run.facts), view.load.number("connections"));
         let claim = (!counter.usual && share.is_some_and(|(_, binds)| binds)).then(|| Claim {
             rank: Rank::Dropped,
             sentence: format!("held back by a limit of the kernel ({text}): {advice}"),

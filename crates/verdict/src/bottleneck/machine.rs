@@ -1,22 +1,22 @@
-//! The rest of the machine: disks, stalls for memory, disks and cores, the CPU quota, network links.
+//! The rest of the machine: disks, stalls for memory and disks, network links.
 //!
 //! Stalls are shares of time in which some thread waited (PSI); they have no ceiling, but a level from which they bind.
 
 use model::Unit;
 use model::doc::Binding;
-use model::metrics::{disk, load, machine, telemetry};
+use model::metrics::{disk, load, telemetry};
 use model::names::instrument;
 use model::params::parse_bytes;
 
 use super::view::{Claim, Rank, Seen, View};
 use crate::facts;
+use crate::loads::groups;
 use crate::loads::sweep::{CEILING, NEAR};
 use model::format;
 
 /// Shares of time with stalls from which they bind.
 const MEMORY: f64 = 0.1;
 const IO: f64 = 0.3;
-const CPU: f64 = 0.5;
 /// Share of a link's rate from which it binds.
 const LINK: f64 = 0.9;
 /// Share of what all programs read from disks, from which the server is who reads.
@@ -30,8 +30,6 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let busy_disk = all.iter().any(|seen| seen.claim.is_some());
     all.extend(memory(view));
     all.extend(io(view, busy_disk));
-    all.extend(run_queue(view));
-    all.extend(quota(view));
     all.extend(links(view));
     all
 }
@@ -119,6 +117,20 @@ fn disks(view: &View<'_, '_>) -> Vec<Seen> {
     view.load.medians_by(&load::DISK_BUSY, "disk").into_iter().map(disk).collect()
 }
 
+/// Memory limits of the server's control groups that it reached.
+fn group_limits(view: &View<'_, '_>) -> Vec<String> {
+    let size = |bytes: f64| format::quantity(bytes, Unit::Byte);
+    let reached = groups::memory_limits(view.load).into_iter().filter_map(|one| {
+        let hits = one.hits.filter(|hits| *hits > 0.0)?;
+        Some(format!(
+            "the limit of {} of its control group ({}) was reached {hits:.0} times",
+            size(one.limit),
+            one.group
+        ))
+    });
+    reached.collect()
+}
+
 fn memory(view: &View<'_, '_>) -> Option<Seen> {
     let share = view.load.median(&load::MEMORY_PRESSURE)?;
     let text = format!("threads waited for memory {} of the time", format::percent(share));
@@ -128,7 +140,12 @@ fn memory(view: &View<'_, '_>) -> Option<Seen> {
         Claim {
             rank: Rank::Stalls,
             sentence: format!("bound by memory ({text}): more memory, or content that fits"),
-            evidence: limit.into_iter().chain(read(view)).chain(view.shortfall()).collect(),
+            evidence: limit
+                .into_iter()
+                .chain(group_limits(view))
+                .chain(read(view))
+                .chain(view.shortfall())
+                .collect(),
             counter: Vec::new(),
             advice: vec!["more memory, or a higher limit of the control group".to_owned()],
         }
@@ -154,49 +171,6 @@ fn io(view: &View<'_, '_>, busy_disk: bool) -> Option<Seen> {
         ],
     });
     Some(Seen { kind: Binding::Io, resource: "disks".to_owned(), share: Some(share), text, claim })
-}
-
-/// Waiting for a core is no news where the cores are full.
-fn run_queue(view: &View<'_, '_>) -> Option<Seen> {
-    let share = view.load.median(&load::CPU_PRESSURE)?;
-    let text = format!("threads waited for a core {} of the time", format::percent(share));
-    let most = view.cores.iter().map(|core| core.busy).max_by(f64::total_cmp);
-    let claim = most.filter(|most| share >= CPU && *most < CEILING).map(|most| Claim {
-        rank: Rank::Stalls,
-        sentence: format!(
-            "bound by waiting for cores ({text}, with no core above {}): look at CPU sets, quotas and priorities",
-            format::percent(most)
-        ),
-        evidence: view.shortfall().into_iter().collect(),
-        counter: Vec::new(),
-        advice: vec!["let the server's threads use more cores (CPU set, affinity)".to_owned()],
-    });
-    Some(Seen { kind: Binding::RunQueue, resource: "run queue".to_owned(), share: Some(share), text, claim })
-}
-
-/// Stops by the CPU quota of our own control group, in at least half of the takes.
-fn quota(view: &View<'_, '_>) -> Option<Seen> {
-    let stops = view.index.condition(machine::THROTTLED.name())?;
-    let takes: Vec<f64> = view.load.takes().iter().filter_map(|seq| stops.get(seq).copied()).collect();
-    let hit = takes.iter().filter(|count| **count > 0.0).count();
-    if hit == 0 {
-        return None;
-    }
-    let cpus = facts::number(&view.index.run.facts, "cgroup.cpu.quota");
-    let size = cpus.map_or_else(String::new, |cpus| format!(" of {} CPUs", format::number(cpus)));
-    let text = format!("the CPU quota{size} stopped {hit} of {}", format::count(takes.len(), "take"));
-    let claim = (2 * hit >= takes.len()).then(|| Claim {
-        rank: Rank::Proved,
-        sentence: format!(
-            "bound by the CPU quota{size} of the control group ({hit} of {} takes stopped): lift it",
-            takes.len()
-        ),
-        evidence: vec![format!("{:.0} periods ended early", takes.iter().sum::<f64>())],
-        counter: Vec::new(),
-        advice: vec!["lift the quota (cpu.max), or compare only inside it".to_owned()],
-    });
-    let share = Some(hit as f64 / takes.len() as f64);
-    Some(Seen { kind: Binding::Quota, resource: "cgroup.cpu.quota".to_owned(), share, text, claim })
 }
 
 /// Interfaces whose rate is known, by what telemetry saw during the takes.

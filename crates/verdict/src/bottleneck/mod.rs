@@ -9,6 +9,8 @@ mod generator;
 mod goal;
 mod kernel;
 mod machine;
+mod quota;
+mod run_queue;
 mod silent;
 mod view;
 mod waiting;
@@ -57,6 +59,8 @@ pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     seen.extend(generator::seen(&view));
     seen.extend(cores::seen(&view));
     seen.extend(machine::seen(&view));
+    seen.extend(run_queue::seen(&view));
+    seen.extend(quota::seen(&view));
     seen.extend(kernel::seen(&view));
     seen.extend(waiting::seen(&view));
     seen.sort_by(|a, b| order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a))));

@@ -10,6 +10,7 @@ use crate::loads::planted::{empty, load, one, params, series, times};
 use crate::run_index::RunContext;
 
 mod proved;
+mod quota;
 mod shared;
 
 fn docs(run: &RunData) -> Vec<BottleneckDoc> {
@@ -353,7 +354,7 @@ fn a_quota_that_stopped_the_takes() {
     let doc = first(&run);
     assert_eq!(doc.kind, Binding::Quota);
     assert!(
-        doc.sentence.contains("quota of 0.500 CPUs of the control group (8 of 8 takes"),
+        doc.sentence.contains("quota of 0.500 CPUs of boxscore's own control group (8 of 8 takes"),
         "{}",
         doc.sentence
     );

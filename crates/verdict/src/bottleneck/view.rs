@@ -40,6 +40,8 @@ pub enum Rank {
     Silent,
     /// All that was asked for was served: nothing binds but the asking.
     Asked,
+    /// The server's CPU quota was used up: free cores would not help it.
+    Quota,
     /// Proved by another load, or by a counter that names it.
     Proved,
     /// At its ceiling.

@@ -83,7 +83,11 @@ fn targets(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<String> {
         .collect();
     let by: BTreeSet<&str> = all.iter().filter_map(|(_, subject)| subject.observed_by.as_deref()).collect();
     let by = format::list(&by.into_iter().map(str::to_owned).collect::<Vec<_>>());
-    let mut notes = vec![format!("{}; measured from {by}", format::list(&each))];
+    let same = address_of_all(&all).map(|address| {
+        let sides = if all.len() == 2 { "both sides".to_owned() } else { format!("all {} sides", all.len()) };
+        format!("{sides} are {address}, one server measured at different times")
+    });
+    let mut notes = vec![format!("{}; measured from {by}", same.unwrap_or_else(|| format::list(&each)))];
     let unknown: Vec<String> =
         prepared.iter().filter(|side| is_unknown(side.side)).map(|side| side.side.name.clone()).collect();
     if !unknown.is_empty() {
@@ -93,16 +97,31 @@ fn targets(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<String> {
             unknown[0]
         ));
     }
-    let mut hosts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (name, subject) in &all {
-        let host = model::url::host(subject.address.as_deref().unwrap_or_default());
-        hosts.entry(host).or_default().push(name.clone());
-    }
-    let shared = hosts.into_iter().filter(|(host, names)| !host.is_empty() && names.len() > 1);
-    notes.extend(shared.map(|(host, names)| {
-        format!("{} share the host {host}: each takes from what the other could have", format::list(&names))
-    }));
+    notes.extend(shared_hosts(&all));
     notes
+}
+
+/// The address of all sides, where it is one.
+fn address_of_all(all: &[(String, SubjectDoc)]) -> Option<&str> {
+    let first = all.first()?.1.address.as_deref()?;
+    let is_same = all.iter().all(|(_, subject)| subject.address.as_deref() == Some(first));
+    (all.len() > 1 && is_same).then_some(first)
+}
+
+/// Hosts with several servers of these. One server that was measured several times takes nothing from itself.
+fn shared_hosts(all: &[(String, SubjectDoc)]) -> Vec<String> {
+    let mut hosts: BTreeMap<&str, BTreeMap<&str, Vec<String>>> = BTreeMap::new();
+    for (name, subject) in all {
+        let address = subject.address.as_deref().unwrap_or_default();
+        let servers = hosts.entry(model::url::host(address)).or_default();
+        servers.entry(model::url::authority(address)).or_default().push(name.clone());
+    }
+    let shared = hosts.into_iter().filter(|(host, servers)| !host.is_empty() && servers.len() > 1);
+    let note = |(host, servers): (&str, BTreeMap<&str, Vec<String>>)| {
+        let names: Vec<String> = servers.into_values().flatten().collect();
+        format!("{} share the host {host}: each takes from what the other could have", format::list(&names))
+    };
+    shared.map(note).collect()
 }
 
 /// A target of whose host no fact is known.
@@ -316,7 +335,7 @@ fn plain(key: &str) -> String {
         "memory.thp" => "huge pages",
         "memory.bytes" => "memory size",
         "memory.mts" | "memory.channels" | "memory.layout" => "memory modules",
-        "cgroup.cpu.quota" => "CPU quota",
+        "cgroup.cpu.quota" => "boxscore's own CPU quota",
         "cgroup.cpuset" => "CPU set",
         "cgroup.memory.limit" => "memory limit",
         "os.name" => "operating system",
@@ -415,4 +434,34 @@ pub(super) fn definitions(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<Str
     Some(format!(
         "{b} and {a}: measured by different definitions, not compared: {names}; measure the older again"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::subject::SubjectKind;
+
+    use super::*;
+
+    fn sides(addresses: &[&str]) -> Vec<(String, SubjectDoc)> {
+        let subject = |address: &str| SubjectDoc {
+            kind: SubjectKind::Target,
+            name: address.to_owned(),
+            address: Some(address.to_owned()),
+            observed_by: None,
+        };
+        addresses.iter().enumerate().map(|(at, one)| (format!("r{at}"), subject(one))).collect()
+    }
+
+    #[test]
+    fn one_server_takes_nothing_from_itself() {
+        let same = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8091/"]);
+        assert_eq!(address_of_all(&same), Some("http://127.0.0.1:8091/"));
+        assert!(shared_hosts(&same).is_empty());
+        let pages = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8091/b"]);
+        assert!(address_of_all(&pages).is_none() && shared_hosts(&pages).is_empty());
+        let two = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8092/", "http://10.0.0.2/"]);
+        let says = "r0 and r1 share the host 127.0.0.1: each takes from what the other could have";
+        assert_eq!((address_of_all(&two), shared_hosts(&two)), (None, vec![says.to_owned()]));
+        assert_eq!(address_of_all(&same[..1]), None);
+    }
 }

@@ -66,10 +66,12 @@ pub fn quota(facts: &[Fact], live: &Live) -> CheckDoc {
         "sudo systemctl set-property --runtime UNIT CPUQuota=, or start the container without a CPU limit";
     let stopped = live.throttled_periods.filter(|periods| *periods > 0.0);
     let stopped =
-        stopped.map_or(String::new(), |periods| format!(", which stopped us in {periods:.0} periods so far"));
+        stopped.map_or(String::new(), |periods| format!(", which stopped it in {periods:.0} periods so far"));
     match (facts::number(facts, "cgroup.cpu.quota"), facts::text(facts, "cgroup.cpu.quota")) {
-        (Some(cpus), _) => check.bad(format!("{} CPUs{stopped}", format::number(cpus)), how),
-        (None, Some("none")) => check.ok("none"),
+        (Some(cpus), _) => {
+            check.bad(format!("{} CPUs for boxscore itself{stopped}", format::number(cpus)), how)
+        }
+        (None, Some("none")) => check.ok("none for boxscore itself"),
         (None, Some(other)) => check.unknown(other.to_owned()),
         (None, None) => check.absent(facts, "cgroup.cpu.quota"),
     }

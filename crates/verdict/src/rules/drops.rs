@@ -32,7 +32,12 @@ pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
     let lost = counts
         .get(names::RETRANSMITS)
         .map(|again| (again - counts.get(names::SPURIOUS).copied().unwrap_or(0.0)).max(0.0));
+    // A full queue drops the connection, which the kernel counts as both.
+    let dropped = counts
+        .get(names::LISTEN_DROP)
+        .map(|dropped| (dropped - counts.get(names::LISTEN_OVERFLOW).copied().unwrap_or(0.0)).max(0.0));
     let count = |counter: &DropCounter| match counter.name {
+        names::LISTEN_DROP => dropped.filter(|count| *count >= 0.5),
         names::RETRANSMITS => lost.filter(|_| !load.is_loopback()),
         names::LATE_ACKS => lost.filter(|_| load.is_loopback()),
         name => counts.get(name).copied(),
@@ -125,6 +130,27 @@ mod tests {
             "{text}"
         );
         assert!(found[0].reach.is_empty(), "the figure is what this setup does");
+    }
+
+    #[test]
+    fn what_a_full_queue_drops_is_said_once_and_not_by_a_limit_that_is_ample() {
+        let of_backlog = |dropped: f64, somaxconn: f64| {
+            let figures = [
+                ("throughput", 1.0),
+                ("drops;counter=listen-overflow", 8.0),
+                ("drops;counter=listen-drop", dropped),
+            ];
+            let mut run = one("connections=1000", &figures);
+            run.facts.push(Fact::number("sysctl.net.core.somaxconn", somaxconn, Unit::Count, "/proc/sys"));
+            of(&run).into_iter().map(|ruling| ruling.finding.text()).collect::<Vec<_>>()
+        };
+        let once = of_backlog(8.0, 4096.0);
+        assert_eq!(once.len(), 1, "{once:?}");
+        assert!(once[0].ends_with("httpd `ListenBackLog`) (net.core.somaxconn is 4096)"), "{once:?}");
+        assert!(!once[0].contains("raise net.core.somaxconn"), "{once:?}");
+        assert!(of_backlog(8.0, 128.0)[0].contains("raise net.core.somaxconn"));
+        let both = of_backlog(16.0, 4096.0);
+        assert!(both.len() == 2 && both[1].contains("64 connections dropped"), "{both:?}");
     }
 
     #[test]

@@ -5,9 +5,11 @@
 
 use model::doc::Binding;
 use model::finding::IdleAtPeak;
+use model::metrics::load;
 
 use crate::bottleneck;
-use crate::loads::Load;
+use crate::loads::sweep::NEAR;
+use crate::loads::{Core, Load};
 use crate::ruling::Ruling;
 use crate::run_index::RunIndex;
 
@@ -31,7 +33,13 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
         let cores = peak.server_cores().len();
         let idle = match waiting.filter(|_| found.kind == Binding::Waiting) {
             Some(waiting) => IdleAtPeak::Waiting { busy, cores, waiting: waiting.text.clone() },
-            None => IdleAtPeak::Bound { busy, cores, bottleneck: found.sentence.clone() },
+            None if asks_no_more(found.kind) || are_full(peak) => {
+                IdleAtPeak::Bound { busy, cores, bottleneck: found.sentence.clone() }
+            }
+            None => {
+                let used = peak.median(&load::SERVER_CORES);
+                IdleAtPeak::Held { busy, cores, used, bottleneck: found.sentence.clone() }
+            }
         };
         all.push(Ruling::about(peak.subject(), idle, Vec::new()));
     }
@@ -42,6 +50,25 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
         all.push(Ruling::of_run(IdleAtPeak::Busy { busy: busiest }));
     }
     all
+}
+
+/// Its cores have no time left, whoever has it.
+fn are_full(load: &Load<'_>) -> bool {
+    let taken: Vec<f64> = load.server_cores().iter().map(Core::taken).collect();
+    stats::mean(&taken).is_some_and(|taken| taken >= NEAR)
+}
+
+/// The load was the limit, or nothing is known of what was.
+const fn asks_no_more(kind: Binding) -> bool {
+    matches!(
+        kind,
+        Binding::Generator
+            | Binding::Connections
+            | Binding::Offered
+            | Binding::Failures
+            | Binding::Silent
+            | Binding::Unknown
+    )
 }
 
 /// The load of the highest throughput of each setup.
@@ -62,7 +89,7 @@ mod tests {
     use model::Validity;
 
     use super::*;
-    use crate::loads::planted::{empty, load, one};
+    use crate::loads::planted::{empty, load as add, one};
     use crate::run_index::RunContext;
 
     fn of(run: &model::data::RunData) -> Vec<Ruling> {
@@ -80,14 +107,16 @@ mod tests {
                 ("core-busy;cpu=0;role=server", busy),
             ]
         };
-        load(&mut run, "connections=1", &figures(100.0, 0.01));
-        load(&mut run, "connections=10", &figures(1000.0, 0.12));
+        add(&mut run, "connections=1", &figures(100.0, 0.01));
+        add(&mut run, "connections=10", &figures(1000.0, 0.12));
         let found = of(&run);
-        assert_eq!((found.len(), found[0].finding.state), (1, Validity::Ok));
-        let text = "waiting for the server: 99 % of response time; no resource at its ceiling";
+        assert_eq!((found.len(), found[0].finding.state), (1, Validity::Doubtful));
+        assert!(found[0].reach.is_empty(), "the figure is what this setup does");
+        let text = "the server has time left: its core was 12 % busy at the peak; waiting for the server: 99 % of \
+                    response time; no resource at its ceiling";
         assert_eq!(found[0].finding.text(), text);
         assert_eq!(found[0].finding.subject.to_string(), "web throughput connections=10");
-        load(&mut run, "connections=100", &figures(9000.0, 0.97));
+        add(&mut run, "connections=100", &figures(9000.0, 0.97));
         assert_eq!(of(&run)[0].finding.text(), "the server's cores were 97 % busy at the peak");
     }
 
@@ -100,6 +129,25 @@ mod tests {
             text.starts_with("the server kept its cores 20 % busy: bound by the load generator"),
             "{text}"
         );
+        assert_eq!(found[0].finding.state, Validity::Ok, "the load asked for no more");
+        let others = [("throughput", 11e3), ("server-cores", 0.1), ("core-busy;cpu=0;role=server", 1.0)];
+        let found = of(&one("connections=50", &others));
+        assert_eq!(found[0].finding.state, Validity::Ok, "others have its time: {found:?}");
+        let held = [
+            ("throughput", 11e3),
+            ("server-cores", 0.4),
+            ("core-busy;cpu=0;role=server", 0.2),
+            ("core-busy;cpu=1;role=both", 0.36),
+            ("group-quota;group=/web", 0.4),
+            ("group-periods;group=/web", 50.0),
+            ("group-throttled;group=/web", 50.0),
+        ];
+        let found = of(&one("connections=50", &held));
+        assert_eq!(found[0].finding.state, Validity::Doubtful);
+        let text = &found[0].finding.text();
+        let says = "the server has time left: its 2 cores were 20 % busy at the peak, it used 0.400 CPUs; bound by the \
+                    CPU quota";
+        assert!(text.starts_with(says), "{text}");
     }
 
     #[test]

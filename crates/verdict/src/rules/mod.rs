@@ -31,6 +31,7 @@ mod recorded;
 mod redirects;
 mod same_cores;
 mod samples;
+mod server_quota;
 mod stall;
 mod steal;
 mod throttled;
@@ -51,6 +52,7 @@ const ALL: &[Rule] = &[
     credits::rule,
     above_ceiling::rule,
     throttled::rule,
+    server_quota::rule,
     generator_bound::rule,
     same_cores::rule,
     errors::rule,

@@ -1,8 +1,9 @@
 //! Generator and server on the same core: each slows the other, so that the figures are of neither.
 //!
-//! Doubtful where a CPU has both roles, unless the server is known to leave it alone, or where two threads of one core
-//! have one each. Input: the CPUs' roles, by the affinity of the threads of a server that is not ours; the shares of
-//! server and generator in each, where known; which CPUs are threads of one core. A virtual machine may hide that.
+//! Doubtful where a CPU has both roles and is near its ceiling (70 % and more, where either waits for it), unless the
+//! server is known to leave it alone, or where two threads of one core have one each. Input: the CPUs' roles, by the
+//! affinity of the threads of a server that is not ours; the shares of server and generator in each, where known; which
+//! CPUs are threads of one core. A virtual machine may hide that.
 
 use model::Fact;
 use model::finding::SameCores;
@@ -10,11 +11,13 @@ use model::params::{parse_cpus, show_cpus};
 
 use crate::facts;
 use crate::loads::Core;
+use crate::loads::sweep::NEAR;
 use crate::ruling::{Ruling, settle};
 use crate::run_index::RunIndex;
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
+    let mut busiest: Option<(String, f64)> = None;
     let facts = &index.run.facts;
     let siblings = siblings(facts);
     let is_hidden = siblings.is_empty() && facts::text(facts, "virt.kind").is_some_and(|kind| kind != "none");
@@ -31,16 +34,28 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
             }
             continue;
         }
-        let shared = both.iter().map(|core| (format!("cpu{}", core.cpu), core.busy)).collect();
+        let name = |core: &Core| format!("cpu{}", core.cpu);
+        let full: Vec<&Core> = both.iter().copied().filter(|core| core.taken() >= NEAR).collect();
+        if full.is_empty() {
+            let most =
+                both.iter().max_by(|a, b| a.busy.total_cmp(&b.busy)).map(|core| (name(core), core.busy));
+            busiest = busiest.into_iter().chain(most).max_by(|a, b| a.1.total_cmp(&b.1));
+            good.extend(load.rows(&[]));
+            continue;
+        }
+        let shared = full.iter().map(|core| (name(core), core.busy)).collect();
         let own: Vec<u32> = load.server_cores().iter().filter_map(|core| core.cpu.parse().ok()).collect();
-        let server = (own.len() > both.len()).then(|| format!("CPUs {}", show_cpus(&own)));
+        let server = (own.len() > full.len()).then(|| format!("CPUs {}", show_cpus(&own)));
         let shared = SameCores::Shared { cores: shared, server };
         bad.push(Ruling::about(load.subject(), shared, load.rows(&[])));
     }
     if bad.is_empty() && good.is_empty() && !index.loads().is_empty() {
         return vec![Ruling::of_run(SameCores::Unknown)];
     }
-    settle(bad, good, |_| SameCores::Apart { is_hidden })
+    settle(bad, good, |_| match busiest {
+        Some((cpu, busy)) => SameCores::Idle { cpu, busy },
+        None => SameCores::Apart { is_hidden },
+    })
 }
 
 /// CPUs by core, of cores with several.
@@ -101,6 +116,17 @@ mod tests {
             ("core-generator;cpu=1;role=both", 0.93),
         ]);
         assert_eq!(apart[0].finding.state, Validity::Ok, "nothing is left of it for the server");
+        // Wherever the generator works: a core that has time for both is no reason.
+        for cpu in ["0", "1"] {
+            let role = |own: &str| if own == cpu { "both" } else { "server" };
+            let busy = |own: &str| format!("core-busy;cpu={own};role={}", role(own));
+            let (zero, one, works) = (busy("0"), busy("1"), format!("core-generator;cpu={cpu};role=both"));
+            let figures =
+                [("throughput", 1.0), (zero.as_str(), 0.3), (one.as_str(), 0.36), (works.as_str(), 0.1)];
+            let idle = of(&figures);
+            assert_eq!(idle[0].finding.state, Validity::Ok, "{idle:?}");
+            assert!(idle[0].finding.text().contains(&format!("share cpu{cpu}, which has time")), "{idle:?}");
+        }
         let unseen = of(&[("throughput", 1.0), ("core-busy;cpu=0;role=other", 0.98)]);
         assert_eq!(unseen[0].finding.state, Validity::Unknown);
         assert!(

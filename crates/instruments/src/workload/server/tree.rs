@@ -201,6 +201,9 @@ pub struct Spent {
     pub exact_ns: Option<u64>,
     /// The thread that used most; `None` when no thread lived at both readings.
     pub busiest: Option<Thread>,
+    /// How long the threads that lived at both readings were ready and waited for a CPU, summed; `None` where the
+    /// kernel does not keep it.
+    pub waited_ns: Option<u64>,
     /// The living threads that did at least [`WORKER`] of the work.
     pub workers: Vec<Thread>,
     /// Where it is known of all of them.
@@ -259,6 +262,7 @@ impl Usage {
             user_ns: self.user_ns.checked_sub(earlier.user_ns).ok_or_else(lost)?,
             system_ns: self.system_ns.checked_sub(earlier.system_ns).ok_or_else(lost)?,
             busiest: each.iter().max_by_key(|thread| thread.cpu_ns).cloned(),
+            waited_ns: waited(&each),
             workers: self.workers(earlier, &each),
             disk: self.disk.zip(earlier.disk).and_then(|(now, before)| {
                 let (read, written) =
@@ -326,6 +330,12 @@ impl Usage {
             .collect();
         (!all.is_empty()).then(|| all.join(", "))
     }
+}
+
+/// The sum of their waits, without those of which the kernel keeps none since they never ran; `None` where it keeps
+/// none at all.
+fn waited(threads: &[Thread]) -> Option<u64> {
+    threads.iter().filter_map(|thread| thread.waited_ns).reduce(u64::saturating_add)
 }
 
 /// The threads of a process; none when it has ended.

@@ -1,10 +1,11 @@
 //! Counters that are read right before and right after a load, beside the machine's cores and disks: the kernel's
-//! drops, the server's memory, and whether its content came from the disk.
+//! drops, the server's memory, the limits of its control groups, and whether its content came from the disk.
 
 use model::{Fault, Record};
 
 use super::cold::Cold;
 use super::drops::{CounterSource, Drops};
+use super::groups::{self, Limits};
 use super::memory;
 use super::params::Ask;
 use super::served::Served;
@@ -18,6 +19,7 @@ pub struct Before {
     place: CounterSource,
     drops: Drops,
     held: Option<Use>,
+    limits: Limits,
     cold: Option<Cold>,
 }
 
@@ -27,6 +29,7 @@ pub struct Around {
     before: Before,
     drops: Drops,
     held: Option<Use>,
+    limits: Limits,
 }
 
 impl Before {
@@ -38,11 +41,13 @@ impl Before {
             _ => None,
         };
         let place = CounterSource::from_served(served);
-        Ok(Before { drops: place.look(), held: held(served), place, cold })
+        let limits = groups::look(served);
+        Ok(Before { drops: place.look(), held: held(served), limits, place, cold })
     }
 
     pub fn end(self, served: &Served) -> Around {
-        Around { drops: self.place.look(), held: held(served), before: self }
+        let limits = groups::look(served);
+        Around { drops: self.place.look(), held: held(served), limits, before: self }
     }
 }
 
@@ -52,6 +57,7 @@ impl Around {
         let before = &self.before;
         before.place.push(&before.drops, &self.drops, record);
         memory::push(before.held, self.held, record);
+        groups::push(&before.limits, &self.limits, record);
         if let (Some(cold), Served::Ours(hosted)) = (&before.cold, served) {
             cold.after(hosted.content(), outcome, record);
         }

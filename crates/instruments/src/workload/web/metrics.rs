@@ -6,12 +6,13 @@
 use model::fault::FailedRequests;
 use model::metrics::load::{
     ANSWERING, BANDWIDTH, CAPACITY, CORE_BUSY, CORE_GENERATOR, CORE_SERVER, CORE_SOFTIRQ, CORE_STEAL,
-    CORE_SYSTEM, CORE_USER, CPU, CPU_PRESSURE, DISK_BUSY, DISK_READ, DROPS, ERROR_RATE, FAILED, IN_FLIGHT,
-    IO_PRESSURE, LATE, LATE_READ, LATE_READ_P99, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED,
-    REDIRECTS, REQUESTS, RESPONSE, RESPONSE_P99, RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU,
-    SERVER_MEMORY, SERVER_READ, SERVER_THREAD, SERVER_THREAD_WAIT, SERVER_USER, SERVER_WORKERS,
-    SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES, STEP, THREAD,
-    THROUGHPUT, WINDOW,
+    CORE_SYSTEM, CORE_USER, CPU, CPU_PRESSURE, DISK_BUSY, DISK_READ, DROPS, ERROR_RATE, FAILED, GROUP_MEMORY,
+    GROUP_MEMORY_HITS, GROUP_MEMORY_LIMIT, GROUP_PERIODS, GROUP_QUOTA, GROUP_THROTTLED, GROUP_THROTTLED_TIME,
+    IN_FLIGHT, IO_PRESSURE, LATE, LATE_READ, LATE_READ_P99, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS,
+    OFFERED, REDIRECTS, REQUESTS, RESPONSE, RESPONSE_P99, RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU,
+    SERVER_GROUPS, SERVER_MEMORY, SERVER_READ, SERVER_THREAD, SERVER_THREAD_WAIT, SERVER_USER,
+    SERVER_WAITING, SERVER_WORKERS, SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT,
+    STALL_WAITING, STATUSES, STEP, THREAD, THROUGHPUT, WINDOW,
 };
 use model::{
     Bytes, Count, Fault, FaultKind, MetricInfo, NoteBody, ParamKind, ParamSpec, Params, PerSec, Ratio,
@@ -33,6 +34,12 @@ pub const PARTS: &[ParamSpec] = &[
     ),
     ParamSpec::new("kind", ParamKind::Text, "", "the kind of failure"),
     ParamSpec::new("disk", ParamKind::Text, "", "the disk"),
+    ParamSpec::new(
+        "group",
+        ParamKind::Text,
+        "",
+        "the control group: `cpu:/web` of version 1, `/web` of version 2",
+    ),
     ParamSpec::new("counter", ParamKind::Text, "", "the counter of the kernel"),
     ParamSpec::new("status", ParamKind::Text, "", "the status of answers"),
     ParamSpec::new(STEP, ParamKind::Text, "", "the step of a search"),
@@ -74,6 +81,7 @@ pub const OF_MACHINE: &[MetricInfo] = &[
     SILENT_CORES.info(),
     SERVER_THREAD.info(),
     SERVER_THREAD_WAIT.info(),
+    SERVER_WAITING.info(),
     SERVER_USER.info(),
     SERVER_WORKERS.info(),
     SERVER_READ.info(),
@@ -94,6 +102,14 @@ pub const OF_MACHINE: &[MetricInfo] = &[
     SERVER_CACHE.info(),
     MEMORY_HITS.info(),
     MEMORY_REFAULTS.info(),
+    SERVER_GROUPS.info(),
+    GROUP_QUOTA.info(),
+    GROUP_PERIODS.info(),
+    GROUP_THROTTLED.info(),
+    GROUP_THROTTLED_TIME.info(),
+    GROUP_MEMORY_LIMIT.info(),
+    GROUP_MEMORY.info(),
+    GROUP_MEMORY_HITS.info(),
     DROPS.info(),
 ];
 

@@ -10,6 +10,7 @@ pub mod cold;
 pub mod cores;
 pub mod course;
 pub mod drops;
+pub mod groups;
 pub mod limits;
 pub mod memory;
 pub mod metrics;

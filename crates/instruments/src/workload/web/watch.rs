@@ -20,7 +20,7 @@ use crate::workload::server::tree::{Spent, Usage};
 use model::metrics::load::{
     CORE_BUSY, CORE_GENERATOR, CORE_SERVER, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE,
     DISK_BUSY, DISK_READ, IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_READ, SERVER_THREAD,
-    SERVER_THREAD_WAIT, SERVER_USER, SERVER_WORKERS, SERVER_WRITTEN, SILENT_CORES,
+    SERVER_THREAD_WAIT, SERVER_USER, SERVER_WAITING, SERVER_WORKERS, SERVER_WRITTEN, SILENT_CORES,
 };
 
 const SECTOR_BYTES: f64 = 512.0;
@@ -157,6 +157,8 @@ impl Look {
                     record.push(&SERVER_READ, Bytes(float(disk.read)));
                     record.push(&SERVER_WRITTEN, Bytes(float(disk.written)));
                 }
+                record
+                    .push_if(&SERVER_WAITING, spent.waited_ns.map(|waited| Count(float(waited) / float(ns))));
                 if let Some(thread) = spent.busiest {
                     record.push(&SERVER_THREAD, Ratio(float(thread.cpu_ns) / float(ns)));
                     let waited = thread.waited_ns.map(|waited| Ratio(float(waited) / float(ns)));

@@ -4,6 +4,7 @@
 
 pub mod live;
 mod requests;
+mod server;
 
 pub use requests::requests;
 
@@ -52,6 +53,7 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
         "generator",
         "",
     ));
+    screen.add(Part::new(server::line(&doc.server, look)).or(Rank::Figure, "server", ""));
     screen.add(Part::new(setup.unwrap_or_default()).or(Rank::Figure, "setup", ""));
     doc.bottlenecks.iter().for_each(|one| screen.add(bottleneck(one, look)));
     let remarks: Vec<String> =
@@ -378,7 +380,7 @@ fn generator(doc: &LoadDoc) -> String {
     }
     if let Some(late) = doc.late_p99 {
         let scale = Scale::common(&[late], Kind::for_unit(Unit::Second));
-        parts.push(format!("sends at most {} {} late at p99", scale.number(late), scale.ascii_unit()));
+        parts.push(format!("99 % of sends {} {} late or less", scale.number(late), scale.ascii_unit()));
     }
     if let Some(flying) = doc.in_flight {
         parts.push(format!("{} in flight", format::number(flying)));
