@@ -320,6 +320,7 @@ mod tests {
             counter_evidence: Vec::new(),
             advice: Vec::new(),
             resources: Vec::new(),
+            ceilings: Vec::new(),
         }
     }
 
