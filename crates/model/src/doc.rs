@@ -5,6 +5,7 @@
 
 mod aa;
 mod answers;
+mod ceiling;
 mod commands;
 mod detect;
 mod load;
@@ -43,6 +44,7 @@ pub use answers::{
     AgentsDoc, AnswersDoc, AskedDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc,
     OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
 };
+pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
 pub use commands::CommandDoc;
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};

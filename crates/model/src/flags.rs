@@ -41,6 +41,8 @@ pub enum Means {
     Mix { name: &'static str, content: (&'static str, &'static str), unless: &'static str },
     /// The server is sampled in a load of its own before the takes.
     Profile,
+    /// Whatever the machine can do that a load is held against is measured first, where no stored run says it.
+    Ceilings,
     /// Its values are names of tests.
     Tests,
 }
@@ -69,6 +71,15 @@ impl Flag {
         Flag { conflicts, ..self }
     }
 }
+
+/// The option of every load whose machine can be measured first.
+pub const CEILINGS: Flag = Flag::new(
+    "ceilings",
+    "",
+    "Measure first what this machine can do (disk, memory, loopback, boxscore's own server), as far as no stored run \
+     says it: the load is told as a share of that",
+    Means::Ceilings,
+);
 
 /// The option of every card that has tests.
 pub static TEST: Flag = Flag::new("test", "TEST", "Only this test; repeatable", Means::Tests);

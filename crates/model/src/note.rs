@@ -76,6 +76,10 @@ pub enum NoteBody {
     User(String),
     /// The processes of others that were busiest during a take, which were busy; none where they cannot be seen.
     Disturbers(Vec<Disturber>),
+    /// The whole disks that do the work of the file of a disk test, by their names.
+    TestDisks(Vec<String>),
+    /// The network interface through which a test reached its far end: `lo`, `eth0`.
+    Interface(String),
     /// A remark that is only shown; `kind` is one word.
     Remark {
         kind: String,
@@ -249,6 +253,8 @@ impl NoteBody {
                 | "command"
                 | "note"
                 | "disturbers"
+                | "test-disks"
+                | "interface"
         )
     }
 
@@ -279,6 +285,8 @@ impl NoteBody {
             NoteBody::Command(_) => "command",
             NoteBody::User(_) => "note",
             NoteBody::Disturbers(_) => "disturbers",
+            NoteBody::TestDisks(_) => "test-disks",
+            NoteBody::Interface(_) => "interface",
             NoteBody::Remark { kind, .. } => kind,
         }
     }
@@ -293,6 +301,7 @@ impl NoteBody {
             }
             NoteBody::Status { status, first_url } => format!("{status} {first_url}").into(),
             NoteBody::Cut(at) => at.text().into(),
+            NoteBody::TestDisks(disks) => disks.join(" ").into(),
             NoteBody::Disturbers(all) => Disturber::list(all).map_or_else(|| UNSEEN.into(), Into::into),
             NoteBody::ControllerCpu(seconds) | NoteBody::ControllerTakesCpu(seconds) => {
                 format!("{seconds:.3}").into()
@@ -312,6 +321,7 @@ impl NoteBody {
             | NoteBody::KeysLeft(text)
             | NoteBody::EndedBy(text)
             | NoteBody::User(text)
+            | NoteBody::Interface(text)
             | NoteBody::Remark { text, .. } => text.as_str().into(),
         }
     }
@@ -364,6 +374,8 @@ mod tests {
             (NoteBody::User("t".into()), "note", "t"),
             (NoteBody::Disturbers(vec![busy]), "disturbers", "ramcloud (pid 123) 0.440 of a CPU"),
             (NoteBody::Disturbers(Vec::new()), "disturbers", UNSEEN),
+            (NoteBody::TestDisks(vec!["sda".into(), "sdb".into()]), "test-disks", "sda sdb"),
+            (NoteBody::Interface("eth0".into()), "interface", "eth0"),
             (NoteBody::remark("limit", "t"), "limit", "t"),
         ]
     }

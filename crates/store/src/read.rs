@@ -112,6 +112,19 @@ impl Store {
         keys: Option<&[SeriesKey]>,
         most: usize,
     ) -> Result<Vec<String>> {
+        let counts =
+            |key: &SeriesKey| keys.is_none_or(|keys| keys.iter().any(|wanted| wanted.is_same_but_arm(key)));
+        self.newest_where(runs, &counts, most)
+    }
+
+    /// The same of the figures for which `counts` is true; their arm is empty there. Fails if a run is missing or cannot
+    /// be read.
+    pub fn newest_where(
+        &self,
+        runs: &[String],
+        counts: &dyn Fn(&SeriesKey) -> bool,
+        most: usize,
+    ) -> Result<Vec<String>> {
         let sql = "SELECT instrument, metric, unit, params, definition, better FROM series
             WHERE run = $1 AND participant = 0 AND better <> $2
             AND EXISTS (SELECT 1 FROM reading WHERE series = series.no AND NOT warm_up)";
@@ -133,9 +146,7 @@ impl Store {
                 if !known.contains_key(&name) {
                     let names = [instrument, metric, unit, params, String::new(), better];
                     let (key, _) = self.key_of(names, definition)?;
-                    let counts =
-                        keys.is_none_or(|keys| keys.iter().any(|wanted| wanted.is_same_but_arm(&key)));
-                    known.insert(name.clone(), (0, counts));
+                    known.insert(name.clone(), (0, counts(&key)));
                 }
                 if let Some((have, true)) = known.get_mut(&name) {
                     *have += 1;

@@ -12,6 +12,7 @@
 //! | how did the requests of each load of a run end | [`requests()`] |
 //! | did the user end it before its time | [`cut_short()`] |
 //! | what binds a load, and what would raise it | [`bottlenecks()`] |
+//! | which figures of a run are ceilings of loads | [`ceilings`] |
 //! | throughput and times over the load, with knee and peak | [`curves()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
 //! | what could runs of this machine tell, and do they differ | [`aa()`] |
@@ -22,6 +23,7 @@
 pub mod aa;
 pub mod answer;
 pub mod bottleneck;
+pub mod ceilings;
 mod commands;
 pub mod compare;
 pub mod curve;

@@ -356,6 +356,7 @@ mod tests {
             counter_evidence: Vec::new(),
             advice: Vec::new(),
             resources: Vec::new(),
+            ceilings: Vec::new(),
         }
     }
 

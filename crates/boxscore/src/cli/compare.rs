@@ -8,7 +8,8 @@ use verdict::matrix::MatrixOptions;
 
 use crate::cli::Global;
 use crate::error::{CliError, Kind};
-use crate::lookup::resolve::{Loaded, Resolver, distinct};
+use crate::lookup::resolve::{Loaded, Resolver};
+use crate::lookup::sides::distinct;
 use crate::show::ratios;
 use crate::{out, plan};
 

@@ -99,7 +99,7 @@ fn arg(long: &'static str, flags: &[(Family, &'static Flag)]) -> Arg {
     let Some((_, flag)) = flags.first() else { return arg };
     let arg = arg.conflicts_with_all(flag.conflicts).short(flag.short);
     match flag.means {
-        Means::Profile => arg.action(ArgAction::SetTrue),
+        Means::Profile | Means::Ceilings => arg.action(ArgAction::SetTrue),
         Means::Tests => arg.value_name(flag.value_name).action(ArgAction::Append).value_parser(tests(flags)),
         Means::Lines(_) => arg.value_name(flag.value_name).action(ArgAction::Append),
         _ => arg.value_name(flag.value_name),

@@ -27,6 +27,7 @@ Examples:
                                                   which of two servers is faster? in turns, with verdicts
   boxscore load --target r=redis://127.0.0.1 --target m=memcached://127.0.0.1
                                                   the same of two stores
+  boxscore load URL --ceilings                    as a share of what this machine can do, which is measured first
   boxscore load URL --json | jq .response_time    the document of this load alone
   boxscore compare latest~1 latest                this load beside the one before
 Response time counts from when a request was due, service time from when it was sent. Without --rate both are the same:
@@ -117,6 +118,9 @@ pub struct LoadArgs {
     /// Take any certificate
     #[arg(long)]
     pub insecure: bool,
+    /// Measure first what this machine can do, as far as no stored run says it: the load is told as a share of that
+    #[arg(long, conflicts_with = "no_store")]
+    pub ceilings: bool,
     #[command(flatten)]
     pub wait: WaitIdle,
     /// Label that `compare` and `show` accept

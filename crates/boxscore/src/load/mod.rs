@@ -59,6 +59,9 @@ pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
     let (plan, load) = plan(args, &allowed, seed())?;
     // Nothing is stored of a server that nobody can reach.
     reachable(&load).map_err(|error| remedy::failed(&error.into()))?;
+    if args.ceilings {
+        study::ceilings::measure(&plan, &args.wait, global)?;
+    }
     let params = &plan.cells[0].params;
     let number = |key: &str| params.get(key).and_then(|text| text.parse::<u64>().ok());
     let count = usize::try_from(number("connections").unwrap_or_default()).unwrap_or(usize::MAX);

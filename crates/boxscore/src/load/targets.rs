@@ -42,6 +42,9 @@ pub fn run(args: &LoadArgs, global: &Global, allowed: &[usize], seed: u64) -> Re
         })?;
     }
     study::fill_facts(&mut plan, &args.on)?;
+    if args.ceilings {
+        study::ceilings::measure(&plan, &args.wait, global)?;
+    }
     let mut display = Display::new(&plan, global.json, false);
     let mut measure = |global: &Global| {
         let kept = (!args.no_store, global);

@@ -2,6 +2,7 @@
 //! a name.
 
 pub mod catalogue;
+pub mod ceilings;
 pub mod cpus;
 pub mod ids;
 pub mod labels;

@@ -4,7 +4,7 @@
 //! `.` and labels pool the runs of the newest config class, a label those of each of its boxes. A name that may mean
 //! several things is an error that lists them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use model::data::{Price, Published, RunData, RunHead, watts_of_facts};
@@ -20,7 +20,7 @@ use crate::cli::Global;
 use crate::error::CliError;
 use crate::import::own;
 use crate::lookup::catalogue::PublishedMachine;
-use crate::lookup::ids::{short, told_apart};
+use crate::lookup::ids::short;
 use crate::lookup::names::Machine;
 use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest};
 use crate::lookup::sides::{of_arm, of_runs, pasted_side, published_side, reference_side, sheet_side};
@@ -60,22 +60,6 @@ impl Meaning {
 /// One side of a comparison, with its data.
 pub type Loaded = SideOf<RunData>;
 
-/// Refuses two sides that have the same runs and arm: a run does not differ from itself.
-pub fn distinct(loaded: &[Loaded]) -> Result<(), CliError> {
-    let ids = |one: &Loaded| -> BTreeSet<String> { one.runs.iter().map(|run| run.head.id.clone()).collect() };
-    for (at, one) in loaded.iter().enumerate().filter(|(_, one)| !one.runs.is_empty()) {
-        let same = |other: &&Loaded| other.arm == one.arm && ids(other) == ids(one);
-        if let Some(other) = loaded.iter().take(at).find(same) {
-            let ids = ids(one);
-            let runs = told_apart(&ids.iter().map(String::as_str).collect::<Vec<_>>());
-            let what = if runs.len() == 1 { "the same run" } else { "the same runs" };
-            let text = format!("`{}` and `{}` are {what}: {}", other.name, one.name, runs.join(", "));
-            return Err(CliError::usage(text).hint("`boxscore history` lists the runs"));
-        }
-    }
-    Ok(())
-}
-
 /// Looks names up; reads a store's list of runs once.
 pub struct Resolver {
     path: PathBuf,
@@ -110,6 +94,11 @@ impl Resolver {
             CliError::data(format!("there is no store at {}", self.path.display()))
                 .hint("`boxscore run --quick` measures this machine")
         })
+    }
+
+    /// False before anything is stored.
+    pub fn has_store(&self) -> bool {
+        self.store.is_some()
     }
 
     /// The reference machine that a run is set beside by default, if there is one.
@@ -482,9 +471,16 @@ impl Resolver {
     /// Those of these runs that share the config class of one, newest first.
     fn alike(&mut self, newest: &RunHead, heads: &[RunHead]) -> Result<Vec<String>, CliError> {
         let (class, is_soak) = (self.class(newest)?, self.is_soak(newest));
+        let heads: Vec<RunHead> =
+            heads.iter().filter(|head| self.is_soak(head) == is_soak).cloned().collect();
+        self.in_class(&class, &heads)
+    }
+
+    /// Those of these runs that were measured in a configuration, newest first.
+    fn in_class(&mut self, class: &[Fact], heads: &[RunHead]) -> Result<Vec<String>, CliError> {
         let mut alike = Vec::new();
         for head in heads.iter().rev() {
-            if self.is_soak(head) == is_soak && same_class(&class, &self.class(head)?) {
+            if same_class(class, &self.class(head)?) {
                 alike.push(head.id.clone());
             }
         }
@@ -528,14 +524,7 @@ impl Resolver {
         chosen: &[String],
         runs: &[RunData],
     ) -> Result<Vec<RunData>, CliError> {
-        let is_other = |head: &&RunHead| {
-            head.machine_id == newest.machine_id
-                && is_whole(head)
-                && !head.hidden
-                && !chosen.contains(&head.id)
-        };
-        let others: Vec<RunHead> = self.heads.iter().filter(is_other).cloned().collect();
-        let alike = self.alike(newest, &others)?;
+        let alike = self.others(newest, chosen)?;
         let mut keys: Vec<SeriesKey> =
             runs.iter().flat_map(|run| run.rows().map(|series| series.key.clone())).collect();
         keys.sort();
@@ -543,6 +532,22 @@ impl Resolver {
         let store = self.store()?;
         let ids = store.newest_with(&alike, Some(&keys), MOST_RUNS)?;
         store.load_rows(&ids, &keys).map_err(CliError::from)
+    }
+
+    /// The other complete runs of a run's machine and configuration, newest first.
+    pub fn others(&mut self, of: &RunHead, chosen: &[String]) -> Result<Vec<String>, CliError> {
+        let is_other = |head: &&RunHead| {
+            head.machine_id == of.machine_id && is_whole(head) && !head.hidden && !chosen.contains(&head.id)
+        };
+        let others: Vec<RunHead> = self.heads.iter().filter(is_other).cloned().collect();
+        self.alike(of, &others)
+    }
+
+    /// The complete runs of a machine in the configuration of these facts, newest first.
+    pub fn runs_with(&mut self, machine_id: &str, facts: &[Fact]) -> Result<Vec<String>, CliError> {
+        let heads = self.visible(machine_id);
+        let whole = self.repeated(&heads);
+        self.in_class(facts, &whole)
     }
 
     /// True of a run of `--soak`; a plan that cannot be read is none.

@@ -1,4 +1,7 @@
-//! Sides of a comparison that have no run in the store: published machines, sheets, pasted lines.
+//! Sides of a comparison that have no run in the store (published machines, sheets, pasted lines), and sides that are
+//! the same.
+
+use std::collections::BTreeSet;
 
 use model::Basis;
 use model::SeriesKey;
@@ -8,8 +11,25 @@ use report::text::line::{self, Pasted};
 use store::MachineSheet;
 
 use super::catalogue::PublishedMachine;
+use super::ids::told_apart;
 use super::resolve::Loaded;
 use crate::error::CliError;
+
+/// Refuses two sides that have the same runs and arm: a run does not differ from itself.
+pub fn distinct(loaded: &[Loaded]) -> Result<(), CliError> {
+    let ids = |one: &Loaded| -> BTreeSet<String> { one.runs.iter().map(|run| run.head.id.clone()).collect() };
+    for (at, one) in loaded.iter().enumerate().filter(|(_, one)| !one.runs.is_empty()) {
+        let same = |other: &&Loaded| other.arm == one.arm && ids(other) == ids(one);
+        if let Some(other) = loaded.iter().take(at).find(same) {
+            let ids = ids(one);
+            let runs = told_apart(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+            let what = if runs.len() == 1 { "the same run" } else { "the same runs" };
+            let text = format!("`{}` and `{}` are {what}: {}", other.name, one.name, runs.join(", "));
+            return Err(CliError::usage(text).hint("`boxscore history` lists the runs"));
+        }
+    }
+    Ok(())
+}
 
 /// A published machine: figures without runs.
 pub fn published_side(machine: &PublishedMachine) -> Loaded {

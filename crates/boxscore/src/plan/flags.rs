@@ -29,7 +29,7 @@ pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<(Vec<Setting>, O
             return Err(with_example(error, long));
         }
         match first.means {
-            Means::Profile => {}
+            Means::Profile | Means::Ceilings => {}
             Means::Tests => settings.extend(tests(values, chosen)),
             Means::Lines(_) => settings.extend(meanings(args, &owners, &values.join("\n"), &mut mix)?),
             _ => {
@@ -118,7 +118,7 @@ fn meaning(
             let content = (!args.given.has(unless)).then(|| (key, mixed.to_owned()));
             mix.chain(content).collect()
         }
-        Means::Profile | Means::Tests => Vec::new(),
+        Means::Profile | Means::Ceilings | Means::Tests => Vec::new(),
     };
     Ok((named, pairs))
 }

@@ -6,6 +6,7 @@ use model::plan::{Level, Plan};
 use verdict::{RunContext, run_doc};
 
 use crate::error::CliError;
+use crate::lookup::ceilings;
 use crate::lookup::ids::short;
 use crate::lookup::resolve::{Loaded, Resolver};
 use crate::lookup::sides::of_runs;
@@ -32,9 +33,11 @@ pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver)
     let data = store.load(run)?;
     let earlier = resolver.earlier(&data.head, &[run.to_owned()], std::slice::from_ref(&data))?;
     let cards = instruments::cards();
+    let ceilings = ceilings::of_run(&data, cards, resolver)?;
     let context = RunContext {
         earlier: &earlier,
         cards,
+        ceilings: ceilings.as_deref(),
         siblings: resolver.siblings(&data.head),
         command: logs_command(&data).unwrap_or_else(|| command(&data.plan, run)),
         with_takes,

@@ -4,9 +4,9 @@ use model::doc::CompareDoc;
 use verdict::compare::{CompareOptions, Side, compare};
 
 use crate::error::CliError;
-use crate::lookup::resolve;
 use crate::lookup::resolve::{Loaded, Resolver};
 use crate::lookup::runs::is_whole;
+use crate::lookup::sides;
 use crate::show::shown::Shown;
 
 /// A comparison beside a run: with its own arms, with the other machines of its study, or with a reference machine.
@@ -34,7 +34,7 @@ pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareD
             each.collect::<Result<_, _>>()?
         }
     };
-    resolve::distinct(&loaded)?;
+    sides::distinct(&loaded)?;
     let sides: Vec<Side<'_>> = loaded.iter().map(Loaded::side).collect();
     let document = compare(&sides, &options);
     Ok((!document.rows.is_empty()).then_some(document))

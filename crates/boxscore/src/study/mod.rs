@@ -3,6 +3,7 @@
 mod aa;
 mod attempt;
 mod bisect;
+pub mod ceilings;
 mod common_rates;
 pub mod display;
 mod finish;

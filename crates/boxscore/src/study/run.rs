@@ -8,6 +8,7 @@ use harness::conductor::Interaction;
 use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
 use model::data::{Price, RunHead};
+use model::flags::CEILINGS;
 use model::plan::{Plan, Target};
 use model::{Cell, Family, Params, Setup, card};
 use store::{Filter, Store};
@@ -21,7 +22,7 @@ use super::finish::{Shape, finish, fits_layout};
 use super::quiet::WaitIdle;
 use super::sink::Cost;
 use super::stop_signal::StopSignal;
-use super::{bisect, common_rates, probing, target_facts, worktrees};
+use super::{bisect, ceilings, common_rates, probing, target_facts, worktrees};
 use crate::cli::run::RunArgs;
 use crate::cli::targets::TargetArgs;
 use crate::cli::{Global, Layout, parse_price};
@@ -68,6 +69,9 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
         Some(_) => None,
         None => Some(fresh(args, &path)?),
     };
+    if let Some(plan) = planned.as_ref().filter(|_| args.given.has(CEILINGS.long)) {
+        ceilings::measure(plan, &args.usual.wait, global)?;
+    }
     let mut store = open(&path)?;
     let mut plan = match (planned, &args.plan) {
         (Some(plan), _) => plan,

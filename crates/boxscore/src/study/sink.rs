@@ -184,7 +184,7 @@ impl<'a> StoreSink<'a> {
 }
 
 /// The facts of a machine of which the plan allows these CPUs alone: a smaller machine, as it is under `taskset`.
-fn limited(facts: &[Fact], cpus: &[u32]) -> Vec<Fact> {
+pub fn limited(facts: &[Fact], cpus: &[u32]) -> Vec<Fact> {
     let others = facts.iter().filter(|fact| fact.key != PROCESS_CPUS).cloned();
     let allowed = Fact::text(PROCESS_CPUS, show_cpus(cpus), CpuSet::BY_PLAN);
     others.chain([allowed]).collect()

@@ -88,8 +88,22 @@ mod tests {
 
     #[test]
     fn rates_of_a_disk() {
-        let before = Counters { reads: 10, read_sectors: 100, written_sectors: 7, busy_ms: 50, writes: 3 };
-        let now = Counters { reads: 30, read_sectors: 300, written_sectors: 6, busy_ms: 1050, writes: 3 };
+        let before = Counters {
+            reads: 10,
+            read_sectors: 100,
+            written_sectors: 7,
+            busy_ms: 50,
+            writes: 3,
+            ..Counters::default()
+        };
+        let now = Counters {
+            reads: 30,
+            read_sectors: 300,
+            written_sectors: 6,
+            busy_ms: 1050,
+            writes: 3,
+            ..Counters::default()
+        };
         let mut values = Values::default();
         push("sda", &now, &before, 2.0, &mut values);
         assert_eq!(values.get("reads disk=sda"), Some(10.0));

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ceiling::CeilingDoc;
 use crate::finding::Validity;
 use crate::format::quantity;
 use crate::params::Params;
@@ -94,6 +95,10 @@ pub struct BottleneckDoc {
     pub advice: Vec<String>,
     /// Everything that was looked at, in the order of what binds most.
     pub resources: Vec<ResourceDoc>,
+    /// What the load used of what the same machine did in its stored runs, the largest share first, then what was never
+    /// measured. Absent where no stored runs were looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ceilings: Vec<CeilingDoc>,
 }
 
 /// A figure with its interval over whole takes.

@@ -201,6 +201,35 @@ pub const DISK_READ: Metric<Bytes> = Metric::neither(
 );
 pub const DISK_BUSY: Metric<Ratio> =
     Metric::neither("disk-busy", "the share of the take's time in which this disk had a request under way");
+pub const DISK_READS: Metric<PerSec> = Metric::neither(
+    "disk-reads",
+    "read requests of all programs that this disk finished, per second of the take",
+)
+.per("read");
+pub const DISK_READ_RATE: Metric<BytesPerSec> = Metric::neither(
+    "disk-read-rate",
+    "bytes that all programs together read from this disk, per second of the take, MB = 10^6",
+);
+pub const DISK_WRITE_RATE: Metric<BytesPerSec> = Metric::neither(
+    "disk-write-rate",
+    "bytes that all programs together wrote to this disk, per second of the take, MB = 10^6",
+);
+pub const DISK_DEPTH: Metric<Count> = Metric::neither(
+    "disk-read-depth",
+    "reads of all programs under way on this disk, the mean over the take",
+)
+.per("read");
+pub const PACKETS_OUT: Metric<PerSec> = Metric::neither(
+    "packets-out",
+    "packets of all programs that this network interface sent, per second of the take; a packet may be larger than \
+     what goes over a wire",
+)
+.per("packet");
+pub const PACKETS_IN: Metric<PerSec> = Metric::neither(
+    "packets-in",
+    "packets for all programs that this network interface received, per second of the take",
+)
+.per("packet");
 pub const CPU_PRESSURE: Metric<Ratio> =
     Metric::neither("cpu-pressure", "the share of the take's time in which some thread waited for a CPU");
 pub const IO_PRESSURE: Metric<Ratio> =

@@ -9,6 +9,7 @@ pub mod load;
 pub mod logs;
 pub mod machine;
 pub mod memory;
+pub mod net;
 pub mod telemetry;
 pub mod warmup;
 

@@ -1,5 +1,5 @@
 //! Bottlenecks of the loads on a web server: the sentence with its evidence for and against, advice, the cores of
-//! the busiest load, and every load in a table.
+//! the busiest load, its share of what the machine did elsewhere, and every load in a table.
 //!
 //! Shares are of the take's time, medians over the measured takes; what the machine does not tell is `-`.
 
@@ -81,12 +81,14 @@ fn panel(cards: Cards, data: &RunData, found: &BottleneckDoc, name: &str) -> Mar
             ul class="plain" { @for line in lines { li { (page::prose(line)) } } }
         } }
     };
+    let ceilings: Vec<String> = found.ceilings.iter().map(|one| one.text.clone()).collect();
     let text = html! {
         @if !at.is_empty() { p class="mut" { (at) } }
         p { strong { (page::prose(&sentence(&found.sentence))) } }
         (list("Evidence for it", &found.evidence))
         (list("Evidence against it", &found.counter_evidence))
         (list("What to try", &found.advice))
+        (list("Of what this machine did elsewhere", &ceilings))
         (resources(found))
     };
     let card = page::card("", &text);
@@ -146,7 +148,9 @@ fn readings<'d>(
 
 /// Parameters of a core, a disk or a kind, and not of another load.
 fn is_part(part: &Params) -> bool {
-    part.0.keys().all(|name| matches!(name.as_str(), "cpu" | "role" | "kind" | "disk" | "counter"))
+    part.0
+        .keys()
+        .all(|name| matches!(name.as_str(), "cpu" | "role" | "kind" | "disk" | "interface" | "counter"))
 }
 
 fn value(readings: &[(Params, &Series)], metric: &str) -> Option<f64> {

@@ -6,6 +6,7 @@
 pub mod aa;
 pub mod answer;
 pub mod beside;
+mod ceilings;
 pub mod clusterperf;
 pub mod commands;
 pub mod compare;

@@ -12,7 +12,7 @@ use model::{Params, Validity};
 use super::fit::{Part, Rank};
 use super::grid::{Align, Cell, Grid, ranges};
 use super::load::reason;
-use super::{Look, Tone, hang, missing, notes, width};
+use super::{Look, Tone, ceilings, hang, missing, notes, width};
 use crate::web_loads::{Load, Sweep, are_tabled, curves, sweeps};
 
 /// Columns of times, and the metrics in them; `CPU/req` is the server's.
@@ -135,7 +135,13 @@ pub fn binding(run: &RunDoc, look: Look) -> Vec<Part> {
         };
         Part::new(tried(2)).or(Rank::Reason, "advice", tried(1)).or(Rank::Figure, "advice", tried(0))
     };
-    firsts(run).into_iter().map(one).collect()
+    // Of several arms, the ceilings of the first: the machine is the same.
+    let has_ceilings = |at: usize| look.all || at == 0;
+    let parts = |(at, found): (usize, &BottleneckDoc)| {
+        let held = if has_ceilings(at) { ceilings::parts(found, look) } else { Vec::new() };
+        [vec![one(found)], held].concat()
+    };
+    firsts(run).into_iter().enumerate().flat_map(parts).collect()
 }
 
 /// The load with the highest throughput of each arm.

@@ -113,5 +113,51 @@ fn bound() -> model::doc::BottleneckDoc {
         counter_evidence: texts(&["the generator was busy for 63 %"]),
         advice: texts(&["start more workers", "spread the NIC's interrupts"]),
         resources: Vec::new(),
+        ceilings: ceilings(),
     }
+}
+
+/// A disk that was measured two hours before, the loopback with a doubtful figure, and two that never were.
+pub fn ceilings() -> Vec<model::doc::CeilingDoc> {
+    use model::doc::{CeilingDoc, CeilingFigureDoc, CeilingOf};
+    let figure = |instrument: &str, value: f64, validity| CeilingFigureDoc {
+        instrument: instrument.to_owned(),
+        metric: String::new(),
+        params: Params::default(),
+        value,
+        low: Some(0.95 * value),
+        high: Some(1.05 * value),
+        run: "0190".to_owned(),
+        age: 7_500.0,
+        validity,
+        doubts: Vec::new(),
+    };
+    let one = |of, resource: &str, (unit, used): (Unit, f64), measured: Option<CeilingFigureDoc>| {
+        let share = |of: &dyn Fn(&CeilingFigureDoc) -> f64| measured.as_ref().map(|figure| used / of(figure));
+        let one = CeilingDoc {
+            of,
+            resource: resource.to_owned(),
+            unit,
+            used,
+            at_least: of == CeilingOf::BytesCopied,
+            share: share(&|figure| figure.value),
+            share_low: share(&|figure| figure.high.unwrap_or(figure.value)),
+            share_high: share(&|figure| figure.low.unwrap_or(figure.value)),
+            exceeded: false,
+            command: "boxscore run x".to_owned(),
+            by_option: true,
+            why: None,
+            text: String::new(),
+            measured,
+        };
+        one.told()
+    };
+    let (reads, carried) =
+        (figure("disk-read", 22e3, Validity::Ok), figure("net-bandwidth", 2.1e9, Validity::Doubtful));
+    vec![
+        one(CeilingOf::Reads, "vda", (Unit::PerSec, 4e3), Some(reads)),
+        one(CeilingOf::BytesCarried, "lo", (Unit::BytesPerSec, 2e8), Some(carried)),
+        one(CeilingOf::BytesCopied, "memory", (Unit::BytesPerSec, 2e8), None),
+        one(CeilingOf::Answers, "builtin", (Unit::PerSec, 9_996.0), None),
+    ]
 }

@@ -349,6 +349,7 @@ fn bottlenecks(all: &[Load]) -> Vec<BottleneckDoc> {
                     text: "sda idle".to_owned(),
                 },
             ],
+            ceilings: super::load::ceilings(),
         }
     };
     sorted.iter().map(of).collect()

@@ -1,17 +1,16 @@
-//! The rest of the machine: disks, stalls for memory and disks, network links.
+//! The rest of the machine: stalls for memory and disks, network links.
 //!
 //! Stalls are shares of time in which some thread waited (PSI); they have no ceiling, but a level from which they bind.
 
 use model::Unit;
 use model::doc::Binding;
-use model::metrics::{disk, load, telemetry};
+use model::metrics::{load, telemetry};
 use model::names::instrument;
-use model::params::parse_bytes;
 
+use super::disks;
 use super::view::{Claim, Rank, Seen, View};
 use crate::facts;
 use crate::loads::groups;
-use crate::loads::sweep::{CEILING, NEAR};
 use model::format;
 
 /// Shares of time with stalls from which they bind.
@@ -19,102 +18,14 @@ const MEMORY: f64 = 0.1;
 const IO: f64 = 0.3;
 /// Share of a link's rate from which it binds.
 const LINK: f64 = 0.9;
-/// Share of what all programs read from disks, from which the server is who reads.
-const MOST: f64 = 0.5;
-
-/// Speaks against a disk that binds.
-const MORE: &str = "a disk that serves several requests at once may be busy all the time and do more";
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
-    let mut all = disks(view);
+    let mut all = disks::seen(view);
     let busy_disk = all.iter().any(|seen| seen.claim.is_some());
     all.extend(memory(view));
     all.extend(io(view, busy_disk));
     all.extend(links(view));
     all
-}
-
-/// `412 MB read from disks in each take`; `None` if none were.
-fn read(view: &View<'_, '_>) -> Option<String> {
-    let bytes = view.load.median(&load::DISK_READ).filter(|bytes| *bytes > 0.0)?;
-    Some(format!("{} read from disks in each take", format::quantity(bytes, Unit::Byte)))
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Way {
-    Reads,
-    Writes,
-}
-
-impl Way {
-    fn word(self) -> &'static str {
-        match self {
-            Way::Reads => "reads",
-            Way::Writes => "writes",
-        }
-    }
-}
-
-/// Bytes that the server itself moved to and from disks, a second, where that is known; the larger way.
-fn own_rate(view: &View<'_, '_>) -> Option<(f64, Way)> {
-    let window = view.load.median(&load::WINDOW).filter(|window| *window > 0.0)?;
-    let (read, written) = (view.load.median(&load::SERVER_READ)?, view.load.median(&load::SERVER_WRITTEN)?);
-    Some(if read >= written { (read / window, Way::Reads) } else { (written / window, Way::Writes) })
-}
-
-/// The most bytes a second that `disk-read` got from this machine's disk in the run, at any depth.
-fn measured_read(view: &View<'_, '_>) -> Option<f64> {
-    let rates = view.index.run.series.iter().filter(|series| series.key.instrument == instrument::DISK_READ);
-    let rates = rates.filter(|series| series.key.metric == disk::IOPS.name()).filter_map(|series| {
-        let block = parse_bytes(series.key.params.get("block")?)?;
-        Some(stats::median(&series.measured())? * block as f64)
-    });
-    rates.filter(|rate| *rate > 0.0).max_by(f64::total_cmp)
-}
-
-/// A disk binds by what the server itself reads or writes; reads are held against what `disk-read` measured here.
-/// Whatever keeps it busy else is other programs' work, and one request under way at a time is no full disk.
-fn disks(view: &View<'_, '_>) -> Vec<Seen> {
-    let own = own_rate(view);
-    let way = own.map(|(_, way)| way);
-    let roof = measured_read(view).filter(|_| way == Some(Way::Reads));
-    let rate = |rate: f64| format::quantity(rate, Unit::BytesPerSec);
-    let of_server = match own {
-        None => "; what the server itself reads is not known".to_owned(),
-        Some((own, _)) if own <= 0.0 => "; the server itself moves nothing there".to_owned(),
-        Some((own, way)) => {
-            let of =
-                roof.map_or_else(String::new, |roof| format!(" of {} that disk-read got here", rate(roof)));
-            format!("; the server itself {} {}{of}", way.word(), rate(own))
-        }
-    };
-    let all = view.load.median(&load::DISK_READ).zip(view.load.median(&load::WINDOW)).map(|(all, s)| all / s);
-    let binds = own.is_some_and(|(own, way)| {
-        let is_most = way == Way::Writes || all.is_none_or(|all| own >= MOST * all);
-        own > 0.0 && is_most && roof.is_none_or(|roof| own >= NEAR * roof)
-    });
-    let disk = |(name, busy): (String, f64)| {
-        let text = format!("disk {name} {} busy{of_server}", format::percent(busy));
-        let claim = (busy >= CEILING && binds).then(|| Claim {
-            rank: Rank::AtCeiling,
-            sentence: format!(
-                "bound by disk {name} ({} busy{of_server}): more memory, or a faster disk",
-                format::percent(busy)
-            ),
-            evidence: read(view).into_iter().chain(view.shortfall()).collect(),
-            counter: match (roof, way) {
-                (Some(_), _) => Vec::new(),
-                (None, Some(Way::Writes)) => vec![format!("{MORE}: how much it can write was not measured")],
-                (None, _) => vec![format!("{MORE}: `disk-read` in the same run tells")],
-            },
-            advice: vec![
-                "more memory, so that the content stays in the page cache".to_owned(),
-                "a faster disk".to_owned(),
-            ],
-        });
-        Seen { kind: Binding::Disk, resource: name, share: Some(busy), text, claim }
-    };
-    view.load.medians_by(&load::DISK_BUSY, "disk").into_iter().map(disk).collect()
 }
 
 /// Memory limits of the server's control groups that it reached.
@@ -143,7 +54,7 @@ fn memory(view: &View<'_, '_>) -> Option<Seen> {
             evidence: limit
                 .into_iter()
                 .chain(group_limits(view))
-                .chain(read(view))
+                .chain(disks::read(view))
                 .chain(view.shortfall())
                 .collect(),
             counter: Vec::new(),
@@ -157,11 +68,10 @@ fn io(view: &View<'_, '_>, busy_disk: bool) -> Option<Seen> {
     let share = view.load.median(&load::IO_PRESSURE)?;
     let text = format!("threads waited for disks {} of the time", format::percent(share));
     // Others wait for disks too; where the server moves nothing, it is not the one.
-    let idle = own_rate(view).is_some_and(|(own, _)| own <= 0.0);
-    let claim = (share >= IO && !busy_disk && !idle).then(|| Claim {
+    let claim = (share >= IO && !busy_disk && !disks::is_idle(view)).then(|| Claim {
         rank: Rank::Stalls,
         sentence: format!("bound by waiting for disks ({text}): more memory, or a faster disk"),
-        evidence: read(view).into_iter().chain(view.shortfall()).collect(),
+        evidence: disks::read(view).into_iter().chain(view.shortfall()).collect(),
         counter: vec![
             "threads of all programs count, and no disk was seen full of the server's work".to_owned(),
         ],

@@ -4,7 +4,9 @@
 //! from 95 %; a core is near it from 70 % on, where answers wait for it. What was not read is not looked at; a resource
 //! that is not named here may still bind.
 
+mod ceilings;
 mod cores;
+mod disks;
 mod generator;
 mod goal;
 mod kernel;
@@ -47,12 +49,13 @@ pub fn bottlenecks(index: &RunIndex<'_>) -> Vec<BottleneckDoc> {
 /// The bottleneck of one load.
 pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
-    let view = View { index, load, cores, server_cores };
+    let ceilings = ceilings::of_load(index, load);
+    let view = View { index, load, cores, server_cores, ceilings };
     let silent = silent::seen(&view);
     // A server that went away is that, however early it did.
     if let Some(sentence) = too_short(load).filter(|_| silent.iter().all(|seen| seen.claim.is_none())) {
         let mut doc = document(load, &[]);
-        doc.sentence = sentence;
+        (doc.sentence, doc.ceilings) = (sentence, view.ceilings);
         return doc;
     }
     let mut seen: Vec<Seen> = silent.into_iter().collect();
@@ -76,6 +79,13 @@ pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
         }
         doc.advice.insert(0, ADVICE.to_owned());
     }
+    let near = view.ceilings.iter().filter(|one| one.share.is_some() && one.is_near());
+    // The disk's claim has them already.
+    let near = near.filter(|one| doc.kind != Binding::Disk || one.resource != doc.resource);
+    let near: Vec<String> =
+        near.map(|one| format!("near what this machine did elsewhere: {}", one.text)).collect();
+    doc.evidence.extend(near);
+    doc.ceilings = view.ceilings;
     doc
 }
 
@@ -118,6 +128,7 @@ fn document(load: &Load<'_>, seen: &[Seen]) -> BottleneckDoc {
         counter_evidence: Vec::new(),
         advice: Vec::new(),
         resources: seen.iter().map(resource).collect(),
+        ceilings: Vec::new(),
     };
     let Some((first, claim)) = seen.first().and_then(|first| Some((first, first.claim.as_ref()?))) else {
         return doc;

@@ -1,6 +1,6 @@
 //! One load among those of its run, the resources that are looked at, and their claims to bind it.
 
-use model::doc::Binding;
+use model::doc::{Binding, CeilingDoc};
 use model::finding::generator_bound::rate;
 use model::metrics::load;
 use model::note::Disturber;
@@ -65,6 +65,8 @@ pub struct View<'v, 'a> {
     pub load: &'v Load<'a>,
     pub cores: Vec<Core>,
     pub server_cores: Vec<Core>,
+    /// What the same machine did in its stored runs, where they were looked at.
+    pub ceilings: Vec<CeilingDoc>,
 }
 
 /// `cpu0`.

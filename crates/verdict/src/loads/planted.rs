@@ -50,6 +50,8 @@ fn kind(metric: &str) -> (Unit, Better) {
     match metric {
         "throughput" | "slo-throughput" => (Unit::PerSec, Better::Higher),
         "bandwidth" => (Unit::BytesPerSec, Better::Higher),
+        "disk-reads" | "packets-out" | "packets-in" => (Unit::PerSec, Better::Neither),
+        "disk-read-rate" | "disk-write-rate" => (Unit::BytesPerSec, Better::Neither),
         "iops" => (Unit::PerSec, Better::Higher),
         "response-time" | "response-time-p99" | "server-cpu" => (Unit::Second, Better::Lower),
         "response-times" | "service-times" | "late-p99" | "late-read" | "late-read-p99" | "generator-cpu" => {

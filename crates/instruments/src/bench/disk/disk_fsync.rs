@@ -115,7 +115,7 @@ impl Probe for Syncs {
         record.histogram(&FSYNC_LATENCIES.info(), histogram);
         if !self.noted {
             self.noted = true;
-            record.remark("device", &self.file.sentence());
+            self.file.tell(record);
         }
         Ok(())
     }

@@ -181,7 +181,7 @@ impl Probe for Reads {
         record.histogram(&LATENCIES.info(), tally.histogram);
         if !self.noted {
             self.noted = true;
-            record.remark("device", &self.file.sentence());
+            self.file.tell(record);
             let why = self.why_not_uring.as_ref().map_or(String::new(), |why| format!(" ({why})"));
             record.remark("engine", &format!("{}{why}", self.engine.name()));
         }

@@ -21,7 +21,7 @@ use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
 use crate::bench::kernel::repeats_for;
 
 static CARD: Card = Card {
-    name: "disk-seq",
+    name: model::names::instrument::DISK_SEQ,
     family: Family::Disk,
     says: "sequential reads and writes past the page cache",
     source: "fio-style read and write with direct=1, own code",
@@ -119,7 +119,7 @@ impl Probe for Transfers {
         record.push(&BANDWIDTH, Bytes(bytes as f64) / time);
         if !self.noted {
             self.noted = true;
-            record.remark("device", &self.file.sentence());
+            self.file.tell(record);
         }
         Ok(())
     }

@@ -61,6 +61,12 @@ impl Device {
         Ok(Device { name, part, disks })
     }
 
+    /// The names of the disks that do the work, as /proc/diskstats has them.
+    pub fn disk_names(&self) -> Vec<String> {
+        // A `!` stands for the slash of names such as cciss/c0d0.
+        self.disks.iter().map(|disk| name(disk).replace('!', "/")).collect()
+    }
+
     /// Counters of the file system's own device. Fails when they cannot be read.
     pub fn stat(&self) -> Result<Stat, String> {
         read_stat(&self.part)

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use model::params::{parse_bytes, show_bytes};
-use model::{ParamKind, ParamSpec, Setup, Size, Unfit};
+use model::{NoteBody, ParamKind, ParamSpec, Record, Setup, Size, Unfit};
 use rustix::fs::Access;
 use sys::direct::{self, Scratch};
 use sys::pages::{Advice, Pages};
@@ -46,8 +46,16 @@ impl TestFile {
         self.scratch.file()
     }
 
+    /// Notes where the file lies.
+    pub fn tell(&self, record: &mut dyn Record) {
+        record.remark("device", &self.sentence());
+        if let Ok(device) = &self.device {
+            record.note(NoteBody::TestDisks(device.disk_names()));
+        }
+    }
+
     /// A sentence for the `device` note.
-    pub fn sentence(&self) -> String {
+    fn sentence(&self) -> String {
         let device = match &self.device {
             Ok(device) => format!("on {}", device.name),
             Err(why) => format!("on an unknown device ({why})"),

@@ -7,6 +7,7 @@
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 
+use model::metrics::net::BANDWIDTH;
 use model::{
     Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Label, Metric, Need, ParamKind, ParamSpec,
     Params, Probe, Record, RecordExt, Seconds, Setup, Shown, Simple, Size, Tell, TestName, Tier, Unfit,
@@ -21,11 +22,6 @@ use super::session::Session;
 use super::stream::{self, Counted, together};
 use super::target::{Target, To};
 
-const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
-    "bandwidth",
-    Better::Higher,
-    "bytes of messages that receivers got, by the time from the first to the last of them; both directions added up",
-);
 const BANDWIDTH_OF: Metric<BytesPerSec> = Metric::new(
     "bandwidth-of",
     Better::Neither,
@@ -33,7 +29,7 @@ const BANDWIDTH_OF: Metric<BytesPerSec> = Metric::new(
 );
 
 static CARD: Card = Card {
-    name: "net-bandwidth",
+    name: model::names::instrument::NET_BANDWIDTH,
     family: Family::Net,
     says: "bytes per second over TCP connections, by their number and direction",
     source: "own; as iperf3 (128 KiB writes, a thread for each stream)",

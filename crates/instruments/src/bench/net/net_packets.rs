@@ -6,6 +6,7 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use model::metrics::net::PACKET_RATE;
 use model::{
     Better, By, Cadence, Card, Count, Family, Fault, Metric, Need, PerSec, Probe, Ratio, Record, RecordExt,
     Seconds, Setup, Shown, Simple, Tell, TestName, Tier, Unfit, Variant,
@@ -19,12 +20,6 @@ use super::pipe::{Lost, Pipe};
 use super::session::Session;
 use super::target::{Target, To};
 
-const RATE: Metric<PerSec> = Metric::new(
-    "packet-rate",
-    Better::Higher,
-    "datagrams that the far end's program got, by the time from the first to the last",
-)
-.per("packet");
 const SENT_RATE: Metric<PerSec> =
     Metric::new("sent-rate", Better::Neither, "datagrams handed to the kernel here, by the time of sending")
         .per("packet");
@@ -35,7 +30,7 @@ const LOST: Metric<Ratio> = Metric::new(
 );
 
 static CARD: Card = Card {
-    name: "net-packets",
+    name: model::names::instrument::NET_PACKETS,
     family: Family::Net,
     says: "small UDP datagrams per second that reach the far end",
     source: "own; as netperf UDP_STREAM and iperf3 -u, counted at the receiver",
@@ -49,7 +44,7 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[params::TO, params::TOKEN, params::FAR, params::SIZE, params::DURATION],
-    metrics: &[RATE.info(), SENT_RATE.info(), LOST.info()],
+    metrics: &[PACKET_RATE.info(), SENT_RATE.info(), LOST.info()],
     needs: &[Need::Peer],
     tests: &[TestName::new("packet-rate")],
     variants: &[
@@ -117,7 +112,7 @@ impl Probe for Packets {
             return Err(Fault::new(format!("{} of {sent} datagrams reached the far end", report.messages)));
         }
         // The first one opens the time.
-        record.push(&RATE, Count((report.messages - 1) as f64) / Seconds::from_ns(report.span_ns));
+        record.push(&PACKET_RATE, Count((report.messages - 1) as f64) / Seconds::from_ns(report.span_ns));
         record.push(&SENT_RATE, Count(sent as f64) / took);
         let lost = sent.saturating_sub(report.messages);
         record.push(&LOST, Ratio(lost as f64 / sent.max(1) as f64));

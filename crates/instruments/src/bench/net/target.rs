@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use model::plan::FAR;
-use model::{Record, Setup, Unfit};
+use model::{NoteBody, Record, Setup, Unfit};
 
 use super::far::Far;
 use super::frame::{PORT, random};
@@ -195,6 +195,9 @@ impl Target {
             record.remark("place", &self.place);
             if let Some(way) = way::sentence(&Root::live(), self.address.ip()) {
                 record.remark("way", &way);
+            }
+            if let Some(name) = way::interface(&Root::live(), self.address.ip()) {
+                record.note(NoteBody::Interface(name));
             }
         }
     }

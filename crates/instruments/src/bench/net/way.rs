@@ -14,11 +14,16 @@ const LOOPBACK: &str = "lo";
 
 /// A sentence on the way to `to`; `None` if the kernel tells nothing.
 pub fn sentence(root: &Root, to: IpAddr) -> Option<String> {
-    let device = if is_own(to) { LOOPBACK.to_owned() } else { device(root, to)? };
+    let device = interface(root, to)?;
     if device == LOOPBACK {
         return Some("over the loopback: no device, no interrupts".to_owned());
     }
     Some(described(&device, &inventory_net::scan(root)))
+}
+
+/// The interface through which packets leave for `to`; `None` if the kernel tells nothing.
+pub fn interface(root: &Root, to: IpAddr) -> Option<String> {
+    if is_own(to) { Some(LOOPBACK.to_owned()) } else { device(root, to) }
 }
 
 /// True if the address is one of this machine's own.

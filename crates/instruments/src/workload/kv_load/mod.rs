@@ -40,6 +40,7 @@ static CARD: Card = Card {
     metrics: metrics::ALL,
     needs: &[Need::Server],
     variants: VARIANTS,
+    flags: &[model::flags::CEILINGS],
     ..Card::DEFAULT
 };
 

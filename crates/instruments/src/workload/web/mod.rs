@@ -56,12 +56,15 @@ static CARD: Card = Card {
     metrics: metrics::ALL,
     needs: &[Need::Server],
     variants: VARIANTS,
-    flags: &[Flag::new(
-        "profile",
-        "",
-        "Sample the server with perf in a load of its own before the takes: flame graph and top symbols in the report",
-        Means::Profile,
-    )],
+    flags: &[
+        Flag::new(
+            "profile",
+            "",
+            "Sample the server with perf in a load of its own before the takes: flame graph and top symbols in the report",
+            Means::Profile,
+        ),
+        model::flags::CEILINGS,
+    ],
     examples: &[
         Example::new(
             "boxscore run web --quick",
@@ -74,6 +77,10 @@ static CARD: Card = Card {
         Example::new(
             "boxscore run web --target a=http://10.0.0.1/ --target b=http://10.0.0.2/",
             "two servers of yours under the same loads, in turns",
+        ),
+        Example::new(
+            "boxscore run web --quick --ceilings",
+            "the same as a share of what this machine can do, which is measured first",
         ),
         Example::new("boxscore run web --mix mix.json", "the same with the requests of your own log"),
         Example::new(

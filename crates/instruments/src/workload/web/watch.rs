@@ -1,4 +1,5 @@
-//! The activity of a machine during a take: each core, the server's processes, disks, and who waited for what.
+//! The activity of a machine during a take: each core, the server's processes, disks, network interfaces, and who
+//! waited for what.
 //!
 //! Differences of two looks at the kernel's counters, which count all programs. CPU time has steps of 10 ms. Shares are
 //! of the time between the looks, which lie right around the load. A counter that is not there is missing.
@@ -7,19 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use model::{Bytes, Count, Metric, NoteBody, Params, Ratio, Record, RecordExt, Seconds};
+use model::{Bytes, BytesPerSec, Count, Metric, NoteBody, Params, PerSec, Ratio, Record, RecordExt, Seconds};
 
 use super::cores::Cores;
 use crate::load::engine::ThreadUse;
 use crate::telemetry::parse::disks::{self, Counters};
+use crate::telemetry::parse::nets;
 use crate::telemetry::parse::stat::{self, Stat, Times};
 use crate::telemetry::parse::{float, pressure};
-use crate::telemetry::since::extra;
+use crate::telemetry::since::{extra, rate};
 use crate::workload::server::place::Place;
 use crate::workload::server::tree::{Spent, Usage};
 use model::metrics::load::{
     CORE_BUSY, CORE_GENERATOR, CORE_SERVER, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE,
-    DISK_BUSY, DISK_READ, IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_READ, SERVER_THREAD,
+    DISK_BUSY, DISK_DEPTH, DISK_READ, DISK_READ_RATE, DISK_READS, DISK_WRITE_RATE, IO_PRESSURE,
+    MEMORY_PRESSURE, PACKETS_IN, PACKETS_OUT, SERVER_CORES, SERVER_CPU, SERVER_READ, SERVER_THREAD,
     SERVER_THREAD_WAIT, SERVER_USER, SERVER_WAITING, SERVER_WORKERS, SERVER_WRITTEN, SILENT_CORES,
 };
 
@@ -38,6 +41,7 @@ struct Machine {
     /// Of each of [`WAITS`].
     pressure_us: [Option<u64>; 3],
     disks: Option<BTreeMap<String, Counters>>,
+    nets: Option<BTreeMap<String, nets::Counters>>,
 }
 
 impl Machine {
@@ -48,8 +52,9 @@ impl Machine {
         });
         let whole = |text: &[u8]| disks::parse(text).into_iter().filter(|(name, _)| is_whole(name)).collect();
         let disks = fs::read("/proc/diskstats").ok().map(|text| whole(&text));
+        let nets = fs::read("/proc/self/net/dev").ok().map(|text| nets::parse(&text).into_iter().collect());
         let stat = fs::read("/proc/stat").ok().map(|text| stat::parse(&text));
-        Machine { at_ns: sys::clock::now_ns(), stat, pressure_us, disks }
+        Machine { at_ns: sys::clock::now_ns(), stat, pressure_us, disks, nets }
     }
 }
 
@@ -107,6 +112,9 @@ impl Look {
         }
         if let (Some(now), Some(before)) = (&now.disks, &then.disks) {
             all_disks(now, before, us, record);
+        }
+        if let (Some(now), Some(before)) = (&now.nets, &then.nets) {
+            all_nets(now, before, us, record);
         }
         self.server(spent, before.used_at_ns, requests, record);
     }
@@ -248,8 +256,43 @@ fn all_disks(
             let share = Ratio((float(busy_ms) * 1000.0 / float(us)).min(1.0));
             record.push_of(&DISK_BUSY, &extra("disk", name), share);
         }
+        traffic(name, now, before, float(us) / 1e6, record);
     }
     record.push_if(&DISK_READ, sectors.map(|sectors| Bytes(float(sectors) * SECTOR_BYTES)));
+}
+
+/// Pushes the requests and bytes of one disk in so many seconds; nothing of a disk that did nothing.
+fn traffic(name: &str, now: &Counters, before: &Counters, seconds: f64, record: &mut dyn Record) {
+    let per_second = |of: fn(&Counters) -> u64| some(rate(of(now), of(before), seconds));
+    let extra = extra("disk", name);
+    record.push_of_if(&DISK_READS, &extra, per_second(|disk| disk.reads).map(PerSec));
+    let bytes = |sectors: f64| BytesPerSec(sectors * SECTOR_BYTES);
+    record.push_of_if(&DISK_READ_RATE, &extra, per_second(|disk| disk.read_sectors).map(bytes));
+    record.push_of_if(&DISK_WRITE_RATE, &extra, per_second(|disk| disk.written_sectors).map(bytes));
+    let depth = per_second(|disk| disk.reading_ms).map(|ms| Count(ms / 1000.0));
+    record.push_of_if(&DISK_DEPTH, &extra, depth);
+}
+
+/// A rate above nothing, over a time that passed.
+fn some(rate: Option<f64>) -> Option<f64> {
+    rate.filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
+/// Pushes the packets of each interface that had some.
+fn all_nets(
+    now: &BTreeMap<String, nets::Counters>,
+    before: &BTreeMap<String, nets::Counters>,
+    us: u64,
+    record: &mut dyn Record,
+) {
+    for (name, now) in now {
+        let Some(before) = before.get(name) else { continue };
+        let per_second =
+            |of: fn(&nets::Counters) -> u64| some(rate(of(now), of(before), float(us) / 1e6)).map(PerSec);
+        let extra = extra("interface", name);
+        record.push_of_if(&PACKETS_OUT, &extra, per_second(|net| net.sent_packets));
+        record.push_of_if(&PACKETS_IN, &extra, per_second(|net| net.received_packets));
+    }
 }
 
 #[cfg(test)]
@@ -259,12 +302,20 @@ mod tests {
     use crate::workload::server::tree;
 
     fn look(at_us: u64, stat: &[u8], waits: [Option<u64>; 3], read_sectors: u64) -> Look {
-        let disk = Counters { read_sectors, busy_ms: at_us / 4000, ..Counters::default() };
+        let disk = Counters {
+            reads: read_sectors * 3,
+            read_sectors,
+            reading_ms: at_us / 500,
+            busy_ms: at_us / 4000,
+            ..Counters::default()
+        };
+        let net = nets::Counters { sent_packets: 1 + at_us / 100, ..nets::Counters::default() };
         let machine = Machine {
             at_ns: at_us * 1000,
             stat: Some(stat::parse(stat)),
             pressure_us: waits,
             disks: Some(BTreeMap::from([("vda".to_owned(), disk)])),
+            nets: Some(BTreeMap::from([("lo".to_owned(), net)])),
         };
         Look { machine, used_at_ns: at_us * 1000, used: Err("it is far away".to_owned()) }
     }
@@ -300,6 +351,12 @@ mod tests {
             ("memory-pressure", None),
             ("disk-read", Some(1024.0)),
             ("disk-busy disk=vda", Some(0.25)),
+            ("disk-reads disk=vda", Some(6.0)),
+            ("disk-read-rate disk=vda", Some(1024.0)),
+            ("disk-write-rate disk=vda", None),
+            ("disk-read-depth disk=vda", Some(2.0)),
+            ("packets-out interface=lo", Some(10_000.0)),
+            ("packets-in interface=lo", None),
             ("server-cpu", None),
             ("core-generator cpu=1;role=other", Some(0.3)),
         ] {

@@ -19,7 +19,7 @@ use model::{Finding, Unit, Validity};
 use super::fit::{Part, Rank, Screen};
 use super::grid::{Align, Cell, Grid};
 use super::notes;
-use super::{Look, Tone, answer, cut, hang, joined, missing, width};
+use super::{Look, Tone, answer, ceilings, cut, hang, joined, missing, width};
 
 const BAR: char = '█';
 /// Of each kind; the others are in the document.
@@ -55,7 +55,10 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     ));
     screen.add(Part::new(server::line(&doc.server, look)).or(Rank::Figure, "server", ""));
     screen.add(Part::new(setup.unwrap_or_default()).or(Rank::Figure, "setup", ""));
-    doc.bottlenecks.iter().for_each(|one| screen.add(bottleneck(one, look)));
+    for one in &doc.bottlenecks {
+        screen.add(bottleneck(one, look));
+        ceilings::parts(one, look).into_iter().for_each(|part| screen.add(part));
+    }
     let remarks: Vec<String> =
         doc.remarks.iter().map(|text| notes::marked("-", Tone::Plain, text, look)).collect();
     screen.add(notes::fewer(&remarks, Rank::Figure, "remark"));
