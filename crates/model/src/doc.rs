@@ -47,7 +47,7 @@ pub use commands::CommandDoc;
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
-    BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
+    BesideDoc, BesideRow, FormatDoc, LeftOutDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
     LogsSideDoc, PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use model::doc::{AnswersDoc, FailedDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
-use model::finding::{LogsFailed, Rule};
+use model::doc::{AnswersDoc, FailedDoc, LeftOutDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
+use model::finding::{LogsCompared, LogsFailed, Rule};
 use model::format::{self, Kind, Scale, count};
 use model::{Finding, Unit, Validity};
 
@@ -57,7 +57,7 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
     if view.all || view.days {
         parts.push(table(&doc.days, look));
     }
-    parts.push(groups(&doc.groups, view, look));
+    parts.push(groups(doc, view, look));
     parts.push(super::logs_beside::tables(&doc.beside, look));
     parts.push(whys(doc, look));
     parts.push(said(doc, view, look));
@@ -111,7 +111,8 @@ fn probe(doc: &LogsDoc, look: Look) -> String {
 }
 
 /// The groups of so many keys; of how many more there are nothing but the number is said.
-fn groups(all: &[TrafficDoc], view: View, look: Look) -> String {
+fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
+    let all = &doc.groups;
     let mut keys: Vec<&BTreeMap<String, String>> = Vec::new();
     let mut shown = 0;
     for group in all {
@@ -121,7 +122,8 @@ fn groups(all: &[TrafficDoc], view: View, look: Look) -> String {
         shown += usize::from(keys.len() <= view.groups);
     }
     let mut out = table(&all[..shown], look);
-    if let more @ 1.. = keys.len().saturating_sub(view.groups) {
+    let count = doc.group_count.map_or(keys.len(), |count| usize::try_from(count).unwrap_or(usize::MAX));
+    if let more @ 1.. = count.saturating_sub(view.groups.min(keys.len())) {
         out.push_str(&format!("and {} more (--top N, --json)\n", format::fixed(more as f64, 0)));
     }
     out
@@ -145,7 +147,11 @@ fn read(doc: &LogsDoc, view: View, look: Look) -> String {
     let of = |number: u64, what| format!("{} {what}{}", whole(number), if number == 1 { "" } else { "s" });
     let mut told = format!("{}, {}", of(doc.lines, "line"), of(doc.parsed, "request"));
     if doc.filtered > 0 {
-        let conditions = doc.conditions.join(" and ");
+        let each = |one: &LeftOutDoc| format!("{} ({})", one.condition, whole(one.requests));
+        let conditions = match doc.left_out.as_slice() {
+            [] | [_] => doc.conditions.join(" and "),
+            several => several.iter().map(each).collect::<Vec<_>>().join(" and "),
+        };
         told.push_str(&format!(", {} left out by --where {conditions}", whole(doc.filtered)));
     }
     let mut formats: Vec<(&str, &str)> = doc
@@ -255,7 +261,16 @@ fn beside(groups: &[TrafficDoc], view: View, look: Look) -> String {
             row(head, cells);
         }
     }
+    // Where failures took much of the time, they would be most of these figures.
+    let without = groups.iter().any(|group| failed_time(group) >= MUCH_TIME);
     for figure in figures().into_iter().filter(|figure| view.all || !DETAILS.contains(&figure.head)) {
+        if let Some((head, of)) = without.then(|| good(figure.head)).flatten() {
+            let values: Vec<Option<f64>> = groups.iter().map(of).collect();
+            row(head, bounded(&values, figure.kind, groups));
+            if !view.all {
+                continue;
+            }
+        }
         let values: Vec<Option<f64>> = groups.iter().map(|group| (figure.of)(group)).collect();
         if values.iter().any(Option::is_some) {
             row(figure.head, bounded(&values, figure.kind, groups));
@@ -272,10 +287,37 @@ fn beside(groups: &[TrafficDoc], view: View, look: Look) -> String {
     grid.render(look.columns, look.paint)
 }
 
+/// The share of a label's time from which on its failures (5xx) are left out of speed and mean time.
+const MUCH_TIME: f64 = 0.05;
+
+/// The share of the time that failures of the server took.
+fn failed_time(group: &TrafficDoc) -> f64 {
+    let failed = group.answers.as_deref().and_then(|one| one.server_errors.as_ref()?.seconds);
+    failed.zip(group.seconds).map_or(0.0, |(failed, all)| if all > 0.0 { failed / all } else { 0.0 })
+}
+
+/// A figure without failures of the server, and how it is called.
+type Good = (&'static str, fn(&TrafficDoc) -> Option<f64>);
+
+/// The same figure without failures of the server, where there is one.
+fn good(head: &str) -> Option<Good> {
+    fn sums(group: &TrafficDoc) -> Option<(f64, f64, f64)> {
+        let failed = group.answers.as_deref()?.server_errors.as_ref()?;
+        let seconds = group.seconds? - failed.seconds?;
+        let requests = group.parsed.checked_sub(failed.requests)? as f64;
+        Some((group.bytes? - failed.bytes?, seconds, requests)).filter(|_| seconds > 0.0 && requests > 0.0)
+    }
+    match head {
+        "speed: totals" => Some(("speed: totals, no 5xx", |group| sums(group).map(|(bytes, seconds, _)| bytes / seconds))),
+        "time: mean" => Some(("time: mean, no 5xx", |group| sums(group).map(|(_, seconds, requests)| seconds / requests))),
+        _ => None,
+    }
+}
+
 pub(super) fn clients(group: &TrafficDoc) -> String {
     let about = |clients: f64| match group.clients_error {
         // A sketch of few is off by less than one.
-        Some(error) if error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
+        Some(error) if error > 0.0 && error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
         Some(error) if error > 0.0 => {
             format!("about {} (±{})", format::number(clients), format::percent(error))
         }
@@ -395,7 +437,9 @@ fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
 fn whys(doc: &LogsDoc, look: Look) -> String {
     let mut out: Vec<String> = Vec::new();
     // What stands behind a verdict that was reached is among the findings.
-    let open = |row: &&RowDoc| row.verdict == VerdictWord::CannotTell && !row.why.is_empty();
+    let open = |row: &&RowDoc| {
+        (row.verdict == VerdictWord::CannotTell || row.why.failed_at_once()) && !row.why.is_empty()
+    };
     for row in doc.rows.iter().filter(open) {
         let same = doc
             .rows
@@ -447,9 +491,13 @@ fn said(doc: &LogsDoc, view: View, look: Look) -> String {
         notes::line(finding.state, &format!("{about}{}", finding.text()), look)
     };
     // That all is well is no news, unless two figures stand side by side that it tells apart.
-    let is_news = |finding: &&Finding| view.all || doc.labels.len() > 1 || finding.state != Validity::Ok;
-    // Failures and probes have their own place.
-    let is_placed = |finding: &&Finding| !matches!(finding.rule, Rule::LogsFailed(_));
+    // Two averages of one label stand in two rows with their names.
+    let is_mean = |finding: &Finding| matches!(finding.rule, Rule::LogsCompared(LogsCompared::Means { .. }));
+    let is_news = |finding: &&Finding| {
+        view.all || finding.state != Validity::Ok || doc.labels.len() > 1 && !is_mean(finding)
+    };
+    // Failures, probes, and where the difference is have their own place.
+    let is_placed = |finding: &&Finding| !matches!(finding.rule, Rule::LogsFailed(_) | Rule::LogsParts(_));
     doc.findings.iter().filter(is_placed).filter(is_news).map(line).collect()
 }
 
@@ -507,8 +555,10 @@ mod tests {
             }],
             filtered: 0,
             conditions: Vec::new(),
+            left_out: Vec::new(),
             days: labels.iter().map(day).collect(),
             groups: Vec::new(),
+            group_count: None,
             rows: vec![row()],
             top: vec![TopDoc {
                 label: "ssd".into(),
