@@ -70,7 +70,9 @@ fn failures_first(doc: &CompareDoc, lines: &mut Vec<Vec<String>>) {
 /// Which requests make the difference, behind how large it is.
 fn where_it_is(doc: &CompareDoc, lines: &mut [Vec<String>]) {
     for (line, arm) in lines.iter_mut().zip(doc.arms.iter().skip(1)) {
-        let is_of = |parts: &&LogsParts| parts.arm == arm.name && doc.arms.first().is_some_and(|base| base.name == parts.base);
+        let is_of = |parts: &&LogsParts| {
+            parts.arm == arm.name && doc.arms.first().is_some_and(|base| base.name == parts.base)
+        };
         line.extend(differs_in(&doc.findings).find(is_of).map(|parts| parts.one()));
     }
 }

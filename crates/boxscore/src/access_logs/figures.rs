@@ -302,7 +302,8 @@ const MOST_SHOWN: usize = 4096;
 /// The groups of a label by their keys; of more than are summed the largest.
 fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, TrafficDoc)> {
     let key = |bytes: &[u8]| -> BTreeMap<String, String> {
-        let words = bytes.split(|byte| *byte == BETWEEN).map(|word| String::from_utf8_lossy(word).into_owned());
+        let words =
+            bytes.split(|byte| *byte == BETWEEN).map(|word| String::from_utf8_lossy(word).into_owned());
         by.iter().cloned().zip(words).collect()
     };
     let summed = |(bytes, group, spread): Group<'_>| {
@@ -348,8 +349,7 @@ fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, Traffic
 /// Different groups of all labels; `None` where some label has more than are counted.
 fn group_count(all: &[Named<'_>]) -> Option<u64> {
     let sorted = all.iter().map(|(_, one)| one.groups.sorted()).collect::<Option<Vec<_>>>()?;
-    let keys: std::collections::BTreeSet<&[u8]> =
-        sorted.iter().flatten().map(|(key, ..)| *key).collect();
+    let keys: std::collections::BTreeSet<&[u8]> = sorted.iter().flatten().map(|(key, ..)| *key).collect();
     Some(keys.len() as u64)
 }
 
@@ -412,7 +412,10 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
     for (name, cells) in one.folders.sorted(totals.requests).unwrap_or_default() {
         let of_folder = group.folders.entry(String::from_utf8_lossy(name).into_owned()).or_default();
         for ((slot, class), work) in cells {
-            add(of_folder.entry((block(&slot), class)).or_default(), (work.requests, work.bytes, work.time_ns));
+            add(
+                of_folder.entry((block(&slot), class)).or_default(),
+                (work.requests, work.bytes, work.time_ns),
+            );
         }
     }
     let failed: BTreeMap<&Slot, &FailedStrata> =

@@ -454,9 +454,10 @@ fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
         out::json(document);
         return;
     }
-    let store = global.store.as_ref().map_or_else(String::new, |path| {
-        format!(" --store {}", shown::word(&path.display().to_string()))
-    });
+    let store = global
+        .store
+        .as_ref()
+        .map_or_else(String::new, |path| format!(" --store {}", shown::word(&path.display().to_string())));
     let next = document.run.as_ref().map(|run| match document.labels.as_slice() {
         [_] => format!("boxscore report {}{store}", short(run)),
         several => {

@@ -64,7 +64,8 @@ impl Folders {
             return None;
         }
         let names = self.names.sorted()?;
-        let by_hash: BTreeMap<u64, &[u8]> = names.iter().map(|(name, _)| (hash::name(name), &name[..])).collect();
+        let by_hash: BTreeMap<u64, &[u8]> =
+            names.iter().map(|(name, _)| (hash::name(name), &name[..])).collect();
         let mut all: BTreeMap<&[u8], Cells> = BTreeMap::new();
         for ((hash, slot, class), work) in self.cells.sorted()? {
             let name = by_hash.get(hash)?;
@@ -122,7 +123,8 @@ impl Passing {
         }
         let folder = folders(path, 1);
         let folder = &folder[..folder.len().min(LONGEST)];
-        self.number(folder).map_or(NONE, |number| u32::from(number) << 1 | u32::from(status == StatusClass::Client))
+        self.number(folder)
+            .map_or(NONE, |number| u32::from(number) << 1 | u32::from(status == StatusClass::Client))
     }
 
     #[inline]

@@ -4,8 +4,8 @@
 use model::log_linear::highest_of;
 
 use super::agents;
-use super::folders::{self, Mark, Passing};
 use super::few::Few;
+use super::folders::{self, Mark, Passing};
 use super::names::{Asked, Lately};
 use super::recent::Recent;
 use super::{Aggregate, Settings, Slot, Strata, keys, lanes, size, sums};

@@ -56,7 +56,8 @@ impl Conclusion for LogsParts {
     }
 
     fn one(&self) -> String {
-        let parts: Vec<String> = self.parts.iter().map(|part| format!("{} ({})", part.name, said(part))).collect();
+        let parts: Vec<String> =
+            self.parts.iter().map(|part| format!("{} ({})", part.name, said(part))).collect();
         let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
         let rest = match self.rest {
             Rest::Ties => "the rest ties",

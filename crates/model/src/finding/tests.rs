@@ -247,7 +247,8 @@ fn of_logs() -> Vec<Rule> {
         LogsRead::TimeLimit { requests: 2, seconds: 4295.0 }.into(),
         LogsRead::SummedGroups { most: 4096 }.into(),
         LogsRead::LargestGroups { most: 100_000, error: 3.3e-4 }.into(),
-        LogsRead::NoSuchValue { property: "prefix".into(), value: "/a".into(), nearest: Some("/a/".into()) }.into(),
+        LogsRead::NoSuchValue { property: "prefix".into(), value: "/a".into(), nearest: Some("/a/".into()) }
+            .into(),
         LogsRead::TooLong.into(),
         LogsCompared::Means { mean: 9e6, totals: 3e6 }.into(),
         LogsCompared::RequestCounts { arm: "b".into(), base: "a".into(), ratio: 2.0 }.into(),
@@ -281,7 +282,7 @@ fn of_logs() -> Vec<Rule> {
 }
 
 /// How many [`place`]s there are.
-const PLACES: usize = 103;
+const PLACES: usize = 105;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {

@@ -3,9 +3,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{FailedWithin, 
-    Blocks, Cause, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason, Repeat, Unlike,
-    Unsteady, Why, Withheld,
+use super::{
+    Blocks, Cause, FailedWithin, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason,
+    Repeat, Unlike, Unsteady, Why, Withheld,
 };
 use crate::doc::VerdictWord;
 use crate::format::{duration, fixed, list, number, percent, quantity};
@@ -169,7 +169,9 @@ impl Reason {
             }
             Reason::FailedAtOnce { share, blocks, of, within } => {
                 let counted = within.map_or_else(String::new, |FailedWithin { arm, base, .. }| {
-                    let of = |(failed, all): (u64, u64)| format!("{} of {}", fixed(failed as f64, 0), fixed(all as f64, 0));
+                    let of = |(failed, all): (u64, u64)| {
+                        format!("{} of {}", fixed(failed as f64, 0), fixed(all as f64, 0))
+                    };
                     format!("; in them {} requests failed against {}", of(arm), of(base))
                 });
                 format!(

@@ -39,7 +39,8 @@ pub fn next_step(rows: &[RowDoc], sides: &[Side<'_>]) -> Option<NextStep> {
     };
     let further = needed.first().and_then(|first| Further::new(&needed, have(first.of)));
     // A plan is repeated as it was, with as many takes.
-    let is_same = ![Remedy::Margin, Remedy::LongerLog].contains(&remedy) && further.is_none_or(|further| further.of != Repeat::Takes);
+    let is_same = ![Remedy::Margin, Remedy::LongerLog].contains(&remedy)
+        && further.is_none_or(|further| further.of != Repeat::Takes);
     let commands = if is_same { commands(sides) } else { Vec::new() };
     Some(NextStep { remedy, figures: rows.len() as u64, open: open.len() as u64, further, commands })
 }

@@ -107,7 +107,9 @@ impl AtOnce {
         let share = |(failed, all): (u64, u64)| failed as f64 / all.max(1) as f64;
         let apart = share(self.arm) - share(self.base);
         let verdict = match () {
-            () if self.arm.1 == 0 || self.base.1 == 0 || p > stats::ALPHA => Verdict::CannotTell(Held::Interval),
+            () if self.arm.1 == 0 || self.base.1 == 0 || p > stats::ALPHA => {
+                Verdict::CannotTell(Held::Interval)
+            }
             () if apart > SAME_ERRORS => Verdict::Worse,
             () if apart < -SAME_ERRORS => Verdict::Better,
             () => Verdict::CannotTell(Held::Interval),
@@ -125,7 +127,8 @@ impl AtOnce {
 /// Nearly all failures stand in fewer quarter hours than an interval needs.
 fn at_once(arm: &Counts, base: &Counts) -> Option<AtOnce> {
     let of = arm.len().max(base.len());
-    let failed_in = |block: &i64| [arm, base].iter().filter_map(|all| all.get(block)).map(|one| one.0).sum::<f64>();
+    let failed_in =
+        |block: &i64| [arm, base].iter().filter_map(|all| all.get(block)).map(|one| one.0).sum::<f64>();
     let blocks: BTreeSet<&i64> = arm.keys().chain(base.keys()).collect();
     let mut failed: Vec<(f64, i64)> = blocks.into_iter().map(|block| (failed_in(block), *block)).collect();
     failed.retain(|(failed, _)| *failed > 0.0);
@@ -270,7 +273,8 @@ mod tests {
         let row = judged_row(&outage, &day(|_| 0.0)).unwrap();
         assert_eq!((row.verdict, row.ratio, row.base_value), (VerdictWord::Worse, None, Some(0.0)));
         assert!((row.arm_value.unwrap() - 180.0 / 96_000.0).abs() < 1e-12);
-        let [Reason::FailedAtOnce { share, blocks: 2, of: 96, within: Some(within) }] = row.why.reasons[..] else {
+        let [Reason::FailedAtOnce { share, blocks: 2, of: 96, within: Some(within) }] = row.why.reasons[..]
+        else {
             panic!("{row:?}")
         };
         assert_eq!((share, within.arm, within.base), (1.0, (180, 2000), (0, 2000)));

@@ -31,7 +31,11 @@ struct Part {
 }
 
 impl Part {
-    fn of(name: String, (arm, of_arm): (&ServerGroup, &Cells), (base, of_base): (&ServerGroup, &Cells)) -> Part {
+    fn of(
+        name: String,
+        (arm, of_arm): (&ServerGroup, &Cells),
+        (base, of_base): (&ServerGroup, &Cells),
+    ) -> Part {
         let side = |whole: &ServerGroup, cells: &Cells| ServerGroup {
             label: whole.label.clone(),
             time_step: whole.time_step,
