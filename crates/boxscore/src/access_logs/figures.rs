@@ -35,6 +35,8 @@ pub struct Asked<'a> {
     pub by: &'a [String],
     pub conditions: &'a [String],
     pub filters: &'a [Filter],
+    /// Each label was cut in two; what is of no side is compared with nothing.
+    pub is_cut: bool,
     pub most: usize,
 }
 
@@ -58,7 +60,7 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
     let findings = [failures, judged.findings].concat();
     LogsDoc {
         schema: "boxscore.logs/1".to_owned(),
-        summary: summary(&labels, &rows, &findings),
+        summary: summary(&labels, &rows, &findings, asked.is_cut),
         run: None,
         formats,
         lines: all.iter().map(|(_, one)| one.lines).sum(),
@@ -101,13 +103,13 @@ fn failures(labels: &[TrafficDoc]) -> Vec<Finding> {
 }
 
 /// The answer: of one label what it served; of several what failed, and how each differs from the first.
-fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding]) -> Vec<String> {
+fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding], is_cut: bool) -> Vec<String> {
     let Some((base, others)) = labels.split_first() else { return Vec::new() };
     let of = |label: &TrafficDoc| label.answers.as_ref().map(|answers| answers.sentence.clone());
     let against = |arm: &TrafficDoc| {
         let rows: Vec<&RowDoc> =
             rows.iter().filter(|row| row.arm == arm.label && row.base == base.label).collect();
-        if let Some(none) = [arm, base].into_iter().find(|label| label.parsed == 0) {
+        if let Some(none) = [arm, base].into_iter().find(|label| label.parsed == 0 && !is_cut) {
             return vec![format!("{} has no such request: there is nothing to compare.", none.label)];
         }
         let mut said = verdict::paragraph::of_pair(&arm.label, &base.label, &rows);

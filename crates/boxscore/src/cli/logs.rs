@@ -203,7 +203,8 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(absent).chain(own));
     let conditions = conditions(args);
     let most = view(args, global.json).most;
-    let asked = Asked { by: &args.by, conditions: &conditions, filters: &filters, most };
+    let asked =
+        Asked { by: &args.by, conditions: &conditions, filters: &filters, is_cut: parted.is_some(), most };
     let mut document = access_logs::document(&named, &asked, formats, judged);
     document.beside = beside.docs;
     if let Some(store) = &mut store {
