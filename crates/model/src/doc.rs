@@ -49,8 +49,8 @@ pub use commands::CommandDoc;
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{
-    BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
-    LogsSideDoc, PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
+    BesideDoc, BesideRow, FormatDoc, LeftOutDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures,
+    LogsLiveLabel, LogsSideDoc, PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;

@@ -78,6 +78,10 @@ pub struct ServerGroup {
     /// By block of time and class of work ([`work_class`]); blocks are numbered in the order of time.
     #[serde(with = "cells")]
     pub cells: BTreeMap<(u64, u32), Cell>,
+    /// The same by the first folder of the path, of requests that tell both size and time and that the server did not
+    /// fail; empty where the log was read alone, or has too many folders.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "folders")]
+    pub folders: BTreeMap<String, BTreeMap<(u64, u32), Cell>>,
 }
 
 /// Sums over the requests of one class of work in one block of time.
@@ -191,6 +195,29 @@ mod cells {
         let cell =
             |(block, class, requests, bytes, seconds)| ((block, class), Cell { requests, bytes, seconds });
         Ok(rows.into_iter().map(cell).collect())
+    }
+}
+
+/// By folder, cells as in `cells`.
+mod folders {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Cell, cells};
+
+    type Cells = BTreeMap<(u64, u32), Cell>;
+
+    #[derive(Serialize, Deserialize)]
+    struct Stored(#[serde(with = "cells")] Cells);
+
+    pub fn serialize<S: Serializer>(folders: &BTreeMap<String, Cells>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(folders.iter().map(|(name, cells)| (name, Stored(cells.clone()))))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Cells>, D::Error> {
+        let all = BTreeMap::<String, Stored>::deserialize(from)?;
+        Ok(all.into_iter().map(|(name, stored)| (name, stored.0)).collect())
     }
 }
 

@@ -81,7 +81,22 @@ pub enum Reason {
     /// The ratio of the totals lies outside the interval of the like-with-like comparison.
     Mix { totals_ratio: f64 },
     /// This share of the failures stands in so few quarter hours of so many: they tell of that time alone.
-    FailedAtOnce { share: f64, blocks: u64, of: u64 },
+    FailedAtOnce {
+        share: f64,
+        blocks: u64,
+        of: u64,
+        /// Requests of both in these quarter hours.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        within: Option<FailedWithin>,
+    },
+}
+
+/// Failed requests and all requests of a stretch of time, and p that both sides failed alike (Fisher's exact test).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedWithin {
+    pub arm: (u64, u64),
+    pub base: (u64, u64),
+    pub p: f64,
 }
 
 /// The reason that kept a comparison undecided.

@@ -36,6 +36,7 @@ pub mod distributions;
 pub mod drift;
 pub mod effect;
 pub mod failed;
+pub mod fisher;
 pub mod hodges_lehmann;
 pub mod holm;
 pub mod index;
@@ -68,6 +69,7 @@ pub use distributions::{normal_cdf, normal_quantile, student_cdf, student_quanti
 pub use drift::{Drift, drift};
 pub use effect::{Effect, Interval};
 pub use failed::failed_apart;
+pub use fisher::fisher_exact;
 pub use holm::holm;
 pub use index::{Dependence, Index, IndexError, index};
 pub use knee::{Knee, falls};

@@ -5,7 +5,9 @@
 //! itself and weighs by what both groups did there, so that a group that was given more work, or other work, does not
 //! come out faster for it. A stratum that only one group saw counts as unshared. The interval is a bootstrap over
 //! blocks of time, because requests of one moment are not independent. It is widened for a state that lasts through
-//! several blocks, and there is none where such states leave fewer than six independent blocks.
+//! several blocks. Where such states leave fewer than six independent blocks, there is one only if it excludes that the
+//! two are equal, with the degrees of freedom of the few that are left: a difference that stands all the time, far
+//! beyond what the states make, is no episode.
 //!
 //! Not corrected: differences within a stratum, and a cause that follows the group (its clients, its cache). Where the
 //! ratio differs between classes this is an average of them.
@@ -88,10 +90,14 @@ pub fn stratified(strata: &[Stratum], resamples: usize, rng: &mut Rng) -> Result
     };
     let estimate = ratio(&mut (0..n)).ok_or(Unfit::Argument("one group took no time in what both did"))?;
     let residuals: Vec<f64> = terms.iter().map(|(fast, slow)| fast - estimate.exp() * slow).collect();
-    let effective = independent(&residuals)?;
+    let lasting = Lasting::of(&residuals);
     let drawn = by_index(n, resamples, rng, |picks| ratio(&mut picks.iter().copied()))?;
-    let wider = (n as f64 / effective).sqrt();
-    let effect = widened(estimate, drawn, n, (wider, effective - 1.0))?;
+    let (wider, dof) = lasting.widest(n).ok_or_else(|| lasting.refused(&residuals))?;
+    let effect = widened(estimate, drawn, n, (wider, dof))?;
+    if lasting.is_few() && effect.interval.contains(0.0) {
+        return Err(lasting.refused(&residuals));
+    }
+    let effective = lasting.effective;
     let (first, second) = (ratio(&mut (0..n / 2)), ratio(&mut (n / 2..n)));
     let halves = first
         .zip(second)
@@ -156,31 +162,87 @@ const LEAST_TOLD: usize = 24;
 /// Standard errors by which a coefficient may be higher than it comes out.
 const ERRORS: f64 = 1.5;
 
-/// How many independent blocks tell as much. Fails where what lasts leaves fewer than six.
+/// A scale at which sums of neighbours resemble each other beyond chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Scale {
+    /// How many independent sums tell as much.
+    sums: f64,
+    /// Independent blocks that one of them is worth.
+    each: f64,
+}
+
+/// What a state that lasts through several blocks leaves of them.
 ///
 /// Noise within the blocks hides what lasts from lag 1, so sums of neighbours are looked at too, as long ones as leave
 /// enough of them; the scale at which most lasts decides. Where a coefficient is too small to be seen, it counts as one
-/// standard error. `residuals`: how far each block departs from the whole, in the order of time.
-pub(crate) fn independent(residuals: &[f64]) -> Result<f64, Unfit> {
-    let n = residuals.len();
-    let square = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
-    let longest = (n / LEAST_TOLD).max(1);
-    let (mut plain, mut effective) = (n as f64, n as f64);
-    for length in [1, 2, 4, longest].into_iter().filter(|length| *length <= longest) {
-        let sums: Vec<f64> = residuals.chunks_exact(length).map(|some| some.iter().sum()).collect();
-        let like = lag1(&sums);
-        // Sums of blocks that resemble each other vary more than those of others.
-        let more = square(&sums) / square(&residuals[..sums.len() * length]);
-        let each = if more > 0.0 { n as f64 / (sums.len() as f64 * more.max(1.0)) } else { 1.0 };
-        effective = effective.min(fewest(sums.len(), like.unwrap_or(0.0), ERRORS) * each);
-        if like.is_some_and(|r| beyond_chance(r, sums.len())) {
-            plain = plain.min(effective_n(sums.len(), like));
+/// standard error.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lasting {
+    /// How many independent blocks tell as much, six at least.
+    pub effective: f64,
+    /// Scales whose resemblance is beyond chance.
+    alike: Vec<Scale>,
+}
+
+impl Lasting {
+    /// `residuals`: how far each block departs from the whole, in the order of time.
+    pub fn of(residuals: &[f64]) -> Lasting {
+        let n = residuals.len();
+        let square = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
+        let longest = (n / LEAST_TOLD).max(1);
+        let (mut effective, mut alike) = (n as f64, Vec::new());
+        for length in [1, 2, 4, longest].into_iter().filter(|length| *length <= longest) {
+            let sums: Vec<f64> = residuals.chunks_exact(length).map(|some| some.iter().sum()).collect();
+            let like = lag1(&sums);
+            // Sums of blocks that resemble each other vary more than those of others.
+            let more = square(&sums) / square(&residuals[..sums.len() * length]);
+            let each = if more > 0.0 { n as f64 / (sums.len() as f64 * more.max(1.0)) } else { 1.0 };
+            effective = effective.min(fewest(sums.len(), like.unwrap_or(0.0), ERRORS) * each);
+            if like.is_some_and(|r| beyond_chance(r, sums.len())) {
+                alike.push(Scale { sums: effective_n(sums.len(), like), each });
+            }
         }
+        Lasting { effective: effective.max(MIN_N as f64), alike }
     }
-    if plain < MIN_N as f64 {
-        return Err(Unfit::Dependent { n, effective: plain, lag1: lag1(residuals).unwrap_or(1.0) });
+
+    /// How many independent sums are left where they resemble each other most.
+    fn fewest(&self) -> f64 {
+        self.alike.iter().map(|scale| scale.sums).fold(f64::INFINITY, f64::min)
     }
-    Ok(effective.max(MIN_N as f64))
+
+    /// True if fewer than six are left.
+    pub fn is_few(&self) -> bool {
+        self.fewest() < MIN_N as f64
+    }
+
+    /// Why there is no interval.
+    pub fn refused(&self, residuals: &[f64]) -> Unfit {
+        let lag1 = lag1(residuals).unwrap_or(1.0);
+        Unfit::Dependent { n: residuals.len(), effective: self.fewest(), lag1 }
+    }
+
+    /// How many times as wide the standard error of `n` independent blocks becomes, and its degrees of freedom: by the
+    /// scale that makes the interval widest. `None` where fewer than two sums are left.
+    fn widest(&self, n: usize) -> Option<(f64, f64)> {
+        if self.fewest() < LEAST_SUMS {
+            return None;
+        }
+        let wider = |blocks: f64| (n as f64 / blocks).sqrt();
+        let few = self.alike.iter().filter(|scale| scale.sums < MIN_N as f64);
+        let few = few.map(|scale| (wider(scale.sums * scale.each), scale.sums - 1.0));
+        let width = |(wider, dof): &(f64, f64)| wider * student_quantile(1.0 - ALPHA / 2.0, *dof);
+        few.chain([(wider(self.effective), self.effective - 1.0)])
+            .max_by(|a, b| width(a).total_cmp(&width(b)))
+    }
+}
+
+/// Fewest independent sums that have a spread.
+const LEAST_SUMS: f64 = 2.0;
+
+/// How many independent blocks tell as much. Fails where what lasts leaves fewer than six.
+pub(crate) fn independent(residuals: &[f64]) -> Result<f64, Unfit> {
+    let lasting = Lasting::of(residuals);
+    if lasting.is_few() { Err(lasting.refused(residuals)) } else { Ok(lasting.effective) }
 }
 
 /// The effect drawn from `n` blocks as if they were independent, `wider` times as wide, with fewer degrees of freedom.

@@ -13,7 +13,7 @@ mod value;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, Paragraph, Replicate, RowDoc, VerdictWord};
 
-use model::finding::{LogsFailed, Rule};
+use model::finding::{Conclusion, LogsFailed, LogsParts, Rule};
 use model::scope::THREADS;
 use model::{Better, Finding, Scope, format};
 use scopes::{Group, names};
@@ -49,6 +49,7 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
         }
     }
     lines.extend(replication(doc).map(|sentence| vec![sentence]));
+    where_it_is(doc, &mut lines);
     failures_first(doc, &mut lines);
     Paragraph::of_lines(&lines)
 }
@@ -64,6 +65,24 @@ fn failures_first(doc: &CompareDoc, lines: &mut Vec<Vec<String>>) {
         Some(first) => *first = format!("{} {first}", failures.join(" ")),
         None => lines.push(failures),
     }
+}
+
+/// Which requests make the difference, behind how large it is.
+fn where_it_is(doc: &CompareDoc, lines: &mut [Vec<String>]) {
+    for (line, arm) in lines.iter_mut().zip(doc.arms.iter().skip(1)) {
+        let is_of = |parts: &&LogsParts| {
+            parts.arm == arm.name && doc.arms.first().is_some_and(|base| base.name == parts.base)
+        };
+        line.extend(differs_in(&doc.findings).find(is_of).map(|parts| parts.one()));
+    }
+}
+
+/// What is known of where groups of requests differ.
+pub fn differs_in(findings: &[Finding]) -> impl Iterator<Item = &LogsParts> {
+    findings.iter().filter_map(|finding| match &finding.rule {
+        Rule::LogsParts(parts) => Some(parts),
+        _ => None,
+    })
 }
 
 /// The sentences on rows of one pair, without a document around them.

@@ -94,6 +94,7 @@ fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
         paths: names(&one.failed_paths, class, most),
         clients: names(&one.failed_clients, class, most),
         seconds: seconds(one, class),
+        bytes: bytes(one, class),
         asked: asked(&one.failed_asked, class, most.max(LEAST_ASKED)),
         episode: None,
     })
@@ -103,6 +104,13 @@ fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
 fn seconds(one: &Aggregate, class: usize) -> Option<f64> {
     let class = if class == 0 { StatusClass::Client } else { StatusClass::Server };
     untimed(&one.totals()).is_none().then(|| one.failed.total(class).time_ns as f64 / 1e9)
+}
+
+/// Bytes that requests of a class of failures sent.
+fn bytes(one: &Aggregate, class: usize) -> Option<f64> {
+    let class = if class == 0 { StatusClass::Client } else { StatusClass::Server };
+    let totals = one.totals();
+    (totals.requests > totals.unsized_).then(|| one.failed.total(class).bytes as f64)
 }
 
 /// Who asked for what; as many as tell a scanner of several paths.

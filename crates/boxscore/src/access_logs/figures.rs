@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 
 use instruments::workload::logs as card;
+use logs::aggregate::conditions::{self, Condition};
 use logs::aggregate::distinct::Distinct;
 use logs::aggregate::failed::FailedStrata;
+use logs::aggregate::filter::Filter;
+use logs::aggregate::groups::{Group, MOST_SUMMED};
 use logs::aggregate::keys::{self, BETWEEN, Key};
 use logs::aggregate::paths::{By, Top};
 use logs::aggregate::size;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::sums::Sums;
-use logs::aggregate::{Aggregate, CoarseTimes, RequestGroup, Slot, Strata, Times};
+use logs::aggregate::{Aggregate, GroupTimes, MOST_GROUPS, Slot, Strata, Times};
 use logs::scan::Method;
 use logs::units;
-use model::doc::{FormatDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
-use model::finding::{LogsFailed, LogsRead, Rule, Subject};
+use model::doc::{FormatDoc, LeftOutDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
+use model::finding::{Conclusion, LogsFailed, LogsParts, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
 use model::{Finding, Instrument};
 use verdict::traffic::{self, Judgement};
@@ -31,6 +34,9 @@ pub type Named<'a> = (&'a str, &'a Aggregate);
 pub struct Asked<'a> {
     pub by: &'a [String],
     pub conditions: &'a [String],
+    pub filters: &'a [Filter],
+    /// Each label was cut in two; what is of no side is compared with nothing.
+    pub is_cut: bool,
     pub most: usize,
 }
 
@@ -47,13 +53,14 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
     let is_untimed = all.iter().any(|(_, one)| lacks_times(one));
     let groups = all.iter().flat_map(|(label, one)| grouped(label, one, by));
     let groups = if has_names(by) { largest_first(groups, by) } else { key_by_key(groups) };
+    let groups = first_keys(groups, MOST_SHOWN);
     let log_format = if is_untimed { log_format::advice(&formats) } else { Vec::new() };
     let rows: Vec<RowDoc> = judged.rows.into_iter().map(carded).collect();
     let failures = failures(&labels);
     let findings = [failures, judged.findings].concat();
     LogsDoc {
         schema: "boxscore.logs/1".to_owned(),
-        summary: summary(&labels, &rows, &findings),
+        summary: summary(&labels, &rows, &findings, asked.is_cut),
         run: None,
         formats,
         lines: all.iter().map(|(_, one)| one.lines).sum(),
@@ -61,9 +68,11 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
         conditions: asked.conditions.to_vec(),
         skipped: skipped(all),
         filtered: all.iter().map(|(_, one)| one.filtered).sum(),
+        left_out: left_out(all, asked.filters),
         log_format,
         labels,
         days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
+        group_count: if by.is_empty() { None } else { group_count(all) },
         groups,
         rows,
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
@@ -94,13 +103,19 @@ fn failures(labels: &[TrafficDoc]) -> Vec<Finding> {
 }
 
 /// The answer: of one label what it served; of several what failed, and how each differs from the first.
-fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding]) -> Vec<String> {
+fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding], is_cut: bool) -> Vec<String> {
     let Some((base, others)) = labels.split_first() else { return Vec::new() };
     let of = |label: &TrafficDoc| label.answers.as_ref().map(|answers| answers.sentence.clone());
     let against = |arm: &TrafficDoc| {
         let rows: Vec<&RowDoc> =
             rows.iter().filter(|row| row.arm == arm.label && row.base == base.label).collect();
-        verdict::paragraph::of_pair(&arm.label, &base.label, &rows)
+        if let Some(none) = [arm, base].into_iter().find(|label| label.parsed == 0 && !is_cut) {
+            return vec![format!("{} has no such request: there is nothing to compare.", none.label)];
+        }
+        let mut said = verdict::paragraph::of_pair(&arm.label, &base.label, &rows);
+        let is_of = |parts: &&LogsParts| parts.arm == arm.label && parts.base == base.label;
+        said.extend(verdict::paragraph::differs_in(findings).find(is_of).map(|parts| parts.one()));
+        said
     };
     match others {
         [] => of(base).into_iter().collect(),
@@ -196,7 +211,7 @@ pub(super) fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
         time_limit: limit(&one.times),
         size_median: one.sizes.quantile(0.5).map(|bytes| bytes as f64),
         clients: Some(one.clients.estimate()).filter(|clients| *clients > 0.0),
-        clients_error: Some(Distinct::ERROR),
+        clients_error: Some(if one.clients.exact().is_some() { 0.0 } else { Distinct::ERROR }),
         statuses: one.statuses.iter().filter_map(|(status, n)| count((status.to_string(), n))).collect(),
         methods: (Method::ALL.iter().zip(one.methods))
             .filter_map(|(method, n)| count((method.name().to_owned(), n)))
@@ -283,26 +298,73 @@ fn daily(label: &str, one: &Aggregate) -> Vec<(Vec<u8>, TrafficDoc)> {
     one.daily().unwrap_or_default().into_iter().map(doc).collect()
 }
 
+/// Groups of a document.
+const MOST_SHOWN: usize = 4096;
+
+/// The groups of a label by their keys; of more than are summed the largest.
 fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, TrafficDoc)> {
-    let doc = |(bytes, group): (&Vec<u8>, &RequestGroup)| {
-        let words = bytes.split(|byte| *byte == BETWEEN);
-        let key = by
-            .iter()
-            .zip(words)
-            .map(|(name, word)| (name.clone(), String::from_utf8_lossy(word).into_owned()));
-        let time = |share| of_times(&group.times, &group.sums, share);
+    let key = |bytes: &[u8]| -> BTreeMap<String, String> {
+        let words =
+            bytes.split(|byte| *byte == BETWEEN).map(|word| String::from_utf8_lossy(word).into_owned());
+        by.iter().cloned().zip(words).collect()
+    };
+    let summed = |(bytes, group, spread): Group<'_>| {
+        let time = |share| of_times(&spread?.times, &group.sums, share);
         let doc = TrafficDoc {
-            key: key.collect(),
+            key: key(bytes),
             p50: time(0.5),
             p90: time(0.9),
             p99: time(0.99),
-            quantile_error: time(0.5).map(|_| CoarseTimes::ERROR),
-            time_limit: limit(&group.times),
+            quantile_error: time(0.5).map(|_| GroupTimes::ERROR),
+            time_limit: spread.and_then(|spread| limit(&spread.times)),
             ..part(label, &group.sums)
         };
-        (bytes.clone(), doc)
+        (bytes.to_vec(), doc)
     };
-    one.groups.sorted().unwrap_or_default().into_iter().map(doc).collect()
+    let totals = one.totals();
+    let (timed, sized) = (untimed(&totals).is_none(), bytes(&totals).is_some());
+    // What may be there by the sketch's error alone is not told.
+    let least = (CountMin::ERROR * totals.requests as f64).ceil() as u64;
+    let largest = |top: Top<'_>| {
+        let seconds = timed.then_some(top.time_ns as f64 / NS);
+        let doc = TrafficDoc {
+            key: key(top.path),
+            label: label.to_owned(),
+            parsed: top.requests,
+            bytes: sized.then_some(top.bytes as f64),
+            seconds,
+            time_mean: seconds.map(|seconds| seconds / top.requests as f64),
+            size_mean: sized.then(|| top.bytes as f64 / top.requests as f64),
+            ..TrafficDoc::default()
+        };
+        (top.path.to_vec(), doc)
+    };
+    match one.groups.sorted() {
+        Some(all) => all.into_iter().map(summed).collect(),
+        None => {
+            let top = one.groups.top(MOST_SHOWN).into_iter();
+            top.filter(|top| top.requests > 2 * least).map(largest).collect()
+        }
+    }
+}
+
+/// Different groups of all labels; `None` where some label has more than are counted.
+fn group_count(all: &[Named<'_>]) -> Option<u64> {
+    let sorted = all.iter().map(|(_, one)| one.groups.sorted()).collect::<Option<Vec<_>>>()?;
+    let keys: std::collections::BTreeSet<&[u8]> = sorted.iter().flatten().map(|(key, ..)| *key).collect();
+    Some(keys.len() as u64)
+}
+
+/// The first so many keys, with the rows of all labels.
+fn first_keys(mut groups: Vec<TrafficDoc>, most: usize) -> Vec<TrafficDoc> {
+    let mut keys = 0;
+    let ends = |at: &usize| {
+        keys += usize::from(*at == 0 || groups[*at].key != groups[*at - 1].key);
+        keys > most
+    };
+    let end = (0..groups.len()).find(ends).unwrap_or(groups.len());
+    groups.truncate(end);
+    groups
 }
 
 pub(super) fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
@@ -348,26 +410,64 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         statuses: one.statuses.iter().filter(|(_, count)| *count > 0).collect(),
         ..traffic::ServerGroup::default()
     };
+    let block = |slot: &Slot| u64::try_from(slot.quarter).unwrap_or(0);
+    for (name, cells) in one.folders.sorted(totals.requests).unwrap_or_default() {
+        let of_folder = group.folders.entry(String::from_utf8_lossy(name).into_owned()).or_default();
+        for ((slot, class), work) in cells {
+            add(
+                of_folder.entry((block(&slot), class)).or_default(),
+                (work.requests, work.bytes, work.time_ns),
+            );
+        }
+    }
     let failed: BTreeMap<&Slot, &FailedStrata> =
         one.failed_slots.sorted().unwrap_or_default().into_iter().collect();
     let none = FailedStrata::default();
     for (slot, strata) in one.slots.sorted().unwrap_or_default() {
         *group.hours.entry(slot.hour()).or_default() += strata.total().requests;
         // Slots of two zones may be of one quarter hour.
-        let block = u64::try_from(slot.quarter).unwrap_or(0);
         for (class, sums) in strata.parted(failed.get(slot).copied().unwrap_or(&none)) {
-            let cell = group.cells.entry((block, class)).or_default();
-            cell.requests += sums.requests;
-            cell.bytes += sums.bytes as f64;
-            cell.seconds += sums.time_ns as f64 / NS;
+            let cell = group.cells.entry((block(slot), class)).or_default();
+            add(cell, (sums.requests, sums.bytes, sums.time_ns));
         }
     }
     group
 }
 
+fn add(cell: &mut traffic::Cell, (requests, bytes, time_ns): (u64, u64, u128)) {
+    cell.requests += requests;
+    cell.bytes += bytes as f64;
+    cell.seconds += time_ns as f64 / NS;
+}
+
 /// Findings about the logs themselves. `unit_ns`: for each log's label, the ns in one unit of its time field.
 pub fn findings(all: &[Named<'_>], unit_ns: &BTreeMap<String, u64>) -> Vec<Finding> {
     all.iter().flat_map(|(label, one)| odd(label, one, unit_ns.get(*label).copied())).collect()
+}
+
+/// Values that conditions name and no request has.
+pub fn absent(all: &[Named<'_>], filters: &[Filter]) -> Vec<Finding> {
+    let none = |(number, filter): (usize, &Filter)| {
+        let (key, value) = filter.names()?;
+        let counts: Vec<&Condition> =
+            all.iter().filter_map(|(_, one)| one.conditions.each().get(number)).collect();
+        if counts.is_empty() || counts.iter().any(|one| one.equal > 0) {
+            return None;
+        }
+        let values: Vec<String> = counts.iter().flat_map(|one| one.values()).collect();
+        let nearest = conditions::nearest(&value, &values);
+        Some(Finding::new(LogsRead::NoSuchValue { property: key.to_string(), value, nearest }))
+    };
+    filters.iter().enumerate().filter_map(none).collect()
+}
+
+/// Requests that each condition leaves out.
+fn left_out(all: &[Named<'_>], filters: &[Filter]) -> Vec<LeftOutDoc> {
+    let doc = |(number, filter): (usize, &Filter)| LeftOutDoc {
+        condition: filter.text().trim().to_owned(),
+        requests: all.iter().filter_map(|(_, one)| Some(one.conditions.each().get(number)?.left_out)).sum(),
+    };
+    filters.iter().enumerate().map(doc).collect()
 }
 
 fn odd(label: &str, one: &Aggregate, unit_ns: Option<u64>) -> Vec<Finding> {
@@ -391,8 +491,10 @@ fn odd(label: &str, one: &Aggregate, unit_ns: Option<u64>) -> Vec<Finding> {
         let requests = usize::try_from(over).unwrap_or(usize::MAX);
         add(LogsRead::TimeLimit { requests, seconds: limit });
     }
-    if one.groups.overflowed() {
-        add(LogsRead::TooManyGroups);
+    match one.groups.overflowed() {
+        (_, true) => add(LogsRead::LargestGroups { most: MOST_SUMMED as u64, error: CountMin::ERROR }),
+        (true, false) => add(LogsRead::SummedGroups { most: MOST_GROUPS as u64 }),
+        (false, false) => {}
     }
     if one.slots.overflowed() {
         add(LogsRead::TooLong);

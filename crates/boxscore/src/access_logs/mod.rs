@@ -14,6 +14,6 @@ pub mod mix;
 #[cfg(test)]
 mod proof;
 
-pub use figures::{Asked, Named, document, findings, groups, has_names};
+pub use figures::{Asked, Named, absent, document, findings, groups, has_names};
 pub use inputs::{Chosen, Formats, choose, labels_of};
 pub use keep::{Besides, keep, stored};

@@ -46,8 +46,8 @@ Examples:
 A condition of --where is a property, a comparison and a value; all conditions must hold.
   status, bytes, time    = != < <= > >=; bytes in B, k, M or G, time (how long a request took) in s, ms or us
   at                     the same; a time of day, by the log's own clock where it has no zone: at>=2026-11-17T14:00
-  client, vhost, path, prefix, prefix:N, query, method, protocol, referer, agent, cache, status-class, size-class,
-  minute, hour, day, hour-of-day
+  client, vhost, path, prefix, prefix:N, query, method, protocol, referer, agent, bot (yes or no), cache, status-class,
+  size-class, minute, hour, day, hour-of-day
                          = != ^= (begins with) ~ !~ (regular expression)
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size and of status in
 one quarter of an hour, so that neither the balancer's weights nor the mix decides; 5xx are judged by how many they are.
@@ -67,7 +67,7 @@ pub struct LogsArgs {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Tables by day, hour, minute, hour-of-day, vhost, prefix, prefix:N, path, method, status, status-class,
-    /// size-class, client, agent, referer, cache; names by requests, most first
+    /// size-class, client, agent, bot, referer, cache; names by requests, most first
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub by: Vec<String>,
     /// Only requests that fit: 'status<500', method!=POST, path~/img/, 'time>2s', 'at>=2026-11-17T14:00'; repeatable
@@ -168,6 +168,7 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     let recorded = Recorded::load(&args.telemetry, &args.files, global)?;
     let timeline = cut.is_some() || !recorded.is_empty();
     let wants = Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline };
+    let filters = settings.filters.clone();
     let mut gathered = gather(args, settings, wants, global)?;
     for fault in &gathered.faults {
         out::say(&format!("error: {fault}"));
@@ -197,10 +198,13 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
         None => verdict::traffic::judge(&access_logs::groups(&named), margin, verdict::traffic::SEED),
     };
     let own = access_logs::findings(&named, &gathered.units);
-    judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
-    fits(args, &named)?;
+    let absent = access_logs::absent(&named, &filters);
+    fits(args, &named, &absent)?;
+    judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(absent).chain(own));
     let conditions = conditions(args);
-    let asked = Asked { by: &args.by, conditions: &conditions, most: view(args, global.json).most };
+    let most = view(args, global.json).most;
+    let asked =
+        Asked { by: &args.by, conditions: &conditions, filters: &filters, is_cut: parted.is_some(), most };
     let mut document = access_logs::document(&named, &asked, formats, judged);
     document.beside = beside.docs;
     if let Some(store) = &mut store {
@@ -247,13 +251,18 @@ fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
     let keys = args.by.iter().filter(|_| apart).map(|key| Key::parse(key));
     let group_by = keys.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--by: {what}")))?;
     let filters = args.conditions.iter().map(|text| Filter::parse(text));
-    let filters =
-        filters.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--where: {what}")))?;
-    Ok(Settings { group_by, filters, mix: args.profile_out.is_some() })
+    let filters: Result<Vec<Filter>, _> = filters.collect();
+    let mut filters = filters.map_err(|what| CliError::usage(format!("--where: {what}")))?;
+    // Each once and in one order, so that the counts of equal conditions merge.
+    filters.sort_by(|a, b| a.text().cmp(b.text()));
+    filters.dedup_by(|a, b| a.text() == b.text());
+    // Only labels beside each other are told apart by it.
+    let folders = access_logs::labels_of(&args.files)?.len() > 1 || args.out.is_some();
+    Ok(Settings { group_by, filters, mix: args.profile_out.is_some(), folders })
 }
 
 /// Fails where the filter leaves out every request.
-fn fits(args: &LogsArgs, named: &[Named<'_>]) -> Result<(), CliError> {
+fn fits(args: &LogsArgs, named: &[Named<'_>], absent: &[Finding]) -> Result<(), CliError> {
     let requests: u64 = named.iter().map(|(_, one)| one.totals().requests).sum();
     let filtered: u64 = named.iter().map(|(_, one)| one.filtered).sum();
     if requests > 0 || filtered == 0 {
@@ -261,7 +270,8 @@ fn fits(args: &LogsArgs, named: &[Named<'_>]) -> Result<(), CliError> {
     }
     let all = model::format::fixed(filtered as f64, 0);
     let what = format!("--where {}: none of the {all} requests fits", args.conditions.join(" --where "));
-    Err(CliError::data(what).hint("`boxscore logs FILE --by PROPERTY` lists the values of a property"))
+    let lists = || "`boxscore logs FILE --by PROPERTY` lists the values of a property".to_owned();
+    Err(CliError::data(what).hint(absent.first().map_or_else(lists, Finding::text)))
 }
 
 /// The conditions, each once.
@@ -445,13 +455,17 @@ fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
         out::json(document);
         return;
     }
+    let store = global
+        .store
+        .as_ref()
+        .map_or_else(String::new, |path| format!(" --store {}", shown::word(&path.display().to_string())));
     let next = document.run.as_ref().map(|run| match document.labels.as_slice() {
-        [_] => format!("boxscore report {}", short(run)),
+        [_] => format!("boxscore report {}{store}", short(run)),
         several => {
             let besides = access_logs::Besides { conditions: &document.conditions, ..Default::default() };
             let names: Vec<String> =
                 several.iter().map(|one| shown::word(&besides.machine(&one.label))).collect();
-            format!("boxscore report {}", names.join(" "))
+            format!("boxscore report {}{store}", names.join(" "))
         }
     });
     out::print(&report::text::logs::screen(document, next.as_deref(), view(args, false), out::look()));

@@ -230,3 +230,63 @@ fn keys_are_whole_in_80_columns() {
         assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
     }
 }
+
+/// A day of a site, of which /download/ takes so many times as long as elsewhere; one client of many asks often.
+fn site(times: u64, seed: u64) -> String {
+    let mut text = String::new();
+    for n in 0..17_280u64 {
+        let (hour, minute, second) = (n / 720, n / 12 % 60, n % 12 * 5);
+        let noise = 8_000 + (n * 7_919 + seed * 104_729) % 4_001;
+        let (path, bytes, us) = match n % 4 {
+            0 => ("/download/a.iso", 900_000, 2 * noise * times / 10),
+            1 => ("/api/items", 1_000, noise),
+            _ => ("/page/1", 8_000, noise / 2),
+        };
+        let client =
+            if n % 20 == 3 { "203.0.113.7".to_owned() } else { format!("10.{}.{}.9", n % 199, n % 211) };
+        let agent = if n % 20 == 3 { "BadBot/2.1 (+http://bad.example)" } else { CHROME };
+        writeln!(
+            text,
+            "{client} - - [23/Nov/2026:{hour:02}:{minute:02}:{second:02} +0100] \"GET {path} HTTP/1.1\" 200 {bytes} \"-\" \
+             \"{agent}\" {us}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_folder_that_differs_is_named_and_a_client_of_many_is_found() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), site(10, 1)).unwrap();
+    std::fs::write(bench.path("b.log"), site(16, 2)).unwrap();
+    let all = doc(&bench, &["a=a.log", "b=b.log", "--by", "client", "--top", "1"]);
+    let last = all.summary.last().unwrap();
+    assert!(
+        last.starts_with("b differs from a in time on /download/ (") && last.ends_with("; the rest ties."),
+        "{last}"
+    );
+    assert!(all.findings.iter().any(|finding| finding.kind() == "differs-in"));
+    // Over 4,096 clients.
+    assert!(all.group_count.is_some_and(|count| count > 10_000), "{:?}", all.group_count);
+    assert_eq!((all.groups[0].key["client"].as_str(), all.groups[0].parsed), ("203.0.113.7", 864));
+    let compared: CompareDoc =
+        serde_json::from_str(&bench.run(&["compare", "a", "b", "--json"]).expect(0, &[]).out).unwrap();
+    assert!(compared.findings.iter().any(|finding| finding.kind() == "differs-in"));
+    let bots = doc(&bench, &["a=a.log", "--where", "bot=yes", "--no-store"]);
+    assert_eq!((bots.labels[0].parsed, bots.labels[0].clients), (864, Some(1.0)));
+}
+
+#[test]
+fn a_value_that_never_occurs_is_said_with_the_nearest() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), site(10, 1)).unwrap();
+    let none = bench.run(&["logs", "a.log", "--no-store", "--where", "prefix=/download"]).expect(1, &[]);
+    assert!(none.err.contains("did you mean \"/download/\"?"), "{}", none.err);
+    let conditions = ["a.log", "--no-store", "--where", "agent!=BadBot", "--where", "prefix!=/api/"];
+    let all = doc(&bench, &conditions);
+    let said = all.findings.iter().find(|finding| finding.kind() == "no-such-value").unwrap().text();
+    assert!(said.contains("did you mean \"BadBot/2.1 (+http://bad.example)\"?"), "{said}");
+    let left: Vec<u64> = all.left_out.iter().map(|one| one.requests).collect();
+    assert_eq!((left, all.filtered), (vec![0, 4_320], 4_320));
+}

@@ -71,6 +71,13 @@ impl<K: Key, V: Clone + Default, const MOST: usize> Bounded<K, V, MOST> {
         *self = Bounded { overflowed: true, ..Bounded::default() };
     }
 
+    /// Holds nothing from here on, as if there had been too many.
+    pub fn give_up(&mut self) {
+        if !self.overflowed {
+            self.overflow();
+        }
+    }
+
     /// The records in the order of their keys; none at all where there were too many.
     pub fn sorted(&self) -> Option<Vec<(&K, &V)>> {
         if self.overflowed {

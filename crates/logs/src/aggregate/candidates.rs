@@ -38,7 +38,7 @@ struct Candidate {
 
 /// Keys are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
-struct Itself(u64);
+pub(super) struct Itself(u64);
 
 impl Hasher for Itself {
     fn finish(&self) -> u64 {

@@ -116,17 +116,33 @@ impl Filter {
 
     /// True if a request meets the condition; `scratch` saves an allocation.
     pub fn holds(&self, record: &Record<'_>, scratch: &mut Vec<u8>) -> bool {
+        self.meets(record, scratch).holds
+    }
+
+    /// The text that a value is to be equal to, or unequal, with its property.
+    pub fn names(&self) -> Option<(Key, String)> {
         match &self.test {
+            Test::Text { key, how: How::Equal(value), .. } => {
+                Some((*key, String::from_utf8_lossy(value).into_owned()))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a condition finds in a request; where it is about equality, the request's own value is in `scratch` then.
+    pub fn meets(&self, record: &Record<'_>, scratch: &mut Vec<u8>) -> Match {
+        let holds = match &self.test {
             Test::Text { key, how, negated } => {
                 scratch.clear();
-                let told = key.write(record, scratch);
-                let found = told
+                let is_told = key.write(record, scratch);
+                let found = is_told
                     && match how {
                         How::Equal(value) => scratch == value,
                         How::Starts(value) => scratch.starts_with(value),
                         How::Matches(regex) => regex.is_match(&String::from_utf8_lossy(scratch)),
                     };
-                found != *negated
+                let is_equal = matches!(how, How::Equal(_)).then_some(found);
+                return Match { holds: found != *negated, is_equal, is_told };
             }
             Test::Number { what, order, value } => {
                 let found = match what {
@@ -139,8 +155,19 @@ impl Filter {
             Test::At { order, moment } => record
                 .at
                 .map_or(*order == Order::Unequal, |at| order.holds(&moment.clock_of(at), &moment.seconds())),
-        }
+        };
+        Match { holds, is_equal: None, is_told: false }
     }
+}
+
+/// What a condition found in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match {
+    pub holds: bool,
+    /// Of `=` and `!=` with a text: the request has that value.
+    pub is_equal: Option<bool>,
+    /// The line tells the property.
+    pub is_told: bool,
 }
 
 fn words(name: &str, sign: &str, value: &str) -> Result<Test, String> {
@@ -232,6 +259,8 @@ mod tests {
             "agent~bot",
             "method=GET",
             "agent~^Google.*2",
+            "bot=yes",
+            "bot!=no",
             "agent!~curl",
             "at>=2000-10-10",
             "at<2000-10-10T13:56",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::size;
+use super::{agents, size};
 use crate::scan::Record;
 use crate::scan::clock;
 
@@ -27,10 +27,12 @@ pub enum Key {
     HourOfDay,
     Referer,
     Agent,
+    /// Whether the program says it is a bot: `yes` or `no`.
+    Bot,
     Cache,
 }
 
-const NAMES: [(&str, Key); 17] = [
+const NAMES: [(&str, Key); 18] = [
     ("client", Key::Client),
     ("vhost", Key::Vhost),
     ("path", Key::Path),
@@ -47,6 +49,7 @@ const NAMES: [(&str, Key); 17] = [
     ("hour-of-day", Key::HourOfDay),
     ("referer", Key::Referer),
     ("agent", Key::Agent),
+    ("bot", Key::Bot),
     ("cache", Key::Cache),
 ];
 
@@ -103,6 +106,10 @@ impl Key {
             }
             Key::Referer => record.referer,
             Key::Agent => record.agent,
+            Key::Bot => record.agent.map(|agent| match agents::class_of(agent) {
+                agents::BOT => &b"yes"[..],
+                _ => b"no",
+            }),
             Key::Cache => record.cache,
         };
         to.extend_from_slice(text.unwrap_or_default());
@@ -142,7 +149,7 @@ fn number(text: Option<String>, to: &mut Vec<u8>) -> bool {
 }
 
 /// The path up to its `depth + 1`th slash, or to its last one where there are fewer.
-fn folders(path: &[u8], depth: u8) -> &[u8] {
+pub(super) fn folders(path: &[u8], depth: u8) -> &[u8] {
     let end = memchr::memchr_iter(b'/', path).take(usize::from(depth) + 1).last();
     &path[..end.map_or(0, |at| at + 1)]
 }

@@ -7,11 +7,14 @@
 pub mod agents;
 pub mod bounded;
 pub mod candidates;
+pub mod conditions;
 pub mod distinct;
 pub mod failed;
 mod few;
 pub mod file;
 pub mod filter;
+pub mod folders;
+pub mod groups;
 pub mod keys;
 mod lanes;
 pub mod mix;
@@ -33,9 +36,12 @@ use model::traffic::{self, StatusClass};
 use serde::{Deserialize, Serialize};
 
 use bounded::{Bounded, Merge};
+use conditions::Conditions;
 use distinct::Distinct;
 use failed::FailedStrata;
 use filter::Filter;
+use folders::Folders;
+use groups::Groups;
 use keys::Key;
 use mix::Mix;
 use names::Names;
@@ -55,11 +61,13 @@ pub type Times = LogLinear<10, { highest_of(42) }>;
 /// Sizes and ratios, to 0.2 %.
 pub type Sizes = LogLinear<8, { highest_of(50) }>;
 pub type Ratios = LogLinear<8, { highest_of(63) }>;
-/// Times and ratios of an hour or a group, to 3 %.
+/// Times of a group, to 0.8 %.
+pub type GroupTimes = LogLinear<6, { highest_of(42) }>;
+/// Times of an hour, and ratios of a group, to 3 %.
 pub type CoarseTimes = LogLinear<4, { highest_of(42) }>;
 pub type CoarseRatios = LogLinear<4, { highest_of(63) }>;
 
-/// Quarter hours, hours and groups that are told apart.
+/// Quarter hours, hours, and groups whose distributions are kept.
 pub const MOST_SLOTS: usize = 40_000;
 pub const MOST_HOURS: usize = 10_000;
 pub const MOST_GROUPS: usize = 4096;
@@ -124,30 +132,15 @@ impl Merge for Strata {
     }
 }
 
-impl Merge for CoarseTimes {
-    fn merge(&mut self, other: &CoarseTimes) {
+impl Merge for GroupTimes {
+    fn merge(&mut self, other: &GroupTimes) {
         LogLinear::merge(self, other);
     }
 }
 
-/// The aggregate of one group of requests.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestGroup {
-    pub sums: Sums,
-    pub times: CoarseTimes,
-    pub ratios: CoarseRatios,
-    /// Requests with a status from 400 on, and from 500 on.
-    pub client_errors: u64,
-    pub server_errors: u64,
-}
-
-impl Merge for RequestGroup {
-    fn merge(&mut self, other: &RequestGroup) {
-        self.sums.merge(&other.sums);
-        self.times.merge(&other.times);
-        self.ratios.merge(&other.ratios);
-        self.client_errors = self.client_errors.saturating_add(other.client_errors);
-        self.server_errors = self.server_errors.saturating_add(other.server_errors);
+impl Merge for CoarseTimes {
+    fn merge(&mut self, other: &CoarseTimes) {
+        LogLinear::merge(self, other);
     }
 }
 
@@ -159,6 +152,9 @@ pub struct Settings {
     pub filters: Vec<Filter>,
     /// True: the mix of requests is kept too, which costs time for each request.
     pub mix: bool,
+    /// True: requests are summed by the first folder of their path too. Aggregates with and without it merge to one
+    /// without.
+    pub folders: bool,
 }
 
 /// Requests and the lines they came from.
@@ -169,6 +165,8 @@ pub struct Aggregate {
     pub parsed: u64,
     /// Parsed lines that a filter leaves out.
     pub filtered: u64,
+    /// What each filter leaves out.
+    pub conditions: Conditions,
     pub skips: Skips,
     pub classes: Strata,
     pub times: Times,
@@ -210,7 +208,9 @@ pub struct Aggregate {
     pub referrers: Names,
     /// Lines that tell a virtual host.
     pub vhost_told: u64,
-    pub groups: Bounded<Vec<u8>, RequestGroup, MOST_GROUPS>,
+    pub groups: Groups,
+    /// Where the settings ask for it.
+    pub folders: Folders,
     /// Where the settings ask for it, once there is a request.
     pub mix: Option<Box<Mix>>,
 }
@@ -225,6 +225,8 @@ impl Aggregate {
             failed_asked: self.failed_asked.beside(),
             agents: self.agents.beside(),
             referrers: self.referrers.beside(),
+            groups: self.groups.beside(),
+            conditions: self.conditions.beside(),
             ..Aggregate::default()
         }
     }
@@ -278,6 +280,8 @@ impl Merge for Aggregate {
         self.agents.merge(&other.agents);
         self.referrers.merge(&other.referrers);
         self.groups.merge(&other.groups);
+        self.conditions.merge(&other.conditions);
+        self.folders.merge(&other.folders);
         match (&mut self.mix, &other.mix) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),
             (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),

@@ -34,7 +34,7 @@ fn line(n: u64) -> String {
 
 fn settings() -> Settings {
     let filters = vec![Filter::parse("status!=500").unwrap()];
-    Settings { group_by: vec![Key::Prefix(1), Key::StatusClass], filters, mix: true }
+    Settings { group_by: vec![Key::Prefix(1), Key::StatusClass], filters, mix: true, folders: true }
 }
 
 /// The aggregate of the lines with these numbers; line `n` stands at `100 n` of its file.
@@ -174,14 +174,17 @@ fn groups_and_filters() {
     assert_eq!(all.statuses.between(500, 600), 0);
     assert!(all.filtered > 100 && all.filtered + all.totals().requests == all.parsed);
     let groups = all.groups.sorted().unwrap();
-    assert_eq!(groups.iter().map(|(_, group)| group.sums.requests).sum::<u64>(), all.totals().requests);
-    let (key, group) = groups[0];
+    assert_eq!(groups.iter().map(|(_, group, _)| group.sums.requests).sum::<u64>(), all.totals().requests);
+    let (key, group, spread) = groups[0];
     assert_eq!(key.split(|byte| *byte == keys::BETWEEN).next(), Some(&b"/p0/"[..]));
-    assert_eq!(group.times.total(), group.sums.requests);
-    // Too many groups are none, and the rest stays.
+    assert_eq!(spread.map(|spread| spread.times.total()), Some(group.sums.requests));
+    // Of many groups there are sums.
     let by_path = Settings { group_by: vec![Key::Query], ..Settings::default() };
     let many = of(&(0..6000).collect::<Vec<_>>(), &by_path);
-    assert!(many.groups.overflowed() && many.groups.sorted().is_none());
+    assert_eq!(many.groups.overflowed(), (true, false));
+    let groups = many.groups.sorted().unwrap();
+    assert_eq!(groups.iter().map(|(_, group, _)| group.sums.requests).sum::<u64>(), many.parsed);
+    assert!(groups.len() > MOST_GROUPS && groups.iter().all(|(.., spread)| spread.is_none()));
     assert_eq!(many.parsed, many.totals().requests);
 }
 

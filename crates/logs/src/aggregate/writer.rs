@@ -5,6 +5,7 @@ use model::log_linear::highest_of;
 
 use super::agents;
 use super::few::Few;
+use super::folders::{self, Mark, Passing};
 use super::names::{Asked, Lately};
 use super::recent::Recent;
 use super::{Aggregate, Settings, Slot, Strata, keys, lanes, size, sums};
@@ -36,6 +37,7 @@ pub struct Writer<'a> {
     few_ratios: Few<8, { highest_of(63) }>,
     few_sizes: Few<8, { highest_of(50) }>,
     few_times: Few<10, { highest_of(42) }>,
+    passing: Passing,
     /// True if there is no filter and only the usual aggregates are wanted.
     plain: bool,
 }
@@ -64,6 +66,8 @@ struct PutOff {
     /// Made of sizes and times while these are added.
     ratios: [u64; BATCH],
     classes: [u64; BATCH],
+    /// Where folders are asked for.
+    folders: [Mark; BATCH],
 }
 
 impl PutOff {
@@ -80,7 +84,14 @@ impl PutOff {
             times_ns,
             ratios,
             classes,
+            folders: [folders::NONE; BATCH],
         })
+    }
+
+    /// Marks the folder of the request that is pushed next.
+    #[inline(always)]
+    fn mark(&mut self, folder: Mark) {
+        self.folders[self.count] = folder;
     }
 
     /// Puts a request off: the hashes of its client and its path, its size and its time.
@@ -113,6 +124,7 @@ impl<'a> Writer<'a> {
             few_ratios: Few::default(),
             few_sizes: Few::default(),
             few_times: Few::default(),
+            passing: Passing::default(),
             plain,
         }
     }
@@ -132,6 +144,9 @@ impl<'a> Writer<'a> {
         }
         self.in_second += 1;
         self.named(record);
+        if self.settings.folders {
+            self.put_off.mark(self.passing.mark(record.path, record.status));
+        }
         let all = &mut *self.aggregate;
         all.statuses.add(record.status);
         if let Some(method) = record.method {
@@ -192,6 +207,9 @@ impl<'a> Writer<'a> {
             all.methods[row.method as usize] += 1;
             thousands += columns.whole_thousands[line];
             let path = all.paths.offer(row.path, row.offset, bytes, time_ns);
+            if self.settings.folders {
+                put_off.mark(self.passing.mark(Some(row.path), Some(columns.statuses[line] as u16)));
+            }
             put_off.push(hash::name(row.client), path, bytes, time_ns);
         }
         all.whole_thousands += thousands;
@@ -237,7 +255,8 @@ impl<'a> Writer<'a> {
     /// True if all filters accept a request. Counts it if not.
     #[inline(never)]
     fn is_let_in(&mut self, record: &Record<'_>) -> bool {
-        let is_let_in = self.settings.filters.iter().all(|filter| filter.holds(record, &mut self.key));
+        let all = &mut self.aggregate.conditions;
+        let is_let_in = all.meet(&self.settings.filters, record, &mut self.key);
         if !is_let_in {
             self.aggregate.lines += 1;
             self.aggregate.parsed += 1;
@@ -342,18 +361,7 @@ impl<'a> Writer<'a> {
 
     fn group(&mut self, record: &Record<'_>) {
         keys::write_all(&self.settings.group_by, record, &mut self.key);
-        let Some(group) = self.aggregate.groups.at(&self.key) else { return };
-        let ratio = sums::ratio_of(record.bytes, record.time_ns);
-        group.sums.add(record.bytes, record.time_ns, ratio);
-        if let Some(time_ns) = record.time_ns {
-            group.times.record(time_ns);
-        }
-        if let Some(ratio) = ratio {
-            group.ratios.record(ratio);
-        }
-        let status = record.status.unwrap_or(0);
-        group.client_errors += u64::from((400..500).contains(&status));
-        group.server_errors += u64::from(status >= 500);
+        self.aggregate.groups.add(&self.key, record);
     }
 
     /// Adds sizes and times of requests that were put off and are of one slot.
@@ -363,6 +371,9 @@ impl<'a> Writer<'a> {
         let part = from..self.put_off.count;
         if part.is_empty() {
             return;
+        }
+        if self.settings.folders {
+            self.by_folder(part.clone());
         }
         if std::mem::take(&mut self.put_off.gaps) {
             for place in part {
@@ -396,6 +407,19 @@ impl<'a> Writer<'a> {
                 strata.0[class].merge(&sums);
             }
         }
+    }
+
+    /// Adds requests that were put off and are of one slot to their folders.
+    fn by_folder(&mut self, part: std::ops::Range<usize>) {
+        let PutOff { bytes, times_ns, folders, .. } = &*self.put_off;
+        for ((bytes, time_ns), mark) in
+            bytes[part.clone()].iter().zip(&times_ns[part.clone()]).zip(&folders[part])
+        {
+            if *bytes != NONE && *time_ns != NONE {
+                self.passing.add(*mark, *bytes, *time_ns);
+            }
+        }
+        self.passing.settle(self.slot, &mut self.aggregate.folders);
     }
 
     /// Adds size and time of one request, each where it is told.
@@ -456,6 +480,7 @@ impl Drop for Writer<'_> {
         self.flush();
         self.paced();
         let all = &mut *self.aggregate;
+        self.passing.settle(self.slot, &mut all.folders);
         let lately = &mut *self.lately;
         lately.failed_paths.settle(&mut all.failed_paths);
         lately.failed_clients.settle(&mut all.failed_clients);

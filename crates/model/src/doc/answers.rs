@@ -54,6 +54,9 @@ pub struct FailedDoc {
     /// Time that they took; `null` where no line tells it.
     #[serde(default)]
     pub seconds: Option<f64>,
+    /// Bytes that they sent; `null` where no line tells it.
+    #[serde(default)]
+    pub bytes: Option<f64>,
     /// Who asked for what, most requests first.
     #[serde(default)]
     pub asked: Vec<AskedDoc>,

@@ -29,14 +29,20 @@ pub struct LogsDoc {
     pub skipped: Vec<SkippedDoc>,
     /// Parsed lines that `--where` left out.
     pub filtered: u64,
+    /// How many of them each condition leaves out; one that does not meet several is counted by each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutDoc>,
     /// The conditions of `--where`.
     #[serde(default, rename = "where", skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<String>,
     pub labels: Vec<TrafficDoc>,
     /// Each label on each day, where there are several days or `--by day` asked.
     pub days: Vec<TrafficDoc>,
-    /// Each label in each group of `--by`.
+    /// Each label in each group of `--by`: of names those with the most requests, at most 4096.
     pub groups: Vec<TrafficDoc>,
+    /// How many groups there are in all labels; missing without `--by`, and where there are more than are counted.
+    #[serde(default)]
+    pub group_count: Option<u64>,
     /// Every two labels, like with like.
     pub rows: Vec<RowDoc>,
     pub top: Vec<TopDoc>,
@@ -50,6 +56,13 @@ pub struct LogsDoc {
     #[serde(default)]
     pub log_format: Vec<LogFormatDoc>,
     pub findings: Vec<Finding>,
+}
+
+/// A condition of `--where`, and the requests that do not meet it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOutDoc {
+    pub condition: String,
+    pub requests: u64,
 }
 
 /// The moment that parts before from after.

@@ -25,6 +25,8 @@ crate::words! {
         Repeat = "repeat",
         /// No number of repetitions would tell; a wider margin would.
         Margin = "margin",
+        /// The logs cover too little time.
+        LongerLog = "longer-log",
     }
 }
 
@@ -91,6 +93,7 @@ impl NextStep {
             Remedy::Generator => "send the load from another machine: --from 'ssh HOST boxscore'",
             Remedy::Disk => "measure a directory on the disk itself: --dir DIRECTORY",
             Remedy::Repeat => "measure again",
+            Remedy::LongerLog => "compare logs of a longer time: what was served cannot be measured again",
             Remedy::Margin => "compare with the margin that matters to you: --margin 10%",
         };
         match self.further {

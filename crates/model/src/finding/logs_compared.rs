@@ -192,6 +192,7 @@ fn statuses(distance: f64, status: u16, arm: &Share, base: &Share) -> String {
     );
     match is_failure(status) {
         true => format!("{differ}: failed requests are not compared with good ones"),
+        false if (200..300).contains(&status) => format!("not like with like: {differ}"),
         false => format!("not like with like: {differ}; leave it out by --where 'status!={status}'"),
     }
 }

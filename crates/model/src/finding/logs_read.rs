@@ -1,10 +1,10 @@
 //! Oddities of the logs themselves: `file-shared`, `format-short`, `zero-time`, `time-unit`, `time-limit`, `groups`,
-//! `span`.
+//! `span`, `no-such-value`.
 
 use std::fmt;
 
 use super::{Conclusion, Validity};
-use crate::format::count;
+use crate::format::{count, fixed, percent};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogsRead {
@@ -31,8 +31,22 @@ pub enum LogsRead {
         requests: usize,
         seconds: f64,
     },
-    TooManyGroups,
+    /// More groups than distributions are kept of.
+    SummedGroups {
+        most: u64,
+    },
+    /// More groups than sums are kept of: the largest are told, too high by at most this share of all.
+    LargestGroups {
+        most: u64,
+        error: f64,
+    },
     TooLong,
+    /// No request has the value that a condition names.
+    NoSuchValue {
+        property: String,
+        value: String,
+        nearest: Option<String>,
+    },
 }
 
 /// Why the unit of a log's times is doubted.
@@ -85,20 +99,24 @@ impl Conclusion for LogsRead {
             LogsRead::NoTimes(_) | LogsRead::NoMean(_) => "zero-time",
             LogsRead::TimeUnit(_) => "time-unit",
             LogsRead::TimeLimit { .. } => "time-limit",
-            LogsRead::TooManyGroups => "groups",
+            LogsRead::SummedGroups { .. } | LogsRead::LargestGroups { .. } => "groups",
             LogsRead::TooLong => "span",
+            LogsRead::NoSuchValue { .. } => "no-such-value",
         }
     }
 
     fn state(&self) -> Validity {
         match self {
-            LogsRead::TooManyGroups | LogsRead::TooLong => Validity::Invalid,
+            LogsRead::TooLong => Validity::Invalid,
+            LogsRead::SummedGroups { .. } => Validity::Ok,
             LogsRead::FileShared { .. }
             | LogsRead::FormatShort { .. }
             | LogsRead::NoTimes(_)
             | LogsRead::NoMean(_)
             | LogsRead::TimeUnit(_)
-            | LogsRead::TimeLimit { .. } => Validity::Doubtful,
+            | LogsRead::TimeLimit { .. }
+            | LogsRead::LargestGroups { .. }
+            | LogsRead::NoSuchValue { .. } => Validity::Doubtful,
         }
     }
 
@@ -121,9 +139,22 @@ impl Conclusion for LogsRead {
                  told apart",
                 count(*requests, "request")
             ),
-            LogsRead::TooManyGroups => {
-                "not every group is shown: there are more than are kept; use a coarser --by, or --where"
-                    .to_owned()
+            LogsRead::SummedGroups { most } => format!(
+                "groups have no percentiles: there are more than {}; their sums are exact; --where narrows them",
+                fixed(*most as f64, 0)
+            ),
+            LogsRead::LargestGroups { most, error } => format!(
+                "only the largest groups are shown, too high by up to {} of all requests, bytes and time: there are more \
+                 than {}; use a coarser --by, or --where",
+                percent(*error),
+                fixed(*most as f64, 0)
+            ),
+            LogsRead::NoSuchValue { property, value, nearest } => {
+                let like = nearest.as_ref().map_or_else(
+                    || format!("`--by {property}` lists the values"),
+                    |nearest| format!("did you mean {nearest:?}?"),
+                );
+                format!("--where names what does not occur: no request has {property} {value:?}; {like}")
             }
             LogsRead::TooLong => {
                 "days and the comparison by time are left out: the lines span more than a year; use --where"

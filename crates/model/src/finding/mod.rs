@@ -25,6 +25,7 @@ mod immature;
 mod late;
 mod logs_compared;
 mod logs_failed;
+mod logs_parts;
 mod logs_read;
 mod memory_ceiling;
 mod noisy_neighbour;
@@ -66,6 +67,7 @@ pub use immature::Immature;
 pub use late::Late;
 pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks};
 pub use logs_failed::{LogsFailed, Mostly, Stretch};
+pub use logs_parts::{LogsParts, PartRatio, Rest};
 pub use logs_read::{LogsRead, TimeUnit};
 pub use memory_ceiling::{MemoryCeiling, MemoryPeak};
 pub use noisy_neighbour::NoisyNeighbour;
@@ -231,6 +233,7 @@ rules! {
     Late,
     LogsCompared,
     LogsFailed,
+    LogsParts,
     LogsRead,
     MemoryCeiling,
     NoisyNeighbour,

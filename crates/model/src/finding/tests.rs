@@ -220,6 +220,14 @@ fn of_failures() -> Vec<Rule> {
             is_known: true,
         }
         .into(),
+        LogsParts {
+            arm: "b".into(),
+            base: "a".into(),
+            parts: vec![PartRatio { name: "/img/".into(), ratio: 1.6, low: 1.5, high: 1.7 }],
+            more: 0,
+            rest: Rest::Ties,
+        }
+        .into(),
     ]
 }
 
@@ -255,7 +263,10 @@ fn of_logs() -> Vec<Rule> {
         LogsRead::TimeUnit(TimeUnit::TooSlow { median_ns: 90_000_000_000 }).into(),
         LogsRead::TimeUnit(TimeUnit::WholeThousands { percent: 99 }).into(),
         LogsRead::TimeLimit { requests: 2, seconds: 4295.0 }.into(),
-        LogsRead::TooManyGroups.into(),
+        LogsRead::SummedGroups { most: 4096 }.into(),
+        LogsRead::LargestGroups { most: 100_000, error: 3.3e-4 }.into(),
+        LogsRead::NoSuchValue { property: "prefix".into(), value: "/a".into(), nearest: Some("/a/".into()) }
+            .into(),
         LogsRead::TooLong.into(),
         LogsCompared::Means { mean: 9e6, totals: 3e6 }.into(),
         LogsCompared::RequestCounts { arm: "b".into(), base: "a".into(), ratio: 2.0 }.into(),
@@ -289,7 +300,7 @@ fn of_logs() -> Vec<Rule> {
 }
 
 /// How many [`place`]s there are.
-const PLACES: usize = 109;
+const PLACES: usize = 111;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {
@@ -340,6 +351,7 @@ fn place(rule: &Rule) -> usize {
         Rule::LogsCompared(compared) => of_compared(compared),
         Rule::LogsFailed(LogsFailed::Server { .. }) => 101,
         Rule::LogsFailed(LogsFailed::Probe { .. }) => 102,
+        Rule::LogsParts(LogsParts { .. }) => 103,
         Rule::LogsRead(read) => of_read(read),
         Rule::MemoryCeiling(MemoryCeiling::NotMeasured) => 56,
         Rule::MemoryCeiling(MemoryCeiling::Unknown(_)) => 57,
@@ -470,7 +482,8 @@ fn of_read(read: &LogsRead) -> usize {
             TimeUnit::TooFast { .. } | TimeUnit::TooSlow { .. } | TimeUnit::WholeThousands { .. },
         ) => 86,
         LogsRead::TimeLimit { .. } => 87,
-        LogsRead::TooManyGroups | LogsRead::TooLong => 88,
+        LogsRead::SummedGroups { .. } | LogsRead::LargestGroups { .. } | LogsRead::TooLong => 88,
+        LogsRead::NoSuchValue { .. } => 104,
     }
 }
 

@@ -173,6 +173,17 @@ pub fn duration(seconds: f64) -> String {
     out
 }
 
+/// The same, to the hour beyond a day, to the minute beyond two hours: the last second of a day is not what is asked
+/// for.
+pub fn rounded_duration(seconds: f64) -> String {
+    let step = match seconds {
+        long if long > 86_400.0 => 3600.0,
+        long if long > 7200.0 => 60.0,
+        _ => return duration(seconds),
+    };
+    duration((seconds / step).round() * step)
+}
+
 /// A number of requests: whole below 100,000.
 pub fn many(requests: u64) -> String {
     match requests {

@@ -4,8 +4,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{
-    Blocks, Cause, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason, Repeat, Unlike,
-    Unsteady, Why, Withheld,
+    Blocks, Cause, FailedWithin, Held, Needed, NoInterval, OtherRates, OverLimit, Point, Raised, Reason,
+    Repeat, Unlike, Unsteady, Why, Withheld,
 };
 use crate::doc::VerdictWord;
 use crate::format::{duration, fixed, list, number, percent, quantity};
@@ -167,10 +167,18 @@ impl Reason {
                     "not like with like: hours of logs differ in what was asked for; {what} like with like"
                 )
             }
-            Reason::FailedAtOnce { share, blocks, of } => format!(
-                "{} of the failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other",
-                percent(*share)
-            ),
+            Reason::FailedAtOnce { share, blocks, of, within } => {
+                let counted = within.map_or_else(String::new, |FailedWithin { arm, base, .. }| {
+                    let of = |(failed, all): (u64, u64)| {
+                        format!("{} of {}", fixed(failed as f64, 0), fixed(all as f64, 0))
+                    };
+                    format!("; in them {} requests failed against {}", of(arm), of(base))
+                });
+                format!(
+                    "{} of the failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other{counted}",
+                    percent(*share)
+                )
+            }
             Reason::Mix { totals_ratio } => {
                 format!(
                     "the totals' ratio is {}: their mixes of sizes, failures and hours differ",

@@ -140,7 +140,7 @@ fn grid(doc: &HistoryDoc, room: &Room, shared: &[(Column, String)], (what, label
         let tone = if whole { Tone::Plain } else { Tone::Warn };
         cells.extend(has(Column::Status).then(|| Cell::tone(status(run, room.whole), tone)));
         cells.extend(takes.then(|| Cell::from(run.takes.to_string())));
-        cells.push(run.seconds.map_or("-".to_owned(), format::duration).into());
+        cells.push(run.seconds.map_or("-".to_owned(), format::rounded_duration).into());
         cells.extend(labelled.then(|| Cell::from(cut(run.label.as_deref().unwrap_or(""), label))));
         grid.row(cells);
     }

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use model::doc::{AnswersDoc, FailedDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
-use model::finding::{LogsFailed, Rule};
+use model::doc::{LeftOutDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
+use model::finding::{LogsCompared, LogsFailed, Rule};
 use model::format::{self, Kind, Scale, count};
 use model::{Finding, Unit, Validity};
 
 use super::grid::{Align, Cell, Cut, Grid};
-use super::{Look, cut, date_time, hang, logs_answers, notes};
+use super::{Look, date_time, hang, logs_answers, logs_figures, notes};
 
 /// How much is shown: everything, and so many names in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +31,9 @@ impl View {
 
 /// Lines of a screen.
 const SCREEN: usize = 24;
-/// Figures that are shown where everything is asked for.
-const DETAILS: [&str; 4] = ["speed: median", "time: p90", "time: p99.9", "size: median"];
 /// Labels that stand side by side.
 const MOST_COLUMNS: usize = 4;
-const NONE: &str = "-";
+pub(super) const NONE: &str = "-";
 
 /// The whole screen; `next` is the command that shows what was stored.
 pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> String {
@@ -47,7 +45,7 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
             let over_time = only.answers.as_deref().map_or_else(String::new, logs_answers::over_time);
             parts.push(logs_answers::failed(only, view.most, look) + &over_time);
         }
-        several if several.len() <= MOST_COLUMNS => parts.push(beside(several, view, look)),
+        several if several.len() <= MOST_COLUMNS => parts.push(logs_figures::beside(several, view, look)),
         several => parts.push(table(several, look)),
     }
     if doc.labels.len() > 1 {
@@ -57,7 +55,7 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
     if view.all || view.days {
         parts.push(table(&doc.days, look));
     }
-    parts.push(groups(&doc.groups, view, look));
+    parts.push(groups(doc, view, look));
     parts.push(super::logs_beside::tables(&doc.beside, look));
     parts.push(whys(doc, look));
     parts.push(said(doc, view, look));
@@ -111,7 +109,8 @@ fn probe(doc: &LogsDoc, look: Look) -> String {
 }
 
 /// The groups of so many keys; of how many more there are nothing but the number is said.
-fn groups(all: &[TrafficDoc], view: View, look: Look) -> String {
+fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
+    let all = &doc.groups;
     let mut keys: Vec<&BTreeMap<String, String>> = Vec::new();
     let mut shown = 0;
     for group in all {
@@ -121,7 +120,8 @@ fn groups(all: &[TrafficDoc], view: View, look: Look) -> String {
         shown += usize::from(keys.len() <= view.groups);
     }
     let mut out = table(&all[..shown], look);
-    if let more @ 1.. = keys.len().saturating_sub(view.groups) {
+    let count = doc.group_count.map_or(keys.len(), |count| usize::try_from(count).unwrap_or(usize::MAX));
+    if let more @ 1.. = count.saturating_sub(view.groups.min(keys.len())) {
         out.push_str(&format!("and {} more (--top N, --json)\n", format::fixed(more as f64, 0)));
     }
     out
@@ -145,7 +145,11 @@ fn read(doc: &LogsDoc, view: View, look: Look) -> String {
     let of = |number: u64, what| format!("{} {what}{}", whole(number), if number == 1 { "" } else { "s" });
     let mut told = format!("{}, {}", of(doc.lines, "line"), of(doc.parsed, "request"));
     if doc.filtered > 0 {
-        let conditions = doc.conditions.join(" and ");
+        let each = |one: &LeftOutDoc| format!("{} ({})", one.condition, whole(one.requests));
+        let conditions = match doc.left_out.as_slice() {
+            [] | [_] => doc.conditions.join(" and "),
+            several => several.iter().map(each).collect::<Vec<_>>().join(" and "),
+        };
         told.push_str(&format!(", {} left out by --where {conditions}", whole(doc.filtered)));
     }
     let mut formats: Vec<(&str, &str)> = doc
@@ -183,99 +187,10 @@ fn kind(lines: u64, what: &str, samples: &[String]) -> String {
     format!("{} {what}{at}", format::fixed(lines as f64, 0))
 }
 
-/// A figure of a group, and how it is written.
-struct Figure {
-    head: &'static str,
-    kind: Kind,
-    of: fn(&TrafficDoc) -> Option<f64>,
-}
-
-fn figures() -> Vec<Figure> {
-    let one = |head, unit, of| Figure { head, kind: Kind::for_unit(unit), of };
-    vec![
-        one("bytes sent", Unit::Byte, |group| group.bytes),
-        one("speed: totals", Unit::BytesPerSec, |group| group.ratio_of_totals),
-        one("speed: mean of requests", Unit::BytesPerSec, |group| group.mean_of_ratios),
-        one("speed: median", Unit::BytesPerSec, |group| group.ratio_median),
-        one("time: mean", Unit::Second, |group| group.time_mean),
-        one("time: median", Unit::Second, |group| group.p50),
-        one("time: p90", Unit::Second, |group| group.p90),
-        one("time: p99", Unit::Second, |group| group.p99),
-        one("time: p99.9", Unit::Second, |group| group.p999),
-        one("size: mean", Unit::Byte, |group| group.size_mean),
-        one("size: median", Unit::Byte, |group| group.size_median),
-    ]
-}
-
-/// Figures as rows, labels as columns.
-fn beside(groups: &[TrafficDoc], view: View, look: Look) -> String {
-    let names: Vec<String> = groups.iter().map(|group| cut(&group.label, 16)).collect();
-    let mut heads = vec![("", Align::Left)];
-    heads.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut grid = Grid::new(&heads).gap(3);
-    let mut row = |head: &str, cells: Vec<String>| {
-        let mut all = vec![Cell::from(head)];
-        all.extend(cells.into_iter().map(Cell::from));
-        grid.row(all);
-    };
-    let whole = |number: u64| format::fixed(number as f64, 0);
-    row("requests", groups.iter().map(|group| whole(group.parsed)).collect());
-    let answers = |group: &TrafficDoc, of: &dyn Fn(&AnswersDoc) -> Option<String>| {
-        group.answers.as_deref().and_then(of).unwrap_or(NONE.to_owned())
-    };
-    let failed = |failed: &Option<FailedDoc>| {
-        let failed = failed.as_ref()?;
-        Some(format!("{} ({})", whole(failed.requests), format::percent(failed.share)))
-    };
-    let bots = |one: &AnswersDoc| {
-        let agents = one.agents.as_ref()?;
-        Some(format::percent(agents.bots as f64 / agents.requests.max(1) as f64))
-    };
-    type Told<'a> = (&'static str, &'a dyn Fn(&AnswersDoc) -> Option<String>);
-    let least = groups.iter().filter_map(|group| group.answers.as_deref()?.rate).reduce(f64::min);
-    let rate = |rate: f64| format::per_second_like(rate, least.unwrap_or(rate));
-    let stretch = groups.iter().filter_map(|group| Some(group.last? - group.first? + 1.0)).reduce(f64::min);
-    // Of two hours at least one is busier; of less, the minutes tell.
-    let busiest = |one: &AnswersDoc, length: f64| {
-        let told = [3600.0, 60.0].into_iter().find(|length| stretch.is_some_and(|all| all > 2.0 * length))?;
-        let peak = if length > 60.0 { one.busiest_hour } else { one.busiest_minute };
-        peak.filter(|_| told == length).map(|peak| rate(peak.rate))
-    };
-    let told: [Told<'_>; 6] = [
-        ("on average", &|one| one.rate.map(rate)),
-        ("in the busiest hour", &|one| busiest(one, 3600.0)),
-        ("in the busiest minute", &|one| busiest(one, 60.0)),
-        ("failed: 5xx", &|one| failed(&one.server_errors)),
-        ("answered 4xx", &|one| failed(&one.client_errors)),
-        ("bots", &bots),
-    ];
-    for (head, of) in told {
-        let cells: Vec<String> = groups.iter().map(|group| answers(group, of)).collect();
-        if cells.iter().any(|cell| cell != NONE) {
-            row(head, cells);
-        }
-    }
-    for figure in figures().into_iter().filter(|figure| view.all || !DETAILS.contains(&figure.head)) {
-        let values: Vec<Option<f64>> = groups.iter().map(|group| (figure.of)(group)).collect();
-        if values.iter().any(Option::is_some) {
-            row(figure.head, bounded(&values, figure.kind, groups));
-        }
-    }
-    if groups.iter().any(|group| group.zero_time > 0) {
-        row("time 0 in the log", groups.iter().map(|group| whole(group.zero_time)).collect());
-    }
-    if groups.iter().any(|group| group.clients.is_some()) {
-        row("clients", groups.iter().map(clients).collect());
-    }
-    row("from (UTC)", groups.iter().map(|group| moment(group.first)).collect());
-    row("to", groups.iter().map(|group| moment(group.last)).collect());
-    grid.render(look.columns, look.paint)
-}
-
 pub(super) fn clients(group: &TrafficDoc) -> String {
     let about = |clients: f64| match group.clients_error {
         // A sketch of few is off by less than one.
-        Some(error) if error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
+        Some(error) if error > 0.0 && error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
         Some(error) if error > 0.0 => {
             format!("about {} (±{})", format::number(clients), format::percent(error))
         }
@@ -284,7 +199,7 @@ pub(super) fn clients(group: &TrafficDoc) -> String {
     group.clients.map_or(NONE.to_owned(), about)
 }
 
-fn moment(seconds: Option<f64>) -> String {
+pub(super) fn moment(seconds: Option<f64>) -> String {
     seconds.map_or(NONE.to_owned(), date_time)
 }
 
@@ -307,7 +222,7 @@ fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
 }
 
 /// The same, with times that are lower bounds marked.
-fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<String> {
+pub(super) fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<String> {
     let is_time = kind == Kind::for_unit(Unit::Second);
     let mark = |((text, value), group): ((String, &Option<f64>), &TrafficDoc)| {
         let over = value.zip(group.time_limit).is_some_and(|(value, limit)| value >= limit);
@@ -395,7 +310,9 @@ fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
 fn whys(doc: &LogsDoc, look: Look) -> String {
     let mut out: Vec<String> = Vec::new();
     // What stands behind a verdict that was reached is among the findings.
-    let open = |row: &&RowDoc| row.verdict == VerdictWord::CannotTell && !row.why.is_empty();
+    let open = |row: &&RowDoc| {
+        (row.verdict == VerdictWord::CannotTell || row.why.failed_at_once()) && !row.why.is_empty()
+    };
     for row in doc.rows.iter().filter(open) {
         let same = doc
             .rows
@@ -447,9 +364,13 @@ fn said(doc: &LogsDoc, view: View, look: Look) -> String {
         notes::line(finding.state, &format!("{about}{}", finding.text()), look)
     };
     // That all is well is no news, unless two figures stand side by side that it tells apart.
-    let is_news = |finding: &&Finding| view.all || doc.labels.len() > 1 || finding.state != Validity::Ok;
-    // Failures and probes have their own place.
-    let is_placed = |finding: &&Finding| !matches!(finding.rule, Rule::LogsFailed(_));
+    // Two averages of one label stand in two rows with their names.
+    let is_mean = |finding: &Finding| matches!(finding.rule, Rule::LogsCompared(LogsCompared::Means { .. }));
+    let is_news = |finding: &&Finding| {
+        view.all || finding.state != Validity::Ok || doc.labels.len() > 1 && !is_mean(finding)
+    };
+    // Failures, probes, and where the difference is have their own place.
+    let is_placed = |finding: &&Finding| !matches!(finding.rule, Rule::LogsFailed(_) | Rule::LogsParts(_));
     doc.findings.iter().filter(is_placed).filter(is_news).map(line).collect()
 }
 
@@ -507,8 +428,10 @@ mod tests {
             }],
             filtered: 0,
             conditions: Vec::new(),
+            left_out: Vec::new(),
             days: labels.iter().map(day).collect(),
             groups: Vec::new(),
+            group_count: None,
             rows: vec![row()],
             top: vec![TopDoc {
                 label: "ssd".into(),

@@ -371,6 +371,11 @@ fn table(failed: &FailedDoc, code: &str, most: usize, look: Look) -> String {
 /// Names and counts, and a last row of all others.
 fn rows(names: &NamesDoc, what: &str, most: usize) -> Vec<(String, String)> {
     let count = |requests: u64| fixed(requests as f64, 0);
+    // Names that come once each tell nothing.
+    if names.top.len() > 1 && names.top.iter().all(|name| name.requests <= 1) {
+        let all = names.others + names.top.len() as u64;
+        return vec![(format!("each another {what}"), count(all))];
+    }
     let mut all: Vec<(String, String)> =
         names.top.iter().take(most).map(|name| (shown_name(&name.name), count(name.requests))).collect();
     let rest = names.others + names.top.iter().skip(most).map(|name| name.requests).sum::<u64>();

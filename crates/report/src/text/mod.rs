@@ -23,6 +23,7 @@ pub mod load;
 pub mod logs;
 pub mod logs_answers;
 pub mod logs_beside;
+mod logs_figures;
 pub mod logs_live;
 pub mod matrix;
 pub mod missing;

@@ -200,6 +200,8 @@ fn the_screen_of_a_label_fits_in_two_of_a_terminal() {
         labels: vec![label],
         days: Vec::new(),
         groups: Vec::new(),
+        group_count: None,
+        left_out: Vec::new(),
         rows: Vec::new(),
         top: Vec::new(),
         cut: None,

@@ -287,6 +287,7 @@ pub fn answers() -> AnswersDoc {
         share: requests as f64 / 600_000.0,
         paths,
         clients,
+        bytes: None,
         seconds: None,
         asked: Vec::new(),
         episode,

@@ -111,6 +111,20 @@ fn where_nothing_lasts_a_difference_is_told() {
     }
 }
 
+#[test]
+fn a_difference_far_beyond_what_lasts_is_told() {
+    // A state that lasts is found by chance where there is none; what stands all the time is no episode.
+    for (blocks, keep) in FREE {
+        let found = Hours { blocks, keep, state: 0.1, own: 0.1, truth: 1.6 }.judge(true, 1_000, 405);
+        assert!(found.refused <= 0.005 && found.missed <= 0.075, "{blocks} {keep}: {found:?}");
+    }
+    for (blocks, keep) in LASTING {
+        let found = Hours { blocks, keep, state: 0.1, own: 0.05, truth: 3.0 }.judge(true, 400, 406);
+        // What misses are intervals of what does not seem to last, as where nothing differs.
+        assert!(found.told >= 0.15 && found.missed <= 0.085 + 0.03, "{blocks} {keep}: {found:?}");
+    }
+}
+
 /// The table of `docs/statistics.md`, see `worlds::tables`.
 pub fn table(out: &mut String, times: usize) {
     let _ = writeln!(

@@ -20,7 +20,9 @@ pub fn next_step(rows: &[RowDoc], sides: &[Side<'_>]) -> Option<NextStep> {
     let open: Vec<&RowDoc> = rows.iter().filter(is_open).collect();
     let mut by: BTreeMap<Remedy, Vec<&RowDoc>> = BTreeMap::new();
     for row in &open {
+        let of_logs = row.instrument == model::traffic::INSTRUMENT;
         if let Some(remedy) = remedy(&row.why) {
+            let remedy = if of_logs && remedy == Remedy::Repeat { Remedy::LongerLog } else { remedy };
             by.entry(remedy).or_default().push(row);
         }
     }
@@ -37,7 +39,8 @@ pub fn next_step(rows: &[RowDoc], sides: &[Side<'_>]) -> Option<NextStep> {
     };
     let further = needed.first().and_then(|first| Further::new(&needed, have(first.of)));
     // A plan is repeated as it was, with as many takes.
-    let is_same = remedy != Remedy::Margin && further.is_none_or(|further| further.of != Repeat::Takes);
+    let is_same = ![Remedy::Margin, Remedy::LongerLog].contains(&remedy)
+        && further.is_none_or(|further| further.of != Repeat::Takes);
     let commands = if is_same { commands(sides) } else { Vec::new() };
     Some(NextStep { remedy, figures: rows.len() as u64, open: open.len() as u64, further, commands })
 }

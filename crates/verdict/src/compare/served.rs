@@ -128,6 +128,15 @@ fn add(sum: &mut ServerGroup, other: ServerGroup) {
     sum.sizes.extend(other.sizes);
     sum.sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
     sum.hours.extend(other.hours);
+    // Folders of a part of the time are those of no whole.
+    match sum.folders.is_empty() == other.folders.is_empty() {
+        true => {
+            for (name, cells) in other.folders {
+                sum.folders.entry(name).or_default().extend(cells);
+            }
+        }
+        false => sum.folders.clear(),
+    }
     sum.cells.extend(other.cells);
 }
 

@@ -41,7 +41,12 @@ fn told(lead: &str, arm: &str, base: &str, judged: &[&RowDoc], index: Option<&In
     let (better, worse) = (with(VerdictWord::Better), with(VerdictWord::Worse));
     let wins = clauses(&better, &worse, Some(base));
     let losses = clauses(&worse, &better, wins.is_empty().then_some(base));
-    let failures = [&worse, &better].map(|rows| phrase::failing(rows)).into_iter().flatten().collect();
+    // Failures of a short time are told before, with that time.
+    let failures = [&worse, &better].into_iter().filter_map(|rows| {
+        let lasting: Vec<&RowDoc> = rows.iter().copied().filter(|row| !row.why.failed_at_once()).collect();
+        phrase::failing(&lasting)
+    });
+    let failures = failures.collect();
     let decided = [wins, losses, failures].concat();
     if !decided.is_empty() {
         sentences.push(format!("{lead}{arm} {}.", format::list(&decided)));
@@ -107,8 +112,7 @@ fn open(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
     };
     let (unknown_rows, doubtful) = (of(Open::Unknown), of(Open::Doubtful));
     // Equal shares of failures have no ratio, and are not told of.
-    let all =
-        judged.iter().filter(|row| row.ratio.is_some() || row.verdict == VerdictWord::CannotTell).count();
+    let all = judged.iter().filter(|row| row.ratio.is_some() || row.verdict != VerdictWord::Tie).count();
     let name = if is_scoped { topic::full_name } else { topic::name };
     let what = |rows: &[&RowDoc]| match rows.len() {
         count if count == all => "any of the figures".to_owned(),

@@ -150,7 +150,7 @@ fn sentence(
     let count =
         if requests == 1 { "1 request".to_owned() } else { format!("{} requests", format::many(requests)) };
     let mut parts = vec![match seconds {
-        Some(seconds) => format!("{count} in {}", format::duration(rounded(seconds))),
+        Some(seconds) => format!("{count} in {}", format::rounded_duration(seconds.round())),
         None => count,
     }];
     if let Some(rate) = answers.rate.filter(|_| requests > 1) {
@@ -179,16 +179,6 @@ fn sentence(
     });
     parts.retain(|part| !part.is_empty());
     format!("{label}: {}.", parts.join("; "))
-}
-
-/// To the hour beyond a day, to the minute beyond two hours: the last second of a day is not what is asked for.
-fn rounded(seconds: f64) -> f64 {
-    let step = match seconds {
-        long if long > 86_400.0 => 3600.0,
-        long if long > 7200.0 => 60.0,
-        _ => 1.0,
-    };
-    (seconds / step).round() * step
 }
 
 /// How times are called where they are missing.

@@ -73,17 +73,32 @@ pub fn compared<'c>(classes: impl Iterator<Item = &'c u32>) -> fn(u32) -> bool {
 
 /// Both groups' cells side by side; `work` is what cost is divided by.
 fn strata(arm: &ServerGroup, base: &ServerGroup, work: fn(&Cell) -> f64) -> Vec<Stratum> {
+    let is_compared = compared(arm.cells.keys().chain(base.cells.keys()).map(|(_, class)| class));
+    side_by_side(&arm.cells, &base.cells, is_compared, work)
+}
+
+/// The same of cells whose class is compared.
+pub fn side_by_side(
+    arm: &BTreeMap<(u64, u32), Cell>,
+    base: &BTreeMap<(u64, u32), Cell>,
+    is_compared: fn(u32) -> bool,
+    work: fn(&Cell) -> f64,
+) -> Vec<Stratum> {
     let mut strata: BTreeMap<(u64, u32), (Sums, Sums)> = BTreeMap::new();
     let sums = |cell: &Cell| Sums { work: work(cell), cost: cell.seconds };
-    let is_compared = compared(arm.cells.keys().chain(base.cells.keys()).map(|(_, class)| class));
-    for (at, cell) in arm.cells.iter().filter(|((_, class), _)| is_compared(*class)) {
+    for (at, cell) in arm.iter().filter(|((_, class), _)| is_compared(*class)) {
         strata.entry(*at).or_default().0 = sums(cell);
     }
-    for (at, cell) in base.cells.iter().filter(|((_, class), _)| is_compared(*class)) {
+    for (at, cell) in base.iter().filter(|((_, class), _)| is_compared(*class)) {
         strata.entry(*at).or_default().1 = sums(cell);
     }
     let stratum = |((block, class), (arm, base))| Stratum { block, class, arm, base };
     strata.into_iter().map(stratum).collect()
+}
+
+/// The ratio of strata with its interval, or the reason for none.
+pub fn ratio(strata: &[Stratum], rng: &mut Rng) -> Result<Stratified, Reason> {
+    stats::stratified(strata, RESAMPLES, rng).map_err(|unfit| no_interval(Some(Blocks::Shared), &unfit))
 }
 
 /// Below so many steps of a log's times, a mean time is judged with what a step can have made of it.
@@ -142,11 +157,10 @@ impl<'a> Draft<'a> {
         findings: &mut Vec<Finding>,
     ) -> [Draft<'a>; 2] {
         drawn();
-        let speed = stats::stratified(&strata(arm, base, |cell| cell.bytes), RESAMPLES, rng);
-        let time = stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, rng);
+        let speed = ratio(&strata(arm, base, |cell| cell.bytes), rng);
+        let time = ratio(&strata(arm, base, |cell| cell.requests as f64), rng);
         findings.extend(fair::findings(arm, base, speed.as_ref().ok()));
-        let why = |unfit: stats::Unfit| no_interval(Some(Blocks::Shared), &unfit);
-        [Draft::speed(arm, base, speed.map_err(why)), Draft::time(arm, base, time.map_err(why))]
+        [Draft::speed(arm, base, speed), Draft::time(arm, base, time)]
     }
 
     pub fn speed(

@@ -2,16 +2,16 @@
 //! and what it cost; and the client behind most of what was refused.
 //!
 //! Requests, seconds. A failure is a status from 500 on: a status from 400 to 499 is said to be the client's. Failures
-//! of a few quarter hours tell of that time alone and get no verdict.
+//! of a few quarter hours tell of that time alone: they are judged by what happened in it (Fisher's exact test).
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::doc::{AnswersDoc, AskedDoc, RowDoc};
 use model::finding::{LogsFailed, Mostly, Stretch};
 use model::metrics::logs::SAME_ERRORS;
 use model::traffic::{Cell, FAILED, StatusClass, Traffic, status_of};
-use model::why::{Blocks, Reason, Why};
+use model::why::{Blocks, FailedWithin, Reason, Why};
 use model::{Better, Finding, Subject, Unit};
 use stats::{Held, MIN_N, Margin, Verdict};
 
@@ -59,8 +59,8 @@ pub fn row((arm, of_arm): Counted<'_>, (base, of_base): Counted<'_>, margin: Mar
 
 fn judged(arm: &Counts, base: &Counts) -> (Verdict, Option<f64>, Why) {
     let held = Verdict::CannotTell(Held::Interval);
-    if let Some(reason) = at_once(arm, base) {
-        return (held, None, reason.into());
+    if let Some(once) = at_once(arm, base) {
+        return once.judged();
     }
     let counts = |all: &Counts| all.values().copied().collect::<Vec<_>>();
     let (apart, p) = match stats::failed_apart(&counts(arm), &counts(base)) {
@@ -88,18 +88,62 @@ const MOSTLY: f64 = 0.5;
 /// The share of the failures that makes an episode of the few quarter hours that they stand in.
 const NEARLY_ALL: f64 = 0.9;
 
+/// Failures of few quarter hours.
+struct AtOnce {
+    /// The share of all failures, the quarter hours that they stand in, and all quarter hours.
+    share: f64,
+    blocks: usize,
+    of: usize,
+    /// Failed requests and all, in these quarter hours.
+    arm: (u64, u64),
+    base: (u64, u64),
+}
+
+impl AtOnce {
+    /// A verdict on what happened then: that the two failed unlike, by an exact test of the counts. It speaks of no other
+    /// time.
+    fn judged(&self) -> (Verdict, Option<f64>, Why) {
+        let p = stats::fisher_exact(self.arm, self.base);
+        let share = |(failed, all): (u64, u64)| failed as f64 / all.max(1) as f64;
+        let apart = share(self.arm) - share(self.base);
+        let verdict = match () {
+            () if self.arm.1 == 0 || self.base.1 == 0 || p > stats::ALPHA => {
+                Verdict::CannotTell(Held::Interval)
+            }
+            () if apart > SAME_ERRORS => Verdict::Worse,
+            () if apart < -SAME_ERRORS => Verdict::Better,
+            () => Verdict::CannotTell(Held::Interval),
+        };
+        let reason = Reason::FailedAtOnce {
+            share: self.share,
+            blocks: self.blocks as u64,
+            of: self.of as u64,
+            within: Some(FailedWithin { arm: self.arm, base: self.base, p }),
+        };
+        (verdict, Some(p), reason.into())
+    }
+}
+
 /// Nearly all failures stand in fewer quarter hours than an interval needs.
-fn at_once(arm: &Counts, base: &Counts) -> Option<Reason> {
+fn at_once(arm: &Counts, base: &Counts) -> Option<AtOnce> {
     let of = arm.len().max(base.len());
-    let mut failed: Vec<f64> =
-        arm.values().chain(base.values()).map(|one| one.0).filter(|failed| *failed > 0.0).collect();
-    failed.sort_by(|a, b| b.total_cmp(a));
-    let all: f64 = failed.iter().sum();
-    let mut within = 0.0;
-    for (blocks, one) in (1..MIN_N).zip(failed) {
+    let failed_in =
+        |block: &i64| [arm, base].iter().filter_map(|all| all.get(block)).map(|one| one.0).sum::<f64>();
+    let blocks: BTreeSet<&i64> = arm.keys().chain(base.keys()).collect();
+    let mut failed: Vec<(f64, i64)> = blocks.into_iter().map(|block| (failed_in(block), *block)).collect();
+    failed.retain(|(failed, _)| *failed > 0.0);
+    failed.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let all: f64 = failed.iter().map(|one| one.0).sum();
+    let (mut within, mut counts) = (0.0, [(0, 0); 2]);
+    for (blocks, (one, block)) in (1..MIN_N).zip(failed) {
         within += one;
+        for (sum, side) in counts.iter_mut().zip([arm, base]) {
+            let (failed, requests) = side.get(&block).copied().unwrap_or_default();
+            *sum = (sum.0 + failed as u64, sum.1 + requests as u64);
+        }
         if within >= NEARLY_ALL * all && of >= MIN_N {
-            return Some(Reason::FailedAtOnce { share: within / all, blocks: blocks as u64, of: of as u64 });
+            let [arm, base] = counts;
+            return Some(AtOnce { share: within / all, blocks, of, arm, base });
         }
     }
     None
@@ -224,13 +268,22 @@ mod tests {
     }
 
     #[test]
-    fn one_outage_gets_no_verdict_and_its_share_is_shown() {
+    fn one_outage_is_judged_by_what_happened_in_it() {
         let outage = day(|block| if block == 56 || block == 57 { 90.0 } else { 0.0 });
         let row = judged_row(&outage, &day(|_| 0.0)).unwrap();
-        assert_eq!((row.verdict, row.ratio, row.base_value), (VerdictWord::CannotTell, None, Some(0.0)));
+        assert_eq!((row.verdict, row.ratio, row.base_value), (VerdictWord::Worse, None, Some(0.0)));
         assert!((row.arm_value.unwrap() - 180.0 / 96_000.0).abs() < 1e-12);
-        assert_eq!(row.why, Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 96 }.into());
+        let [Reason::FailedAtOnce { share, blocks: 2, of: 96, within: Some(within) }] = row.why.reasons[..]
+        else {
+            panic!("{row:?}")
+        };
+        assert_eq!((share, within.arm, within.base), (1.0, (180, 2000), (0, 2000)));
+        assert_eq!(judged_row(&day(|_| 0.0), &outage).unwrap().verdict, VerdictWord::Better);
         assert!(judged_row(&day(|_| 0.0), &day(|_| 0.0)).is_none());
+        // Both failed alike in it, or too few did.
+        assert_eq!(judged_row(&outage, &outage).unwrap().verdict, VerdictWord::CannotTell);
+        let few = day(|block| if block == 56 { 3.0 } else { 0.0 });
+        assert_eq!(judged_row(&few, &day(|_| 0.0)).unwrap().verdict, VerdictWord::CannotTell);
     }
 
     #[test]

@@ -79,9 +79,14 @@ pub(super) fn statuses(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsComp
     let all: BTreeSet<&u16> = arm.statuses.keys().chain(base.statuses.keys()).collect();
     let apart = |status: &u16| share(arm, status) - share(base, status);
     let distance = all.iter().map(|status| apart(status).abs()).sum::<f64>() / 2.0;
-    let most = all.iter().max_by(|a, b| apart(a).abs().total_cmp(&apart(b).abs()))?;
+    // More of one answer is fewer of the good ones: the other one is the cause.
+    let is_good = |status: u16| (200..300).contains(&status);
+    let by_distance = |a: &u16, b: &u16| apart(a).abs().total_cmp(&apart(b).abs());
+    let cause = all.iter().copied().filter(|status| !is_good(**status)).max_by(|a, b| by_distance(a, b));
+    let cause = cause.filter(|status| apart(status).abs() >= distance / 2.0);
+    let most = cause.or_else(|| all.iter().copied().max_by(|a, b| by_distance(a, b)))?;
     let [arm, base] = [arm, base].map(|group| share_of(group, share(group, most)));
-    (distance > STATUSES).then_some(LogsCompared::StatusMix { distance, status: **most, arm, base })
+    (distance > STATUSES).then_some(LogsCompared::StatusMix { distance, status: *most, arm, base })
 }
 
 /// Answers without a body, since the client had it: how well the two groups' clients cache.

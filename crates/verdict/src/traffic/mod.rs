@@ -13,6 +13,7 @@ pub mod cut;
 pub(crate) mod draft;
 pub mod failed;
 mod fair;
+mod parts;
 
 pub use draft::Judgement;
 use draft::{Concluded, Draft, Pair, finished, resamples};
@@ -31,7 +32,8 @@ pub fn judge(groups: &[ServerGroup], margin: Margin, seed: u64) -> Judgement {
     let mut all = Judgement::default();
     all.findings.extend(groups.iter().filter_map(fair::means));
     for (i, arm) in groups.iter().enumerate() {
-        for base in &groups[..i] {
+        // Nothing is compared with nothing.
+        for base in groups[..i].iter().filter(|base| base.requests > 0 && arm.requests > 0) {
             let mut rng = resamples(seed, &arm.label, &base.label);
             let found = two(arm, base, margin, &mut rng, &mut all.findings);
             all.rows.extend(found.into_iter().map(|one| one.row));
@@ -56,6 +58,7 @@ fn two(
     findings: &mut Vec<Finding>,
 ) -> Vec<Concluded> {
     let mut rows = finished(&Draft::both(arm, base, rng, findings), margin);
+    findings.extend(parts::finding(arm, base, margin, rng));
     // In the quarter hours that both served, as speeds and times are.
     let counts = |group: &ServerGroup| {
         let mut counts = failed::Counts::new();

@@ -147,6 +147,61 @@ fn nothing_but_failures_are_compared_with_each_other() {
     assert_eq!(row(&all, SPEED).verdict, VerdictWord::Better);
 }
 
+/// The same with folders: the large answers stand in /download/, which takes so many times as long.
+fn with_folders(mut group: ServerGroup, times: f64) -> ServerGroup {
+    for ((block, class), cell) in &mut group.cells {
+        let name = if *class == 3 { "/download/" } else { ["/", "/img/"][(*class % 2) as usize] };
+        cell.seconds *= if *class == 3 { times } else { 1.0 };
+        group.folders.entry(name.to_owned()).or_default().insert((*block, *class), *cell);
+    }
+    group.seconds = group.cells.values().map(|cell| cell.seconds).sum();
+    group
+}
+
+fn parts(all: &Judgement) -> Option<&model::finding::LogsParts> {
+    crate::paragraph::differs_in(&all.findings).next()
+}
+
+#[test]
+fn the_part_that_differs_is_named() {
+    let base = || with_folders(served("a", 1.0, 0.5, 1.0, 1), 1.0);
+    let arm = |times| with_folders(served("b", 1.0, 0.5, 1.0, 2), times);
+    let all = judge(&[base(), arm(1.6)], Margin::MACHINES, 7);
+    let found = parts(&all).unwrap();
+    assert_eq!((found.parts.len(), found.rest), (1, model::finding::Rest::Ties), "{found:?}");
+    let part = &found.parts[0];
+    assert!(part.name == "/download/" && part.low < 1.6 && 1.6 < part.high, "{part:?}");
+    // Without folders, the size tells it.
+    let bare = |mut group: ServerGroup| {
+        group.folders.clear();
+        group
+    };
+    let all = judge(&[bare(base()), bare(arm(1.6))], Margin::MACHINES, 7);
+    assert_eq!(parts(&all).unwrap().parts[0].name, "answers of 1.00 KiB to 4.00 KiB");
+    // Neither what is alike nor what differs everywhere is in a part.
+    assert!(parts(&judge(&[base(), arm(1.0)], Margin::MACHINES, 7)).is_none());
+    let slower = slowed(arm(1.0), |_| 1.6);
+    let everywhere = with_folders(bare(slower), 1.0);
+    assert!(parts(&judge(&[base(), everywhere], Margin::MACHINES, 7)).is_none());
+}
+
+#[test]
+fn equal_groups_are_seldom_said_to_differ_in_a_part() {
+    let one = |seed: u64| {
+        let side = |label: &str, seed| with_folders(served(label, 1.0, 0.5, 1.0, seed), 1.0);
+        parts(&judge(&[side("a", 2 * seed), side("b", 2 * seed + 1)], Margin::MACHINES, seed)).is_some()
+    };
+    let said = (100..120).filter(|seed| one(*seed)).count();
+    assert!(said <= 1, "{said} of 20");
+}
+
+#[test]
+fn a_group_without_requests_is_compared_with_nothing() {
+    let none = ServerGroup { label: "b".into(), ..ServerGroup::default() };
+    let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), none], Margin::MACHINES, 7);
+    assert!(all.rows.is_empty() && all.findings.is_empty(), "{all:?}");
+}
+
 #[test]
 fn halves_that_differ_are_said() {
     let warmed = slowed(served("b", 1.5, 0.5, 1.0, 2), |block| if block < 72 { 1.06 } else { 1.0 });

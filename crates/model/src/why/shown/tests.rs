@@ -80,8 +80,14 @@ fn of_logs() -> Vec<(Reason, &'static str)> {
             "the totals' ratio is 1.25: their mixes of sizes, failures and hours differ",
         ),
         (
-            Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 96 },
-            "100 % of the failures stand in 2 of 96 quarter hours: they tell of that time, and of no other",
+            Reason::FailedAtOnce {
+                share: 1.0,
+                blocks: 2,
+                of: 96,
+                within: Some(FailedWithin { arm: (0, 325), base: (61, 1338), p: 1e-9 }),
+            },
+            "100 % of the failures stand in 2 of 96 quarter hours: they tell of that time, and of no other; in them 0 of \
+             325 requests failed against 61 of 1,338",
         ),
     ]
 }

@@ -1,0 +1,106 @@
+//! Where two groups of requests differ in time, and where they do not: `differs-in`.
+
+use super::{Conclusion, Evidence, Validity, known};
+use crate::format::{list, percent};
+
+/// A part of the requests, by its name, and the ratio of times there with its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartRatio {
+    /// `/download/`, or `requests of 64 KiB to 256 KiB`.
+    pub name: String,
+    pub ratio: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// All other parts together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    Ties,
+    /// It differs too, or is not told.
+    Open,
+}
+
+/// The parts in which the arm's requests take longer or shorter than the base's, the one with the most time first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogsParts {
+    pub arm: String,
+    pub base: String,
+    pub parts: Vec<PartRatio>,
+    /// Further parts that differ.
+    pub more: usize,
+    pub rest: Rest,
+}
+
+/// `58 to 66 % longer`, `2.1 to 2.3 times as long`, `10 to 12 % shorter`.
+fn said(part: &PartRatio) -> String {
+    let whole = |share: f64| percent((share * 100.0).round() / 100.0);
+    let span = |low: f64, high: f64| {
+        let (low, high) = (whole(low), whole(high));
+        if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
+    };
+    match (part.low, part.high) {
+        (low, high) if low >= 1.0 && high >= 2.0 => format!("{low:.1} to {high:.1} times as long"),
+        (low, high) if high > 1.0 => format!("{} longer", span((low - 1.0).max(0.0), high - 1.0)),
+        (low, high) => format!("{} shorter", span(1.0 - high, 1.0 - low)),
+    }
+}
+
+impl Conclusion for LogsParts {
+    fn kind(&self) -> &'static str {
+        "differs-in"
+    }
+
+    fn state(&self) -> Validity {
+        Validity::Ok
+    }
+
+    fn one(&self) -> String {
+        let parts: Vec<String> =
+            self.parts.iter().map(|part| format!("{} ({})", part.name, said(part))).collect();
+        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
+        let rest = match self.rest {
+            Rest::Ties => "the rest ties",
+            Rest::Open => "of the rest it cannot be told",
+        };
+        format!("{} differs from {} in time on {}{more}; {rest}.", self.arm, self.base, list(&parts))
+    }
+
+    fn names_subject(&self) -> bool {
+        true
+    }
+
+    fn evidence(&self) -> Evidence {
+        let first = self.parts.first();
+        known([
+            ("ratio", first.map(|part| part.ratio)),
+            ("low", first.map(|part| part.low)),
+            ("high", first.map(|part| part.high)),
+            ("parts", Some((self.parts.len() + self.more) as f64)),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_said_with_their_size() {
+        let part = |low, high| PartRatio { name: "/download/".into(), ratio: (low + high) / 2.0, low, high };
+        let said = |part: PartRatio, more, rest| {
+            let (arm, base) = ("web2".to_owned(), "web1".to_owned());
+            LogsParts { arm, base, parts: vec![part], more, rest }.one()
+        };
+        assert_eq!(
+            said(part(1.58, 1.66), 0, Rest::Ties),
+            "web2 differs from web1 in time on /download/ (58 to 66 % longer); the rest ties."
+        );
+        assert_eq!(
+            said(part(0.88, 0.9), 2, Rest::Open),
+            "web2 differs from web1 in time on /download/ (10 to 12 % shorter) and 2 more; of the rest it cannot be told."
+        );
+        assert!(said(part(2.12, 2.34), 0, Rest::Ties).contains("(2.1 to 2.3 times as long)"));
+        assert!(said(part(1.601, 1.604), 0, Rest::Ties).contains("(60 % longer)"));
+    }
+}
