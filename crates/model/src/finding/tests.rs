@@ -351,7 +351,7 @@ fn place(rule: &Rule) -> usize {
         Rule::LogsCompared(compared) => of_compared(compared),
         Rule::LogsFailed(LogsFailed::Server { .. }) => 101,
         Rule::LogsFailed(LogsFailed::Probe { .. }) => 102,
-        Rule::LogsParts(LogsParts { .. }) => 103,
+        Rule::LogsParts(LogsParts { .. }) => 109,
         Rule::LogsRead(read) => of_read(read),
         Rule::MemoryCeiling(MemoryCeiling::NotMeasured) => 56,
         Rule::MemoryCeiling(MemoryCeiling::Unknown(_)) => 57,
@@ -483,7 +483,7 @@ fn of_read(read: &LogsRead) -> usize {
         ) => 86,
         LogsRead::TimeLimit { .. } => 87,
         LogsRead::SummedGroups { .. } | LogsRead::LargestGroups { .. } | LogsRead::TooLong => 88,
-        LogsRead::NoSuchValue { .. } => 104,
+        LogsRead::NoSuchValue { .. } => 110,
     }
 }
 
