@@ -295,7 +295,7 @@ fn own_server(load: &Load<'_>, body: f64) -> Option<String> {
     let is_plain = |(name, usual): &(&str, &str)| {
         !plain.contains(name) || load.params.get(name).is_none_or(|value| value == *usual)
     };
-    if !SHARED.iter().all(|param| is_plain(param)) || load.given("mix").is_some() {
+    if !SHARED.iter().all(is_plain) || load.given("mix").is_some() {
         return None;
     }
     let shared = SHARED.iter().filter(|(name, _)| !plain.contains(name));

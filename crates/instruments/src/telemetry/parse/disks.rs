@@ -46,6 +46,7 @@ mod tests {
         let vda = Counters {
             reads: 445_557,
             read_sectors: 27_085_314,
+            reading_ms: 331_590,
             writes: 193_693,
             written_sectors: 54_145_360,
             busy_ms: 61_708,
