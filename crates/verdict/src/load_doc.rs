@@ -63,10 +63,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         label: run.head.label.clone(),
         url: cell.params.get("url").unwrap_or_default().to_owned(),
         answer: doc.answer.clone(),
-        setup: run.notes.iter().find_map(|note| match &note.body {
-            setup @ NoteBody::WebSetup(_) => Some(setup.text().into_owned()),
-            _ => None,
-        }),
+        setup: setup(run),
         params: cell.params.clone(),
         seconds: number(load::ANSWERING.name()),
         window: number(load::WINDOW.name()),
@@ -98,6 +95,14 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     };
     load.remarks = [remarks(&load), noted(run)].concat();
     Some(load)
+}
+
+/// Where server and generators ran.
+fn setup(run: &RunData) -> Option<String> {
+    run.notes.iter().find_map(|note| match &note.body {
+        setup @ NoteBody::WebSetup(_) => Some(setup.text().into_owned()),
+        _ => None,
+    })
 }
 
 /// CPU time that the server used, and what it may use.

@@ -8,7 +8,7 @@ use crate::unit::Unit;
 
 /// One of each conclusion. A new one does not compile until [`place`] knows it, and fails until it is here.
 fn samples() -> Vec<Rule> {
-    [of_machines(), of_takes(), of_loads(), of_logs(), of_failures()].concat()
+    [of_machines(), of_takes(), of_loads(), of_quotas(), of_logs(), of_failures()].concat()
 }
 
 fn of_machines() -> Vec<Rule> {
@@ -117,9 +117,7 @@ fn of_takes() -> Vec<Rule> {
     all
 }
 
-fn of_loads() -> Vec<Rule> {
-    use generator_bound::{BothFull, Capacity, Cause, Cores, LowerBound, Settled};
-    let cores = || Cores(vec!["cpu1".into()]);
+fn of_quotas() -> Vec<Rule> {
     let quota = server_quota::QuotaUse {
         group: "cpu:/web".into(),
         cpus: 0.4,
@@ -129,6 +127,19 @@ fn of_loads() -> Vec<Rule> {
         window_s: Some(5.0),
         server_cpus: Some(2),
     };
+    vec![
+        ServerQuota::Unread { why: None }.into(),
+        ServerQuota::Unread { why: Some("no control groups".into()) }.into(),
+        ServerQuota::None { groups: 2 }.into(),
+        ServerQuota::Spare(quota.clone()).into(),
+        ServerQuota::Stopped { quota: quota.clone(), binds: true }.into(),
+        ServerQuota::Stopped { quota, binds: false }.into(),
+    ]
+}
+
+fn of_loads() -> Vec<Rule> {
+    use generator_bound::{BothFull, Capacity, Cause, Cores, LowerBound, Settled};
+    let cores = || Cores(vec!["cpu1".into()]);
     let both = BothFull { server: "cpu0".into(), busy: 0.98, cores: cores(), share: 0.9 };
     let bound = |cause, share| {
         GeneratorBound::Bound(LowerBound {
@@ -182,12 +193,6 @@ fn of_loads() -> Vec<Rule> {
         Late::Late { p99: 2e-3, most: 1e-3, gap: None }.into(),
         Guest.into(),
         redirects.into(),
-        ServerQuota::Unread { why: None }.into(),
-        ServerQuota::Unread { why: Some("no control groups".into()) }.into(),
-        ServerQuota::None { groups: 2 }.into(),
-        ServerQuota::Spare(quota.clone()).into(),
-        ServerQuota::Stopped { quota: quota.clone(), binds: true }.into(),
-        ServerQuota::Stopped { quota, binds: false }.into(),
         SameCores::Unknown.into(),
         SameCores::Apart { is_hidden: true }.into(),
         SameCores::Idle { cpu: "cpu1".into(), busy: 0.36 }.into(),

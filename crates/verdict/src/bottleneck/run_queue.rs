@@ -57,7 +57,7 @@ fn of_all(view: &View<'_, '_>) -> Option<(f64, String)> {
     ))
 }
 
-/// What may keep its threads from cores, without what was read and is not so.
+/// Causes that may keep its threads from cores, without those that were read and are none.
 fn advice(view: &View<'_, '_>) -> String {
     let all = !view.server_cores.is_empty() && view.server_cores.len() == view.cores.len();
     let set = (!all).then(|| "the CPU set of the server's threads".to_owned());
