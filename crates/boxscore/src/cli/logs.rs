@@ -25,7 +25,6 @@ use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::ids::{Ids, short};
 use crate::lookup::{labels, paths};
-use crate::show::shown;
 use crate::{access_logs, out, plan};
 
 const AFTER: &str = "\
@@ -450,7 +449,7 @@ fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
         several => {
             let besides = access_logs::Besides { conditions: &document.conditions, ..Default::default() };
             let names: Vec<String> =
-                several.iter().map(|one| shown::word(&besides.machine(&one.label))).collect();
+                several.iter().map(|one| model::shell::word(&besides.machine(&one.label))).collect();
             format!("boxscore report {}", names.join(" "))
         }
     });
