@@ -8,6 +8,7 @@ mod answers;
 mod ceiling;
 mod commands;
 mod detect;
+mod index;
 mod load;
 mod logs;
 mod matrix;
@@ -18,6 +19,7 @@ mod ratio;
 mod row;
 mod scaling;
 mod soak;
+mod value;
 mod web;
 
 use std::collections::BTreeMap;
@@ -35,7 +37,6 @@ use crate::names;
 use crate::note::Note;
 use crate::params::Params;
 use crate::reading::Samples;
-use crate::scope::Scope;
 use crate::subject::SubjectDoc;
 use crate::unit::Unit;
 
@@ -47,6 +48,7 @@ pub use answers::{
 pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
 pub use commands::CommandDoc;
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
+pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LeftOutDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures,
@@ -60,6 +62,7 @@ pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
+pub use value::{Cost, ValueDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
     SearchDoc, SearchStepDoc,
@@ -203,6 +206,9 @@ pub struct RunDoc {
     pub status: Status,
     pub machine: MachineDoc,
     pub label: Option<String>,
+    /// Planted by `--fake`: no measurement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub planted: bool,
     /// Seconds since 1970.
     pub started: f64,
     pub level: String,
@@ -297,6 +303,9 @@ pub struct ArmDoc {
     pub cpus: Option<f64>,
     /// True for a published machine: points without samples.
     pub published: bool,
+    /// A run of it was planted by `--fake`: no measurement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub planted: bool,
     pub price: Option<Price>,
     pub watts: Option<f64>,
     /// Where the figures come from, for a published machine.
@@ -304,45 +313,6 @@ pub struct ArmDoc {
     /// True for a pasted line: points with intervals, without samples.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pasted: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RankDoc {
-    pub instrument: String,
-    pub metric: String,
-    pub params: Params,
-    pub arm: String,
-    pub rank: u32,
-    pub worst_rank: u32,
-}
-
-/// Neighbours of which no pair could be told apart on one figure, best first. Ties do not carry over: a side may stand
-/// in two groups whose others differ.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TieDoc {
-    pub instrument: String,
-    pub metric: String,
-    pub params: Params,
-    pub arms: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct IndexDoc {
-    /// Figures of the whole machine (`threads=all`) or of one thread: each has an index of its own. Disks, networks
-    /// and loads of servers have a share in neither.
-    pub scope: Scope,
-    pub arm: String,
-    /// The machine that is 1.
-    pub reference: String,
-    pub value: Option<f64>,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    /// Which components are missing, when the index is.
-    pub why: Option<String>,
-    pub components: u64,
-    /// Components that could not be told.
-    #[serde(default)]
-    pub open: u64,
 }
 
 /// `boxscore compare`.
@@ -355,6 +325,9 @@ pub struct CompareDoc {
     /// Wins with their size, ties, and open questions in a few sentences: ready to paste.
     #[schemars(with = "String")]
     pub paragraph: Paragraph,
+    /// The answer: how much faster, and which gives more for its price. The beginning of the paragraph.
+    #[serde(default)]
+    pub answer: String,
     pub arms: Vec<ArmDoc>,
     /// The thing that is repeated: verdicts speak of boxes where it is `run`, of their types where it is `box`. Absent
     /// where nothing measured is compared.
@@ -366,6 +339,9 @@ pub struct CompareDoc {
     /// Neighbours in the order of the ranks.
     pub ties: Vec<TieDoc>,
     pub index: Vec<IndexDoc>,
+    /// The performance of the whole machines for their prices and their power.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub value: Vec<ValueDoc>,
     /// The next step where figures could not be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_step: Option<NextStep>,
@@ -404,6 +380,9 @@ pub struct HistoryRow {
     /// Hidden by `boxscore hide`: kept, and counted nowhere.
     #[serde(default)]
     pub hidden: bool,
+    /// Planted by `--fake`: no measurement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub planted: bool,
     pub takes: u64,
     pub faults: u64,
     /// A load that the user ended before its time.

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::params::Params;
 
+/// In front of what screens say of a planted run.
+pub const PLANTED: &str = "planted by --fake: no measurement";
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {

@@ -36,6 +36,7 @@ pub mod price;
 pub mod progress;
 pub mod reading;
 pub mod scope;
+pub mod shell;
 pub mod shown;
 pub mod subject;
 pub mod traffic;

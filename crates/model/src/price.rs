@@ -1,5 +1,7 @@
 //! The price of what is measured.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,16 @@ pub struct Price {
     pub amount: f64,
     pub currency: String,
     pub hourly: bool,
+}
+
+/// `0.15 USD/h`, `0.10 USD/h`, `95 USD`.
+impl fmt::Display for Price {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amount = self.amount.to_string();
+        let is_tenth = amount.split_once('.').is_some_and(|(_, part)| part.len() == 1);
+        let zero = if is_tenth { "0" } else { "" };
+        write!(to, "{amount}{zero} {}{}", self.currency, if self.hourly { "/h" } else { "" })
+    }
 }
 
 impl Price {
@@ -35,5 +47,17 @@ impl Price {
             let amount = fact.value.as_ref()?.number()?;
             Some(Price { amount, currency: currency.to_uppercase(), hourly })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_shown_as_it_is_said() {
+        let price = |amount, hourly| Price { amount, currency: "EUR".to_owned(), hourly }.to_string();
+        assert_eq!([price(0.1, true), price(0.192, true)], ["0.10 EUR/h", "0.192 EUR/h"]);
+        assert_eq!([price(95.0, false), price(429.5, false)], ["95 EUR", "429.50 EUR"]);
     }
 }

@@ -50,6 +50,11 @@ impl Card {
         }
     }
 
+    /// True for figures of CPUs, memory and runtimes: those of one thread and of all of them have a scope.
+    pub const fn has_scopes(&self) -> bool {
+        matches!(self.family, Family::Cpu | Family::Memory | Family::Runtime)
+    }
+
     /// True for a figure that a price buys: of the whole machine, or the rate at which a machine serves requests.
     pub fn is_bought(&self, metric: &str, params: &Params) -> bool {
         let is_rate = || {

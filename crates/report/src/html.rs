@@ -6,6 +6,7 @@ use maud::html;
 use model::Samples;
 use model::data::Status;
 use model::doc::{Noise, SeriesDoc};
+use model::fake::PLANTED;
 use model::format::count;
 
 use crate::page::{self, Head};
@@ -35,7 +36,7 @@ pub fn report(input: &ReportInput) -> String {
             @else { " · figures are medians with 95 % intervals; every take is in the store" }
         }
     };
-    let names: Vec<String> = (0..input.runs.len()).map(|run| input.name(run)).collect();
+    let names = input.subjects();
     let title = match &cover.title {
         Some(title) => title.clone(),
         None if names.is_empty() => "boxscore".to_owned(),
@@ -53,6 +54,7 @@ fn head(input: &ReportInput, names: &[String]) -> Head {
             facts.push(run.status.word().to_owned());
         }
         facts.push(count(input.runs.len(), "run"));
+        facts.extend(input.runs.iter().any(|(run, _)| run.planted).then(|| PLANTED.to_owned()));
         facts.extend(noise(input).map(|noise| format!("noise: {}", noise.word())));
     }
     let machine = match names {

@@ -4,7 +4,7 @@
 
 use maud::Markup;
 use model::data::{RunData, Series};
-use model::doc::{CompareDoc, RatioDoc, RunDoc, SeriesDoc};
+use model::doc::{ArmDoc, CompareDoc, RatioDoc, RunDoc, SeriesDoc};
 use model::id::Called;
 use model::names::{self, Key};
 use model::params::Params;
@@ -118,6 +118,22 @@ impl ReportInput {
     pub fn name(&self, run: usize) -> String {
         let all: Vec<Called<'_>> = self.runs.iter().map(|(doc, _)| called(doc)).collect();
         model::id::apart(&all).into_iter().nth(run).unwrap_or_default()
+    }
+
+    /// The comparison where a side of it pools several of these runs.
+    pub fn pooled(&self) -> Option<&CompareDoc> {
+        let own = |id: &String| self.runs.iter().any(|(doc, _)| doc.run == *id);
+        let pools = |arm: &ArmDoc| arm.runs.len() > 1 && arm.runs.iter().any(own);
+        self.compare.as_ref().filter(|doc| doc.arms.iter().any(pools))
+    }
+
+    /// The names of what the page is about: the sides of a comparison that pools the runs, else each run.
+    pub fn subjects(&self) -> Vec<String> {
+        let own = |arm: &&ArmDoc| arm.runs.iter().any(|id| self.runs.iter().any(|(doc, _)| doc.run == *id));
+        match self.pooled() {
+            Some(doc) => doc.arms.iter().filter(own).map(|arm| arm.name.clone()).collect(),
+            None => (0..self.runs.len()).map(|run| self.name(run)).collect(),
+        }
     }
 
     /// Every figure of one run.

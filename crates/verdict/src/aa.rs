@@ -71,6 +71,7 @@ pub fn aa(all: &[RunData], against: &[String], wanted: &dyn Fn(&str) -> bool, ca
             id: newest.map(|head| head.machine_id.clone()).unwrap_or_default(),
             name: newest.map(|head| head.machine.clone()).unwrap_or_default(),
         },
+        planted: runs.iter().any(|run| run.plan.fake.is_some()),
         runs: runs.iter().map(|run| run.head.id.clone()).collect(),
         each: each as u64,
         margin: Margin::MACHINES.share(),

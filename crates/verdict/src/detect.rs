@@ -49,6 +49,7 @@ pub fn detect(all: &[RunData], question: &Question<'_>, cards: Cards) -> DetectD
             id: newest.map(|head| head.machine_id.clone()).unwrap_or_default(),
             name: newest.map(|head| head.machine.clone()).unwrap_or_default(),
         },
+        planted: runs.iter().any(|run| run.plan.fake.is_some()),
         runs: runs.iter().map(|run| run.head.id.clone()).filter(|id| spoke.contains(id.as_str())).collect(),
         difference: question.difference,
         power: POWER,

@@ -1,22 +1,24 @@
 //! A comparison in plain words, ready to paste: who wins what by how much, what ties, what is not known.
 //!
-//! One sentence group for each arm, against the base: figures of the whole machine before those of one thread, each
-//! with its index. Of headline rows of one topic the least and the largest are named, of one its interval is said; a
-//! rate is faster or slower, a wait is longer or shorter. What differs is said even where its size beyond the margin is
-//! open. Percentages are of the base's figure; a factor of two or more is said as `times`. Figures that the table shows
-//! are not repeated here.
+//! One line for each arm, against the base: the index of the whole machine, what that is worth for its price and its
+//! power, the index of one thread, and what goes the other way. Where no index tells, figures are said by topic: of one
+//! topic the least and the largest are named, of one figure its interval is said; a rate is faster or slower, a wait is
+//! longer or shorter. What differs is said even where its size beyond the margin is open. Percentages are of the base's
+//! figure; a factor of two or more is said as `times`. Figures that the table shows are not repeated here.
 
+mod groups;
 mod phrase;
 mod scopes;
 mod topic;
 mod value;
 
-use model::doc::{ArmDoc, CompareDoc, IndexDoc, Paragraph, Replicate, RowDoc, VerdictWord};
+use model::doc::{ArmDoc, CompareDoc, Cost, IndexDoc, Paragraph, Replicate, RowDoc, ValueDoc, VerdictWord};
 
+use groups::{Summed, groups, judged};
+use model::fake::PLANTED;
 use model::finding::{Conclusion, LogsFailed, LogsParts, Rule};
-use model::scope::THREADS;
 use model::{Better, Finding, Scope, format};
-use scopes::{Group, names};
+use scopes::names;
 use topic::Topic;
 
 /// The paragraph of a comparison; one line a further arm.
@@ -30,10 +32,13 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     let rows = |arm: &str| doc.rows.iter().filter(|row| row.arm == arm).collect::<Vec<&RowDoc>>();
     let (strangers, known): (Vec<_>, Vec<_>) = arms.iter().partition(|arm| rows(&arm.name).is_empty());
     let indexes = |arm: &str| doc.index.iter().filter(|index| index.arm == arm).collect::<Vec<&IndexDoc>>();
+    let values = |arm: &str| doc.value.iter().filter(|value| value.arm == arm).collect::<Vec<&ValueDoc>>();
     let mut lines: Vec<Vec<String>> = known
         .iter()
         .map(|arm| {
-            one((&arm.name, &base.name), arm.cpus.zip(base.cpus), &rows(&arm.name), &indexes(&arm.name))
+            let cpus = arm.cpus.zip(base.cpus);
+            let summed = Summed { indexes: indexes(&arm.name), values: values(&arm.name) };
+            one((&arm.name, &base.name), cpus, &rows(&arm.name), &summed)
         })
         .collect();
     let strangers: Vec<String> = strangers.into_iter().map(|arm| arm.name.clone()).collect();
@@ -48,7 +53,8 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
             )]);
         }
     }
-    lines.extend(replication(doc).map(|sentence| vec![sentence]));
+    let last: Vec<String> = planted(doc).into_iter().chain(replication(doc)).collect();
+    lines.extend((!last.is_empty()).then_some(last));
     where_it_is(doc, &mut lines);
     failures_first(doc, &mut lines);
     Paragraph::of_lines(&lines)
@@ -87,7 +93,27 @@ pub fn differs_in(findings: &[Finding]) -> impl Iterator<Item = &LogsParts> {
 
 /// The sentences on rows of one pair, without a document around them.
 pub fn of_pair(arm: &str, base: &str, rows: &[&RowDoc]) -> Vec<String> {
-    one((arm, base), None, rows, &[])
+    one((arm, base), None, rows, &Summed::default())
+}
+
+/// The index of each whole machine by its price and its power, against the first.
+pub fn values(doc: &CompareDoc) -> Vec<ValueDoc> {
+    let Some((base, arms)) = doc.arms.split_first() else { return Vec::new() };
+    let of_arm = |arm: &ArmDoc| {
+        let rows: Vec<&RowDoc> = doc.rows.iter().filter(|row| row.arm == arm.name).collect();
+        let is_whole = |index: &&IndexDoc| index.arm == arm.name && index.scope == Scope::WholeMachine;
+        let index = doc.index.iter().find(is_whole);
+        let by = |per: Cost| value::of_index(per, index?, &rows, (arm, base));
+        [by(Cost::Price), by(Cost::Watts)].into_iter().flatten().collect::<Vec<_>>()
+    };
+    arms.iter().flat_map(of_arm).collect()
+}
+
+/// The sides that are no measurement.
+fn planted(doc: &CompareDoc) -> Option<String> {
+    let names: Vec<String> = doc.arms.iter().filter(|arm| arm.planted).map(|arm| arm.name.clone()).collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    (!names.is_empty()).then(|| format!("{} {verb} {PLANTED}.", format::list(&names)))
 }
 
 /// Of what the verdicts speak: of these boxes, of their types, or of one run.
@@ -120,12 +146,13 @@ fn replication(doc: &CompareDoc) -> Option<String> {
     })
 }
 
-/// The whole machine first, then one thread, then what is of neither: disks, networks, response times.
+/// The whole machine first and what it is worth, then one thread, then what is of neither: disks, networks, response
+/// times, and further figures of CPUs and memory.
 fn one(
     (arm, base): (&str, &str),
     cpus: Option<(f64, f64)>,
     rows: &[&RowDoc],
-    indexes: &[&IndexDoc],
+    summed: &Summed<'_>,
 ) -> Vec<String> {
     let unlike = cpus.filter(|(arm, base)| arm != base);
     let of_cpus = unlike.map_or_else(String::new, |(arm, base)| {
@@ -133,50 +160,26 @@ fn one(
         format!(" ({arm} CPU{s} against {base})")
     });
     let of_machine = format!("As a whole machine{of_cpus}, ");
-    // Parts of a figure are told where there is nothing else.
-    let is_whole = |row: &&RowDoc| !model::names::is_detail(row.card, &row.metric);
-    let measured = || rows.iter().copied().filter(|row| !row.point);
-    let heads: Vec<&RowDoc> = measured().filter(|row| row.headline).filter(is_whole).collect();
-    let whole: Vec<&RowDoc> = measured().filter(is_whole).collect();
-    let judged = match (heads.is_empty(), whole.is_empty()) {
-        (false, _) => heads,
-        (true, false) => whole,
-        (true, true) => measured().collect(),
+    let judged = judged(rows);
+    let groups = groups(&judged, &of_machine, summed);
+    let sentences = scopes::sentences(&groups, arm, base);
+    let of = |per: Cost| {
+        let by_index = summed.values.iter().find(|value| value.per == per).copied();
+        value::sentence(per, &judged, (arm, base), by_index)
     };
-    let of_scope = |scope: Option<Scope>| -> Vec<&RowDoc> {
-        judged.iter().copied().filter(|row| row.scope() == scope).collect()
-    };
-    let (whole, thread) = (of_scope(Some(Scope::WholeMachine)), of_scope(Some(Scope::PerThread)));
-    let is_told = |scope: Scope| match scope {
-        Scope::WholeMachine => {
-            !thread.is_empty() || whole.iter().any(|row| row.params.get(THREADS).is_some())
-        }
-        Scope::PerThread => !whole.is_empty(),
-    };
-    let groups: Vec<Group<'_>> = [Some(Scope::WholeMachine), Some(Scope::PerThread), None]
-        .into_iter()
-        .map(|scope| {
-            let lead = match scope.filter(|scope| is_told(*scope)) {
-                Some(Scope::WholeMachine) => of_machine.as_str(),
-                Some(Scope::PerThread) => "Per thread, ",
-                None => "",
-            };
-            let index = indexes.iter().find(|index| Some(index.scope) == scope).copied();
-            Group { lead, rows: of_scope(scope), index }
-        })
-        .collect();
-    let mut sentences = scopes::sentences(&groups, arm, base);
+    // The money belongs to the answer.
+    let answer: Vec<String> = sentences.first().cloned().into_iter().chain(of(Cost::Price)).collect();
+    let others = of(Cost::Watts).into_iter().chain(sentences.into_iter().skip(1));
+    let answer = Some(answer.join(" ")).filter(|answer| !answer.is_empty());
+    let mut sentences: Vec<String> = answer.into_iter().chain(others).collect();
     sentences.extend(refused(
         &judged.iter().copied().filter(|row| row.verdict == VerdictWord::Invalid).collect::<Vec<_>>(),
     ));
     // What has no direction is no performance.
     let is_point = |row: &&RowDoc| row.point && row.better != Better::Neither;
     let of_points: Vec<&RowDoc> = rows.iter().copied().filter(is_point).collect();
-    sentences.extend(points(&of_points, arm, base));
-    sentences.extend(value::of_points(&of_points, (arm, base)));
-    let whole = groups[0].index;
-    sentences.extend(value::sentence("unit of price", &judged, |row| row.per_price, (arm, base), whole));
-    sentences.extend(value::sentence("watt", &judged, |row| row.per_watt, (arm, base), whole));
+    let published = [points(&of_points, arm, base), value::of_points(&of_points, (arm, base))];
+    sentences.extend(published.into_iter().flatten());
     sentences
 }
 
@@ -223,6 +226,7 @@ pub mod tests {
             better,
             params: Params::parse(params).unwrap(),
             headline: true,
+            index: None,
             arm: "mini-1".to_owned(),
             base: "ref".to_owned(),
             arm_value: None,
@@ -246,7 +250,7 @@ pub mod tests {
         }
     }
 
-    fn arm(name: &str) -> ArmDoc {
+    pub fn arm(name: &str) -> ArmDoc {
         let machine = MachineDoc { id: name.to_owned(), name: name.to_owned() };
         ArmDoc {
             name: name.to_owned(),
@@ -256,6 +260,7 @@ pub mod tests {
             boxes: None,
             cpus: None,
             published: false,
+            planted: false,
             price: None,
             watts: None,
             source: None,
@@ -269,12 +274,14 @@ pub mod tests {
             beside: Vec::new(),
             schema: String::new(),
             paragraph: Paragraph::default(),
+            answer: String::new(),
             arms: vec![arm("ref"), arm("mini-1")],
             unit_of_replication: None,
             rows,
             ranks: Vec::new(),
             ties: Vec::new(),
             index: Vec::new(),
+            value: Vec::new(),
             next_step: None,
             scaling: Vec::new(),
             findings: Vec::new(),
@@ -457,6 +464,78 @@ pub mod tests {
             "Whether mini-1 and ref differ on any of the figures cannot be told, since these figures are doubtful: \
              the clock was 3.58 to 3.61 GHz against 4.20 GHz."
         );
+    }
+
+    fn index(scope: Scope, value: f64) -> IndexDoc {
+        IndexDoc {
+            scope,
+            arm: "mini-1".to_owned(),
+            reference: "ref".to_owned(),
+            value: Some(value),
+            low: Some(value - 0.1),
+            high: Some(value + 0.1),
+            why: None,
+            components: 3,
+            open: 0,
+        }
+    }
+
+    #[test]
+    fn the_indexes_come_first_and_then_what_goes_the_other_way() {
+        use Better::{Higher, Lower};
+        use VerdictWord::{Better as Won, CannotTell, Tie, Worse};
+        let mut held = row("cipher", "algorithm=aes-128-gcm;threads=1", Higher, 1.2, CannotTell);
+        held.why = Reason::Held(Held::Interval).into();
+        let mut doc = doc(vec![
+            row("index", "kind=integer;threads=all", Higher, 1.31, Won),
+            row("index", "kind=floating;threads=all", Higher, 1.0, Tie),
+            row("mem-bandwidth", "op=read;size=auto;threads=all", Higher, 0.8, Worse),
+            row("index", "kind=integer;threads=1", Higher, 1.25, Won),
+            row("mem-latency", "level=memory;threads=1", Lower, 0.8, Won),
+            held,
+            // A further metric of a figure that has a scope, and one that goes along.
+            row("mem-bandwidth", "op=copy;size=auto;threads=4", Higher, 0.7, Worse),
+            row("mem-bandwidth", "op=write;size=auto;threads=4", Higher, 1.3, Won),
+        ]);
+        doc.index = vec![index(Scope::WholeMachine, 1.3), index(Scope::PerThread, 1.2)];
+        assert_eq!(
+            paragraph(&doc).to_string(),
+            "As a whole machine, mini-1 has 1.30 times the performance of ref over 3 figures (95 %: 1.20 to 1.40; single \
+             figures: 0.80 to 1.31 times). They tie on floating (within 5 %). Per thread, mini-1 has 1.20 times the \
+             performance of ref over 3 figures (95 %: 1.10 to 1.30; single figures: 1.25 times). The other way, mini-1 \
+             moves memory 20 % (memory read on all CPUs) to 30 % (memory copy on 4 CPUs) slower than ref. Whether mini-1 \
+             and ref differ on cipher AES-128-GCM cannot be told yet, since most intervals reach across the margin."
+        );
+        // An index that tells nothing speaks for no figure.
+        doc.index = vec![index(Scope::WholeMachine, 1.05), index(Scope::PerThread, 1.2)];
+        let text = paragraph(&doc).to_string();
+        assert!(
+            text.contains("mini-1 computes 31 % faster than ref and moves memory 20 % slower."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_money_is_part_of_the_answer_and_planted_sides_are_told() {
+        let mut doc = doc(vec![RowDoc {
+            per_price: Some(0.65),
+            ..row("index", "kind=integer;threads=all", Better::Higher, 1.3, VerdictWord::Better)
+        }]);
+        doc.index = vec![index(Scope::WholeMachine, 1.3)];
+        for (arm, amount) in doc.arms.iter_mut().zip([0.1, 0.2]) {
+            arm.price = Some(model::price::Price { amount, currency: "USD".to_owned(), hourly: true });
+        }
+        doc.arms[1].planted = true;
+        doc.value = values(&doc);
+        let told = paragraph(&doc);
+        assert!(
+            told.lead.ends_with(
+                "ref gives more for the money: per unit of price mini-1 (0.20 USD/h) has 0.65 times the performance of ref \
+                 (0.10 USD/h; 95 %: 0.60 to 0.70)."
+            ),
+            "{told}"
+        );
+        assert!(told.to_string().ends_with("\nmini-1 is planted by --fake: no measurement."), "{told}");
     }
 
     #[test]

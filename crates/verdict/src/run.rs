@@ -48,6 +48,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         status: head.status,
         machine: MachineDoc { id: head.machine_id.clone(), name: head.machine.clone() },
         label: head.label.clone(),
+        planted: run.plan.fake.is_some(),
         started: head.started_ns as f64 / 1e9,
         level: run.plan.level.word().to_owned(),
         command: context.command.clone(),

@@ -51,7 +51,10 @@ pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
     }
     check_names(&args.names)?;
     let mut resolver = Resolver::new(global)?;
-    let ids = resolver.alike_ids(args.machine.as_deref().unwrap_or("."))?;
+    let ids = match &args.machine {
+        Some(name) => resolver.alike_ids(name)?,
+        None => resolver.alike_ids(".").map_err(|error| elsewhere(error, args, &resolver))?,
+    };
     let store = resolver.store()?;
     let want = Want { series: Which::All, telemetry: false, rest: true };
     let runs: Vec<RunData> =
@@ -75,4 +78,17 @@ pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
         out::print(&report::text::detect::table(&document, args.all, out::look()));
     }
     Ok(0)
+}
+
+/// The error of a machine without runs, with the command that asks those of another one.
+fn elsewhere(error: CliError, args: &DetectArgs, resolver: &Resolver) -> CliError {
+    let others = resolver.measured_machines();
+    let Some(first) = others.first() else { return error };
+    let names: String = args.names.iter().map(|name| format!(" {name}")).collect();
+    error.hint(format!(
+        "`boxscore run --quick` measures it in 2 minutes; or ask the stored runs of another machine ({}): \
+         `boxscore detect {}{names} --machine {first}`",
+        others.join(", "),
+        args.percent
+    ))
 }

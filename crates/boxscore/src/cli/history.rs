@@ -132,6 +132,7 @@ fn row(head: &RunHead, Planned { level, instruments, what, plan }: Planned) -> H
         what,
         subjects: plan.arms.iter().filter_map(subject).collect(),
         hidden: head.hidden,
+        planted: plan.fake.is_some(),
         takes: head.takes,
         faults: head.faults,
         cut: None,

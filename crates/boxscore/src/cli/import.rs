@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use model::data::RunData;
+use model::format;
+use model::shell::word;
 use store::{Filter, MachineSheet, Store, StoreError};
 
 use crate::cli::Global;
@@ -63,6 +65,7 @@ pub fn run(args: &ImportArgs, global: &Global) -> Result<u8, CliError> {
     if !all.runs.is_empty() {
         let there = all.runs.len() as u64 - done.runs.min(all.runs.len() as u64);
         out::say(&format!("runs: {} added with {} takes, {there} were there", done.runs, done.takes));
+        out::say(&all.next());
     }
     if !all.machines.is_empty() {
         let names: Vec<&str> = all.machines.iter().map(|machine| machine.name.as_str()).collect();
@@ -114,6 +117,23 @@ impl All {
             }
         }
         Ok(())
+    }
+
+    /// The machines of the runs, and the command that shows or compares them.
+    fn next(&self) -> String {
+        let mut machines: Vec<(&str, usize)> = Vec::new();
+        for run in &self.runs {
+            let name = run.head.machine.as_str();
+            match machines.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => machines.push((name, 1)),
+            }
+        }
+        let list: Vec<String> =
+            machines.iter().map(|(name, runs)| format!("{name} ({})", format::count(*runs, "run"))).collect();
+        let names: Vec<String> = machines.iter().map(|(name, _)| word(name)).collect();
+        let verb = if names.len() == 1 { "show" } else { "compare" };
+        format!("of {}: boxscore {verb} {}", format::list(&list), names.join(" "))
     }
 
     /// The store's refusal, with the file that holds the run.

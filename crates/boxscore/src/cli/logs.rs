@@ -25,7 +25,6 @@ use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::ids::{Ids, short};
 use crate::lookup::{labels, paths};
-use crate::show::shown;
 use crate::{access_logs, out, plan};
 
 const AFTER: &str = "\
@@ -455,16 +454,15 @@ fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
         out::json(document);
         return;
     }
-    let store = global
-        .store
-        .as_ref()
-        .map_or_else(String::new, |path| format!(" --store {}", shown::word(&path.display().to_string())));
+    let store = global.store.as_ref().map_or_else(String::new, |path| {
+        format!(" --store {}", model::shell::word(&path.display().to_string()))
+    });
     let next = document.run.as_ref().map(|run| match document.labels.as_slice() {
         [_] => format!("boxscore report {}{store}", short(run)),
         several => {
             let besides = access_logs::Besides { conditions: &document.conditions, ..Default::default() };
             let names: Vec<String> =
-                several.iter().map(|one| shown::word(&besides.machine(&one.label))).collect();
+                several.iter().map(|one| model::shell::word(&besides.machine(&one.label))).collect();
             format!("boxscore report {}{store}", names.join(" "))
         }
     });

@@ -3,20 +3,24 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use model::shell::word;
 use report::html::Cover;
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::lookup::ids::short;
 use crate::lookup::paths;
 use crate::lookup::resolve::Resolver;
 use crate::out;
 use crate::show::shown::Shown;
+use crate::show::versus::Named;
 use crate::show::{page, ratios, shown, versus};
 
 const AFTER: &str = "\
 Examples:
   boxscore report                        of the newest run, beside the store
   boxscore report latest~1 latest -o two.html
+  boxscore report box1 box2              two machines beside each other, each with all of its runs, as in compare
   boxscore report box1 --open            and show it in the browser
   boxscore report box1 --summary --title 'Which box?' --note 'for the shop, 3 May'";
 
@@ -47,22 +51,28 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let mut resolver = Resolver::new(global)?;
-    let names = if args.runs.is_empty() { vec!["latest".to_owned()] } else { args.runs.clone() };
-    let mut shown: Vec<Shown> = Vec::new();
+    let typed = if args.runs.is_empty() { vec!["latest".to_owned()] } else { args.runs.clone() };
     resolver.store()?;
-    for name in &names {
-        for id in resolver.run_ids(name)? {
-            if !shown.iter().any(|one| one.doc.run == id) {
-                shown.push(shown::shown(&id, "boxscore.run/1", false, &mut resolver)?);
-            }
+    let mut named: Vec<Named> = Vec::new();
+    for name in typed {
+        let runs = resolver.run_ids(&name)?;
+        if named.iter().all(|known| known.runs != runs) {
+            named.push(Named { name, runs });
         }
     }
-    let versus = versus::versus(&shown, &mut resolver)?;
+    let mut shown: Vec<Shown> = Vec::new();
+    for id in named.iter().flat_map(|one| &one.runs) {
+        if !shown.iter().any(|one| one.doc.run == *id) {
+            shown.push(shown::shown(id, "boxscore.run/1", false, &mut resolver)?);
+        }
+    }
+    let versus = versus::of_names(&named, &shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
+    let names: Vec<String> = named.iter().map(|one| lasting(one, &shown)).collect();
     let ids: Vec<&str> = shown.iter().map(|one| one.doc.run.as_str()).collect();
     let to = args.output.clone().unwrap_or_else(|| page::default_report(&path, &ids));
     let cover = Cover { title: args.title.clone(), note: args.note.clone(), summary: args.summary };
-    let written = page::write_covered(&shown, (versus, ratios), &to, cover)?;
+    let written = page::write_covered(&shown, (versus, ratios), &to, cover, &names)?;
     if args.open {
         open(&written)?;
     }
@@ -72,6 +82,18 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<u8, CliError> {
         out::print(&format!("{}\n", written.display()));
     }
     Ok(0)
+}
+
+/// The name by which the same runs are found later: `latest` is another run then.
+fn lasting(named: &Named, shown: &[Shown]) -> String {
+    let one = named.runs.as_slice();
+    let run = shown.iter().find(|run| [run.doc.run.as_str()] == *one);
+    let is_own =
+        |run: &&Shown| [Some(&run.doc.machine.name), run.doc.label.as_ref()].contains(&Some(&named.name));
+    match run.filter(|run| !is_own(run)) {
+        Some(run) => short(&run.doc.run).to_owned(),
+        None => word(&named.name),
+    }
 }
 
 /// Hands the file to the desktop's opener; what that opener does is not waited for.

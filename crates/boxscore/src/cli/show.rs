@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use model::data::RunHead;
 use model::doc::{CompareDoc, RunDoc, SeriesDoc};
+use model::shell::word;
 use report::text::score::{Advice, Tail, score};
 use store::{Filter, Store};
 use verdict::{RunContext, run_doc};
@@ -69,12 +71,16 @@ pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
         let report = page::default_report(&path, &[&shown.doc.run]);
         let report = report.is_file().then(|| paths::tilde(&report));
         let shown = [shown];
-        let versus = match after_run::is_of_commands(&shown) && !Path::new(&args.run).is_file() {
-            true => versus::versus(&shown, &mut Resolver::new(global)?)?,
-            false => None,
-        };
+        let (mut versus, mut advice) = (None, Vec::new());
+        if !Path::new(&args.run).is_file() {
+            let mut resolver = Resolver::new(global)?;
+            advice = beside(&shown[0], &resolver);
+            if after_run::is_of_commands(&shown) {
+                versus = versus::versus(&shown, &mut resolver)?;
+            }
+        }
         let [shown] = shown;
-        out::print(&text(&shown, versus.as_ref(), args, report));
+        out::print(&text(&shown, versus.as_ref(), args, (report, advice)));
     }
     Ok(0)
 }
@@ -103,31 +109,49 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
     };
     let filter = Filter { machine_id: Some(machine.id), ..Filter::default() };
     let heads = store.heads(&filter)?;
-    let whole = heads.iter().rev().find(|head| runs::is_whole(head) && !head.hidden);
-    whole.map(|head| head.id.clone()).ok_or_else(|| {
-        CliError::data(format!("{} has no complete run in the store", machine.name))
-            .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs")
-    })
-}
-
-/// Of a machine of a study: how to see the others.
-fn beside(run: &RunDoc) -> Vec<Advice> {
-    let others = run.siblings.len();
-    let says = match others {
-        0 => return Vec::new(),
-        1 => "beside the other one of its study".to_owned(),
-        many => format!("beside the {many} others of its study"),
+    let whole: Vec<&RunHead> = heads.iter().filter(|head| runs::is_whole(head) && !head.hidden).collect();
+    let Some(newest) = whole.last() else {
+        return Err(CliError::data(format!("{} has no complete run in the store", machine.name))
+            .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs"));
     };
-    vec![Advice {
-        word: "study".to_owned(),
-        command: format!("boxscore compare {}", short(&run.run)),
-        says,
-        is_needed: false,
-    }]
+    if whole.len() > 1 {
+        out::say(&format!(
+            "note: this is the newest of {} runs of {}: {} (`boxscore history --machine {}` lists them, `compare` \
+             pools them)",
+            whole.len(),
+            machine.name,
+            short(&newest.id),
+            word(&newest.machine)
+        ));
+    }
+    Ok(newest.id.clone())
 }
 
-fn text(shown: &Shown, versus: Option<&CompareDoc>, args: &ShowArgs, report: Option<String>) -> String {
-    let tail = Tail { report, advice: beside(&shown.doc) };
+/// Of a machine of a study: how to see the others. With all of their runs where one of them has several.
+fn beside(shown: &Shown, resolver: &Resolver) -> Vec<Advice> {
+    let run = &shown.doc;
+    let others = run.siblings.len();
+    let machines: Vec<&str> = shown.data.plan.machines.iter().map(|via| via.name.as_str()).collect();
+    let (command, says) = match others {
+        0 => return Vec::new(),
+        _ if resolver.are_pooled(&machines) => {
+            let names: Vec<String> = machines.iter().map(|name| word(name)).collect();
+            (names.join(" "), "all runs of the machines of its study".to_owned())
+        }
+        1 => (short(&run.run).to_owned(), "beside the other one of its study".to_owned()),
+        many => (short(&run.run).to_owned(), format!("beside the {many} others of its study")),
+    };
+    let command = format!("boxscore compare {command}");
+    vec![Advice { word: "study".to_owned(), command, says, is_needed: false }]
+}
+
+fn text(
+    shown: &Shown,
+    versus: Option<&CompareDoc>,
+    args: &ShowArgs,
+    (report, advice): (Option<String>, Vec<Advice>),
+) -> String {
+    let tail = Tail { report, advice };
     let mut doc = shown.doc.clone();
     if args.all {
         doc.series.iter_mut().for_each(|series| series.headline = true);

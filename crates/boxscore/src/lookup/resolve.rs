@@ -4,6 +4,8 @@
 //! `.` and labels pool the runs of the newest config class, a label those of each of its boxes. A name that may mean
 //! several things is an error that lists them.
 
+mod machines;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 

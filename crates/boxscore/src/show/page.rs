@@ -50,24 +50,27 @@ pub fn default_report(store: &Path, runs: &[&str]) -> PathBuf {
 
 /// Writes the report, completely or not at all. Fails when the file cannot be written.
 pub fn write_report(runs: &[Shown], beside: Beside, to: &Path) -> Result<PathBuf, CliError> {
-    write_covered(runs, beside, to, Cover::default())
+    let ids = told_apart(&runs.iter().map(|one| one.doc.run.as_str()).collect::<Vec<_>>());
+    let names: Vec<String> = ids.into_iter().map(str::to_owned).collect();
+    write_covered(runs, beside, to, Cover::default(), &names)
 }
 
-/// The same with what its author adds. Fails when the file cannot be written.
+/// The same with what its author adds, of runs that were asked for by these names. Fails when the file cannot be
+/// written.
 pub fn write_covered(
     runs: &[Shown],
     (compare, ratios): Beside,
     to: &Path,
     cover: Cover,
+    names: &[String],
 ) -> Result<PathBuf, CliError> {
-    let ids = told_apart(&runs.iter().map(|one| one.doc.run.as_str()).collect::<Vec<_>>());
     let started = runs.iter().map(|one| one.doc.started).fold(0.0, f64::max);
     let input = ReportInput {
         runs: runs.iter().map(|one| (one.doc.clone(), one.data.clone())).collect(),
         compare,
         ratios,
         version: BUILD.to_owned(),
-        command: format!("boxscore report {}", ids.join(" ")),
+        command: format!("boxscore report {}", names.join(" ")),
         generated: report::text::date_time(started),
         cover,
     };

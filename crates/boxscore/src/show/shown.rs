@@ -3,6 +3,7 @@
 use model::data::RunData;
 use model::doc::RunDoc;
 use model::plan::{Level, Plan};
+use model::shell::word;
 use verdict::{RunContext, run_doc};
 
 use crate::error::CliError;
@@ -76,13 +77,4 @@ fn logs_command(data: &RunData) -> Option<String> {
             format!("boxscore logs {}", labels(&mut names))
         }
     })
-}
-
-/// The text as one word of a shell command, quoted if needed.
-pub fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=~@%+,".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -46,6 +46,22 @@ fn what_a_card_tells_and_sorts_by_it_has() {
 }
 
 #[test]
+fn no_index_counts_a_quantity_as_a_time_and_as_a_rate() {
+    use model::{Scope, Unit};
+    for card in cards().filter(|card| card.has_scopes()) {
+        for threads in ["1", "all"] {
+            let params = Params::parse(&format!("threads={threads}")).expect("a pair");
+            let units = |scope: Scope| -> BTreeSet<bool> {
+                let own = card.metrics.iter().filter(|one| card.scope(one.name, &params) == Some(scope));
+                own.map(|one| one.unit == Unit::Second).collect()
+            };
+            let mixed = Scope::ALL.into_iter().any(|scope| units(scope).len() > 1);
+            assert!(!mixed, "{}: threads={threads} has times and rates in one index", card.name);
+        }
+    }
+}
+
+#[test]
 fn codes_are_unique_and_name_figures_of_their_card() {
     let mut codes = BTreeSet::new();
     for card in cards() {

@@ -74,6 +74,9 @@ pub struct AaDoc {
     pub cards: Cards,
     pub schema: String,
     pub machine: MachineDoc,
+    /// A run was planted by `--fake`: no measurement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub planted: bool,
     /// The runs that were set against each other, oldest first.
     pub runs: Vec<String>,
     /// Runs on each side of the comparison that `told_by_each` is of.

@@ -68,6 +68,9 @@ pub struct DetectDoc {
     pub cards: Cards,
     pub schema: String,
     pub machine: MachineDoc,
+    /// A run that speaks was planted by `--fake`: no measurement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub planted: bool,
     /// The stored runs that speak, oldest first.
     pub runs: Vec<String>,
     /// The difference to be told.

@@ -76,6 +76,9 @@ pub struct RowDoc {
     pub better: Better,
     pub params: Params,
     pub headline: bool,
+    /// The index that the figure is one of, where there is one; absent of all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<Scope>,
     /// Name of the arm, and of the base.
     pub arm: String,
     pub base: String,

@@ -9,6 +9,8 @@ use crate::params::Params;
 pub struct Subject {
     /// The side of a comparison, such as a machine; `None` outside comparisons, and where sides share it.
     pub side: Option<String>,
+    /// The run of a side that has several; `None` where it need not be told.
+    pub run: Option<String>,
     pub about: About,
 }
 
@@ -46,7 +48,7 @@ pub struct FigureName {
 }
 
 impl Subject {
-    pub const RUN: Subject = Subject { side: None, about: About::Run };
+    pub const RUN: Subject = Subject { side: None, run: None, about: About::Run };
 
     pub fn instrument(name: &str) -> Subject {
         About::Instrument(name.to_owned()).into()
@@ -72,6 +74,12 @@ impl Subject {
     #[must_use]
     pub fn of_side(self, side: &str) -> Subject {
         Subject { side: Some(side.to_owned()), ..self }
+    }
+
+    /// Of one of several runs of its side.
+    #[must_use]
+    pub fn of_run(self, run: &str) -> Subject {
+        Subject { run: Some(run.to_owned()), ..self }
     }
 
     pub fn is_run(&self) -> bool {
@@ -122,15 +130,21 @@ impl Subject {
 
 impl From<About> for Subject {
     fn from(about: About) -> Subject {
-        Subject { side: None, about }
+        Subject { side: None, run: None, about }
     }
 }
 
 impl fmt::Display for Subject {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(side) = &self.side {
+            to.write_str(side)?;
+            if let Some(run) = &self.run {
+                write!(to, ", run {run}")?;
+            }
+        }
         match (&self.side, &self.about) {
-            (Some(side), About::Run) => to.write_str(side),
-            (Some(side), about) => write!(to, "{side}: {about}"),
+            (Some(_), About::Run) => Ok(()),
+            (Some(_), about) => write!(to, ": {about}"),
             (None, about) => write!(to, "{about}"),
         }
     }
@@ -176,6 +190,7 @@ mod tests {
         assert_eq!((load.arm(), load.of_instrument()), ("a=1", Some("web")));
         assert_eq!(Subject::RUN.to_string(), "");
         assert_eq!(Subject::RUN.of_side("mini").to_string(), "mini");
+        assert_eq!(Subject::label("x").of_side("mini").of_run("019b").to_string(), "mini, run 019b: x");
         assert_eq!(Subject::groups("b", "a").to_string(), "b beside a");
         let cell = About::Cell { instrument: "net-rtt".into(), params: Params::default() };
         assert_eq!(Subject::from(cell).to_string(), "net-rtt");

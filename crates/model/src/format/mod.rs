@@ -39,6 +39,9 @@ pub const OVER: &str = "over the time limit";
 /// The same in a table.
 const OVER_CELL: &str = "over";
 
+/// From here on a number is written with a power of ten.
+const POWERS: f64 = 1e9;
+
 /// Three significant digits below 1000, whole numbers above, four significant digits from 10,000 on. An infinite value
 /// is over the time limit.
 pub fn number(value: f64) -> String {
@@ -49,7 +52,7 @@ pub fn number(value: f64) -> String {
         return "-".to_owned();
     }
     let size = value.abs();
-    if size != 0.0 && !(0.001..1e9).contains(&size) {
+    if size != 0.0 && !(0.001..POWERS).contains(&size) {
         return format!("{value:.2e}");
     }
     if size >= 9_999.5 {

@@ -115,6 +115,8 @@ pub struct Scale {
     pub divisor: f64,
     /// Unit for the heading: `MB/s`, `ns`, `%`; empty for a bare count or ratio.
     pub unit: String,
+    /// A value is so large that it is written with a power of ten; the others are then, too.
+    powers: bool,
 }
 
 impl Scale {
@@ -133,17 +135,23 @@ impl Scale {
         let steps = steps(kind);
         let by_low = pick(steps, low);
         let (divisor, prefix) = if high / by_low.0 < 1e5 { by_low } else { pick(steps, high) };
-        Scale::new(divisor, prefix, kind)
+        let scale = Scale::new(divisor, prefix, kind);
+        Scale { powers: high / scale.divisor >= super::POWERS, ..scale }
     }
 
     fn new(divisor: f64, prefix: &str, kind: Kind) -> Scale {
         let divisor = if kind.prefixes == Prefixes::Percent { 0.01 } else { divisor };
-        Scale { divisor, unit: label(prefix, kind) }
+        Scale { divisor, unit: label(prefix, kind), powers: false }
     }
 
     /// The value in this scale, without the unit: `1,912`, `5.61`, `-` when there is none.
     pub fn number(&self, value: f64) -> String {
-        number(value / self.divisor)
+        let scaled = value / self.divisor;
+        if self.powers && scaled.is_finite() && scaled != 0.0 {
+            format!("{scaled:.2e}")
+        } else {
+            number(scaled)
+        }
     }
 
     /// With the unit: `92.4 ns`, `142 /s`.
@@ -253,6 +261,13 @@ mod tests {
         assert_eq!((scale.unit.as_str(), scale.number(14.31e9)), ("Mop/s", "14,310".into()));
         assert_eq!(Scale::common(&[118e3], rate()).unit, "k/s");
         assert_eq!(Scale::common(&[2e-6], Kind::for_unit(Unit::Second)).ascii_unit(), "us");
+    }
+
+    #[test]
+    fn one_power_of_ten_is_enough_for_all() {
+        let scale = Scale::common(&[997_500_000.0, 1.33e9], Kind::for_unit(Unit::Second));
+        assert_eq!((scale.number(997_500_000.0), scale.number(1.33e9)), ("9.98e8".into(), "1.33e9".into()));
+        assert_eq!(scale.number(0.0), "0.00");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use maud::{Markup, html};
 use model::data::RunData;
-use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
+use model::doc::{ArmDoc, CompareDoc, RowDoc, RunDoc, VerdictWord};
 use model::format::{self, Kind, count};
 use model::metric::{Better, Prefix};
 use model::unit::Unit;
@@ -188,8 +188,13 @@ fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<R
 
 fn right(input: &ReportInput) -> Markup {
     let several = input.runs.len() > 1;
-    let runs = || input.runs.iter().take(MOST).enumerate();
+    let pooled = input.pooled();
+    // Of sides that pool runs, what is doubtful is told of the side.
+    let runs = || input.runs.iter().take(if pooled.is_some() { 0 } else { MOST }).enumerate();
     html! {
+        @if let Some(doc) = pooled { @for arm in doc.arms.iter().take(MOST) {
+            @if let Some(doubts) = of_side(doc, arm) { (page::card(&format!("Trust · {}", arm.name), &doubts)) }
+        } }
         @for (run, (doc, data)) in runs() {
             @let name = if several { format!("Trust · {}", input.name(run)) } else { "Trust".to_owned() };
             // Of a run that no rule looks at there is nothing to say.
@@ -259,15 +264,20 @@ fn trust(input: &ReportInput, run: &RunDoc, data: &RunData) -> Markup {
 fn of_reference(input: &ReportInput) -> Option<(&str, Markup)> {
     let doc = input.compare.as_ref().filter(|_| is_alone(input))?;
     let base = doc.arms.first()?;
-    let of_base: Vec<Finding> = (doc.findings.iter())
-        .filter(|finding| finding.subject.side.as_deref() == Some(base.name.as_str()))
+    Some((base.name.as_str(), of_side(doc, base)?))
+}
+
+/// The doubts about one side of a comparison.
+fn of_side(doc: &CompareDoc, arm: &ArmDoc) -> Option<Markup> {
+    let of_side: Vec<Finding> = (doc.findings.iter())
+        .filter(|finding| finding.subject.side.as_deref() == Some(arm.name.as_str()))
         .cloned()
         .collect();
-    let doubts = notes::brief_doubts(&of_base, &notes::headlines_compared(doc));
+    let doubts = notes::brief_doubts(&of_side, &notes::headlines_compared(doc));
     let lines = html! { ul class="trust" { @for note in &doubts {
         (Trust::from(note.state).line(&page::prose(&note.text)))
     } } };
-    (!doubts.is_empty()).then_some((base.name.as_str(), lines))
+    (!doubts.is_empty()).then_some(lines)
 }
 
 /// A count that opens to its words.

@@ -1,6 +1,7 @@
 //! Runs of a machine against itself: what each figure could tell, and a sentence.
 
 use model::doc::{AaDoc, AaFigureDoc, Noise, PriorWord};
+use model::fake::PLANTED;
 use model::format;
 use model::id::short;
 use model::names::{self, Key};
@@ -19,7 +20,8 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
     let runs = [doc.machine.name.clone(), format::count(doc.runs.len(), "run")];
     let ids = doc.runs.iter().map(|id| short(id).to_owned());
     let mut out = String::new();
-    for line in joined(&runs.into_iter().chain(ids).collect::<Vec<_>>(), look.columns) {
+    let planted = doc.planted.then(|| PLANTED.to_owned());
+    for line in joined(&runs.into_iter().chain(ids).chain(planted).collect::<Vec<_>>(), look.columns) {
         out.push_str(&format!("{line}\n"));
     }
     out.push('\n');

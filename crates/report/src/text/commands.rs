@@ -5,6 +5,7 @@
 
 use model::data::Status;
 use model::doc::{CompareDoc, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::fake::PLANTED;
 use model::format::{self, Kind, Scale, count};
 use model::id::short;
 use model::metrics::command::{CPU, MEMORY, SHELL, SYSTEM, USER, WALL};
@@ -55,6 +56,7 @@ fn head(run: &RunDoc, facts: &[Fact], look: Look) -> String {
     let mut machine = vec![run.machine.name.clone()];
     machine.extend(spec.processor());
     machine.extend(spec.memory());
+    machine.extend(run.planted.then(|| PLANTED.to_owned()));
     let mut line = vec![format!("run {}", short(&run.run))];
     line.extend(run.seconds.map(format::duration));
     let takes = of_metric(run, WALL.name()).map(|series| series.n);

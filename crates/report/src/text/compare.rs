@@ -5,11 +5,12 @@
 
 mod tables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::doc::{CompareDoc, IndexDoc, RowDoc, VerdictWord};
+use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
 use model::format::{self, NOT_KNOWN, Scale};
 use model::scope::{ALL, THREADS};
+use model::shell::word;
 use model::why::Why;
 use model::{Finding, Validity};
 
@@ -30,13 +31,16 @@ pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -
     screen.add("\n".to_owned());
     let mut whys = Whys::of(&figures);
     let is_pair = matches!(arms(doc), [arm] if !arm.published);
+    let count: usize = figures.iter().map(|figure| figure.rows.iter().flatten().count()).sum();
+    let hidden = if look.all { 0 } else { doc.rows.len().saturating_sub(count) };
+    let rest = tables::Rest { count: hidden, command };
     if figures.is_empty() {
         screen.add("no figure that all of them have: nothing to compare\n".to_owned());
     } else if is_pair {
-        screen.add(tables::pair(doc, &figures, &mut whys, look));
+        screen.add(tables::pair(doc, &figures, &mut whys, rest, look));
     } else {
         let legend = format!("{}{}", marks(&figures, true, look), whys.lines(Why::many, look));
-        screen.add(tables::several(doc, &figures, &mut whys, &legend, look));
+        screen.add(tables::several(doc, &figures, &mut whys, (&legend, rest), look));
     }
     if !figures.is_empty() {
         let worth = Part::new(worth::table(doc, &figures, look));
@@ -46,7 +50,7 @@ pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -
     screen.add(indexes(doc, look));
     screen.add(Part::new(scaling::of_sides(&doc.scaling, look)).or(Rank::Reason, "scaling", ""));
     screen.add(Part::new(meanwhile(doc, look)).or(Rank::Figure, "telemetry", ""));
-    below(doc, &figures, (is_pair, &whys), command, look).into_iter().for_each(|part| screen.add(part));
+    below(doc, &figures, (is_pair, &whys), look).into_iter().for_each(|part| screen.add(part));
     screen.tell_here();
     tail.into_iter().for_each(|part| screen.add(part));
     let lead = Some(doc.paragraph.lead.as_str()).filter(|lead| !lead.is_empty());
@@ -213,6 +217,21 @@ fn short_index(index: &IndexDoc) -> String {
     }
 }
 
+/// `: crc32c 27, mac 15, index 3`: the figures of an index by instrument.
+fn components(doc: &CompareDoc, index: &IndexDoc) -> String {
+    let mut instruments: Vec<(&str, usize)> = Vec::new();
+    let is_part = |row: &&RowDoc| row.arm == index.arm && row.index == Some(index.scope);
+    for row in doc.rows.iter().filter(is_part) {
+        match instruments.iter_mut().find(|(known, _)| *known == row.instrument) {
+            Some((_, count)) => *count += 1,
+            None => instruments.push((&row.instrument, 1)),
+        }
+    }
+    instruments.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let said: Vec<String> = instruments.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    if said.is_empty() { String::new() } else { format!(": {}", said.join(", ")) }
+}
+
 fn indexes(doc: &CompareDoc, look: Look) -> Part {
     let published = |name: &str| doc.arms.iter().any(|arm| arm.name == name && arm.published);
     let shown = doc.index.iter().filter(|index| {
@@ -225,16 +244,22 @@ fn indexes(doc: &CompareDoc, look: Look) -> Part {
         some if !known.is_empty() || some.len() == 1 => ([known, none].concat(), Vec::new()),
         _ => (known, none),
     };
-    let said = |text: fn(&IndexDoc) -> String| -> String {
-        let lines = known.iter().map(|index| hang("index  ", &text(index), look.columns));
-        let mut text: String = lines.collect();
-        if known.is_empty() && !none.is_empty() {
-            let why = "none: not all of its figures were measured on both (--all says which)";
-            text.push_str(&hang("index  ", why, look.columns));
-        }
-        if text.is_empty() { text } else { format!("\n{text}") }
+    let lines = |some: &[&IndexDoc], text: fn(&IndexDoc) -> String| -> String {
+        let of = |index: &IndexDoc| if look.all { components(doc, index) } else { String::new() };
+        some.iter()
+            .map(|index| hang("index  ", &format!("{}{}", text(index), of(index)), look.columns))
+            .collect()
     };
-    Part::new(said(index_text)).or(Rank::Reason, "figures of the index", said(short_index))
+    let apart = |text: String| if text.is_empty() { text } else { format!("\n{text}") };
+    if known.is_empty() && !none.is_empty() {
+        let why = "none: not all of its figures were measured on both (--all says which)";
+        return Part::new(apart(hang("index  ", why, look.columns)));
+    }
+    // The paragraph has those that tell.
+    let left_out = if known.iter().all(|index| index.is_told()) { "" } else { "indexes" };
+    Part::new(apart(lines(&known, index_text)))
+        .or(Rank::Reason, "figures of the index", apart(lines(&known, short_index)))
+        .or(Rank::Reason, left_out, "")
 }
 
 /// Telemetry of the machines while the requests of logs came; step by step with all figures.
@@ -266,7 +291,6 @@ fn below(
     doc: &CompareDoc,
     figures: &[ComparedFigure<'_>],
     (is_pair, whys): (bool, &Whys),
-    command: &str,
     look: Look,
 ) -> Vec<Part> {
     let heads = notes::headlines_compared(doc);
@@ -274,22 +298,39 @@ fn below(
     let told =
         |finding: &&Finding| look.all || finding.subject.figure().is_none_or(|figure| heads.has(figure));
     let told: Vec<Finding> = doc.findings.iter().filter(told).cloned().collect();
-    let count: usize = figures.iter().map(|figure| figure.rows.iter().flatten().count()).sum();
-    let more = doc.rows.len().saturating_sub(count);
-    let more =
-        if look.all || more == 0 { String::new() } else { format!("{more} more figures: {command}\n") };
     let mut parts = vec![
-        marks(figures, is_pair, look).into(),
+        // Of two sides they stand below the table.
+        if is_pair { Part::default() } else { marks(figures, false, look).into() },
         if is_pair { whys.part(look) } else { Part::default() },
         notes::doubts_part(&told, &heads, look),
         sources(doc, look),
         notes::numbered(&doc.footnotes, look),
-        more.into(),
+        price_hint(doc, look).into(),
     ];
     if !parts.iter().all(Part::is_empty) {
         parts.insert(0, "\n".to_owned().into());
     }
     parts
+}
+
+/// The command for which box gives more for the money, where boxes are compared and a price is not known.
+fn price_hint(doc: &CompareDoc, look: Look) -> String {
+    let hosts: BTreeSet<&str> = doc.arms.iter().map(|arm| arm.machine.host()).collect();
+    let are_boxes = hosts.len() == doc.arms.len()
+        && doc.arms.iter().all(|arm| !arm.runs.is_empty() && arm.subject.is_none());
+    let is_bought = |row: &RowDoc| row.card.is_some_and(|card| card.is_bought(&row.metric, &row.params));
+    let name = |arm: &ArmDoc| {
+        let is_alone = doc.arms.iter().filter(|other| other.machine.name == arm.machine.name).count() == 1;
+        word(if is_alone { &arm.machine.name } else { &arm.machine.id })
+    };
+    let lacking: Vec<String> = doc.arms.iter().filter(|arm| arm.price.is_none()).map(name).collect();
+    let Some((first, others)) = lacking.split_first().filter(|_| are_boxes && doc.rows.iter().any(is_bought))
+    else {
+        return String::new();
+    };
+    let too = if others.is_empty() { String::new() } else { format!(" (and {})", format::list(others)) };
+    let text = format!("boxscore note {first} --price 0.10/h{too}: which gives more for it");
+    hang("price   ", &text, look.columns)
 }
 
 /// Where published figures come from.

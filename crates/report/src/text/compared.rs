@@ -13,6 +13,8 @@ pub struct ComparedFigure<'a> {
     pub label: String,
     /// In the order of the document's arms without the base.
     pub rows: Vec<Option<&'a RowDoc>>,
+    /// Of all figures of its metric, where one fits them; else its own.
+    scale: Option<Scale>,
 }
 
 impl<'a> ComparedFigure<'a> {
@@ -20,12 +22,21 @@ impl<'a> ComparedFigure<'a> {
         self.rows.iter().flatten().next().copied()
     }
 
-    /// The scale that all machines' values share.
+    /// The scale of its values.
     pub fn scale(&self) -> Option<Scale> {
-        let row = self.any()?;
+        self.scale.clone()
+    }
+
+    /// The values of all sides.
+    fn values(&self) -> impl Iterator<Item = f64> + use<'_, 'a> {
         let arms = self.rows.iter().flatten().filter_map(|row| row.arm_value);
-        let values: Vec<f64> = arms.chain(self.base_value()).collect();
-        Some(Scale::common(&values, Kind::shown(row.card, &row.metric, row.unit)))
+        arms.chain(self.base_value())
+    }
+
+    fn own_scale(&self) -> Option<Scale> {
+        let row = self.any()?;
+        let kind = Kind::shown(row.card, &row.metric, row.unit);
+        Some(Scale::common(&self.values().collect::<Vec<_>>(), kind))
     }
 
     pub fn base_value(&self) -> Option<f64> {
@@ -67,5 +78,56 @@ pub fn figures(doc: &CompareDoc, all: bool) -> Vec<ComparedFigure<'_>> {
         .collect();
     let labels = names::labels(&keys);
     let rows = order.iter().filter_map(|key| cells.remove(key));
-    labels.into_iter().zip(rows).map(|(label, rows)| ComparedFigure { label, rows }).collect()
+    let figure = |(label, rows)| ComparedFigure { label, rows, scale: None };
+    scaled(labels.into_iter().zip(rows).map(figure).collect())
+}
+
+/// Figures with their scales: one for all of a metric, unless that would leave small ones without digits.
+fn scaled(mut figures: Vec<ComparedFigure<'_>>) -> Vec<ComparedFigure<'_>> {
+    /// The least that a value may come to.
+    const LEAST: f64 = 0.1;
+    let mut metrics: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    for (at, figure) in figures.iter().enumerate() {
+        if let Some(row) = figure.any() {
+            metrics.entry((row.instrument.as_str(), row.metric.as_str())).or_default().push(at);
+        }
+    }
+    for places in metrics.into_values() {
+        let values: Vec<f64> = places.iter().flat_map(|at| figures[*at].values()).collect();
+        let Some(row) = places.first().and_then(|at| figures[*at].any()) else { continue };
+        let common = Scale::common(&values, Kind::shown(row.card, &row.metric, row.unit));
+        let is_shown = |value: &f64| *value == 0.0 || (value / common.divisor).abs() >= LEAST;
+        let fits = values.iter().all(is_shown);
+        for at in places {
+            figures[at].scale = if fits { Some(common.clone()) } else { figures[at].own_scale() };
+        }
+    }
+    figures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(row: &RowDoc) -> ComparedFigure<'_> {
+        ComparedFigure { label: String::new(), rows: vec![Some(row)], scale: None }
+    }
+
+    #[test]
+    fn figures_of_a_metric_share_a_unit_as_far_as_it_shows_them() {
+        let row = |metric: &str, base: f64| RowDoc {
+            metric: metric.to_owned(),
+            base_value: Some(base),
+            arm_value: Some(base * 1.3),
+            ..crate::text::logs::tests::row()
+        };
+        let units = |rows: &[RowDoc]| -> Vec<String> {
+            let all = scaled(rows.iter().map(figure).collect());
+            all.iter().filter_map(|one| one.scale()).map(|scale| scale.unit).collect()
+        };
+        let near = [row("a", 997e6), row("a", 1.01e9), row("b", 1.01e9)];
+        assert_eq!(units(&near), ["MB/s", "MB/s", "GB/s"]);
+        let far = [row("a", 2.0), row("a", 2e9)];
+        assert_eq!(units(&far), ["B/s", "GB/s"]);
+    }
 }

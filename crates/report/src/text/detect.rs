@@ -1,6 +1,7 @@
 //! The cost of telling a difference: a table of figures, and a sentence before it.
 
 use model::doc::{DetectDoc, DetectFigureDoc, Noise};
+use model::fake::PLANTED;
 use model::format;
 use model::names::{self, Key};
 use stats::needed::{MAX_RUNS, MAX_SITTINGS};
@@ -18,7 +19,8 @@ pub fn table(doc: &DetectDoc, all: bool, look: Look) -> String {
     figures.sort_by_cached_key(|figure| names::order(key(figure)));
     let keys: Vec<Key<'_>> = figures.iter().map(|figure| key(figure)).collect();
     let mut out = String::new();
-    for line in wrap(&doc.says, look.columns) {
+    let planted = doc.planted.then(|| format!("{}: {PLANTED}", doc.machine.name));
+    for line in wrap(&doc.says, look.columns).into_iter().chain(planted) {
         out.push_str(&format!("{line}\n"));
     }
     out.push('\n');

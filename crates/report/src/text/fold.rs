@@ -4,7 +4,7 @@
 //! about the parts of an index are details and are left out. Nothing is judged here.
 
 use model::finding::{About, FigureName, Rule, Subject};
-use model::format::count;
+use model::format::{count, list};
 use model::names::{self, Key};
 use model::{Cards, Finding, Params, Role, card};
 
@@ -68,8 +68,20 @@ pub fn sentence(finding: &Finding, cards: Cards) -> String {
         true => String::new(),
         false => name(&finding.subject, cards),
     };
-    let parts = [finding.subject.side.clone().unwrap_or_default(), name, finding.text()];
+    let runs: Vec<&str> = finding.subject.run.as_deref().into_iter().collect();
+    let parts = [whose(finding.subject.side.as_deref(), &runs), name, finding.text()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
+/// `beta (run 019b77488503)`: the side of a finding, and the run where the side has several.
+fn whose(side: Option<&str>, runs: &[&str]) -> String {
+    let Some(side) = side else { return String::new() };
+    let of_runs = match runs {
+        [] => String::new(),
+        [run] => format!(" (run {run})"),
+        runs => format!(" (runs {})", list(&runs.iter().map(|run| (*run).to_owned()).collect::<Vec<_>>())),
+    };
+    format!("{side}{of_runs}")
 }
 
 /// A finding about a part of a run, with the name of that part.
@@ -213,7 +225,14 @@ impl Group<'_> {
         let members: Vec<(&Rule, &str)> =
             self.members.iter().map(|member| (member.rule, member.name.as_str())).collect();
         let said = Rule::many(&members, &self.figures(headlines));
-        self.side.map_or_else(|| said.clone(), |side| format!("{side}: {said}"))
+        let mut runs: Vec<&str> = Vec::new();
+        for run in self.members.iter().filter_map(|member| member.finding.subject.run.as_deref()) {
+            runs.extend((!runs.contains(&run)).then_some(run));
+        }
+        match whose(self.side, &runs).as_str() {
+            "" => said,
+            whose => format!("{whose}: {said}"),
+        }
     }
 
     /// `31 figures (integer, floating, ...)`: headline figures by name, the others counted. `further` ones are none of

@@ -89,6 +89,13 @@ impl Grid {
         self.rows.push(cells);
     }
 
+    /// The table with an empty first column.
+    #[must_use]
+    pub fn without_names(mut self) -> Grid {
+        self.rows.iter_mut().filter_map(|row| row.first_mut()).for_each(|cell| cell.text.clear());
+        self
+    }
+
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -5,6 +5,7 @@
 
 use model::data::Status;
 use model::doc::{CutDoc, HistoryDoc, HistoryRow};
+use model::fake::PLANTED;
 use model::format;
 
 use super::grid::{Align, Cell, Grid};
@@ -87,7 +88,9 @@ pub fn table(doc: &HistoryDoc, columns: usize) -> String {
     };
     let rows = last.render(usize::MAX, false);
     let rows = rows.lines().map(|line| format!("{}\n", cut(line, columns).trim_end()));
-    format!("{head}{}", rows.collect::<String>())
+    let planted = doc.runs.iter().any(|run| run.planted);
+    let meaning = if planted { hang("", PLANTED, columns) } else { String::new() };
+    format!("{head}{}{meaning}", rows.collect::<String>())
 }
 
 /// The columns that are the same in every row, where there are several, with what they say.
@@ -131,7 +134,7 @@ fn grid(doc: &HistoryDoc, room: &Room, shared: &[(Column, String)], (what, label
     let mut grid = Grid::new(&heads).gap(room.gap);
     let newest = doc.runs.iter().map(|run| run.started).fold(0.0, f64::max);
     for run in &doc.runs {
-        let whole = run.status == Status::Complete && run.cut.is_none() && !run.hidden;
+        let whole = run.status == Status::Complete && run.cut.is_none() && !run.hidden && !run.planted;
         let mut cells: Vec<Cell> =
             vec![run.run.get(..digits).unwrap_or(&run.run).into(), started(run, room, newest).into()];
         cells.extend(machine.then(|| Cell::from(cut(&run.machine, room.machine))));
@@ -161,7 +164,8 @@ fn started(run: &HistoryRow, room: &Room, newest: f64) -> String {
 /// The state of a run; `faults`: with the number of faulted takes.
 fn status(run: &HistoryRow, faults: bool) -> String {
     let state = state(run, faults);
-    if run.hidden { format!("{state}, hidden") } else { state }
+    let marks = [run.hidden.then_some(", hidden"), run.planted.then_some(", planted")];
+    format!("{state}{}", marks.into_iter().flatten().collect::<String>())
 }
 
 /// `2 faulted`, `cut at 3.0 of 10 s`.
@@ -221,6 +225,7 @@ mod tests {
             what: "default".to_owned(),
             subjects: Vec::new(),
             hidden: false,
+            planted: false,
             takes: 12_000,
             faults: 0,
             cut: None,
@@ -273,6 +278,10 @@ mod tests {
         assert!(text.contains("127.0.0.1:8088/a.html") && text.contains("8088/b.html"), "{text}");
         assert!(text.contains("after-the-u"), "{text}");
         assert!(!text.contains("machine") && !text.contains("takes"), "{text}");
+        let planted = HistoryRow { planted: true, ..load("d", "d.html") };
+        let text = shown(vec![load("a", "a.html"), planted], 80);
+        assert!(text.contains("complete, planted"), "{text}");
+        assert!(text.ends_with("planted by --fake: no measurement\n"), "{text}");
         let hidden = HistoryRow { hidden: true, ..load("c", "c.html") };
         let text = shown(vec![load("a", "a.html"), hidden], 80);
         assert!(text.contains("complete, hidden") && text.contains("127.0.0.1:8088/a."), "{text}");

@@ -375,7 +375,7 @@ fn said(doc: &LogsDoc, view: View, look: Look) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use model::Better;
     use model::doc::{FormatDoc, PathDoc, SkippedDoc};
     use model::params::Params;
@@ -456,7 +456,7 @@ mod tests {
         }
     }
 
-    fn row() -> RowDoc {
+    pub fn row() -> RowDoc {
         RowDoc {
             card: model::card::find(instruments::cards(), "logs"),
             instrument: "logs".into(),
@@ -465,6 +465,7 @@ mod tests {
             better: Better::Higher,
             params: Params::default(),
             headline: true,
+            index: None,
             arm: "ssd".into(),
             base: "hdd".into(),
             arm_value: Some(552e3),

@@ -5,6 +5,7 @@
 
 use model::data::Status;
 use model::doc::{ArmDoc, CompareDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::fake::PLANTED;
 use model::finding::Rule;
 use model::format::{self, Kind, Scale, count};
 use model::id::short;
@@ -244,6 +245,7 @@ fn head(
     let mut machine = vec![run.machine.name.clone()];
     machine.extend(spec.processor());
     machine.extend(spec.memory());
+    machine.extend(run.planted.then(|| PLANTED.to_owned()));
     // A run of named instruments is of no level.
     let level = if run.level == Level::Named.word() { String::new() } else { format!("{} ", run.level) };
     let mut line = vec![format!("{level}run {}", short(&run.run))];

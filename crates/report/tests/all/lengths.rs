@@ -88,7 +88,7 @@ fn about(run: &model::doc::RunDoc, at: usize) -> Subject {
         params: series.params.clone(),
         arm: String::new(),
     };
-    Subject { about: About::Figure(figure), side: None }
+    Subject::from(About::Figure(figure))
 }
 
 fn tail() -> Tail {

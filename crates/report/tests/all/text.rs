@@ -300,6 +300,7 @@ fn the_history() {
         what: "quick".to_owned(),
         subjects: Vec::new(),
         hidden: false,
+        planted: false,
         takes: 120,
         faults: u64::from(status == Status::Faulty) * 2,
         cut: None,
@@ -476,4 +477,64 @@ fn requests_of_all_takes() {
         service_time: load.service_time.clone(),
     };
     insta::assert_snapshot!(load::requests(&[one("workers=1"), one("workers=2")], Look::plain()));
+}
+
+/// The words of a table's heading.
+fn heading(text: &str) -> Vec<&str> {
+    let head = text.lines().find(|line| line.contains(" verdict")).expect("a heading");
+    head.split_whitespace().collect()
+}
+
+#[test]
+fn a_price_adds_a_column_and_takes_none() {
+    let mut doc = crate::common::compare();
+    let without = compare::table(&doc, false, Look::plain());
+    doc.rows.iter_mut().for_each(|row| row.per_price = Some(0.87));
+    let with = compare::table(&doc, false, Look::plain());
+    assert_eq!([heading(&without), vec!["/price"]].concat(), heading(&with));
+    assert!(with.contains("ratio = mini-1 / ref-epyc-2c; /price: above 1 mini-1 gives more"), "{with}");
+    assert!(!without.contains("/price"), "{without}");
+}
+
+#[test]
+fn all_figures_with_prices_are_one_table_folded_where_it_is_too_wide() {
+    let mut doc = crate::common::compare();
+    for row in &mut doc.rows {
+        (row.per_price, row.per_watt) = (Some(0.87), Some(0.9));
+    }
+    let wide = compare::table(&doc, true, Look::wide(140));
+    let narrow = sound(&compare::table(&doc, true, Look::plain()), 80);
+    for text in [&wide, &narrow] {
+        assert!(heading(text).contains(&"floor") && heading(text).contains(&"/watt"), "{text}");
+        assert_eq!(text.matches(" verdict").count(), 1, "{text}");
+    }
+    // The name alone, and its numbers below it.
+    assert!(narrow.contains("\nmemory latency\n") && !narrow.contains("memory latency "), "{narrow}");
+}
+
+#[test]
+fn a_cut_table_has_one_count_and_the_marks_of_its_rows() {
+    let mut doc = crate::common::compare();
+    let rows = doc.rows.clone();
+    for at in 0..12 {
+        doc.rows.extend(rows.iter().cloned().map(|mut row| {
+            row.params.set("block", &format!("{at}MiB"));
+            row
+        }));
+    }
+    // A doubtful figure that is not told apart stands last.
+    let last = doc.rows.last_mut().expect("a row");
+    last.verdict = VerdictWord::CannotTell;
+    last.why = Reason::Withheld(Withheld::Disturbed { by_what: Vec::new() }).into();
+    doc.rows.push(model::doc::RowDoc { headline: false, metric: "part".to_owned(), ..rows[0].clone() });
+    let text = compare::table(&doc, false, Look::plain());
+    assert_eq!(text.matches("more figure").count(), 1, "{text}");
+    let all = doc.rows.len();
+    let is_row = |line: &&str| !line.contains("more figure") && !line.starts_with("? =");
+    let below = text.lines().skip_while(|line| !line.contains(" verdict")).skip(1);
+    let shown = below.take_while(is_row).count();
+    let count = text.lines().find_map(|line| line.strip_suffix(" more figures: --all"));
+    let count: usize = count.and_then(|count| count.parse().ok()).expect("a count");
+    assert_eq!(shown + count, all, "{text}");
+    assert!(!text.contains("! = doubtful"), "{text}");
 }

@@ -212,6 +212,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
         better,
         params: Params::default(),
         headline: true,
+        index: None,
         arm: other.to_owned(),
         base: base.to_owned(),
         arm_value: Some(values.1),
@@ -235,12 +236,14 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
     };
     CompareDoc {
         paragraph: format!("{other} serves requests 77 % faster than {base}.").into(),
+        answer: String::new(),
         arms: vec![arm(base, false), arm(other, false)],
         rows: vec![
             row("speed", Unit::BytesPerSec, Better::Higher, 1.77, (312e3, 552e3)),
             row("time", Unit::Second, Better::Lower, 0.56, (24.7e-3, 13.9e-3)),
         ],
         index: Vec::new(),
+        value: Vec::new(),
         next_step: None,
         findings,
         footnotes: Vec::new(),

@@ -42,6 +42,7 @@ fn figure(kernel: &str, jvm: &str, values: (f64, f64)) -> RowDoc {
         better: Better::Higher,
         params: params(&format!("cc=gcc -O2;copies=1;jvm={jvm};kernel={kernel};seconds=0.3;size=small")),
         headline: true,
+        index: None,
         arm: "c".to_owned(),
         base: "java".to_owned(),
         arm_value: Some(values.0),

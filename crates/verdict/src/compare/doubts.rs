@@ -5,6 +5,7 @@
 
 use model::data::RunData;
 use model::finding::Subject;
+use model::id::short;
 use model::{Finding, Validity};
 
 use super::doubt::Doubt;
@@ -48,6 +49,9 @@ pub fn findings(prepared: &[Prepared<'_>]) -> Vec<Finding> {
                 None if sides(&doubt.run) > 1 => doubt.finding.subject.clone(),
                 arm => named(&side.side.name, doubt.finding.subject.clone(), arm.as_deref()),
             };
+            // A figure is doubtful in one run of several.
+            let is_of_one = side.side.runs.len() > 1 && subject.figure().is_some();
+            let subject = if is_of_one { subject.of_run(short(&doubt.run)) } else { subject };
             let finding = Finding { subject, ..doubt.finding.clone() };
             if !all.contains(&finding) {
                 all.push(finding);

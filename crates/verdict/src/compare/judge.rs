@@ -350,6 +350,7 @@ fn conclude(
         better,
         params: key.params.clone(),
         headline,
+        index: None,
         arm: String::new(),
         base: String::new(),
         arm_value,

@@ -61,7 +61,8 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let pairs = judge::Pairs::new(&prepared, &served, options);
     prepared.iter_mut().for_each(|side| side.keep(options));
     let arms = 1..prepared.len();
-    let mut rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, arm, options)).collect();
+    let mut rows: Vec<RowDoc> =
+        arms.clone().flat_map(|arm| rows(&pairs, arm, &prepared[0], options)).collect();
     for row in &mut rows {
         row.card = card::find(options.cards, &row.instrument);
     }
@@ -76,6 +77,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),
         paragraph: Paragraph::default(),
+        answer: String::new(),
         arms: sides
             .iter()
             .zip(given)
@@ -90,6 +92,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
             .flat_map(|arm| ranking::indexes(&pairs, &prepared, arm, options))
             .collect(),
+        value: Vec::new(),
         next_step: None,
         scaling: crate::scaling::of_sides(&prepared, options.cards),
         findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
@@ -97,7 +100,9 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         beside: served.iter().filter_map(|side| served::beside(side)).cloned().collect(),
     };
     doc.next_step = remedy::next_step(&doc.rows, &sides);
+    doc.value = crate::paragraph::values(&doc);
     doc.paragraph = crate::paragraph(&doc);
+    doc.answer.clone_from(&doc.paragraph.lead);
     doc
 }
 
@@ -137,7 +142,11 @@ pub fn apart(sides: &[Side<'_>], options: &CompareOptions) -> Vec<Apart> {
 }
 
 /// The rows of one arm that are shown: headlines, points, and with `all` everything.
-fn rows(pairs: &judge::Pairs, arm: usize, options: &CompareOptions) -> Vec<RowDoc> {
-    let shown = |row: &&RowDoc| options.all || row.headline || row.point;
-    pairs.rows(arm, 0).iter().map(|judged| &judged.row).filter(shown).cloned().collect()
+fn rows(pairs: &judge::Pairs, arm: usize, base: &Prepared<'_>, options: &CompareOptions) -> Vec<RowDoc> {
+    let shown = |row: &RowDoc| options.all || row.headline || row.point;
+    let with_index = |judged: &judged::Judged| RowDoc {
+        index: ranking::index_of(base, &judged.key, options).filter(|_| !judged.row.point),
+        ..judged.row.clone()
+    };
+    pairs.rows(arm, 0).iter().filter(|judged| shown(&judged.row)).map(with_index).collect()
 }

@@ -99,15 +99,18 @@ pub fn indexes(
 ) -> Vec<IndexDoc> {
     let of_scope = |scope: Scope| {
         let base = &prepared[0];
-        let is_wanted = |key: &&RowKey| {
-            base.rows.get(key).is_some_and(|row| row.headline)
-                && options.wants(&key.instrument, &key.metric)
-                && scope_of(key, options.cards) == Some(scope)
-        };
+        let is_wanted = |key: &&RowKey| index_of(base, key, options) == Some(scope);
         let wanted: Vec<&RowKey> = base.order.iter().filter(is_wanted).collect();
         (!wanted.is_empty()).then(|| index(pairs, prepared, arm, (scope, &wanted)))
     };
     Scope::ALL.into_iter().filter_map(of_scope).collect()
+}
+
+/// The index that a figure of the base is one of: headlines that have a scope.
+pub fn index_of(base: &Prepared<'_>, key: &RowKey, options: &CompareOptions) -> Option<Scope> {
+    let is_headline = base.rows.get(key).is_some_and(|row| row.headline);
+    let is_wanted = is_headline && options.wants(&key.instrument, &key.metric);
+    scope_of(key, options.cards).filter(|_| is_wanted)
 }
 
 fn scope_of(key: &RowKey, cards: Cards) -> Option<Scope> {

@@ -138,6 +138,7 @@ pub fn arm_doc(side: &Side<'_>, published: bool, cards: Cards) -> ArmDoc {
         boxes: Some(side.boxes() as u64).filter(|boxes| *boxes > 1),
         cpus: side.cpus(),
         published,
+        planted: side.runs.iter().any(|run| run.plan.fake.is_some()),
         price: side.price.clone(),
         watts: side.watts,
         source: side.source.clone(),

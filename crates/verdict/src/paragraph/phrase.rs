@@ -36,7 +36,17 @@ pub fn failing(rows: &[&RowDoc]) -> Option<String> {
 
 /// One clause about rows of one topic that all went the same way.
 pub fn clause(topic: &Topic, rows: &[&RowDoc], base: Option<&str>) -> Option<String> {
-    let (least, most) = ends_of(topic, rows)?;
+    clause_naming(topic, rows, base, topic::name)
+}
+
+/// The same with another way to name rows.
+pub fn clause_naming(
+    topic: &Topic,
+    rows: &[&RowDoc],
+    base: Option<&str>,
+    name: fn(&RowDoc) -> String,
+) -> Option<String> {
+    let (least, most) = ends_of(topic, rows, name)?;
     let (low, high) = (least.value, most.value);
     let than = base.map(|name| format!(" than {name}")).unwrap_or_default();
     let like = base.map(|name| format!(" as {name}")).unwrap_or_default();
@@ -109,11 +119,11 @@ pub fn factors(values: &[f64]) -> Option<String> {
 }
 
 /// The interval of one row, or the least and the largest of several.
-fn ends_of(topic: &Topic, rows: &[&RowDoc]) -> Option<(End, End)> {
+fn ends_of(topic: &Topic, rows: &[&RowDoc], name: fn(&RowDoc) -> String) -> Option<(End, End)> {
     let is_usable = |value: &f64| value.is_finite() && *value > 0.0;
     let usable: Vec<(f64, &RowDoc)> =
         rows.iter().filter_map(|row| Some((topic.factor(row).filter(is_usable)?, *row))).collect();
-    let end = |(value, row): &(f64, &RowDoc)| End { value: *value, row: topic::name(row) };
+    let end = |(value, row): &(f64, &RowDoc)| End { value: *value, row: name(row) };
     if let [only] = usable.as_slice() {
         let bare = |value: f64| End { value, row: String::new() };
         let whole = topic.interval(only.1).filter(|(low, high)| is_usable(low) && is_usable(high));

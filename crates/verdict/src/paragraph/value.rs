@@ -1,37 +1,89 @@
-//! The sentence on what a machine is worth for its price or its power: the index of the whole machine over their ratio.
+//! The worth of a machine for its price or its power: the index of the whole machine over their ratio, and the sentence
+//! on it.
 //!
 //! Without an index only rows that have a verdict count, as a spread. What is open or doubtful is said.
 
-use model::doc::{IndexDoc, RowDoc, VerdictWord};
+use model::doc::{ArmDoc, Cost, IndexDoc, RowDoc, ValueDoc, VerdictWord};
 use model::format;
 
 use super::phrase;
 use super::topic::Topic;
 
-/// The sentence, given a row's worth; `None` where no row has one.
-pub fn sentence(
-    per: &str,
-    rows: &[&RowDoc],
-    worth: impl Fn(&RowDoc) -> Option<f64>,
-    (arm, base): (&str, &str),
-    index: Option<&IndexDoc>,
-) -> Option<String> {
-    // Cost of the arm over that of the base.
-    let cost = rows.iter().find_map(|row| Some(Topic::goodness(row)? / worth(row)?))?;
-    let known =
-        index.and_then(|index| Some((index, index.value? / cost, index.low? / cost, index.high? / cost)));
-    if let Some((index, value, low, high)) = known {
-        return Some(of_index(per, index, [value, low, high], (arm, base)));
+/// The ratio of a row by one cost.
+fn worth(row: &RowDoc, per: Cost) -> Option<f64> {
+    match per {
+        Cost::Price => row.per_price,
+        Cost::Watts => row.per_watt,
     }
+}
+
+/// The cost of a side, with its unit.
+fn cost_of(arm: &ArmDoc, per: Cost) -> Option<String> {
+    match per {
+        Cost::Price => arm.price.as_ref().map(ToString::to_string),
+        Cost::Watts => arm.watts.map(|watts| format!("{watts} W")),
+    }
+}
+
+/// The index of the whole machine by one cost, given the rows of the arm; `None` where there is no index or no cost.
+pub fn of_index(
+    per: Cost,
+    index: &IndexDoc,
+    rows: &[&RowDoc],
+    (arm, base): (&ArmDoc, &ArmDoc),
+) -> Option<ValueDoc> {
+    let sampled = || rows.iter().filter(|row| !row.point);
+    // Cost of the arm over that of the base.
+    let cost = sampled().find_map(|row| Some(Topic::goodness(row)? / worth(row, per)?))?;
+    let (value, low, high) = (index.value? / cost, index.low? / cost, index.high? / cost);
+    let more = match (low > 1.0, high < 1.0) {
+        (true, _) => Some(arm.name.clone()),
+        (_, true) => Some(base.name.clone()),
+        (false, false) => None,
+    };
+    Some(ValueDoc {
+        per,
+        arm: arm.name.clone(),
+        reference: base.name.clone(),
+        arm_cost: cost_of(arm, per)?,
+        reference_cost: cost_of(base, per)?,
+        value,
+        low,
+        high,
+        more,
+        components: index.components,
+        open: index.open,
+    })
+}
+
+const fn unit(per: Cost) -> &'static str {
+    match per {
+        Cost::Price => "unit of price",
+        Cost::Watts => "watt",
+    }
+}
+
+/// The sentence on one cost, by the index where there is one; `None` where no row has a worth.
+pub fn sentence(
+    per: Cost,
+    rows: &[&RowDoc],
+    (arm, base): (&str, &str),
+    of_index: Option<&ValueDoc>,
+) -> Option<String> {
+    if let Some(value) = of_index {
+        return Some(by_index(value));
+    }
+    rows.iter().find(|row| worth(row, per).is_some())?;
+    let unit = unit(per);
     let is_told = |row: &&&RowDoc| row.verdict < VerdictWord::CannotTell && !row.why.is_doubtful();
-    let told: Vec<f64> = rows.iter().filter(is_told).filter_map(|row| worth(row)).collect();
+    let told: Vec<f64> = rows.iter().filter(is_told).filter_map(|row| worth(row, per)).collect();
     let Some(range) = phrase::factors(&told) else {
         let why = "none of its figures could be told";
-        return Some(format!("What {arm} has per {per} against {base} cannot be told, since {why}."));
+        return Some(format!("What {arm} has per {unit} against {base} cannot be told, since {why}."));
     };
     let figures = format::count(told.len(), "figure");
     let over = if told.len() > 1 { format!("the spread over {figures}") } else { figures };
-    Some(format!("Per {per} {arm} has {range} the performance of {base} ({over})."))
+    Some(format!("Per {unit} {arm} has {range} the performance of {base} ({over})."))
 }
 
 /// The sentence on published figures per unit of price and per watt.
@@ -50,29 +102,41 @@ pub fn of_points(rows: &[&RowDoc], (arm, base): (&str, &str)) -> Option<String> 
     }
 }
 
-fn of_index(per: &str, index: &IndexDoc, [value, low, high]: [f64; 3], (arm, base): (&str, &str)) -> String {
-    let [shown, from, to] = [value, low, high].map(format::ratio);
-    let all = index.components;
-    if low <= 1.0 && high >= 1.0 {
+/// `a gives more for the money: per unit of price b (0.15 USD/h) has 0.87 times the performance of a (0.10 USD/h; 95 %:
+/// 0.83 to 0.90).`
+fn by_index(of: &ValueDoc) -> String {
+    let ValueDoc { arm, reference, arm_cost, reference_cost, .. } = of;
+    let [shown, from, to] = [of.value, of.low, of.high].map(format::ratio);
+    let unit = unit(of.per);
+    let its = match of.per {
+        Cost::Price => "for the money",
+        Cost::Watts => "for its power",
+    };
+    let Some(more) = &of.more else {
         return format!(
-            "Which of {arm} and {base} has more performance per {per} cannot be told: {arm} has {from} to {to} times \
-             that of {base}."
+            "Which of {arm} ({arm_cost}) and {reference} ({reference_cost}) gives more {its} cannot be told: {from} to \
+             {to} times per {unit}."
         );
-    }
-    let figures = format::count(usize::try_from(all).unwrap_or(usize::MAX), "figure");
-    match index.open {
-        0 => format!(
-            "Per {per} {arm} has {shown} times the performance of {base} (95 %: {from} to {to}, over {figures})."
-        ),
-        open => format!(
-            "Per {per} {arm} probably has {shown} times the performance of {base} (95 %: {from} to {to}); not proved: \
-             {open} of {figures} could not be told."
-        ),
+    };
+    let said = format!(
+        "per {unit} {arm} ({arm_cost}) has {shown} times the performance of {reference} ({reference_cost}; 95 %: \
+         {from} to {to})"
+    );
+    match of.open {
+        0 => format!("{more} gives more {its}: {said}."),
+        open => {
+            let figures = format::count(usize::try_from(of.components).unwrap_or(usize::MAX), "figure");
+            format!(
+                "{more} probably gives more {its}: {said}; not proved: {open} of {figures} could not be told."
+            )
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use model::doc::MachineDoc;
+    use model::price::Price;
     use model::{Better, Scope};
 
     use super::super::tests::row;
@@ -87,11 +151,18 @@ mod tests {
 
     fn said(rows: &[RowDoc], index: Option<&IndexDoc>) -> String {
         let rows: Vec<&RowDoc> = rows.iter().collect();
-        sentence("unit of price", &rows, |row| row.per_price, ("b", "a"), index).unwrap()
+        let arm = |name: &str, amount| ArmDoc {
+            machine: MachineDoc { id: String::new(), name: name.to_owned() },
+            price: Some(Price { amount, currency: "USD".to_owned(), hourly: true }),
+            ..super::super::tests::arm(name)
+        };
+        let (b, a) = (arm("b", 0.06), arm("a", 0.1));
+        let value = index.and_then(|index| of_index(Cost::Price, index, &rows, (&b, &a)));
+        sentence(Cost::Price, &rows, ("b", "a"), value.as_ref()).unwrap()
     }
 
     #[test]
-    fn it_is_the_index_over_the_price() {
+    fn it_names_the_side_that_gives_more_and_the_prices() {
         let mut index = IndexDoc {
             scope: Scope::WholeMachine,
             arm: "b".to_owned(),
@@ -105,19 +176,23 @@ mod tests {
         };
         // b costs 0.6 of a.
         let rows = [priced(VerdictWord::Better, 2.0)];
-        let text =
-            "Per unit of price b has 2.00 times the performance of a (95 %: 1.83 to 2.17, over 3 figures).";
+        let text = "b gives more for the money: per unit of price b (0.06 USD/h) has 2.00 times the performance of a \
+                    (0.10 USD/h; 95 %: 1.83 to 2.17).";
         assert_eq!(said(&rows, Some(&index)), text);
+        (index.low, index.high) = (Some(0.4), Some(0.5));
+        assert!(said(&rows, Some(&index)).starts_with("a gives more for the money: per unit of price b"));
         index.open = 2;
         let text = said(&rows, Some(&index));
         assert!(
-            text.contains("b probably has 2.00 times") && text.contains("2 of 3 figures could not be told"),
+            text.starts_with("a probably gives more") && text.contains("2 of 3 figures could not be told"),
             "{text}"
         );
         (index.low, index.high) = (Some(0.5), Some(2.9));
         let text = said(&rows, Some(&index));
         assert!(
-            text.starts_with("Which of b and a has more performance per unit of price cannot be told"),
+            text.starts_with(
+                "Which of b (0.06 USD/h) and a (0.10 USD/h) gives more for the money cannot be told"
+            ),
             "{text}"
         );
     }

@@ -243,6 +243,7 @@ pub fn blank(metric: &str, unit: Unit, better: Better, (arm, base): (&str, &str)
         better,
         params: Params::default(),
         headline: true,
+        index: None,
         arm: arm.to_owned(),
         base: base.to_owned(),
         arm_value: None,

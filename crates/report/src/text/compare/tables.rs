@@ -9,52 +9,100 @@ use super::super::fit::{Part, Rank};
 use super::super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::super::verdict_word::verdict;
 use super::super::{Look, Tone, cut, cut_front, hang, ranks, width};
-use super::{ComparedFigure, Whys, arms, believed, interval_of, plain_ratio, shown};
+use super::{ComparedFigure, Whys, arms, believed, interval_of, marks, plain_ratio, shown};
 
-/// Two machines: everything in one table where it fits, else figures and ratios apart.
-pub(super) fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> Part {
-    let one = |figures: &[ComparedFigure<'_>], whys: &mut Whys| {
-        // All of it was asked for: what a figure costs stays, in a second table if need be.
-        let layouts = if look.all { &LAYOUTS[..2] } else { &LAYOUTS[..] };
-        layouts.iter().find_map(|(columns, names)| {
-            let grid = joined(doc, figures, whys, *columns);
-            let left_out = if *columns == Columns::NoCost { costs_left_out(figures) } else { String::new() };
-            let fits = grid.width_with(*names) <= look.columns;
-            fits.then(|| grid.render(look.columns, look.paint) + &left_out)
-        })
-    };
-    if let Some(whole) = one(figures, whys) {
-        return fewer_rows(Part::new(whole), figures, |some| one(some, whys));
+/// Figures that are not among those of the table, and the command that shows them.
+#[derive(Clone, Copy)]
+pub(super) struct Rest<'a> {
+    pub count: usize,
+    pub command: &'a str,
+}
+
+impl Rest<'_> {
+    /// `134 more figures: --all`, with so many of the table left out.
+    fn line(self, left_out: usize) -> String {
+        match self.count + left_out {
+            0 => String::new(),
+            count => format!("{}: {}\n", format::count(count, "more figure"), self.command),
+        }
     }
-    let whole =
-        format!("{}\n{}", side_by_side(doc, figures, usize::MAX, look), ratios(figures, 0, whys, look));
-    let part = Part::new(whole).or(Rank::Figure, "values", ratios(figures, 0, whys, look));
-    fewer_rows(part, figures, |some| Some(ratios(some, 0, whys, look)))
+}
+
+/// Two machines: everything in one table; where it is too wide, with less of it, and all of it folded.
+pub(super) fn pair(
+    doc: &CompareDoc,
+    figures: &[ComparedFigure<'_>],
+    whys: &mut Whys,
+    rest: Rest<'_>,
+    look: Look,
+) -> Part {
+    let with_notes = |some: &[ComparedFigure<'_>], whys: &mut Whys| {
+        let table = one_table(doc, some, whys, look);
+        format!("{table}{}{}", marks(some, true, look), rest.line(figures.len() - some.len()))
+    };
+    let whole = Part::new(with_notes(figures, whys));
+    let shorter =
+        |part: Part, most: usize| part.or(Rank::Figure, "", with_notes(&most_telling(figures, most), whys));
+    (LEAST_ROWS..figures.len()).rev().fold(whole, shorter)
+}
+
+/// Everything of two machines in one table: in as wide a layout as there is room for.
+fn one_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> String {
+    // All of it was asked for: what a figure costs stays, in a second line if need be.
+    let layouts = if look.all { &OF_ALL[..] } else { &LAYOUTS[..] };
+    for (columns, names) in layouts {
+        let grid = joined(doc, figures, whys, *columns);
+        if grid.width_with(*names) <= look.columns {
+            let below = match columns {
+                Columns::NoCost => costs_left_out(figures),
+                Columns::Usual | Columns::All => legend(doc, figures, look),
+            };
+            return grid.render(look.columns, look.paint) + &below;
+        }
+    }
+    folded(doc, figures, whys, look)
+}
+
+/// A line for the name of each figure, and one for its numbers.
+fn folded(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> String {
+    let columns = if look.all { Columns::All } else { Columns::Usual };
+    let table = joined(doc, figures, whys, columns).without_names().render(look.columns, look.paint);
+    let mut lines = table.lines();
+    let mut out = lines.next().map_or_else(String::new, |head| format!("{head}\n"));
+    let with_rows = figures.iter().filter(|figure| figure.any().is_some());
+    for (figure, line) in with_rows.zip(lines) {
+        out.push_str(&format!("{}\n{line}\n", cut(&figure.label, look.columns)));
+    }
+    out.push_str(&legend(doc, figures, look));
+    out
 }
 
 /// The ways to set a table of everything, and how far names are cut for it.
 const LAYOUTS: [(Columns, usize); 5] = [
-    (Columns::All, usize::MAX),
-    (Columns::NoFloor, NAMES),
+    (Columns::Usual, usize::MAX),
+    (Columns::Usual, NAMES),
     (Columns::NoCost, NAMES),
-    (Columns::NoFloor, SHORT_NAMES),
+    (Columns::Usual, SHORT_NAMES),
     (Columns::NoCost, SHORT_NAMES),
 ];
+/// The same with `--all`.
+const OF_ALL: [(Columns, usize); 2] = [(Columns::All, usize::MAX), (Columns::All, LONG_NAMES)];
 
-/// The part with ever fewer of the figures, down to a few.
-fn fewer_rows<'a>(
-    part: Part,
-    figures: &[ComparedFigure<'a>],
-    mut table: impl FnMut(&[ComparedFigure<'a>]) -> Option<String>,
-) -> Part {
-    let shorter = |part: Part, most: usize| {
-        let left = format::count(figures.len() - most, "more figure");
-        match table(&most_telling(figures, most)) {
-            Some(text) => part.or(Rank::Figure, left, text),
-            None => part,
-        }
+/// The meaning of the columns whose sense differs: a ratio of values and a ratio of performance.
+fn legend(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
+    let [base, arm, ..] = doc.arms.as_slice() else { return String::new() };
+    let of = match (is_priced(figures), is_powered(figures)) {
+        (true, true) => "/price, /watt",
+        (true, false) => "/price",
+        (false, true) => "/watt",
+        (false, false) => return String::new(),
     };
-    (LEAST_ROWS..figures.len()).rev().fold(part, shorter)
+    let text = format!(
+        "ratio = {arm} / {base}; {of}: above 1 {arm} gives more performance for it",
+        arm = arm.name,
+        base = base.name
+    );
+    hang("", &text, look.columns)
 }
 
 /// Rows of a table that stay however long the screen is.
@@ -79,7 +127,7 @@ pub(super) fn several(
     doc: &CompareDoc,
     figures: &[ComparedFigure<'_>],
     whys: &mut Whys,
-    legend: &str,
+    (legend, rest): (&str, Rest<'_>),
     look: Look,
 ) -> Part {
     let values = side_by_side(doc, figures, usize::MAX, look);
@@ -93,29 +141,33 @@ pub(super) fn several(
         apart.push_str(legend);
     }
     let ranks = ranks::table(doc, figures, look);
-    let part = Part::new(format!("{values}{apart}{ranks}"))
-        .or(Rank::Figure, "intervals and verdicts", format!("{values}{ranks}"))
-        .or(Rank::Figure, "intervals, verdicts and ranks", values);
-    let what = "intervals, verdicts, ranks";
+    let more = rest.line(0);
+    let what = "intervals, verdicts and ranks";
+    let part = Part::new(format!("{values}{apart}{ranks}{more}"))
+        .or(Rank::Figure, "intervals and verdicts", format!("{values}{ranks}{more}"))
+        .or(Rank::Figure, what, format!("{values}{more}"));
     let fewer = |part: Part, most: usize| {
-        let left = format!("{what} and {}", format::count(figures.len() - most, "more figure"));
-        part.or(Rank::Figure, left, side_by_side(doc, &most_telling(figures, most), usize::MAX, look))
+        let table = side_by_side(doc, &most_telling(figures, most), usize::MAX, look);
+        part.or(Rank::Figure, what, format!("{table}{}", rest.line(figures.len() - most)))
     };
     let part = (LEAST_ROWS..figures.len()).rev().fold(part, fewer);
     let few = most_telling(figures, LEAST_ROWS);
+    let more = rest.line(figures.len() - few.len());
     let narrower = |part: Part, most: usize| {
-        let left = format!("{what} and {}", format::count(arms(doc).len() - most, "more side"));
-        part.or(Rank::Figure, left, side_by_side(doc, &few, most, look))
+        let left =
+            format!("intervals, verdicts, ranks and {}", format::count(arms(doc).len() - most, "more side"));
+        part.or(Rank::Figure, left, format!("{}{more}", side_by_side(doc, &few, most, look)))
     };
     (1..arms(doc).len()).rev().fold(part, narrower)
 }
 
-/// The columns of a table that has everything of two machines.
+/// The columns of a table of two machines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Columns {
+    /// The floor too.
     All,
-    NoFloor,
-    /// Nor what a figure comes to per unit of price and per watt; the paragraph tells of all figures together.
+    Usual,
+    /// Not what a figure comes to per unit of price and per watt; the paragraph tells of all figures together.
     NoCost,
 }
 
@@ -139,20 +191,22 @@ fn costs_left_out(figures: &[ComparedFigure<'_>]) -> String {
 
 /// Figures' names are left at least so many columns where everything shall fit in one table.
 const NAMES: usize = 22;
+/// The same with `--all`, where what tells figures apart is longer.
+const LONG_NAMES: usize = 28;
 /// The same where it would not even without what a figure costs.
 const SHORT_NAMES: usize = 16;
 
 /// Values, ratios and verdicts in one table.
 fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, shown: Columns) -> Grid {
-    let is_wide = shown == Columns::All;
+    let with_floor = shown == Columns::All;
     let names = side_names(doc, 11);
     let with_costs = shown != Columns::NoCost;
     let (priced, powered) = (with_costs && is_priced(figures), with_costs && is_powered(figures));
     let mut columns = vec![("", Align::Left), ("", Align::Left)];
     columns.extend(names.iter().take(2).map(|name| (name.as_str(), Align::Right)));
     columns.push(("ratio", Align::Right));
-    columns.push((if is_wide { "95 % interval" } else { "95 %" }, Align::Right));
-    columns.extend(is_wide.then_some(("floor", Align::Right)));
+    columns.push(("95 %", Align::Right));
+    columns.extend(with_floor.then_some(("floor", Align::Right)));
     columns.push(("verdict", Align::Left));
     columns.extend(priced.then_some(("/price", Align::Right)));
     columns.extend(powered.then_some(("/watt", Align::Right)));
@@ -170,7 +224,7 @@ fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, sho
             plain_ratio(believed(row)).into(),
             interval_cell(row, interval),
         ];
-        cells.extend(is_wide.then(|| share(row.floor).into()));
+        cells.extend(with_floor.then(|| share(row.floor).into()));
         cells.push(verdict_cell(row, whys));
         cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
         cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));

@@ -296,6 +296,7 @@ impl Couple<'_, '_> {
             better: row.better,
             params: row.params.clone(),
             headline: row.headline,
+            index: None,
             arm: here.side.name.clone(),
             base: base.side.name.clone(),
             arm_value: of_here.ratio,

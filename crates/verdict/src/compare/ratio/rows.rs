@@ -273,6 +273,7 @@ fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &AskedRatio) -> Option<Li
         better: Better::Neither,
         params: shared.clone(),
         headline: true,
+        index: None,
         arm: asked.over.clone(),
         base: asked.under.clone(),
         arm_value: None,
