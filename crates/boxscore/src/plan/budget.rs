@@ -141,6 +141,43 @@ pub fn short_of_time(
     })
 }
 
+/// Seconds of a first take with all that it prepares, and of a further one, where no parameter tells: they depend on
+/// the machine, so that these are a guess.
+const FIRST: f64 = 0.5;
+const FURTHER: f64 = 0.12;
+
+/// Says so where a budget that the user gave ends before every figure can have an interval, with about how many fit:
+/// those are finished first.
+pub fn too_many(cells: &[Cell], arms: usize, takes: &Takes, sittings: u32, budget: f64) -> Option<String> {
+    let takes = match takes {
+        Takes::Fixed(count) => f64::from(*count).min(LEAST_TAKES),
+        Takes::Adaptive { .. } => LEAST_TAKES,
+    };
+    let first = |cell: &Cell| seconds(cell).unwrap_or_default() + FIRST;
+    let each = |cell: &Cell| first(cell) * f64::from(sittings) + takes * seconds(cell).unwrap_or(FURTHER);
+    let all = cells.iter().map(each).sum::<f64>() * arms.max(1) as f64;
+    if all <= budget || cells.len() < 2 {
+        return None;
+    }
+    let mut left = budget;
+    let fits = |cell: &&Cell| {
+        left -= each(cell) * arms.max(1) as f64;
+        left >= 0.0
+    };
+    let fitting = cells.iter().take_while(fits).count().max(1);
+    let warm_up = cells.iter().map(first).sum::<f64>() * arms.max(1) as f64;
+    let what = match warm_up > budget {
+        true => format!("whose warm-up alone takes about {}", model::format::duration(warm_up.ceil())),
+        false => format!("which need about {}", model::format::duration(all.ceil())),
+    };
+    Some(format!(
+        "{} is too short for {}, {what}: they are finished one after the other in their order, about {fitting} of them; \
+         give it more with --for, or name fewer",
+        model::format::duration(budget),
+        model::format::count(cells.len(), "figure"),
+    ))
+}
+
 /// The cells that a budget has time for with the fewest takes that give an interval, and a note on the others; the last
 /// ones go first.
 pub fn kept(mut cells: Vec<Cell>, arms: usize, budget: Option<f64>) -> (Vec<Cell>, Option<String>) {

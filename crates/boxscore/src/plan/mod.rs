@@ -65,6 +65,14 @@ pub fn plan(
     let (cells, implied) = cells::make(args, &chosen, level, &settings, &host)?;
     settings.check_effect(&cells, &chosen)?;
     let cells = cells::merged(cells, &settings.arms, &chosen);
+    if cells.is_empty() && !choice::is_telemetry_alone(args) {
+        let names: Vec<&str> = chosen.iter().map(|card| card.name).collect();
+        return Err(CliError::usage(format!(
+            "nothing to measure: no variant of {} is in this run",
+            names.join(", ")
+        ))
+        .hint("`boxscore list --long` shows the variants; leave out --quick to have all of them"));
+    }
     let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
 
     let arm_count = settings.arms.len() * commands.len().max(1);
@@ -83,6 +91,11 @@ pub fn plan(
     let too_short = budget_seconds
         .filter(|_| soak.is_none())
         .and_then(|budget| budget::short_of_time(&cells, arm_count, &takes, warm_ups, budget));
+    let is_bounded = args.usual.span.is_some() && level == Level::Named && soak.is_none() && fake.is_none();
+    let given = budget_seconds.filter(|_| is_bounded);
+    let too_short = too_short.or_else(|| {
+        given.and_then(|budget| budget::too_many(&cells, arm_count, &takes, sittings.min(warm_ups), budget))
+    });
     let notes = [settings.notes.clone(), implied, left_out].concat();
     let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
 

@@ -1,0 +1,169 @@
+//! Turns: where the time does not suffice for every figure that the user named, the first ones are finished before
+//! others begin.
+//!
+//! Decided in a warm-up, by what the warm-up takes so far have cost: the figures are warmed in the order of the plan,
+//! and those for which no time is left wait for the next turn. A run of a level shows something of everything instead,
+//! with fewer takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::plan::Level;
+
+use super::{Conductor, Show};
+use crate::order::{self, BlockEntry};
+use crate::tally::rule;
+
+/// Takes without which a figure has no interval.
+const LEAST_TAKES: usize = 6;
+/// Time of a take beside its window: the order, the conditions, the commit.
+const AROUND_NS: u64 = 20_000_000;
+
+/// The figures of this turn, and those that wait.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    waiting: BTreeSet<u32>,
+    /// Figures of this turn that were warmed up.
+    begun: BTreeMap<u32, Cost>,
+    /// The first warm-up of a turn is under way.
+    is_choosing: bool,
+    /// How long it takes until a child can be given its first order.
+    pub(super) opening_ns: u64,
+}
+
+/// Time that all places of a figure need together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    /// With all that a first take prepares.
+    first_ns: u64,
+    further_ns: u64,
+}
+
+impl Turns {
+    pub(super) fn is_waiting(&self, cell: u32) -> bool {
+        self.waiting.contains(&cell)
+    }
+
+    pub(super) const fn is_choosing(&self) -> bool {
+        self.is_choosing
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// One place of a figure was warmed up.
+    pub(super) fn warmed(&mut self, cell: u32, elapsed_ns: u64, window_ns: u64) {
+        let cost = self.begun.entry(cell).or_default();
+        cost.first_ns = cost.first_ns.saturating_add(elapsed_ns);
+        cost.further_ns = cost.further_ns.saturating_add(window_ns).saturating_add(AROUND_NS);
+    }
+
+    /// Time for the rest of the figures that were begun, and for one more, of `takes` takes in `sittings` sittings.
+    fn needed_ns(&self, takes: u64, sittings: u64) -> u64 {
+        let again = sittings.saturating_sub(1);
+        let rest = |cost: &Cost| {
+            let warm_ups = cost.first_ns.saturating_mul(again);
+            cost.further_ns.saturating_mul(takes).saturating_add(warm_ups)
+        };
+        let of_begun: u64 = self.begun.values().map(rest).fold(0, u64::saturating_add);
+        let firsts: u64 = self.begun.values().map(|cost| cost.first_ns).fold(0, u64::saturating_add);
+        let one_more = of_begun.saturating_add(firsts) / (self.begun.len() as u64).max(1);
+        of_begun.saturating_add(one_more).saturating_add(self.opening_ns.saturating_mul(again))
+    }
+}
+
+impl Conductor<'_> {
+    /// Begins a turn of all figures that are left, if this study has turns. A planted world has no time of its own.
+    pub(super) fn begin_turn(&mut self) {
+        self.turns.waiting.clear();
+        self.turns.begun.clear();
+        let is_bounded = self.plan.budget_seconds.is_some() && self.plan.fake.is_none();
+        self.turns.is_choosing = is_bounded && self.plan.level == Level::Named;
+    }
+
+    /// The entries of a block, in the order of the plan while the figures of a turn are chosen.
+    pub(super) fn entries(&self, block: u32) -> Vec<BlockEntry> {
+        let mut entries = order::block(self.plan, block);
+        if self.turns.is_choosing {
+            entries.sort_by_key(|entry| entry.cell);
+        }
+        entries
+    }
+
+    /// True if a figure must wait for the next turn.
+    pub(super) fn must_wait(&mut self, cell: u32) -> bool {
+        let is_begun = self.turns.begun.is_empty() || self.turns.begun.contains_key(&cell);
+        if !self.turns.is_choosing || is_begun || self.is_done(cell) {
+            return false;
+        }
+        if self.turns.waiting.is_empty() && !self.over_budget(self.needed_ns()) {
+            return false;
+        }
+        self.turns.waiting.insert(cell);
+        true
+    }
+
+    fn needed_ns(&self) -> u64 {
+        let takes = rule(&self.plan.takes).least().min(LEAST_TAKES);
+        let until = self.plan.warm_up.saturating_add(u32::try_from(takes).unwrap_or(u32::MAX));
+        let sittings = order::sittings(self.plan);
+        let sittings = sittings.iter().take_while(|one| one.measured.start < until).count();
+        self.turns.needed_ns(takes as u64, sittings as u64)
+    }
+
+    /// After the first warm-up of a turn: says it where others wait.
+    pub(super) fn end_choosing(&mut self) {
+        if std::mem::take(&mut self.turns.is_choosing) && self.turns.waiting() > 0 {
+            let (begun, waiting) = (self.turns.begun.len(), self.turns.waiting());
+            self.sink.show(&Show::Turn { begun, waiting });
+        }
+    }
+
+    /// True if there is time for the next turn: for one figure like those before.
+    pub(super) fn has_time_for_a_turn(&self) -> bool {
+        let costs = self.turns.begun.values().map(|cost| cost.first_ns.saturating_add(cost.further_ns));
+        let one_ns = costs.fold(0, u64::saturating_add) / (self.turns.begun.len() as u64).max(1);
+        !self.over_budget(one_ns.saturating_add(self.turns.opening_ns))
+    }
+
+    /// Says which figures have no measured take although others have.
+    pub(super) fn tell_not_begun(&mut self) {
+        let count = u32::try_from(self.done.len()).unwrap_or(u32::MAX);
+        let begun: BTreeSet<u32> = self.tally.keys().map(|entry| entry.cell).collect();
+        let unfit: BTreeSet<u32> = self.unfit.iter().map(|(_, cell, _)| *cell).collect();
+        let cells: Vec<u32> =
+            (0..count).filter(|cell| !begun.contains(cell) && !unfit.contains(cell)).collect();
+        if !begun.is_empty() && !cells.is_empty() {
+            self.sink.show(&Show::NotBegun { cells: &cells });
+        }
+    }
+
+    pub(super) fn is_done(&self, cell: u32) -> bool {
+        self.done.get(cell as usize).copied().unwrap_or(true)
+    }
+
+    /// True if nothing is left to take in this turn.
+    pub(super) fn is_turn_over(&self) -> bool {
+        (0u32..).zip(&self.done).all(|(cell, done)| *done || self.turns.is_waiting(cell))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_begun_is_finished_before_another_begins() {
+        let mut turns = Turns { opening_ns: 10, ..Turns::default() };
+        turns.warmed(0, 500, 30);
+        turns.warmed(1, 700, 50);
+        let around = AROUND_NS;
+        // Six takes and two further warm-ups of each, the mean of both with its first take, and two openings.
+        let of_begun = 6 * (80 + 2 * around) + 2 * 1200;
+        assert_eq!(turns.needed_ns(6, 3), of_begun + (of_begun + 1200) / 2 + 20);
+        // Of two arms of one figure.
+        turns.warmed(1, 700, 50);
+        assert_eq!(turns.begun[&1].first_ns, 1400);
+        assert_eq!(Turns::default().needed_ns(6, 3), 0);
+    }
+}
