@@ -246,6 +246,10 @@ impl<'a> Conductor<'a> {
         self.machines[machine].seq = take.seq + 1;
         self.machines[machine].faults += u64::from(take.fault.is_some());
         self.count(machine, take);
+        if take.phase == Phase::Measured {
+            // A figure that waits goes on where it was in its next turn.
+            self.finished.insert((machine, take.block, take.cell, take.arm, false));
+        }
         let entry = BlockEntry { machine, cell: take.cell, arm: take.arm };
         let first = self.plan.cells.get(take.cell as usize).and_then(|cell| cell.headline.first());
         let values = self.tally.get(&entry).and_then(|tally| match first {

@@ -148,13 +148,13 @@ const FURTHER: f64 = 0.12;
 
 /// Says so where a budget that the user gave ends before every figure can have an interval, with about how many fit:
 /// those are finished first.
-pub fn too_many(cells: &[Cell], arms: usize, takes: &Takes, sittings: u32, budget: f64) -> Option<String> {
+pub fn too_many(cells: &[Cell], arms: usize, takes: &Takes, warm_up: u32, budget: f64) -> Option<String> {
     let takes = match takes {
         Takes::Fixed(count) => f64::from(*count).min(LEAST_TAKES),
         Takes::Adaptive { .. } => LEAST_TAKES,
     };
     let first = |cell: &Cell| seconds(cell).unwrap_or_default() + FIRST;
-    let each = |cell: &Cell| first(cell) * f64::from(sittings) + takes * seconds(cell).unwrap_or(FURTHER);
+    let each = |cell: &Cell| first(cell) * f64::from(warm_up) + takes * seconds(cell).unwrap_or(FURTHER);
     let all = cells.iter().map(each).sum::<f64>() * arms.max(1) as f64;
     if all <= budget || cells.len() < 2 {
         return None;

@@ -93,9 +93,8 @@ pub fn plan(
         .and_then(|budget| budget::short_of_time(&cells, arm_count, &takes, warm_ups, budget));
     let is_bounded = args.usual.span.is_some() && level == Level::Named && soak.is_none() && fake.is_none();
     let given = budget_seconds.filter(|_| is_bounded);
-    let too_short = too_short.or_else(|| {
-        given.and_then(|budget| budget::too_many(&cells, arm_count, &takes, sittings.min(warm_ups), budget))
-    });
+    let too_short = too_short
+        .or_else(|| given.and_then(|budget| budget::too_many(&cells, arm_count, &takes, warm_up, budget)));
     let notes = [settings.notes.clone(), implied, left_out].concat();
     let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
 

@@ -102,9 +102,9 @@ impl Screen for Display {
             // Takes of a run are short; `load` draws them.
             Show::Live { .. } => {}
             Show::Turn { begun, waiting } => self.talk(&format!(
-                "note: the time does not suffice for all: {} are finished first, and {waiting} begin if there is time \
-                 left",
-                model::format::count(*begun, "figure"),
+                "note: the time does not suffice for all: {begun} of {} are finished first, and the others begin if there \
+                 is time left",
+                model::format::count(begun + waiting, "figure"),
             )),
             Show::NotBegun { cells } => {
                 let first = cells.first().map(|cell| self.title(*cell, 0)).unwrap_or_default();

@@ -202,8 +202,12 @@ fn a_cluster_is_started_with_as_many_servers_as_its_replicas_need() {
         );
         // Threads that spin get CPUs of their own, or the figures are doubted.
         let is_crowded = sys::affinity::allowed().expect("CPUs").len() < if replicas == "0" { 4 } else { 8 };
-        let is_doubted = data.takes.iter().flat_map(|take| &take.refusals).any(|one| one.kind() == "store-spins");
-        assert_eq!((notes.contains("between which the kernel moves them"), is_doubted), (is_crowded, is_crowded));
+        let is_doubted =
+            data.takes.iter().flat_map(|take| &take.refusals).any(|one| one.kind() == "store-spins");
+        assert_eq!(
+            (notes.contains("between which the kernel moves them"), is_doubted),
+            (is_crowded, is_crowded)
+        );
     }
     assert_eq!(running(world.bench.dir.path()), Vec::<u32>::new(), "something is left over");
     // A program that refuses its words is told with its last ones.
@@ -214,22 +218,18 @@ fn a_cluster_is_started_with_as_many_servers_as_its_replicas_need() {
     assert_eq!(said.code, Some(1), "{said:#?}");
     let all = words(&said);
     assert!(all.contains("RAMCloud's coordinator ended (exit status: 2)"), "{all}");
-    assert_eq!(all.matches("no number of replicas, or no memory").count(), 1, "last words are said once: {all}");
+    assert_eq!(
+        all.matches("no number of replicas, or no memory").count(),
+        1,
+        "last words are said once: {all}"
+    );
 }
 
 #[test]
-fn a_store_that_hangs_is_given_up_and_a_quick_run_has_every_test() {
+fn a_quick_run_has_every_test_that_is_picked() {
     let world = World::new();
-    let began = Instant::now();
-    let args = ["--kv", AT, "--test", "readDist", "--takes", "4"];
-    // It hangs from the first request on, so that no take can be.
-    let said = world.run("warmup=0;count=100", &args, &[("FAKE_RAMCLOUD_HANG", "1")]);
-    assert_ne!(said.code, Some(0), "{said:#?}");
-    assert!(words(&said).contains("has not come back from rc_read for 10 s"), "{said:#?}");
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     world.run(OTHERS, &["--kv", AT, "--quick", "--test", "readDist"], &[]).expect(0, &[]);
-    let data = world.bench.data(&world.bench.heads().last().expect("a run").id);
-    assert!(value(&data, "readDist", "") > 0.0);
+    assert!(value(&world.bench.only(), "readDist", "") > 0.0);
 }
 
 #[test]

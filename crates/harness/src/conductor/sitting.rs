@@ -60,9 +60,8 @@ impl Conductor<'_> {
         let began_ns = sys::clock::now_ns();
         self.open(opening)?;
         self.turns.opening_ns = sys::clock::now_ns().saturating_sub(began_ns);
-        let mut is_open = true;
         loop {
-            let ended = self.turn(&left, is_open, opening)?;
+            let ended = self.turn(&left, opening)?;
             if !matches!(ended, Ended::Count | Ended::Target) || self.turns.waiting() == 0 {
                 return Ok(ended);
             }
@@ -71,7 +70,6 @@ impl Conductor<'_> {
             }
             self.begin_turn();
             left = self.left();
-            is_open = false;
         }
     }
 
@@ -81,16 +79,12 @@ impl Conductor<'_> {
         all.filter(|(_, sitting)| self.has_left(sitting)).collect()
     }
 
-    /// The sittings of one turn; `is_open`: the children of the first one are ready.
-    fn turn(
-        &mut self,
-        left: &[(u32, SittingBlocks)],
-        is_open: bool,
-        opening: &Opening<'_>,
-    ) -> Result<Ended, SinkError> {
+    /// The sittings of one turn. The children of the first one are ready; where the time is short it is the only one.
+    fn turn(&mut self, left: &[(u32, SittingBlocks)], opening: &Opening<'_>) -> Result<Ended, SinkError> {
         let mut first_block_ns = 0;
         for (at, (number, sitting)) in left.iter().enumerate() {
-            if at > 0 {
+            let is_anew = at > 0 && !self.turns.is_short();
+            if is_anew {
                 if self.over_budget(first_block_ns) {
                     return Ok(Ended::Budget);
                 }
@@ -99,10 +93,11 @@ impl Conductor<'_> {
                 }
             }
             let began_ns = sys::clock::now_ns();
-            if at > 0 || !is_open {
+            if is_anew {
                 self.renew(*number, opening)?;
             }
-            let warm_ups = sitting.warm_up.clone().map(|block| (block, true));
+            let warm_ups = if at == 0 || is_anew { sitting.warm_up.clone() } else { 0..0 };
+            let warm_ups = warm_ups.map(|block| (block, true));
             for (block, warm_up) in warm_ups.chain(sitting.measured.clone().map(|block| (block, false))) {
                 if let Some(ended) = self.block(sitting, block, warm_up)? {
                     return Ok(ended);
@@ -175,7 +170,12 @@ impl Conductor<'_> {
             return Ok(Some(self.by_plan()));
         }
         let block_ns = sys::clock::now_ns().saturating_sub(started_ns);
-        let is_over = !warm_up && self.over_budget(block_ns);
+        if !warm_up {
+            self.shrink_turn(block_ns);
+        }
+        // A turn that is short is cut figure by figure instead.
+        let ahead_ns = if self.turns.is_short() { 0 } else { block_ns };
+        let is_over = !warm_up && self.over_budget(ahead_ns);
         Ok(is_over.then_some(Ended::Budget))
     }
 

@@ -2,8 +2,8 @@
 //! others begin.
 //!
 //! Decided in a warm-up, by what the warm-up takes so far have cost: the figures are warmed in the order of the plan,
-//! and those for which no time is left wait for the next turn. A run of a level shows something of everything instead,
-//! with fewer takes.
+//! and those for which no time is left wait for the next turn. There is one sitting then: to prepare everything anew
+//! would cost takes. A run of a level shows something of everything instead, with fewer takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,8 @@ pub(super) struct Turns {
     begun: BTreeMap<u32, Cost>,
     /// The first warm-up of a turn is under way.
     is_choosing: bool,
+    /// The time does not suffice for all figures in all sittings.
+    is_short: bool,
     /// How long it takes until a child can be given its first order.
     pub(super) opening_ns: u64,
 }
@@ -47,6 +49,10 @@ impl Turns {
         self.is_choosing
     }
 
+    pub(super) const fn is_short(&self) -> bool {
+        self.is_short
+    }
+
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -58,7 +64,7 @@ impl Turns {
         cost.further_ns = cost.further_ns.saturating_add(window_ns).saturating_add(AROUND_NS);
     }
 
-    /// Time for the rest of the figures that were begun, and for one more, of `takes` takes in `sittings` sittings.
+    /// Time for the rest of the figures that were begun, and for one more while they are chosen, of `takes` takes in `sittings` sittings.
     fn needed_ns(&self, takes: u64, sittings: u64) -> u64 {
         let again = sittings.saturating_sub(1);
         let rest = |cost: &Cost| {
@@ -68,6 +74,7 @@ impl Turns {
         let of_begun: u64 = self.begun.values().map(rest).fold(0, u64::saturating_add);
         let firsts: u64 = self.begun.values().map(|cost| cost.first_ns).fold(0, u64::saturating_add);
         let one_more = of_begun.saturating_add(firsts) / (self.begun.len() as u64).max(1);
+        let one_more = if self.is_choosing { one_more } else { 0 };
         of_begun.saturating_add(one_more).saturating_add(self.opening_ns.saturating_mul(again))
     }
 }
@@ -96,34 +103,73 @@ impl Conductor<'_> {
         if !self.turns.is_choosing || is_begun || self.is_done(cell) {
             return false;
         }
-        if self.turns.waiting.is_empty() && !self.over_budget(self.needed_ns()) {
+        if self.turns.waiting.is_empty() && !self.over_budget(self.needed_ns(1)) {
             return false;
         }
         self.turns.waiting.insert(cell);
         true
     }
 
-    fn needed_ns(&self) -> u64 {
+    fn needed_ns(&self, sittings: usize) -> u64 {
+        let takes = rule(&self.plan.takes).least().min(LEAST_TAKES);
+        self.turns.needed_ns(takes as u64, sittings as u64)
+    }
+
+    /// The sittings of the takes that an interval needs.
+    fn needed_sittings(&self) -> usize {
         let takes = rule(&self.plan.takes).least().min(LEAST_TAKES);
         let until = self.plan.warm_up.saturating_add(u32::try_from(takes).unwrap_or(u32::MAX));
-        let sittings = order::sittings(self.plan);
-        let sittings = sittings.iter().take_while(|one| one.measured.start < until).count();
-        self.turns.needed_ns(takes as u64, sittings as u64)
+        order::sittings(self.plan).iter().take_while(|one| one.measured.start < until).count()
     }
 
     /// After the first warm-up of a turn: says it where others wait.
     pub(super) fn end_choosing(&mut self) {
-        if std::mem::take(&mut self.turns.is_choosing) && self.turns.waiting() > 0 {
+        if !std::mem::take(&mut self.turns.is_choosing) {
+            return;
+        }
+        self.turns.is_short =
+            self.turns.waiting() > 0 || self.over_budget(self.needed_ns(self.needed_sittings()));
+        if self.turns.waiting() > 0 {
             let (begun, waiting) = (self.turns.begun.len(), self.turns.waiting());
             self.sink.show(&Show::Turn { begun, waiting });
         }
+    }
+
+    /// After a measured block that lasted so long: where the time does not suffice to finish all figures of this turn
+    /// either, the last ones wait with what they have.
+    pub(super) fn shrink_turn(&mut self, block_ns: u64) {
+        let active: Vec<u32> =
+            self.turns.begun.keys().copied().filter(|cell| !self.is_resting(*cell)).collect();
+        let attempts = |cell: &u32| {
+            let of_cell = self.tally.iter().filter(|(entry, _)| entry.cell == *cell);
+            of_cell.map(|(_, tally)| tally.attempts as usize).max().unwrap_or(0)
+        };
+        let fewest = active.iter().map(attempts).min().unwrap_or(0);
+        let takes = rule(&self.plan.takes).least().min(LEAST_TAKES).saturating_sub(fewest);
+        let Some(left_ns) = self.budget_left_ns().filter(|_| self.turns.is_short && takes > 0) else {
+            return;
+        };
+        let each_ns = (block_ns / (active.len() as u64).max(1)).saturating_mul(takes as u64).max(1);
+        let fitting = usize::try_from(left_ns / each_ns).unwrap_or(usize::MAX).max(1);
+        self.turns.waiting.extend(active.into_iter().skip(fitting));
+    }
+
+    fn is_resting(&self, cell: u32) -> bool {
+        self.is_done(cell) || self.turns.is_waiting(cell)
+    }
+
+    fn budget_left_ns(&self) -> Option<u64> {
+        let budget = self.plan.budget_seconds?;
+        std::time::Duration::try_from_secs_f64((budget - self.budget_spent()).max(0.0))
+            .ok()
+            .and_then(|left| u64::try_from(left.as_nanos()).ok())
     }
 
     /// True if there is time for the next turn: for one figure like those before.
     pub(super) fn has_time_for_a_turn(&self) -> bool {
         let costs = self.turns.begun.values().map(|cost| cost.first_ns.saturating_add(cost.further_ns));
         let one_ns = costs.fold(0, u64::saturating_add) / (self.turns.begun.len() as u64).max(1);
-        !self.over_budget(one_ns.saturating_add(self.turns.opening_ns))
+        !self.over_budget(one_ns)
     }
 
     /// Says which figures have no measured take although others have.
@@ -144,7 +190,7 @@ impl Conductor<'_> {
 
     /// True if nothing is left to take in this turn.
     pub(super) fn is_turn_over(&self) -> bool {
-        (0u32..).zip(&self.done).all(|(cell, done)| *done || self.turns.is_waiting(cell))
+        (0u32..).take(self.done.len()).all(|cell| self.is_resting(cell))
     }
 }
 
@@ -154,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_was_begun_is_finished_before_another_begins() {
-        let mut turns = Turns { opening_ns: 10, ..Turns::default() };
+        let mut turns = Turns { opening_ns: 10, is_choosing: true, ..Turns::default() };
         turns.warmed(0, 500, 30);
         turns.warmed(1, 700, 50);
         let around = AROUND_NS;

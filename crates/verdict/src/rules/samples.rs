@@ -85,6 +85,7 @@ mod tests {
     fn advice_is_what_the_verb_can_do() {
         let mut run = one("connections=1", &[("throughput", 1.0)]);
         run.series.iter_mut().for_each(|series| series.points.truncate(1));
+        run.plan.takes = Takes::Fixed(3);
         let said = |run: &model::data::RunData| {
             rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
                 .remove(0)
