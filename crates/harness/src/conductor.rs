@@ -27,6 +27,7 @@ use stats::Decision;
 use crate::inflow;
 use crate::order::{self, BlockEntry};
 use crate::tally::{self, Tally, Values, most_blocks, rule};
+use crate::turns::Turns;
 use crate::worker::Event;
 use machine::{Machine, Opening};
 
@@ -61,7 +62,7 @@ pub struct Conductor<'a> {
     finished: HashSet<Place>,
     done: Vec<bool>,
     by_target: bool,
-    turns: turns::Turns,
+    turns: Turns,
     stopping: stop::Stopping,
     interaction: Interaction,
     login: Option<Login>,
@@ -100,7 +101,7 @@ impl<'a> Conductor<'a> {
             finished: HashSet::new(),
             done: vec![false; plan.cells.len()],
             by_target: false,
-            turns: turns::Turns::default(),
+            turns: Turns::default(),
             stopping: stop::Stopping::default(),
             interaction: Interaction::default(),
             login: None,

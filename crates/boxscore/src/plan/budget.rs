@@ -114,14 +114,27 @@ fn seconds(cell: &Cell) -> Option<f64> {
     instruments::find(&cell.instrument)?.take_seconds(&cell.params)
 }
 
+/// The time of a plan: takes of each figure, warm-up takes of the first sitting, and the seconds there are.
+pub struct Time<'a> {
+    pub takes: &'a Takes,
+    pub warm_up: u32,
+    pub sittings: u32,
+    pub seconds: Option<f64>,
+}
+
+impl Time<'_> {
+    /// A note where the time is too short; for figures without a duration of their own only if it `is_bounded` by the
+    /// user.
+    pub fn too_short(&self, cells: &[Cell], arms: usize, is_bounded: bool) -> Option<String> {
+        let budget = self.seconds?;
+        let warm_ups = self.warm_up + self.sittings.saturating_sub(1) * self.warm_up.min(1);
+        let too_many = || too_many(cells, arms, self.takes, self.warm_up, budget).filter(|_| is_bounded);
+        short_of_time(cells, arms, self.takes, warm_ups, budget).or_else(too_many)
+    }
+}
+
 /// Says so where a budget has no time for as many takes as a figure with an interval needs.
-pub fn short_of_time(
-    cells: &[Cell],
-    arms: usize,
-    takes: &Takes,
-    warm_ups: u32,
-    budget: f64,
-) -> Option<String> {
+fn short_of_time(cells: &[Cell], arms: usize, takes: &Takes, warm_ups: u32, budget: f64) -> Option<String> {
     let takes = match takes {
         Takes::Fixed(count) => f64::from(*count),
         Takes::Adaptive { .. } => LEAST_TAKES,
@@ -148,7 +161,7 @@ const FURTHER: f64 = 0.12;
 
 /// Says so where a budget that the user gave ends before every figure can have an interval, with about how many fit:
 /// those are finished first.
-pub fn too_many(cells: &[Cell], arms: usize, takes: &Takes, warm_up: u32, budget: f64) -> Option<String> {
+fn too_many(cells: &[Cell], arms: usize, takes: &Takes, warm_up: u32, budget: f64) -> Option<String> {
     let takes = match takes {
         Takes::Fixed(count) => f64::from(*count).min(LEAST_TAKES),
         Takes::Adaptive { .. } => LEAST_TAKES,

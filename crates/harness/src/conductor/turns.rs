@@ -5,7 +5,7 @@
 //! and those for which no time is left wait for the next turn. There is one sitting then: to prepare everything anew
 //! would cost takes. A run of a level shows something of everything instead, with fewer takes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use model::plan::Level;
 
@@ -15,70 +15,6 @@ use crate::tally::rule;
 
 /// Takes without which a figure has no interval.
 const LEAST_TAKES: usize = 6;
-/// Time of a take beside its window: the order, the conditions, the commit.
-const AROUND_NS: u64 = 20_000_000;
-
-/// The figures of this turn, and those that wait.
-#[derive(Debug, Default)]
-pub(super) struct Turns {
-    waiting: BTreeSet<u32>,
-    /// Figures of this turn that were warmed up.
-    begun: BTreeMap<u32, Cost>,
-    /// The first warm-up of a turn is under way.
-    is_choosing: bool,
-    /// The time does not suffice for all figures in all sittings.
-    is_short: bool,
-    /// How long it takes until a child can be given its first order.
-    pub(super) opening_ns: u64,
-}
-
-/// Time that all places of a figure need together.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cost {
-    /// With all that a first take prepares.
-    first_ns: u64,
-    further_ns: u64,
-}
-
-impl Turns {
-    pub(super) fn is_waiting(&self, cell: u32) -> bool {
-        self.waiting.contains(&cell)
-    }
-
-    pub(super) const fn is_choosing(&self) -> bool {
-        self.is_choosing
-    }
-
-    pub(super) const fn is_short(&self) -> bool {
-        self.is_short
-    }
-
-    pub(super) fn waiting(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// One place of a figure was warmed up.
-    pub(super) fn warmed(&mut self, cell: u32, elapsed_ns: u64, window_ns: u64) {
-        let cost = self.begun.entry(cell).or_default();
-        cost.first_ns = cost.first_ns.saturating_add(elapsed_ns);
-        cost.further_ns = cost.further_ns.saturating_add(window_ns).saturating_add(AROUND_NS);
-    }
-
-    /// Time for the rest of the figures that were begun, and for one more while they are chosen, of `takes` takes in `sittings` sittings.
-    fn needed_ns(&self, takes: u64, sittings: u64) -> u64 {
-        let again = sittings.saturating_sub(1);
-        let rest = |cost: &Cost| {
-            let warm_ups = cost.first_ns.saturating_mul(again);
-            cost.further_ns.saturating_mul(takes).saturating_add(warm_ups)
-        };
-        let of_begun: u64 = self.begun.values().map(rest).fold(0, u64::saturating_add);
-        let firsts: u64 = self.begun.values().map(|cost| cost.first_ns).fold(0, u64::saturating_add);
-        let one_more = of_begun.saturating_add(firsts) / (self.begun.len() as u64).max(1);
-        let one_more = if self.is_choosing { one_more } else { 0 };
-        of_begun.saturating_add(one_more).saturating_add(self.opening_ns.saturating_mul(again))
-    }
-}
-
 impl Conductor<'_> {
     /// Begins a turn of all figures that are left, if this study has turns. A planted world has no time of its own.
     pub(super) fn begin_turn(&mut self) {
@@ -191,25 +127,5 @@ impl Conductor<'_> {
     /// True if nothing is left to take in this turn.
     pub(super) fn is_turn_over(&self) -> bool {
         (0u32..).take(self.done.len()).all(|cell| self.is_resting(cell))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_begun_is_finished_before_another_begins() {
-        let mut turns = Turns { opening_ns: 10, is_choosing: true, ..Turns::default() };
-        turns.warmed(0, 500, 30);
-        turns.warmed(1, 700, 50);
-        let around = AROUND_NS;
-        // Six takes and two further warm-ups of each, the mean of both with its first take, and two openings.
-        let of_begun = 6 * (80 + 2 * around) + 2 * 1200;
-        assert_eq!(turns.needed_ns(6, 3), of_begun + (of_begun + 1200) / 2 + 20);
-        // Of two arms of one figure.
-        turns.warmed(1, 700, 50);
-        assert_eq!(turns.begun[&1].first_ns, 1400);
-        assert_eq!(Turns::default().needed_ns(6, 3), 0);
     }
 }

@@ -73,7 +73,7 @@ pub fn is_known(text: &str) -> bool {
     KNOWN.iter().any(|(name, words)| line.name.starts_with(name) && line.words.starts_with(words))
 }
 
-/// True for a message of RAMCloud among the figures: `1424126587.1234 ClusterPerf.cc:3076 in echo_basic NOTICE[1]: ...`.
+/// True for a message of RAMCloud among the figures: `1424126587.12 ClusterPerf.cc:3076 in echo_basic NOTICE[1]: ...`.
 pub fn is_message(text: &str) -> bool {
     let mut words = text.split(' ');
     let mut next = || words.next().unwrap_or_default();

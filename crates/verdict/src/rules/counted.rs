@@ -1,8 +1,8 @@
 //! Counters that should not rise while a figure is measured: paging, and thermal throttling.
 //!
 //! Counts events of the whole system (swap, throttling) and of our process (major faults). Doubtful if over a tenth of
-//! a figure's takes met any, and pages that came from disk only if there were more than a library brings that loads, and
-//! they can have taken over 1 % of the measured time.
+//! a figure's takes met any, and pages that came from disk only if there were more than a library brings that loads,
+//! and they can have taken over 1 % of the measured time.
 
 use model::finding::{Counted, Counter};
 

@@ -192,7 +192,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// Makes the table, which nobody else has, through clients on these CPUs: each on its own ones, or all on all. Fails
+    /// Makes the table, which nobody else has. Its clients use these CPUs, each its own ones if they are bound. Fails
     /// when the helper or the library does.
     pub fn make(
         setup: &Setup,

@@ -20,7 +20,7 @@ pub struct Crowded {
 
 impl Crowded {
     /// `None` where there are as many CPUs as are kept busy.
-    pub fn of(busy: u32, cpus: usize) -> Option<Crowded> {
+    pub fn with_cpus(busy: u32, cpus: usize) -> Option<Crowded> {
         let have = u32::try_from(cpus).unwrap_or(u32::MAX);
         (have < busy).then_some(Crowded { threads: f64::from(busy), cpus: f64::from(have) })
     }
@@ -36,7 +36,7 @@ pub struct SpinPlaces {
 impl SpinPlaces {
     /// Divides the allowed CPUs between one client and a store, which keep `busy` of them busy together.
     pub fn divide(allowed: &[u32], busy: u32) -> SpinPlaces {
-        if Crowded::of(busy, allowed.len()).is_some() {
+        if Crowded::with_cpus(busy, allowed.len()).is_some() {
             return SpinPlaces { client: allowed.iter().rev().copied().collect(), store: allowed.to_vec() };
         }
         // The client's stand first: other cores than those at the other end.
@@ -79,8 +79,8 @@ mod tests {
         assert_eq!((places.client.len(), places.store.len()), (1, 7));
         let few = SpinPlaces::divide(&[0, 1], 6);
         assert_eq!((&few.client[..], &few.store[..]), (&[1, 0][..], &[0, 1][..]));
-        assert_eq!(Crowded::of(6, 2), Some(Crowded { threads: 6.0, cpus: 2.0 }));
-        assert_eq!(Crowded::of(6, 6), None);
+        assert_eq!(Crowded::with_cpus(6, 2), Some(Crowded { threads: 6.0, cpus: 2.0 }));
+        assert_eq!(Crowded::with_cpus(6, 6), None);
         assert!(few.sentence(true).contains("on CPUs 0-1, between which"), "{}", few.sentence(true));
     }
 }

@@ -387,7 +387,7 @@ impl Cluster {
     fn ours(setup: &Setup, options: &Options, nth: u32) -> Result<Cluster, Unfit> {
         let places = SpinPlaces::divide(&setup.cpus, options.busy_cpus());
         let ours = Shared::cluster(setup, options, &places.store, nth)?;
-        let crowded = Crowded::of(options.busy_cpus(), setup.cpus.len());
+        let crowded = Crowded::with_cpus(options.busy_cpus(), setup.cpus.len());
         let notes =
             vec![format!("{}: {}; {}", ours.name(), ours.settings(), places.sentence(crowded.is_some()))];
         let (locator, name) = (ours.locator()?, ours.name());
@@ -405,7 +405,7 @@ impl Cluster {
         // Without processes here it is elsewhere, or nobody may see them.
         let here = served.pids().map_or(0, |pids| u32::try_from(pids.len()).unwrap_or(u32::MAX));
         let busy = busy_cpus(here.saturating_sub(1));
-        let crowded = if here > 0 { Crowded::of(busy, setup.cpus.len()) } else { None };
+        let crowded = if here > 0 { Crowded::with_cpus(busy, setup.cpus.len()) } else { None };
         let places = SpinPlaces { client: setup.cpus.iter().rev().copied().collect(), store: Vec::new() };
         Cluster { locator, name, places, ours: None, served: Some(served), crowded, notes }
     }
