@@ -10,6 +10,7 @@ mod machine;
 mod silence;
 mod sitting;
 mod stop;
+mod turns;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -26,6 +27,7 @@ use stats::Decision;
 use crate::inflow;
 use crate::order::{self, BlockEntry};
 use crate::tally::{self, Tally, Values, most_blocks, rule};
+use crate::turns::Turns;
 use crate::worker::Event;
 use machine::{Machine, Opening};
 
@@ -60,6 +62,7 @@ pub struct Conductor<'a> {
     finished: HashSet<Place>,
     done: Vec<bool>,
     by_target: bool,
+    turns: Turns,
     stopping: stop::Stopping,
     interaction: Interaction,
     login: Option<Login>,
@@ -67,6 +70,8 @@ pub struct Conductor<'a> {
     sitting: u32,
     taken: u64,
     taking_ns: u64,
+    /// How long the last take was measured.
+    window_ns: u64,
     unfit: Vec<(usize, u32, String)>,
 }
 
@@ -96,12 +101,14 @@ impl<'a> Conductor<'a> {
             finished: HashSet::new(),
             done: vec![false; plan.cells.len()],
             by_target: false,
+            turns: Turns::default(),
             stopping: stop::Stopping::default(),
             interaction: Interaction::default(),
             login: None,
             sitting: 0,
             taken: 0,
             taking_ns: 0,
+            window_ns: 0,
             unfit: Vec::new(),
         }
     }
@@ -170,7 +177,8 @@ impl<'a> Conductor<'a> {
     /// Orders one take, unless its cell is done, unfit, lost, or was finished earlier.
     fn take_entry(&mut self, entry: BlockEntry, block: u32, warm_up: bool) -> Result<(), SinkError> {
         let BlockEntry { machine, cell, arm } = entry;
-        let skip = self.done.get(cell as usize).copied().unwrap_or(true)
+        let skip = self.is_done(cell)
+            || self.turns.is_waiting(cell)
             || self.finished.contains(&(machine, block, cell, arm, warm_up))
             || self.machines[machine].lost.is_some()
             || self.machines[machine].unfit.contains(&(cell, arm));
@@ -203,7 +211,11 @@ impl<'a> Conductor<'a> {
             Some(_) => self.lose(machine, "it ended before its work was done")?,
             None => {}
         }
-        self.taking_ns += sys::clock::now_ns().saturating_sub(started_ns);
+        let elapsed_ns = sys::clock::now_ns().saturating_sub(started_ns);
+        self.taking_ns += elapsed_ns;
+        if self.turns.is_choosing() {
+            self.turns.warmed(cell, elapsed_ns, self.window_ns);
+        }
         let seconds = self.seconds_left();
         self.sink.show(&Show::Left { seconds });
         Ok(())
@@ -231,9 +243,14 @@ impl<'a> Conductor<'a> {
         let telemetry = self.machines[machine].take_telemetry();
         self.sink.commit(machine, Some(take), &telemetry)?;
         self.taken += 1;
+        self.window_ns = take.end_ns.saturating_sub(take.start_ns);
         self.machines[machine].seq = take.seq + 1;
         self.machines[machine].faults += u64::from(take.fault.is_some());
         self.count(machine, take);
+        if take.phase == Phase::Measured {
+            // A figure that waits goes on where it was in its next turn.
+            self.finished.insert((machine, take.block, take.cell, take.arm, false));
+        }
         let entry = BlockEntry { machine, cell: take.cell, arm: take.arm };
         let first = self.plan.cells.get(take.cell as usize).and_then(|cell| cell.headline.first());
         let values = self.tally.get(&entry).and_then(|tally| match first {
@@ -282,7 +299,7 @@ impl<'a> Conductor<'a> {
 
     fn judge(&mut self, cell: usize) {
         let index = u32::try_from(cell).unwrap_or(u32::MAX);
-        if self.done[cell] {
+        if self.done[cell] || self.turns.is_waiting(index) {
             return;
         }
         let alive = |entry: &BlockEntry| {
@@ -310,7 +327,8 @@ impl<'a> Conductor<'a> {
         // Nobody waits for an interval of such a cell: the first look's takes are enough.
         let aimless = self.plan.cells.get(cell).is_some_and(|cell| cell.headline.is_empty())
             || tallies.clone().all(|tally| tally.is_some_and(Tally::aimless));
-        if aimless && attempts >= rule.least() {
+        // Where others wait for their turn, one is done as soon as its interval may be looked at.
+        if (aimless || self.turns.waiting() > 0) && attempts >= rule.least() {
             self.done[cell] = true;
             return;
         }

@@ -16,6 +16,7 @@ pub mod recorder;
 mod relay;
 mod tally;
 pub mod ticker;
+mod turns;
 pub mod worker;
 
 pub use probe_cache::Host;

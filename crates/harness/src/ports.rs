@@ -97,6 +97,15 @@ pub enum Show<'a> {
         why: &'a str,
         hint: Option<&'a str>,
     },
+    /// The time does not suffice for all figures: those begun are finished before the others begin.
+    Turn {
+        begun: usize,
+        waiting: usize,
+    },
+    /// These figures were never begun: the time was over.
+    NotBegun {
+        cells: &'a [u32],
+    },
     /// The user asked to stop; the take in flight finishes first.
     Stopping,
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use model::finding::{About, FigureName};
 use model::frame::Live;
 use model::instrument::Record;
 use model::{Card, Fact, Finding, Histogram, MetricInfo, NoteBody, Params, Reading, SeriesKey, Value};
@@ -103,6 +104,16 @@ impl Record for Recorder {
 
     fn refuse(&mut self, finding: Finding) {
         self.refusals.push(finding);
+    }
+
+    fn refuse_of(&mut self, metric: &MetricInfo, extra: &Params, finding: Finding) {
+        let figure = FigureName {
+            instrument: self.instrument.to_owned(),
+            metric: metric.name.to_owned(),
+            params: self.params.with(extra),
+            arm: self.arm.clone(),
+        };
+        self.refusals.push(finding.about(About::Figure(figure)));
     }
 
     fn is_watched(&self) -> bool {

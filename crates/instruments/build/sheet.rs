@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 pub const FILE: &str = "language.toml";
 /// Parameters of the instruments themselves: no arm may be called so.
-const TAKEN: [&str; 8] = ["lang", "kernel", "size", "seconds", "copies", "bits", "iterations", "cpus"];
+const TAKEN: [&str; 9] =
+    ["lang", "kernel", "size", "seconds", "copies", "bits", "iterations", "longest", "cpus"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

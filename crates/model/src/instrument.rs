@@ -121,6 +121,11 @@ pub trait Record {
     }
     /// Marks this take's readings doubtful or invalid, with the reason.
     fn refuse(&mut self, finding: crate::finding::Finding);
+    /// The same of one metric with extra parameters alone.
+    fn refuse_of(&mut self, metric: &MetricInfo, extra: &Params, finding: crate::finding::Finding) {
+        let _ = (metric, extra);
+        self.refuse(finding);
+    }
     /// Somebody watches: a long take tells about once a second how it goes. Where nobody does it must not spend on it.
     fn is_watched(&self) -> bool {
         false

@@ -96,6 +96,8 @@ impl Screen for LiveScreen {
             | Show::Taken { .. }
             | Show::Left { .. }
             | Show::Unfit { .. }
+            | Show::Turn { .. }
+            | Show::NotBegun { .. }
             | Show::GeneratorLost { .. } => {}
         }
     }

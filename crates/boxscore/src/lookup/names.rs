@@ -38,6 +38,16 @@ impl Machine {
     }
 }
 
+/// True if a run is of that machine: a machine that was measured alone and in a study of several has an id of each.
+pub fn is_of(machine: &MachineDoc, head: &RunHead) -> bool {
+    fn alone<'a>(id: &'a str, name: &str) -> &'a str {
+        id.strip_suffix(name).and_then(|rest| rest.strip_suffix('/')).unwrap_or(id)
+    }
+    machine.id == head.machine_id
+        || (machine.name == head.machine
+            && alone(&machine.id, &machine.name) == alone(&head.machine_id, &head.machine))
+}
+
 /// Every machine that has this name or id.
 pub fn all(
     name: &str,
@@ -48,8 +58,7 @@ pub fn all(
     let fits = |id: &str, known: &str| id == name || known == name;
     let mut found: Vec<Machine> = Vec::new();
     for head in heads.iter().rev().filter(|head| fits(&head.machine_id, &head.machine)) {
-        let known =
-            |machine: &Machine| matches!(machine, Machine::Measured(one) if one.id == head.machine_id);
+        let known = |machine: &Machine| matches!(machine, Machine::Measured(one) if is_of(one, head));
         if !found.iter().any(known) {
             let (id, name) = (head.machine_id.clone(), head.machine.clone());
             found.push(Machine::Measured(MachineDoc { id, name }));

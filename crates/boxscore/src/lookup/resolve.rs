@@ -331,7 +331,7 @@ impl Resolver {
         let labelled = by(&|head| head.label.as_deref() == Some(name));
         let known = names::all(name, &self.heads, &self.sheets()?, &self.machines);
         let measured = |head: &RunHead| {
-            known.iter().any(|one| matches!(one, Machine::Measured(machine) if machine.id == head.machine_id))
+            known.iter().any(|one| matches!(one, Machine::Measured(machine) if names::is_of(machine, head)))
         };
         let machine = by(&measured);
         let id = self.id(name, labelled.is_empty() && known.is_empty())?;

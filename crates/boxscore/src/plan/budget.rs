@@ -114,14 +114,27 @@ fn seconds(cell: &Cell) -> Option<f64> {
     instruments::find(&cell.instrument)?.take_seconds(&cell.params)
 }
 
+/// The time of a plan: takes of each figure, warm-up takes of the first sitting, and the seconds there are.
+pub struct Time<'a> {
+    pub takes: &'a Takes,
+    pub warm_up: u32,
+    pub sittings: u32,
+    pub seconds: Option<f64>,
+}
+
+impl Time<'_> {
+    /// A note where the time is too short; for figures without a duration of their own only if it `is_bounded` by the
+    /// user.
+    pub fn too_short(&self, cells: &[Cell], arms: usize, is_bounded: bool) -> Option<String> {
+        let budget = self.seconds?;
+        let warm_ups = self.warm_up + self.sittings.saturating_sub(1) * self.warm_up.min(1);
+        let too_many = || too_many(cells, arms, self.takes, self.warm_up, budget).filter(|_| is_bounded);
+        short_of_time(cells, arms, self.takes, warm_ups, budget).or_else(too_many)
+    }
+}
+
 /// Says so where a budget has no time for as many takes as a figure with an interval needs.
-pub fn short_of_time(
-    cells: &[Cell],
-    arms: usize,
-    takes: &Takes,
-    warm_ups: u32,
-    budget: f64,
-) -> Option<String> {
+fn short_of_time(cells: &[Cell], arms: usize, takes: &Takes, warm_ups: u32, budget: f64) -> Option<String> {
     let takes = match takes {
         Takes::Fixed(count) => f64::from(*count),
         Takes::Adaptive { .. } => LEAST_TAKES,
@@ -139,6 +152,43 @@ pub fn short_of_time(
             span(budget)
         )
     })
+}
+
+/// Seconds of a first take with all that it prepares, and of a further one, where no parameter tells: they depend on
+/// the machine, so that these are a guess.
+const FIRST: f64 = 0.5;
+const FURTHER: f64 = 0.12;
+
+/// Says so where a budget that the user gave ends before every figure can have an interval, with about how many fit:
+/// those are finished first.
+fn too_many(cells: &[Cell], arms: usize, takes: &Takes, warm_up: u32, budget: f64) -> Option<String> {
+    let takes = match takes {
+        Takes::Fixed(count) => f64::from(*count).min(LEAST_TAKES),
+        Takes::Adaptive { .. } => LEAST_TAKES,
+    };
+    let first = |cell: &Cell| seconds(cell).unwrap_or_default() + FIRST;
+    let each = |cell: &Cell| first(cell) * f64::from(warm_up) + takes * seconds(cell).unwrap_or(FURTHER);
+    let all = cells.iter().map(each).sum::<f64>() * arms.max(1) as f64;
+    if all <= budget || cells.len() < 2 {
+        return None;
+    }
+    let mut left = budget;
+    let fits = |cell: &&Cell| {
+        left -= each(cell) * arms.max(1) as f64;
+        left >= 0.0
+    };
+    let fitting = cells.iter().take_while(fits).count().max(1);
+    let warm_up = cells.iter().map(first).sum::<f64>() * arms.max(1) as f64;
+    let what = match warm_up > budget {
+        true => format!("whose warm-up alone takes about {}", model::format::duration(warm_up.ceil())),
+        false => format!("which need about {}", model::format::duration(all.ceil())),
+    };
+    Some(format!(
+        "{} is too short for {}, {what}: they are finished one after the other in their order, about {fitting} of them; \
+         give it more with --for, or name fewer",
+        model::format::duration(budget),
+        model::format::count(cells.len(), "figure"),
+    ))
 }
 
 /// The cells that a budget has time for with the fewest takes that give an interval, and a note on the others; the last

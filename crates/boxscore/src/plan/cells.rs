@@ -4,9 +4,9 @@ use model::plan::Level;
 use model::url::Scheme;
 use model::{Arm, Better, Card, Cell, ParamSpec, Params, Part, Tier, Variant};
 
-use super::children;
 use super::host::Host;
 use super::settings::Settings;
+use super::{children, choice};
 use crate::cli::run::RunArgs;
 use crate::error::CliError;
 
@@ -39,12 +39,11 @@ pub fn make(
 }
 
 /// How much of a card is measured: a quick run has the quick variants too where they are named, and all of a card that
-/// is named itself and has none.
+/// is named itself, or by one of its tests, and has none.
 fn level_of(card: &Card, args: &RunArgs, level: Level) -> Level {
     let has_quick = card.variants.iter().any(|variant| variant.tier <= Tier::Quick);
-    let is_named = args.usual.names.iter().any(|name| name == card.name);
     let is_quick = args.usual.quick && card.family.is_named_only();
-    if is_quick && (has_quick || !is_named) { Level::Quick } else { level }
+    if is_quick && (has_quick || !choice::is_named(args, card)) { Level::Quick } else { level }
 }
 
 /// How much of a card is measured: all of it when it is named, but in a study of several arms only what the default run

@@ -32,7 +32,7 @@ pub mod targets;
 mod tests;
 
 use model::plan::{Level, PLAN_VERSION};
-use model::{Card, Plan};
+use model::{Card, Cell, Plan};
 
 pub use budget::share;
 pub use choice::check_names;
@@ -65,6 +65,7 @@ pub fn plan(
     let (cells, implied) = cells::make(args, &chosen, level, &settings, &host)?;
     settings.check_effect(&cells, &chosen)?;
     let cells = cells::merged(cells, &settings.arms, &chosen);
+    measures_something(&cells, &chosen, args)?;
     let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
 
     let arm_count = settings.arms.len() * commands.len().max(1);
@@ -79,10 +80,9 @@ pub fn plan(
     let (mut cells, no_time) = budget::kept(cells, arm_count, short);
     let warm_up = budget::warm_up(args, &cells);
     let sittings = budget::sittings(args, arm_count);
-    let warm_ups = warm_up + sittings.saturating_sub(1) * warm_up.min(1);
-    let too_short = budget_seconds
-        .filter(|_| soak.is_none())
-        .and_then(|budget| budget::short_of_time(&cells, arm_count, &takes, warm_ups, budget));
+    let time = budget::Time { takes: &takes, warm_up, sittings, seconds: budget_seconds };
+    let is_bounded = args.usual.span.is_some() && level == Level::Named && fake.is_none();
+    let too_short = if soak.is_none() { time.too_short(&cells, arm_count, is_bounded) } else { None };
     let notes = [settings.notes.clone(), implied, left_out].concat();
     let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
 
@@ -117,6 +117,16 @@ pub fn plan(
         targets: settings.targets,
     };
     Ok((plan, notes))
+}
+
+/// Fails where a run would measure nothing: no variant of what was named is in it.
+fn measures_something(cells: &[Cell], chosen: &[&'static Card], args: &RunArgs) -> Result<(), CliError> {
+    if !cells.is_empty() || choice::is_telemetry_alone(args) {
+        return Ok(());
+    }
+    let names: Vec<&str> = chosen.iter().map(|card| card.name).collect();
+    Err(CliError::usage(format!("nothing to measure: no variant of {} is in this run", names.join(", ")))
+        .hint("`boxscore list --long` shows the variants; leave out --quick to have all of them"))
 }
 
 /// The CPUs of `--cpus`.

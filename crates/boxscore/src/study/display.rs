@@ -101,6 +101,20 @@ impl Screen for Display {
             }
             // Takes of a run are short; `load` draws them.
             Show::Live { .. } => {}
+            Show::Turn { begun, waiting } => self.talk(&format!(
+                "note: the time does not suffice for all: {begun} of {} are finished first, and the others begin if there \
+                 is time left",
+                model::format::count(begun + waiting, "figure"),
+            )),
+            Show::NotBegun { cells } => {
+                let first = cells.first().map(|cell| self.title(*cell, 0)).unwrap_or_default();
+                let (not, all) = (cells.len(), self.plan.cells.len());
+                self.talk(&format!(
+                    "note: {not} of {} were not measured for want of time, such as {first}: give it more with --for, or \
+                     name fewer",
+                    model::format::count(all, "figure"),
+                ));
+            }
             Show::Stopping => {
                 self.talk("stopping after the take in flight; once more ends at once");
             }

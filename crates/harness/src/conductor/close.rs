@@ -16,6 +16,9 @@ impl Conductor<'_> {
             Ok(ended) => (ended, None),
             Err(error) => (Ended::Refused, Some(error)),
         };
+        if ended == Ended::Budget {
+            self.tell_not_begun();
+        }
         for machine in 0..self.machines.len() {
             if let Err(error) = self.dismiss(machine) {
                 refused.get_or_insert(error);

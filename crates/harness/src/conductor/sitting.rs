@@ -49,19 +49,42 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Carries out the sittings that have something left to take.
+    /// Carries out the sittings that have something left to take, turn by turn.
     pub(super) fn sittings(&mut self, opening: &Opening<'_>) -> Result<Ended, SinkError> {
-        let all = order::sittings(self.plan);
-        let mut left: Vec<(u32, SittingBlocks)> = (0u32..).zip(all).collect();
-        left.retain(|(_, sitting)| self.has_left(sitting));
+        self.begin_turn();
+        let mut left = self.left();
         // In a planted world nothing is lost with a child, so that sittings keep their numbers.
         if let (Some((number, _)), Some(_)) = (left.first(), &self.plan.fake) {
             self.sitting = *number;
         }
+        let began_ns = sys::clock::now_ns();
         self.open(opening)?;
+        self.turns.opening_ns = sys::clock::now_ns().saturating_sub(began_ns);
+        loop {
+            let ended = self.turn(&left, opening)?;
+            if !matches!(ended, Ended::Count | Ended::Target) || self.turns.waiting() == 0 {
+                return Ok(ended);
+            }
+            if !self.has_time_for_a_turn() {
+                return Ok(Ended::Budget);
+            }
+            self.begin_turn();
+            left = self.left();
+        }
+    }
+
+    /// The sittings that have something left to take.
+    fn left(&self) -> Vec<(u32, SittingBlocks)> {
+        let all = (0u32..).zip(order::sittings(self.plan));
+        all.filter(|(_, sitting)| self.has_left(sitting)).collect()
+    }
+
+    /// The sittings of one turn. The children of the first one are ready; where the time is short it is the only one.
+    fn turn(&mut self, left: &[(u32, SittingBlocks)], opening: &Opening<'_>) -> Result<Ended, SinkError> {
         let mut first_block_ns = 0;
         for (at, (number, sitting)) in left.iter().enumerate() {
-            if at > 0 {
+            let is_anew = at > 0 && !self.turns.is_short();
+            if is_anew {
                 if self.over_budget(first_block_ns) {
                     return Ok(Ended::Budget);
                 }
@@ -70,10 +93,11 @@ impl Conductor<'_> {
                 }
             }
             let began_ns = sys::clock::now_ns();
-            if at > 0 {
+            if is_anew {
                 self.renew(*number, opening)?;
             }
-            let warm_ups = sitting.warm_up.clone().map(|block| (block, true));
+            let warm_ups = if at == 0 || is_anew { sitting.warm_up.clone() } else { 0..0 };
+            let warm_ups = warm_ups.map(|block| (block, true));
             for (block, warm_up) in warm_ups.chain(sitting.measured.clone().map(|block| (block, false))) {
                 if let Some(ended) = self.block(sitting, block, warm_up)? {
                     return Ok(ended);
@@ -83,7 +107,11 @@ impl Conductor<'_> {
                 }
             }
         }
-        Ok(if self.by_target { Ended::Target } else { Ended::Count })
+        Ok(self.by_plan())
+    }
+
+    const fn by_plan(&self) -> Ended {
+        if self.by_target { Ended::Target } else { Ended::Count }
     }
 
     /// Ends the sitting and begins the next one with new children.
@@ -112,12 +140,19 @@ impl Conductor<'_> {
         if !warm_up {
             self.budget_from_ns.get_or_insert(started_ns);
         }
-        for entry in order::block(self.plan, block) {
+        if !warm_up {
+            // A sitting without warm-ups begins all.
+            self.end_choosing();
+        }
+        for entry in self.entries(block) {
             if self.all_lost() {
                 return Ok(Some(Ended::Lost));
             }
             if self.stopped() {
                 return Ok(Some(Ended::Interrupted));
+            }
+            if self.must_wait(entry.cell) {
+                continue;
             }
             if self.over_budget(0) {
                 return Ok(Some(Ended::Budget));
@@ -129,19 +164,26 @@ impl Conductor<'_> {
         if self.all_lost() {
             return Ok(Some(Ended::Lost));
         }
+        self.end_choosing();
         self.judge_cells();
-        if self.done.iter().all(|done| *done) {
-            return Ok(Some(if self.by_target { Ended::Target } else { Ended::Count }));
+        if self.is_turn_over() {
+            return Ok(Some(self.by_plan()));
         }
         let block_ns = sys::clock::now_ns().saturating_sub(started_ns);
-        let is_over = !warm_up && self.over_budget(block_ns);
+        if !warm_up {
+            self.shrink_turn(block_ns);
+        }
+        // A turn that is short is cut figure by figure instead.
+        let ahead_ns = if self.turns.is_short() { 0 } else { block_ns };
+        let is_over = !warm_up && self.over_budget(ahead_ns);
         Ok(is_over.then_some(Ended::Budget))
     }
 
     /// True if a measured take of this block is still to be done.
     fn is_left(&self, BlockEntry { machine, cell, arm }: BlockEntry, block: u32) -> bool {
-        let is_done = self.done.get(cell as usize).copied().unwrap_or(true);
-        !is_done && !self.finished.contains(&(machine, block, cell, arm, false))
+        !self.is_done(cell)
+            && !self.turns.is_waiting(cell)
+            && !self.finished.contains(&(machine, block, cell, arm, false))
     }
 
     fn has_left(&self, sitting: &SittingBlocks) -> bool {

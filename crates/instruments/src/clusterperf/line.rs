@@ -41,8 +41,19 @@ const UNITS: [(&str, Unit, f64); 13] = [
     ("%", Unit::Ratio, 0.01),
 ];
 
-/// Beginnings of the names by which output of clusterperf is told from other texts.
-const KNOWN: [&str; 4] = ["basic.read", "basic.write", "readNotFound", "netBandwidth"];
+/// By which output of clusterperf is told from other texts: the beginning of a figure's name, and of its words.
+const KNOWN: [(&str, &str); 7] = [
+    ("basic.read", ""),
+    ("basic.write", ""),
+    ("readNotFound", ""),
+    ("netBandwidth", ""),
+    ("echoBw", "bandwidth receiving "),
+    ("echo", "send "),
+    ("broadcast", "broadcast message to "),
+];
+
+/// Levels of RAMCloud's messages.
+const LEVELS: [&str; 5] = ["(none)", "ERROR", "WARNING", "NOTICE", "DEBUG"];
 
 /// Ends of the names of figures that stand beside another one.
 const ASIDE: [&str; 9] = [".min", ".max", ".9", ".90", ".99", ".999", ".9999", ".99999", ".avg"];
@@ -58,7 +69,19 @@ pub struct Line<'a> {
 
 /// True for a line that only clusterperf prints.
 pub fn is_known(text: &str) -> bool {
-    KNOWN.iter().any(|known| text.starts_with(known)) && parse(text).is_some()
+    let Some(line) = parse(text) else { return false };
+    KNOWN.iter().any(|(name, words)| line.name.starts_with(name) && line.words.starts_with(words))
+}
+
+/// True for a message of RAMCloud among the figures: `1424126587.12 ClusterPerf.cc:3076 in echo_basic NOTICE[1]: ...`.
+pub fn is_message(text: &str) -> bool {
+    let mut words = text.split(' ');
+    let mut next = || words.next().unwrap_or_default();
+    let (time, place, in_word, _function, level) = (next(), next(), next(), next(), next());
+    let is_time = time.starts_with(|c: char| c.is_ascii_digit()) && time.parse::<f64>().is_ok();
+    let is_level =
+        level.split_once('[').is_some_and(|(name, thread)| LEVELS.contains(&name) && thread.ends_with("]:"));
+    is_time && place.contains(':') && in_word == "in" && is_level
 }
 
 /// The line of a figure: a name, a number, a unit, words.
@@ -112,7 +135,9 @@ impl Line<'_> {
             _ if self.is_aside() => Better::Neither,
             Unit::Second => Better::Lower,
             // It follows from the times.
-            Unit::BytesPerSec if self.name.starts_with("basic.") => Better::Neither,
+            Unit::BytesPerSec if self.name.starts_with("basic.") || self.name.starts_with("echoBw") => {
+                Better::Neither
+            }
             Unit::BytesPerSec | Unit::PerSec => Better::Higher,
             _ => Better::Neither,
         }

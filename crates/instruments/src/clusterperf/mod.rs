@@ -114,7 +114,7 @@ impl Reader {
             words.push_str(heading.trim());
             return Ok(());
         }
-        if text.trim().is_empty() || text.starts_with("!!!") {
+        if text.trim().is_empty() || text.starts_with("!!!") || line::is_message(text) {
             return Ok(());
         }
         if let Some((at, words)) = self.heading.take() {

@@ -143,6 +143,35 @@ fn graphs_give_a_figure_for_each_row() {
     assert_eq!(skipped, [(30, "writeAsyncSync".to_owned())]);
 }
 
+/// As a client's log has them: the messages of RAMCloud stand among the figures.
+const LOGGED: &str = "\
+1571262360.123456789 ClusterPerf.cc:3037 in echo_basic WARNING[1]: To achieve best performance, compile ClusterPerf
+1571262361.000000001 ClusterPerf.cc:3076 in echo_basic NOTICE[1]: Starting echo test for 100-byte response messages
+echo100                4.8 us       send 30B message, receive 100B message median
+echo100.min            4.6 us       send 30B message, receive 100B message minimum
+echoBw100             19.9 MB/s   bandwidth receiving 100B messages
+1571262399.5 Dispatch.cc:10 in ~Dispatch NOTICE[12]: 7.0 us  of nothing
+";
+const BROADCAST: &str = "broadcast             41.3 us     broadcast message to 9 slaves\n";
+
+#[test]
+fn echo_and_broadcast_alone_are_read_and_messages_are_not() {
+    let expected =
+        [of("echo100", "", 4.8e-6), of("echo100.min", "", 4.6e-6), of("echoBw100", "", 19.9 * 1_048_576.0)];
+    assert!(is_output(LOGGED) && told(LOGGED) == expected, "{:?}", told(LOGGED));
+    let better: Vec<Better> = parse(LOGGED).unwrap().figures.iter().map(|figure| figure.better).collect();
+    assert_eq!(better, [Better::Lower, Better::Neither, Better::Neither]);
+    assert!(is_output(BROADCAST) && told(BROADCAST) == [of("broadcast", "", 41.3e-6)]);
+    for other in
+        ["echo 4 us later", "echo hello", "broadcast 3 s of news", "1571262360.1 a:1 in b NOTICE[1]: c"]
+    {
+        assert!(!is_output(other), "{other}");
+    }
+    // A line that only looks like a message is an error as before.
+    let why = parse(&format!("{BROADCAST}1571262360.1 something else\n")).unwrap_err();
+    assert_eq!(why.line, 2);
+}
+
 #[test]
 fn figures_belong_to_the_instruments_that_measure_the_same() {
     let of =

@@ -75,6 +75,7 @@ fn access(library: &str) -> Access {
         locator: "tcp:host=127.0.0.1,port=1".to_owned(),
         cluster: "main".to_owned(),
         cpus: Vec::new(),
+        each: None,
     }
 }
 

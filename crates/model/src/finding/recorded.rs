@@ -1,10 +1,12 @@
-//! Refusals of instruments during a take: `page-cache`, `flush`, `cached`, `huge-pages`, `copies-apart`, `spinning`.
+//! Refusals of instruments during a take: `page-cache`, `flush`, `cached`, `huge-pages`, `copies-apart`, `spinning`,
+//! `store-spins`, `not-steady`.
 //!
 //! These travel from the measuring child to the program and into the store, as kind, sentence and evidence;
 //! [`Recorded::read`] makes them typed again.
 
 use super::{Conclusion, Evidence, Rule, Timer, Validity, evidence};
-use crate::format::count;
+use crate::Unit;
+use crate::format::{Kind, count, fixed, percent, quantity};
 use crate::params::show_bytes;
 
 /// Numbers of bytes, events, threads.
@@ -55,6 +57,19 @@ pub enum Recorded {
         threads: f64,
         cpus: f64,
     },
+    /// Threads of a store and of its client spin, and there are fewer CPUs.
+    StoreSpins {
+        threads: f64,
+        cpus: f64,
+    },
+    /// The compilers of a runtime still worked when its program ended after so many seconds.
+    StillCompiling {
+        seconds: f64,
+    },
+    /// Iterations changed by such a share although no compiler worked any more.
+    StillChanging {
+        change: f64,
+    },
 }
 
 /// An array must be so many times larger than the last-level cache to be sure of memory.
@@ -85,6 +100,14 @@ impl Recorded {
                 Recorded::HugePages { huge_bytes: whole("huge_bytes")?, array_bytes: array? }.into()
             }
             "spinning" => Recorded::Spinning { threads: number("threads")?, cpus: number("cpus")? }.into(),
+            "store-spins" => {
+                Recorded::StoreSpins { threads: number("threads")?, cpus: number("cpus")? }.into()
+            }
+            "not-steady" => match (number("seconds"), number("change")) {
+                (Some(seconds), None) => Recorded::StillCompiling { seconds }.into(),
+                (None, Some(change)) => Recorded::StillChanging { change }.into(),
+                _ => return None,
+            },
             "timer" => Timer::Broken { share: number("share")? }.into(),
             _ => return None,
         };
@@ -103,6 +126,8 @@ impl Conclusion for Recorded {
             Recorded::HugePagesUnknown(_) | Recorded::HugePages { .. } => "huge-pages",
             Recorded::CopiesApart { .. } => "copies-apart",
             Recorded::Spinning { .. } => "spinning",
+            Recorded::StoreSpins { .. } => "store-spins",
+            Recorded::StillCompiling { .. } | Recorded::StillChanging { .. } => "not-steady",
         }
     }
 
@@ -112,13 +137,17 @@ impl Conclusion for Recorded {
             | Recorded::SyncsUnknown(_)
             | Recorded::CacheUnknown { .. }
             | Recorded::HugePagesUnknown(_) => Validity::Unknown,
-            Recorded::PageCache { .. } | Recorded::Flush { flushes: 0, .. } => Validity::Invalid,
+            Recorded::PageCache { .. }
+            | Recorded::Flush { flushes: 0, .. }
+            | Recorded::StillCompiling { .. } => Validity::Invalid,
             Recorded::Flush { .. }
             | Recorded::SmallArray { .. }
             | Recorded::FewLines { .. }
             | Recorded::HugePages { .. }
             | Recorded::CopiesApart { .. }
-            | Recorded::Spinning { .. } => Validity::Doubtful,
+            | Recorded::Spinning { .. }
+            | Recorded::StoreSpins { .. }
+            | Recorded::StillChanging { .. } => Validity::Doubtful,
         }
     }
 
@@ -173,6 +202,22 @@ impl Conclusion for Recorded {
                 "times hold pauses: mode=spin keeps {threads} threads busy and the control group has {cpus} \
                  CPUs, so that the kernel stops them for part of the time; mode=block needs less"
             ),
+            Recorded::StoreSpins { threads, cpus } => format!(
+                "times hold pauses: the threads of the store and of its client spin and would keep {threads} CPUs busy, and \
+                 {cpus} are there, so that they wait for each other; take a machine with more CPUs, or the store on \
+                 another one"
+            ),
+            Recorded::StillCompiling { seconds } => format!(
+                "not steady yet: the runtime's compilers still worked after {}, and what they make may be several times \
+                 faster; give it longer with --set longest={}",
+                quantity(*seconds, Kind::for_unit(Unit::Second)),
+                fixed((2.0 * seconds).ceil(), 0)
+            ),
+            Recorded::StillChanging { change } => format!(
+                "may not be steady yet: iterations changed by {} after the runtime's compilers had ended; repeat while \
+                 nothing else uses its core",
+                percent(*change)
+            ),
         }
     }
 
@@ -198,7 +243,11 @@ impl Conclusion for Recorded {
                 evidence([("huge_bytes", *huge_bytes as f64), ("array_bytes", *array_bytes as f64)])
             }
             Recorded::CopiesApart { overlap, .. } => evidence([("overlap", *overlap)]),
-            Recorded::Spinning { threads, cpus } => evidence([("threads", *threads), ("cpus", *cpus)]),
+            Recorded::Spinning { threads, cpus } | Recorded::StoreSpins { threads, cpus } => {
+                evidence([("threads", *threads), ("cpus", *cpus)])
+            }
+            Recorded::StillCompiling { seconds } => evidence([("seconds", *seconds)]),
+            Recorded::StillChanging { change } => evidence([("change", *change)]),
         }
     }
 }

@@ -33,6 +33,10 @@ pub enum MoreTakes {
     Soak,
     /// The figure was read from output of clusterperf.
     Clusterperf,
+    /// Enough were asked for, and some of them failed.
+    Failed,
+    /// Enough were asked for, and the run ended before.
+    Ended,
 }
 
 impl MoreTakes {
@@ -42,6 +46,11 @@ impl MoreTakes {
             MoreTakes::Soak => "soak for longer, such as --soak 10m".to_owned(),
             MoreTakes::Clusterperf => {
                 "clusterperf prints a figure once; several of its outputs in one file are as many takes"
+                    .to_owned()
+            }
+            MoreTakes::Failed => "the others failed: `boxscore show RUN` says why".to_owned(),
+            MoreTakes::Ended => {
+                "the run ended before: give it more with --for, or `boxscore resume` one that was interrupted"
                     .to_owned()
             }
         }

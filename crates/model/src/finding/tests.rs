@@ -79,6 +79,9 @@ fn of_takes() -> Vec<Rule> {
         Recorded::HugePages { huge_bytes: 1 << 20, array_bytes: 1 << 22 },
         Recorded::CopiesApart { kernel: "fft".into(), copies: 2, overlap: 0.5 },
         Recorded::Spinning { threads: 2.0, cpus: 0.5 },
+        Recorded::StoreSpins { threads: 6.0, cpus: 2.0 },
+        Recorded::StillCompiling { seconds: 10.0 },
+        Recorded::StillChanging { change: 0.25 },
     ];
     let few = |more| Samples::TooFew { takes: 3, least: 6, more }.into();
     let in_takes = InTakes { rule: Box::new(recorded[1].clone().into()), takes: 3, of: 8 };
@@ -475,7 +478,11 @@ fn of_recorded(recorded: &Recorded) -> usize {
         Recorded::CacheUnknown { .. } => 80,
         Recorded::SmallArray { .. } | Recorded::FewLines { .. } => 81,
         Recorded::HugePages { .. } => 82,
-        Recorded::CopiesApart { .. } | Recorded::Spinning { .. } => 83,
+        Recorded::CopiesApart { .. }
+        | Recorded::Spinning { .. }
+        | Recorded::StoreSpins { .. }
+        | Recorded::StillCompiling { .. }
+        | Recorded::StillChanging { .. } => 83,
     }
 }
 

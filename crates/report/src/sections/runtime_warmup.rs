@@ -37,9 +37,11 @@ struct Curve<'a> {
     /// Language and virtual machine.
     variant: String,
     points: BTreeMap<u32, Point>,
-    /// CPU time of an iteration of the steady part, and the iterations before it.
-    steady: Option<f64>,
+    /// CPU time of an iteration of the last part, and the iterations before the steady one.
+    last: Option<f64>,
     from: Option<f64>,
+    /// Takes that have either.
+    takes: [usize; 2],
     arm: &'a str,
 }
 
@@ -77,7 +79,7 @@ fn curves(run: usize, data: &RunData) -> Vec<Curve<'_>> {
             |curve: &Curve<'_>| curve.arm == arm && curve.kernel == kernel && curve.variant == variant;
         let at = curves.iter().position(known).unwrap_or_else(|| {
             let points = BTreeMap::new();
-            curves.push(Curve { run, kernel, variant, points, steady: None, from: None, arm });
+            curves.push(Curve { run, kernel, variant, points, last: None, from: None, takes: [0; 2], arm });
             curves.len() - 1
         });
         let Some(curve) = curves.get_mut(at) else { continue };
@@ -90,8 +92,14 @@ fn curves(run: usize, data: &RunData) -> Vec<Curve<'_>> {
                     curve.points.insert(number, point);
                 }
             }
-            STEADY => curve.steady = stats::median(&series.measured()),
-            STEADY_FROM => curve.from = stats::median(&series.measured()),
+            STEADY => {
+                curve.last = stats::median(&series.measured());
+                curve.takes[0] = series.measured().len();
+            }
+            STEADY_FROM => {
+                curve.from = stats::median(&series.measured());
+                curve.takes[1] = series.measured().len();
+            }
             _ => {}
         }
     }
@@ -112,27 +120,32 @@ impl Curve<'_> {
         self.points.values().next().map(|point| point.y)
     }
 
+    /// CPU time of an iteration of the steady part, and the iterations before it; `None` where a take has none.
+    fn steady(&self) -> Option<(f64, f64)> {
+        let [last, steady] = self.takes;
+        self.last.zip(self.from).filter(|(level, _)| last == steady && *level > 0.0)
+    }
+
     /// How many times as fast it became; 0 where it has no steady part.
     fn gain(&self) -> f64 {
-        self.first()
-            .zip(self.steady)
-            .filter(|(_, steady)| *steady > 0.0)
-            .map_or(0.0, |(first, steady)| first / steady)
+        self.first().zip(self.steady()).map_or(0.0, |(first, (steady, _))| first / steady)
     }
 
     /// `java hotspot is steady after 8 iterations, 22 times as fast as at first`
     fn said(&self, name: &str) -> String {
-        let Some((steady, first)) = self.steady.zip(self.first()).filter(|(steady, _)| *steady > 0.0) else {
-            return format!("{name} has no steady part in {} iterations", self.points.len());
+        let time = |seconds: f64| quantity(seconds, Kind::for_unit(Unit::Second));
+        let Some(((steady, from), first)) = self.steady().zip(self.first()) else {
+            let end =
+                self.last.map_or(String::new(), |last| format!(": {} an iteration in the end", time(last)));
+            return format!("{name} is not steady yet{end}");
         };
-        let after = match self.from {
-            Some(from) if from >= 1.0 => format!("after {}", iterations(from)),
-            Some(_) => "from the first iteration on".to_owned(),
-            None => "in the end".to_owned(),
+        let after = match from {
+            from if from >= 1.0 => format!("after {}", iterations(from)),
+            _ => "from the first iteration on".to_owned(),
         };
-        let time = quantity(steady, Kind::for_unit(Unit::Second));
         format!(
-            "{name} is steady {after}: {time} an iteration, the first took {} times that",
+            "{name} is steady {after}: {} an iteration, the first took {} times that",
+            time(steady),
             format::ratio(first / steady)
         )
     }
@@ -161,9 +174,9 @@ fn plot(input: &ReportInput, curves: &[Curve<'_>], kernel: &str) -> Markup {
         reference: false,
     };
     let mark = |curve: &&Curve<'_>| {
-        let (from, steady) = curve.from.zip(curve.steady)?;
+        let (_, from) = curve.steady()?;
         let label = if own.len() > 1 { format!("{} steady", name(curve)) } else { "steady".to_owned() };
-        (steady > 0.0).then_some(Marker { at: from + 1.0, label, upright: true })
+        Some(Marker { at: from + 1.0, label, upright: true })
     };
     let shown = || own.iter().take(MOST);
     let series: Vec<Series> = shown().map(line).collect();
@@ -175,7 +188,7 @@ fn plot(input: &ReportInput, curves: &[Curve<'_>], kernel: &str) -> Markup {
             Caption::new(title).subtitle(format!(
                 "CPU time of each iteration in a fresh process, median of the takes{bands}"
             )),
-            AxisSpec::new("iteration", Kind::for_unit(Unit::Count).plain()),
+            AxisSpec::new("iteration", Kind::for_unit(Unit::Count).plain()).log(),
             AxisSpec::new("CPU time", Kind::for_unit(Unit::Second)).log(),
             series,
         )

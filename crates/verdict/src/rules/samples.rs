@@ -7,7 +7,7 @@ use model::plan::Takes;
 use model::{Cell, Finding, card, names};
 
 use crate::ruling::{Ruling, settle};
-use crate::run_index::RunIndex;
+use crate::run_index::{FigureRow, RunIndex};
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let (mut bad, mut good, mut once) = (Vec::new(), Vec::new(), Vec::new());
@@ -32,7 +32,7 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
             once.push(row.index);
             continue;
         } else if takes.len() < stats::MIN_N {
-            let more = more(index);
+            let more = more(index, row);
             Samples::TooFew { takes: takes.len(), least: stats::MIN_N, more }
         } else {
             good.push(row.index);
@@ -55,11 +55,23 @@ fn is_load(index: &RunIndex<'_>) -> bool {
         && plan.warm_up == 0
 }
 
-fn more(index: &RunIndex<'_>) -> MoreTakes {
+fn more(index: &RunIndex<'_>, row: FigureRow<'_>) -> MoreTakes {
+    let plan = &index.run.plan;
+    let asked = match plan.takes {
+        Takes::Fixed(takes) => takes as usize,
+        Takes::Adaptive { .. } => 0,
+    };
+    let is_its = |cell: u32| {
+        plan.cells.get(cell as usize).is_some_and(|cell| cell.instrument == row.series.key.instrument)
+    };
     match () {
         () if index.run.head.build == CLUSTERPERF => MoreTakes::Clusterperf,
         () if index.is_soak() => MoreTakes::Soak,
-        () => MoreTakes::Repeat,
+        () if asked < stats::MIN_N => MoreTakes::Repeat,
+        () if index.run.takes.iter().any(|take| take.fault.is_some() && is_its(take.cell)) => {
+            MoreTakes::Failed
+        }
+        () => MoreTakes::Ended,
     }
 }
 
@@ -73,6 +85,7 @@ mod tests {
     fn advice_is_what_the_verb_can_do() {
         let mut run = one("connections=1", &[("throughput", 1.0)]);
         run.series.iter_mut().for_each(|series| series.points.truncate(1));
+        run.plan.takes = Takes::Fixed(3);
         let said = |run: &model::data::RunData| {
             rule(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
                 .remove(0)
@@ -82,6 +95,10 @@ mod tests {
         assert!(said(&run).ends_with("repeat with --takes 6 or more"), "{}", said(&run));
         run.plan.level = model::plan::Level::Soak;
         assert!(said(&run).ends_with("soak for longer, such as --soak 10m"), "{}", said(&run));
+        // Who asked for six is not told to.
+        run.plan.level = model::plan::Level::Named;
+        run.plan.takes = Takes::Fixed(6);
+        assert!(said(&run).contains("the run ended before: give it more with --for"), "{}", said(&run));
         run.plan = model::Plan::bare(
             vec![model::Cell {
                 instrument: model::names::instrument::WEB.into(),

@@ -88,7 +88,7 @@ fn conditions_reach_the_figures_that_met_them() {
         ("steal", "steal", 0.05),
         ("background", "background", 0.6),
         ("swapped", "swap", 12.0),
-        ("major-faults", "major-faults", 2.0),
+        ("major-faults", "major-faults", 20.0),
         ("thermal-throttle", "thermal-throttle", 1.0),
     ] {
         let mut met = quiet(2);

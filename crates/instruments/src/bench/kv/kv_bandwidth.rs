@@ -84,7 +84,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         stores.push((held, table.keys.key(table.letter, 0)));
     }
     let clients = usize::try_from(params::number(setup, "clients")).unwrap_or(1);
-    Ok(Box::new(Bandwidth { stores, bytes: value.len(), clients }))
+    Ok(Box::new(Bandwidth { stores, bytes: value.len(), clients, gone: None }))
 }
 
 struct Bandwidth {
@@ -92,6 +92,8 @@ struct Bandwidth {
     stores: Vec<(Held, [u8; KEY])>,
     bytes: usize,
     clients: usize,
+    /// Why a store answers no more.
+    gone: Option<String>,
 }
 
 impl Bandwidth {
@@ -116,11 +118,18 @@ impl Bandwidth {
 impl Probe for Bandwidth {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         self.stores.iter_mut().for_each(|(held, _)| held.target.tell(record));
-        let explain = |failure: Failure| match self.stores.first() {
+        let Err(failure) = self.run(record) else { return Ok(()) };
+        let fault = match self.stores.first() {
             Some((held, _)) => held.target.explain(&failure),
             None => Fault::new(failure.to_string()),
         };
-        self.run(record).map_err(explain)
+        let is_gone = |(held, _): &mut (Held, _)| held.target.is_gone(&failure);
+        self.gone = self.stores.iter_mut().any(is_gone).then(|| fault.text.clone());
+        Err(fault)
+    }
+
+    fn given_up(&self) -> Option<String> {
+        self.gone.clone()
     }
 
     fn cpus(&self) -> Vec<u32> {

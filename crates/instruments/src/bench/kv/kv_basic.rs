@@ -18,6 +18,7 @@ use super::keys::{HOT, KEY, value};
 use super::params;
 use super::params::kv_params;
 use super::probe::{StoreProbe, Work};
+use super::ramcloud;
 use super::single;
 use super::table::Table;
 use super::target::{Held, Target, store_fits};
@@ -150,14 +151,43 @@ enum Era {
     Three,
 }
 
-pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(store_fits);
+pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit);
 
-fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-    let era = match setup.params.get("definition") {
+/// The share of a RAMCloud's memory that objects may have: its hash table and its log's reserves need the rest.
+const OBJECTS_SHARE: f64 = 0.7;
+
+fn fit(setup: &Setup) -> Result<(), Unfit> {
+    store_fits(setup)?;
+    let sizes = if setup.params.get("sizes").unwrap_or("all") == "all" { NAMES.len() } else { 1 };
+    // Half of them lie there twice for a while, as they are written anew.
+    let megabytes = params::number(setup, "fill").saturating_mul(sizes as u64).saturating_mul(3) / 2;
+    match ramcloud::memory(setup)? {
+        Some(memory)
+            if era(setup) == Era::Three && megabytes as f64 * 1e6 > OBJECTS_SHARE * memory as f64 =>
+        {
+            let needed = (megabytes as f64 * 1e6 / OBJECTS_SHARE / f64::from(1 << 20)).ceil();
+            Err(Unfit::new(format!(
+                "fill={} puts {} MB of objects into a server with ramcloud-memory={}, and more while they are written \
+                 anew: give it --set ramcloud-memory={needed:.0}MiB, or fill less",
+                params::number(setup, "fill"),
+                params::number(setup, "fill").saturating_mul(sizes as u64),
+                model::params::show_bytes(memory),
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn era(setup: &Setup) -> Era {
+    match setup.params.get("definition") {
         Some("era1") => Era::One,
         Some("era2") => Era::Two,
         _ => Era::Three,
-    };
+    }
+}
+
+fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let era = era(setup);
     let sizes = if era == Era::Three { BINARY } else { DECIMAL };
     let wanted = setup.params.get("sizes").unwrap_or("all");
     let smoke = setup.size == Size::Smoke;
@@ -179,7 +209,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
             put.map_err(|failure| Unfit::new(held.target.explain(&failure).text))?;
         }
     }
-    Ok(Box::new(StoreProbe { held, work }))
+    Ok(Box::new(StoreProbe::new(held, work)))
 }
 
 /// Objects of one size.
@@ -229,7 +259,8 @@ impl Basic {
             let mb = self.fill as f64 / 1e6;
             record.remark(
                 "kv-fill",
-                &format!("basic draws from {mb} MB of objects of each size; clusterperf fills 200 MB (--set fill=200)"),
+                &format!("basic draws from {mb} MB of objects of each size; clusterperf fills 200 MB (--set fill=200; of \
+                     RAMCloud with --set ramcloud-memory=3GiB too)"),
             );
         }
     }

@@ -64,7 +64,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         warm_up: params::number(setup, "warmup"),
         times: Times::default(),
     };
-    Ok(Box::new(StoreProbe { held, work }))
+    Ok(Box::new(StoreProbe::new(held, work)))
 }
 
 struct BackToBack {

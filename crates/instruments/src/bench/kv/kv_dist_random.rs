@@ -86,7 +86,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         times: Times::default(),
         random: Random::new(setup.seed),
     };
-    Ok(Box::new(StoreProbe { held, work }))
+    Ok(Box::new(StoreProbe::new(held, work)))
 }
 
 struct RandomObjects {

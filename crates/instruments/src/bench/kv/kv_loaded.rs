@@ -59,7 +59,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let (held, table) = Held::filled(setup, 1, &value)?;
     let clients = usize::try_from(params::number(setup, "clients")).unwrap_or(1);
     let work = Loaded { key: table.keys.key(table.letter, 0), value, clients };
-    Ok(Box::new(StoreProbe { held, work }))
+    Ok(Box::new(StoreProbe::new(held, work)))
 }
 
 struct Loaded {

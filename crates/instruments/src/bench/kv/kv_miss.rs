@@ -43,7 +43,7 @@ pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(store_fits);
 
 fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let held = Held::new(Target::prepare(setup)?);
-    Ok(Box::new(StoreProbe { held, work: Misses { blocks: Times::default() } }))
+    Ok(Box::new(StoreProbe::new(held, Misses { blocks: Times::default() })))
 }
 
 struct Misses {

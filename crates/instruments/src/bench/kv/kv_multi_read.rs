@@ -73,7 +73,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let span = params::span(setup, SPAN.name);
     let span_ns = if setup.size == Size::Smoke { 1 } else { u64::try_from(span.as_nanos()).unwrap_or(1) };
     let work = MultiRead { table, value, span_ns, blocks: Times::default() };
-    Ok(Box::new(StoreProbe { held, work }))
+    Ok(Box::new(StoreProbe::new(held, work)))
 }
 
 /// 1..10, 20..100, 200..1000, 2000..5000.

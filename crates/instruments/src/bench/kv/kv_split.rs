@@ -103,7 +103,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let limit = if smoke { Duration::from_millis(20) } else { params::limit_of(setup) };
     let key = table.keys.key(table.letter, 0);
     let work = Split { key, value, what, limit, times: Times::default(), told: false };
-    Ok(Box::new(StoreProbe { held, work }))
+    Ok(Box::new(StoreProbe::new(held, work)))
 }
 
 struct Split {

@@ -92,7 +92,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let (held, table) = Held::filled(setup, params::objects(setup), &value)?;
     let clients = usize::try_from(params::number(setup, "clients")).unwrap_or(1);
     let window = params::span(setup, WINDOW.name);
-    Ok(Box::new(StoreProbe { held, work: Throughput { table, value, clients, window } }))
+    Ok(Box::new(StoreProbe::new(held, Throughput { table, value, clients, window })))
 }
 
 struct Throughput {

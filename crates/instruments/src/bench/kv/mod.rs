@@ -26,6 +26,7 @@ pub mod ramcloud;
 pub mod resp;
 pub mod server;
 pub mod single;
+pub mod spinning;
 pub mod table;
 pub mod target;
 pub mod times;

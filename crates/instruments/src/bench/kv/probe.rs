@@ -24,13 +24,29 @@ pub trait Work {
 pub struct StoreProbe<W> {
     pub held: Held,
     pub work: W,
+    /// Why the store answers no more.
+    gone: Option<String>,
+}
+
+impl<W: Work> StoreProbe<W> {
+    pub const fn new(held: Held, work: W) -> StoreProbe<W> {
+        StoreProbe { held, work, gone: None }
+    }
 }
 
 impl<W: Work> Probe for StoreProbe<W> {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         self.held.target.tell(record);
         let _pinned = if W::IS_CLIENT { self.held.target.pin(0)? } else { None };
-        self.work.run(&self.held, record).map_err(|failure| self.held.target.explain(&failure))
+        self.work.run(&self.held, record).map_err(|failure| {
+            let fault = self.held.target.explain(&failure);
+            self.gone = self.held.target.is_gone(&failure).then(|| fault.text.clone());
+            fault
+        })
+    }
+
+    fn given_up(&self) -> Option<String> {
+        self.gone.clone()
     }
 
     fn cpus(&self) -> Vec<u32> {

@@ -5,14 +5,16 @@
 //! other stores, drawing one is in no time either, not even in `basic` of era3. A batch ends after a second at the
 //! latest.
 
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::params::parse_bytes;
+use model::params::{parse_bytes, show_bytes};
 use model::{Setup, Unfit};
 
 use super::keys::Keys;
 use super::params;
+use super::spinning::CLIENT_CPUS;
 use super::wire::{Answer, Failure};
 use crate::workload::ramcloud::frames::{self, Batch, Kind, MOST_REQUESTS, Outcome};
 use crate::workload::ramcloud::session::{PATIENCE, SLICE};
@@ -26,6 +28,8 @@ pub const MOST_VALUE: usize = frames::MOST_VALUE;
 /// Longer words of the user's are none that name a place.
 const MOST_WORD: usize = 1000;
 const MEMORY: u64 = 512 << 20;
+/// How long a cluster that does not answer is given to drop a table.
+const GONE: Duration = Duration::from_secs(1);
 
 /// Where a cluster is, by the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +38,18 @@ pub enum ClusterPlace {
     Ours(Options),
     /// The user's, by RAMCloud's own locator.
     Users(String),
+}
+
+/// The memory of each server of a RAMCloud that is started here; `None` for any other store. Fails as
+/// [`ClusterPlace::from_setup`] does.
+pub fn memory(setup: &Setup) -> Result<Option<u64>, Unfit> {
+    if setup.params.get("kv") != Some("ramcloud") {
+        return Ok(None);
+    }
+    Ok(match ClusterPlace::from_setup(setup)? {
+        ClusterPlace::Ours(options) => Some(options.memory),
+        ClusterPlace::Users(_) => None,
+    })
 }
 
 /// A parameter that was given.
@@ -85,8 +101,25 @@ impl ClusterPlace {
             memory: given(setup, params::MEMORY.name).and_then(parse_bytes).unwrap_or(MEMORY),
             cpus: Vec::new(),
         };
+        has_room(&options, setup.memory)?;
         options.resolve().map(ClusterPlace::Ours).map_err(|error| Unfit::new(error.to_string()))
     }
+}
+
+/// Fails when the memory of its servers, which they use from the start, is not there.
+fn has_room(options: &Options, memory: Option<u64>) -> Result<(), Unfit> {
+    let (needed, have) = (options.all_memory(), memory.unwrap_or(u64::MAX));
+    if needed <= have / 10 * 9 {
+        return Ok(());
+    }
+    let servers = model::format::count(options.replicas as usize + 1, "server");
+    Err(Unfit::new(format!(
+        "kv=ramcloud: {servers} of {} need {} with their copies from the start, and {} of memory are here: give them less \
+         with --set ramcloud-memory=256MiB, or fewer --replicas",
+        show_bytes(options.memory),
+        show_bytes(needed),
+        show_bytes(have)
+    )))
 }
 
 /// Fails when a test cannot be made with these parameters.
@@ -154,21 +187,30 @@ pub struct Own {
     pub access: Access,
     table: String,
     forgotten: bool,
+    /// How long the library may take to drop the table.
+    parting: Duration,
 }
 
 impl Own {
-    /// Makes the table, which nobody else has. Fails when the helper or the library does.
-    pub fn make(setup: &Setup, locator: &str, cpus: &[u32], keys: Keys) -> Result<Own, Trouble> {
+    /// Makes the table, which nobody else has. Its clients use these CPUs, each its own ones if they are bound. Fails
+    /// when the helper or the library does.
+    pub fn make(
+        setup: &Setup,
+        locator: &str,
+        (cpus, is_bound): (&[u32], bool),
+        keys: Keys,
+    ) -> Result<Own, Trouble> {
         let access = Access {
             library: library(setup),
             locator: locator.to_owned(),
             cluster: cluster(setup),
             cpus: cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect(),
+            each: is_bound.then_some(CLIENT_CPUS),
         };
         let table = keys.prefix().replace(':', "-").trim_end_matches('-').to_owned();
         let mut session = access.open(PATIENCE)?;
         // Before the table is made: one whose id cannot be had, or which comes too late, is dropped too.
-        let own = Own { access, table, forgotten: false };
+        let own = Own { access, table, forgotten: false, parting: PATIENCE };
         session.create(&own.table)?;
         Ok(own)
     }
@@ -177,12 +219,16 @@ impl Own {
         &self.table
     }
 
-    /// The nth client, on the CPU that its thread here is bound to: the helper spins where its work is recorded. Fails
-    /// when the helper does not start or connect.
+    /// The nth client, on CPUs of its own where it is bound. Fails when the helper does not start or connect.
     pub fn open(&self, nth: usize) -> Result<RamCloud, Failure> {
         let mut session = self.access.nth(nth).open(PATIENCE).map_err(Failure::RamCloud)?;
         session.choose(&self.table).map_err(Failure::RamCloud)?;
         Ok(RamCloud::new(session))
+    }
+
+    /// The cluster does not answer: it is not waited for any more.
+    pub fn abandon(&mut self) {
+        self.parting = GONE;
     }
 
     /// The cluster goes with everything in it.
@@ -195,7 +241,7 @@ impl Drop for Own {
     fn drop(&mut self) {
         if !self.forgotten {
             // A cluster that is gone has nothing to drop, and there is nobody left to tell.
-            let _gone = self.access.open(PATIENCE).and_then(|mut session| session.discard(&self.table));
+            let _gone = self.access.open(self.parting).and_then(|mut session| session.discard(&self.table));
         }
     }
 }
@@ -356,20 +402,13 @@ impl RamCloud {
     }
 }
 
-/// A note for a cluster of ours that has too few CPUs.
-pub fn crowded(options: &Options, cpus: usize) -> Option<String> {
-    let wanted = options.busy_cpus();
-    let enough = u32::try_from(cpus).is_ok_and(|cpus| cpus >= wanted);
-    (!enough).then(|| {
-        format!(
-            "RAMCloud's threads spin: a coordinator, {} and a client keep {wanted} CPUs busy and {cpus} are allowed; \
-             its times here are those of threads that wait for a CPU",
-            match options.replicas {
-                0 => "a server".to_owned(),
-                replicas => format!("{} servers", replicas + 1),
-            }
-        )
-    })
+/// Where the coordinator of a locator listens; empty where it has no host and port.
+pub fn coordinator(locator: &str) -> Vec<SocketAddr> {
+    let rest = locator.split_once(':').map_or("", |(_, rest)| rest);
+    let part =
+        |name: &str| rest.split(',').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='));
+    let place = part("host").zip(part("port").and_then(|port| port.parse::<u16>().ok()));
+    place.and_then(|place| place.to_socket_addrs().ok()).into_iter().flatten().collect()
 }
 
 /// The name of a library in notes: that of its file.
@@ -418,6 +457,14 @@ mod tests {
     }
 
     #[test]
+    fn a_coordinator_is_where_its_locator_says() {
+        let at = |text: &str| coordinator(text).first().map(ToString::to_string);
+        assert_eq!(at("tcp:host=127.0.0.1,port=12246").as_deref(), Some("127.0.0.1:12246"));
+        assert_eq!(at("zk:127.0.0.1:2181"), None);
+        assert_eq!(at("tcp:host=127.0.0.1,port=x"), None);
+    }
+
+    #[test]
     fn what_it_cannot_do_is_refused() {
         let at = "ramcloud-locator=a:1";
         assert_eq!(fit(&setup(at)), Ok(()));
@@ -440,6 +487,24 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_is_not_there_is_refused_before_anything_starts() {
+        let sized = |params: &str, memory: u64| {
+            let pairs = format!("kv=ramcloud;ramcloud-coordinator=/bin/sh;ramcloud-server=/bin/sh;{params}");
+            fit(&Setup { memory: Some(memory), ..setup(&pairs) }).map_err(|unfit| unfit.why)
+        };
+        assert_eq!(sized("replicas=0", 1 << 30), Ok(()));
+        let why = sized("ramcloud-memory=2GiB", 2 << 30).unwrap_err();
+        assert!(
+            why.contains("1 server of 2GiB need 2GiB") && why.contains("--set ramcloud-memory="),
+            "{why}"
+        );
+        // Copies have room on each of the three servers.
+        let why = sized("replicas=2", 4 << 30).unwrap_err();
+        assert!(why.contains("3 servers of 512MiB"), "{why}");
+        assert_eq!(sized("replicas=2", 16 << 30), Ok(()));
+    }
+
+    #[test]
     fn programs_beside_the_library_are_used() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["coordinator", "server"] {
@@ -452,12 +517,7 @@ mod tests {
             panic!("{:?}", ClusterPlace::from_setup(&setup))
         };
         assert_eq!((options.replicas, options.cluster.as_str()), (2, "main"));
-        assert!(
-            crowded(&options, 2)
-                .unwrap()
-                .contains("3 servers and a client keep 8 CPUs busy and 2 are allowed")
-        );
-        assert_eq!(crowded(&options, 8), None);
+        assert_eq!(options.busy_cpus(), 8);
         assert_eq!(file_name(&options.library), "libramcloud.so");
     }
 }

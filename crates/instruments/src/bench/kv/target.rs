@@ -5,10 +5,13 @@
 //! end. Answers of this kind take no part in any time.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
+use model::finding::Recorded;
 use model::login::{Login, REMEDY};
-use model::{Fault, NoteBody, Record, Setup, Unfit};
+use model::url::{Scheme, Url};
+use model::{Fault, Finding, NoteBody, Record, Setup, Unfit};
 
 use super::client::Client;
 use super::connection::Connection;
@@ -17,6 +20,7 @@ use super::keys::{KEY, Keys};
 use super::managed::{self, Shared};
 use super::params;
 use super::ramcloud::{self, Own};
+use super::spinning::{Crowded, SpinPlaces};
 use super::table::Table;
 use super::wire::{Failure, Wire};
 use crate::bench::net::frame::Wait;
@@ -25,7 +29,10 @@ use crate::progress;
 use crate::store_protocol::memcached::Memcached;
 use crate::store_protocol::resp::Resp;
 use crate::store_protocol::shown;
+use crate::workload::ramcloud::Trouble;
+use crate::workload::store_server::ramcloud::{Options, busy_cpus};
 use crate::workload::store_server::{StoreKind, beside};
+use crate::workload::web::served::Served;
 
 /// How long what listens there may think about a word of no protocol.
 const PROBED: Duration = Duration::from_secs(3);
@@ -108,6 +115,10 @@ pub struct Target {
     notes: Vec<String>,
     /// A note on what a store of the user's held before.
     holds: Option<String>,
+    /// Threads of the store and of one client that spin, and the CPUs there are, where these are fewer.
+    crowded: Option<Crowded>,
+    /// A store of the user's, so that its work is not taken for that of strangers.
+    _served: Option<Arc<Served>>,
     /// Last, so that what is in it goes before it.
     ours: Option<Shared>,
 }
@@ -161,6 +172,8 @@ impl Target {
             replicas: params::replicas(setup),
             notes: vec![format!("{name}: {}; {place}", ours.settings())],
             holds: None,
+            crowded: None,
+            _served: None,
             name,
             near: places.near,
             far: places.far,
@@ -186,6 +199,8 @@ impl Target {
             far: Vec::new(),
             notes: Vec::new(),
             holds: None,
+            crowded: None,
+            _served: url_of(address, wire).map(|url| Served::theirs(&url)),
             ours: None,
         };
         let looked = target.look(setup.login.is_some());
@@ -196,28 +211,13 @@ impl Target {
     /// A table of our own in a RAMCloud, shown to take a write and to hand it back.
     fn ramcloud(setup: &Setup, nth: u32) -> Result<Target, Unfit> {
         let replicas = params::replicas(setup);
-        let (places, keys) = (Places::divide(&setup.cpus), Keys::fresh());
-        let (locator, name, near, far, ours, mut notes) = match ramcloud::ClusterPlace::from_setup(setup)? {
-            ramcloud::ClusterPlace::Ours(options) => {
-                let ours = Shared::cluster(setup, &options, &places.far, nth)?;
-                let place = places.sentence().replace("the peer", "the store");
-                let mut notes = vec![format!("{}: {}; {place}", ours.name(), ours.settings())];
-                notes.extend(ramcloud::crowded(&options, setup.cpus.len()));
-                (ours.locator()?, ours.name(), places.near, places.far, Some(ours), notes)
-            }
-            ramcloud::ClusterPlace::Users(locator) => {
-                let said = match replicas {
-                    0 => String::new(),
-                    count => {
-                        format!("; that its servers make {count} replicas is your word, and is not checked")
-                    }
-                };
-                let name = format!("ramcloud at {locator}");
-                let notes = vec![format!("{name}{said}")];
-                (locator, name, setup.cpus.iter().rev().copied().collect(), Vec::new(), None, notes)
-            }
+        let keys = Keys::fresh();
+        let cluster = match ramcloud::ClusterPlace::from_setup(setup)? {
+            ramcloud::ClusterPlace::Ours(options) => Cluster::ours(setup, &options, nth)?,
+            ramcloud::ClusterPlace::Users(locator) => Cluster::users(setup, locator, replicas),
         };
-        let own = Own::make(setup, &locator, &near, keys);
+        let Cluster { locator, name, places, ours, served, crowded, mut notes } = cluster;
+        let own = Own::make(setup, &locator, (&places.client, crowded.is_none()), keys);
         let own = own.map_err(|trouble| Unfit::new(format!("kv={name} ({}): {trouble}", trouble.kind())))?;
         notes.push(format!(
             "boxscore writes to a table of its own, {}, and drops it at the end; requests are timed within a client of \
@@ -225,8 +225,9 @@ impl Target {
             own.table(),
             ramcloud::file_name(&own.access.library)
         ));
-        let target =
-            Target { name, keys, replicas, way: Way::RamCloud(own), near, far, notes, holds: None, ours };
+        let SpinPlaces { client: near, store: far } = places;
+        let (way, holds, _served) = (Way::RamCloud(own), None, served);
+        let target = Target { name, keys, replicas, way, near, far, notes, holds, crowded, _served, ours };
         match target.try_one() {
             Ok(()) => Ok(target),
             Err(failure) => Err(Unfit::new(target.explain(&failure).text)),
@@ -309,8 +310,11 @@ impl Target {
         self.ours.is_some()
     }
 
-    /// Says once what the store is.
+    /// Says once what the store is, and of each take whether it had too few CPUs.
     pub fn tell(&mut self, record: &mut dyn Record) {
+        if let Some(Crowded { threads, cpus }) = self.crowded {
+            record.refuse(Finding::new(Recorded::StoreSpins { threads, cpus }));
+        }
         for note in self.notes.drain(..) {
             record.remark("kv-store", &note);
         }
@@ -339,6 +343,18 @@ impl Target {
         })
     }
 
+    /// True if no further request can be answered: a store of ours has ended, or a client library does not come back.
+    pub fn is_gone(&mut self, failure: &Failure) -> bool {
+        let has_ended = self.ours.as_ref().is_some_and(|ours| ours.ended().is_some());
+        let hangs = matches!(failure, Failure::RamCloud(Trouble::Hangs { .. }));
+        if let Way::RamCloud(own) = &mut self.way
+            && (has_ended || hangs)
+        {
+            own.abandon();
+        }
+        has_ended || hangs
+    }
+
     /// A store of ours that nobody else uses goes with everything in it.
     fn is_last(&self) -> bool {
         self.ours.as_ref().is_some_and(Shared::is_last)
@@ -354,6 +370,51 @@ impl Drop for Target {
             own.forget();
         }
     }
+}
+
+/// Where a RAMCloud is, before it has a table of ours.
+struct Cluster {
+    locator: String,
+    name: String,
+    places: SpinPlaces,
+    ours: Option<Shared>,
+    served: Option<Arc<Served>>,
+    crowded: Option<Crowded>,
+    notes: Vec<String>,
+}
+
+impl Cluster {
+    fn ours(setup: &Setup, options: &Options, nth: u32) -> Result<Cluster, Unfit> {
+        let places = SpinPlaces::divide(&setup.cpus, options.busy_cpus());
+        let ours = Shared::cluster(setup, options, &places.store, nth)?;
+        let crowded = Crowded::with_cpus(options.busy_cpus(), setup.cpus.len());
+        let notes =
+            vec![format!("{}: {}; {}", ours.name(), ours.settings(), places.sentence(crowded.is_some()))];
+        let (locator, name) = (ours.locator()?, ours.name());
+        Ok(Cluster { locator, name, places, ours: Some(ours), served: None, crowded, notes })
+    }
+
+    fn users(setup: &Setup, locator: String, replicas: u32) -> Cluster {
+        let said = match replicas {
+            0 => String::new(),
+            count => format!("; that its servers make {count} replicas is your word, and is not checked"),
+        };
+        let name = format!("ramcloud at {locator}");
+        let notes = vec![format!("{name}{said}")];
+        let served = Served::cluster(&name, ramcloud::coordinator(&locator));
+        // Without processes here it is elsewhere, or nobody may see them.
+        let here = served.pids().map_or(0, |pids| u32::try_from(pids.len()).unwrap_or(u32::MAX));
+        let busy = busy_cpus(here.saturating_sub(1));
+        let crowded = if here > 0 { Crowded::with_cpus(busy, setup.cpus.len()) } else { None };
+        let places = SpinPlaces { client: setup.cpus.iter().rev().copied().collect(), store: Vec::new() };
+        Cluster { locator, name, places, ours: None, served: Some(served), crowded, notes }
+    }
+}
+
+/// The URL by which the processes of a store of the user's are found.
+fn url_of(address: SocketAddr, wire: &dyn Wire) -> Option<Url> {
+    let scheme = if wire.most_key() < 300 { Scheme::Memcached } else { Scheme::Redis };
+    format!("{}://{address}/", scheme.name()).parse().ok()
 }
 
 /// Tables that are in a store as long as this lives.

@@ -4,7 +4,7 @@
 //! so that no number comes from junk. Only the form is checked here; `reference` knows the right results.
 
 /// No program prints more lines.
-const MOST_LINES: usize = 100_000;
+const MOST_LINES: usize = 400_000;
 
 /// Something that a kernel computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +30,23 @@ pub struct Iteration {
     pub wall_ns: u64,
 }
 
+/// The compilers of a runtime, as they were during its iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compilers {
+    /// They had rested for so long in the end that no further code is to be expected.
+    pub are_quiet: bool,
+    /// Iterations that were done when they last worked.
+    pub worked: u64,
+}
+
 /// All that a program printed, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
     pub checks: Vec<(String, Found)>,
     pub batches: Vec<Batch>,
     pub iterations: Vec<Iteration>,
+    /// `None` where the program did not say.
+    pub compilers: Option<Compilers>,
 }
 
 impl Output {
@@ -88,6 +99,13 @@ impl Output {
                 let [cpu_ns, wall_ns] = numbers([cpu, wall])?;
                 self.iterations.push(Iteration { cpu_ns, wall_ns });
             }
+            ("compilers", [state @ ("quiet" | "busy"), worked]) => {
+                let [worked] = numbers([worked])?;
+                if worked > self.iterations.len() as u64 {
+                    return Err("more iterations than there were".to_owned());
+                }
+                self.compilers = Some(Compilers { are_quiet: *state == "quiet", worked });
+            }
             // It is there so that no compiler leaves the work out; what it is depends on the cycles.
             ("sum", [value]) => drop(found(value).ok_or("no value")?),
             ("end", []) => return Ok(true),
@@ -131,7 +149,8 @@ mod tests {
 
     const TIMED: &str = "check hits.1000 790\ncheck y.sum x40929a96d0ec4d1f\nbatch 1 1200 1300 90001300\n\
                          batch 2 2400 2600 90003900\nsum x3ff0000000000000\nend\n";
-    const WARMING: &str = "iteration 1257000 1300000\niteration 565000 570000\nsum x0000000000000000\nend\n";
+    const WARMING: &str = "iteration 1257000 1300000\niteration 565000 570000\ncompilers quiet 1\n\
+                           sum x0000000000000000\nend\n";
 
     #[test]
     fn every_line_is_kept_in_its_order() {
@@ -146,7 +165,16 @@ mod tests {
         let output = read(WARMING).unwrap();
         assert_eq!(output.iterations.len(), 2);
         assert_eq!(output.iterations[1], Iteration { cpu_ns: 565_000, wall_ns: 570_000 });
+        assert_eq!(output.compilers, Some(Compilers { are_quiet: true, worked: 1 }));
         assert_eq!(output.scored(), None);
+        let busy = read(&WARMING.replace("quiet", "busy")).unwrap();
+        assert_eq!(busy.compilers, Some(Compilers { are_quiet: false, worked: 1 }));
+        for (to, says) in
+            [("quiet 3", "more iterations"), ("idle 1", "no line"), ("quiet x", "a whole number")]
+        {
+            let why = read(&WARMING.replace("quiet 1", to)).unwrap_err();
+            assert!(why.contains("line 3") && why.contains(says), "{to}: {why}");
+        }
     }
 
     #[test]

@@ -34,8 +34,10 @@ pub struct Access {
     /// `tcp:host=H,port=P` or `zk:...`, as RAMCloud has it.
     pub locator: String,
     pub cluster: String,
-    /// The CPUs that a client may use; empty is those of the thread that opens it.
+    /// The CPUs that clients may use; empty is those of the thread that opens one.
     pub cpus: Vec<usize>,
+    /// So many of them are each client's own; `None`: each may use all.
+    pub each: Option<usize>,
 }
 
 /// The results of a batch.
@@ -64,9 +66,11 @@ pub fn check(library: &str) -> Result<(), Trouble> {
 }
 
 impl Access {
-    /// The same on the nth of its CPUs alone, going round.
+    /// The same for the nth client: on its own CPUs, going round.
     pub fn nth(&self, nth: usize) -> Access {
-        let cpus = self.cpus.get(nth % self.cpus.len().max(1)).copied().into_iter().collect();
+        let Some(each) = self.each else { return self.clone() };
+        let each = each.min(self.cpus.len());
+        let cpus = self.cpus.iter().cycle().skip(nth.saturating_mul(each)).take(each).copied().collect();
         Access { cpus, ..self.clone() }
     }
 
@@ -229,5 +233,24 @@ impl Drop for Session {
                 let _ended = within(END, || !matches!(self.group.try_wait(), Ok(None)));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_client_has_cpus_of_its_own() {
+        let of = |cpus: &[usize], each: Option<usize>, nth: usize| {
+            let (library, locator, cluster) = (String::new(), String::new(), String::new());
+            Access { library, locator, cluster, cpus: cpus.to_vec(), each }.nth(nth).cpus
+        };
+        assert_eq!(of(&[3, 2, 1, 0], Some(2), 0), [3, 2]);
+        assert_eq!(of(&[3, 2, 1, 0], Some(2), 1), [1, 0]);
+        assert_eq!(of(&[3, 2, 1, 0], Some(2), 2), [3, 2]);
+        assert_eq!(of(&[5], Some(2), 4), [5]);
+        assert_eq!(of(&[1, 0], None, 3), [1, 0]);
+        assert_eq!(of(&[], Some(2), 1), [] as [usize; 0]);
     }
 }

@@ -8,9 +8,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use model::params::show_bytes;
 
+use crate::progress;
 use crate::workload::ramcloud::frames::{Batch, Kind, push_key};
 use crate::workload::ramcloud::{Access, Trouble, status};
 use crate::workload::server::account::{self, Unprivileged};
@@ -23,6 +25,8 @@ use crate::workload::server::sockets;
 const SEGMENT: u64 = 8 << 20;
 /// The table that shows that it is up.
 const TABLE: &str = "boxscore-ready";
+/// Time for the first client that asks whether it is up; the next ones get twice as much each.
+const FIRST_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How a cluster is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +43,11 @@ pub struct Options {
     pub cpus: Vec<usize>,
 }
 
+/// How many CPUs a coordinator, two threads of each server and one client keep busy.
+pub const fn busy_cpus(servers: u32) -> u32 {
+    servers.saturating_mul(2).saturating_add(2)
+}
+
 impl Options {
     /// The same options with the full paths of the programs. Fails, naming the parameter, when one is not a program.
     pub fn resolve(self) -> Result<Options, ServerError> {
@@ -47,9 +56,15 @@ impl Options {
         Ok(Options { coordinator, server, ..self })
     }
 
-    /// How many CPUs its threads and one client keep busy: a coordinator, and two threads of each server.
+    /// How many CPUs its threads and one client keep busy.
     pub fn busy_cpus(&self) -> u32 {
-        2 + 2 * (self.replicas + 1)
+        busy_cpus(self.replicas.saturating_add(1))
+    }
+
+    /// Bytes of all its servers, copies included.
+    pub fn all_memory(&self) -> u64 {
+        let each = self.memory.saturating_add(self.frames().saturating_mul(SEGMENT));
+        each.saturating_mul(u64::from(self.replicas) + 1)
     }
 
     /// Segments of copies that each server has room for: twice what the others can send it.
@@ -129,19 +144,32 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Waits until a client can make a table and write to it.
+    /// Waits until a client can make a table and write to it. A library waits for ever for a process that has ended, so
+    /// clients are given more and more time, and between two of them the processes are looked at.
     fn wait(&mut self, options: &Options) -> Result<(), ServerError> {
         let access = Access {
             library: options.library.clone(),
             locator: self.locator.clone(),
             cluster: options.cluster.clone(),
             cpus: Vec::new(),
+            each: None,
         };
-        write_once(&access).map_err(|trouble| {
-            let words: String = self.processes().map(|server| server.last_words()).collect();
-            let dead = self.alive().err().map(|why| format!("; {why}")).unwrap_or_default();
-            ServerError::Failed(format!("the cluster does not come up: {trouble}{dead}{words}"))
-        })
+        let mut patience = FIRST_PATIENCE;
+        loop {
+            let made = write_once(&access, patience);
+            let Err(trouble) = made else { return Ok(()) };
+            let failed =
+                |how: String| Err(ServerError::Failed(format!("the cluster does not come up: {how}")));
+            if let Err(why) = self.alive() {
+                return failed(why);
+            }
+            if !matches!(trouble, Trouble::Hangs { .. }) || patience >= run::UP {
+                let words: String = self.processes().map(|server| server.last_words()).collect();
+                return failed(format!("{trouble}{words}"));
+            }
+            progress::current().check().map_err(ServerError::Failed)?;
+            patience *= 2;
+        }
     }
 
     fn processes(&self) -> impl Iterator<Item = &Server> {
@@ -226,10 +254,10 @@ fn setup(options: &Options) -> Vec<(&'static str, String)> {
 }
 
 /// Makes a table, writes one object, and drops it; RAMCloud's library waits by itself for what is not up yet.
-fn write_once(access: &Access) -> Result<(), Trouble> {
+fn write_once(access: &Access, patience: Duration) -> Result<(), Trouble> {
     let mut keys = Vec::new();
     push_key(&mut keys, TABLE.as_bytes());
-    let mut session = access.open(run::UP)?;
+    let mut session = access.open(patience)?;
     session.create(TABLE)?;
     let (kind, limit_ns) = (Kind::Write, u64::MAX);
     let batch = Batch { kind, wanted: false, repeat: 1, step: 1, each: 0, limit_ns, count: 1, keys: &keys };

@@ -1,6 +1,7 @@
 //! The server under load, ours or another, and its processes.
 //!
-//! Processes of a server that is not ours are found by its listening socket, on this machine only. All such servers
+//! Processes of a server that is not ours are found by its listening socket, on this machine only; those of a cluster
+//! by that of its coordinator, and by their connections to it. All such servers
 //! that are under load are known here, so that nobody takes their work for that of strangers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -25,9 +26,19 @@ pub enum Served {
 /// A server that runs without our doing.
 #[derive(Debug)]
 pub struct Theirs {
-    url: Url,
+    /// Host and port.
+    name: String,
+    at: At,
     /// The processes that hold its socket, once they were found.
     roots: Mutex<Option<BTreeSet<i32>>>,
+}
+
+/// Where it is found.
+#[derive(Debug)]
+enum At {
+    Url(Url),
+    /// The coordinator of a cluster, where it is on this machine.
+    Cluster(Vec<SocketAddr>),
 }
 
 static UNDER_LOAD: Mutex<Vec<Weak<Theirs>>> = Mutex::new(Vec::new());
@@ -44,7 +55,7 @@ pub fn processes() -> Vec<Stat> {
     let known: Vec<Arc<Theirs>> =
         UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
     // Several loads may share one server.
-    let servers: HashMap<String, &Arc<Theirs>> = known.iter().map(|one| (one.url.authority(), one)).collect();
+    let servers: HashMap<String, &Arc<Theirs>> = known.iter().map(|one| (one.name.clone(), one)).collect();
     let found = servers.values().filter_map(|theirs| theirs.processes().ok()).flatten();
     let started = tree::of_groups(&guard::groups()).unwrap_or_default();
     let each: BTreeMap<i32, Stat> = found.chain(started).map(|stat| (stat.pid, stat)).collect();
@@ -57,7 +68,16 @@ impl Served {
     }
 
     pub fn theirs(url: &Url) -> Arc<Served> {
-        let theirs = Arc::new(Theirs { url: url.clone(), roots: Mutex::new(None) });
+        Served::known(url.authority(), At::Url(url.clone()))
+    }
+
+    /// A cluster whose coordinator listens there.
+    pub fn cluster(name: &str, coordinator: Vec<SocketAddr>) -> Arc<Served> {
+        Served::known(name.to_owned(), At::Cluster(coordinator))
+    }
+
+    fn known(name: String, at: At) -> Arc<Served> {
+        let theirs = Arc::new(Theirs { name, at, roots: Mutex::new(None) });
         let mut all = UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.strong_count() > 0);
         all.push(Arc::downgrade(&theirs));
@@ -102,23 +122,46 @@ impl Theirs {
                 return Ok(alive);
             }
         }
-        let found = listeners(&self.url)?;
+        let found = match &self.at {
+            At::Url(url) => listening(addresses(url)?, &self.name),
+            At::Cluster(coordinator) => listening(coordinator.clone(), &self.name)
+                .and_then(|roots| Ok(roots.into_iter().chain(members(coordinator)?).collect())),
+        }?;
         let alive = tree::family(&found)?;
         *roots = Some(found);
         Ok(alive)
     }
 }
 
-fn listeners(url: &Url) -> Result<BTreeSet<i32>, String> {
-    let is_local = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
-    let mut why = format!("the server at {} is not known to be on this machine", url.authority());
-    for address in addresses(url)?.into_iter().filter(is_local) {
+fn is_local(address: &SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+/// The processes that listen at one of these addresses of this machine.
+fn listening(at: Vec<SocketAddr>, name: &str) -> Result<BTreeSet<i32>, String> {
+    let mut why = format!("the server at {name} is not known to be on this machine");
+    for address in at.into_iter().filter(is_local) {
         match sockets::listeners(address) {
             Ok(listeners) => return Ok(listeners),
             Err(error) => why = error,
         }
     }
     Err(why)
+}
+
+/// The processes that are connected to a coordinator and serve something themselves: a client of it listens nowhere.
+fn members(coordinator: &[SocketAddr]) -> Result<BTreeSet<i32>, String> {
+    const ESTABLISHED: u8 = 1;
+    let all = sockets::all()?;
+    let to_it = |socket: &&sockets::Socket| {
+        let remote = SocketAddr::new(socket.remote.ip().to_canonical(), socket.remote.port());
+        socket.state == ESTABLISHED && is_local(&remote) && coordinator.contains(&remote)
+    };
+    let connected: BTreeSet<u64> = all.iter().filter(to_it).map(|socket| socket.inode).collect();
+    let serving: BTreeSet<u64> =
+        all.iter().filter(|socket| socket.listens()).map(|socket| socket.inode).collect();
+    let serving = sockets::owners(&serving)?.pids;
+    Ok(sockets::owners(&connected)?.pids.into_iter().filter(|pid| serving.contains(pid)).collect())
 }
 
 #[cfg(test)]
@@ -140,6 +183,19 @@ mod tests {
         let own_ns = tree::cpu_ns(&tree::family(&[pid].into()).unwrap()).unwrap();
         assert!((30_000_000..=own_ns).contains(&seen_ns), "{seen_ns} {own_ns}");
         assert_eq!(one.usage().unwrap().processes.len(), same.usage().unwrap().processes.len());
+    }
+
+    #[test]
+    fn the_members_of_a_cluster_are_connected_to_its_coordinator() {
+        let coordinator = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = coordinator.local_addr().unwrap();
+        assert_eq!(members(&[address]), Ok(BTreeSet::new()));
+        // This process listens, and is connected.
+        let _connection = std::net::TcpStream::connect(address).unwrap();
+        let me = i32::try_from(std::process::id()).unwrap();
+        assert_eq!(members(&[address]), Ok([me].into()));
+        let cluster = Served::cluster("here", vec![address]);
+        assert!(cluster.pids().unwrap().contains(&me));
     }
 
     #[test]

@@ -9,14 +9,19 @@ import java.io.PrintStream;
  * <pre>
  *   Scimark KERNEL SIZE check
  *   Scimark KERNEL SIZE time MIN_SECONDS
- *   Scimark KERNEL SIZE warmup ITERATIONS CYCLES
+ *   Scimark KERNEL SIZE warmup ITERATIONS CYCLES MOST_SECONDS
  * </pre>
+ *
+ * <p>A warm-up has ITERATIONS or more: it ends when the compilers have rested, MOST_SECONDS are over, or there are
+ * {@value #MOST} iterations.
  *
  * <p>Times are in nanoseconds: the CPU time of the thread, then wall time. The threads of the virtual machine (compiler,
  * collector) are in the wall time alone. Making and checking the data are not timed. Exit code 2 is a wrong command
  * line, 1 a failure; both say why on stderr.
  */
 final class Scimark {
+    /** Iterations of a warm-up. */
+    private static final int MOST = 300_000;
     private static final PrintStream OUT =
         new PrintStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)), false);
 
@@ -56,13 +61,13 @@ final class Scimark {
             double minSeconds = seconds(arguments[3]);
             check(arguments[0], size);
             timeBatches(kernel(arguments[0], size), minSeconds);
-        } else if (arguments.length == 5 && task.equals("warmup")) {
+        } else if (arguments.length == 6 && task.equals("warmup")) {
             int iterations = count(arguments[3]);
             int cycles = count(arguments[4]);
-            warmUp(kernel(arguments[0], size(arguments[1])), iterations, cycles);
+            warmUp(kernel(arguments[0], size(arguments[1])), iterations, cycles, seconds(arguments[5]));
         } else {
             throw new IllegalArgumentException(
-                "usage: Scimark KERNEL SIZE check | time MIN_SECONDS | warmup ITERATIONS CYCLES");
+                "usage: Scimark KERNEL SIZE check | time MIN_SECONDS | warmup ITERATIONS CYCLES MOST_SECONDS");
         }
     }
 
@@ -88,15 +93,29 @@ final class Scimark {
         OUT.println("sum " + Check.bits(kernel.sum()));
     }
 
-    private static void warmUp(Kernel kernel, int iterations, int cycles) {
+    private static void warmUp(Kernel kernel, int iterations, int cycles, double mostSeconds) {
         Times.require();
-        Times[] took = new Times[iterations];
-        for (int i = 0; i < iterations; i++) {
-            took[i] = new Times(kernel, cycles);
+        long[] cpuNs = new long[MOST];
+        long[] wallNs = new long[MOST];
+        Compilers compilers = new Compilers();
+        long startNs = System.nanoTime();
+        int done = 0;
+        boolean areQuiet = false;
+        while (done < iterations || !areQuiet) {
+            if (done == MOST || (done >= iterations && System.nanoTime() - startNs >= mostSeconds * 1e9)) {
+                break;
+            }
+            Times took = new Times(kernel, cycles);
+            cpuNs[done] = took.cpuNs;
+            wallNs[done] = took.wallNs;
+            done++;
+            compilers.look(done);
+            areQuiet = compilers.areQuiet(done);
         }
-        for (Times times : took) {
-            OUT.println("iteration " + times.cpuNs + " " + times.wallNs);
+        for (int i = 0; i < done; i++) {
+            OUT.println("iteration " + cpuNs[i] + " " + wallNs[i]);
         }
+        OUT.println("compilers " + (areQuiet ? "quiet " : "busy ") + compilers.worked());
         OUT.println("sum " + Check.bits(kernel.sum()));
     }
 

@@ -18,6 +18,11 @@ final class Times {
         wallNs = endNs - wall;
     }
 
+    /** CPU time of this thread. */
+    static long threadNs() {
+        return THREADS.getCurrentThreadCpuTime();
+    }
+
     static void require() {
         if (!THREADS.isCurrentThreadCpuTimeSupported() || !THREADS.isThreadCpuTimeEnabled()) {
             throw new UnsupportedOperationException("this virtual machine does not tell the CPU time of a thread");
