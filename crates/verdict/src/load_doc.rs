@@ -89,6 +89,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
             busiest_core_share: number(load::SHARE.name()),
             busiest_thread_share: number(load::THREAD.name()),
         },
+        since: None,
         remarks: Vec::new(),
         bottlenecks: doc.bottlenecks.clone(),
         findings: doc.findings.clone(),
@@ -264,6 +265,7 @@ mod tests {
             late_read: None,
             late_read_p99: None,
             generator: GeneratorDoc::default(),
+            since: None,
             remarks: Vec::new(),
             bottlenecks: Vec::new(),
             findings: Vec::new(),
@@ -320,6 +322,8 @@ mod tests {
             counter_evidence: Vec::new(),
             advice: Vec::new(),
             resources: Vec::new(),
+            cores: Vec::new(),
+            files: None,
         }
     }
 

@@ -8,6 +8,7 @@
 pub mod planted;
 pub mod stall;
 pub mod sweep;
+pub mod used;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -26,6 +26,7 @@ mod late;
 mod logs_compared;
 mod logs_failed;
 mod logs_read;
+mod low_memory;
 mod memory_ceiling;
 mod noisy_neighbour;
 mod own_cost;
@@ -66,6 +67,7 @@ pub use late::Late;
 pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks};
 pub use logs_failed::{LogsFailed, Mostly, Stretch};
 pub use logs_read::{LogsRead, TimeUnit};
+pub use low_memory::LowMemory;
 pub use memory_ceiling::{MemoryCeiling, MemoryPeak};
 pub use noisy_neighbour::NoisyNeighbour;
 pub use own_cost::OwnCost;
@@ -230,6 +232,7 @@ rules! {
     LogsCompared,
     LogsFailed,
     LogsRead,
+    LowMemory,
     MemoryCeiling,
     NoisyNeighbour,
     OwnCost,

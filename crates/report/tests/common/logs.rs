@@ -243,6 +243,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
         index: Vec::new(),
         next_step: None,
         findings,
+        settings: Vec::new(),
         footnotes: Vec::new(),
         ..compare()
     }

@@ -349,6 +349,8 @@ fn bottlenecks(all: &[Load]) -> Vec<BottleneckDoc> {
                     text: "sda idle".to_owned(),
                 },
             ],
+            cores: Vec::new(),
+            files: None,
         }
     };
     sorted.iter().map(of).collect()

@@ -24,6 +24,7 @@ mod guest;
 mod heat;
 mod idle_at_peak;
 mod late;
+pub mod low_memory;
 mod memory_ceiling;
 mod noisy_neighbour;
 mod own_cost;
@@ -49,6 +50,7 @@ const ALL: &[Rule] = &[
     recorded::rule,
     cut::rule,
     credits::rule,
+    low_memory::rule,
     above_ceiling::rule,
     throttled::rule,
     generator_bound::rule,
