@@ -53,7 +53,9 @@ fn nginx() -> Option<&'static Path> {
 fn every_load_has_its_cores_and_files_and_two_builds_their_widths() {
     let (bench, Some(nginx)) = (bench(), nginx()) else { return cannot("nginx is not installed") };
     let copies = ["one", "two"].map(|name| bench.path(&format!("nginx-{name}")));
-    copies.iter().for_each(|copy| drop(std::fs::copy(nginx, copy).expect("a copy")));
+    for copy in &copies {
+        std::fs::copy(nginx, copy).expect("a copy");
+    }
     let arms = copies.each_ref().map(|copy| format!("binary={}", text(copy)));
     let run = ["run", "web", "--no-report", "--takes", "1", "--set", ONE];
     bench.run(&[&run[..], &["--arm", &arms[0], "--arm", &arms[1]]].concat()).expect(0, &[]);
