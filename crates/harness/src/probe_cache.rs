@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use model::frame::Job;
 use model::generate::Relay;
-use model::plan::PROFILE;
+use model::plan::{PROFILE, Profiled};
 use model::progress::PREPARING;
 use model::{
     Cadence, Card, Fact, Fault, Instrument, Params, Probe, ProgressHandle, Record, Seconds, Setup, Unfit,
@@ -52,11 +52,6 @@ impl Host {
 /// The memory that a program with pointers of this many bits can reach, if that is less than machines have.
 fn addressable(bits: u32) -> Option<u64> {
     (bits <= 32).then_some(ADDRESSABLE_32)
-}
-
-/// True if a list of cells such as `0,7` contains `cell`.
-fn is_listed(cells: &str, cell: u32) -> bool {
-    cells.split(',').any(|one| one.trim().parse() == Ok(cell))
 }
 
 /// The prepared probe of a cell in one arm.
@@ -191,8 +186,9 @@ impl<'a> ProbeCache<'a> {
             ..setup(self.job, &self.host, params.clone(), arm.set.get("cpus"))
         };
         // No parameter of the figures: what is profiled is in none of them.
-        if arm.set.get(PROFILE).is_some_and(|cells| is_listed(cells, cell_number)) {
-            setup.params.set(PROFILE, "on");
+        let profiled = arm.set.get(PROFILE).and_then(|cells| Profiled::in_cell(cells, cell_number));
+        if let Some(what) = profiled {
+            setup.params.set(PROFILE, what.word());
         }
         instrument.fit(&setup)?;
         let mut probe = instrument.prepare(&setup)?;
@@ -269,12 +265,6 @@ mod tests {
         assert_eq!(memory(&[("memory.bytes", 2.0 * gib), ("cgroup.memory.limit", gib)]), Some(1 << 30));
         let large = if usize::BITS > 32 { 64 << 30 } else { ADDRESSABLE_32 };
         assert_eq!(memory(&[("memory.bytes", 64.0 * gib)]), Some(large));
-    }
-
-    #[test]
-    fn cells_are_listed_by_number() {
-        assert!(is_listed("0,7", 7) && is_listed("3", 3));
-        assert!(!is_listed("0,17", 7) && !is_listed("", 0));
     }
 
     #[test]

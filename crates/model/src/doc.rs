@@ -18,6 +18,7 @@ mod paragraph;
 mod ratio;
 mod row;
 mod scaling;
+mod settings;
 mod soak;
 mod value;
 mod web;
@@ -61,11 +62,12 @@ pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
+pub use settings::{SettingDoc, SettingsDoc, SinceDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use value::{Cost, ValueDoc};
 pub use web::{
-    Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
-    SearchDoc, SearchStepDoc,
+    Binding, BottleneckDoc, CoreDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, FilesDoc,
+    PercentileDoc, ResourceDoc, SearchDoc, SearchStepDoc,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,12 +91,18 @@ pub struct InspectDoc {
     pub schema: String,
     pub machine: MachineDoc,
     pub facts: Vec<Fact>,
+    /// What follows from the facts for figures of the machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineFacts {
     pub machine: MachineDoc,
     pub facts: Vec<Fact>,
+    /// What follows from the facts for figures of the machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// `boxscore inspect` of several machines.
@@ -349,6 +357,9 @@ pub struct CompareDoc {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<SideScalingDoc>,
     pub findings: Vec<Finding>,
+    /// Of each side against the first: the settings in which their newest runs differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingsDoc>,
     /// Caveats, numbered as shown.
     pub footnotes: Vec<String>,
     /// Of logs: what the machines did while the requests came, by the names of the sides.

@@ -39,7 +39,7 @@ pub enum Means {
     /// It is the file of a mix of requests. The parameter `name` gets the mix's name; `content` is set too unless the
     /// option `unless` is given.
     Mix { name: &'static str, content: (&'static str, &'static str), unless: &'static str },
-    /// The server is sampled in a load of its own before the takes.
+    /// The server, or what its value says, is sampled in a load of its own before the takes.
     Profile,
     /// Whatever the machine can do that a load is held against is measured first, where no stored run says it.
     Ceilings,

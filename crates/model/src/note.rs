@@ -53,6 +53,8 @@ pub enum NoteBody {
     ServerGroups(String),
     /// Samples of a profile, as folded stacks.
     Profile(String),
+    /// The same of all that ran on the machine; the first frame of a stack is its program.
+    SystemProfile(String),
     /// Why there is no profile.
     NoProfile(String),
     /// How the file of a replay was read.
@@ -157,12 +159,16 @@ pub struct ServerBuild {
     /// Path of the program.
     pub program: String,
     pub details: String,
+    /// The width of the program, 32 or 64; `None` where it is not known.
+    #[serde(default)]
+    pub bits: Option<u8>,
 }
 
 impl ServerBuild {
-    /// `nginx/1.22.1 (/usr/sbin/nginx)`.
+    /// `nginx/1.22.1 (/usr/sbin/nginx, 64-bit)`.
     pub fn name(&self) -> String {
-        format!("{} ({})", self.version, self.program)
+        let bits = self.bits.map_or_else(String::new, |bits| format!(", {bits}-bit"));
+        format!("{} ({}{bits})", self.version, self.program)
     }
 }
 
@@ -242,6 +248,7 @@ impl NoteBody {
                 | "server-silent"
                 | "server-groups"
                 | "profile"
+                | "system-profile"
                 | "no-profile"
                 | "replay"
                 | "store-holds"
@@ -274,6 +281,7 @@ impl NoteBody {
             NoteBody::ServerSilent(_) => "server-silent",
             NoteBody::ServerGroups(_) => "server-groups",
             NoteBody::Profile(_) => "profile",
+            NoteBody::SystemProfile(_) => "system-profile",
             NoteBody::NoProfile(_) => "no-profile",
             NoteBody::Replay(_) => "replay",
             NoteBody::StoreHolds(_) => "store-holds",
@@ -313,6 +321,7 @@ impl NoteBody {
             | NoteBody::ServerSilent(text)
             | NoteBody::ServerGroups(text)
             | NoteBody::Profile(text)
+            | NoteBody::SystemProfile(text)
             | NoteBody::NoProfile(text)
             | NoteBody::Replay(text)
             | NoteBody::Command(text)
@@ -342,7 +351,12 @@ mod tests {
             generators: "1 generator on CPU 0".into(),
             shares_cpus: true,
         };
-        let build = ServerBuild { version: "n/1".into(), program: "/n".into(), details: "by gcc".into() };
+        let build = ServerBuild {
+            version: "n/1".into(),
+            program: "/n".into(),
+            details: "by gcc".into(),
+            bits: Some(32),
+        };
         let status = NoteBody::Status { status: 404, first_url: "http://a/b".into() };
         let busy = Disturber { pid: 123, name: "ramcloud".into(), cpus: 0.44 };
         let filling = "the user ended the load while its keys were written";
@@ -350,7 +364,7 @@ mod tests {
             "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 0; server and generators share CPUs";
         vec![
             (NoteBody::WebSetup(WebSetup { shares_cpus: true, ..setup }), "web-setup", shared),
-            (NoteBody::ServerBuild(build), "server-build", "n/1 (/n): by gcc"),
+            (NoteBody::ServerBuild(build), "server-build", "n/1 (/n, 32-bit): by gcc"),
             (NoteBody::Toolchain("t".into()), "toolchain", "t"),
             (NoteBody::Bits("t".into()), "bits", "t"),
             (NoteBody::Unfit(dropped("")), "unfit", "crc32c size=1KiB: no SSE 4.2"),
@@ -363,6 +377,7 @@ mod tests {
             (NoteBody::ServerSilent("t".into()), "server-silent", "t"),
             (NoteBody::ServerGroups("t".into()), "server-groups", "t"),
             (NoteBody::Profile("t".into()), "profile", "t"),
+            (NoteBody::SystemProfile("t".into()), "system-profile", "t"),
             (NoteBody::NoProfile("t".into()), "no-profile", "t"),
             (NoteBody::Replay("t".into()), "replay", "t"),
             (NoteBody::StoreHolds("t".into()), "store-holds", "t"),

@@ -145,9 +145,40 @@ pub struct Plan {
     pub targets: Vec<Target>,
 }
 
-/// In the set of an arm beside its parameters: numbers of the cells that are profiled once, before their takes (`0,7`).
-/// Told to their instrument as a parameter of the same name that is in no series' key.
+/// In the set of an arm beside its parameters: the cells that are profiled once, before their takes, as
+/// [`Profiled::cells`] writes them. Told to their instrument as a parameter of the same name that is in no series' key.
 pub const PROFILE: &str = "profile";
+
+crate::words! {
+    /// The processes that a profile samples.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Profiled as word {
+        #[default]
+        Server = "server",
+        /// All of the machine, kernel threads and the idle ones too.
+        System = "system",
+    }
+}
+
+impl Profiled {
+    /// Numbers of cells: `0,7` of the server, `system:0,7` of the system.
+    pub fn cells(self, numbers: &[u32]) -> String {
+        let list = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        match self {
+            Profiled::Server => list,
+            Profiled::System => format!("{}:{list}", self.word()),
+        }
+    }
+
+    /// What is profiled in a cell, if anything.
+    pub fn in_cell(cells: &str, number: u32) -> Option<Profiled> {
+        let (what, list) = match cells.split_once(':') {
+            Some((word, list)) => (Profiled::parse(word)?, list),
+            None => (Profiled::Server, cells),
+        };
+        list.split(',').any(|one| one.parse() == Ok(number)).then_some(what)
+    }
+}
 
 /// The parameter of tests of the network that names the child which is their far end.
 pub const FAR: &str = "far";
@@ -233,4 +264,20 @@ pub struct TakeOrder {
     pub cell: u32,
     pub arm: u32,
     pub warm_up: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiled_cells_come_back() {
+        for what in Profiled::ALL {
+            let cells = what.cells(&[0, 17]);
+            let of = |number| Profiled::in_cell(&cells, number);
+            assert_eq!((of(0), of(17), of(7)), (Some(what), Some(what), None), "{cells}");
+        }
+        assert_eq!(Profiled::in_cell("0,7", 7), Some(Profiled::Server), "as plans of before have it");
+        assert_eq!(Profiled::in_cell("", 0).or(Profiled::in_cell("all:0", 0)), None);
+    }
 }

@@ -5,7 +5,7 @@ use model::format::{self, Scale};
 
 use crate::text::compare::{ComparedFigure, arms, doubtful, figures, index_text};
 use crate::text::verdict_word::verdict;
-use crate::text::{notes, ranks, ratio};
+use crate::text::{notes, ranks, ratio, settings};
 
 /// The comparison; other figures than headlines only with `all`.
 pub fn compare(doc: &CompareDoc, all: bool) -> String {
@@ -33,6 +33,7 @@ pub fn compare(doc: &CompareDoc, all: bool) -> String {
             .into_iter()
             .map(|note| format!("{}: {}", note.state.word(), note.text)),
     );
+    lines.extend(settings::sentences(doc));
     lines.extend(doc.footnotes.iter().cloned());
     if !lines.is_empty() {
         out.push('\n');

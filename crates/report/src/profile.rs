@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use model::NoteBody;
+
 use crate::plot::flame::Frame;
 
 /// A profile of one title.
@@ -15,6 +17,8 @@ pub struct Profile {
     stacks: BTreeMap<Vec<String>, u64>,
     /// Lines that are no stack.
     pub unread: u64,
+    /// Of all that ran on the machine, not of a server alone.
+    pub is_of_system: bool,
 }
 
 /// A function with the samples in it, and with those in what it called.
@@ -30,7 +34,25 @@ const KERNEL: &str = "_[k]";
 /// Frames of one stack that are kept; what is deeper counts for the last of them.
 const DEEPEST: usize = 256;
 
-/// The profiles of some notes, those of one title together, in the order of meeting.
+/// The program of the samples in which a CPU had nothing to do.
+const IDLE: &str = "swapper";
+
+/// The profiles among the notes of a run: of its servers, then of the whole system.
+pub fn in_notes<'n>(notes: impl Iterator<Item = &'n NoteBody> + Clone) -> Vec<Profile> {
+    let of_server = notes.clone().filter_map(|note| match note {
+        NoteBody::Profile(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let of_system = notes.filter_map(|note| match note {
+        NoteBody::SystemProfile(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let mut all = profiles(of_server);
+    all.extend(profiles(of_system).into_iter().map(|one| Profile { is_of_system: true, ..one }));
+    all
+}
+
+/// The profiles of some texts, those of one title together, in the order of meeting.
 pub fn profiles<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<Profile> {
     let mut out: Vec<Profile> = Vec::new();
     for text in texts {
@@ -75,6 +97,27 @@ impl Profile {
     pub fn kernel(&self) -> u64 {
         let leaf = |stack: &Vec<String>| stack.last().is_some_and(|name| name.ends_with(KERNEL));
         self.stacks.iter().filter(|(stack, _)| leaf(stack)).fold(0, |sum, (_, n)| sum.saturating_add(*n))
+    }
+
+    /// The same without what the idle CPUs did.
+    #[must_use]
+    pub fn busy(&self) -> Profile {
+        let is_busy = |stack: &Vec<String>| stack.first().is_none_or(|program| program != IDLE);
+        let stacks = self.stacks.iter().filter(|(stack, _)| is_busy(stack));
+        Profile { stacks: stacks.map(|(stack, n)| (stack.clone(), *n)).collect(), ..self.clone() }
+    }
+
+    /// Samples by program, the busiest first; those of idle CPUs are `idle`.
+    pub fn programs(&self) -> Vec<(&str, u64)> {
+        let mut of: BTreeMap<&str, u64> = BTreeMap::new();
+        for (stack, count) in &self.stacks {
+            let program = stack.first().map_or("", String::as_str);
+            let samples = of.entry(if program == IDLE { "idle" } else { program }).or_default();
+            *samples = samples.saturating_add(*count);
+        }
+        let mut all: Vec<(&str, u64)> = of.into_iter().collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        all
     }
 
     /// The tree of calls under one root.
@@ -159,6 +202,18 @@ mod tests {
             [("tcp_recv", true, 30, 30), ("sys_read", true, 20, 50), ("ngx_epoll", false, 10, 60)]
         );
         assert!(tops.contains(&("main", false, 5, 65)), "recursion counts once: {tops:?}");
+    }
+
+    #[test]
+    fn the_whole_system_is_told_by_program_and_its_idle_time_apart() {
+        let system =
+            "# gif\nswapper;cpu_idle_[k] 50\nnginx;main;tcp_ack_[k] 30\nksoftirqd/0;run_[k] 15\nperf;x 5\n";
+        let notes = [NoteBody::SystemProfile(system.to_owned()), NoteBody::Profile(FOLDED.to_owned())];
+        let all = in_notes(notes.iter());
+        assert_eq!(all.iter().map(|one| one.is_of_system).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(all[1].programs(), [("idle", 50), ("nginx", 30), ("ksoftirqd/0", 15), ("perf", 5)]);
+        let busy = all[1].busy();
+        assert_eq!((busy.samples(), busy.kernel(), all[1].samples()), (50, 45, 100));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! check without its input says `unknown` and why.
 
 mod check;
+mod network;
 mod own;
 mod processor;
 mod system;
@@ -31,6 +32,7 @@ pub fn doctor(facts: &[Fact], live: &Live) -> Vec<CheckDoc> {
         system::swap(facts, live),
         system::free_memory(facts, live),
         system::numa(facts),
+        network::interrupts(facts),
         system::clock_source(facts),
         system::power(live),
     ]

@@ -10,6 +10,7 @@
 //! | what is the answer in one sentence | [`answer()`] |
 //! | what did one load give, and what does that mean | [`load_doc()`] |
 //! | how did the requests of each load of a run end | [`requests()`] |
+//! | which settings differ between two runs | [`settings::differing`] |
 //! | did the user end it before its time | [`cut_short()`] |
 //! | what binds a load, and what would raise it | [`bottlenecks()`] |
 //! | which figures of a run are ceilings of loads | [`ceilings`] |
@@ -18,6 +19,7 @@
 //! | what could runs of this machine tell, and do they differ | [`aa()`] |
 //! | what would it cost to tell a difference | [`detect()`] |
 //! | which group of served requests is faster, and is that fair | [`traffic::judge()`] |
+//! | what about its memory spoils a machine as a server of files | [`low_memory()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
 pub mod aa;
@@ -45,6 +47,7 @@ pub mod run;
 pub mod run_index;
 pub mod scaling;
 pub mod searches;
+pub mod settings;
 pub mod soak;
 pub mod traffic;
 
@@ -60,6 +63,7 @@ pub use load_doc::load_doc;
 pub use paragraph::paragraph;
 pub use requests::requests;
 pub use rules::cut::of_run as cut_short;
+pub use rules::low_memory::of_facts as low_memory;
 pub use rules::{findings, rulings};
 pub use ruling::Ruling;
 pub use run::run_doc;

@@ -89,6 +89,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
             busiest_thread_share: number(load::THREAD.name()),
         },
         server: crate::loads::of_run(run, doc.cards).first().map(server_use).unwrap_or_default(),
+        since: None,
         remarks: Vec::new(),
         bottlenecks: doc.bottlenecks.clone(),
         findings: doc.findings.clone(),
@@ -295,6 +296,7 @@ mod tests {
             late_read_p99: None,
             generator: GeneratorDoc::default(),
             server: ServerUseDoc::default(),
+            since: None,
             remarks: Vec::new(),
             bottlenecks: Vec::new(),
             findings: Vec::new(),
@@ -362,6 +364,8 @@ mod tests {
             advice: Vec::new(),
             resources: Vec::new(),
             ceilings: Vec::new(),
+            cores: Vec::new(),
+            files: None,
         }
     }
 

@@ -10,6 +10,7 @@ pub mod pauses;
 pub mod planted;
 pub mod stall;
 pub mod sweep;
+pub mod used;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -285,6 +285,7 @@ pub mod tests {
             next_step: None,
             scaling: Vec::new(),
             findings: Vec::new(),
+            settings: Vec::new(),
             footnotes: Vec::new(),
         }
     }

@@ -10,7 +10,7 @@ use model::metrics::load;
 use model::{Cards, Histogram, Metric, Seconds, card, ladder};
 
 use crate::load_doc::{STEPS, first_urls, times_doc, whole};
-use crate::loads::{Load, of_run};
+use crate::loads::{Load, of_run, used};
 
 /// In the order of the run's series; a load whose requests were not counted is left out.
 pub fn requests(run: &RunData, cards: Cards) -> Vec<RequestsDoc> {
@@ -51,6 +51,8 @@ fn of_load(run: &RunData, load: &Load<'_>) -> Option<RequestsDoc> {
         statuses: statuses.collect(),
         response_time: times_doc(&response, &borders),
         service_time: times_doc(&service, &borders),
+        cores: used::cores(load),
+        files: used::files(load),
     })
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::plan::Profiled;
 use model::{Card, Example, Family, Flag, Means};
 
 /// The options that were given, by their names without dashes.
@@ -99,7 +100,13 @@ fn arg(long: &'static str, flags: &[(Family, &'static Flag)]) -> Arg {
     let Some((_, flag)) = flags.first() else { return arg };
     let arg = arg.conflicts_with_all(flag.conflicts).short(flag.short);
     match flag.means {
-        Means::Profile | Means::Ceilings => arg.action(ArgAction::SetTrue),
+        Means::Ceilings => arg.action(ArgAction::SetTrue),
+        Means::Profile => arg
+            .value_name(flag.value_name)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value(Profiled::default().word())
+            .value_parser(PossibleValuesParser::new(Profiled::WORDS)),
         Means::Tests => arg.value_name(flag.value_name).action(ArgAction::Append).value_parser(tests(flags)),
         Means::Lines(_) => arg.value_name(flag.value_name).action(ArgAction::Append),
         _ => arg.value_name(flag.value_name),

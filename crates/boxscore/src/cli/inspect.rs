@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use instruments::bench::runtime::runtime_tools;
-use model::Fact;
 use model::doc::{InspectDoc, InspectManyDoc, MachineDoc, MachineFacts};
+use model::{Fact, Finding};
 use store::{Filter, Store};
 
 use crate::cli::Global;
@@ -49,8 +49,8 @@ pub fn run(args: &InspectArgs, global: &Global) -> Result<u8, CliError> {
         let schema = "boxscore.inspect/1".to_owned();
         match machines.as_slice() {
             [one] => {
-                let (machine, facts) = (one.machine.clone(), one.facts.clone());
-                out::json(&InspectDoc { schema, machine, facts });
+                let MachineFacts { machine, facts, findings } = one.clone();
+                out::json(&InspectDoc { schema, machine, facts, findings });
             }
             _ => out::json(&InspectManyDoc { schema, machines }),
         }
@@ -92,7 +92,9 @@ fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
         Some(store) if !id.is_empty() => store.machine_facts(id)?,
         _ => Vec::new(),
     };
-    Ok(MachineFacts { machine, facts: overlaid(facts, added) })
+    let facts = overlaid(facts, added);
+    let findings = verdict::low_memory(&facts).map(Finding::new).into_iter().collect();
+    Ok(MachineFacts { machine, facts, findings })
 }
 
 /// Facts by hand and of sheets replace what was read under the same key; others follow. What was added by hand says so

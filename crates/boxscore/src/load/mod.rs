@@ -4,6 +4,7 @@
 
 mod live;
 mod params;
+mod since;
 mod stores;
 mod targets;
 mod value;
@@ -116,7 +117,8 @@ fn plan(args: &LoadArgs, allowed: &[usize], seed: u64) -> Result<(Plan, Load), C
     let ask =
         if is_store { KvAsk::from_setup(&setup).map(|asked| asked.ask) } else { Ask::from_setup(&setup) };
     let load = ask.map_err(|unfit| wrong(unfit.why))?.at(1.0);
-    let headline = [load::THROUGHPUT.name(), load::RESPONSE_P99.name()].map(str::to_owned).to_vec();
+    let headline = [load::THROUGHPUT.name(), load::RESPONSE_P99.name(), load::ERROR_RATE.name()];
+    let headline = headline.map(str::to_owned).to_vec();
     let plan = Plan {
         seed,
         cpus,
@@ -137,7 +139,8 @@ fn finish(measured: &Measured, (is_kept, global): (bool, &Global)) -> Result<u8,
     let run = runs.first().ok_or_else(|| CliError::data("nothing was measured"))?;
     let shown = shown::shown(run, "boxscore.show/1", false, &mut resolver)?;
     let cut = shown.data.notes.iter().any(|note| matches!(note.body, NoteBody::Cut(_)));
-    if let Some(doc) = verdict::load_doc(&shown.data, &shown.doc) {
+    if let Some(mut doc) = verdict::load_doc(&shown.data, &shown.doc) {
+        doc.since = since::since(&shown.data, &doc.findings, &resolver)?;
         if global.json {
             out::json(&doc);
         } else {

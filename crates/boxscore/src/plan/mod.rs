@@ -31,7 +31,7 @@ pub mod targets;
 #[cfg(test)]
 mod tests;
 
-use model::plan::{Level, PLAN_VERSION};
+use model::plan::{Level, PLAN_VERSION, Profiled};
 use model::{Card, Cell, Plan};
 
 pub use budget::share;
@@ -89,8 +89,8 @@ pub fn plan(
     let unchanged = settings.unchanged(&cells, &chosen);
     let mut arms = command::crossed(settings.arms, &commands, args)?;
     command::choose_rows(&mut cells, arms.len());
-    if args.given.has(profile::FLAG) {
-        profile::choose(&cells, &mut arms)?;
+    if let Some(what) = args.given.value(profile::FLAG) {
+        profile::choose(&cells, &mut arms, Profiled::parse(what).unwrap_or_default())?;
     }
     command::check_files(&arms, &commands, &host)?;
     let plan = Plan {

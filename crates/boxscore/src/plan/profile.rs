@@ -1,6 +1,6 @@
 //! Which loads `--profile` samples the server in.
 
-use model::plan::PROFILE;
+use model::plan::{PROFILE, Profiled};
 use model::{Arm, Cell, card};
 
 use crate::error::CliError;
@@ -14,7 +14,7 @@ pub const FLAG: &str = "profile";
 
 /// Chooses the cells that are profiled, those that show most of what is served: of each content and way of connecting
 /// the closed loop whose connections are nearest to [`TYPICAL`]. Fails when no server can be sampled.
-pub fn choose(cells: &[Cell], arms: &mut [Arm]) -> Result<(), CliError> {
+pub fn choose(cells: &[Cell], arms: &mut [Arm], what: Profiled) -> Result<(), CliError> {
     let number = |cell: &Cell| cell.params.get("connections").and_then(|text| text.parse::<f64>().ok());
     let far = |cell: &Cell| {
         let open = if cell.params.get("arrivals") == Some("closed") { 0.0 } else { 100.0 };
@@ -37,7 +37,7 @@ pub fn choose(cells: &[Cell], arms: &mut [Arm]) -> Result<(), CliError> {
         return Err(CliError::usage("--profile samples a web server: this run has none")
             .hint("boxscore run web --profile"));
     }
-    let list: Vec<String> = best.iter().take(MOST_PROFILES).map(|(index, _)| index.to_string()).collect();
-    arms.iter_mut().for_each(|arm| arm.set.set(PROFILE, &list.join(",")));
+    let numbers: Vec<u32> = best.iter().take(MOST_PROFILES).map(|(index, _)| *index).collect();
+    arms.iter_mut().for_each(|arm| arm.set.set(PROFILE, &what.cells(&numbers)));
     Ok(())
 }

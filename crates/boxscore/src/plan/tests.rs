@@ -1,6 +1,6 @@
 //! Plans from whole command lines, by family.
 
-use model::plan::{PLAN_VERSION, PROFILE};
+use model::plan::{PLAN_VERSION, PROFILE, Profiled};
 use model::{Arm, Cell, Params, Plan};
 
 use super::{Host, plan, profile};
@@ -191,7 +191,7 @@ fn typical_closed_loops_are_profiled_in_every_arm() {
     let sweep = cells(&named(&["web"]), 2);
     let arm = || Arm { name: String::new(), set: Params::default() };
     let mut arms = vec![arm(), arm()];
-    profile::choose(&sweep, &mut arms).unwrap();
+    profile::choose(&sweep, &mut arms, Profiled::Server).unwrap();
     let listed: Vec<usize> =
         arms[1].set.get(PROFILE).unwrap().split(',').map(|text| text.parse().unwrap()).collect();
     assert_eq!(arms[0].set, arms[1].set);
@@ -200,9 +200,9 @@ fn typical_closed_loops_are_profiled_in_every_arm() {
     let first = *first.unwrap();
     assert_eq!((of(first, "arrivals"), of(first, "connections")), ("closed".to_owned(), "50".to_owned()));
     assert!(listed.len() <= 4 && listed.iter().any(|&index| of(index, "content") == "large"));
-    let none = profile::choose(&cells(&named(&["cpu"]), 2), &mut arms).unwrap_err();
+    let none = profile::choose(&cells(&named(&["cpu"]), 2), &mut arms, Profiled::Server).unwrap_err();
     assert!(none.to_string().contains("run web --profile"));
-    let given = [("profile", "")];
+    let given = [("profile", "system")];
     assert!(refused(&with(&["net"], given)).contains("--profile belongs to the family web"));
     assert!(planned(&with(&[], given)).is_ok());
 }

@@ -66,7 +66,7 @@ pub fn after_run(
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
         let mut tail = vec![Part::new(tables)];
-        tail.extend(shown.iter().map(|one| report::text::notes::tools(&one.doc, look)));
+        tail.extend(shown.iter().flat_map(|one| beside_figures(one, look)));
         let report = written.as_deref().map(|path| format!("\nreport  {}\n", paths::tilde(path)));
         tail.push(report.unwrap_or_default().into());
         let command = format!("boxscore compare {run} --all");
@@ -84,6 +84,15 @@ pub fn after_run(
         out::print(&report::text::answer::last(tables, answer, look));
     }
     failed
+}
+
+/// How the load of each arm divided the cores' time, profiles, and the programs that were measured.
+fn beside_figures(one: &Shown, look: Look) -> Vec<Part> {
+    let mut parts = report::text::cores::of_run(&one.doc, look);
+    parts.push(report::text::profile::of_run(&one.doc, look));
+    parts.push(report::text::notes::tools(&one.doc, look));
+    parts.push(report::text::notes::builds(&one.doc, look));
+    parts
 }
 
 /// True of a study of commands of the user's.

@@ -79,3 +79,13 @@ fn unknown_and_ambiguous_names_say_what_there_is() {
     bench.run(&["import", "m.csv"]).expect(0, &[]);
     bench.run(&["inspect", "mine"]).expect(1, &["may mean any of 2", "the label of run"]);
 }
+
+#[test]
+fn a_kernel_of_32_bits_with_much_memory_is_told() {
+    let bench = Bench::new();
+    let doc = one(&bench, &["inspect", "hp-16gb-32bit", "--json"]);
+    assert_eq!(doc.findings.iter().map(model::Finding::kind).collect::<Vec<_>>(), ["low-memory"]);
+    let said = bench.run(&["inspect", "hp-16gb-32bit"]).expect(0, &[]).out;
+    assert!(said.contains("! files may be served from disks"), "{said}");
+    assert!(one(&bench, &["inspect", "hp-16gb-64bit", "--json"]).findings.is_empty());
+}

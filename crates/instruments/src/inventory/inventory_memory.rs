@@ -43,6 +43,12 @@ fn meminfo(sheet: &mut Sheet<'_>) {
                     None => sheet.unknown(key, MEMINFO, ABSENT),
                 }
             }
+            // Only kernels that cannot map all memory tell it apart.
+            for (key, name) in [("memory.low.bytes", "LowTotal"), ("memory.high.bytes", "HighTotal")] {
+                if let Some(bytes) = map.get(name).and_then(|value| text::size(value)) {
+                    sheet.count(key, bytes, Unit::Byte, MEMINFO);
+                }
+            }
         }
         Err(why) => fields.iter().for_each(|(key, _)| sheet.unknown(key, MEMINFO, &why)),
     }

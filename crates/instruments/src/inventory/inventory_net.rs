@@ -82,8 +82,10 @@ fn nic(sheet: &mut Sheet<'_>, name: &str) {
         sheet.count(&key("numa_node"), node, Unit::Count, &format!("{folder}/device/numa_node"));
     }
     if paravirtual {
-        sheet
-            .paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity", ".rps", ".rfs_flows"]);
+        sheet.paravirtual(
+            from,
+            &[".driver", ".state", ".mtu", ".mac", ".irq_affinity", ".irq_cpus", ".rps", ".rfs_flows"],
+        );
     }
 }
 
@@ -120,6 +122,11 @@ fn interrupts(sheet: &mut Sheet<'_>, name: &str, folder: &str) {
             words.push_str(&format!(", do run on {}", text::fold_list(&effective)));
         }
         sheet.text(&format!("nic.{name}.irq_affinity"), words, "/proc/irq/*/smp_affinity_list");
+        let (taken, file) = match effective.is_empty() {
+            true => (&cpus, "smp_affinity_list"),
+            false => (&effective, "effective_affinity_list"),
+        };
+        sheet.text(&format!("nic.{name}.irq_cpus"), text::fold_list(taken), &format!("/proc/irq/*/{file}"));
     }
 }
 
@@ -212,6 +219,12 @@ mod tests {
         };
         put("sys/class/net/eth0/mtu", "1500\n");
         put("sys/class/net/eth0/device/vendor", "0x8086\n");
+        put("sys/class/net/eth0/device/msi_irqs/24", "msix\n");
+        put("sys/class/net/eth0/device/msi_irqs/25", "msix\n");
+        put("proc/irq/24/smp_affinity_list", "0-3\n");
+        put("proc/irq/24/effective_affinity_list", "2\n");
+        put("proc/irq/25/smp_affinity_list", "0-3\n");
+        put("proc/irq/25/effective_affinity_list", "3\n");
         for (path, text) in queues {
             put(&format!("sys/class/net/eth0/queues/{path}"), text);
         }
@@ -235,5 +248,6 @@ mod tests {
         let off = facts(&[("rx-0/rps_cpus", "0\n"), ("rx-0/rps_flow_cnt", "0\n")]);
         assert_eq!(value(&off, "rps"), Some(FactValue::Text("off".to_owned())));
         assert_eq!(value(&facts(&[("rx-0/none", "")]), "rps"), None);
+        assert_eq!(value(&off, "irq_cpus"), Some(FactValue::Text("2-3".to_owned())));
     }
 }

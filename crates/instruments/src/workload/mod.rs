@@ -5,6 +5,7 @@ use model::Instrument;
 pub mod cmd;
 pub mod command_way;
 pub mod container;
+pub mod elf;
 pub mod guard;
 pub mod helper_process;
 pub mod kv_load;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BottleneckDoc, MachineDoc};
+use super::{BottleneckDoc, CoreDoc, FilesDoc, MachineDoc, SinceDoc};
 use crate::answer::AnswerDoc;
 use crate::card::Card;
 use crate::finding::Finding;
@@ -75,6 +75,9 @@ pub struct LoadDoc {
     pub generator: GeneratorDoc,
     #[serde(default)]
     pub server: ServerUseDoc,
+    /// The load before on the same target from the same machine, where a setting differs since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<SinceDoc>,
     /// Remarks on the figures, in sentences.
     pub remarks: Vec<String>,
     pub bottlenecks: Vec<BottleneckDoc>,
@@ -108,6 +111,8 @@ pub struct RequestsDoc {
     /// Of all requests of all takes together.
     pub response_time: TimesDoc,
     pub service_time: TimesDoc,
+    pub cores: Vec<CoreDoc>,
+    pub files: Option<FilesDoc>,
 }
 
 /// Times of all requests of a load. A percentile, the largest time and the mean are null where they fall on a failed

@@ -71,6 +71,36 @@ pub struct ResourceDoc {
     pub text: String,
 }
 
+/// A core during a load. Shares of the time of a take, medians over the takes; null where the system does not tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreDoc {
+    /// Its number.
+    pub cpu: String,
+    /// `server`, `generator`, `both` or `other`.
+    pub role: String,
+    pub user: Option<f64>,
+    pub system: Option<f64>,
+    /// Interrupts, deferred ones too.
+    pub softirq: Option<f64>,
+    /// Given to others by the hypervisor.
+    pub steal: Option<f64>,
+    /// The rest, waiting for disks included.
+    pub idle: f64,
+}
+
+/// What a load read from disks and what the server kept of it. Medians over the takes; null where it is not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FilesDoc {
+    /// Bytes that all programs together read from disks in a take.
+    pub disk_read: Option<f64>,
+    /// Bytes that the server's processes had read from disks in a take.
+    pub server_read: Option<f64>,
+    /// Pages that were read again in a take, since the server's memory limit had pushed them out.
+    pub refaults: Option<f64>,
+    /// Bytes of cached files within the memory of a server that has a limit, after a take.
+    pub server_cache: Option<f64>,
+}
+
 /// The bottleneck of one load: a cell of a run in one arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BottleneckDoc {
@@ -99,6 +129,12 @@ pub struct BottleneckDoc {
     /// measured. Absent where no stored runs were looked at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ceilings: Vec<CeilingDoc>,
+    /// Every core that was watched, in the order of their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<CoreDoc>,
+    /// Absent where nothing of it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesDoc>,
 }
 
 /// A figure with its interval over whole takes.

@@ -27,6 +27,7 @@ mod logs_compared;
 mod logs_failed;
 mod logs_parts;
 mod logs_read;
+mod low_memory;
 mod memory_ceiling;
 mod noisy_neighbour;
 mod own_cost;
@@ -69,6 +70,7 @@ pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks};
 pub use logs_failed::{LogsFailed, Mostly, Stretch};
 pub use logs_parts::{LogsParts, PartRatio, Rest};
 pub use logs_read::{LogsRead, TimeUnit};
+pub use low_memory::LowMemory;
 pub use memory_ceiling::{MemoryCeiling, MemoryPeak};
 pub use noisy_neighbour::NoisyNeighbour;
 pub use own_cost::OwnCost;
@@ -235,6 +237,7 @@ rules! {
     LogsFailed,
     LogsParts,
     LogsRead,
+    LowMemory,
     MemoryCeiling,
     NoisyNeighbour,
     OwnCost,

@@ -45,6 +45,8 @@ fn of_machines() -> Vec<Rule> {
         Heat::Unread.into(),
         Heat::Steady { start: 4e9, end: 3.9e9, seconds: 60.0 }.into(),
         Heat::Fell { start: 4e9, end: 3e9, seconds: 38.0 }.into(),
+        LowMemory { low: None, all: 17e9 }.into(),
+        LowMemory { low: Some(9e8), all: 17e9 }.into(),
         MemoryCeiling::NotMeasured.into(),
         MemoryCeiling::Unknown("memory.channels was not looked up".into()).into(),
         MemoryCeiling::Reached { share: 0.69, peak, value: 60e9 }.into(),
@@ -308,7 +310,7 @@ fn of_logs() -> Vec<Rule> {
 }
 
 /// How many [`place`]s there are.
-const PLACES: usize = 111;
+const PLACES: usize = 113;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {
@@ -361,6 +363,7 @@ fn place(rule: &Rule) -> usize {
         Rule::LogsFailed(LogsFailed::Probe { .. }) => 102,
         Rule::LogsParts(LogsParts { .. }) => 109,
         Rule::LogsRead(read) => of_read(read),
+        Rule::LowMemory(LowMemory { low, .. }) => 111 + usize::from(low.is_some()),
         Rule::MemoryCeiling(MemoryCeiling::NotMeasured) => 56,
         Rule::MemoryCeiling(MemoryCeiling::Unknown(_)) => 57,
         Rule::MemoryCeiling(MemoryCeiling::Reached { .. }) => 58,

@@ -37,6 +37,13 @@ pub const RESPONSE_P99: Metric<Seconds> = Metric::new(
 )
 .label("p99")
 .quantile_of(&RESPONSES, 0.99);
+pub const RESPONSE_MEAN: Metric<Seconds> = Metric::new(
+    "response-time-mean",
+    Better::Lower,
+    "mean of the response times of the take; missing where a request failed, which is slower than any; over several \
+     takes the median of their means",
+)
+.label("mean");
 pub const ERROR_RATE: Metric<Ratio> = Metric::new(
     "error-rate",
     Better::Lower,

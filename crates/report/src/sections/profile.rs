@@ -1,16 +1,17 @@
 //! Where the processor's time went, by a profile: a flame graph, and the functions with the most samples of their own.
 //!
-//! Samples come as folded stacks in notes of the kind `profile`. A sample stands for the time of its clock, so shares
-//! are of the profiled processes' CPU time, not of the machine's.
+//! Samples come as folded stacks in notes. A sample stands for the time of its clock, so shares are of the CPU time of
+//! the profiled processes, or of that of all CPUs where the whole system was sampled.
 
 use maud::{Markup, html};
-use model::NoteBody;
 use model::format::{count, fixed, percent};
 
 use crate::page::{self, Column};
 use crate::plot::{Caption, Flame};
 use crate::profile::{self, Profile, Symbol};
 use crate::section::{ReportInput, Section};
+use crate::text;
+use crate::text::profile::lets_interrupts_in;
 
 pub static SECTION: Section = Section::new(44, draw);
 
@@ -23,14 +24,10 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let mut title = None;
     let mut body: Vec<Markup> = Vec::new();
     for (run, (_, data)) in input.runs.iter().enumerate() {
-        let folded = data.notes.iter().filter_map(|note| match &note.body {
-            NoteBody::Profile(folded) => Some(folded.as_str()),
-            _ => None,
-        });
-        let profiles = profile::profiles(folded);
+        let profiles = profile::in_notes(data.notes.iter().map(|note| &note.body));
         let several = input.runs.len() > 1 || profiles.len() > 1;
         for profile in profiles.iter().take(GRAPHS) {
-            let said = said(profile);
+            let said = text::profile::sentence(profile);
             let name = [input.name(run), profile.title.clone()];
             let name = name.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(", ");
             title = title.or_else(|| Some(said.clone()));
@@ -43,26 +40,6 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         }
     }
     Some(page::section("profile", &title?, &html! { @for part in &body { (part) } }))
-}
-
-/// `Kernel code took 81 % of the profiled CPU time; tcp_sendmsg most, 12 %`
-fn said(profile: &Profile) -> String {
-    let share = |samples: u64| share(samples, profile.samples());
-    let kernel = profile.kernel();
-    let (side, part) = if kernel * 2 >= profile.samples() {
-        ("Kernel code", kernel)
-    } else {
-        ("User code", profile.samples().saturating_sub(kernel))
-    };
-    let top = profile.symbols().into_iter().find(|symbol| !lets_interrupts_in(&symbol.name));
-    let top = top.map_or(String::new(), |top| format!("; {} most, {}", top.name, share(top.own)));
-    format!("{side} took {} of the profiled CPU time{top}", share(part))
-}
-
-/// Where the kernel allows interrupts again. The software clock ticks by an interrupt, so the time before, in
-/// which they were off, counts there.
-fn lets_interrupts_in(name: &str) -> bool {
-    name.contains("irqrestore") || name.ends_with("unlock_irq") || name.contains("finish_task_switch")
 }
 
 /// How the kernel is entered: all its calls are below these, which tells nothing.
@@ -87,6 +64,7 @@ fn of_one(profile: &Profile, name: &str, said: &str) -> Markup {
     };
     html! {
         @if !name.is_empty() { h3 { (name) } }
+        @if profile.is_of_system { p { (text::profile::programs(profile)) } }
         (page::grid(&[flame.render()]))
         div class="grid" {
             @for (what, rows) in [("kernel", side(true)), ("user", side(false))] { @if !rows.is_empty() {
@@ -148,7 +126,8 @@ mod tests {
     fn time_without_interrupts_is_not_called_work() {
         let folded = "# t\nmain;_raw_spin_unlock_irqrestore_[k] 9\nmain;tcp_ack_[k] 3\n";
         let all = profile::profiles([folded]);
-        assert_eq!(said(&all[0]), "Kernel code took 100 % of the profiled CPU time; tcp_ack most, 25 %");
+        let said = text::profile::sentence(&all[0]);
+        assert_eq!(said, "Kernel code took 100 % of the profiled CPU time; tcp_ack most, 25 %");
         let page = of_one(&all[0], "", "").into_string();
         assert!(page.contains("does not tick while interrupts are off"), "{page}");
     }

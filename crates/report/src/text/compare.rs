@@ -16,7 +16,7 @@ use model::{Finding, Validity};
 
 pub use super::compared::{ComparedFigure, arms, figures};
 use super::fit::{Part, Rank, Screen};
-use super::{Look, answer, hang, logs_beside, notes, scaling, width, worth, wrap};
+use super::{Look, answer, hang, logs_beside, notes, scaling, settings, width, worth, wrap};
 
 /// The comparison for a terminal.
 pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
@@ -28,6 +28,7 @@ pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -
     let figures = figures(doc, look.all);
     let mut screen = Screen::default();
     screen.add(paragraph(doc, look));
+    screen.add(settings::part(doc, true, look));
     screen.add("\n".to_owned());
     let mut whys = Whys::of(&figures);
     let is_pair = matches!(arms(doc), [arm] if !arm.published);
@@ -304,6 +305,7 @@ fn below(
         if is_pair { whys.part(look) } else { Part::default() },
         notes::doubts_part(&told, &heads, look),
         sources(doc, look),
+        settings::part(doc, false, look),
         notes::numbered(&doc.footnotes, look),
         price_hint(doc, look).into(),
     ];

@@ -165,6 +165,26 @@ pub fn tools(run: &RunDoc, look: Look) -> Part {
     Part::new(tools).or(Rank::Reason, "toolchains", "")
 }
 
+/// The programs of the servers that were started, where they are several or all was asked for.
+pub fn builds(run: &RunDoc, look: Look) -> Part {
+    let builds = run.notes.iter().filter_map(|note| match &note.body {
+        NoteBody::ServerBuild(build) => Some(build.name()),
+        _ => None,
+    });
+    let mut names: Vec<String> = Vec::new();
+    for name in builds {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() || (names.len() < 2 && !look.all) {
+        return Part::default();
+    }
+    let many = if names.len() == 1 { "server" } else { "servers" };
+    let text = marked("-", Tone::Dim, &format!("{many}: {}", names.join(", ")), look);
+    Part::new(text).or(Rank::Reason, "servers", "")
+}
+
 /// The doubts as a part of a screen: in fewer lines the refusals and the first doubts, the others by their causes.
 pub fn doubts_part(findings: &[Finding], headlines: &Headlines, look: Look) -> Part {
     let part = Part::new(doubt_lines(findings, headlines, look));
@@ -202,6 +222,7 @@ pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
     parts.push(fewer(&unfit, Rank::Doubt, "reason"));
     parts.push(texts(run, is_shown, look).into());
     parts.push(tools(run, look));
+    parts.push(builds(run, look));
     let is_alone = parts.iter().all(Part::is_empty);
     let other = if is_alone { "" } else { "other " };
     if !look.all {

@@ -21,7 +21,8 @@ use super::spec::Spec;
 pub use super::tail::{Advice, Tail};
 use super::verdict_word::verdict;
 use super::{
-    Look, Tone, answer, beside, joined, logs_beside, notes, scaling, search, soak, tail, web_table, wrap,
+    Look, Tone, answer, beside, cores, joined, logs_beside, notes, profile, scaling, search, soak, tail,
+    web_table, wrap,
 };
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
@@ -113,6 +114,8 @@ fn rows_part(
 /// The lines below the figures: the limit, the meaning of columns, and doubts.
 fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look: Look) -> Vec<Part> {
     let mut parts = web_table::binding(run, look);
+    parts.extend(cores::of_run(run, look));
+    parts.push(profile::of_run(run, look));
     parts.push(beside::note(&lists(rows), look).into());
     parts.push(again_note(rows, look));
     parts.push(Part::new(guest_note(&run.findings, look)).or(Rank::Reason, "disks", ""));

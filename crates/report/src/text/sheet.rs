@@ -5,7 +5,7 @@
 use model::doc::MachineFacts;
 use model::{Fact, FactValue};
 
-use super::{cut_front, spec, width, wrap};
+use super::{Look, cut_front, notes, spec, width, wrap};
 
 /// Topics in the order of the sheet, by the first part of the key.
 const TOPICS: [(&str, &[&str]); 10] = [
@@ -135,7 +135,17 @@ fn single(machine: &MachineFacts, columns: usize) -> String {
         }
     }
     out.push_str(&footnotes.text(columns));
+    out.push_str(&findings(machine, "", columns));
     out
+}
+
+/// What follows from the facts, a line each behind a blank one.
+fn findings(machine: &MachineFacts, name: &str, columns: usize) -> String {
+    let look = Look { columns, ..Look::plain() };
+    let lines = machine.findings.iter();
+    let lines: String =
+        lines.map(|one| notes::line(one.state, &format!("{name}{}", one.text()), look)).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Facts of one parent that say the same are one line: at least this many.
@@ -228,6 +238,7 @@ fn table(machines: &[MachineFacts], columns: usize) -> String {
         }
     }
     out.push_str(&footnotes.text(columns));
+    machines.iter().for_each(|one| out.push_str(&findings(one, &format!("{}: ", one.machine.name), columns)));
     out.push('\n');
     out.push_str(&super::hang(
         "",
@@ -298,7 +309,7 @@ mod tests {
             fact(long, Some(FactValue::Text("one two three four five six seven".to_owned())), None),
         ];
         let machine = MachineDoc { id: "m".to_owned(), name: "m".to_owned() };
-        let text = sheet(&[MachineFacts { machine, facts }], 60);
+        let text = sheet(&[MachineFacts { machine, facts, findings: Vec::new() }], 60);
         let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(squeezed.contains("cpu.isa.* yes: aes, avx, sha cpu.isa.sve no"), "{text}");
         assert!(squeezed.contains("memory.* unknown: mts, ecc, slots (no tables)"), "{text}");

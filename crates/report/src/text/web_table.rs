@@ -16,7 +16,8 @@ use super::{Look, Tone, ceilings, hang, missing, notes, width};
 use crate::web_loads::{Load, Sweep, are_tabled, curves, sweeps};
 
 /// Columns of times, and the metrics in them; `CPU/req` is the server's.
-const TIMES: [(&str, &str); 3] = [
+const TIMES: [(&str, &str); 4] = [
+    ("mean", load::RESPONSE_MEAN.name()),
     ("p50", load::RESPONSE.name()),
     ("p99", load::RESPONSE_P99.name()),
     ("CPU/req", load::SERVER_CPU.name()),
@@ -81,6 +82,7 @@ fn block(run: &RunDoc, sweep: &Sweep<'_>, all: bool, look: Look) -> String {
     };
     let title = super::cut(&format!("{}: {}", sweep.topic(), sweep.title(run)), look.columns - width(&some));
     let mut out = format!("\n{}\n", Tone::Bold.paint(&format!("{title}{some}"), look.paint));
+    table.narrow(look.columns);
     out.push_str(&table.grid().render(look.columns, look.paint));
     for text in few(run, sweep).into_iter().chain(marks(run, sweep)) {
         out.push_str(&notes::marked("-", Tone::Dim, &text, look));
@@ -252,6 +254,15 @@ impl Table {
         }
         let cell = |row: &Option<&SeriesDoc>| shown(*row, |value| format::quantity(value, Unit::Second));
         self.push(name, Align::Right, rows.iter().map(cell).collect());
+    }
+
+    /// Leaves out the mean where the table is wider than this: the percentiles tell more.
+    fn narrow(&mut self, columns: usize) {
+        let at = self.heads.iter().position(|(head, _)| head == TIMES[0].0);
+        if let Some(at) = at.filter(|_| self.grid().width() > columns) {
+            self.heads.remove(at);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
     }
 
     fn grid(&self) -> Grid {

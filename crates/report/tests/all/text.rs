@@ -475,6 +475,8 @@ fn requests_of_all_takes() {
         statuses: load.statuses.clone(),
         response_time: load.response_time.clone(),
         service_time: load.service_time.clone(),
+        cores: load.bottlenecks[0].cores.clone(),
+        files: load.bottlenecks[0].files.clone(),
     };
     insta::assert_snapshot!(load::requests(&[one("workers=1"), one("workers=2")], Look::plain()));
 }

@@ -91,6 +91,14 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
             quota_cpus: None,
             quota_group: None,
         },
+        since: open.then(|| model::doc::SinceDoc {
+            run: "01a2c3d4e5f60000".to_owned(),
+            label: Some("before".to_owned()),
+            differ: vec![
+                setting("net.core.somaxconn", "8", "4096"),
+                setting("RPS of eth0", "off", "CPUs 0-1"),
+            ],
+        }),
         remarks: if open { vec!["at p99 a user waits 700 ms".to_owned()] } else { Vec::new() },
         bottlenecks: if open { Vec::new() } else { vec![bound()] },
         findings: findings(),
@@ -114,6 +122,13 @@ fn bound() -> model::doc::BottleneckDoc {
         advice: texts(&["start more workers", "spread the NIC's interrupts"]),
         resources: Vec::new(),
         ceilings: ceilings(),
+        cores: vec![core("0", "server", [0.19, 0.53, 0.24]), core("1", "generator", [0.31, 0.36, 0.08])],
+        files: Some(model::doc::FilesDoc {
+            disk_read: Some(8e6),
+            server_read: Some(7.5e6),
+            refaults: Some(2_000.0),
+            server_cache: Some(263e6),
+        }),
     }
 }
 
@@ -160,4 +175,20 @@ pub fn ceilings() -> Vec<model::doc::CeilingDoc> {
         one(CeilingOf::BytesCopied, "memory", (Unit::BytesPerSec, 2e8), None),
         one(CeilingOf::Answers, "builtin", (Unit::PerSec, 9_996.0), None),
     ]
+}
+
+fn core(cpu: &str, role: &str, [user, system, softirq]: [f64; 3]) -> model::doc::CoreDoc {
+    model::doc::CoreDoc {
+        cpu: cpu.to_owned(),
+        role: role.to_owned(),
+        user: Some(user),
+        system: Some(system),
+        softirq: Some(softirq),
+        steal: Some(0.0),
+        idle: 1.0 - user - system - softirq,
+    }
+}
+
+pub fn setting(name: &str, base: &str, arm: &str) -> model::doc::SettingDoc {
+    model::doc::SettingDoc { name: name.to_owned(), key: None, base: base.to_owned(), arm: arm.to_owned() }
 }

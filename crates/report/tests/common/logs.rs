@@ -246,6 +246,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
         value: Vec::new(),
         next_step: None,
         findings,
+        settings: Vec::new(),
         footnotes: Vec::new(),
         ..compare()
     }

@@ -404,7 +404,18 @@ pub fn compare() -> CompareDoc {
         next_step: None,
         scaling: Vec::new(),
         findings: Vec::new(),
-        footnotes: vec!["runs differ in: kernel, governor".to_owned()],
+        settings: vec![model::doc::SettingsDoc {
+            base: base.to_owned(),
+            arm: us.to_owned(),
+            same_machine: false,
+            differ: vec![
+                load::setting("net.core.somaxconn", "8", "4096"),
+                load::setting("governor", "powersave", "performance"),
+            ],
+        }],
+        footnotes: vec![
+            "mini-1 has one CPU: its figures of one thread stand for the whole machine".to_owned(),
+        ],
         beside: Vec::new(),
     }
 }
@@ -499,6 +510,7 @@ pub fn published() -> CompareDoc {
         next_step: None,
         scaling: Vec::new(),
         findings: Vec::new(),
+        settings: Vec::new(),
         footnotes: vec!["opteron-6134 has no CRC-32C instruction".to_owned()],
         beside: Vec::new(),
     }
@@ -523,10 +535,11 @@ pub fn sheets() -> Vec<MachineFacts> {
                 speed,
                 number("memory.max.bytes", most * GIB, Unit::Byte, "four-platforms-2010"),
             ],
+            findings: Vec::new(),
         }
     };
     vec![
-        MachineFacts { machine: machine("mini-1"), facts: facts() },
+        MachineFacts { machine: machine("mini-1"), facts: facts(), findings: Vec::new() },
         old("xeon-e5620", "Intel Xeon E5620", 4.0, 8.0, 2.4e9, 3.0, 192.0),
         old("opteron-6134", "AMD Opteron 6134", 8.0, 8.0, 2.3e9, 4.0, 128.0),
         old("xeon-x3470", "Intel Xeon X3470", 4.0, 8.0, 2.93e9, 2.0, 32.0),

@@ -350,6 +350,8 @@ fn bottlenecks(all: &[Load]) -> Vec<BottleneckDoc> {
                 },
             ],
             ceilings: super::load::ceilings(),
+            cores: Vec::new(),
+            files: None,
         }
     };
     sorted.iter().map(of).collect()

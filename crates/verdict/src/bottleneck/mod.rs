@@ -24,7 +24,7 @@ use model::finding::generator_bound::BothFull;
 use model::finding::stall::ADVICE;
 
 use crate::RunIndex;
-use crate::loads::{LEAST_REQUESTS, LEAST_S, Load, stall};
+use crate::loads::{LEAST_REQUESTS, LEAST_S, Load, stall, used};
 use model::format;
 
 use view::{Rank, Seen, View};
@@ -129,6 +129,8 @@ fn document(load: &Load<'_>, seen: &[Seen]) -> BottleneckDoc {
         advice: Vec::new(),
         resources: seen.iter().map(resource).collect(),
         ceilings: Vec::new(),
+        cores: used::cores(load),
+        files: used::files(load),
     };
     let Some((first, claim)) = seen.first().and_then(|first| Some((first, first.claim.as_ref()?))) else {
         return doc;

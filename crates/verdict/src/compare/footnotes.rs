@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::RunData;
-use model::doc::{Noise, RowDoc};
-use model::fact::{CONFIG_CLASS, CpuSet};
+use model::doc::{Noise, RowDoc, SettingDoc, SettingsDoc};
+use model::fact::CpuSet;
 use model::names::{self, Key};
-use model::{Better, Fact, Samples, SubjectDoc, card};
+use model::{Better, Fact, Finding, Samples, SubjectDoc, card};
 
 use super::judge::Pairs;
 use super::judged::Judged;
@@ -14,21 +14,8 @@ use super::matching::RowKey;
 use super::prepared::{Prepared, SideRow};
 use super::side::{self, CompareOptions, Side};
 use super::value;
+use crate::settings::{self, Configured};
 use model::format;
-
-/// Facts of the config class that describe the software: between different machines only these are a caveat.
-const SOFTWARE: [&str; 10] = [
-    "kernel.release",
-    "kernel.cmdline",
-    "mitigations",
-    "cpu.governor",
-    "cpu.turbo",
-    "memory.thp",
-    "cgroup.cpu.quota",
-    "cgroup.memory.limit",
-    "os.name",
-    "program.arch",
-];
 
 pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<String> {
     let mut notes = Vec::new();
@@ -40,7 +27,6 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
     let Some((base, arms)) = prepared.split_first() else { return notes };
     for arm in arms {
         notes.extend(cpu_sets(arm, base));
-        notes.extend(between(arm, base));
         if (arm.side.price.is_some() || base.side.price.is_some())
             && let Err(why) = value::price_ratio(arm.side, base.side, options.life_hours)
         {
@@ -254,8 +240,10 @@ fn within(side: &Prepared<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some((first, rest)) = side.side.runs.split_first() {
         let mut keys: BTreeSet<String> = BTreeSet::new();
+        let first = Configured::by_facts(&first.facts);
         for run in rest {
-            keys.extend(differing(&first.facts, &run.facts, &CONFIG_CLASS));
+            let differ = settings::differing(first, Configured::by_facts(&run.facts), true, &[]);
+            keys.extend(differ.into_iter().map(|one| one.name));
         }
         if !keys.is_empty() {
             notes.push(format!("{name}: pooled runs differ in: {}", joined(&keys)));
@@ -271,38 +259,36 @@ fn within(side: &Prepared<'_>) -> Vec<String> {
     notes
 }
 
-/// Configuration facts in which two sides differ besides the one that is compared.
-fn between(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
+/// Of each side against the first: the settings in which their newest runs differ.
+pub fn settings(prepared: &[Prepared<'_>], findings: &[Finding]) -> Vec<SettingsDoc> {
+    let Some((base, arms)) = prepared.split_first() else { return Vec::new() };
+    arms.iter().filter_map(|arm| between(arm, base, findings)).collect()
+}
+
+fn between(arm: &Prepared<'_>, base: &Prepared<'_>, findings: &[Finding]) -> Option<SettingsDoc> {
     let (a, b) = (arm.side.runs.last()?, base.side.runs.last()?);
-    let keys: &[&str] = if a.head.machine_id == b.head.machine_id { &CONFIG_CLASS } else { &SOFTWARE };
-    let mut differ: BTreeSet<String> = differing(facts(arm, a), facts(base, b), keys);
-    if cpu_sets(arm, base).is_some() {
-        differ.remove(&plain("cgroup.cpuset"));
-    }
+    let is_here = |side: &Prepared<'_>| side.side.target().is_none_or(|target| target.facts.is_empty());
+    let same_machine = a.head.machine_id == b.head.machine_id && is_here(arm) && is_here(base);
+    let mut differ = settings::differing(configured(base, b), configured(arm, a), same_machine, findings);
     if a.head.build != b.head.build {
-        differ.insert("boxscore build".to_owned());
+        let name = "boxscore build".to_owned();
+        let (base, arm) = (b.head.build.clone(), a.head.build.clone());
+        differ.push(SettingDoc { name, key: None, base, arm });
     }
-    if differ.is_empty() {
-        return None;
-    }
-    Some(format!("{} and {}: runs differ in: {}", arm.side.name, base.side.name, joined(&differ)))
+    let (base, arm) = (base.side.name.clone(), arm.side.name.clone());
+    (!differ.is_empty()).then_some(SettingsDoc { base, arm, same_machine, differ })
+}
+
+/// The facts of the host of a target where they are known, else of the machine that measured.
+fn configured<'p>(side: &'p Prepared<'_>, run: &'p RunData) -> Configured<'p> {
+    let target = side.side.target().map(|target| target.facts.as_slice()).filter(|facts| !facts.is_empty());
+    // No note says which arm's server it is of.
+    let notes = if side.side.arm.is_none() { run.notes.as_slice() } else { &[] };
+    Configured { facts: target.unwrap_or_else(|| facts(side, run)), notes, params: None }
 }
 
 fn facts<'f>(side: &'f Prepared<'_>, run: &'f RunData) -> &'f [Fact] {
     if run.facts.is_empty() { &side.side.facts } else { &run.facts }
-}
-
-/// Keys whose known values differ; unknown matches anything.
-fn differing(a: &[Fact], b: &[Fact], keys: &[&str]) -> BTreeSet<String> {
-    let value = |facts: &[Fact], key: &str| {
-        facts
-            .iter()
-            .find(|fact| fact.key == key)
-            .and_then(|fact| fact.value.as_ref())
-            .map(model::FactValue::text)
-    };
-    let differ = |key: &&&str| matches!((value(a, key), value(b, key)), (Some(x), Some(y)) if x != y);
-    keys.iter().filter(differ).map(|key| plain(key)).collect()
 }
 
 /// Sides of which one may use a part of its CPUs, or both may use different ones: a smaller machine than its sheet
@@ -319,30 +305,6 @@ fn cpu_sets(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
         None => format!("{} has all", side.side.name),
     });
     Some(format!("unlike CPU sets: {}", said.collect::<Vec<_>>().join(", ")))
-}
-
-/// `kernel.release` as people say it.
-fn plain(key: &str) -> String {
-    let words = match key {
-        "kernel.release" => "kernel",
-        "kernel.cmdline" => "kernel command line",
-        "cpu.governor" => "governor",
-        "cpu.turbo" => "turbo",
-        "cpu.model" => "CPU model",
-        "cpu.microcode" => "microcode",
-        "cpu.threads" => "CPU threads",
-        "cpu.smt" => "SMT",
-        "memory.thp" => "huge pages",
-        "memory.bytes" => "memory size",
-        "memory.mts" | "memory.channels" | "memory.layout" => "memory modules",
-        "cgroup.cpu.quota" => "boxscore's own CPU quota",
-        "cgroup.cpuset" => "CPU set",
-        "cgroup.memory.limit" => "memory limit",
-        "os.name" => "operating system",
-        "program.arch" => "boxscore's architecture",
-        other => other,
-    };
-    words.to_owned()
 }
 
 fn joined(keys: &BTreeSet<String>) -> String {

@@ -73,6 +73,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     footnotes.extend(footnotes::sources(&rows).filter(|_| options.sources));
     footnotes.extend(footnotes::levels(&pairs, &prepared, options));
     footnotes.extend(served::footnote(&rows));
+    let findings = [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat();
     let mut doc = CompareDoc {
         cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),
@@ -95,7 +96,8 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         value: Vec::new(),
         next_step: None,
         scaling: crate::scaling::of_sides(&prepared, options.cards),
-        findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
+        settings: footnotes::settings(&prepared, &findings),
+        findings,
         footnotes,
         beside: served.iter().filter_map(|side| served::beside(side)).cloned().collect(),
     };

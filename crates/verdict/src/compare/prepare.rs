@@ -4,9 +4,9 @@
 //! that figure unless all were; then the row is refused. On a machine of one CPU the figure of one thread is also that
 //! of all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::data::{RunData, Series};
+use model::data::RunData;
 use model::finding::{Autocorrelation, Drift, Rule};
 use model::why::Unsteady;
 use model::{Better, Scope, card, scope};
@@ -67,22 +67,21 @@ fn add_run<'a>(
 ) {
     let index = RunIndex::new(run, context);
     let rulings = rules::of_index(&index);
-    let arm = arm_name(prepared.side, run);
-    for doubt in doubts::of_arm(run, arm, &rulings) {
-        if !prepared.doubts.iter().any(|known| known.is_like(&doubt)) {
-            prepared.doubts.push(doubt);
-        }
-    }
     prepared.steps.extend(step::step_of(run, &rulings).map(|step| (run.head.id.as_str(), step)));
-    let mut seen = BTreeSet::new();
-    // Without a direction nothing is better or worse.
-    let judged = |series: &Series| series.better != Better::Neither;
-    for row in index.figures().filter(|row| row.series.key.arm == arm && judged(row.series)) {
+    add_doubts(prepared, run, arm_name(prepared.side, run), &rulings);
+    let mut seen: BTreeMap<RowKey, &str> = BTreeMap::new();
+    for (arm, row) in figures_of(prepared.side, run, &index) {
         let key = RowKey::of_series(row.series, run, dropped);
-        if !seen.insert(key.clone()) {
-            prepared.ambiguous.insert(key);
-            continue;
-        }
+        match seen.get(&key) {
+            Some(known) if *known == arm => {
+                prepared.ambiguous.insert(key);
+                continue;
+            }
+            // The side stands for its first arm where others measured the same.
+            Some(_) => continue,
+            None => seen.insert(key.clone(), arm),
+        };
+        add_doubts(prepared, run, arm, &rulings);
         if !prepared.rows.contains_key(&key) {
             prepared.order.push(key.clone());
         }
@@ -98,6 +97,35 @@ fn add_run<'a>(
         let older = known.entries.len().saturating_sub(HISTORY_MAX);
         known.entries.drain(..older);
     }
+}
+
+/// The doubts about an arm, each once.
+fn add_doubts(prepared: &mut Prepared<'_>, run: &RunData, arm: &str, rulings: &[Ruling]) {
+    for doubt in doubts::of_arm(run, arm, rulings) {
+        if !prepared.doubts.iter().any(|known| known.is_like(&doubt)) {
+            prepared.doubts.push(doubt);
+        }
+    }
+}
+
+/// The figures of the arm that a side stands for. Where it stands for no arm of a machine's own, those of all its arms,
+/// the first one's first: an arm that sets what tells figures apart adds figures.
+fn figures_of<'i>(
+    side: &'i Side<'_>,
+    run: &'i RunData,
+    index: &RunIndex<'i>,
+) -> Vec<(&'i str, FigureRow<'i>)> {
+    let first = arm_name(side, run);
+    let is_whole = side.arm.is_none() && run.plan.targets.is_empty();
+    let others = run.plan.arms.iter().map(|arm| arm.name.as_str()).filter(|arm| is_whole && *arm != first);
+    // Without a direction nothing is better or worse.
+    let judged: Vec<FigureRow<'i>> =
+        index.figures().filter(|row| row.series.better != Better::Neither).collect();
+    let of_arm = |arm: &'i str| {
+        let own = judged.iter().filter(move |row| row.series.key.arm == arm);
+        own.map(move |row| (arm, *row)).collect::<Vec<_>>()
+    };
+    std::iter::once(first).chain(others).flat_map(of_arm).collect()
 }
 
 /// One figure of a run, with what the rules leave of it.

@@ -17,7 +17,8 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let timed = |load: &&Load<'_>| load.median(&load::RESPONSE).is_some();
     let timed: Vec<_> = index.loads().iter().filter(timed).collect();
     for load in &timed {
-        let reach = load.rows(&[load::RESPONSE.name(), load::RESPONSE_P99.name()]);
+        let reach =
+            load.rows(&[load::RESPONSE_MEAN.name(), load::RESPONSE.name(), load::RESPONSE_P99.name()]);
         match (load.median(&load::LATE_READ), load.median(&load::SHARE)) {
             (Some(unread), _) => {
                 most = most.max(unread);

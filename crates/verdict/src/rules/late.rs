@@ -14,7 +14,7 @@ use crate::run_index::RunIndex;
 const MOST_S: f64 = 1e-3;
 const LEAST_S: f64 = 1e-4;
 /// Rows that a late send is in.
-const TIMES: [&str; 2] = [load::RESPONSE.name(), load::RESPONSE_P99.name()];
+const TIMES: [&str; 3] = [load::RESPONSE_MEAN.name(), load::RESPONSE.name(), load::RESPONSE_P99.name()];
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let open: Vec<_> = index.loads().iter().filter(|load| !load.is_closed()).collect();

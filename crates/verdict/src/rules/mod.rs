@@ -24,6 +24,7 @@ mod guest;
 mod heat;
 mod idle_at_peak;
 mod late;
+pub mod low_memory;
 mod memory_ceiling;
 mod noisy_neighbour;
 mod own_cost;
@@ -50,6 +51,7 @@ const ALL: &[Rule] = &[
     recorded::rule,
     cut::rule,
     credits::rule,
+    low_memory::rule,
     above_ceiling::rule,
     throttled::rule,
     server_quota::rule,

@@ -342,13 +342,15 @@ fn definitions_are_never_mixed() {
 }
 
 #[test]
-fn what_differs_besides_is_a_footnote() {
+fn settings_that_differ_besides_are_named() {
     let (mut a, mut b) = (quiet(1), run("b", "n", &World::plain(1), 1.0, &mut Rng::new(9)));
     fact(&mut a, Fact::text("kernel.release", "6.1", ""));
     fact(&mut b, Fact::text("kernel.release", "6.12", ""));
     fact(&mut b, Fact::text("cpu.governor", "powersave", ""));
     let doc = compare(&[side("a", vec![&a]), side("b", vec![&b])], &CompareOptions::default());
-    assert_eq!(doc.footnotes, ["b and a: runs differ in: kernel"]);
+    let said: Vec<String> = doc.settings[0].differ.iter().map(model::doc::SettingDoc::text).collect();
+    assert_eq!(said, ["kernel (6.1 against 6.12)"]);
+    assert_eq!((doc.settings[0].arm.as_str(), doc.footnotes.len()), ("b", 0));
 }
 
 #[test]

@@ -50,58 +50,93 @@ impl Drop for Folder {
     }
 }
 
-/// Samples the processes for [`SPAN`], on any of `cpus`, and returns a note: `title` and the folded stacks. Fails when
-/// perf does.
-pub fn record(title: &str, processes: &[i32], cpus: &[usize]) -> Result<String, String> {
-    if processes.is_empty() {
-        return Err("the processes of the server are not known here".to_owned());
-    }
-    let folder = Folder::make()?;
-    let pids: Vec<String> = processes.iter().map(i32::to_string).collect();
-    let pids = pids.join(",");
-    let whole = sample("cpu-clock", &pids, &folder.0, cpus);
-    // Without the right to see the kernel its own part may still be seen.
-    let (part, sampled) = match whole {
-        Err(why) if is_refusal(&why) => {
-            ("user part only: the kernel's is not permitted", sample("cpu-clock:u", &pids, &folder.0, cpus))
+/// The processes that are sampled.
+#[derive(Clone, Copy, Debug)]
+pub enum Sampled<'p> {
+    /// Those of a server.
+    Processes(&'p [i32]),
+    /// All of the machine, with kernel threads and the idle one of each CPU.
+    System,
+}
+
+/// Samples for [`SPAN`], with perf itself on any of `cpus`, and returns the text of a note: `title` and the folded
+/// stacks. Fails when perf does.
+pub fn record(title: &str, sampled: Sampled<'_>, cpus: &[usize]) -> Result<String, String> {
+    let who = match sampled {
+        Sampled::Processes([]) => return Err("the processes of the server are not known here".to_owned()),
+        Sampled::Processes(pids) => {
+            let pids: Vec<String> = pids.iter().map(i32::to_string).collect();
+            vec!["-p".to_owned(), pids.join(",")]
         }
-        other => ("", other),
+        Sampled::System => vec!["-a".to_owned()],
     };
-    sampled?;
+    let folder = Folder::make()?;
+    let whole = sample("cpu-clock", &who, &folder.0, cpus);
+    // Without the right to see the kernel its own part may still be seen.
+    let (part, done) = match (whole, sampled) {
+        (Err(ended), Sampled::Processes(_)) if ended.is_refusal => {
+            let user = sample("cpu-clock:u", &who, &folder.0, cpus);
+            ("user part only: the kernel's is not permitted", user)
+        }
+        (other, _) => ("", other),
+    };
+    done.map_err(|ended| ended.why(sampled))?;
     let text = format!(
         "perf script -i {DATA} --no-inline -F comm,ip,sym,dso 2>{SCRIPT}.err | head -c {SCRIPT_BYTES} >{SCRIPT}"
     );
-    run("/bin/sh", &["-c", &text], &folder.0, cpus)?;
+    run("/bin/sh", &["-c", &text], &folder.0, cpus).map_err(|ended| ended.why(sampled))?;
     let script = std::fs::read(folder.0.join(SCRIPT)).map_err(|error| format!("{SCRIPT}: {error}"))?;
     let folded = Folded::parse(&script);
     if folded.samples() == 0 {
         let said = std::fs::read(folder.0.join(format!("{SCRIPT}.err"))).unwrap_or_default();
         let said = String::from_utf8_lossy(&said).lines().last().unwrap_or_default().trim().to_owned();
         let said = if said.is_empty() { String::new() } else { format!(" (perf says: {said})") };
-        return Err(format!("perf saw no work of the server{said}"));
+        return Err(format!("perf saw no work{said}"));
     }
     let part = if part.is_empty() { String::new() } else { format!(" ({part})") };
     Ok(format!("# {title}{part}\n{}", folded.text(NOTE_BYTES)))
 }
 
-fn sample(event: &str, pids: &str, folder: &Path, cpus: &[usize]) -> Result<(), String> {
+fn sample(event: &str, who: &[String], folder: &Path, cpus: &[usize]) -> Result<(), PerfFault> {
     let (rate, seconds) = (RATE.to_string(), SPAN.as_secs_f64().to_string());
-    let args =
-        ["record", "-q", "-e", event, "-F", &rate, "-g", "-o", DATA, "-p", pids, "--", "sleep", &seconds];
+    let mut args = vec!["record", "-q", "-e", event, "-F", &rate, "-g", "-o", DATA];
+    args.extend(who.iter().map(String::as_str));
+    args.extend(["--", "sleep", &seconds]);
     run("perf", &args, folder, cpus)
 }
 
-fn run(program: &str, args: &[&str], folder: &Path, cpus: &[usize]) -> Result<(), String> {
+/// Why perf did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PerfFault {
+    said: String,
+    is_refusal: bool,
+}
+
+impl PerfFault {
+    fn why(self, sampled: Sampled<'_>) -> String {
+        match self.is_refusal {
+            true => refused(&self.said, sampled),
+            false => self.said,
+        }
+    }
+}
+
+fn run(program: &str, args: &[&str], folder: &Path, cpus: &[usize]) -> Result<(), PerfFault> {
     let mut command = Command::new(program);
     command.args(args).current_dir(folder).env("LC_ALL", "C");
     let patience = SPAN + PATIENCE;
+    let fault = |said: String| PerfFault { is_refusal: is_refusal(&said), said };
     let ended = shell::run_command(command, Start::default(), cpus, patience).map_err(|why| {
-        if is_missing(program) { format!("perf is not installed: apt install {}", package()) } else { why }
+        fault(if is_missing(program) {
+            format!("perf is not installed: apt install {}", package())
+        } else {
+            why
+        })
     })?;
     match ended.failure(patience) {
         None => Ok(()),
-        Some(why) if is_refusal(&why) => Err(refused(&why)),
-        Some(why) => Err(format!("perf {why}")),
+        Some(why) if is_refusal(&why) => Err(fault(why)),
+        Some(why) => Err(fault(format!("perf {why}"))),
     }
 }
 
@@ -122,11 +157,16 @@ fn is_refusal(why: &str) -> bool {
         .any(|sign| why.contains(sign))
 }
 
-fn refused(why: &str) -> String {
+/// The setting that permits it: all processes of a CPU are more than those of a server.
+fn refused(why: &str, sampled: Sampled<'_>) -> String {
     let read = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
     let now = read.map_or_else(|_| String::new(), |text| format!(" (it is {} now)", text.trim()));
+    let (what, most) = match sampled {
+        Sampled::Processes(_) => ("the server", 1),
+        Sampled::System => ("the whole system", 0),
+    };
     format!(
-        "perf is not permitted to watch the server: as root, sysctl kernel.perf_event_paranoid=1{now}; perf said \
+        "perf is not permitted to watch {what}: as root, sysctl kernel.perf_event_paranoid={most}{now}; perf said \
          \"{why}\""
     )
 }
@@ -136,18 +176,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_name_the_setting_and_are_known_again() {
+    fn refusals_name_the_setting_that_permits_it() {
         let said = "ended with exit status: 255; stderr: Access to performance monitoring is limited, consider \
                     adjusting /proc/sys/kernel/perf_event_paranoid";
-        assert!(is_refusal(said));
-        let why = refused(said);
-        assert!(why.contains("sysctl kernel.perf_event_paranoid=1") && is_refusal(&why), "{why}");
-        assert!(!is_refusal("ended with exit status: 129"));
+        assert!(is_refusal(said) && !is_refusal("ended with exit status: 129"));
+        let fault = PerfFault { said: said.to_owned(), is_refusal: true };
+        let why = fault.clone().why(Sampled::Processes(&[1]));
+        assert!(why.contains("watch the server: as root, sysctl kernel.perf_event_paranoid=1"), "{why}");
+        let why = fault.why(Sampled::System);
+        assert!(
+            why.contains("watch the whole system: as root, sysctl kernel.perf_event_paranoid=0"),
+            "{why}"
+        );
+        let other = PerfFault { said: "perf broke".to_owned(), is_refusal: false };
+        assert_eq!(other.why(Sampled::System), "perf broke");
     }
 
     #[test]
     fn a_server_without_processes_is_not_profiled() {
-        assert!(record("x", &[], &[0]).unwrap_err().contains("not known"));
+        assert!(record("x", Sampled::Processes(&[]), &[0]).unwrap_err().contains("not known"));
         assert!(is_missing("no-such-program-here"));
         assert!(!is_missing("sh"));
     }

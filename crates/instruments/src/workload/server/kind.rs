@@ -14,6 +14,7 @@ use super::options::Options;
 use super::private_folder::PrivateFolder;
 use super::processes;
 use crate::system_files::root::Root;
+use crate::workload::elf;
 use crate::workload::shell::{self, Ended};
 
 /// Time limit of a program to print its version.
@@ -195,7 +196,11 @@ pub(crate) fn hear(
     let mut command = Command::new(program);
     command.args(words).env("LC_ALL", "C").current_dir("/");
     let start = Start { account: account.map(|chosen| chosen.account.clone()), ..Start::default() };
-    let failed = |why: String| ServerError::Failed(format!("cannot run {}: {why}", program.display()));
+    let failed = |why: String| {
+        // The system calls the program missing where its loader is.
+        let why = elf::read(program).and_then(|elf| elf.missing_loader()).unwrap_or(why);
+        ServerError::Failed(format!("cannot run {}: {why}", program.display()))
+    };
     let cpus = sys::affinity::allowed().map_err(|error| failed(error.to_string()))?;
     let ended = shell::run_command(command, start, &cpus, VERSION).map_err(failed)?;
     if ended.timed_out {
@@ -218,7 +223,9 @@ pub(crate) fn impostor(program: &Path, what: &str, ended: &Ended) -> ServerError
         said if said.is_empty() => "said nothing".to_owned(),
         said => format!("said: {said}"),
     });
-    ServerError::Refused(format!("{} does not call itself {what}: it {said}", program.display()))
+    let remedy = elf::read(program).filter(|_| said.contains("error while loading shared libraries"));
+    let remedy = remedy.map_or_else(String::new, |elf| format!("; {}", elf.libraries(program)));
+    ServerError::Refused(format!("{} does not call itself {what}: it {said}{remedy}", program.display()))
 }
 
 #[cfg(test)]

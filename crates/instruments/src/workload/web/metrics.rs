@@ -3,6 +3,8 @@
 //! Times are seconds, from the intended start (response) or the actual one (service) to the last byte of a good answer.
 //! A failed request is slower than any, and not in the rates. What does not exist on this machine is not pushed.
 
+use std::collections::BTreeSet;
+
 use model::fault::FailedRequests;
 use model::metrics::load::{
     ANSWERING, BANDWIDTH, CAPACITY, CORE_BUSY, CORE_GENERATOR, CORE_SERVER, CORE_SOFTIRQ, CORE_STEAL,
@@ -10,10 +12,10 @@ use model::metrics::load::{
     DISK_WRITE_RATE, DROPS, ERROR_RATE, FAILED, GROUP_MEMORY, GROUP_MEMORY_HITS, GROUP_MEMORY_LIMIT,
     GROUP_PERIODS, GROUP_QUOTA, GROUP_THROTTLED, GROUP_THROTTLED_TIME, IN_FLIGHT, IO_PRESSURE, LATE,
     LATE_READ, LATE_READ_P99, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED, PACKETS_IN,
-    PACKETS_OUT, REDIRECTS, REQUESTS, RESPONSE, RESPONSE_P99, RESPONSES, SERVER_CACHE, SERVER_CORES,
-    SERVER_CPU, SERVER_GROUPS, SERVER_MEMORY, SERVER_READ, SERVER_THREAD, SERVER_THREAD_WAIT, SERVER_USER,
-    SERVER_WAITING, SERVER_WORKERS, SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL, STALL_AT,
-    STALL_WAITING, STATUSES, STEP, THREAD, THROUGHPUT, WINDOW,
+    PACKETS_OUT, REDIRECTS, REQUESTS, RESPONSE, RESPONSE_MEAN, RESPONSE_P99, RESPONSES, SERVER_CACHE,
+    SERVER_CORES, SERVER_CPU, SERVER_GROUPS, SERVER_MEMORY, SERVER_READ, SERVER_THREAD, SERVER_THREAD_WAIT,
+    SERVER_USER, SERVER_WAITING, SERVER_WORKERS, SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL,
+    STALL_AT, STALL_WAITING, STATUSES, STEP, THREAD, THROUGHPUT, WINDOW,
 };
 use model::{
     Bytes, Count, Fault, FaultKind, MetricInfo, NoteBody, ParamKind, ParamSpec, Params, PerSec, Ratio,
@@ -51,6 +53,7 @@ pub const PARTS: &[ParamSpec] = &[
 const OF_LOAD: &[MetricInfo] = &[
     THROUGHPUT.info(),
     RESPONSE.info(),
+    RESPONSE_MEAN.info(),
     RESPONSE_P99.info(),
     ERROR_RATE.info(),
     BANDWIDTH.info(),
@@ -185,13 +188,29 @@ fn until_the_last(outcome: &Outcome) -> Option<f64> {
 }
 
 /// The fault of a load without a single good answer.
-fn no_good_answer(outcome: &Outcome) -> Fault {
-    if outcome.requests() == 0 {
-        return Fault::new("no request was due in this time");
+fn no_good_answer(outcome: &Outcome, is_closed: bool) -> Fault {
+    match (outcome.requests(), is_closed) {
+        (0, true) => return Fault::new(unsent(&outcome.generator.threads)),
+        (0, false) => return Fault::new("no request was due in this time"),
+        _ => {}
     }
     let how = refused_at(outcome).map_or_else(String::new, |how| format!("; {how}"));
     let text = format!("no good answer: {}{how}", failures(outcome));
     Fault { kind: FaultKind::NoGoodAnswer(failed(outcome)), text }
+}
+
+/// Why a closed loop sent nothing: a connection of it always has a request to send, so its threads did not run.
+fn unsent(threads: &[ThreadUse]) -> String {
+    let seconds = |ns: fn(&ThreadUse) -> u64| threads.iter().map(ns).sum::<u64>() as f64 / 1e9;
+    let cpus: BTreeSet<usize> = threads.iter().filter_map(|thread| thread.cpu).collect();
+    let cpus: Vec<u32> = cpus.into_iter().filter_map(|cpu| u32::try_from(cpu).ok()).collect();
+    let cpus = if cpus.is_empty() { "their CPUs".to_owned() } else { super::words::cpus(&cpus) };
+    format!(
+        "no request was sent: the threads of the generator ran {:.3} s of {:.3} s, on CPUs that other work filled, or \
+         while memory was short; end what else works on {cpus}, give the server more memory, or raise duration",
+        seconds(|thread| thread.cpu_ns),
+        seconds(|thread| thread.wall_ns)
+    )
 }
 
 /// The failed requests by kind: first the statuses, then the other kinds.
@@ -212,11 +231,19 @@ fn others(outcome: &Outcome) -> impl Iterator<Item = (Failure, u64)> + '_ {
     outcome.record.failures.seen().filter(move |(kind, _)| !is_status(*kind))
 }
 
-/// Pushes the engine's record; `are_large`: few answers fit into the take's time, which would cut the last ones. Fails
-/// for a take without a single good answer.
-pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Result<(), Fault> {
+/// How a load was made, as far as its figures depend on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// Few answers fit into the take's time, which would cut the last ones.
+    pub are_large: bool,
+    pub is_closed: bool,
+}
+
+/// Pushes the engine's record. Fails for a take without a single good answer.
+pub fn push(outcome: &Outcome, manner: Manner, record: &mut dyn Record) -> Result<(), Fault> {
+    let Manner { are_large, is_closed } = manner;
     if outcome.record.good == 0 {
-        return Err(no_good_answer(outcome));
+        return Err(no_good_answer(outcome, is_closed));
     }
     let responses = outcome.response_time();
     // None complete within the time: the answers are too long for such a rate.
@@ -230,6 +257,7 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
         record.push_if(metric, responses.percentile_s(quantile).map(Seconds));
     }
+    record.push_if(&RESPONSE_MEAN, responses.mean_ns().map(|ns| Seconds(ns / 1e9)));
     record.push_if(&ERROR_RATE, outcome.error_rate().map(Ratio));
     record.push_if(&CPU, outcome.cpu_per_request_s().map(Seconds));
     push_evidence(outcome, record);
@@ -305,6 +333,23 @@ pub fn busiest_core(threads: &[ThreadUse]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_closed_loop_that_sent_nothing_says_that_its_threads_did_not_run() {
+        let thread = |cpu, cpu_ns| ThreadUse {
+            host: 0,
+            cpu,
+            connections: 1,
+            cpu_ns,
+            spun_ns: 0,
+            wall_ns: 1_200_000_000,
+            allowed_ns: 1_200_000_000,
+        };
+        let said = unsent(&[thread(Some(1), 3_000_000)]);
+        assert!(said.starts_with("no request was sent: ") && !said.contains("due"), "{said}");
+        assert!(said.contains("ran 0.003 s of 1.200 s") && said.contains("works on CPU 1,"), "{said}");
+        assert!(unsent(&[thread(None, 0)]).contains("works on their CPUs,"));
+    }
 
     #[test]
     fn threads_on_one_core_add_up() {

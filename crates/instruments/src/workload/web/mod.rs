@@ -59,8 +59,9 @@ static CARD: Card = Card {
     flags: &[
         Flag::new(
             "profile",
-            "",
-            "Sample the server with perf in a load of its own before the takes: flame graph and top symbols in the report",
+            "WHAT",
+            "Sample the server with perf in a load of its own before the takes, or with =system all that runs: the busiest \
+             processes and symbols; a flame graph in the report",
             Means::Profile,
         ),
         model::flags::CEILINGS,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::format::number;
-use model::plan::PROFILE;
+use model::plan::{PROFILE, Profiled};
 use model::{Fault, NoteBody, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
 use super::around::Around;
@@ -21,7 +21,7 @@ use crate::load::schedule::Schedule;
 use crate::load::watched::watched;
 use crate::load::{Control, Load, Outcome};
 use crate::workload::mix::objects::objects;
-use crate::workload::profile;
+use crate::workload::profile::{self, Sampled};
 use model::metrics::load::{CAPACITY, OFFERED};
 
 /// An open loop in which fewer requests are due is a matter of luck.
@@ -50,8 +50,8 @@ pub struct Loads {
 }
 
 enum Sampling {
-    Wanted { title: String, cpus: Vec<usize> },
-    Done(Result<String, String>),
+    Wanted { what: Profiled, title: String, cpus: Vec<usize> },
+    Done(Result<NoteBody, String>),
 }
 
 impl Loads {
@@ -78,7 +78,9 @@ impl Loads {
             cold::possible(hosted.content().root()).map_err(Unfit::new)?;
         }
         let place = format!("{:?} {}", setup.cpus, setup.dir.display());
-        let profile = (setup.params.get(PROFILE) == Some("on")).then(|| Sampling::Wanted {
+        let profiled = setup.params.get(PROFILE).and_then(Profiled::parse);
+        let profile = profiled.map(|what| Sampling::Wanted {
+            what,
             title: title(&setup.params),
             cpus: setup.cpus.iter().map(|&cpu| cpu as usize).collect(),
         });
@@ -192,12 +194,20 @@ impl Loads {
 
     /// Samples the server in a load of its own, which is in no figure.
     fn sample(&mut self, load: &Load) {
-        let Some(Sampling::Wanted { title, cpus }) = &self.profile else { return };
+        let Some(Sampling::Wanted { what, title, cpus }) = &self.profile else { return };
         let load = Load { duration: Some(profile::LOAD), requests: None, ..load.clone() };
-        let sampled = match self.served.pids() {
+        let pids = match what {
+            Profiled::Server => self.served.pids(),
+            Profiled::System => Ok(Vec::new()),
+        };
+        let sampled = match pids {
             Err(why) => Err(why),
             Ok(pids) => std::thread::scope(|scope| {
-                let sampling = scope.spawn(|| profile::record(title, &pids, cpus));
+                let sampled = match what {
+                    Profiled::Server => Sampled::Processes(&pids),
+                    Profiled::System => Sampled::System,
+                };
+                let sampling = scope.spawn(move || profile::record(title, sampled, cpus));
                 let ran = self.ask.run(&load, &Control::default());
                 let sampled = sampling.join();
                 match (ran, sampled) {
@@ -207,13 +217,17 @@ impl Loads {
                 }
             }),
         };
-        self.profile = Some(Sampling::Done(sampled));
+        let note = match what {
+            Profiled::Server => NoteBody::Profile,
+            Profiled::System => NoteBody::SystemProfile,
+        };
+        self.profile = Some(Sampling::Done(sampled.map(note)));
     }
 
     fn note_profile(&mut self, record: &mut dyn Record) {
         if let Some(Sampling::Done(sampled)) = self.profile.take_if(|one| matches!(one, Sampling::Done(_))) {
             match sampled {
-                Ok(folded) => record.note(NoteBody::Profile(folded)),
+                Ok(note) => record.note(note),
                 Err(why) => record.note(NoteBody::NoProfile(why)),
             }
         }
@@ -317,7 +331,9 @@ impl Probe for Loads {
         self.note_profile(record);
         self.last_for(capacity.and(rate).and_then(|rate| enough(rate, self.asked)));
         let watched = self.one(rate.unwrap_or_default(), record)?;
-        if let Err(fault) = metrics::push(&watched.outcome, self.ask.is_large(), record) {
+        let is_closed = matches!(self.ask.load.schedule, Schedule::Closed);
+        let manner = metrics::Manner { are_large: self.ask.is_large(), is_closed };
+        if let Err(fault) = metrics::push(&watched.outcome, manner, record) {
             return Err(match rate {
                 // Who was answered, though not well, offered what can be answered.
                 Some(rate) if watched.outcome.record.statuses.total() == 0 => {

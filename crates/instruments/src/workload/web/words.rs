@@ -8,6 +8,7 @@ use super::cores::Cores;
 use super::served::Served;
 use crate::load::Load;
 use crate::load::generators::Remote;
+use crate::workload::elf;
 use crate::workload::server::run::Server;
 
 /// The longest that a server's own words about its build are.
@@ -103,7 +104,13 @@ pub fn build(server: &Server) -> ServerBuild {
     let build = server.build();
     let details: String =
         build.details.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect();
-    ServerBuild { version: build.version.clone(), program: build.program.display().to_string(), details }
+    let bits = elf::read(&build.program).map(|elf| elf.bits);
+    ServerBuild {
+        version: build.version.clone(),
+        program: build.program.display().to_string(),
+        details,
+        bits,
+    }
 }
 
 pub(crate) fn cpus(cpus: &[u32]) -> String {

@@ -19,7 +19,7 @@ use model::{Finding, Unit, Validity};
 use super::fit::{Part, Rank, Screen};
 use super::grid::{Align, Cell, Grid};
 use super::notes;
-use super::{Look, Tone, answer, ceilings, cut, hang, joined, missing, width};
+use super::{Look, Tone, answer, ceilings, cores, cut, hang, joined, missing, settings, width};
 
 const BAR: char = '█';
 /// Of each kind; the others are in the document.
@@ -58,7 +58,9 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     for one in &doc.bottlenecks {
         screen.add(bottleneck(one, look));
         ceilings::parts(one, look).into_iter().for_each(|part| screen.add(part));
+        screen.add(cores::of_load(one, "cores", look));
     }
+    screen.add(doc.since.as_ref().map(|since| settings::since(since, look)).unwrap_or_default());
     let remarks: Vec<String> =
         doc.remarks.iter().map(|text| notes::marked("-", Tone::Plain, text, look)).collect();
     screen.add(notes::fewer(&remarks, Rank::Figure, "remark"));

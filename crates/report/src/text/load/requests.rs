@@ -8,7 +8,7 @@ use model::metrics::load;
 use model::names::{self, Key};
 
 use super::{kinds, shape, times, untold};
-use crate::text::{Look, Tone, hang};
+use crate::text::{Look, Tone, cores, hang};
 
 /// One block a load.
 pub fn requests(all: &[RequestsDoc], look: Look) -> String {
@@ -35,6 +35,8 @@ pub fn requests(all: &[RequestsDoc], look: Look) -> String {
         let remedy = |_: f64| "more takes, or a longer --set duration".to_owned();
         out.push_str(&untold(&one.response_time, look, remedy));
         out.push_str(&hang("requests  ", &ended(one), look.columns));
+        out.push_str(&cores::table("cores", &one.cores, look));
+        out.push_str(&one.files.as_ref().map(|files| cores::files(files, look)).unwrap_or_default());
         // The steps of many loads would bury their times.
         if let [only] = all {
             out.push_str(&shape(&only.response_time.histogram, &only.service_time.histogram, 1, look));
