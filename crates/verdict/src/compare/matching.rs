@@ -334,7 +334,7 @@ mod tests {
         #[test]
         fn agreeing_is_mutual(a in "[ab]=[12](;[cd]=[12])?", b in "[ab]=[12](;[cd]=[12])?") {
             let (a, b) = (Params::parse(&a).unwrap(), Params::parse(&b).unwrap());
-            prop_assert_eq!(agree(&a, &b), agree(&b, &a));
+            prop_assert_eq!(agree(&a, &b, None), agree(&b, &a, None));
         }
     }
 }
