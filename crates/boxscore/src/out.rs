@@ -54,7 +54,7 @@ pub fn json<T: Serialize>(document: &T) {
 /// Prints the document of a verb that did something: the files that it read or wrote, and its first run.
 pub fn done(verb: &str, paths: impl IntoIterator<Item = impl AsRef<Path>>, run: Option<String>) {
     let paths = paths.into_iter().map(|path| path.as_ref().display().to_string()).collect();
-    json(&DoneDoc { schema: format!("boxscore.{verb}/1"), ok: true, paths, run });
+    json(&DoneDoc { schema: format!("boxscore.{verb}/1"), ok: true, paths, run, refused: Vec::new() });
 }
 
 /// Writes a document in one line to stdout.

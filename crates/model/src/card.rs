@@ -1,5 +1,6 @@
 //! A card: an instrument's data sheet. It is data, so that lists, documents and plans need no machine.
 
+use crate::derived::Derived;
 use crate::flags::{Example, Flag, TEST, TestName};
 use crate::metric::MetricInfo;
 use crate::params::{Implied, ParamError, ParamKind, ParamSpec, Params, Part, show_cpus};
@@ -158,6 +159,8 @@ pub struct Card {
     pub params: &'static [ParamSpec],
     /// Parameters that readings have beside those of the take: which part of it they are of.
     pub parts: &'static [ParamSpec],
+    /// Parameters that its figures have without being given them.
+    pub derived: &'static [Derived],
     pub metrics: &'static [MetricInfo],
     pub needs: &'static [Need],
     pub variants: &'static [Variant],
@@ -193,6 +196,7 @@ impl Card {
         definition: 1,
         params: &[],
         parts: &[],
+        derived: &[],
         metrics: &[],
         needs: &[],
         variants: &[],

@@ -475,6 +475,9 @@ pub struct DoneDoc {
     pub ok: bool,
     pub paths: Vec<String>,
     pub run: Option<String>,
+    /// `note`: why facts were refused where others were kept; `ok` is false then.
+    #[serde(default)]
+    pub refused: Vec<String>,
 }
 
 /// `remove`, `hide`.

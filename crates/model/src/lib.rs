@@ -7,6 +7,7 @@ mod basis;
 pub mod card;
 pub mod command;
 pub mod data;
+pub mod derived;
 pub mod doc;
 pub mod drops;
 pub mod exact;
@@ -47,6 +48,7 @@ mod words;
 
 pub use basis::Basis;
 pub use card::{Cadence, Card, Cards, Family, Host, Need, Node, Tier, Variant};
+pub use derived::{Conditions, Derived};
 pub use fact::{Fact, FactValue};
 pub use fault::{Fault, FaultKind};
 pub use finding::{Finding, Subject, Validity};

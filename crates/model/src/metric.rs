@@ -12,7 +12,7 @@ use crate::unit::{Quantity, Unit};
 
 crate::words! {
     /// Which way is good. `Neither` metrics are never rows of a comparison.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum Better as word {
         Higher = "higher",

@@ -102,6 +102,10 @@ fn told(card: Option<&'static Card>, name: &str, value: &str) -> String {
     match card.and_then(|card| card.any_param(name)) {
         Some(param) => param.label.show(name, value),
         None if name == DIMMS => format!(", {value}"),
+        // It follows from what else is told.
+        None if card.is_some_and(|card| card.derived.iter().any(|derived| derived.name == name)) => {
+            String::new()
+        }
         None => Label::Pair.show(name, value),
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Nothing is averaged: parameters that vary within a side and were not chosen split the table, those that differ
 //! between sides only are said. A side's newest run speaks for a figure. Metrics that hold a size in their names
-//! (`basic.read100`) are one family where `size` is chosen and not a parameter of theirs. No verdicts.
+//! (`basic.read100`) are one family where `size` is chosen and not a parameter of theirs. Figures without a direction
+//! are bandwidths of such a family, or asked for by name. Parameters that the card works out, such as the transport,
+//! count as given. No verdicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::data::{Published, RunData};
+use model::data::{Published, RunData, Series};
 use model::doc::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc, SeriesDoc};
 use model::{Better, Cards, Params, Unit, Validity, card};
 
@@ -41,7 +43,7 @@ struct Group {
     instrument: String,
     metric: String,
     unit: Unit,
-    higher: bool,
+    better: Better,
     definition: u32,
 }
 
@@ -90,36 +92,45 @@ fn entries(at: usize, side: &Side<'_>, options: &MatrixOptions) -> Vec<Entry> {
     let mut all = Vec::new();
     for run in runs {
         let doc = run_doc(run, &RunContext { cards: options.cards, ..RunContext::default() });
-        for series in doc.series.iter().filter(|series| series.better != Better::Neither) {
-            if side.arm.as_ref().is_some_and(|arm| *arm != series.arm) {
+        let directed = doc.series.iter().map(|series| {
+            let key = (series.instrument.as_str(), series.unit, series.better, series.definition);
+            (key, series.arm.as_str(), measured(series, run))
+        });
+        // What has no direction is not judged, and no figure of the document.
+        let plain = run.series.iter().filter(|series| series.better == Better::Neither).map(|series| {
+            let key = &series.key;
+            let of = (key.instrument.as_str(), key.unit, series.better, key.definition);
+            (of, key.arm.as_str(), undirected(series, run))
+        });
+        for ((instrument, unit, better, definition), arm, mut cell) in directed.chain(plain) {
+            if side.arm.as_ref().is_some_and(|wanted| *wanted != arm) {
                 continue;
             }
-            let set = run.plan.arms.iter().find(|arm| arm.name == series.arm).map(|arm| &arm.set);
-            let params = set.map_or_else(|| series.params.clone(), |set| set.with(&series.params));
-            let entry = entry(at, measured(series, &params, run), options, series);
+            let set = run.plan.arms.iter().find(|known| known.name == arm).map(|known| &known.set);
+            let params = set.map_or_else(|| cell.params.clone(), |set| set.with(&cell.params));
+            let card = card::find(options.cards, instrument);
+            let worked_out = card.map(|card| card.conditions(&params, &side.facts).known).unwrap_or_default();
+            cell.params = worked_out.with(&params);
+            let entry = placed(at, cell, instrument, unit, better, definition, options);
             all.extend(entry.filter(|entry| {
                 known.insert((entry.group.clone(), entry.cell.metric.clone(), entry.params.clone()))
             }));
         }
     }
-    for row in side.published.iter().filter(|row| row.better != Better::Neither) {
+    for row in &side.published {
         let (cell, key) = (point(row), &row.key);
         all.extend(placed(at, cell, &key.instrument, key.unit, row.better, key.definition, options));
     }
     all
 }
 
-fn entry(at: usize, cell: MatrixCellDoc, options: &MatrixOptions, series: &SeriesDoc) -> Option<Entry> {
-    placed(at, cell, &series.instrument, series.unit, series.better, series.definition, options)
-}
-
-fn measured(series: &SeriesDoc, params: &Params, run: &RunData) -> MatrixCellDoc {
+fn measured(series: &SeriesDoc, run: &RunData) -> MatrixCellDoc {
     let refused = series.validity == Validity::Invalid;
     MatrixCellDoc {
         row: 0,
         column: 0,
         metric: series.metric.clone(),
-        params: params.clone(),
+        params: series.params.clone(),
         value: series.median.filter(|_| !refused),
         low: series.low.filter(|_| !refused),
         high: series.high.filter(|_| !refused),
@@ -128,6 +139,26 @@ fn measured(series: &SeriesDoc, params: &Params, run: &RunData) -> MatrixCellDoc
         point: false,
         validity: series.validity,
         reasons: series.reasons.clone(),
+        source: run.head.id.clone(),
+    }
+}
+
+/// The median of a figure that has no direction.
+fn undirected(series: &Series, run: &RunData) -> MatrixCellDoc {
+    let values = series.measured();
+    MatrixCellDoc {
+        row: 0,
+        column: 0,
+        metric: series.key.metric.clone(),
+        params: series.key.params.clone(),
+        value: stats::median(&values),
+        low: None,
+        high: None,
+        bounds: String::new(),
+        n: values.len() as u64,
+        point: false,
+        validity: Validity::Unknown,
+        reasons: Vec::new(),
         source: run.head.id.clone(),
     }
 }
@@ -168,17 +199,13 @@ fn placed(
         params.set(SIZE, &size);
         metric = family;
     }
-    let named = |name: &String| [instrument, cell.metric.as_str(), metric.as_str()].contains(&name.as_str());
-    let asked = options.metric.as_ref().is_none_or(named);
+    let is_metric = |name: &String| [cell.metric.as_str(), metric.as_str()].contains(&name.as_str());
+    let is_bandwidth = unit == Unit::BytesPerSec && sized(&cell.metric).is_some();
+    let shown = better != Better::Neither || is_bandwidth || options.metric.as_ref().is_some_and(is_metric);
+    let asked = options.metric.as_ref().is_none_or(|name| *name == instrument || is_metric(name));
     let has = options.params.iter().any(|name| params.get(name).is_some());
-    let group = Group {
-        instrument: instrument.to_owned(),
-        metric,
-        unit,
-        higher: better == Better::Higher,
-        definition,
-    };
-    (asked && has).then_some(Entry { side, group, params, cell })
+    let group = Group { instrument: instrument.to_owned(), metric, unit, better, definition };
+    (asked && has && shown).then_some(Entry { side, group, params, cell })
 }
 
 /// A metric's name without the size in it, and the size: `basic.read1K` is `basic.read` and `1K`. A percentile (`p99`)
@@ -281,7 +308,7 @@ fn table(
         instrument: group.instrument.clone(),
         metric: group.metric.clone(),
         unit: group.unit,
-        better: if group.higher { Better::Higher } else { Better::Lower },
+        better: group.better,
         definition: group.definition,
         params: rest,
         columns: columns.into_iter().map(column).collect(),

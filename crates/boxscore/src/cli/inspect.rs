@@ -97,16 +97,17 @@ fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
     Ok(MachineFacts { machine, facts, findings })
 }
 
-/// Facts by hand and of sheets replace what was read under the same key; others follow. What was added by hand says so
-/// beside its value too, where no source is shown, and what it stands over.
+/// Facts by hand and of sheets replace what was read under the same key; others follow. What was added by hand without
+/// a caveat of its own says so beside its value too, where no source is shown, and any says what it stands over.
 fn overlaid(mut facts: Vec<Fact>, added: Vec<Fact>) -> Vec<Fact> {
     for mut fact in added {
         let known = facts.iter_mut().find(|known| known.key == fact.key);
         if fact.source == BY_HAND {
             let read = known.as_ref().and_then(|known| known.value.as_ref());
+            let own = fact.why.take().unwrap_or_else(|| BY_HAND.to_owned());
             fact.why = Some(match read.filter(|read| Some(*read) != fact.value.as_ref()) {
-                Some(read) => format!("{BY_HAND}; read was {}", read.text()),
-                None => BY_HAND.to_owned(),
+                Some(read) => format!("{own}; read was {}", read.text()),
+                None => own,
             });
         }
         match known {

@@ -5,12 +5,12 @@
 //! store, over what the catalogue has.
 
 use model::data::Price;
-use model::doc::MachineDoc;
+use model::doc::{DoneDoc, MachineDoc};
 use model::{Fact, Note, NoteBody, Unit};
 use store::{Filter, Mode, Store};
 
 use crate::cli::{Global, parse_price};
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::import::sheet;
 use crate::lookup::ids::short;
 use crate::lookup::names::Machine;
@@ -26,7 +26,9 @@ Examples:
   boxscore note . --price 0.192/h --currency EUR --watts 35
   boxscore note atom-330 --price 95 --watts 38   a published machine, at your price
   boxscore note latest --label before
-  boxscore note . --fact memory.slots=4 --fact memory.max.bytes=128GiB";
+  boxscore note . --fact memory.slots=4 --fact memory.max.bytes=128GiB
+  boxscore note . --fact 'pcie_slots=1 (x16)' --fact 'chipset=Intel 5520 + ICH10R' --fact 'sockets_max=? (>= 4)'
+Words behind a number are its caveat. Where some facts are refused the others are kept, and the exit code is 3.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
@@ -37,7 +39,7 @@ pub struct NoteArgs {
     /// The text of the note
     #[arg(value_name = "TEXT", required_unless_present_any = ["price", "watts", "label", "facts"])]
     pub text: Option<String>,
-    /// Price of the machine: 0.192/h, or 429 bought
+    /// Price of the machine: 0.192/h, 429 bought, or a band such as 2000..2500, whose middle counts
     #[arg(long, value_name = "PRICE")]
     pub price: Option<String>,
     /// Currency of the price
@@ -49,18 +51,23 @@ pub struct NoteArgs {
     /// Label of the run, which `compare` and `show` accept
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
-    /// A fact of the machine (memory.slots=4); repeatable
+    /// A fact of the machine (memory.slots=4); repeatable. One that is refused keeps none of the others back
     #[arg(long = "fact", value_name = "K=V")]
     pub facts: Vec<String>,
 }
 
 /// The additions, checked before any of them is written.
+#[derive(Debug)]
 struct Said {
     text: Option<String>,
     price: Option<Price>,
+    /// The band that the price is the middle of.
+    band: Option<String>,
     watts: Option<f64>,
     label: Option<String>,
     facts: Vec<Fact>,
+    /// Facts that were refused, where others were not.
+    refused: Vec<CliError>,
 }
 
 pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
@@ -89,13 +96,22 @@ pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
             Some(id)
         }
     };
+    let refused: Vec<String> = said.refused.iter().map(|error| error.message.clone()).collect();
     if global.json {
-        out::done("note", [&path], run);
+        let paths = vec![path.display().to_string()];
+        out::json(&DoneDoc {
+            schema: "boxscore.note/1".to_owned(),
+            ok: refused.is_empty(),
+            paths,
+            run,
+            refused,
+        });
     } else {
         let to = run.map_or_else(|| args.target.clone(), |run| format!("run {}", short(&run)));
         out::say(&format!("noted with {to}"));
     }
-    Ok(0)
+    said.refused.iter().for_each(|error| out::say(&error.to_string()));
+    Ok(if said.refused.is_empty() { 0 } else { Kind::Faults.exit_code() })
 }
 
 fn said(args: &NoteArgs) -> Result<Said, CliError> {
@@ -108,14 +124,50 @@ fn said(args: &NoteArgs) -> Result<Said, CliError> {
         }
     }
     labels::check_label(args.label.as_deref())?;
-    let price = args.price.as_deref().map(|text| parse_price(text, &args.currency)).transpose()?;
+    let (price, band) = match &args.price {
+        Some(text) => price(text, &args.currency)?,
+        None => (None, None),
+    };
+    let (mut facts, mut refused) = (Vec::new(), Vec::new());
+    for text in &args.facts {
+        match fact(text) {
+            Ok(fact) => facts.push(fact),
+            Err(error) => refused.push(error),
+        }
+    }
+    // Where none is a fact, nothing is kept.
+    if facts.is_empty()
+        && let Some(last) = refused.pop()
+    {
+        refused.iter().for_each(|error| out::say(&error.to_string()));
+        return Err(last);
+    }
     Ok(Said {
         text: args.text.clone(),
         price,
+        band,
         watts: args.watts,
         label: args.label.clone(),
-        facts: args.facts.iter().map(|text| fact(text)).collect::<Result<_, _>>()?,
+        facts,
+        refused,
     })
+}
+
+/// A price, and where it is a band `LOW..HIGH` the words for it: its middle is the price.
+fn price(text: &str, currency: &str) -> Result<(Option<Price>, Option<String>), CliError> {
+    let Some((low, high)) = text.split_once("..") else {
+        return Ok((Some(parse_price(text, currency)?), None));
+    };
+    let per = if high.trim().ends_with("/h") { "/h" } else { "" };
+    let low = parse_price(&format!("{}{per}", low.trim().trim_end_matches("/h")), currency)?;
+    let high = parse_price(high, currency)?;
+    if low.amount > high.amount {
+        return Err(CliError::usage(format!("--price {text}: the band ends below its beginning"))
+            .hint("write LOW..HIGH, such as 2000..2500"));
+    }
+    let words = format!("the middle of {}..{}", low.amount, high.amount);
+    let middle = f64::midpoint(low.amount, high.amount);
+    Ok((Some(Price { amount: middle, ..high }), Some(words)))
 }
 
 fn fact(text: &str) -> Result<Fact, CliError> {
@@ -123,11 +175,12 @@ fn fact(text: &str) -> Result<Fact, CliError> {
     let (key, value) = text
         .split_once('=')
         .ok_or_else(|| wrong("not of the form key=value".to_owned()).hint("write --fact memory.slots=4"))?;
-    if !sheet::is_key(key) {
-        return Err(wrong(format!("`{key}` is not a fact's key"))
-            .hint("keys are dotted and lower case; `boxscore inspect --json` has them"));
-    }
-    sheet::fact(key, value.trim(), BY_HAND).map_err(wrong)
+    sheet::known(key).map_err(|_| {
+        wrong(format!("`{key}` is not a fact's key"))
+            .hint("keys are dotted and lower case; `boxscore inspect --json` has them")
+            .did_you_mean(key, sheet::names())
+    })?;
+    sheet::cell_fact(key, value.trim(), BY_HAND).map_err(wrong)
 }
 
 fn to_run(run: &str, said: &Said, store: &mut Store) -> Result<(), CliError> {
@@ -141,6 +194,9 @@ fn to_run(run: &str, said: &Said, store: &mut Store) -> Result<(), CliError> {
     }
     if let Some(price) = &said.price {
         store.set_price(run, Some(price))?;
+        if let Some(band) = &said.band {
+            store.note(run, &Note::of_run(NoteBody::User(format!("the price is {band}"))))?;
+        }
     }
     if let Some(watts) = said.watts {
         store.set_watts(run, Some(watts))?;
@@ -171,7 +227,8 @@ fn to_machine(machine: &MachineDoc, said: &Said, store: &mut Store) -> Result<()
         facts.push(Fact::number("power.watts", watts, Unit::Watt, BY_HAND));
     }
     if let Some(price) = &said.price {
-        facts.push(Fact::number(price.key(), price.amount, Unit::Count, BY_HAND));
+        let fact = Fact::number(price.key(), price.amount, Unit::Count, BY_HAND);
+        facts.push(Fact { why: said.band.clone(), ..fact });
         // One price a machine: an earlier one in another currency is gone.
         let known = store.machine_facts(&machine.id)?;
         let others = known.iter().map(|fact| fact.key.as_str());

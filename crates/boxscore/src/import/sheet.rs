@@ -1,7 +1,8 @@
 //! Machine sheets as CSV: one machine a line, its facts in columns. Also how a fact written by hand is read.
 //!
-//! A column is a fact's key (`cpu.model`, `memory.bytes`) or one of the catalogue's short names (`cores`, `ram_gb`).
-//! Values become base units; a plain number is one already. Prices and figures are not read here.
+//! A column is a fact's key (`cpu.model`, `memory.bytes`) or a short name (`cores`, `ram_gb`, `chipset`). Values become
+//! base units; a plain number is one already. Words behind a number are its caveat: `1 (x16)`, `12MB shared`. `N/A` is
+//! none, and what begins with `?` stays as it is printed. Prices and figures are not read here.
 
 use model::{Fact, Unit};
 use store::MachineSheet;
@@ -12,9 +13,25 @@ use crate::import::csv::{CsvError, CsvRow};
 use crate::lookup::catalogue::{FLAGS, NUMBERS};
 use crate::lookup::labels;
 
-/// Short names of texts.
-const TEXTS: [(&str, &str); 4] =
-    [("cpu", "cpu.model"), ("board", "board.name"), ("os", "os.name"), ("note", "note")];
+/// Short names of keys whose values are written as those of the key are.
+const NAMES: [(&str, &str); 13] = [
+    ("cpu", "cpu.model"),
+    ("board", "board.name"),
+    ("chipset", "board.chipset"),
+    ("os", "os.name"),
+    ("sockets", "cpu.sockets"),
+    ("memory_slots", "memory.slots"),
+    ("memory_modules", "memory.modules"),
+    ("dimms", "memory.layout"),
+    ("sata_ports", "sata.ports"),
+    ("disk_bays", "disk.bays"),
+    ("pcie_slots", "pcie.slots"),
+    ("price_band", "cost.band"),
+    ("note", "note"),
+];
+/// A machine that has none of it, as sheets print it and as it is kept.
+const HAS_NONE: [&str; 3] = ["N/A", "n/a", "none"];
+const NONE: &str = "none";
 
 /// The machines of a sheet; nothing of it where one line is wrong.
 pub fn parse(file: &str, text: &str) -> Result<Vec<MachineSheet>, CsvError> {
@@ -51,11 +68,10 @@ pub fn is_sheet(text: &str) -> bool {
     header.split(',').any(|name| name.trim().trim_matches('"') == "machine")
 }
 
-fn known(column: &str) -> Result<(), String> {
+/// Fails for what is neither a key nor a short name.
+pub fn known(column: &str) -> Result<(), String> {
     let column = column.trim_start_matches('\u{feff}');
-    let short = NUMBERS.iter().map(|(name, ..)| *name);
-    let names: Vec<&str> =
-        short.chain(FLAGS.iter().map(|(name, _)| *name)).chain(TEXTS.iter().map(|(name, _)| *name)).collect();
+    let names: Vec<&str> = names().collect();
     if column == "machine" || column == "study" || names.contains(&column) || is_key(column) {
         return Ok(());
     }
@@ -68,8 +84,14 @@ fn known(column: &str) -> Result<(), String> {
     })
 }
 
+/// The short names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let numbers = NUMBERS.iter().map(|(name, ..)| *name);
+    numbers.chain(FLAGS.iter().map(|(name, _)| *name)).chain(NAMES.iter().map(|(name, _)| *name))
+}
+
 /// Dotted and lower case: `cpu.mhz.base`.
-pub fn is_key(text: &str) -> bool {
+fn is_key(text: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty()
             && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
@@ -92,21 +114,55 @@ fn machine(file: &str, row: &CsvRow) -> Result<MachineSheet, String> {
     Ok(MachineSheet { id: format!("sheet {name}"), name, source, facts })
 }
 
-fn cell_fact(column: &str, cell: &str, source: &str) -> Result<Fact, String> {
+/// The fact of a key or a short name.
+pub fn cell_fact(column: &str, cell: &str, source: &str) -> Result<Fact, String> {
     if let Some((_, key, factor, unit)) = NUMBERS.iter().find(|(name, ..)| *name == column) {
-        let number = cell.parse::<f64>().ok().filter(|number| (number * factor).is_finite());
-        let number = number.ok_or_else(|| format!("`{cell}` is not a number"))?;
+        if let Some(printed) = as_printed(key, cell, source) {
+            return Ok(printed);
+        }
+        let read = |text: &str| text.parse::<f64>().ok().filter(|number| (number * factor).is_finite());
+        let (number, caveat) = with_caveat(cell, read).ok_or_else(|| format!("`{cell}` is not a number"))?;
         fits(key, number).map_err(|why| format!("`{cell}` {why}"))?;
-        return Ok(Fact::number(*key, number * factor, *unit, source));
+        return Ok(Fact { why: caveat, ..Fact::number(*key, number * factor, *unit, source) });
     }
     if let Some((_, key)) = FLAGS.iter().find(|(name, _)| *name == column) {
         return match flag(cell) {
             Some(flag) => Ok(Fact::flag(*key, flag, source)),
-            None => Err(format!("`{cell}` is neither yes nor no")),
+            None => as_printed(key, cell, source).ok_or_else(|| format!("`{cell}` is neither yes nor no")),
         };
     }
-    let key = TEXTS.iter().find(|(name, _)| *name == column).map_or(column, |(_, key)| key);
+    let key = NAMES.iter().find(|(name, _)| *name == column).map_or(column, |(_, key)| key);
     fact(key, cell, source)
+}
+
+/// The fact of a value that is no number and says so: the machine has none, or what it has is not certain.
+fn as_printed(key: &str, text: &str, source: &str) -> Option<Fact> {
+    if HAS_NONE.contains(&text) {
+        let none = Fact::text(key, NONE, source);
+        return Some(if text == NONE { none } else { none.because(text) });
+    }
+    text.starts_with(['?', '>', '<']).then(|| Fact::text(key, text, source))
+}
+
+/// A number and the words behind it: `1 (x16)`, `8 (4 / socket)`, `4 x 3.5"`, `12MB shared`. Plain words may stand only
+/// behind a unit.
+fn with_caveat(text: &str, read: impl Fn(&str) -> Option<f64>) -> Option<(f64, Option<String>)> {
+    if let Some(number) = read(text) {
+        return Some((number, None));
+    }
+    let ends = text
+        .char_indices()
+        .filter(|(_, c)| c.is_whitespace() || matches!(c, '(' | ',' | 'x'))
+        .map(|(at, _)| at);
+    ends.filter(|at| *at > 0).find_map(|at| {
+        let (number, rest) = (text[..at].trim_end(), text[at..].trim_start());
+        let has_unit = number.ends_with(|c: char| c.is_ascii_alphabetic());
+        let is_caveat = rest.starts_with(['(', ',', '/', 'x']) || has_unit;
+        let value = read(number).filter(|_| is_caveat)?;
+        let whole = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let words = whole.filter(|words| !words.contains(['(', ')'])).unwrap_or(rest);
+        Some((value, Some(words.trim_start_matches(',').trim().to_owned()).filter(|words| !words.is_empty())))
+    })
 }
 
 /// Refuses impossible numbers: prices and watts must be above 0, all others 0 or more, and counts whole.
@@ -138,7 +194,8 @@ fn unit_of(key: &str) -> Option<Unit> {
         [.., "watts"] => Unit::Watt,
         ["cpu", "sockets" | "cores" | "threads"]
         | ["cpu", "sockets", "max"]
-        | ["memory", "channels" | "slots"]
+        | ["memory", "channels" | "slots" | "modules"]
+        | ["memory", "channels", "empty"]
         | ["pcie", "slots"]
         | ["disk", "bays"]
         | ["sata", "ports"]
@@ -151,12 +208,13 @@ fn unit_of(key: &str) -> Option<Unit> {
 }
 
 /// Suffixes that people write, with their factor.
-const SUFFIXES: [(&str, Unit, f64); 16] = [
+const SUFFIXES: [(&str, Unit, f64); 18] = [
     ("KiB", Unit::Byte, 1024.0),
     ("MiB", Unit::Byte, 1_048_576.0),
     ("GiB", Unit::Byte, 1_073_741_824.0),
     ("TiB", Unit::Byte, 1_099_511_627_776.0),
     ("kB", Unit::Byte, 1e3),
+    ("KB", Unit::Byte, 1e3),
     ("MB", Unit::Byte, 1e6),
     ("GB", Unit::Byte, 1e9),
     ("TB", Unit::Byte, 1e12),
@@ -166,6 +224,8 @@ const SUFFIXES: [(&str, Unit, f64); 16] = [
     ("Hz", Unit::Hertz, 1.0),
     ("GT/s", Unit::PerSec, 1e9),
     ("MT/s", Unit::PerSec, 1e6),
+    // Sheets print the rate of memory as a clock.
+    ("MHz", Unit::PerSec, 1e6),
     ("1/s", Unit::PerSec, 1.0),
     ("W", Unit::Watt, 1.0),
 ];
@@ -176,27 +236,39 @@ pub fn fact(key: &str, text: &str, source: &str) -> Result<Fact, String> {
         return Err("no value".to_owned());
     }
     if let Some(unit) = unit_of(key) {
-        let number = measure(text, unit).ok_or_else(|| match unit {
+        if let Some(printed) = as_printed(key, text, source) {
+            return Ok(printed);
+        }
+        let read = |text: &str| measure(text, unit, is_of_memory(key));
+        let (number, caveat) = with_caveat(text, read).ok_or_else(|| match unit {
             Unit::Byte => format!("`{text}` is not an amount of memory (64GiB, 512MB, or bytes)"),
             Unit::Hertz => format!("`{text}` is not a clock (2.4GHz, 800MHz, or Hz)"),
             Unit::PerSec => format!("`{text}` is not a rate (3200MT/s, or a number per second)"),
             _ => format!("`{text}` is not a number"),
         })?;
         fits(key, number).map_err(|why| format!("`{text}` {why}"))?;
-        return Ok(Fact::number(key, number, unit, source));
+        return Ok(Fact { why: caveat, ..Fact::number(key, number, unit, source) });
     }
     Ok(match flag(text) {
         Some(flag) => Fact::flag(key, flag, source),
-        None => Fact::text(key, text, source),
+        None => as_printed(key, text, source).unwrap_or_else(|| Fact::text(key, text, source)),
     })
 }
 
-fn measure(text: &str, unit: Unit) -> Option<f64> {
+/// Memory and caches are sold in powers of two, whatever their sheets call them: 64KB is 65536 bytes.
+fn is_of_memory(key: &str) -> bool {
+    key.starts_with("memory.") || key.starts_with("cache.")
+}
+
+fn measure(text: &str, unit: Unit, binary: bool) -> Option<f64> {
     let found = SUFFIXES.iter().find(|(suffix, of, _)| *of == unit && text.ends_with(suffix));
     let (number, factor) = match found {
         Some((suffix, _, factor)) => (text.strip_suffix(suffix)?.trim_end(), *factor),
         None => (text, 1.0),
     };
+    let powers = [(1e3, 1024.0), (1e6, 1_048_576.0), (1e9, 1_073_741_824.0), (1e12, 1_099_511_627_776.0)];
+    let of_two = powers.iter().find(|(ten, _)| binary && unit == Unit::Byte && *ten == factor);
+    let factor = of_two.map_or(factor, |(_, two)| *two);
     let number: f64 = number.parse().ok()?;
     Some(number * factor).filter(|number| number.is_finite())
 }
@@ -238,6 +310,59 @@ mod tests {
             said("machine,memory.bytes\na,64furlong\n").contains("m.csv:2: memory.bytes: `64furlong` is not")
         );
         assert!(said("machine,memory.bytes\na,lots\n").contains("m.csv:2: memory.bytes: `lots`"));
+    }
+
+    #[test]
+    fn words_behind_a_number_are_its_caveat() {
+        let read = |key: &str, text: &str| {
+            let fact = fact(key, text, "").unwrap();
+            (fact.value.unwrap().text(), fact.why)
+        };
+        let of =
+            |value: &str, why: &str| (value.to_owned(), Some(why.to_owned()).filter(|why| !why.is_empty()));
+        for (key, text, expected) in [
+            ("pcie.slots", "1 (x16)", of("1", "x16")),
+            ("pcie.slots", "2 (x16), 1 (x8)", of("2", "(x16), 1 (x8)")),
+            ("memory.slots", "8 (4 / socket)", of("8", "4 / socket")),
+            ("sata.ports", "6 (?)", of("6", "?")),
+            ("disk.bays", "4 x 3.5\"", of("4", "x 3.5\"")),
+            ("disk.bays", "4x 3.5\"", of("4", "x 3.5\"")),
+            ("cache.l1.bytes", "64KB / core", of("65536", "/ core")),
+            ("cache.l3.bytes", "12MB shared", of("12582912", "shared")),
+            ("memory.mts", "1333MHz (NB: drops to 800MHz)", of("1333000000", "NB: drops to 800MHz")),
+            ("memory.max.bytes", "32GB (board supports 48)", of("34359738368", "board supports 48")),
+            ("memory.max.bytes", "? (>=128GB)", of("? (>=128GB)", "")),
+            ("cpu.sockets.max", ">= 4", of(">= 4", "")),
+            ("cpu.mhz.max", "N/A", of("none", "N/A")),
+            ("cpu.mhz.max", "none", of("none", "")),
+            ("board.name", "?", of("?", "")),
+            ("disk.sda.bytes", "64KB", of("64000", "")),
+        ] {
+            assert_eq!(read(key, text), expected, "{key}={text}");
+        }
+        for (key, text) in [
+            ("cpu.cores", "10 parsecs"),
+            ("cpu.cores", "(4)"),
+            ("memory.slots", "x16"),
+            ("cpu.mhz.max", "fast"),
+            ("cpu.cores", "-4 (x)"),
+            ("cpu.cores", "1.5 (x)"),
+        ] {
+            assert!(fact(key, text, "").is_err(), "{key}={text}");
+        }
+        let cell = |column: &str, text: &str| {
+            let fact = cell_fact(column, text, "").unwrap();
+            (fact.key, fact.value.unwrap().text(), fact.why)
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(cell("chipset", "Intel 5520"), ("board.chipset".into(), "Intel 5520".into(), None));
+        assert_eq!(cell("turbo_ghz", "N/A"), ("cpu.mhz.max".into(), "none".into(), some("N/A")));
+        assert_eq!(cell("sockets_max", "? (>= 4)"), ("cpu.sockets.max".into(), "? (>= 4)".into(), None));
+        assert_eq!(
+            cell("l1_kb_per_core", "64 (both)"),
+            ("cache.l1.bytes".into(), "65536".into(), some("both"))
+        );
+        assert_eq!(cell("gib_pages", "?"), ("cpu.isa.gib_pages".into(), "?".into(), None));
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn facts(row: &csv::CsvRow) -> Vec<Fact> {
         facts.push(match (row.number(column), row.get(column)) {
             (Some(number), _) => Fact::number(key, number * factor, unit, source),
             // `N/A` and `>= 4` are what the study says.
-            (None, Some(printed)) => Fact::text(key, printed, source),
+            (None, Some(printed)) => as_written(key, printed, source),
             (None, None) => Fact::unknown(key, source, "not given by the study"),
         });
     }
@@ -157,11 +157,18 @@ fn further_facts(machine: &csv::CsvRow, rows: &[csv::CsvRow]) -> Vec<Fact> {
     let own = rows.iter().filter(|row| row.get("machine") == machine.get("machine"));
     let fact = |row: &csv::CsvRow| {
         let (key, printed) = (row.get("key")?, row.get("value")?);
-        let read = sheet::fact(key, printed, source);
-        let fact = read.unwrap_or_else(|_| Fact::text(key, printed, source));
-        Some(Fact { why: row.get("note").map(str::to_owned), ..fact })
+        let fact = as_written(key, printed, source);
+        Some(match row.get("note") {
+            Some(note) => fact.because(note),
+            None => fact,
+        })
     };
     own.filter_map(fact).collect()
+}
+
+/// The fact that a value is read as, or its text where the key has numbers and it is none.
+fn as_written(key: &str, printed: &str, source: &str) -> Fact {
+    sheet::fact(key, printed, source).unwrap_or_else(|_| Fact::text(key, printed, source))
 }
 
 /// Adds a note to the fact of the column that it is about (`note_about`), or to the model's name.

@@ -369,12 +369,17 @@ impl Resolver {
         Ok(meanings)
     }
 
-    /// The side with the price and the watts that were noted of its machine, where its runs have none.
-    fn at_own_price(&self, side: Loaded, machine_id: &str) -> Result<Loaded, CliError> {
+    /// The side with what was noted of its machine: the price and the watts where its runs have none, and other facts
+    /// over those that were read.
+    fn noted(&self, side: Loaded, machine_id: &str) -> Result<Loaded, CliError> {
         let Some(store) = &self.store else { return Ok(side) };
-        let known = store.machine_facts(machine_id)?;
-        let price = side.price.clone().or_else(|| Price::of_facts(&known));
-        Ok(Loaded { price, watts: side.watts.or_else(|| watts_of_facts(&known)), ..side })
+        let noted = store.machine_facts(machine_id)?;
+        let price = side.price.clone().or_else(|| Price::of_facts(&noted));
+        let watts = side.watts.or_else(|| watts_of_facts(&noted));
+        let mut facts = side.facts;
+        facts.retain(|fact| noted.iter().all(|own| own.key != fact.key));
+        facts.extend(noted);
+        Ok(Loaded { price, watts, facts, ..side })
     }
 
     /// A machine that the store has no run of.
@@ -387,7 +392,7 @@ impl Resolver {
             }
             Machine::Reference(of) => {
                 let side = reference_side(catalogue::reference_named(of)?)?;
-                side.map(|side| self.at_own_price(side, &catalogue::id(of))).transpose()
+                side.map(|side| self.noted(side, &catalogue::id(of))).transpose()
             }
         }
     }
@@ -520,7 +525,7 @@ impl Resolver {
         let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
         let (price, watts) = (newest.price.clone(), newest.watts);
         let side = Loaded { runs, facts, price, watts, is_stored: true, ..Loaded::new(name, machine) };
-        let side = self.at_own_price(side, &newest.machine_id)?;
+        let side = self.noted(side, &newest.machine_id)?;
         Ok(match arm {
             Some(arm) => of_arm(side, &arm),
             None => side,

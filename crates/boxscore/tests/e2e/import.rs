@@ -213,6 +213,40 @@ fn output_of_clusterperf_stands_beside_the_published_tables() {
 }
 
 #[test]
+fn a_listing_with_best_and_worst_is_read_with_its_bandwidths() {
+    let bench = Bench::new();
+    let listing = "\
+Clusterperf.py with store and forward switch mode.
+
+basic.read100 13.8 us,  Best 13.3 us, Worst 32.7 us
+  6.9 MB/s bandwidth reading 100B object with 30B key
+basic.read100K 373.2 us, Best 371.3 us Worst 379.0 us
+ 255.5 MB/s bandwidth reading 100KB object with 30B key
+";
+    std::fs::write(bench.path("atom.txt"), listing).expect("a file");
+    let call = ["import", "atom.txt", "--machine", "atom", "--set", "transport=kernel-bypass"];
+    bench.run(&call).expect(0, &["1 added"]);
+    let said =
+        bench.run(&["compare", "atom", "atom-c2750", "--matrix", "transport,size", "--json"]).expect(0, &[]);
+    let doc: model::doc::MatrixDoc = serde_json::from_str(&said.out).expect("a document");
+    let bandwidths = doc.tables.iter().filter(|table| table.metric == "basic.readBw");
+    let cells = bandwidths.flat_map(|table| table.cells.iter().map(move |cell| (table, cell)));
+    let own: Vec<f64> = cells
+        .filter(|(table, cell)| table.columns[cell.column].side == "atom")
+        .filter_map(|(_, cell)| cell.value.map(|value| (value / 1_048_576.0 * 10.0).round() / 10.0))
+        .collect();
+    assert_eq!(own, [6.9, 255.5]);
+    let bounds =
+        bench.run(&["compare", "atom", "--matrix", "size", "--metric", "basic.read.max"]).expect(0, &[]).out;
+    assert!(bounds.contains("32.7") && bounds.contains("379"), "{bounds}");
+    let twice = format!("{listing}{listing}");
+    std::fs::write(bench.path("twice.txt"), twice).expect("a file");
+    bench
+        .run(&["import", "twice.txt", "--machine", "atom"])
+        .expect(1, &["twice.txt:9: this is of another listing, whose title is line 7"]);
+}
+
+#[test]
 fn what_is_printed_as_clusterperf_prints_it_is_read_back() {
     let text = "\
 basic.read100         17.1 us     read random 100B object (30B key) median

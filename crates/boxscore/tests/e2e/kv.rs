@@ -169,6 +169,18 @@ fn a_quick_run_has_basic_of_both_stores_and_compares_with_the_studies() {
         assert_eq!(find(&data, "server-command", &format!("kv={kv}")).is_some(), kv == "redis");
     }
     assert!(data.notes.iter().any(|note| note.kind() == "kv-split" && note.text().contains("most is")));
+    let args = ["compare", "latest", "atom-c2750", "--matrix", "transport,replicas,size", "--json"];
+    let matrix: model::doc::MatrixDoc =
+        serde_json::from_str(&bench.run(&args).expect(0, &[]).out).expect("a document");
+    for metric in ["basic.read", "basic.readBw"] {
+        let tables = matrix.tables.iter().filter(|table| table.metric == metric);
+        let own = tables.flat_map(|table| &table.columns).filter(|column| column.side == "latest");
+        let transports: Vec<_> = own.map(|column| column.values[0].as_deref()).collect();
+        assert!(
+            !transports.is_empty() && transports.iter().all(|one| *one == Some("kernel-tcp")),
+            "{transports:?}"
+        );
+    }
     let table = bench.run(&["compare", "atom-c2750", "latest"]).expect(0, &[]);
     assert!(table.out.contains("write 1 MB"), "{table:#?}");
 }

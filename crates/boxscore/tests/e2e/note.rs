@@ -135,3 +135,38 @@ fn wrong_words_change_nothing_and_say_what_is_meant() {
     assert_eq!(bench.only(), before);
     Bench::new().run(&["note", "latest", "x"]).expect(1, &["error: ", "boxscore run"]);
 }
+
+#[test]
+fn one_wrong_fact_refuses_only_itself() {
+    let bench = bench();
+    let args = ["note", "planted", "--fact", "pcie_slots=1 (x16)", "--fact", "slots", "--fact", "chipsets=x"];
+    let args = [&args[..], &["--fact", "memory.slots=8 (4 / socket)", "--fact", "cpu.mhz.max=N/A"]].concat();
+    let said = bench
+        .run(&args)
+        .expect(3, &["--fact slots: not of the form", "did you mean `chipset`?", "noted with"]);
+    assert!(!said.err.contains("pcie"), "{}", said.err);
+    let said = bench.run(&[&args[..], &["--json"]].concat()).expect(3, &[]).out;
+    let done: DoneDoc = serde_json::from_str(&said).expect("a document");
+    assert_eq!((done.ok, done.refused.len()), (false, 2));
+    let both = bench.run(&["inspect", "planted", "xeon-x3470"]).expect(0, &[]).out;
+    for row in ["PCIe slots            1 (x16)", "DIMM slots            8 (4 / socket)"] {
+        assert!(both.contains(row), "{row}: {both}");
+    }
+    assert!(both.contains("none (N/A)"), "{both}");
+    // None of them is a fact.
+    bench.run(&["note", "planted", "--fact", "a", "--fact", "b"]).expect(2, &["--fact a: ", "--fact b: "]);
+}
+
+#[test]
+fn a_band_of_prices_counts_by_its_middle() {
+    let bench = Bench::new();
+    bench.run(&["note", "xeon-e5620", "--price", "2000..2500", "--watts", "80"]).expect(0, &[]);
+    bench.run(&["note", "opteron-6134", "--price", "2000..2500"]).expect(0, &[]);
+    let said = bench.run(&["compare", "xeon-e5620", "opteron-6134", "--all"]).expect(0, &[]).out;
+    let squeezed = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeezed.contains("xeon-e5620: its price of 2,250 USD is the middle of 2000..2500"), "{said}");
+    let sheet = bench.run(&["inspect", "xeon-e5620"]).expect(0, &[]).out;
+    assert!(sheet.contains("the middle of 2000..2500"), "{sheet}");
+    bench.run(&["note", "xeon-e5620", "--price", "3..2"]).expect(2, &["ends below its beginning"]);
+    bench.run(&["note", "xeon-e5620", "--price", "2..x"]).expect(2, &["not a price"]);
+}

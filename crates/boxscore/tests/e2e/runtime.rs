@@ -115,6 +115,27 @@ fn fused_multiply_add_is_right_within_its_tolerance_and_said() {
 }
 
 #[test]
+fn the_index_is_measured_by_compiler_and_flags() {
+    let bench = Bench::new();
+    let arms = ["-O1", "gcc -O2 -march=core2", "gcc -O3 -mfma", "no-such-compiler"];
+    let mut args =
+        vec!["run", "index", "--set", "kind=floating", "--set", "threads=1", "--takes", "2", "--no-report"];
+    let arms: Vec<String> = arms.iter().map(|cc| format!("cc={cc}")).collect();
+    args.extend(arms.iter().flat_map(|arm| ["--arm", arm.as_str()]));
+    bench.run(&args).expect(0, &["there is no program `no-such-compiler` here", "apt-get install gcc"]);
+    let run = bench.only();
+    assert!(run.takes.iter().all(|take| take.fault.is_none()), "{:?}", run.takes);
+    let measured: BTreeSet<&str> = of(&run, "rate").iter().map(|series| series.key.arm.as_str()).collect();
+    assert_eq!(measured, arms[..3].iter().map(String::as_str).collect());
+    assert_eq!(of(&run, "part-rate").len(), 3 * 4);
+    assert!(of(&run, "part-rate").iter().all(|series| series.measured().iter().all(|rate| *rate > 1e5)));
+    let tools = notes(&run, "toolchain");
+    assert!(tools.iter().any(|note| note.contains("gcc -O2 -march=core2")), "{tools:?}");
+    let bits = notes(&run, "bits");
+    assert!(bits.iter().all(|note| note.contains("fused multiply-add")), "{bits:?}");
+}
+
+#[test]
 fn copies_run_at_once_and_their_rates_are_added() {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     if cpus < 2 {

@@ -1,4 +1,5 @@
-//! One line of one figure: `basic.read100         17.1 us     read random 100B object (30B key) median`.
+//! One line of one figure: `basic.read100         17.1 us     read random 100B object (30B key) median`, or of a figure
+//! with its bounds: `basic.read100 13.8 us, Best 13.3 us , Worst 32.2 us`, with a line of its bandwidth below it.
 
 use model::{Better, Unit};
 
@@ -69,8 +70,12 @@ pub struct Line<'a> {
 
 /// True for a line that only clusterperf prints.
 pub fn is_known(text: &str) -> bool {
-    let Some(line) = parse(text) else { return false };
-    KNOWN.iter().any(|(name, words)| line.name.starts_with(name) && line.words.starts_with(words))
+    let (name, said) = match (parse(text), bounded(text)) {
+        (Some(line), _) => (line.name, line.words),
+        (None, Some([mean, ..])) => (mean.name, ""),
+        (None, None) => return false,
+    };
+    KNOWN.iter().any(|(begin, words)| name.starts_with(begin) && said.starts_with(words))
 }
 
 /// True for a message of RAMCloud among the figures: `1424126587.12 ClusterPerf.cc:3076 in echo_basic NOTICE[1]: ...`.
@@ -84,19 +89,55 @@ pub fn is_message(text: &str) -> bool {
     is_time && place.contains(':') && in_word == "in" && is_level
 }
 
+/// A number with its unit, in the base unit.
+fn measure<'a>(name: &'a str, number: &'a str, printed: &str) -> Option<Line<'a>> {
+    let (_, unit, factor) = *UNITS.iter().find(|(known, ..)| *known == printed)?;
+    number.starts_with(|c: char| c.is_ascii_digit() || c == '-').then_some(())?;
+    Some(Line { name, unit, number, factor, words: "" })
+}
+
+/// The line of a figure with its bounds, as clusterperf of early 2014 was published: mean, best, worst.
+pub fn bounded(text: &str) -> Option<[Line<'_>; 3]> {
+    let words: Vec<&str> =
+        text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty()).collect();
+    let [name, mean, of_mean, "Best", best, of_best, "Worst", worst, of_worst] = words[..] else {
+        return None;
+    };
+    is_name(name).then_some(())?;
+    Some([measure(name, mean, of_mean)?, measure(name, best, of_best)?, measure(name, worst, of_worst)?])
+}
+
+/// The line below it: the name of the bandwidth, as other versions print it, and the bandwidth.
+pub fn bandwidth(text: &str) -> Option<(String, Line<'_>)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [number, printed, "bandwidth", done, size, ..] = words[..] else { return None };
+    let done = match done {
+        "reading" => "read",
+        "writing" => "write",
+        _ => return None,
+    };
+    let size = size.strip_suffix('B').filter(|size| size.starts_with(|c: char| c.is_ascii_digit()))?;
+    Some((format!("basic.{done}Bw{size}"), measure("", number, printed)?))
+}
+
+/// The title of a listing: `Clusterperf.py with cut through switch mode.`
+pub fn is_title(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("clusterperf")
+}
+
+fn is_name(name: &str) -> bool {
+    let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(named)
+}
+
 /// The line of a figure: a name, a number, a unit, words.
 pub fn parse(text: &str) -> Option<Line<'_>> {
     let (name, rest) = text.split_once(char::is_whitespace)?;
-    let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(named) {
-        return None;
-    }
+    is_name(name).then_some(())?;
     let (number, rest) = rest.trim_start().split_once(char::is_whitespace)?;
     let rest = rest.trim_start();
     let (printed, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let (_, unit, factor) = *UNITS.iter().find(|(known, ..)| *known == printed)?;
-    number.starts_with(|c: char| c.is_ascii_digit() || c == '-').then_some(())?;
-    Some(Line { name, unit, number, factor, words: words.trim() })
+    Some(Line { words: words.trim(), ..measure(name, number, printed)? })
 }
 
 /// The error for a line that belongs to no table and is no figure.

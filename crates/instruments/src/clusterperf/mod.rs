@@ -103,6 +103,8 @@ struct Reader {
     distribution: Option<Distribution>,
     /// Of the last line of `basic` that said it.
     era: Option<Era>,
+    /// The line of a title behind the figures of another listing.
+    another: Option<usize>,
 }
 
 impl Reader {
@@ -123,17 +125,26 @@ impl Reader {
                 self.output.skipped.push((at, name.clone()));
             }
         }
-        if let Some(line) = line::parse(text) {
+        if let Some(read) = self.plain(number, text) {
             // A figure ends whatever table stood before it.
             self.end_distribution();
             self.section = Section::Lines;
-            return self.figure(number, &line);
+            if let Some(title) = self.another {
+                return Err(format!(
+                    "this is of another listing, whose title is line {title}: import each one from a file of its own"
+                ));
+            }
+            return read;
         }
         // Counters of the servers, as the throughput tests print them after their tables.
         if text.starts_with("Stats for ") {
             self.section = Section::Aside;
         }
         match &self.section {
+            Section::Lines if line::is_title(text) => {
+                self.another = self.another.or((!self.output.figures.is_empty()).then_some(number));
+                Ok(())
+            }
             Section::Lines => Err(line::unknown(text)),
             Section::Aside | Section::Skipped(_) => Ok(()),
             Section::Table(table) => {
@@ -147,6 +158,51 @@ impl Reader {
                 open.row(number, text)
             }
         }
+    }
+
+    /// A line of one figure, in whichever form; `None` of another line.
+    fn plain(&mut self, number: usize, text: &str) -> Option<Result<(), String>> {
+        if let Some(bounded) = line::bounded(text) {
+            return Some(self.bounded(number, &bounded));
+        }
+        if let Some((metric, line)) = line::bandwidth(text) {
+            return Some(self.hot_mean(number, metric, &line, Better::Neither));
+        }
+        line::parse(text).map(|line| self.figure(number, &line))
+    }
+
+    /// A mean with the best and the worst, which are its shortest and its longest time.
+    fn bounded(&mut self, number: usize, [mean, best, worst]: &[line::Line<'_>; 3]) -> Result<(), String> {
+        if best.value()? > mean.value()? || mean.value()? > worst.value()? {
+            return Err(format!("{}: the mean is not between best and worst", mean.name));
+        }
+        self.hot_mean(number, mean.name.to_owned(), mean, mean.better())?;
+        self.hot_mean(number, format!("{}.min", mean.name), best, Better::Neither)?;
+        self.hot_mean(number, format!("{}.max", mean.name), worst, Better::Neither)
+    }
+
+    /// A figure of a listing with bounds: they were printed when `basic` was the mean of one hot object.
+    fn hot_mean(
+        &mut self,
+        number: usize,
+        metric: String,
+        line: &line::Line<'_>,
+        better: Better,
+    ) -> Result<(), String> {
+        let Some(value) = line.value()? else { return Ok(()) };
+        let mut params = Params::default();
+        if metric.starts_with("basic.") {
+            params.set("definition", Era::One.word());
+        }
+        self.output.figures.push(PrintedFigure {
+            line: number,
+            metric,
+            unit: line.unit,
+            better,
+            value,
+            params,
+        });
+        Ok(())
     }
 
     fn figure(&mut self, number: usize, line: &line::Line<'_>) -> Result<(), String> {

@@ -20,6 +20,18 @@ basic.readBw100        3.0 MB/s   bandwidth reading 100B objects (30B key)
 pub const ERA2: &str = "basic.write1M          4.62 ms     write single 1MB object (30B key) median
 basic.write1M.9        4.80 ms     write single 1MB object (30B key) 90%
 ";
+/// As the study of 2014 published it.
+pub const BOUNDED: &str = "Clusterperf.py with cut through switch mode.
+
+basic.read100 13.8 us, Best 13.3 us , Worst 32.2 us
+  6.9 MB/s bandwidth reading 100B object with 30B key
+basic.read100K 373.2 us, Best 371.3 us Worst 379.0 us
+ 255.5 MB/s bandwidth reading 100KB object with 30B key
+basic.write10K 60.1 us, Best 58.2 us,Worst 100.3 us
+  158.6 MB/s bandwidth writing 10KB object with 30B key
+basic.write1M 4.6 ms, Best 4.5 ms ,  Worst 4.7 ms
+  206.8 MB/s bandwidth writing 1MB object with 30B key
+";
 pub const GRAPHS: &str = "\
 # RAMCloud read performance as a function of load (1 or more
 # clients all reading a single 100-byte object with 30-byte key
@@ -119,6 +131,45 @@ fn each_era_of_basic_is_told_by_its_words() {
     assert!(both[4..].iter().all(|one| one.1 == "definition=era3"));
     let rows = parse(ERA3).unwrap().figures;
     assert_eq!(rows.iter().map(|row| row.better).collect::<Vec<_>>()[..2], [Better::Lower, Better::Neither]);
+}
+
+#[test]
+fn listings_with_best_and_worst_are_means_with_their_bounds() {
+    let told = told(BOUNDED);
+    let era1 = |metric: &str, value: f64| of(metric, "definition=era1", value);
+    assert_eq!(told.len(), 16);
+    assert_eq!(
+        told[..3],
+        [
+            era1("basic.read100", 13.8e-6),
+            era1("basic.read100.min", 13.3e-6),
+            era1("basic.read100.max", 32.2e-6)
+        ]
+    );
+    assert_eq!(told[3], era1("basic.readBw100", 6.9 * 1_048_576.0));
+    assert_eq!(
+        (&told[4], &told[6]),
+        (&era1("basic.read100K", 373.2e-6), &era1("basic.read100K.max", 379e-6))
+    );
+    assert_eq!((told[7].0.as_str(), told[11].0.as_str()), ("basic.readBw100K", "basic.writeBw10K"));
+    assert_eq!(told[10], era1("basic.write10K.max", 100.3e-6));
+    assert_eq!((&told[12], &told[14]), (&era1("basic.write1M", 4.6e-3), &era1("basic.write1M.max", 4.7e-3)));
+    let better: Vec<Better> =
+        parse(BOUNDED).unwrap().figures[..4].iter().map(|figure| figure.better).collect();
+    assert_eq!(better, [Better::Lower, Better::Neither, Better::Neither, Better::Neither]);
+    let wrong = |text: &str| parse(text).unwrap_err().to_string();
+    assert!(
+        wrong(&format!("{BOUNDED}{BOUNDED}"))
+            .starts_with("13: this is of another listing, whose title is line 11")
+    );
+    // The title of what was cut off is none of another one's figures.
+    let title = BOUNDED.lines().next().unwrap();
+    assert_eq!(parse(&format!("{BOUNDED}\n{title}\n")).unwrap().figures.len(), 16);
+    assert!(
+        wrong(&BOUNDED.replace("Best 13.3", "Best 14.3")).starts_with("3: basic.read100: the mean is not")
+    );
+    assert!(wrong(&BOUNDED.replace("Best 13.3", "Best 0.0")).contains("it is 0"));
+    assert!(wrong(&BOUNDED.replace("Best 13.3", "Good 13.3")).starts_with("3: `basic.read100 13.8 us, Good"));
 }
 
 #[test]
@@ -228,7 +279,7 @@ fn what_is_wrong_is_said_with_its_line() {
 
 #[test]
 fn it_is_told_from_other_texts() {
-    assert!([ERA1, ERA2, ERA3, GRAPHS, CDF, RCDF].into_iter().all(is_output));
+    assert!([ERA1, ERA2, ERA3, BOUNDED, GRAPHS, CDF, RCDF].into_iter().all(is_output));
     assert!(
         ["", "machine,cores\nbox,4\n", "# a remark\n1 2 3\n", "basic.read100 is a test"]
             .into_iter()

@@ -63,9 +63,10 @@ pub fn tables(root: &Root) -> Result<Vec<Structure>, String> {
     }
 }
 
-const BY_DMI: [&str; 7] = [
+const BY_DMI: [&str; 8] = [
     "memory.installed.bytes",
     "memory.channels",
+    "memory.channels.empty",
     "memory.mts",
     "memory.slots",
     "memory.max.bytes",
@@ -108,15 +109,22 @@ fn installed(sheet: &mut Sheet<'_>, all: &[Module]) {
     let source = format!("{TABLES} type 17");
     let present: Vec<&Module> = all.iter().filter(|module| filled(module)).collect();
     if present.is_empty() {
-        let keys = ["memory.installed.bytes", "memory.channels", "memory.mts", "memory.layout"];
+        let keys = [
+            "memory.installed.bytes",
+            "memory.channels",
+            "memory.channels.empty",
+            "memory.mts",
+            "memory.layout",
+        ];
         return keys.iter().for_each(|key| sheet.unknown(key, &source, "the tables list no module"));
     }
     let bytes = present.iter().filter_map(|module| module.bytes).fold(0u64, u64::saturating_add);
     sheet.count("memory.installed.bytes", bytes, Unit::Byte, &source);
     sheet.count("memory.modules", present.len() as u64, Unit::Count, &source);
-    let channels = dimm::channels(all).map(|count| u32::try_from(count).map_or(f64::NAN, f64::from));
+    let count = |of: Option<usize>| of.map(|count| u32::try_from(count).map_or(f64::NAN, f64::from));
     let why = "the slot names do not say which channel they are on";
-    sheet.number_or("memory.channels", channels, Unit::Count, &source, why);
+    sheet.number_or("memory.channels", count(dimm::channels(all)), Unit::Count, &source, why);
+    sheet.number_or("memory.channels.empty", count(dimm::empty_channels(all)), Unit::Count, &source, why);
     let slowest = |speed: fn(&Module) -> Option<u32>| present.iter().filter_map(|module| speed(module)).min();
     let rate = |mts: u32| f64::from(mts) * 1e6;
     let configured = slowest(|module| module.configured_mts.or(module.mts));

@@ -55,14 +55,20 @@ fn lettered(locator: &str) -> Option<String> {
     chars.all(|c| c.is_ascii_digit()).then(|| letter.to_string())
 }
 
+/// The distinct channels of these slots; `None` when one of them does not name its channel.
+fn named<'m>(slots: impl Iterator<Item = &'m Module>) -> Option<BTreeSet<Channel>> {
+    slots.map(|slot| channel(slot.locator.as_deref().unwrap_or(""), slot.bank.as_deref())).collect()
+}
+
 /// The distinct channels of the populated modules; `None` when one of them does not name its channel.
 pub fn channels(modules: &[Module]) -> Option<usize> {
-    let populated: Vec<&Module> = modules.iter().filter(|module| filled(module)).collect();
-    let named: Option<BTreeSet<Channel>> = populated
-        .iter()
-        .map(|module| channel(module.locator.as_deref().unwrap_or(""), module.bank.as_deref()))
-        .collect();
-    named.map(|set| set.len()).filter(|&count| count > 0)
+    named(modules.iter().filter(|module| filled(module))).map(|set| set.len()).filter(|&count| count > 0)
+}
+
+/// Channels whose slots are all empty; `None` when one of the slots does not name its channel.
+pub fn empty_channels(modules: &[Module]) -> Option<usize> {
+    let populated = named(modules.iter().filter(|module| filled(module))).filter(|set| !set.is_empty())?;
+    Some(named(modules.iter())?.difference(&populated).count())
 }
 
 /// True if a slot holds a module of known size.
@@ -133,6 +139,11 @@ mod tests {
         assert_eq!(channels(&[module("A1"), module("A2"), module("B1")]), Some(2));
         assert_eq!(channels(&[module("A1"), module("7")]), None);
         assert_eq!(channels(&[]), None);
+        let empty = |locator: &str| Module { bytes: Some(0), ..module(locator) };
+        assert_eq!(empty_channels(&[module("A1"), empty("A2"), module("B1")]), Some(0));
+        assert_eq!(empty_channels(&[module("A1"), empty("B1"), empty("C1"), empty("C2")]), Some(2));
+        assert_eq!(empty_channels(&[module("A1"), empty("7")]), None);
+        assert_eq!(empty_channels(&[empty("A1")]), None);
         assert_eq!(layout(&[module("A1"), module("B1")]), "2x 8 GiB DDR4-2666");
     }
 }

@@ -118,6 +118,7 @@ fn two_sockets_with_numa_and_dmi() {
             ("numa.distances", "10 21; 21 10"),
             ("memory.installed.bytes", "103079215104"),
             ("memory.channels", "12"),
+            ("memory.channels.empty", "0"),
             ("memory.mts", "2400000000"),
             ("memory.mts.rated", "2666000000"),
             ("memory.slots", "16"),

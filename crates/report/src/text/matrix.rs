@@ -37,7 +37,9 @@ pub fn tables(doc: &MatrixDoc, look: Look) -> String {
 
 fn one(doc: &MatrixDoc, table: &MatrixTableDoc, look: Look) -> String {
     let values: Vec<f64> = table.cells.iter().filter_map(|cell| cell.value).collect();
-    let scale = Scale::common(&values, Kind::shown(table.card, &table.metric, table.unit));
+    // A family is shown as its members are.
+    let metric = table.cells.first().map_or(&table.metric, |cell| &cell.metric);
+    let scale = Scale::common(&values, Kind::shown(table.card, metric, table.unit));
     let mut title = format!("{} {}", table.instrument, table.metric);
     let unit = scale.ascii_unit();
     if !unit.is_empty() {

@@ -22,7 +22,7 @@ const TOPICS: [(&str, &[&str]); 10] = [
 ];
 
 /// Facts that a table of several machines always has, as far as anyone knows them, with people's names.
-const STANDARD: [(&str, &str); 40] = [
+const STANDARD: [(&str, &str); 41] = [
     ("cpu.model", "processor"),
     ("cpu.sockets", "sockets"),
     ("cpu.sockets.max", "sockets, most"),
@@ -39,10 +39,11 @@ const STANDARD: [(&str, &str); 40] = [
     ("memory.installed.bytes", "memory installed"),
     ("memory.bytes", "memory seen"),
     ("memory.channels", "memory channels"),
-    ("memory.mts", "memory MT/s"),
+    ("memory.mts", "memory rate"),
     ("memory.type", "memory type"),
     ("memory.ecc", "memory ECC"),
     ("memory.slots", "DIMM slots"),
+    ("memory.layout", "DIMMs"),
     ("memory.max.bytes", "memory, most"),
     ("pcie.slots", "PCIe slots"),
     ("pcie.slots.width", "PCIe slots' width"),
@@ -89,10 +90,22 @@ pub fn topics(facts: &[Fact]) -> Vec<Topic<'_>> {
     (0..=TOPICS.len()).map(|at| (named(at), of(at))).filter(|(_, facts)| !facts.is_empty()).collect()
 }
 
-/// `unknown (needs root)`, or the value with its caveat's number.
+/// A value with its caveat, which is short, or else a footnote.
+fn with_caveat(value: &str, why: &str, footnotes: &mut Footnotes) -> String {
+    /// Longer ones would hide the value.
+    const SHORT: usize = 12;
+    // A number alone reads as that of a footnote.
+    let is_number = why.chars().all(|c| c.is_ascii_digit());
+    match width(why) <= SHORT && !is_number {
+        true => format!("{value} ({why})"),
+        false => format!("{value} ({})", footnotes.number(why)),
+    }
+}
+
+/// `unknown (needs root)`, or the value with its caveat.
 fn shown(fact: &Fact, footnotes: &mut Footnotes) -> String {
     match (spec::value(fact), &fact.why) {
-        (Some(value), Some(why)) => format!("{value} ({})", footnotes.number(why)),
+        (Some(value), Some(why)) => with_caveat(&value, why, footnotes),
         (Some(value), None) => value,
         (None, Some(why)) => format!("unknown ({why})"),
         (None, None) => "unknown".to_owned(),
@@ -252,7 +265,7 @@ fn brief(fact: &Fact, footnotes: &mut Footnotes) -> String {
     match spec::value(fact) {
         Some(value) => {
             let value = if fact.key == "cpu.model" { spec::short_model(&value) } else { value };
-            fact.why.as_ref().map_or(value.clone(), |why| format!("{value} ({})", footnotes.number(why)))
+            fact.why.as_ref().map_or(value.clone(), |why| with_caveat(&value, why, footnotes))
         }
         None => fact
             .why
@@ -292,6 +305,25 @@ mod tests {
             source: "/sys/somewhere".to_owned(),
             why: why.map(ToOwned::to_owned),
         }
+    }
+
+    #[test]
+    fn short_caveats_stand_beside_their_value_and_long_ones_below() {
+        let number = |key: &str, why: &str| fact(key, Some(FactValue::Number(1.0)), Some(why));
+        let one = vec![
+            number("pcie.slots", "x16"),
+            number("disk.bays", "17"),
+            number("sata.ports", "as far as it is known"),
+        ];
+        let machine = |name: &str, facts| MachineFacts {
+            machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
+            facts,
+        };
+        let text = sheet(&[machine("a", one), machine("b", Vec::new())], 80);
+        let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(squeezed.contains("PCIe slots 1 (x16) -"), "{text}");
+        assert!(squeezed.contains("SATA ports 1 (1) -") && squeezed.contains("disk bays 1 (2) -"), "{text}");
+        assert!(squeezed.contains("(1) as far as it is known (2) 17"), "{text}");
     }
 
     #[test]

@@ -77,7 +77,10 @@ impl<'a> Spec<'a> {
 
     /// `DDR5-5600`
     pub fn memory_kind(&self) -> Option<String> {
-        let mts = self.number("memory.mts").map(|mts| format::fixed(mts, 0).replace(',', ""));
+        // In transfers a second; in millions of them where no unit says so.
+        let per = |fact: &Fact| if fact.unit == Some(Unit::PerSec) { 1e6 } else { 1.0 };
+        let mts = self.number("memory.mts").zip(self.fact("memory.mts"));
+        let mts = mts.map(|(mts, fact)| format::fixed(mts / per(fact), 0).replace(',', ""));
         match (self.text("memory.type"), mts) {
             (Some(kind), Some(mts)) => Some(format!("{kind}-{mts}")),
             (Some(kind), None) => Some(kind.to_owned()),
@@ -195,10 +198,18 @@ pub fn value(fact: &Fact) -> Option<String> {
             Some(Unit::Byte) => round_size(*number),
             Some(Unit::Hertz) => quantity(*number, Kind::for_unit(Unit::Hertz)),
             Some(Unit::Count | Unit::Ratio) => bare(*number),
+            Some(Unit::PerSec) if is_transfers(&fact.key) => {
+                format!("{} MT/s", format::fixed(number / 1e6, 0))
+            }
             Some(unit) => quantity(*number, Kind::for_unit(unit)),
             None => bare(*number),
         },
     })
+}
+
+/// The rate of memory, in transfers a second: `memory.mts`, `memory.mts.rated`.
+fn is_transfers(key: &str) -> bool {
+    key.split('.').any(|part| part == "mts")
 }
 
 /// A number as it is: whole ones whole.
@@ -225,6 +236,18 @@ mod tests {
         ] {
             assert_eq!(short_model(long), short);
         }
+    }
+
+    #[test]
+    fn memory_has_its_rate_in_transfers() {
+        let facts = [
+            Fact::number("memory.mts", 1.066e9, Unit::PerSec, ""),
+            Fact::text("memory.type", "DDR3", ""),
+            Fact::number("disk.rate", 1.066e9, Unit::PerSec, ""),
+        ];
+        assert_eq!(value(&facts[0]).as_deref(), Some("1,066 MT/s"));
+        assert_eq!(Spec(&facts).memory_kind().as_deref(), Some("DDR3-1066"));
+        assert_eq!(value(&facts[2]).as_deref(), Some("1.07 G/s"));
     }
 
     #[test]

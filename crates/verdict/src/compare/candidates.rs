@@ -39,12 +39,12 @@ pub fn candidates<'p, 'a>(
     for key in keys(arm, base) {
         let Some(better) = base.better(&key).or_else(|| arm.better(&key)) else { continue };
         if variants.contains(&key) {
-            rows.extend(each_variant(arm, base, &key, better));
+            rows.extend(each_variant(arm, base, &key, better, options));
             continue;
         }
-        let (Some(of_arm), Some(of_base)) = (arm.says(&key, better), base.says(&key, better)) else {
-            continue;
-        };
+        let of_arm = arm.says(&key, better, base, options.cards);
+        let of_base = base.says(&key, better, arm, options.cards);
+        let (Some(of_arm), Some(of_base)) = (of_arm, of_base) else { continue };
         let headline = [&of_arm, &of_base].iter().all(|said| match said {
             SideValue::Measured(row) => row.headline,
             SideValue::Point(_) => true,
@@ -64,14 +64,17 @@ fn is_matched(arm: &SideValue<'_, '_>, base: &SideValue<'_, '_>) -> bool {
 }
 
 /// Rows beside which some published machine has several figures, told apart by what only it states.
-pub fn variants(prepared: &[Prepared<'_>]) -> BTreeSet<RowKey> {
-    let several = |key: &RowKey, better: Better| {
-        prepared.iter().any(|side| {
-            !side.rows.contains_key(key) && all_published_for(key, better, &side.side.published).len() > 1
-        })
+pub fn variants(prepared: &[Prepared<'_>], options: &CompareOptions) -> BTreeSet<RowKey> {
+    let several = |of: &Prepared<'_>, key: &RowKey, better: Better| {
+        let conditions = of.conditions(key, options.cards);
+        let published =
+            |side: &Prepared<'_>| all_published_for(key, &conditions, better, &side.side.published).len() > 1;
+        prepared.iter().any(|side| !side.rows.contains_key(key) && published(side))
     };
-    let rows = prepared.iter().flat_map(|side| &side.rows);
-    rows.filter(|(key, row)| several(key, row.better)).map(|(key, _)| key.clone()).collect()
+    let rows = prepared.iter().flat_map(|side| side.rows.iter().map(move |row| (side, row)));
+    rows.filter(|(side, (key, row))| several(side, key, row.better))
+        .map(|(_, (key, _))| key.clone())
+        .collect()
 }
 
 /// A measured row beside each of the published figures that fit it equally, as a row of its own.
@@ -80,16 +83,20 @@ fn each_variant<'p, 'a>(
     base: &'p Prepared<'a>,
     key: &RowKey,
     better: Better,
+    options: &CompareOptions,
 ) -> Vec<Candidate<'p, 'a>> {
     let stated = |point: &Match<'_>| RowKey { params: key.params.with(&point.stated), ..key.clone() };
-    let points = |side: &'p Prepared<'a>| all_published_for(key, better, &side.side.published).into_iter();
+    let points = |side: &'p Prepared<'a>, beside: &Prepared<'a>| {
+        let conditions = beside.conditions(key, options.cards);
+        all_published_for(key, &conditions, better, &side.side.published).into_iter()
+    };
     let said = |row: &'p SideRow<'a>| SideValue::Measured(row);
     let row_of = |key, headline, arm, base| Candidate { key, better, headline, arm, base };
     match (arm.rows.get(key), base.rows.get(key)) {
-        (Some(row), None) => points(base)
+        (Some(row), None) => points(base, arm)
             .map(|point| row_of(stated(&point), row.headline, said(row), SideValue::Point(point)))
             .collect(),
-        (None, Some(row)) => points(arm)
+        (None, Some(row)) => points(arm, base)
             .map(|point| row_of(stated(&point), row.headline, SideValue::Point(point), said(row)))
             .collect(),
         (Some(of_arm), Some(of_base)) if of_arm.better == of_base.better => {

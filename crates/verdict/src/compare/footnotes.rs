@@ -24,6 +24,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
     }
     notes.extend(targets(prepared, options));
     notes.extend(prepared.iter().filter_map(noted));
+    notes.extend(prepared.iter().filter_map(super::unknown::price_band));
     let Some((base, arms)) = prepared.split_first() else { return notes };
     for arm in arms {
         notes.extend(cpu_sets(arm, base));
@@ -36,6 +37,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
         notes.extend(definitions(arm, base));
         notes.extend(super::correspond::sentences(arm, base, options));
         notes.extend(conditions(arm, base, options));
+        notes.extend(super::unknown::sentences(arm, base, options));
         notes.extend(super::apart::figures(arm, base, options).into_iter().map(|apart| apart.text));
     }
     let has_takes = base.rows.keys().any(|key| key.samples(options.cards) == Samples::Takes);
@@ -202,7 +204,8 @@ fn unmeasured(ours: &Prepared<'_>, all: &[Prepared<'_>], options: &CompareOption
     let mut missing: Vec<(&str, BTreeSet<&model::SeriesKey>)> = Vec::new();
     for row in all.iter().filter(|side| side.rows.is_empty()).flat_map(|side| &side.side.published) {
         let key = &row.key;
-        let here = ours.rows.iter().any(|(own, is)| super::matching::fits(own, is.better, row));
+        let card = card::find(options.cards, &key.instrument);
+        let here = ours.rows.iter().any(|(own, is)| super::matching::fits(own, is.better, row, card));
         // Only what is measured can be missing: what is stated for other CPUs cannot be run, nor can a ratio.
         if here
             || row.better == Better::Neither

@@ -40,7 +40,7 @@ impl Pairs {
         let places: Vec<(usize, usize)> =
             (0..size).flat_map(|arm| (0..arm).map(move |base| (arm, base))).collect();
         let sides: Vec<_> = places.iter().map(|(arm, base)| (&prepared[*arm], &prepared[*base])).collect();
-        let rows = family(&sides, &variants(prepared), options);
+        let rows = family(&sides, &variants(prepared, options), options);
         let (mut judged, mut unlike) = (BTreeMap::new(), Vec::new());
         for ((arm, base), mut rows) in places.into_iter().zip(rows) {
             let said = served::judge(&mut rows, &served[arm], &served[base], options);

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use model::Match::Close;
 use model::data::{Published, RunData, Series};
 use model::params::parse_bytes;
-use model::{Better, Cards, Params, Plan, Samples, Unit};
+use model::{Better, Card, Cards, Conditions, Matched, Params, Plan, Samples, Unit};
 
 use super::side::Side;
 
@@ -115,30 +116,54 @@ pub struct Match<'p> {
 }
 
 /// The published figure that matches best: the most shared parameters, then the fewest of its own.
-pub fn published_for<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Option<Match<'p>> {
-    let fitting = fitting(key, better, published);
+pub fn published_for<'p>(
+    key: &RowKey,
+    conditions: &Conditions,
+    better: Better,
+    published: &'p [Published],
+) -> Option<Match<'p>> {
+    let key = &known(key, conditions);
+    let fitting = fitting(key, conditions, better, published);
     let others = fitting.len().saturating_sub(1);
     fitting.into_iter().next().map(|row| matched(key, row, others))
 }
 
+/// The row with what is worked out of it, in which published figures must agree too.
+fn known(key: &RowKey, conditions: &Conditions) -> RowKey {
+    RowKey { params: key.params.with(&conditions.known), ..key.clone() }
+}
+
 /// Every published figure that shares as many parameters with the row as the best one does: they differ only in what
 /// they alone state.
-pub fn all_published_for<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Vec<Match<'p>> {
-    let fitting = fitting(key, better, published);
+pub fn all_published_for<'p>(
+    key: &RowKey,
+    conditions: &Conditions,
+    better: Better,
+    published: &'p [Published],
+) -> Vec<Match<'p>> {
+    let key = &known(key, conditions);
+    let fitting = fitting(key, conditions, better, published);
     let Some(most) = fitting.first().map(|row| shared(key, row)) else { return Vec::new() };
     let equal = fitting.into_iter().filter(|row| shared(key, row) == most);
     equal.map(|row| matched(key, row, 0)).collect()
 }
 
 /// The figures that may stand beside a row, the best first.
-fn fitting<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Vec<&'p Published> {
-    let mut fitting: Vec<&Published> = published.iter().filter(|row| fits(key, better, row)).collect();
+fn fitting<'p>(
+    key: &RowKey,
+    conditions: &Conditions,
+    better: Better,
+    published: &'p [Published],
+) -> Vec<&'p Published> {
+    let is_allowed =
+        |row: &&Published| conditions.allow(&row.key.params) && fits(key, better, row, conditions.card);
+    let mut fitting: Vec<&Published> = published.iter().filter(is_allowed).collect();
     fitting.sort_by_key(|row| (std::cmp::Reverse(shared(key, row)), only_theirs(key, row).0.len()));
     fitting
 }
 
-/// True where a published figure is of the same measurement as a row.
-pub fn fits(key: &RowKey, better: Better, row: &Published) -> bool {
+/// True where a published figure is of the same measurement as a row, as far as the conditions of both are known.
+pub fn fits(key: &RowKey, better: Better, row: &Published, card: Option<&Card>) -> bool {
     let theirs = &row.key;
     theirs.instrument == key.instrument
         && theirs.metric == key.metric
@@ -147,7 +172,7 @@ pub fn fits(key: &RowKey, better: Better, row: &Published) -> bool {
         && row.better == better
         && row.value.is_finite()
         && row.value > 0.0
-        && agree(&key.params, &theirs.params)
+        && agree(&key.params, &theirs.params, card)
 }
 
 /// Parameters that both name.
@@ -167,12 +192,19 @@ fn matched<'p>(key: &RowKey, row: &'p Published, others: usize) -> Match<'p> {
 }
 
 /// Every parameter that both name agrees, and they name one in common where both name any.
-fn agree(ours: &Params, theirs: &Params) -> bool {
-    let mut shared = ours.0.iter().filter_map(|(name, value)| Some((value, theirs.0.get(name)?))).peekable();
+fn agree(ours: &Params, theirs: &Params, card: Option<&Card>) -> bool {
+    let mut shared =
+        ours.0.iter().filter_map(|(name, value)| Some((name, value, theirs.0.get(name)?))).peekable();
     if shared.peek().is_none() && !ours.is_empty() && !theirs.is_empty() {
         return false;
     }
-    shared.all(|(a, b)| same(a, b))
+    shared.all(|(name, a, b)| same_of(card, name, a, b))
+}
+
+/// True where two values of a parameter are the same, and of any two addresses: the far end of a study is none of ours.
+pub fn same_of(card: Option<&Card>, name: &str, a: &str, b: &str) -> bool {
+    let spec = card.and_then(|card| card.param(name)).filter(|spec| spec.matched == Matched::Address);
+    same(a, b) || spec.is_some_and(|spec| spec.key_part(a, Close) == spec.key_part(b, Close))
 }
 
 /// Values of a parameter are equal when they are the same text or the same number of bytes.
@@ -233,11 +265,14 @@ mod tests {
             point("impl=chain;size=1024", 1, 5.0),
             point("other=1", 1, 6.0),
         ];
-        let found = published_for(&ours, Better::Higher, &rows).unwrap();
+        let found = published_for(&ours, &Conditions::default(), Better::Higher, &rows).unwrap();
         assert_eq!((found.row.value, found.others), (5.0, 1));
         assert_eq!(found.open, ["threads"]);
-        assert_eq!(published_for(&ours, Better::Lower, &rows), None);
-        assert_eq!(published_for(&key("impl=table;size=1KiB"), Better::Higher, &rows), None);
+        assert_eq!(published_for(&ours, &Conditions::default(), Better::Lower, &rows), None);
+        assert_eq!(
+            published_for(&key("impl=table;size=1KiB"), &Conditions::default(), Better::Higher, &rows),
+            None
+        );
     }
 
     #[test]
@@ -259,6 +294,17 @@ mod tests {
     }
 
     #[test]
+    fn far_ends_agree_and_the_loopback_is_none() {
+        let card = model::card::find(instruments::cards(), "net-ping");
+        let of = |ours: &str, theirs: &str| {
+            let params = |text: &str| Params::parse(text).unwrap();
+            agree(&params(ours), &params(theirs), card)
+        };
+        assert!(of("size=56;to=10.0.0.2", "to=rc01") && of("size=56;to=loopback", "to=loopback"));
+        assert!(!of("size=56;to=loopback", "to=rc01") && !of("size=56;to=10.0.0.2", "size=64;to=rc01"));
+    }
+
+    #[test]
     fn figures_that_fit_equally_are_all_found() {
         let ours = key("size=7;threads=1");
         let rows = [
@@ -266,7 +312,7 @@ mod tests {
             point("size=7;threads=1;dimms=6 x 4 GB", 1, 2.0),
             point("size=7", 1, 3.0),
         ];
-        let found = all_published_for(&ours, Better::Higher, &rows);
+        let found = all_published_for(&ours, &Conditions::default(), Better::Higher, &rows);
         assert_eq!(found.iter().map(|point| point.row.value).collect::<Vec<_>>(), [1.0, 2.0]);
         assert_eq!(found[1].stated.get("dimms"), Some("6 x 4 GB"));
     }
@@ -274,15 +320,21 @@ mod tests {
     #[test]
     fn a_figure_that_is_no_number_matches_nothing() {
         let ours = key("size=7");
-        assert_eq!(published_for(&ours, Better::Higher, &[point("size=7", 1, f64::NAN)]), None);
-        assert_eq!(published_for(&ours, Better::Higher, &[point("size=7", 1, 0.0)]), None);
+        assert_eq!(
+            published_for(&ours, &Conditions::default(), Better::Higher, &[point("size=7", 1, f64::NAN)]),
+            None
+        );
+        assert_eq!(
+            published_for(&ours, &Conditions::default(), Better::Higher, &[point("size=7", 1, 0.0)]),
+            None
+        );
     }
 
     proptest! {
         #[test]
         fn agreeing_is_mutual(a in "[ab]=[12](;[cd]=[12])?", b in "[ab]=[12](;[cd]=[12])?") {
             let (a, b) = (Params::parse(&a).unwrap(), Params::parse(&b).unwrap());
-            prop_assert_eq!(agree(&a, &b), agree(&b, &a));
+            prop_assert_eq!(agree(&a, &b, None), agree(&b, &a, None));
         }
     }
 }

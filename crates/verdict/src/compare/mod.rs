@@ -30,6 +30,7 @@ mod served;
 mod shared;
 mod side;
 mod step;
+mod unknown;
 pub(crate) mod value;
 mod weigh;
 pub(crate) mod why;

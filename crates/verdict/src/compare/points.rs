@@ -1,8 +1,8 @@
 //! Published figures of two sides set beside each other.
 //!
-//! Parameters of the card must agree where both name them. What only studies state, such as a transport, may differ: it
-//! is told. A figure stands beside that of the other side with which it has most in common, if that has no more in
-//! common with another one.
+//! Parameters of the card must agree where both name them. What only studies state, such as the DIMMs, and what the
+//! card works out for measured figures, such as the transport, may differ: it is told. A figure stands beside that of
+//! the other side with which it has most in common, if that has no more in common with another one.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use model::data::Published;
 use model::{Card, Params, card};
 
 use super::candidates::Candidate;
-use super::matching::{Match, RowKey, same};
+use super::matching::{Match, RowKey, same, same_of};
 use super::prepared::{Prepared, SideValue};
 use super::side::{CompareOptions, Side};
 
@@ -100,7 +100,7 @@ fn common(a: &Published, b: &Published, options: &CompareOptions) -> Option<usiz
     let mut shared = 0;
     for (name, value) in &ours.params.0 {
         let Some(other) = theirs.params.get(name) else { continue };
-        match same(value, other) {
+        match same_of(card, name, value, other) {
             true => shared += 1,
             false if is_condition(card, name) => {}
             false => return None,
@@ -110,9 +110,11 @@ fn common(a: &Published, b: &Published, options: &CompareOptions) -> Option<usiz
     (shared > 0 || says_nothing).then_some(shared)
 }
 
-/// A parameter that only studies state: the card has none of that name.
+/// A parameter that only studies state, since the card has none of that name, or that measured figures have unasked.
 fn is_condition(card: Option<&Card>, name: &str) -> bool {
-    card.is_some_and(|card| card.any_param(name).is_none())
+    card.is_some_and(|card| {
+        card.any_param(name).is_none() || card.derived.iter().any(|derived| derived.name == name)
+    })
 }
 
 /// Conditions in which figures that stand beside each other differ, by name: `1 DIMM against 4 x 4 GB`, the base

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use model::data::{RunData, Series};
 use model::why::{Unsteady, Weighed};
-use model::{Better, Params, Validity};
+use model::{Better, Cards, Conditions, Params, Validity, card};
 use stats::Run;
 
 use super::doubt::Doubt;
@@ -115,11 +115,33 @@ impl<'p, 'a> SideValue<'p, 'a> {
 }
 
 impl<'a> Prepared<'a> {
-    pub fn says<'p>(&'p self, key: &RowKey, better: Better) -> Option<SideValue<'p, 'a>> {
+    /// The row of this side, or its published figure that may stand beside that of the other one.
+    pub fn says<'p>(
+        &'p self,
+        key: &RowKey,
+        better: Better,
+        other: &Prepared<'_>,
+        cards: Cards,
+    ) -> Option<SideValue<'p, 'a>> {
         match self.rows.get(key) {
             Some(row) => (row.better == better).then_some(SideValue::Measured(row)),
-            None => published_for(key, better, &self.side.published).map(SideValue::Point),
+            None => {
+                let conditions = other.conditions(key, cards);
+                published_for(key, &conditions, better, &self.side.published).map(SideValue::Point)
+            }
         }
+    }
+
+    /// The conditions of a measured row; none of one that this side has not.
+    pub fn conditions(&self, key: &RowKey, cards: Cards) -> Conditions {
+        let entry = self.rows.get(key).and_then(|row| row.entries.last());
+        let (Some(Entry { run, series, .. }), Some(card)) = (entry, card::find(cards, &key.instrument))
+        else {
+            return Conditions::default();
+        };
+        let arm = run.plan.arms.iter().find(|arm| arm.name == series.key.arm);
+        let set = arm.map(|arm| arm.set.clone()).unwrap_or_default();
+        card.conditions(&set.with(&series.key.params), &self.side.facts)
     }
 
     /// Direction of a measured row of this side.

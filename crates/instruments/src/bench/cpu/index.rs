@@ -6,20 +6,26 @@
 //! its share, timed part by part. The index is the geometric mean of the parts' rates, so that no part
 //! weighs more because its operations are smaller; threads add up. Inputs are the same on every machine.
 //! Not counted: main memory (all parts fit the caches), and waiting of early threads for late ones.
+//!
+//! With `cc`, the parts are a C program instead, built by that compiler with those flags (`runtime::index_program`):
+//! the same work and the same inputs, but other code, so its figures stand apart from those without.
 
 use model::{
-    Better, By, Cadence, Card, Code, Count, Family, Fault, Label, Metric, ParamKind, ParamSpec, Params,
-    PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Simple, Size, Tell, Tier, Topic, Unfit, Variant,
+    Better, By, Cadence, Card, Code, Count, Example, Family, Fault, Label, Metric, ParamKind, ParamSpec,
+    Params, PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Simple, Size, Tell, Tier, Topic, Unfit,
+    Variant,
 };
 use sys::clock;
 
 use crate::bench::kernel::{Kernel, KernelProbe, THREADS, Tally, float, footprint, word_param};
 use crate::bench::kernels::index::{self, Part};
+use crate::bench::runtime::index_program;
 
 const RATE: Metric<PerSec> = Metric::new(
     "rate",
     Better::Higher,
-    "geometric mean of the operations per second of the index's parts, all threads together",
+    "geometric mean of the operations per second of the index's parts, all threads together; with `cc` of the same \
+     parts in C, built by that compiler",
 )
 .per("op");
 
@@ -37,7 +43,7 @@ static CARD: Card = Card {
     source: "own, after the idea of BYTEmark (nbench)",
     shown: Shown {
         main: "rate",
-        tells: &[Tell::always("kind"), Tell::always("part")],
+        tells: &[Tell::always("kind"), Tell::always("part"), Tell::unusual("cc")],
         sorted: &[By::Param("kind"), By::Param("threads")],
         place: 0,
         topic: Topic::Compute,
@@ -63,7 +69,19 @@ static CARD: Card = Card {
         )
         .label(Label::Words(&[("memory", "memory index")])),
         THREADS,
+        ParamSpec::new(
+            index_program::CC,
+            ParamKind::Text,
+            "",
+            "compiler with flags, or flags alone for gcc (gcc -O3 -march=native), that builds the parts from C; without \
+             it they are those that are compiled in",
+        )
+        .label(Label::Value),
     ],
+    examples: &[Example::new(
+        "boxscore run index --arm 'cc=gcc -O2' --arm 'cc=gcc -O3 -march=native'",
+        "compilers and flags on integer, floating-point and memory work",
+    )],
     metrics: &[RATE.info(), PART_RATE.info()],
     variants: &[
         Variant { tier: Tier::Quick, set: "kind=integer|floating;threads=1", headline: &[RATE.info().name] },
@@ -94,6 +112,10 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         "floating" => index::floating::parts,
         _ => index::integer::parts,
     };
+    if setup.params.get(index_program::CC).is_some_and(|cc| !cc.is_empty()) {
+        let parts = parts(SEED).map_err(|fault| Unfit::new(fault.text))?;
+        return index_program::prepare(setup, &parts, push_rates);
+    }
     let smoke = setup.size == Size::Smoke;
     let make = move |_| {
         let parts = parts(SEED).map_err(|fault| Unfit::new(fault.text))?;
@@ -143,7 +165,12 @@ fn push(tally: &Tally<Vec<Share>>, record: &mut dyn Record) -> Result<(), Fault>
             }
         }
     }
-    for (name, rate) in &rates {
+    push_rates(&rates, record)
+}
+
+/// Each part's rate, and their geometric mean.
+fn push_rates(rates: &[(&'static str, PerSec)], record: &mut dyn Record) -> Result<(), Fault> {
+    for (name, rate) in rates {
         let mut extra = Params::default();
         extra.set("part", name);
         record.push_of(&PART_RATE, &extra, *rate);

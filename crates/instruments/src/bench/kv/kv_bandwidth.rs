@@ -56,6 +56,7 @@ static CARD: Card = Card {
     shown: params::shown(7, params::TELLS_LARGE),
     cadence: Cadence::Repeat,
     definition: 1,
+    derived: params::DERIVED,
     params: kv_params![params::MODE, SIZE, CLIENTS, SERVERS],
     metrics: &[SUM.info(), FASTEST.info(), SLOWEST.info()],
     needs: &[Need::Server],

@@ -93,6 +93,7 @@ static CARD: Card = Card {
     shown: params::shown(0, params::TELLS_BASIC),
     cadence: Cadence::Repeat,
     definition: 1,
+    derived: params::DERIVED,
     params: kv_params![
         params::DEFINITION,
         params::SIZES,

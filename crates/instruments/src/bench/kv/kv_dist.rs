@@ -39,6 +39,7 @@ static CARD: Card = Card {
     shown: params::shown(2, params::TELLS),
     cadence: Cadence::Repeat,
     definition: 1,
+    derived: params::DERIVED,
     params: kv_params![params::MODE, params::SIZE, params::COUNT, WARM_UP,],
     metrics: &FIGURE.infos(),
     needs: &[Need::Server],

@@ -50,6 +50,7 @@ static CARD: Card = Card {
     shown: params::shown(3, params::TELLS),
     cadence: Cadence::Repeat,
     definition: 1,
+    derived: params::DERIVED,
     params: kv_params![
         params::MODE,
         params::SIZE,

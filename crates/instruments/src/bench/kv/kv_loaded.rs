@@ -44,6 +44,7 @@ static CARD: Card = Card {
     parts: &[params::K],
     cadence: Cadence::Repeat,
     definition: 1,
+    derived: params::DERIVED,
     params: kv_params![params::MODE, params::SIZE, params::CLIENTS],
     metrics: &[TIME.info(), DERIVED.info(), MEASURED.info()],
     needs: &[Need::Server],

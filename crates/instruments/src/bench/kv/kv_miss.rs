@@ -28,6 +28,7 @@ static CARD: Card = Card {
     shown: params::shown(1, params::TELLS),
     cadence: Cadence::Repeat,
     definition: 1,
+    derived: params::DERIVED,
     params: kv_params![params::MODE],
     metrics: &[MISS.info(), MISSES.info()],
     needs: &[Need::Server],

@@ -38,6 +38,7 @@ static CARD: Card = Card {
     parts: &[params::COUNTED],
     cadence: Cadence::Repeat,
     definition: 1,
+    derived: params::DERIVED,
     params: kv_params![params::MODE, params::SIZE, SPAN],
     metrics: &[TIME.info(), EACH.info()],
     needs: &[Need::Server],

@@ -63,6 +63,7 @@ static CARD: Card = Card {
     parts: &[params::K],
     cadence: Cadence::Repeat,
     definition: 1,
+    derived: params::DERIVED,
     params: kv_params![params::MODE, params::SIZE, params::OBJECTS, params::CLIENTS, WINDOW,],
     metrics: &[
         READ.info(),

@@ -6,7 +6,8 @@ use model::flags;
 use model::params::{parse_bytes, whole};
 use model::url::{BadUrl, Scheme, Url};
 use model::{
-    By, Flag, Label, Matched, Means, ParamKind, ParamSpec, Part, Setup, Shown, Size, Tell, Topic, Unfit,
+    By, Derived, Fact, Flag, Label, Matched, Means, ParamKind, ParamSpec, Params, Part, Setup, Shown, Size,
+    Tell, Topic, Unfit,
 };
 
 use crate::bench::net::frame::Wait;
@@ -101,6 +102,64 @@ pub const PERSISTENCE: ParamSpec = ParamSpec::new(
     "what a store that is started here keeps on disk: nothing, its log synced each second or each write, snapshots",
 )
 .part(Part::Server);
+/// A socket of the kernel.
+const KERNEL_TCP: &str = "kernel-tcp";
+/// How RAMCloud's locators begin, and what their requests travel over.
+const LOCATORS: [(&str, &str); 6] = [
+    ("tcp:", KERNEL_TCP),
+    ("infrc:", "infiniband"),
+    ("basic+infud:", "infiniband"),
+    ("basic+udp:", "kernel-udp"),
+    ("fast+udp:", "kernel-udp"),
+    ("basic+dpdk:", "kernel-bypass"),
+];
+pub const TRANSPORT: ParamSpec = ParamSpec::new(
+    "transport",
+    ParamKind::Text,
+    "",
+    "what requests travel over: kernel-tcp, infiniband, kernel-bypass ...; else worked out: kernel-tcp but for a RAMCloud, \
+     whose locator says it",
+).label(Label::Value);
+
+/// The transport that nobody says: a socket, but for a RAMCloud whose locator says something else or (`zk:`) nothing.
+fn transport(params: &Params, _: &[Fact]) -> Option<String> {
+    let of_locator = |locator: &str| {
+        let known = LOCATORS.iter().find(|(begins, _)| locator.starts_with(begins)).map(|(_, means)| *means);
+        // HOST:PORT stands for TCP.
+        known.or_else(|| (!locator.contains('=') && !locator.starts_with("zk:")).then_some(KERNEL_TCP))
+    };
+    let means = match (params.get(KV.name)?, params.get(LOCATOR.name)) {
+        ("ramcloud", Some(locator)) => of_locator(locator)?,
+        _ => KERNEL_TCP,
+    };
+    Some(means.to_owned())
+}
+
+/// Worked out of the parameters of a figure.
+pub const DERIVED: &[Derived] = &[Derived {
+    name: TRANSPORT.name,
+    value: transport,
+    usual: None,
+    remedy: "--set transport=kernel-tcp, or as it was, says it",
+}];
+
+/// Fails when a transport is given that the store's address contradicts.
+pub fn fit_transport(setup: &Setup, is_ours: bool) -> Result<(), Unfit> {
+    let Some(given) = setup.params.get(TRANSPORT.name).filter(|given| !given.is_empty()) else {
+        return Ok(());
+    };
+    if given.contains(char::is_whitespace) {
+        return Err(Unfit::new(format!("transport={given}: one word, such as kernel-tcp or infiniband")));
+    }
+    let is_told = is_ours || setup.params.get(LOCATOR.name).is_some();
+    match transport(&setup.params, &[]).filter(|known| is_told && known != given) {
+        Some(known) => {
+            Err(Unfit::new(format!("transport={given}: this store is asked over {known}; leave it out")))
+        }
+        None => Ok(()),
+    }
+}
+
 pub const MODE: ParamSpec = ParamSpec::new(
     "mode",
     ParamKind::Choice(&["block", "spin"]),
@@ -209,6 +268,7 @@ pub const TELLS: &[Tell] = &[
     Tell::always("kv"),
     Tell::unusual("replicas"),
     Tell::unusual("persistence"),
+    Tell::unusual("transport").nor(&[KERNEL_TCP]),
     Tell::unusual("mode"),
     Tell::unusual("size"),
     Tell::always("k"),
@@ -219,6 +279,7 @@ pub const TELLS_BASIC: &[Tell] = &[
     Tell::always("kv"),
     Tell::unusual("replicas"),
     Tell::unusual("persistence"),
+    Tell::unusual("transport").nor(&[KERNEL_TCP]),
     Tell::unusual("mode"),
     Tell::unusual("definition"),
 ];
@@ -227,6 +288,7 @@ pub const TELLS_LARGE: &[Tell] = &[
     Tell::always("kv"),
     Tell::unusual("replicas"),
     Tell::unusual("persistence"),
+    Tell::unusual("transport").nor(&[KERNEL_TCP]),
     Tell::unusual("mode"),
     Tell::always("size"),
 ];
@@ -250,6 +312,7 @@ macro_rules! kv_params {
             $crate::bench::kv::params::KV,
             $crate::bench::kv::params::REPLICAS,
             $crate::bench::kv::params::PERSISTENCE,
+            $crate::bench::kv::params::TRANSPORT,
             $($own,)+
             $crate::bench::kv::params::LIBRARY,
             $crate::bench::kv::params::LOCATOR,
@@ -326,6 +389,41 @@ mod tests {
         assert_eq!(of("ramcloud:10.0.0.3:12246").as_deref(), Some("10.0.0.3:12246"));
         assert_eq!(of("ramcloud:zk:a:2181,b:2181").as_deref(), Some("zk:a:2181 b:2181"));
         assert_eq!((of("ramcloud:6379"), of("ramcloud"), of("redis")), (None, None, None));
+    }
+
+    #[test]
+    fn a_transport_is_worked_out_or_given() {
+        let params = |text: &str| Params::parse(text).unwrap();
+        for (text, means) in [
+            ("kv=redis", Some("kernel-tcp")),
+            ("kv=10.0.0.3:6379", Some("kernel-tcp")),
+            ("kv=ramcloud", Some("kernel-tcp")),
+            ("kv=ramcloud;ramcloud-locator=a:1", Some("kernel-tcp")),
+            ("kv=ramcloud;ramcloud-locator=tcp:host=a port=1", Some("kernel-tcp")),
+            ("kv=ramcloud;ramcloud-locator=infrc:host=a port=1", Some("infiniband")),
+            ("kv=ramcloud;ramcloud-locator=new:host=a port=1", None),
+            ("kv=ramcloud;ramcloud-locator=zk:a:2181", None),
+            ("store=ramcloud", None),
+        ] {
+            assert_eq!(transport(&params(text), &[]).as_deref(), means, "{text}");
+        }
+        let fit = |text: &str, is_ours| {
+            fit_transport(&Setup::bare(params(text), vec![0], std::env::temp_dir()), is_ours)
+                .map_err(|unfit| unfit.why)
+        };
+        for (text, is_ours) in [
+            ("kv=redis;transport=kernel-tcp", true),
+            ("kv=a:1;transport=kernel-bypass", false),
+            ("kv=ramcloud;ramcloud-locator=zk:a:1;transport=infiniband", false),
+        ] {
+            assert_eq!(fit(text, is_ours), Ok(()), "{text}");
+        }
+        let why = fit("kv=redis;transport=infiniband", true).unwrap_err();
+        assert_eq!(why, "transport=infiniband: this store is asked over kernel-tcp; leave it out");
+        let why =
+            fit("kv=ramcloud;ramcloud-locator=infrc:host=a port=1;transport=kernel-tcp", false).unwrap_err();
+        assert!(why.contains("asked over infiniband"), "{why}");
+        assert!(fit("kv=a:1;transport=by car", false).unwrap_err().contains("one word"));
     }
 
     #[test]

@@ -133,16 +133,16 @@ enum Way {
 /// Fails when a test cannot be made with these parameters. Asks nothing of the network.
 pub fn store_fits(setup: &Setup) -> Result<(), Unfit> {
     let kv = Kv::from_setup(setup)?;
-    let is_ours = matches!(kv, Kv::Ours(_));
-    params::fit_spinning(setup, is_ours)?;
-    match kv {
-        Kv::Ours(kind) => managed::fit(setup, kind),
-        Kv::RamCloud => ramcloud::fit(setup),
+    params::fit_spinning(setup, matches!(kv, Kv::Ours(_)))?;
+    match &kv {
+        Kv::Ours(kind) => managed::fit(setup, *kind)?,
+        Kv::RamCloud => ramcloud::fit(setup)?,
         Kv::At { .. } if setup.params.get("persistence").is_some_and(|given| given != "off") => {
-            Err(Unfit::new("persistence is of stores that are started here; this one is as it is"))
+            return Err(Unfit::new("persistence is of stores that are started here; this one is as it is"));
         }
-        Kv::At { .. } => Ok(()),
+        Kv::At { .. } => {}
     }
+    params::fit_transport(setup, !kv.is_users(setup)?)
 }
 
 impl Target {

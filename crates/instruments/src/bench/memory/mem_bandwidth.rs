@@ -19,7 +19,7 @@ use crate::bench::memory_access::arena::{self, Arena, SECOND, SOURCE, TARGET, lo
 use crate::bench::memory_access::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
 use crate::bench::memory_access::last_level::{self, LastLevel};
 use crate::bench::memory_access::pass::{self, Arrays, PassTeam};
-use crate::bench::memory_access::place::{self, CPUS, Extent, MemoryPlacement, NODE, PAGES, SIZE};
+use crate::bench::memory_access::place::{self, CHANNELS, CPUS, Extent, MemoryPlacement, NODE, PAGES, SIZE};
 use crate::bench::memory_access::race::{self, Winner};
 
 static CARD: Card = Card {
@@ -48,6 +48,7 @@ static CARD: Card = Card {
     },
     cadence: Cadence::Repeat,
     definition: 3,
+    derived: &[CHANNELS],
     params: &[
         ParamSpec::new(
             "op",

@@ -7,7 +7,7 @@ use std::path::Path;
 use model::finding::Recorded;
 pub use model::finding::TIMES_CACHE;
 use model::params::{ParamSpec, parse_bytes, parse_cpus, show_bytes, show_cpus};
-use model::{Finding, Node, ParamKind, Setup, Size, Unfit, format};
+use model::{Derived, Fact, Finding, Node, ParamKind, Params, Setup, Size, Unfit, format};
 
 use super::chain::CAN_FLUSH;
 use crate::bench::spread;
@@ -27,6 +27,29 @@ pub const SIZE: &str = "size";
 pub const RANGE: &str = "range";
 /// The largest size of a smoke test.
 pub const SMOKE: u64 = 1 << 20;
+
+/// The memory channels that have a module, which bound the bandwidth: `all`, or how many where some have none.
+pub const CHANNELS: Derived = Derived {
+    name: "channels",
+    value: channels,
+    usual: Some("all"),
+    remedy: "boxscore note MACHINE --fact memory.modules=1, or memory.channels and memory.channels.empty, say it",
+};
+
+/// By the tables of the firmware, or by hand. The tables of a hypervisor say nothing of the modules below it.
+fn channels(_: &Params, facts: &[Fact]) -> Option<String> {
+    let known = |key: &str| {
+        let fact = facts.iter().find(|fact| fact.key == key).filter(|fact| !fact.is_of_hypervisor())?;
+        fact.value.as_ref()?.number()
+    };
+    match (known("memory.channels.empty"), known("memory.modules")) {
+        (Some(0.0), _) => Some("all".to_owned()),
+        (Some(_), _) => known("memory.channels").map(|count| count.to_string()),
+        // One module is on one channel.
+        (None, Some(1.0)) => Some("1".to_owned()),
+        (None, _) => None,
+    }
+}
 
 pub const CPUS: ParamSpec = ParamSpec::new(
     "cpus",
@@ -238,9 +261,24 @@ pub fn huge_doubt(got: Result<u64, String>, bytes: u64) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Params, Validity};
+    use model::{Unit, Validity};
 
     use super::*;
+
+    #[test]
+    fn populated_channels_follow_from_facts() {
+        let number = |key: &str, value: f64| Fact::number(key, value, Unit::Count, "dmi");
+        let of = |facts: &[Fact]| channels(&Params::default(), facts);
+        assert_eq!(of(&[]), None);
+        let (full, empty) = (number("memory.channels.empty", 0.0), number("memory.channels.empty", 2.0));
+        assert_eq!(of(&[full]).as_deref(), Some("all"));
+        assert_eq!(of(&[empty.clone()]), None);
+        assert_eq!(of(&[empty, number("memory.channels", 1.0)]).as_deref(), Some("1"));
+        let one = number("memory.modules", 1.0);
+        assert_eq!(of(std::slice::from_ref(&one)).as_deref(), Some("1"));
+        assert_eq!(of(&[number("memory.modules", 4.0)]), None);
+        assert_eq!(of(&[one.because(model::fact::HYPERVISOR)]), None);
+    }
 
     fn setup(params: &str, cpus: &[u32], llc: Option<u64>, memory: Option<u64>) -> Setup {
         Setup {

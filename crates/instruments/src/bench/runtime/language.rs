@@ -3,7 +3,7 @@
 //! They are found while this crate is built (`build.rs`); nothing here or elsewhere names one.
 
 /// A language as its sheet describes it (docs/adding.md).
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Language {
     /// The name of its folder, and the value of the parameter `lang`.
     pub name: &'static str,
@@ -45,7 +45,7 @@ pub struct Language {
 }
 
 /// How the compiler tells which unit calculates, and whether that changes the last bits of results.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Floating {
     pub ask: &'static [&'static str],
     /// Texts, the first of which that is in the answer names the unit.

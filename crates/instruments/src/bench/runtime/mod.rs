@@ -2,6 +2,7 @@
 
 use model::Instrument;
 
+pub mod index_program;
 pub mod kernel;
 pub mod language;
 pub mod output;

@@ -39,8 +39,12 @@ impl Program {
     /// Finds the tool that the setup names, and builds the program with it. Fails when there is no such tool, or the
     /// build fails.
     pub fn make(setup: &Setup) -> Result<Program, Unfit> {
+        Program::build(setup, params::toolchain(setup)?)
+    }
+
+    /// Builds the program of a tool's language in a private folder. Fails when the build does.
+    pub fn build(setup: &Setup, toolchain: Toolchain) -> Result<Program, Unfit> {
         guard::available().map_err(Unfit::new)?;
-        let toolchain = params::toolchain(setup)?;
         let version = toolchain.version().map_err(Unfit::new)?;
         let place = PrivateFolder::make(&setup.dir, None).map_err(Unfit::new)?;
         let made = |name: &str| place.folder(name).map_err(Unfit::new);
@@ -108,13 +112,16 @@ impl Program {
     /// Runs the program once on `cpus`: `task` follows the kernel and the size. Fails when it fails, or its output is
     /// malformed.
     pub fn run(&self, kernel: Kernel, size: Size, task: &[String], cpus: &[u32]) -> Result<Output, Fault> {
-        let failed = |how: String| {
-            let (title, kernel) = (self.toolchain.language.title, kernel.name());
-            Fault::new(format!("{title}, {kernel} {}: {how}", size.name()))
-        };
+        let words = [&[kernel.name().to_owned(), size.name().to_owned()], task].concat();
+        self.run_words(&format!("{} {}", kernel.name(), size.name()), &words, cpus)
+    }
+
+    /// Runs the program once on `cpus` with these words; `about` is for errors. Fails as [`Program::run`] does.
+    pub fn run_words(&self, about: &str, words: &[String], cpus: &[u32]) -> Result<Output, Fault> {
+        let failed = |how: String| Fault::new(format!("{}, {about}: {how}", self.toolchain.language.title));
         let template = self.toolchain.language.run;
         let mut command = self.toolchain.command(template, &self.folder, &self.out).map_err(failed)?;
-        command.arg(kernel.name()).arg(size.name()).args(task);
+        command.args(words);
         let cpus: Vec<usize> = cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect();
         let ended = shell::run_command(command, Start::default(), &cpus, self.limit).map_err(failed)?;
         if let Some(how) = ended.failure(self.limit) {
@@ -138,12 +145,17 @@ impl Program {
         let (title, name) = (self.toolchain.language.title, kernel.name());
         let wrong = |why: String| Fault::new(format!("{title}, {name} {}: {why}", size.name()));
         if reference::verify(kernel, size, &output.checks, may_differ).map_err(wrong)? == Bits::Near {
-            let why = self.calculates.inexact.unwrap_or_default();
-            let text = format!(
-                "{title}: results differ from the reference in their last bits, by less than 1e-10: {why}"
-            );
-            self.note(NoteBody::Bits(text), record);
+            self.note_bits(record);
         }
         Ok(())
+    }
+
+    /// Notes once that results are right but not equal to the reference to the last bit.
+    pub fn note_bits(&mut self, record: &mut dyn Record) {
+        let (title, why) = (self.toolchain.language.title, self.calculates.inexact.unwrap_or_default());
+        let text = format!(
+            "{title}: results differ from the reference in their last bits, by less than 1e-10: {why}"
+        );
+        self.note(NoteBody::Bits(text), record);
     }
 }
