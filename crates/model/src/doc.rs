@@ -17,6 +17,7 @@ mod ratio;
 mod row;
 mod scaling;
 mod soak;
+mod study;
 mod web;
 
 use std::collections::BTreeMap;
@@ -57,6 +58,10 @@ pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
+pub use study::{
+    StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyRowDoc, StudyRunDoc, StudySummaryDoc,
+    StudyTableDoc,
+};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use model::data::{Published, RunData, Series};
-use model::params::parse_bytes;
+pub use model::params::same;
 use model::{Better, Cards, Params, Plan, Samples, Unit};
 
 use super::side::Side;
@@ -173,11 +173,6 @@ fn agree(ours: &Params, theirs: &Params) -> bool {
         return false;
     }
     shared.all(|(a, b)| same(a, b))
-}
-
-/// Values of a parameter are equal when they are the same text or the same number of bytes.
-pub fn same(a: &str, b: &str) -> bool {
-    a == b || parse_bytes(a).is_some_and(|bytes| parse_bytes(b) == Some(bytes))
 }
 
 #[cfg(test)]

@@ -1,0 +1,204 @@
+//! A cell of a machine with runs: the figure that its row asks for, of the first run that has it.
+
+use model::doc::{RunDoc, SeriesDoc, StudyCellDoc};
+use model::params::same;
+use model::study_file::{FigureKey, Statistic};
+use model::{Card, Cards, Params, Unit, card};
+
+use super::Absent;
+use super::row::ratio_of;
+
+/// Said of a figure that no run has.
+const NOT_YET: &str = "not measured yet";
+const INTERVAL: &str = "95 % interval";
+const WORST: &str = "bounds of both figures at their worst";
+
+pub fn measured(
+    key: &FigureKey,
+    show: Statistic,
+    runs: &[&RunDoc],
+    cards: Cards,
+    absent: &[Absent],
+) -> StudyCellDoc {
+    let Some((name, over, under)) = ratio_of(key, cards) else {
+        let key = existing(key, cards);
+        return figure(&key, show, runs, cards, absent);
+    };
+    let at = |value: &str| {
+        let mut one = key.clone();
+        one.params.set(&name, value);
+        figure(&existing(&one, cards), Statistic::Figure, runs, cards, absent)
+    };
+    ratio(&at(&over), &at(&under))
+}
+
+/// The key without parameters that are not there beside its others, such as a compiler where the language is another.
+fn existing(key: &FigureKey, cards: Cards) -> FigureKey {
+    let Some(card) = card::find(cards, &key.instrument) else { return key.clone() };
+    let mut params = key.params.clone();
+    params.0.retain(|name, _| card.param(name).is_none_or(|spec| card.has(spec, &key.params)));
+    FigureKey { params, ..key.clone() }
+}
+
+fn figure(
+    key: &FigureKey,
+    show: Statistic,
+    runs: &[&RunDoc],
+    cards: Cards,
+    absent: &[Absent],
+) -> StudyCellDoc {
+    let found = runs.iter().map(|run| (run, fitting(key, run))).find(|(_, fitting)| !fitting.is_empty());
+    let Some((run, fitting)) = found else { return StudyCellDoc::absent(why_absent(key, absent)) };
+    let card = card::find(cards, &key.instrument);
+    let cell = match fitting.as_slice() {
+        [only] => statistic(only, show),
+        several if are_parts(several, card) => mean_of_parts(several),
+        several => StudyCellDoc::absent(format!("{} figures of the run fit", several.len())),
+    };
+    StudyCellDoc { run: Some(run.run.clone()), ..cell }
+}
+
+/// The series of a run with takes that agree with every parameter of the key.
+fn fitting<'r>(key: &FigureKey, run: &'r RunDoc) -> Vec<&'r SeriesDoc> {
+    let has = |series: &&SeriesDoc| {
+        let own = &series.params;
+        let agrees =
+            |(name, value): (&String, &String)| own.get(name).is_some_and(|own| same(own, value));
+        series.instrument == key.instrument
+            && series.metric == key.metric
+            && series.n > 0
+            && key.params.0.iter().all(agrees)
+    };
+    run.series.iter().filter(has).collect()
+}
+
+/// True where figures are shares of parts of one take, such as of each core.
+fn are_parts(series: &[&SeriesDoc], card: Option<&Card>) -> bool {
+    let Some(card) = card else { return false };
+    let whole = |one: &SeriesDoc| {
+        let mut params = one.params.clone();
+        params.0.retain(|name, _| card.parts.iter().all(|part| part.name != name.as_str()));
+        (params, one.arm.clone())
+    };
+    let is_share = series.iter().all(|one| one.unit == Unit::Ratio);
+    is_share && series.windows(2).all(|pair| whole(pair[0]) == whole(pair[1]))
+}
+
+/// The share of all parts together.
+fn mean_of_parts(series: &[&SeriesDoc]) -> StudyCellDoc {
+    let values: Option<Vec<f64>> = series.iter().map(|one| one.median).collect();
+    let n = series.iter().map(|one| one.n).min();
+    let validity = series.iter().map(|one| one.validity).max();
+    StudyCellDoc { value: values.and_then(|values| stats::mean(&values)), n, validity, ..StudyCellDoc::default() }
+}
+
+fn statistic(series: &SeriesDoc, show: Statistic) -> StudyCellDoc {
+    let cell = StudyCellDoc { n: Some(series.n), validity: Some(series.validity), ..StudyCellDoc::default() };
+    let deviation = stats::standard_deviation(&series.takes);
+    match show {
+        Statistic::Figure => StudyCellDoc {
+            value: series.median.filter(|median| median.is_finite()),
+            low: series.low,
+            high: series.high,
+            bounds: series.low.map(|_| INTERVAL.to_owned()),
+            why: series.median.filter(|median| median.is_infinite()).map(|_| model::format::OVER.to_owned()),
+            ..cell
+        },
+        Statistic::Mean => StudyCellDoc { value: stats::mean(&series.takes), ..cell },
+        Statistic::Deviation => StudyCellDoc { value: deviation, ..cell },
+        Statistic::Student => StudyCellDoc { value: half_width(&series.takes, deviation), ..cell },
+    }
+}
+
+/// Half the width of Student's interval of the mean.
+fn half_width(takes: &[f64], deviation: Option<f64>) -> Option<f64> {
+    let n = takes.len() as f64;
+    let t = stats::student_quantile(0.975, n - 1.0);
+    deviation.map(|deviation| t * deviation / n.sqrt())
+}
+
+/// One figure by another.
+fn ratio(over: &StudyCellDoc, under: &StudyCellDoc) -> StudyCellDoc {
+    let (Some(a), Some(b)) = (over.value, under.value.filter(|value| *value > 0.0)) else {
+        let lacking = if over.value.is_none() { over } else { under };
+        return lacking.clone();
+    };
+    let bounds = || {
+        let (low, high) = (over.low? / under.high?, over.high? / under.low.filter(|low| *low > 0.0)?);
+        Some((low, high))
+    };
+    let bounds = bounds();
+    StudyCellDoc {
+        value: Some(a / b),
+        low: bounds.map(|(low, _)| low),
+        high: bounds.map(|(_, high)| high),
+        bounds: bounds.map(|_| WORST.to_owned()),
+        n: over.n.min(under.n),
+        validity: over.validity.max(under.validity),
+        run: over.run.clone(),
+        ..StudyCellDoc::default()
+    }
+}
+
+/// Why no run has a figure.
+fn why_absent(key: &FigureKey, absent: &[Absent]) -> String {
+    let is_its = |one: &&Absent| one.instrument == key.instrument && agrees(&one.params, &key.params);
+    absent.iter().find(is_its).map_or_else(|| NOT_YET.to_owned(), |one| one.why.clone())
+}
+
+/// True where no parameter that both name differs.
+fn agrees(a: &Params, b: &Params) -> bool {
+    a.0.iter().all(|(name, value)| b.get(name).is_none_or(|other| same(value, other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(text: &str) -> Params {
+        Params::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_ratio_has_the_bounds_of_both_at_their_worst() {
+        let of = |value: f64, low: f64, high: f64| StudyCellDoc {
+            value: Some(value),
+            low: Some(low),
+            high: Some(high),
+            n: Some(10),
+            ..StudyCellDoc::default()
+        };
+        let found = ratio(&of(20.0, 18.0, 22.0), &of(10.0, 9.0, 11.0));
+        assert_eq!(found.value, Some(2.0));
+        assert!((found.low.unwrap() - 18.0 / 11.0).abs() < 1e-12);
+        assert!((found.high.unwrap() - 22.0 / 9.0).abs() < 1e-12);
+        let none = StudyCellDoc::absent("no Java");
+        assert_eq!(ratio(&of(1.0, 1.0, 1.0), &none), none);
+        assert_eq!(ratio(&none, &of(1.0, 1.0, 1.0)), none);
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_said_of_the_figures_it_is_about() {
+        let absent = [Absent {
+            instrument: "mem-bandwidth".into(),
+            params: params("threads=4"),
+            why: "4 threads on 2 allowed CPUs".into(),
+        }];
+        let key = |text: &str| FigureKey {
+            instrument: "mem-bandwidth".into(),
+            metric: "bandwidth".into(),
+            params: params(text),
+        };
+        assert_eq!(why_absent(&key("op=read;threads=4"), &absent), "4 threads on 2 allowed CPUs");
+        assert_eq!(why_absent(&key("op=read;threads=1"), &absent), NOT_YET);
+    }
+
+    #[test]
+    fn the_interval_of_ten_takes_is_student_s_with_nine_degrees_of_freedom() {
+        let takes: Vec<f64> = (0..10).map(f64::from).collect();
+        let deviation = stats::standard_deviation(&takes);
+        let half = half_width(&takes, deviation).unwrap();
+        assert!((half - 2.262_157 * deviation.unwrap() / 10f64.sqrt()).abs() < 1e-4, "{half}");
+        assert_eq!(half_width(&takes[..1], None), None);
+    }
+}
