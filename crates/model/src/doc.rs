@@ -58,11 +58,11 @@ pub use paragraph::Paragraph;
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
-pub use study::{
-    StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyRowDoc, StudyRunDoc, StudySummaryDoc,
-    StudyTableDoc,
-};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
+pub use study::{
+    StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyRowDoc, StudyRunDoc,
+    StudySummaryDoc, StudyTableDoc,
+};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
     SearchDoc, SearchStepDoc,

@@ -127,13 +127,9 @@ impl Resolver {
         self.machines.iter().map(side).filter(|side| !side.published.is_empty()).collect()
     }
 
-    /// The newest complete run with a label, of one machine where that is given.
-    pub fn newest_labelled(&self, label: &str, machine_id: Option<&str>) -> Option<RunHead> {
-        let is_its = |head: &&RunHead| {
-            let is_of = machine_id.is_none_or(|id| head.machine_id == id);
-            head.label.as_deref() == Some(label) && is_of && is_whole(head) && !head.hidden
-        };
-        self.heads.iter().rfind(is_its).cloned()
+    /// Every run of the store, oldest first.
+    pub fn heads(&self) -> &[RunHead] {
+        &self.heads
     }
 
     /// Runs of the other machines of a run's study.

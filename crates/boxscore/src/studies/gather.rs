@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use model::data::Status;
 use model::doc::{MachineDoc, RunDoc, StudyDoc, StudyMissingDoc, StudyRunDoc, StudyTableDoc};
 use model::study_file::{Column, Missing, StudyFile, StudyTable};
 use model::{Fact, NoteBody, Params};
 use report::text::notes;
 use report::text::spec::Spec;
-use verdict::study_tables::{Absent, TableSide, table};
+use verdict::study_tables::{Absent, MeasuredRun, TableSide, table};
 
 use super::SCHEMA;
 use super::schedule::{self, Scheduled};
 use super::source::ColumnMachine;
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::lookup::ids::short;
 use crate::lookup::names;
 use crate::lookup::resolve::Resolver;
+use crate::lookup::runs::is_whole;
 use crate::show::shown;
 use crate::show::shown::Shown;
 
@@ -30,7 +33,7 @@ pub fn planned(file: &StudyFile, scheduled: &[Scheduled<'_>], is_quick: bool) ->
         notes: Vec::new(),
     };
     let tables = file.tables.iter().map(title).collect();
-    StudyDoc { runs, tables, missing: missing(file, &[]), ..head(file, is_quick) }
+    StudyDoc { runs, tables, missing: missing(file, scheduled), ..head(file, is_quick) }
 }
 
 /// The study with the figures of the newest run of each of its labels.
@@ -44,7 +47,7 @@ pub fn gathered(
     let mut resolver = Resolver::new(global)?;
     let mut stored: Vec<Option<Shown>> = Vec::new();
     for one in scheduled {
-        let head = resolver.newest_labelled(&one.label, one.machine_id.as_deref());
+        let head = schedule::newest(&resolver, &one.label, one.machine_id.as_deref(), is_whole);
         stored.push(match head {
             Some(head) => Some(shown::shown(&head.id, SCHEMA, true, &mut resolver)?),
             None => None,
@@ -53,18 +56,18 @@ pub fn gathered(
     let newest = stored.iter().flatten().max_by(|a, b| a.doc.started.total_cmp(&b.doc.started));
     let live = if newest.is_none() { names::this().1 } else { Vec::new() };
     let facts: &[Fact] = newest.map_or(live.as_slice(), |one| &one.data.facts);
-    let absent = absent(scheduled, &stored);
+    let absent = absent(scheduled, &stored, &resolver);
     let here = TableSide {
-        runs: stored.iter().flatten().map(|one| &one.doc).collect(),
+        runs: stored.iter().flatten().map(|one| MeasuredRun { doc: &one.doc, data: &one.data }).collect(),
         facts,
         price: newest.and_then(|one| one.doc.price.as_ref()),
         watts: newest.and_then(|one| one.doc.watts),
         ..TableSide::default()
     };
     let of_table = |one: &StudyTable| {
-        let named = |doc: &&RunDoc| {
+        let named = |run: &MeasuredRun<'_>| {
             let label = one.run.as_ref().map(|run| schedule::label(file, run));
-            label.is_none() || doc.label == label
+            label.is_none() || run.doc.label == label
         };
         let here = TableSide { runs: here.runs.iter().copied().filter(named).collect(), ..here.clone() };
         table(one, instruments::cards(), &|column: &Column| side(column, &here, machines), &absent)
@@ -77,7 +80,7 @@ pub fn gathered(
         machine_says: said(newest.map(|one| &one.doc.machine), facts),
         runs,
         tables,
-        missing: missing(file, &absent),
+        missing: missing(file, scheduled),
         doubts: doubts(scheduled, &stored),
         ..head(file, is_quick)
     })
@@ -106,9 +109,10 @@ fn side<'a>(column: &Column, here: &TableSide<'a>, machines: &'a [ColumnMachine]
     let Some(machine) = machines.iter().find(|machine| machine.name == column.machine) else {
         return TableSide::default();
     };
+    let runs = machine.runs.iter().zip(&machine.loaded.runs).map(|(doc, data)| MeasuredRun { doc, data });
     TableSide {
         published: &machine.loaded.published,
-        runs: machine.runs.iter().collect(),
+        runs: runs.rev().collect(),
         facts: &machine.loaded.facts,
         price: machine.loaded.price.as_ref(),
         watts: machine.loaded.watts,
@@ -124,11 +128,14 @@ fn said(machine: Option<&MachineDoc>, facts: &[Fact]) -> String {
     [name, spec.processor(), spec.memory(), virt, kernel].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What this machine has not: by the plans, and by what the runs met.
-fn absent(scheduled: &[Scheduled<'_>], stored: &[Option<Shown>]) -> Vec<Absent> {
+/// The figures that this machine has not, by the plans and by what the runs met.
+fn absent(scheduled: &[Scheduled<'_>], stored: &[Option<Shown>], resolver: &Resolver) -> Vec<Absent> {
     let mut all: Vec<Absent> = scheduled.iter().flat_map(|one| one.left_out.clone()).collect();
     for (one, shown) in scheduled.iter().zip(stored) {
-        let Some(shown) = shown else { continue };
+        let Some(shown) = shown else {
+            all.extend(unfinished(one, resolver).into_iter().flat_map(|why| schedule::of_all(one.run, &why)));
+            continue;
+        };
         let met = shown.data.notes.iter().filter_map(|note| match &note.body {
             NoteBody::Unfit(cell) | NoteBody::GivenUp(cell) => Some(cell),
             _ => None,
@@ -141,17 +148,32 @@ fn absent(scheduled: &[Scheduled<'_>], stored: &[Option<Shown>]) -> Vec<Absent> 
         if let Some(fault) = shown.doc.errors.keys().next() {
             let why = format!("its takes failed: {fault}");
             let own = one.run.measure.iter();
-            all.extend(own.map(|name| Absent { instrument: name.clone(), params: Params::default(), why: why.clone() }));
+            all.extend(own.map(|name| Absent {
+                instrument: name.clone(),
+                params: Params::default(),
+                why: why.clone(),
+            }));
         }
     }
     all
 }
 
+/// Why a run that was begun has no figure.
+fn unfinished(one: &Scheduled<'_>, resolver: &Resolver) -> Option<String> {
+    let head = schedule::newest(resolver, &one.label, one.machine_id.as_deref(), |_| true)?;
+    let id = short(&head.id);
+    Some(match head.status {
+        Status::Running => format!("run {id} is being measured"),
+        Status::Interrupted => format!("run {id} was interrupted: boxscore resume {id}"),
+        _ => format!("run {id} ended before its first take: it has more time without --quick"),
+    })
+}
+
 /// Parts of the study that cannot be had: as the file says, then as this machine does, each reason once.
-fn missing(file: &StudyFile, absent: &[Absent]) -> Vec<StudyMissingDoc> {
+fn missing(file: &StudyFile, scheduled: &[Scheduled<'_>]) -> Vec<StudyMissingDoc> {
     let said = |one: &Missing| StudyMissingDoc { what: one.what.clone(), why: one.why.clone() };
     let mut all: Vec<StudyMissingDoc> = file.missing.iter().map(said).collect();
-    for one in absent {
+    for one in scheduled.iter().flat_map(|one| &one.left_out) {
         if !all.iter().any(|known| known.what == one.instrument && known.why == one.why) {
             all.push(StudyMissingDoc { what: one.instrument.clone(), why: one.why.clone() });
         }
@@ -181,7 +203,7 @@ pub fn run_docs(scheduled: &[&Scheduled<'_>]) -> Vec<StudyRunDoc> {
         name: one.run.name.clone(),
         label: one.label.clone(),
         measures: one.run.measure.clone(),
-        set: one.run.set.clone(),
+        set: one.args.usual.sets.clone(),
         arms: one.run.arms.clone(),
         takes: u64::from(one.extent.takes),
         cells: one.cells as u64,
@@ -191,7 +213,7 @@ pub fn run_docs(scheduled: &[&Scheduled<'_>]) -> Vec<StudyRunDoc> {
         status: None,
         started: None,
         seconds: None,
-        by_hand: one.run.by_hand.clone(),
+        by_hand: one.run.by_hand.as_ref().map(|command| command.replace("{label}", &one.label)),
         why: one.why.clone(),
         left_out: if one.why.is_some() { Vec::new() } else { one.left_out.iter().map(part).collect() },
     };
@@ -199,7 +221,9 @@ pub fn run_docs(scheduled: &[&Scheduled<'_>]) -> Vec<StudyRunDoc> {
 }
 
 fn fill(run: &mut StudyRunDoc, shown: Option<&Shown>) {
-    let Some(RunDoc { run: id, status, started, seconds, .. }) = shown.map(|shown| &shown.doc) else { return };
+    let Some(RunDoc { run: id, status, started, seconds, .. }) = shown.map(|shown| &shown.doc) else {
+        return;
+    };
     (run.run, run.status) = (Some(id.clone()), Some(*status));
     (run.started, run.seconds) = (Some(*started), *seconds);
 }

@@ -32,38 +32,45 @@ pub fn measure(
     let docs = gather::run_docs(&wanted);
     out::say(&format!("study {}: {}", file.name, report::study::expected(&docs)));
     let stop = StopSignal::listen()?;
-    let mut code = 0;
+    let (mut code, mut failed, mut begun) = (0, None, 0);
     for (at, one) in wanted.iter().enumerate() {
         out::say(&format!("run {} of {}: {}", at + 1, wanted.len(), one.label));
         let mut run = one.args.clone();
         run.usual.wait = args.wait.clone();
-        match quietly(&run, global, &stop) {
-            Ok(measured) => {
-                if measured.outcome.faults > 0 {
-                    code = Kind::Faults.exit_code();
-                }
-                if let Some(error) = cut(&measured) {
-                    out::say(&error.message);
-                    out::say(&rest(file, at + 1, wanted.len()));
-                    return Ok(error.kind.exit_code());
-                }
+        let ended = quietly(&run, global, &stop).map(|measured| {
+            begun += 1;
+            if measured.outcome.faults > 0 {
+                code = Kind::Faults.exit_code();
             }
-            Err(error) if error.kind == Kind::Interrupted && at > 0 => {
-                out::say(&error.message);
-                out::say(&rest(file, at, wanted.len()));
-                return Ok(error.kind.exit_code());
+            cut(&measured)
+        });
+        match ended {
+            Ok(None) => {}
+            // The tables show what was measured so far.
+            Ok(Some(error)) => return Ok(interrupted(&error, file, begun, wanted.len())),
+            Err(error) if error.kind == Kind::Interrupted && begun > 0 => {
+                return Ok(interrupted(&error, file, begun, wanted.len()));
             }
-            Err(error) if at == 0 => return Err(error),
+            Err(error) if error.kind == Kind::Interrupted => return Err(error),
             Err(error) => {
                 out::say(&error.to_string());
                 code = error.kind.exit_code();
+                failed = Some(error);
             }
         }
     }
-    Ok(code)
+    match failed {
+        Some(error) if begun == 0 => Err(error),
+        _ => Ok(code),
+    }
 }
 
-/// What to do after an interrupt.
-fn rest(file: &StudyFile, begun: usize, of: usize) -> String {
-    format!("{begun} of {of} runs were begun; `boxscore study {} --rest` measures the others", file.name)
+/// Says how to go on after an end before its time; the exit code.
+fn interrupted(error: &CliError, file: &StudyFile, begun: usize, of: usize) -> u8 {
+    out::say(&error.message);
+    out::say(&format!(
+        "{begun} of {of} runs were begun; `boxscore study {} --rest` measures the others",
+        file.name
+    ));
+    error.kind.exit_code()
 }

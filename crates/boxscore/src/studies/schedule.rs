@@ -13,6 +13,7 @@ use crate::cli::Global;
 use crate::cli::run::{RunArgs, Usual};
 use crate::error::CliError;
 use crate::lookup::resolve::Resolver;
+use crate::lookup::runs::is_whole;
 use crate::lookup::{cpus, names, paths};
 use crate::study;
 
@@ -62,8 +63,8 @@ pub fn schedule<'f>(
         let (label, extent) = (label(file, &run.name), run.extent(is_quick));
         let machine_id = run.by_hand.is_none().then(|| here.clone());
         Scheduled {
-            args: arguments(run, extent, &label),
-            stored: resolver.newest_labelled(&label, machine_id.as_deref()),
+            args: arguments(run, is_quick, &label),
+            stored: newest(resolver, &label, machine_id.as_deref(), is_whole),
             run,
             label,
             extent,
@@ -75,6 +76,20 @@ pub fn schedule<'f>(
         }
     };
     Ok(file.runs.iter().map(|run| filled(bare(run), &path, &setup)).collect())
+}
+
+/// The newest run with a label that is wanted, of one machine where that is given.
+pub fn newest(
+    resolver: &Resolver,
+    label: &str,
+    machine_id: Option<&str>,
+    is_wanted: impl Fn(&RunHead) -> bool,
+) -> Option<RunHead> {
+    let is_its = |head: &&RunHead| {
+        let is_of = machine_id.is_none_or(|id| head.machine_id == id);
+        head.label.as_deref() == Some(label) && is_of && !head.hidden && is_wanted(head)
+    };
+    resolver.heads().iter().rfind(is_its).cloned()
 }
 
 /// The label of a run in the store.
@@ -107,13 +122,14 @@ fn wanted(table: &StudyTable) -> impl Iterator<Item = (Option<&str>, &str)> {
 }
 
 /// The arguments of `boxscore run` that measure it.
-fn arguments(run: &StudyRun, extent: Extent, label: &str) -> RunArgs {
+fn arguments(run: &StudyRun, is_quick: bool, label: &str) -> RunArgs {
+    let extent = run.extent(is_quick);
     let usual = Usual {
         names: run.measure.clone(),
         takes: Some(extent.takes),
         sittings: Some(extent.sittings.min(extent.takes)),
         span: Some(format!("{}s", extent.most_seconds)),
-        sets: run.set.clone(),
+        sets: run.settings(is_quick).to_vec(),
         label: Some(label.to_owned()),
         ..Usual::default()
     };
@@ -142,7 +158,7 @@ fn filled<'f>(mut all: Scheduled<'f>, path: &Path, setup: &Setup) -> Scheduled<'
 }
 
 /// Every figure of a run's instruments with what the run fixes: none of them can be had.
-fn of_all(run: &StudyRun, why: &str) -> Vec<Absent> {
+pub fn of_all(run: &StudyRun, why: &str) -> Vec<Absent> {
     let is_own = |card: &&&'static model::Card| {
         run.measure.iter().any(|name| name == card.name || name == card.family.name())
     };
@@ -173,7 +189,9 @@ fn unfit(plan: &Plan, setup: &Setup) -> (Vec<Absent>, usize) {
             let own = Setup { params: params.clone(), ..setup.clone() };
             match instrument.fit(&own) {
                 Ok(()) => fitting += 1,
-                Err(unfit) => left_out.push(Absent { instrument: cell.instrument.clone(), params, why: unfit.why }),
+                Err(unfit) => {
+                    left_out.push(Absent { instrument: cell.instrument.clone(), params, why: unfit.why })
+                }
             }
         }
     }

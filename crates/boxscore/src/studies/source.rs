@@ -18,15 +18,19 @@ pub struct Source {
 }
 
 /// The studies of the catalogue: name and text.
-const CATALOGUE: [(&str, &str); 1] = [
+const CATALOGUE: [(&str, &str); 5] = [
     ("atom-2009", include_str!("../../catalogue/studies/atom-2009.toml")),
+    ("ramcloud-2010", include_str!("../../catalogue/studies/ramcloud-2010.toml")),
+    ("serving-2010", include_str!("../../catalogue/studies/serving-2010.toml")),
+    ("arm-2012", include_str!("../../catalogue/studies/arm-2012.toml")),
+    ("ramcloud-2014", include_str!("../../catalogue/studies/ramcloud-2014.toml")),
 ];
 
 /// A machine of a column with all that is known of it.
 pub struct ColumnMachine {
     pub name: String,
     pub loaded: Loaded,
-    /// Newest first.
+    /// In the order of its runs.
     pub runs: Vec<RunDoc>,
 }
 
@@ -91,6 +95,6 @@ fn machines(file: &StudyFile, resolver: &mut Resolver) -> Vec<ColumnMachine> {
 
 fn column_machine(name: &str, loaded: Loaded) -> ColumnMachine {
     let context = RunContext { cards: instruments::cards(), with_takes: true, ..RunContext::default() };
-    let runs = loaded.runs.iter().rev().map(|run| run_doc(run, &context)).collect();
+    let runs = loaded.runs.iter().map(|run| run_doc(run, &context)).collect();
     ColumnMachine { name: name.to_owned(), loaded, runs }
 }

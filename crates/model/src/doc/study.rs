@@ -123,7 +123,7 @@ pub struct StudyCellDoc {
     pub value: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// What `low` and `high` are: `95 % interval`, or what a study says.
+    /// Meaning of `low` and `high`: `95 % interval`, or as a study says.
     pub bounds: Option<String>,
     /// The bounds alone were published.
     pub is_range: bool,

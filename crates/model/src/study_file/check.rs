@@ -19,11 +19,7 @@ pub struct KnownMachine<'a> {
 const CPUS: &str = "cpus";
 
 /// The file with every value in the spelling of its card. The error is the first thing that is not there.
-pub fn check(
-    file: StudyFile,
-    cards: Cards,
-    machines: &[KnownMachine<'_>],
-) -> Result<StudyFile, FileError> {
+pub fn check(file: StudyFile, cards: Cards, machines: &[KnownMachine<'_>]) -> Result<StudyFile, FileError> {
     for run in &file.runs {
         check_run(run, cards)?;
     }
@@ -43,7 +39,8 @@ pub fn published<'p>(
     let wanted = key.params.with(&column.with);
     let has = |figure: &&Published| {
         let own = &figure.key;
-        let agrees = |(name, value): (&String, &String)| own.params.get(name).is_some_and(|own| same(own, value));
+        let agrees =
+            |(name, value): (&String, &String)| own.params.get(name).is_some_and(|own| same(own, value));
         own.instrument == key.instrument && own.metric == key.metric && wanted.0.iter().all(agrees)
     };
     let fitting: Vec<&Published> = figures.iter().filter(has).collect();
@@ -57,7 +54,8 @@ pub fn published<'p>(
 
 /// The instruments that a run measures.
 fn measured<'a>(run: &'a StudyRun, cards: Cards) -> impl Iterator<Item = &'static Card> + 'a {
-    let is_named = |card: &Card| run.measure.iter().any(|name| name == card.name || name == card.family.name());
+    let is_named =
+        |card: &Card| run.measure.iter().any(|name| name == card.name || name == card.family.name());
     cards.iter().copied().filter(move |card| card.cadence == Cadence::Repeat && is_named(card))
 }
 
@@ -70,7 +68,7 @@ fn check_run(run: &StudyRun, cards: Cards) -> Result<(), FileError> {
         let what = format!("the run `{}` measures `{name}`, which is no instrument and no family", run.name);
         return Err(FileError::new(run.line, what, "`boxscore list` names them"));
     }
-    for text in run.set.iter().chain(&run.arms) {
+    for text in run.set.iter().chain(&run.set_quick).chain(&run.arms) {
         let pairs = Params::parse(text).map_err(|error| {
             let hint = "a setting is written as key=value or instrument.key=value";
             FileError::new(run.line, format!("the run `{}`: {error}", run.name), hint)
@@ -119,10 +117,12 @@ fn check_table(
     cards: Cards,
     machines: &[KnownMachine<'_>],
 ) -> Result<StudyTable, FileError> {
-    let is_known = |column: &&Column| column.is_here() || machines.iter().any(|one| one.name == column.machine);
+    let is_known =
+        |column: &&Column| column.is_here() || machines.iter().any(|one| one.name == column.machine);
     if let Some(column) = table.columns.iter().find(|column| !is_known(column)) {
         let what = format!("there is no machine `{}`", column.machine);
-        let hint = "a machine of the catalogue (`boxscore inspect NAME`), a label or a run of the store, or `.`";
+        let hint =
+            "a machine of the catalogue (`boxscore inspect NAME`), a label or a run of the store, or `.`";
         return Err(FileError::new(column.line, what, hint));
     }
     let named = |run: &&StudyRun| table.run.as_ref().is_none_or(|name| *name == run.name);
@@ -148,14 +148,21 @@ fn check_row(mut row: Row, columns: &[Column], runs: &[&StudyRun], cards: Cards)
         *ours = check_key(ours, line, cards)?;
     }
     let own = ours.as_ref().unwrap_or(key);
-    for column in columns.iter().filter(|column| column.is_here()) {
+    let cells = &row.cells;
+    let open = || columns.iter().filter(|column| column.is_here() && !cells.contains_key(&column.head));
+    for column in open() {
         check_key(&own.with(&column.with), column.line, cards)?;
     }
-    let is_measured =
-        |run: &&StudyRun| run.by_hand.is_some() || measured(run, cards).any(|card| card.name == own.instrument);
-    if cannot.is_none() && !runs.iter().any(is_measured) {
+    let is_measured = |run: &&StudyRun| {
+        run.by_hand.is_some() || measured(run, cards).any(|card| card.name == own.instrument)
+    };
+    if cannot.is_none() && open().next().is_some() && !runs.iter().any(is_measured) {
         let what = format!("no run of this file measures {}", own.instrument);
-        return Err(FileError::new(line, what, "add a [[run]] that does, or say why not with cannot = \"..\""));
+        return Err(FileError::new(
+            line,
+            what,
+            "add a [[run]] that does, or say why not with cannot = \"..\"",
+        ));
     }
     let Some(unit) = &row.unit else { return Ok(row) };
     if per.is_some() {
@@ -217,7 +224,8 @@ fn check_unit(unit: &str, key: &FigureKey, line: usize, cards: Cards) -> Result<
     };
     let card = card::find(cards, &key.instrument);
     let is_ratio = key.params.0.iter().any(|(name, value)| {
-        value.contains('/') && card.and_then(|card| card.param(name)).is_some_and(|spec| spec.canonical(value).is_err())
+        value.contains('/')
+            && card.and_then(|card| card.param(name)).is_some_and(|spec| spec.canonical(value).is_err())
     });
     let own = card.and_then(|card| card.metric(&key.metric)).map(|metric| metric.unit);
     match own {
@@ -237,7 +245,8 @@ fn check_cells(row: &Row, columns: &[Column], machines: &[KnownMachine<'_>]) -> 
     let key = &key.with(stated);
     let (mut asked, mut found) = (0, row.cells.len());
     for column in columns.iter().filter(|column| !column.is_here() && !row.cells.contains_key(&column.head)) {
-        let Some(machine) = machines.iter().find(|one| one.name == column.machine && !one.figures.is_empty()) else {
+        let Some(machine) = machines.iter().find(|one| one.name == column.machine && !one.figures.is_empty())
+        else {
             continue;
         };
         asked += 1;
@@ -252,7 +261,8 @@ fn check_cells(row: &Row, columns: &[Column], machines: &[KnownMachine<'_>]) -> 
     }
     if asked > 0 && found == 0 {
         let what = format!("no machine of the table has the figure `{key}`");
-        let hint = "catalogue/published.csv has the figures of studies; a text stands in cells = { HEAD = \"..\" }";
+        let hint =
+            "catalogue/published.csv has the figures of studies; a text stands in cells = { HEAD = \"..\" }";
         return Err(FileError::new(row.line, what, hint));
     }
     Ok(())

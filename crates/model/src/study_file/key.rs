@@ -16,7 +16,8 @@ impl FigureKey {
     /// Reads the name; the error says what is wrong with it.
     pub fn parse(text: &str) -> Result<FigureKey, String> {
         let mut words = text.trim().splitn(3, char::is_whitespace);
-        let (Some(instrument), Some(metric)) = (words.next().filter(|word| !word.is_empty()), words.next()) else {
+        let (Some(instrument), Some(metric)) = (words.next().filter(|word| !word.is_empty()), words.next())
+        else {
             return Err(format!("`{text}` is no figure"));
         };
         let params = parse_params(words.next().unwrap_or_default())?;

@@ -31,7 +31,7 @@ pub const HERE: &str = ".";
 pub struct StudyFile {
     pub name: String,
     pub title: String,
-    /// What the study is about, and what was done here as there.
+    /// The question of the study, and how it is measured here.
     pub about: String,
     /// In the order in which they are measured, each a stored run.
     pub runs: Vec<StudyRun>,
@@ -49,6 +49,8 @@ pub struct StudyRun {
     pub measure: Vec<String>,
     /// `K=V` for every arm.
     pub set: Vec<String>,
+    /// The same of a quick run.
+    pub set_quick: Vec<String>,
     /// `K=V,...` for each arm; none is one arm.
     pub arms: Vec<String>,
     pub usual: Extent,
@@ -71,6 +73,10 @@ pub struct Extent {
 impl StudyRun {
     pub fn extent(&self, is_quick: bool) -> Extent {
         if is_quick { self.quick } else { self.usual }
+    }
+
+    pub fn settings(&self, is_quick: bool) -> &[String] {
+        if is_quick { &self.set_quick } else { &self.set }
     }
 }
 
@@ -119,6 +125,9 @@ crate::words! {
         Deviation = "deviation",
         /// Half the width of Student's interval of the mean, 95 %.
         Student = "student",
+        /// The least and the most of single takes, or of what a study gives as bounds.
+        Least = "least",
+        Most = "most",
     }
 }
 
@@ -142,7 +151,7 @@ pub enum Content {
     Figure {
         /// Of the machines of the columns.
         key: FigureKey,
-        /// What only studies state, such as a transport: laid over the parameters of published figures.
+        /// Parameters that only studies state, such as a transport: laid over those of published figures.
         stated: Params,
         /// Of this machine, where that is another figure.
         ours: Option<FigureKey>,
@@ -150,8 +159,8 @@ pub enum Content {
         cannot: Option<String>,
         per: Option<Per>,
     },
-    /// A line of the spec sheet.
-    Fact(String),
+    /// A line of the spec sheet by its key, and the key of this machine's where that is another one.
+    Fact(String, Option<String>),
     /// Texts alone.
     Texts,
 }
@@ -176,7 +185,7 @@ pub struct FileError {
     /// From 1 on.
     pub line: usize,
     pub what: String,
-    /// What to do.
+    /// The way out.
     pub hint: String,
 }
 

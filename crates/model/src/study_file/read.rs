@@ -8,7 +8,8 @@ use toml::Spanned;
 
 use super::key::parse_params;
 use super::{
-    Column, Content, Extent, FigureKey, FileError, HERE, Missing, Per, Row, Statistic, StudyFile, StudyRun, StudyTable,
+    Column, Content, Extent, FigureKey, FileError, HERE, Missing, Per, Row, Statistic, StudyFile, StudyRun,
+    StudyTable,
 };
 use crate::params::parse_span;
 
@@ -53,13 +54,15 @@ struct RunText {
     #[serde(rename = "for")]
     most: Option<String>,
     lasts: Option<String>,
-    quick: Option<Spanned<QuickText>>,
+    quick: Option<QuickText>,
     by_hand: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QuickText {
+    #[serde(default)]
+    set: Vec<String>,
     takes: Option<u32>,
     sittings: Option<u32>,
     #[serde(rename = "for")]
@@ -120,7 +123,8 @@ pub fn read(text: &str) -> Result<StudyFile, FileError> {
         let line = error.span().map_or(1, |span| line_of(text, &span));
         FileError::new(line, error.message().trim(), "docs/guide/studies.md says what a study file holds")
     })?;
-    let runs: Result<Vec<StudyRun>, FileError> = file.run.into_iter().map(|run| read_run(text, run)).collect();
+    let runs: Result<Vec<StudyRun>, FileError> =
+        file.run.into_iter().map(|run| read_run(text, run)).collect();
     let tables: Result<Vec<StudyTable>, FileError> =
         file.table.into_iter().map(|table| read_table(text, table)).collect();
     let (runs, tables) = (runs?, tables?);
@@ -193,15 +197,23 @@ fn read_run(text: &str, run: Spanned<RunText>) -> Result<StudyRun, FileError> {
         most_seconds: span(&run.most)?.unwrap_or(MOST_SECONDS),
         seconds: span(&run.lasts)?,
     };
-    let given = run.quick.map(Spanned::into_inner).unwrap_or_default();
+    let given = run.quick.unwrap_or_default();
     let quick = Extent {
         takes: count(given.takes, usual.takes.min(QUICK_TAKES), line)?,
         sittings: count(given.sittings, QUICK_SITTINGS, line)?,
         most_seconds: span(&given.most)?.unwrap_or((usual.most_seconds * QUICK_PART).max(QUICK_LEAST)),
         seconds: span(&given.lasts)?,
     };
-    let (measure, set, arms) = (run.measure, run.set, run.arms);
-    Ok(StudyRun { line, name, measure, set, arms, usual, quick, by_hand: run.by_hand })
+    let (measure, arms) = (run.measure, run.arms);
+    let set_quick = replaced(&run.set, given.set);
+    Ok(StudyRun { line, name, measure, set: run.set, set_quick, arms, usual, quick, by_hand: run.by_hand })
+}
+
+/// Settings with others in place of those of the same parameter.
+fn replaced(set: &[String], others: Vec<String>) -> Vec<String> {
+    let key = |text: &str| text.split('=').next().unwrap_or_default().trim().to_owned();
+    let is_kept = |text: &&String| others.iter().all(|other| key(other) != key(text));
+    set.iter().filter(is_kept).cloned().chain(others.iter().cloned()).collect()
 }
 
 fn seconds(text: &str, line: usize) -> Result<f64, FileError> {
@@ -235,7 +247,11 @@ fn read_table(text: &str, table: Spanned<TableText>) -> Result<StudyTable, FileE
     let rows: Vec<Row> = rows.collect::<Result<_, _>>()?;
     let name = plain(table.name.into_inner(), line)?;
     if rows.is_empty() {
-        return Err(FileError::new(line, format!("the table `{name}` has no row"), "rows = [{ label = .. }]"));
+        return Err(FileError::new(
+            line,
+            format!("the table `{name}` has no row"),
+            "rows = [{ label = .. }]",
+        ));
     }
     let (title, run, notes) = (table.title, table.run, table.notes);
     Ok(StudyTable { line, name, title, run, columns, rows, notes })
@@ -244,7 +260,8 @@ fn read_table(text: &str, table: Spanned<TableText>) -> Result<StudyTable, FileE
 fn read_column(text: &str, column: Spanned<ColumnText>) -> Result<Column, FileError> {
     let line = line_of(text, &column.span());
     let ColumnText { head, machine, with, show } = column.into_inner();
-    let with = parse_params(&with).map_err(|what| FileError::new(line, what, "with = \"key=value;key=value\""))?;
+    let with =
+        parse_params(&with).map_err(|what| FileError::new(line, what, "with = \"key=value;key=value\""))?;
     if head.trim().is_empty() {
         return Err(FileError::new(line, "a column without a head", "head = \"Atom 330\""));
     }
@@ -256,7 +273,10 @@ fn read_row(text: &str, row: Spanned<RowText>, heads: &[&str]) -> Result<Row, Fi
     let row = row.into_inner();
     let wrong = |what: String, hint: &str| Err(FileError::new(line, what, hint));
     if let Some(head) = row.cells.keys().find(|head| !heads.contains(&head.as_str())) {
-        return wrong(format!("no column has the head `{head}`"), &format!("the heads are: {}", heads.join(", ")));
+        return wrong(
+            format!("no column has the head `{head}`"),
+            &format!("the heads are: {}", heads.join(", ")),
+        );
     }
     let key = |given: &Option<String>| {
         let read = |text: &String| {
@@ -272,13 +292,15 @@ fn read_row(text: &str, row: Spanned<RowText>, heads: &[&str]) -> Result<Row, Fi
         Some(other) => return wrong(format!("`{other}` is no cost"), "per = \"price\" or per = \"watt\""),
     };
     let what = match (key(&row.figure)?, row.fact) {
-        (Some(_), Some(_)) => return wrong("a row with a figure and a fact".to_owned(), "make two rows of it"),
+        (Some(_), Some(_)) => {
+            return wrong("a row with a figure and a fact".to_owned(), "make two rows of it");
+        }
         (Some(figure), None) => {
             let stated = parse_params(&row.stated)
                 .map_err(|what| FileError::new(line, what, "stated = \"key=value;key=value\""))?;
             Content::Figure { key: figure, stated, ours: key(&row.ours)?, cannot: row.cannot, per }
         }
-        (None, Some(fact)) => Content::Fact(fact),
+        (None, Some(fact)) => Content::Fact(fact, row.ours),
         (None, None) if row.cells.is_empty() => {
             return wrong("a row without figure, fact or cells".to_owned(), "figure = \"web throughput\"");
         }

@@ -3,11 +3,11 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::mutate::{Dice, mutate};
-use crate::{Basis, Better, Card, Family, Metric, ParamKind, ParamSpec, SeriesKey, Unit};
 use crate::card::Cards;
 use crate::data::Published;
+use crate::mutate::{Dice, mutate};
 use crate::unit::PerSec;
+use crate::{Basis, Better, Card, Family, Metric, ParamKind, ParamSpec, SeriesKey, Unit};
 
 const RATE: Metric<PerSec> = Metric::new("rate", Better::Higher, "");
 const CARD: Card = Card {
@@ -148,10 +148,12 @@ fn names_are_given_once_and_figures_are_measured_by_a_run() {
     let other = "by-hand = \"boxscore logs here=FILE\"";
     let text = GOOD.replace("measure = [\"toy\"]", other).replace("set = [\"lang=c|java\"]\n", "");
     assert!(checked(&text, &figures()).is_ok(), "what the user makes may hold any figure");
-    let error = checked(&GOOD.replace("title = \"Rates\"", "title = \"Rates\"\nrun = \"no\""), &figures()).unwrap_err();
+    let error = checked(&GOOD.replace("title = \"Rates\"", "title = \"Rates\"\nrun = \"no\""), &figures())
+        .unwrap_err();
     assert!(error.what.contains("a run `no`"), "{error}");
     for without in ["[[run]]", "[[table]]"] {
-        let kept = GOOD.split("\n\n").filter(|part| !part.starts_with(without)).collect::<Vec<_>>().join("\n\n");
+        let kept =
+            GOOD.split("\n\n").filter(|part| !part.starts_with(without)).collect::<Vec<_>>().join("\n\n");
         assert_eq!(read(&kept).unwrap_err().what, format!("there is no {without}"));
     }
 }
@@ -162,7 +164,8 @@ fn a_ratio_names_two_values_of_a_parameter() {
     let figures = [figure("lang=c/java;dimms=1", 4.0)];
     let file = checked(&ratio, &figures).unwrap();
     let Content::Figure { key, .. } = &file.tables[0].rows[0].what else { panic!("a figure") };
-    let is_value = |name: &str, value: &str| CARD.param(name).is_some_and(|spec| spec.canonical(value).is_ok());
+    let is_value =
+        |name: &str, value: &str| CARD.param(name).is_some_and(|spec| spec.canonical(value).is_ok());
     assert_eq!(key.ratio(is_value), Some(("lang".into(), "c".into(), "java".into())));
     let error = checked(&ratio.replace("unit = \"ratio\"", "unit = \"1/s\""), &figures).unwrap_err();
     assert!(error.what.contains("is no unit of"), "{error}");
@@ -189,8 +192,16 @@ const FUZZ_SECONDS: u64 = 2;
 fn fuzz_files_are_read_or_refused_with_a_line_of_theirs() {
     let given = std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = Instant::now() + Duration::from_secs(given.unwrap_or(FUZZ_SECONDS));
-    let plants: [&[u8]; 8] =
-        [b"[[run]]\n", b"\"\"\"", b"{", b"= \"", b"[[table]]\n", b"\xff", b"figure = \"toy\"", b"99999999999"];
+    let plants: [&[u8]; 8] = [
+        b"[[run]]\n",
+        b"\"\"\"",
+        b"{",
+        b"= \"",
+        b"[[table]]\n",
+        b"\xff",
+        b"figure = \"toy\"",
+        b"99999999999",
+    ];
     let mut dice = Dice::new(1);
     let figures = figures();
     while Instant::now() < end {

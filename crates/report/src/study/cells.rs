@@ -42,7 +42,10 @@ pub fn texts(table: &StudyTableDoc, with_intervals: bool) -> Texts {
         let is_ours = column.is_some_and(|column| column.machine == HERE && column.show == Statistic::Figure);
         with_intervals
             && is_ours
-            && table.rows.iter().any(|row| row.cells.get(at).is_some_and(|cell| interval(cell, row).is_some()))
+            && table
+                .rows
+                .iter()
+                .any(|row| row.cells.get(at).is_some_and(|cell| interval(cell, row).is_some()))
     };
     let intervals: Vec<bool> = (0..table.columns.len()).map(has_interval).collect();
     let head = |text: &str, kind: Kind| Head { text: text.to_owned(), kind };

@@ -10,3 +10,6 @@ mod screen;
 pub use page::page;
 pub use plan::{expected, list, schedule};
 pub use screen::screen;
+
+#[cfg(test)]
+mod tests;

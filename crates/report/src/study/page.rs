@@ -20,7 +20,9 @@ pub fn page(doc: &StudyDoc, command: &str) -> String {
     }
     if !doc.missing.is_empty() {
         out.push_str("\n## Not to be had here\n\n");
-        doc.missing.iter().for_each(|one| out.push_str(&format!("- {}: {}\n", escape(&one.what), escape(&one.why))));
+        doc.missing
+            .iter()
+            .for_each(|one| out.push_str(&format!("- {}: {}\n", escape(&one.what), escape(&one.why))));
     }
     out.push_str("\n## Runs of this machine\n\n");
     for run in &doc.runs {
@@ -44,7 +46,10 @@ fn section(table: &StudyTableDoc) -> String {
         .collect();
     out.push_str(&row(&heads));
     out.push_str(&row(&rule));
-    texts.rows.iter().for_each(|cells| out.push_str(&row(&cells.iter().map(|text| escape(text)).collect::<Vec<_>>())));
+    texts
+        .rows
+        .iter()
+        .for_each(|cells| out.push_str(&row(&cells.iter().map(|text| escape(text)).collect::<Vec<_>>())));
     if !texts.notes.is_empty() || !table.notes.is_empty() {
         out.push('\n');
     }

@@ -43,7 +43,8 @@ pub fn schedule(doc: &StudyDoc, look: Look) -> String {
         out.push_str(&format!("\n{}\n", run.label));
         out.push_str(&one(run, look));
     }
-    let tables: Vec<String> = doc.tables.iter().map(|table| format!("{} ({})", table.name, table.title)).collect();
+    let tables: Vec<String> =
+        doc.tables.iter().map(|table| format!("{} ({})", table.name, table.title)).collect();
     out.push_str(&format!("\n{}", hang("tables: ", &tables.join("; "), look.columns)));
     for one in &doc.missing {
         out.push_str(&hang("not to be had: ", &format!("{}: {}", one.what, one.why), look.columns));
@@ -67,7 +68,7 @@ fn one(run: &StudyRunDoc, look: Look) -> String {
     let mut line = |text: &str| out.push_str(&hang("  ", text, look.columns));
     match (&run.by_hand, &run.why) {
         (Some(command), _) => {
-            line(&format!("yours to make: {command} --label {}", run.label));
+            line(&format!("yours to make: {command}"));
             return out;
         }
         (None, Some(why)) => line(&format!("left out: {why}")),

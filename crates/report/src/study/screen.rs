@@ -129,7 +129,7 @@ pub fn said(run: &StudyRunDoc) -> String {
             format!("{} of {when}, {took}", short(id))
         }
         (None, Some(why), _) => format!("none: {why}"),
-        (None, None, Some(command)) => format!("yours to make: {command} --label {}", run.label),
+        (None, None, Some(command)) => format!("yours to make: {command}"),
         (None, None, None) => {
             format!("not measured yet: {} of {}", count(run.takes as usize, "take"), run.measures.join(", "))
         }

@@ -1,12 +1,13 @@
 //! A cell of a machine with runs: the figure that its row asks for, of the first run that has it.
 
-use model::doc::{RunDoc, SeriesDoc, StudyCellDoc};
+use model::data::{RunData, Series};
+use model::doc::{SeriesDoc, StudyCellDoc};
 use model::params::same;
 use model::study_file::{FigureKey, Statistic};
 use model::{Card, Cards, Params, Unit, card};
 
-use super::Absent;
 use super::row::ratio_of;
+use super::{Absent, MeasuredRun};
 
 /// Said of a figure that no run has.
 const NOT_YET: &str = "not measured yet";
@@ -16,7 +17,7 @@ const WORST: &str = "bounds of both figures at their worst";
 pub fn measured(
     key: &FigureKey,
     show: Statistic,
-    runs: &[&RunDoc],
+    runs: &[MeasuredRun<'_>],
     cards: Cards,
     absent: &[Absent],
 ) -> StudyCellDoc {
@@ -43,58 +44,102 @@ fn existing(key: &FigureKey, cards: Cards) -> FigureKey {
 fn figure(
     key: &FigureKey,
     show: Statistic,
-    runs: &[&RunDoc],
+    runs: &[MeasuredRun<'_>],
     cards: Cards,
     absent: &[Absent],
 ) -> StudyCellDoc {
-    let found = runs.iter().map(|run| (run, fitting(key, run))).find(|(_, fitting)| !fitting.is_empty());
-    let Some((run, fitting)) = found else { return StudyCellDoc::absent(why_absent(key, absent)) };
     let card = card::find(cards, &key.instrument);
-    let cell = match fitting.as_slice() {
-        [only] => statistic(only, show),
-        several if are_parts(several, card) => mean_of_parts(several),
-        several => StudyCellDoc::absent(format!("{} figures of the run fit", several.len())),
-    };
-    StudyCellDoc { run: Some(run.run.clone()), ..cell }
+    runs.iter()
+        .find_map(|run| of_run(key, show, run, card))
+        .unwrap_or_else(|| StudyCellDoc::absent(why_absent(key, absent)))
 }
 
-/// The series of a run with takes that agree with every parameter of the key.
-fn fitting<'r>(key: &FigureKey, run: &'r RunDoc) -> Vec<&'r SeriesDoc> {
-    let has = |series: &&SeriesDoc| {
-        let own = &series.params;
-        let agrees =
-            |(name, value): (&String, &String)| own.get(name).is_some_and(|own| same(own, value));
-        series.instrument == key.instrument
-            && series.metric == key.metric
-            && series.n > 0
-            && key.params.0.iter().all(agrees)
+/// The figure of a run, from its rows or from what it tells beside them; `None` where it has none.
+fn of_run(
+    key: &FigureKey,
+    show: Statistic,
+    run: &MeasuredRun<'_>,
+    card: Option<&Card>,
+) -> Option<StudyCellDoc> {
+    let rows =
+        run.doc.series.iter().filter(|series| {
+            series.n > 0 && is_of(key, (&series.instrument, &series.metric, &series.params))
+        });
+    let rows: Vec<&SeriesDoc> = rows.collect();
+    let cell = match rows.as_slice() {
+        [] => of_conditions(key, show, run.data, card)?,
+        [only] => statistic(only, show),
+        several => StudyCellDoc::absent(format!("{} figures of the run fit", several.len())),
     };
-    run.series.iter().filter(has).collect()
+    Some(StudyCellDoc { run: Some(run.doc.run.clone()), ..cell })
+}
+
+/// True of a figure that agrees with every parameter of the key.
+fn is_of(key: &FigureKey, (instrument, metric, params): (&str, &str, &Params)) -> bool {
+    let agrees = |(name, value): (&String, &String)| params.get(name).is_some_and(|own| same(own, value));
+    instrument == key.instrument && metric == key.metric && key.params.0.iter().all(agrees)
+}
+
+/// The figure of a metric without a good direction, which has no row.
+fn of_conditions(
+    key: &FigureKey,
+    show: Statistic,
+    run: &RunData,
+    card: Option<&Card>,
+) -> Option<StudyCellDoc> {
+    let own = run.series.iter().filter(|series| {
+        let own = &series.key;
+        is_of(key, (&own.instrument, &own.metric, &own.params)) && !series.measured().is_empty()
+    });
+    let own: Vec<&Series> = own.collect();
+    match own.as_slice() {
+        [] => None,
+        [only] => Some(condition(only, show)),
+        several if are_parts(several, card) => Some(mean_of_parts(several)),
+        several => Some(StudyCellDoc::absent(format!("{} figures of the run fit", several.len()))),
+    }
+}
+
+fn condition(series: &Series, show: Statistic) -> StudyCellDoc {
+    let takes = series.measured();
+    let cell = StudyCellDoc { n: Some(takes.len() as u64), ..StudyCellDoc::default() };
+    if show != Statistic::Figure {
+        return StudyCellDoc { value: of_takes(&takes, show), ..cell };
+    }
+    let sittings = series.by_sitting();
+    let summary = stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>()).ok();
+    let interval = summary.as_ref().and_then(|summary| summary.interval);
+    StudyCellDoc {
+        value: summary.as_ref().map(|summary| summary.median),
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+        bounds: interval.map(|_| INTERVAL.to_owned()),
+        ..cell
+    }
 }
 
 /// True where figures are shares of parts of one take, such as of each core.
-fn are_parts(series: &[&SeriesDoc], card: Option<&Card>) -> bool {
+fn are_parts(series: &[&Series], card: Option<&Card>) -> bool {
     let Some(card) = card else { return false };
-    let whole = |one: &SeriesDoc| {
-        let mut params = one.params.clone();
+    let whole = |one: &Series| {
+        let mut params = one.key.params.clone();
         params.0.retain(|name, _| card.parts.iter().all(|part| part.name != name.as_str()));
-        (params, one.arm.clone())
+        (params, one.key.arm.clone())
     };
-    let is_share = series.iter().all(|one| one.unit == Unit::Ratio);
+    let is_share = series.iter().all(|one| one.key.unit == Unit::Ratio);
     is_share && series.windows(2).all(|pair| whole(pair[0]) == whole(pair[1]))
 }
 
 /// The share of all parts together.
-fn mean_of_parts(series: &[&SeriesDoc]) -> StudyCellDoc {
-    let values: Option<Vec<f64>> = series.iter().map(|one| one.median).collect();
-    let n = series.iter().map(|one| one.n).min();
-    let validity = series.iter().map(|one| one.validity).max();
-    StudyCellDoc { value: values.and_then(|values| stats::mean(&values)), n, validity, ..StudyCellDoc::default() }
+fn mean_of_parts(series: &[&Series]) -> StudyCellDoc {
+    let takes: Vec<Vec<f64>> = series.iter().map(|one| one.measured()).collect();
+    let medians: Option<Vec<f64>> = takes.iter().map(|takes| stats::median(takes)).collect();
+    let n = takes.iter().map(Vec::len).min().map(|n| n as u64);
+    StudyCellDoc { value: medians.and_then(|medians| stats::mean(&medians)), n, ..StudyCellDoc::default() }
 }
 
 fn statistic(series: &SeriesDoc, show: Statistic) -> StudyCellDoc {
     let cell = StudyCellDoc { n: Some(series.n), validity: Some(series.validity), ..StudyCellDoc::default() };
-    let deviation = stats::standard_deviation(&series.takes);
     match show {
         Statistic::Figure => StudyCellDoc {
             value: series.median.filter(|median| median.is_finite()),
@@ -104,9 +149,19 @@ fn statistic(series: &SeriesDoc, show: Statistic) -> StudyCellDoc {
             why: series.median.filter(|median| median.is_infinite()).map(|_| model::format::OVER.to_owned()),
             ..cell
         },
-        Statistic::Mean => StudyCellDoc { value: stats::mean(&series.takes), ..cell },
-        Statistic::Deviation => StudyCellDoc { value: deviation, ..cell },
-        Statistic::Student => StudyCellDoc { value: half_width(&series.takes, deviation), ..cell },
+        show => StudyCellDoc { value: of_takes(&series.takes, show), ..cell },
+    }
+}
+
+/// A statistic of single takes.
+fn of_takes(takes: &[f64], show: Statistic) -> Option<f64> {
+    match show {
+        Statistic::Figure => stats::median(takes),
+        Statistic::Mean => stats::mean(takes),
+        Statistic::Deviation => stats::standard_deviation(takes),
+        Statistic::Student => half_width(takes, stats::standard_deviation(takes)),
+        Statistic::Least => takes.iter().copied().min_by(f64::total_cmp),
+        Statistic::Most => takes.iter().copied().max_by(f64::total_cmp),
     }
 }
 

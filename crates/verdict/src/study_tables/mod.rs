@@ -6,7 +6,7 @@
 mod measured;
 mod row;
 
-use model::data::{Price, Published};
+use model::data::{Price, Published, RunData};
 use model::doc::{RunDoc, StudyColumnDoc, StudyTableDoc};
 use model::study_file::{Column, StudyTable};
 use model::{Cards, Fact, Params};
@@ -15,11 +15,18 @@ use model::{Cards, Fact, Params};
 #[derive(Clone, Debug, Default)]
 pub struct TableSide<'a> {
     pub published: &'a [Published],
-    /// Newest first; the first that has a figure gives it.
-    pub runs: Vec<&'a RunDoc>,
+    /// The first that has a figure gives it.
+    pub runs: Vec<MeasuredRun<'a>>,
     pub facts: &'a [Fact],
     pub price: Option<&'a Price>,
     pub watts: Option<f64>,
+}
+
+/// A run with its document, in which takes are.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasuredRun<'a> {
+    pub doc: &'a RunDoc,
+    pub data: &'a RunData,
 }
 
 /// A figure that this machine has not, by instrument and parameters, and why.

@@ -3,7 +3,7 @@
 use model::data::Published;
 use model::doc::{StudyCellDoc, StudyRowDoc};
 use model::format::{Kind, Scale, fixed, quantity};
-use model::study_file::{Column, Content, FigureKey, Per, Row, published};
+use model::study_file::{Column, Content, FigureKey, Per, Row, Statistic, published};
 use model::{Basis, Cards, Fact, FactValue, Unit, card, printed};
 
 use super::measured::measured;
@@ -16,7 +16,7 @@ pub fn row(row: &Row, sides: &Sides<'_>, cards: Cards, absent: &[Absent]) -> Stu
         sides.iter().map(|(column, side)| cell(row, column, side, cards, absent)).collect();
     let (key, ours) = match &row.what {
         Content::Figure { key, ours, .. } => (Some(key), ours.as_ref()),
-        Content::Fact(_) | Content::Texts => (None, None),
+        Content::Fact(..) | Content::Texts => (None, None),
     };
     let unit = key.map(|key| unit_of(ours.unwrap_or(key), cards));
     let (shown_unit, shown_factor) = match (key, unit, &row.what) {
@@ -78,19 +78,15 @@ fn per_unit(per: Per, sides: &Sides<'_>) -> String {
     }
 }
 
-fn cell(
-    row: &Row,
-    column: &Column,
-    side: &TableSide<'_>,
-    cards: Cards,
-    absent: &[Absent],
-) -> StudyCellDoc {
+fn cell(row: &Row, column: &Column, side: &TableSide<'_>, cards: Cards, absent: &[Absent]) -> StudyCellDoc {
     if let Some(text) = row.cells.get(&column.head) {
         return StudyCellDoc::text(text);
     }
     match &row.what {
         Content::Texts => StudyCellDoc::default(),
-        Content::Fact(key) => fact(key, side.facts),
+        Content::Fact(key, ours) => {
+            fact(ours.as_ref().filter(|_| column.is_here()).unwrap_or(key), side.facts)
+        }
         Content::Figure { key, stated, ours, cannot, per } => {
             let found = match (column.is_here(), cannot) {
                 (true, Some(why)) => return StudyCellDoc::absent(why),
@@ -125,6 +121,13 @@ fn fact(key: &str, facts: &[Fact]) -> StudyCellDoc {
 fn of_published(key: &FigureKey, column: &Column, figures: &[Published]) -> StudyCellDoc {
     // Several that fit are refused where the file is read.
     let Ok(Some(figure)) = published(key, column, figures) else { return StudyCellDoc::default() };
+    match column.show {
+        Statistic::Figure => {}
+        Statistic::Least => return StudyCellDoc { value: figure.low, ..StudyCellDoc::default() },
+        Statistic::Most => return StudyCellDoc { value: figure.high, ..StudyCellDoc::default() },
+        // A study that printed its figure alone has none of its takes.
+        Statistic::Mean | Statistic::Deviation | Statistic::Student => return StudyCellDoc::default(),
+    }
     let middle = figure.low.zip(figure.high).map(|(low, high)| (low * high).sqrt());
     let is_range = figure.bounds != "best-worst"
         && middle.is_some_and(|middle| (figure.value / middle - 1.0).abs() < 1e-9);
