@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::data::Status;
 use model::doc::{MachineDoc, RunDoc, StudyDoc, StudyMissingDoc, StudyRunDoc, StudyTableDoc};
-use model::study_file::{Column, Missing, StudyFile, StudyTable};
+use model::study_file::{Column, Missing, StudyFile, StudyRun, StudyTable};
 use model::{Fact, NoteBody, Params};
 use report::text::notes;
 use report::text::spec::Spec;
@@ -58,18 +58,17 @@ pub fn gathered(
     let facts: &[Fact] = newest.map_or(live.as_slice(), |one| &one.data.facts);
     let absent = absent(scheduled, &stored, &resolver);
     let here = TableSide {
-        runs: stored.iter().flatten().map(|one| MeasuredRun { doc: &one.doc, data: &one.data }).collect(),
         facts,
         price: newest.and_then(|one| one.doc.price.as_ref()),
         watts: newest.and_then(|one| one.doc.watts),
         ..TableSide::default()
     };
     let of_table = |one: &StudyTable| {
-        let named = |run: &MeasuredRun<'_>| {
-            let label = one.run.as_ref().map(|run| schedule::label(file, run));
-            label.is_none() || run.doc.label == label
-        };
-        let here = TableSide { runs: here.runs.iter().copied().filter(named).collect(), ..here.clone() };
+        let is_its = |run: &StudyRun| one.run.as_ref().is_none_or(|name| *name == run.name);
+        let own = scheduled.iter().zip(&stored).filter(|(scheduled, _)| is_its(scheduled.run));
+        let runs = own.filter_map(|(_, shown)| shown.as_ref());
+        let runs = runs.map(|shown| MeasuredRun { doc: &shown.doc, data: &shown.data }).collect();
+        let here = TableSide { runs, ..here.clone() };
         table(one, instruments::cards(), &|column: &Column| side(column, &here, machines), &absent)
     };
     let tables = file.tables.iter().map(of_table).collect();

@@ -86,8 +86,12 @@ pub fn newest(
     is_wanted: impl Fn(&RunHead) -> bool,
 ) -> Option<RunHead> {
     let is_its = |head: &&RunHead| {
-        let is_of = machine_id.is_none_or(|id| head.machine_id == id);
-        head.label.as_deref() == Some(label) && is_of && !head.hidden && is_wanted(head)
+        // A log is stored under its label as a machine.
+        let is_of = match machine_id {
+            Some(id) => head.machine_id == id && head.label.as_deref() == Some(label),
+            None => head.machine == label || head.label.as_deref() == Some(label),
+        };
+        is_of && !head.hidden && is_wanted(head)
     };
     resolver.heads().iter().rfind(is_its).cloned()
 }

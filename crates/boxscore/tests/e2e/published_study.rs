@@ -132,13 +132,13 @@ fn an_error_names_the_line_and_what_to_do() {
         let said = bench.run(&["study", "wrong.toml"]).expect(1, says);
         assert!(said.err.contains(" hint: "), "{said:#?}");
     };
-    wrong("xeon-e5620", "xeon-e562", &["wrong.toml:26: there is no machine `xeon-e562`"]);
+    wrong("xeon-e5620", "xeon-e562", &["wrong.toml:25: there is no machine `xeon-e562`"]);
     wrong(
         "crc32c throughput size=7;impl=chain",
         "crc32c speed",
-        &["wrong.toml:28: crc32c has no metric `speed`"],
+        &["wrong.toml:27: crc32c has no metric `speed`"],
     );
-    wrong("unit = \"MB/s\"", "unit = \"mph\"", &["wrong.toml:28: there is no unit `mph`"]);
+    wrong("unit = \"MB/s\"", "unit = \"mph\"", &["wrong.toml:27: there is no unit `mph`"]);
     wrong("\"impl=chain\", ", "\"implement=chain\", ", &["wrong.toml:7: the run `crc`", "`implement`"]);
     wrong("takes = 2", "takes = two", &["wrong.toml:11: "]);
     bench

@@ -2,7 +2,7 @@
 
 use model::Validity;
 use model::doc::{StudyCellDoc, StudyRowDoc, StudyTableDoc};
-use model::format::{fixed, number};
+use model::format::{NOT_KNOWN, fixed, number, tells};
 use model::study_file::{HERE, Statistic};
 
 /// Behind a value that a rule doubts or refuses.
@@ -136,6 +136,9 @@ fn value(cell: &StudyCellDoc, row: &StudyRowDoc, is_ours: bool, notes: &mut Note
 fn interval(cell: &StudyCellDoc, row: &StudyRowDoc) -> Option<String> {
     let (low, high) = cell.low.zip(cell.high)?;
     cell.run.as_ref()?;
+    if !tells(low, high) {
+        return Some(NOT_KNOWN.to_owned());
+    }
     Some(format!("{} - {}", number(low / row.shown_factor), number(high / row.shown_factor)))
 }
 

@@ -3,6 +3,7 @@
 use model::doc::{StudiesDoc, StudyDoc, StudyRunDoc};
 use model::format::{count, duration};
 
+use super::screen::heading;
 use crate::text::grid::{Align, Grid};
 use crate::text::{Look, hang, wrap};
 
@@ -34,7 +35,7 @@ pub fn list(doc: &StudiesDoc, look: Look) -> String {
 
 /// The runs of a study before any of them is made.
 pub fn schedule(doc: &StudyDoc, look: Look) -> String {
-    let mut out = format!("{}\n", doc.title);
+    let mut out = heading(&doc.title, look);
     for line in wrap(&doc.about, look.columns) {
         out.push_str(&format!("{line}\n"));
     }

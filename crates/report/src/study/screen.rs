@@ -12,7 +12,7 @@ use crate::text::{Look, Tone, date_time, hang, wrap};
 const LABEL: usize = 34;
 
 pub fn screen(doc: &StudyDoc, look: Look) -> String {
-    let mut out = format!("{}\n", Tone::Bold.paint(&doc.title, look.paint));
+    let mut out = heading(&doc.title, look);
     for line in wrap(&doc.about, look.columns) {
         out.push_str(&format!("{line}\n"));
     }
@@ -29,12 +29,14 @@ pub fn screen(doc: &StudyDoc, look: Look) -> String {
     out
 }
 
+/// A title, wrapped.
+pub fn heading(title: &str, look: Look) -> String {
+    wrap(title, look.columns).iter().map(|line| format!("{}\n", Tone::Bold.paint(line, look.paint))).collect()
+}
+
 /// A table with its title and notes.
 fn one(table: &StudyTableDoc, look: Look) -> String {
-    let mut out = String::new();
-    for line in wrap(&table.title, look.columns) {
-        out.push_str(&format!("{}\n", Tone::Bold.paint(&line, look.paint)));
-    }
+    let mut out = heading(&table.title, look);
     let whole = cells::texts(table, true);
     let texts = if width(&whole) <= look.columns { whole } else { cells::texts(table, false) };
     for part in parts(&texts, look.columns) {

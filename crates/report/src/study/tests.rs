@@ -88,13 +88,19 @@ fn a_table_that_is_too_wide_is_folded_with_its_labels() {
     let text = screen(&study(9), Look::plain());
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert_eq!(text.matches("read (a)").count(), 2, "{text}");
-    assert!((1..=9).all(|number| text.contains(&format!("a machine {number}"))) && text.contains("8.00!"), "{text}");
+    assert!(
+        (1..=9).all(|number| text.contains(&format!("a machine {number}"))) && text.contains("8.00!"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_page_has_the_command_and_every_column() {
     let text = page(&study(9), "boxscore study toy");
     assert!(text.starts_with("# A toy\n\nabout it\n\n```\nboxscore study toy\n```\n"), "{text}");
-    assert!(text.contains("| read (a) | us | 1.25 | 2.5 |") && text.contains("| 8.00! | 7.20 - 8.80 |"), "{text}");
+    assert!(
+        text.contains("| read (a) | us | 1.25 | 2.5 |") && text.contains("| 8.00! | 7.20 - 8.80 |"),
+        "{text}"
+    );
     assert!(text.contains("- (b) no InfiniBand\n") && text.contains("- watts: no meter\n"), "{text}");
 }

@@ -84,9 +84,7 @@ fn cell(row: &Row, column: &Column, side: &TableSide<'_>, cards: Cards, absent: 
     }
     match &row.what {
         Content::Texts => StudyCellDoc::default(),
-        Content::Fact(key, ours) => {
-            fact(ours.as_ref().filter(|_| column.is_here()).unwrap_or(key), side.facts)
-        }
+        Content::Fact(key, ours) => of_sheet(key, ours.as_ref(), column, side),
         Content::Figure { key, stated, ours, cannot, per } => {
             let found = match (column.is_here(), cannot) {
                 (true, Some(why)) => return StudyCellDoc::absent(why),
@@ -102,15 +100,25 @@ fn cell(row: &Row, column: &Column, side: &TableSide<'_>, cards: Cards, absent: 
     }
 }
 
-/// A line of the spec sheet.
-fn fact(key: &str, facts: &[Fact]) -> StudyCellDoc {
-    let Some(fact) = facts.iter().find(|fact| fact.key == key) else { return StudyCellDoc::default() };
+/// A line of the spec sheet; that of this machine may be another one.
+fn of_sheet(key: &str, ours: Option<&String>, column: &Column, side: &TableSide<'_>) -> StudyCellDoc {
+    let key = ours.filter(|_| column.is_here()).map_or(key, String::as_str);
+    match side.facts.iter().find(|fact| fact.key == key) {
+        Some(fact) => of_fact(fact),
+        None if column.is_here() => StudyCellDoc::absent("boxscore does not read it"),
+        None => StudyCellDoc::default(),
+    }
+}
+
+fn of_fact(fact: &Fact) -> StudyCellDoc {
     let text = match &fact.value {
         None => return StudyCellDoc::absent(fact.why.clone().unwrap_or_else(|| "not known".to_owned())),
         Some(FactValue::Flag(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
         Some(FactValue::Text(text)) => text.clone(),
         Some(FactValue::Number(number)) => match fact.unit {
             None | Some(Unit::Count) => fixed(*number, if number.fract() == 0.0 { 0 } else { 2 }),
+            // Transfers, as data sheets of memory have them.
+            Some(Unit::PerSec) if *number >= 1e6 => format!("{} MT/s", fixed(number / 1e6, 0)),
             Some(unit) => quantity(*number, unit),
         },
     };
