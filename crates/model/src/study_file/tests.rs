@@ -1,3 +1,5 @@
+//! Study files as they are read, checked and refused.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 use model::doc::{StudyDoc, StudyTableDoc};
 
 use super::cells::{self, DOUBTFUL, Kind};
-use super::screen::said;
+use super::screen::run_line;
 
 pub fn page(doc: &StudyDoc, command: &str) -> String {
     let mut out = format!("# {}\n\n{}\n", escape(&doc.title), escape(&doc.about));
@@ -26,10 +26,14 @@ pub fn page(doc: &StudyDoc, command: &str) -> String {
     }
     out.push_str("\n## Runs of this machine\n\n");
     for run in &doc.runs {
-        out.push_str(&format!("- {}: {}\n", run.label, escape(&said(run))));
+        out.push_str(&format!("- {}: {}\n", run.label, escape(&run_line(run))));
         let sets = [run.set.clone(), run.arms.iter().map(|arm| format!("arm {arm}")).collect()].concat();
         if !run.measures.is_empty() {
-            out.push_str(&format!("  `{}`: {}\n", run.measures.join(" "), escape(&sets.join(", "))));
+            out.push_str(&format!(
+                "  as planned: {} with {}\n",
+                run.measures.join(" "),
+                escape(&sets.join(", "))
+            ));
         }
     }
     out

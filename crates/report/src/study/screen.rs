@@ -117,13 +117,13 @@ fn doubts(doc: &StudyDoc, look: Look) -> String {
 fn runs(doc: &StudyDoc, look: Look) -> String {
     let mut out = "\nruns of this machine\n".to_owned();
     for run in &doc.runs {
-        out.push_str(&hang(&format!("  {} ", run.label), &said(run), look.columns));
+        out.push_str(&hang(&format!("  {} ", run.label), &run_line(run), look.columns));
     }
     out
 }
 
 /// The stored run, or why there is none.
-pub fn said(run: &StudyRunDoc) -> String {
+pub fn run_line(run: &StudyRunDoc) -> String {
     match (&run.run, &run.why, &run.by_hand) {
         (Some(id), ..) => {
             let when = run.started.map(date_time).unwrap_or_default();

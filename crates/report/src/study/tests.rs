@@ -1,3 +1,5 @@
+//! Screens and pages of a study.
+
 use model::Validity;
 use model::doc::{StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyRowDoc, StudyTableDoc};
 use model::study_file::Statistic;
