@@ -72,9 +72,9 @@ fn a_screen_has_tables_footnotes_doubts_and_what_is_missing() {
     let text = screen(&study(2), Look::plain());
     let wanted = "\
 Times
-           unit  a machine 1  a machine 2   here         95 %
-read (a)   us           1.25          2.5  8.00!  7.20 - 8.80
-write      us           1.25          2.5  - (b)
+          unit  a machine 1  a machine 2   here         95 %
+read (a)  us           1.25          2.5  8.00!  7.20 - 8.80
+write     us           1.25          2.5  - (b)
   a of 100 B
   b no InfiniBand
   - a note of the table
