@@ -8,7 +8,7 @@ use model::study_file::{Column, Missing, StudyFile, StudyRun, StudyTable};
 use model::{Fact, NoteBody, Params};
 use report::text::notes;
 use report::text::spec::Spec;
-use verdict::study_tables::{Absent, MeasuredRun, TableSide, table};
+use verdict::study_tables::{Absent, MeasuredRun, NOT_YET, TableSide, table};
 
 use super::SCHEMA;
 use super::schedule::{self, Scheduled};
@@ -132,7 +132,8 @@ fn absent(scheduled: &[Scheduled<'_>], stored: &[Option<Shown>], resolver: &Reso
     let mut all: Vec<Absent> = scheduled.iter().flat_map(|one| one.left_out.clone()).collect();
     for (one, shown) in scheduled.iter().zip(stored) {
         let Some(shown) = shown else {
-            all.extend(unfinished(one, resolver).into_iter().flat_map(|why| schedule::of_all(one.run, &why)));
+            let why = unfinished(one, resolver).unwrap_or_else(|| NOT_YET.to_owned());
+            all.extend(schedule::of_all(one.run, &why));
             continue;
         };
         let met = shown.data.notes.iter().filter_map(|note| match &note.body {
@@ -145,14 +146,14 @@ fn absent(scheduled: &[Scheduled<'_>], stored: &[Option<Shown>], resolver: &Reso
             all.push(Absent { instrument: instrument.to_owned(), params, why: cell.reason().into_owned() });
         }
         if let Some(fault) = shown.doc.errors.keys().next() {
-            let why = format!("its takes failed: {fault}");
-            let own = one.run.measure.iter();
-            all.extend(own.map(|name| Absent {
-                instrument: name.clone(),
-                params: Params::default(),
-                why: why.clone(),
-            }));
+            all.extend(schedule::of_all(one.run, &format!("its takes failed: {fault}")));
         }
+    }
+    // Last, since another run may be the one that should have the figure.
+    for (one, shown) in scheduled.iter().zip(stored) {
+        let Some(shown) = shown else { continue };
+        let why = format!("run {} ended before its first take of it", short(&shown.doc.run));
+        all.extend(schedule::of_all(one.run, &why));
     }
     all
 }

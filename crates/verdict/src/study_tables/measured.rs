@@ -10,7 +10,7 @@ use super::row::ratio_of;
 use super::{Absent, MeasuredRun};
 
 /// Said of a figure that no run has.
-const NOT_YET: &str = "not measured yet";
+pub const NOT_YET: &str = "not measured yet";
 const INTERVAL: &str = "95 % interval";
 const WORST: &str = "bounds of both figures at their worst";
 
@@ -51,7 +51,7 @@ fn figure(
     let card = card::find(cards, &key.instrument);
     runs.iter()
         .find_map(|run| of_run(key, show, run, card))
-        .unwrap_or_else(|| StudyCellDoc::absent(why_absent(key, absent)))
+        .unwrap_or_else(|| StudyCellDoc::absent(why_absent(key, absent, card)))
 }
 
 /// The figure of a run, from its rows or from what it tells beside them; `None` where it has none.
@@ -196,14 +196,15 @@ fn ratio(over: &StudyCellDoc, under: &StudyCellDoc) -> StudyCellDoc {
 }
 
 /// Why no run has a figure.
-fn why_absent(key: &FigureKey, absent: &[Absent]) -> String {
-    let is_its = |one: &&Absent| one.instrument == key.instrument && agrees(&one.params, &key.params);
+fn why_absent(key: &FigureKey, absent: &[Absent], card: Option<&Card>) -> String {
+    let is_its = |one: &&Absent| one.instrument == key.instrument && agrees(&one.params, &key.params, card);
     absent.iter().find(is_its).map_or_else(|| NOT_YET.to_owned(), |one| one.why.clone())
 }
 
-/// True where no parameter that both name differs.
-fn agrees(a: &Params, b: &Params) -> bool {
-    a.0.iter().all(|(name, value)| b.get(name).is_none_or(|other| same(value, other)))
+/// True where no parameter that both name differs. A part of a take is of all of it.
+fn agrees(a: &Params, b: &Params, card: Option<&Card>) -> bool {
+    let is_part = |name: &str| card.is_some_and(|card| card.parts.iter().any(|part| part.name == name));
+    a.0.iter().all(|(name, value)| is_part(name) || b.get(name).is_none_or(|other| same(value, other)))
 }
 
 #[cfg(test)]
@@ -244,8 +245,8 @@ mod tests {
             metric: "bandwidth".into(),
             params: params(text),
         };
-        assert_eq!(why_absent(&key("op=read;threads=4"), &absent), "4 threads on 2 allowed CPUs");
-        assert_eq!(why_absent(&key("op=read;threads=1"), &absent), NOT_YET);
+        assert_eq!(why_absent(&key("op=read;threads=4"), &absent, None), "4 threads on 2 allowed CPUs");
+        assert_eq!(why_absent(&key("op=read;threads=1"), &absent, None), NOT_YET);
     }
 
     #[test]

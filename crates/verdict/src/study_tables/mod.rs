@@ -6,6 +6,7 @@
 mod measured;
 mod row;
 
+pub use measured::NOT_YET;
 use model::data::{Price, Published, RunData};
 use model::doc::{RunDoc, StudyColumnDoc, StudyTableDoc};
 use model::study_file::{Column, StudyTable};
