@@ -165,7 +165,7 @@ fn unfinished(one: &Scheduled<'_>, resolver: &Resolver) -> Option<String> {
     Some(match head.status {
         Status::Running => format!("run {id} is being measured"),
         Status::Interrupted => format!("run {id} was interrupted: boxscore resume {id}"),
-        _ => format!("run {id} ended before its first take: it has more time without --quick"),
+        _ => format!("run {id} ended before its first take, for want of time"),
     })
 }
 
