@@ -10,6 +10,7 @@ mod out;
 mod plan;
 mod prove;
 mod show;
+mod studies;
 mod study;
 
 use std::process::ExitCode;
@@ -128,6 +129,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::List(args) => cli::list::run(args, global),
         Verb::Run(args) => study::run(args, global),
         Verb::Aa(args) => study::aa(args, global),
+        Verb::Study(args) => studies::run(args, global),
         Verb::Detect(args) => cli::detect::run(args, global),
         Verb::Peer(args) => cli::peer::run(args),
         Verb::Load(args) => load::run(args, global),

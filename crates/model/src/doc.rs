@@ -20,6 +20,7 @@ mod row;
 mod scaling;
 mod settings;
 mod soak;
+mod study;
 mod value;
 mod web;
 
@@ -64,6 +65,10 @@ pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
 pub use settings::{SettingDoc, SettingsDoc, SinceDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
+pub use study::{
+    StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyRowDoc, StudyRunDoc,
+    StudySummaryDoc, StudyTableDoc,
+};
 pub use value::{Cost, ValueDoc};
 pub use web::{
     Binding, BottleneckDoc, CoreDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, FilesDoc,

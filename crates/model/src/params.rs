@@ -360,6 +360,11 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     number.checked_mul(factor)
 }
 
+/// Values of a parameter are equal when they are the same text or the same number of bytes.
+pub fn same(a: &str, b: &str) -> bool {
+    a == b || parse_bytes(a).is_some_and(|bytes| parse_bytes(b) == Some(bytes))
+}
+
 /// The canonical spelling of a size: the largest binary prefix that divides it. It is read back, so it is exact and
 /// without a blank, unlike `format::quantity`.
 pub fn show_bytes(bytes: u64) -> String {

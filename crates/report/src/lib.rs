@@ -13,6 +13,7 @@ pub mod profile;
 pub mod scale;
 pub mod section;
 pub mod sections;
+pub mod study;
 pub mod text;
 pub mod theme;
 pub mod web_loads;

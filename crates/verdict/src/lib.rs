@@ -18,6 +18,7 @@
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
 //! | what could runs of this machine tell, and do they differ | [`aa()`] |
 //! | what would it cost to tell a difference | [`detect()`] |
+//! | what stands in the tables of a study file | [`study_tables::table()`] |
 //! | which group of served requests is faster, and is that fair | [`traffic::judge()`] |
 //! | what about its memory spoils a machine as a server of files | [`low_memory()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
@@ -49,6 +50,7 @@ pub mod scaling;
 pub mod searches;
 pub mod settings;
 pub mod soak;
+pub mod study_tables;
 pub mod traffic;
 
 pub use aa::aa;

@@ -36,6 +36,7 @@ pub mod schema;
 pub mod serve_builtin;
 pub mod show;
 pub mod shuffle_link;
+pub mod study;
 pub mod targets;
 
 use crate::error::nearest;
@@ -141,6 +142,8 @@ pub enum Verb {
     Run(Box<run::RunArgs>),
     /// Measure this machine against itself: the differences that its runs can tell
     Aa(aa::AaArgs),
+    /// Run a published study on this machine, or one of your own, and print its tables
+    Study(study::StudyArgs),
     /// Say what a difference costs to tell, in runs, takes and minutes, by what is stored
     Detect(detect::DetectArgs),
     /// Serve as the far end of network tests that are run elsewhere

@@ -29,6 +29,8 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("compare-matrix", schema_for!(doc::MatrixDoc)),
         ("compare-ratio", schema_for!(doc::RatioDoc)),
         ("aa", schema_for!(doc::AaDoc)),
+        ("study", schema_for!(doc::StudyDoc)),
+        ("studies", schema_for!(doc::StudiesDoc)),
         ("detect", schema_for!(doc::DetectDoc)),
         ("history", schema_for!(doc::HistoryDoc)),
         ("note", schema_for!(doc::DoneDoc)),

@@ -4,8 +4,7 @@
 
 use model::Basis;
 use model::data::{Price, Published, RunData, watts_of_facts};
-use model::names::instrument;
-use model::{Better, Fact, Params, SeriesKey, Unit};
+use model::{Better, Fact, Params, SeriesKey, Unit, printed};
 
 use store::Store;
 
@@ -192,7 +191,7 @@ fn figures() -> Result<Vec<Published>, csv::CsvError> {
 /// A figure in base units. A row that has only bounds gets their geometric mean as its point, and its note says so.
 fn figure(row: &csv::CsvRow) -> Option<Published> {
     let instrument = row.get("instrument")?.to_owned();
-    let (unit, factor) = unit(row.get("unit")?, &instrument)?;
+    let (unit, factor) = printed::unit(row.get("unit")?, &instrument)?;
     let (low, high) = (row.number("lo"), row.number("hi"));
     let note = row.get("note").unwrap_or_default();
     let (value, note) = match (row.number("value"), low, high) {
@@ -230,29 +229,6 @@ fn figure(row: &csv::CsvRow) -> Option<Published> {
         bounds: row.get("lohi").unwrap_or_default().to_owned(),
         basis,
         note: note.trim_end_matches("; ").to_owned(),
-    })
-}
-
-/// The base unit of a printed unit, and the factor to it.
-fn unit(printed: &str, instrument: &str) -> Option<(Unit, f64)> {
-    let binary = [instrument::CRC32C, instrument::RABIN, instrument::MAC, instrument::KV_BASIC];
-    let is_binary = binary.contains(&instrument);
-    Some(match printed {
-        "MB/s" if is_binary => (Unit::BytesPerSec, 1_048_576.0),
-        "GB/s" if is_binary => (Unit::BytesPerSec, 1_073_741_824.0),
-        "MB/s" => (Unit::BytesPerSec, 1e6),
-        "B/us" => (Unit::BytesPerSec, 1e6),
-        "s" => (Unit::Second, 1.0),
-        "ms" => (Unit::Second, 1e-3),
-        "us" => (Unit::Second, 1e-6),
-        "ns" => (Unit::Second, 1e-9),
-        "1/s" => (Unit::PerSec, 1.0),
-        "B" => (Unit::Byte, 1.0),
-        "KiB" => (Unit::Byte, 1024.0),
-        "W" => (Unit::Watt, 1.0),
-        "1" => (Unit::Count, 1.0),
-        "share" | "ratio" => (Unit::Ratio, 1.0),
-        _ => return None,
     })
 }
 

@@ -127,6 +127,11 @@ impl Resolver {
         self.heads.iter().rev().filter(is_of)
     }
 
+    /// Every run of the store, oldest first.
+    pub fn heads(&self) -> &[RunHead] {
+        &self.heads
+    }
+
     /// Runs of the other machines of a run's study.
     pub fn siblings(&self, head: &RunHead) -> Vec<String> {
         let others = self.heads.iter().filter(|other| other.study == head.study && other.id != head.id);

@@ -21,5 +21,5 @@ mod worktrees;
 
 pub use aa::aa;
 pub use attempt::{Alone, Measured, aside, measuring_alone};
-pub use finish::{Shape, finish, refused};
-pub use run::{fill_facts, measure_plan, resume, run, unstored};
+pub use finish::{Shape, cut, finish, refused};
+pub use run::{fill_facts, measure_plan, planned, quietly, resume, run, setup_here, unstored};

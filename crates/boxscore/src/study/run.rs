@@ -47,6 +47,11 @@ pub(super) struct Done {
     shape: Shape,
 }
 
+/// The same without showing anything of it.
+pub fn quietly(args: &RunArgs, global: &Global, stop: &StopSignal) -> Result<Measured, CliError> {
+    carried_out(args, global, stop).map(|done| done.measured)
+}
+
 /// Plans and measures. Fails where nothing could be measured.
 pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) -> Result<Done, CliError> {
     let path = paths::store(global)?;
@@ -205,8 +210,17 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     finish(&measured, &path, global, shape)
 }
 
-/// A new plan from the arguments.
+/// A new plan from the arguments; prints its notes.
 pub(super) fn fresh(args: &RunArgs, store: &Path) -> Result<Plan, CliError> {
+    let (plan, said) = planned(args, store)?;
+    for line in said {
+        out::say(&format!("note: {line}"));
+    }
+    Ok(plan)
+}
+
+/// A new plan from the arguments, and notes for the user.
+pub fn planned(args: &RunArgs, store: &Path) -> Result<(Plan, Vec<String>), CliError> {
     let allowed = cpus::allowed()?;
     let seed = args.usual.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
     let count = u32::try_from(allowed.len()).unwrap_or(u32::MAX);
@@ -229,16 +243,11 @@ pub(super) fn fresh(args: &RunArgs, store: &Path) -> Result<Plan, CliError> {
     }
     let dir = dir.unwrap_or_else(|| paths::beside(store));
     let setup = here.then(|| setup_here(dir, &allowed, seed));
-    let (plan, said) =
-        plan::plan(args, instruments::cards(), &plan::Host { cpus: count, nodes, server, setup }, seed)?;
-    for line in said {
-        out::say(&format!("note: {line}"));
-    }
-    Ok(plan)
+    plan::plan(args, instruments::cards(), &plan::Host { cpus: count, nodes, server, setup }, seed)
 }
 
 /// Enough of a set-up to ask whether an instrument could be carried out here.
-fn setup_here(dir: PathBuf, allowed: &[usize], seed: u64) -> Setup {
+pub fn setup_here(dir: PathBuf, allowed: &[usize], seed: u64) -> Setup {
     let cpus = cpus::numbered(allowed);
     // What fits depends on the caches and the memory, as in the child that measures.
     let host = harness::Host::from_facts(&spec_sheet::all_facts(&Root::live()), &cpus);

@@ -31,6 +31,7 @@ mod net_far;
 mod note;
 mod numbers;
 mod odd_inputs;
+mod published_study;
 mod ramcloud;
 mod remove;
 mod resume;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use model::Match::Close;
 use model::data::{Published, RunData, Series};
-use model::params::parse_bytes;
+pub use model::params::same;
 use model::{Better, Card, Cards, Conditions, Matched, Params, Plan, Samples, Unit};
 
 use super::side::Side;
@@ -205,11 +205,6 @@ fn agree(ours: &Params, theirs: &Params, card: Option<&Card>) -> bool {
 pub fn same_of(card: Option<&Card>, name: &str, a: &str, b: &str) -> bool {
     let spec = card.and_then(|card| card.param(name)).filter(|spec| spec.matched == Matched::Address);
     same(a, b) || spec.is_some_and(|spec| spec.key_part(a, Close) == spec.key_part(b, Close))
-}
-
-/// Values of a parameter are equal when they are the same text or the same number of bytes.
-pub fn same(a: &str, b: &str) -> bool {
-    a == b || parse_bytes(a).is_some_and(|bytes| parse_bytes(b) == Some(bytes))
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ fn dead(row: &csv::CsvRow) -> Result<(), String> {
     let find = instruments::find(text("instrument")).ok_or(format!("{at}: no such instrument"))?;
     let card = find.card();
     let metric = card.metric(text("metric")).ok_or(format!("{at}: no such metric"))?;
-    let (printed, _) = unit(text("unit"), card.name).ok_or(format!("{at}: no such unit"))?;
+    let (printed, _) = printed::unit(text("unit"), card.name).ok_or(format!("{at}: no such unit"))?;
     let is_ratio = text("unit") == "ratio" && metric.unit != Unit::Ratio;
     if printed != metric.unit && !is_ratio {
         return Err(format!("{at}: the card's unit is {}", metric.unit.symbol()));

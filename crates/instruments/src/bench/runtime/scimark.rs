@@ -97,6 +97,12 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &PARAMS,
+    parts: &[ParamSpec::new(
+        params::KERNEL,
+        ParamKind::Choice(&["fft", "sor", "monte-carlo", "sparse", "lu", COMPOSITE]),
+        COMPOSITE,
+        "the kernel that a figure is of; composite is their mean",
+    )],
     metrics: &[FLOPS.info(), WALL_FLOPS.info(), CYCLES.info()],
     variants: &[Variant { tier: Tier::Full, set: "lang=every", headline: &["wall-flops"] }],
     examples: &[

@@ -1,0 +1,72 @@
+//! A study as a Markdown page: its tables, the commands, the machine.
+
+use model::doc::{StudyDoc, StudyTableDoc};
+
+use super::cells::{self, DOUBTFUL, Kind};
+use super::screen::run_line;
+
+pub fn page(doc: &StudyDoc, command: &str) -> String {
+    let mut out = format!("# {}\n\n{}\n", escape(&doc.title), escape(&doc.about));
+    out.push_str(&format!("\n```\n{command}\n```\n"));
+    if !doc.machine_says.is_empty() {
+        out.push_str(&format!("\n`here` is {}.\n", escape(&doc.machine_says)));
+    }
+    for table in &doc.tables {
+        out.push_str(&section(table));
+    }
+    if doc.tables.iter().any(|table| cells::texts(table, false).is_doubtful) {
+        out.push_str(&format!("\n{DOUBTFUL} = doubtful: something else went on, or the takes disagree.\n\n"));
+        doc.doubts.iter().for_each(|line| out.push_str(&format!("- {}\n", escape(line))));
+    }
+    if !doc.missing.is_empty() {
+        out.push_str("\n## Not to be had here\n\n");
+        doc.missing
+            .iter()
+            .for_each(|one| out.push_str(&format!("- {}: {}\n", escape(&one.what), escape(&one.why))));
+    }
+    out.push_str("\n## Runs of this machine\n\n");
+    for run in &doc.runs {
+        out.push_str(&format!("- {}: {}\n", run.label, escape(&run_line(run))));
+        let sets = [run.set.clone(), run.arms.iter().map(|arm| format!("arm {arm}")).collect()].concat();
+        if !run.measures.is_empty() {
+            out.push_str(&format!(
+                "  as planned: {} with {}\n",
+                run.measures.join(" "),
+                escape(&sets.join(", "))
+            ));
+        }
+    }
+    out
+}
+
+fn section(table: &StudyTableDoc) -> String {
+    let texts = cells::texts(table, true);
+    let mut out = format!("\n## {}\n\n", escape(&table.title));
+    let heads: Vec<String> = texts.heads.iter().map(|head| escape(&head.text)).collect();
+    let rule: Vec<String> = texts
+        .heads
+        .iter()
+        .map(|head| if matches!(head.kind, Kind::Label | Kind::Unit) { "---" } else { "---:" }.to_owned())
+        .collect();
+    out.push_str(&row(&heads));
+    out.push_str(&row(&rule));
+    texts
+        .rows
+        .iter()
+        .for_each(|cells| out.push_str(&row(&cells.iter().map(|text| escape(text)).collect::<Vec<_>>())));
+    if !texts.notes.is_empty() || !table.notes.is_empty() {
+        out.push('\n');
+    }
+    texts.notes.iter().for_each(|(letter, note)| out.push_str(&format!("- ({letter}) {}\n", escape(note))));
+    table.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", escape(note))));
+    out
+}
+
+fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Text that a Markdown table holds as it is.
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
+}
