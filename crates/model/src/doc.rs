@@ -96,7 +96,7 @@ pub struct InspectDoc {
     pub schema: String,
     pub machine: MachineDoc,
     pub facts: Vec<Fact>,
-    /// What follows from the facts for figures of the machine.
+    /// Conclusions from the facts on figures of the machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
@@ -105,7 +105,7 @@ pub struct InspectDoc {
 pub struct MachineFacts {
     pub machine: MachineDoc,
     pub facts: Vec<Fact>,
-    /// What follows from the facts for figures of the machine.
+    /// Conclusions from the facts on figures of the machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }

@@ -170,7 +170,7 @@ impl Profiled {
         }
     }
 
-    /// What is profiled in a cell, if anything.
+    /// The processes that are profiled in a cell, if any.
     pub fn in_cell(cells: &str, number: u32) -> Option<Profiled> {
         let (what, list) = match cells.split_once(':') {
             Some((word, list)) => (Profiled::parse(word)?, list),

@@ -52,7 +52,6 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     let (cpu, begun) = (number(load::CPU.name()), requests.saturating_sub(unsent));
     // Answers without a body carry nothing, and have no rate among the figures.
     let bandwidth = number(load::BANDWIDTH.name()).or_else(|| number(load::THROUGHPUT.name()).map(|_| 0.0));
-    // A run from before the window was stored counted up to the last answer.
     let span = number(load::ANSWERING.name())
         .map(|last| number(load::WINDOW.name()).map_or(last, |window| window.max(last)));
     let mut load = LoadDoc {

@@ -91,7 +91,7 @@ fn place(key: &str, same_machine: bool) -> Option<usize> {
     is_class.then_some(GROUPS.len())
 }
 
-/// What differs between two runs. Settings that limited what a load met, as findings say, come first.
+/// The settings in which two runs differ. Settings that limited what a load met, as findings say, come first.
 pub fn differing(
     base: Configured<'_>,
     arm: Configured<'_>,

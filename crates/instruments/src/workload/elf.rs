@@ -13,7 +13,7 @@ const MAGIC: &[u8] = b"\x7fELF";
 const INTERPRETER: u64 = 3;
 const X86: u64 = 3;
 
-/// What the header says.
+/// The header of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elf {
     /// 32 or 64.

@@ -88,7 +88,7 @@ pub struct CoreDoc {
     pub idle: f64,
 }
 
-/// What a load read from disks and what the server kept of it. Medians over the takes; null where it is not known.
+/// The files of a load: read from disks, and kept by the server. Medians over the takes; null where it is not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesDoc {
     /// Bytes that all programs together read from disks in a take.

@@ -1,4 +1,4 @@
-//! `low-memory`: a 32-bit kernel with more memory than it can have mapped, so that what it may keep only there is short.
+//! `low-memory`: a 32-bit kernel with more memory than it can have mapped.
 
 use super::{Conclusion, Evidence, Several, Validity, evidence};
 use crate::format::quantity;
@@ -7,7 +7,7 @@ use crate::unit::Unit;
 /// Bytes of a machine whose kernel has 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LowMemory {
-    /// What the kernel has mapped (`LowTotal`); `None` where it was not read.
+    /// The part that the kernel has mapped (`LowTotal`); `None` where it was not read.
     pub low: Option<f64>,
     pub all: f64,
 }

@@ -1,7 +1,7 @@
 //! How each core divided its time during a load, and what came from disks.
 //!
-//! Shares are of the takes' time, medians over the takes. `-` is what the system does not tell; steal has a column where
-//! there was any.
+//! Shares are of the takes' time, medians over the takes. `-` is what the system does not tell; steal has a column
+//! where there was any.
 
 use model::doc::{BottleneckDoc, CoreDoc, FilesDoc, RunDoc};
 use model::format::{self, Kind};

@@ -152,7 +152,7 @@ fn single(machine: &MachineFacts, columns: usize) -> String {
     out
 }
 
-/// What follows from the facts, a line each behind a blank one.
+/// Conclusions from the facts, a line each behind a blank one.
 fn findings(machine: &MachineFacts, name: &str, columns: usize) -> String {
     let look = Look { columns, ..Look::plain() };
     let lines = machine.findings.iter();

@@ -1,4 +1,4 @@
-//! What a load used of the machine, as documents show it: the parts of each core's time, and files from disks.
+//! Use of the machine by a load, as documents show it: the parts of each core's time, and files from disks.
 
 use model::doc::{CoreDoc, FilesDoc};
 use model::metrics::load;
