@@ -171,7 +171,7 @@ struct Scale {
     each: f64,
 }
 
-/// What a state that lasts through several blocks leaves of them.
+/// The blocks that a state that lasts through several leaves.
 ///
 /// Noise within the blocks hides what lasts from lag 1, so sums of neighbours are looked at too, as long ones as leave
 /// enough of them; the scale at which most lasts decides. Where a coefficient is too small to be seen, it counts as one
@@ -186,7 +186,7 @@ pub(crate) struct Lasting {
 
 impl Lasting {
     /// `residuals`: how far each block departs from the whole, in the order of time.
-    pub fn of(residuals: &[f64]) -> Lasting {
+    fn of(residuals: &[f64]) -> Lasting {
         let n = residuals.len();
         let square = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
         let longest = (n / LEAST_TOLD).max(1);

@@ -83,7 +83,7 @@ fn where_it_is(doc: &CompareDoc, lines: &mut [Vec<String>]) {
     }
 }
 
-/// What is known of where groups of requests differ.
+/// The parts of the requests in which two groups differ.
 pub fn differs_in(findings: &[Finding]) -> impl Iterator<Item = &LogsParts> {
     findings.iter().filter_map(|finding| match &finding.rule {
         Rule::LogsParts(parts) => Some(parts),

@@ -1,4 +1,4 @@
-//! What became of each condition of `--where`: how many requests it leaves out, and whether the value that it names
+//! The counts of each condition of `--where`: how many requests it leaves out, and whether the value that it names
 //! occurs at all.
 //!
 //! Merges exactly. Of the values a sample is kept, to name the nearest one.

@@ -82,7 +82,8 @@ impl Distinct {
         self.check();
     }
 
-    /// The number: exact where it is [known](Self::exact), else by Ertl's estimator, which has no bias at any size and needs no table.
+    /// The number: exact where it is [known](Self::exact), else by Ertl's estimator, which has no bias at any size and
+    /// needs no table.
     pub fn estimate(&self) -> f64 {
         self.exact().map_or_else(|| self.by_registers(), |few| few as f64)
     }

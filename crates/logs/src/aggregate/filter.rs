@@ -129,7 +129,8 @@ impl Filter {
         }
     }
 
-    /// What a condition finds in a request; where it is about equality, the request's own value is in `scratch` then.
+    /// The match of a condition with a request; of one about equality, the request's own value is in `scratch`
+    /// then.
     pub fn meets(&self, record: &Record<'_>, scratch: &mut Vec<u8>) -> Match {
         let holds = match &self.test {
             Test::Text { key, how, negated } => {
@@ -160,7 +161,7 @@ impl Filter {
     }
 }
 
-/// What a condition found in a request.
+/// The match of a condition with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
     pub holds: bool,

@@ -1,7 +1,8 @@
 //! Requests by the first folder of their path, in each quarter hour and class of work: where two logs differ.
 //!
-//! Bytes in B, time in ns. Only requests that tell a path, a size and a time, and that the server did not fail. Bounded:
-//! of more folders or cells than are told apart nothing is kept, whatever their order, so that it merges exactly.
+//! Bytes in B, time in ns. Only requests that tell a path, a size and a time, and that the server did not fail.
+//! Bounded: of more folders or cells than are told apart nothing is kept, whatever their order, so that it merges
+//! exactly.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::bounded::{Bounded, Merge};
 use super::keys::folders;
-use super::{Slot, failed, size};
+use super::slot::Slot;
+use super::{failed, size};
 use crate::hash;
 
 /// Folders, and cells of a folder, a quarter hour and a class of work.

@@ -5,14 +5,20 @@
 //! number, amounts are estimates that are never too low; how much too high is said by
 //! [`CountMin::ERROR`](super::sketch::CountMin::ERROR).
 
+use model::log_linear::{LogLinear, highest_of};
 use serde::{Deserialize, Serialize};
 
 use super::bounded::{Bounded, Merge};
 use super::paths::{By, Paths, Top};
 use super::sums::{self, Sums};
-use super::{CoarseRatios, GroupTimes, MOST_GROUPS};
 use crate::scan::Record;
 
+/// Times of a group, to 0.8 %, and ratios, to 3 %.
+pub type GroupTimes = LogLinear<6, { highest_of(42) }>;
+type GroupRatios = LogLinear<4, { highest_of(63) }>;
+
+/// Groups whose distributions are kept.
+pub const MOST_GROUPS: usize = 4096;
 /// Groups whose sums are kept.
 pub const MOST_SUMMED: usize = 100_000;
 
@@ -46,13 +52,13 @@ impl Merge for GroupSums {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
     pub times: GroupTimes,
-    pub ratios: CoarseRatios,
+    pub ratios: GroupRatios,
 }
 
 impl Merge for Spread {
     fn merge(&mut self, other: &Spread) {
-        self.times.merge(&other.times);
-        self.ratios.merge(&other.ratios);
+        LogLinear::merge(&mut self.times, &other.times);
+        LogLinear::merge(&mut self.ratios, &other.ratios);
     }
 }
 
@@ -115,7 +121,7 @@ impl Groups {
         (self.spreads.overflowed(), self.sums.overflowed())
     }
 
-    pub fn len(&self) -> Option<usize> {
+    pub fn count(&self) -> Option<usize> {
         (!self.sums.overflowed()).then(|| self.sums.len())
     }
 }
@@ -165,7 +171,7 @@ mod tests {
         assert!(requests >= 2000 && timed == Some(requests) && failed == 400, "{requests} {failed}");
         let (requests, failed, timed) = first(&more).unwrap();
         assert!(requests >= 3000 && timed.is_none() && failed == 600, "{requests} {failed}");
-        assert_eq!((first(&many), many.len(), many.overflowed()), (None, None, (true, true)));
+        assert_eq!((first(&many), many.count(), many.overflowed()), (None, None, (true, true)));
         let top = many.top(3);
         assert_eq!(top[0].path, b"10.0.0.0");
         assert!((30_000..30_200).contains(&top[0].requests), "{top:?}");

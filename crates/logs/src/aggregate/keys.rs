@@ -27,7 +27,7 @@ pub enum Key {
     HourOfDay,
     Referer,
     Agent,
-    /// Whether the program says it is a bot: `yes` or `no`.
+    /// `yes` of a program that says it is a bot, else `no`.
     Bot,
     Cache,
 }

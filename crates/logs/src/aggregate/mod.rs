@@ -25,6 +25,7 @@ mod recent;
 pub mod size;
 pub mod sketch;
 pub mod skips;
+mod slot;
 mod statuses;
 pub mod sums;
 pub mod timeline;
@@ -49,6 +50,7 @@ use pace::Pace;
 use paths::Paths;
 use size::CLASSES;
 use skips::Skips;
+pub use slot::Slot;
 pub use statuses::Statuses;
 use sums::Sums;
 pub use views::{Period, Unrated};
@@ -61,40 +63,12 @@ pub type Times = LogLinear<10, { highest_of(42) }>;
 /// Sizes and ratios, to 0.2 %.
 pub type Sizes = LogLinear<8, { highest_of(50) }>;
 pub type Ratios = LogLinear<8, { highest_of(63) }>;
-/// Times of a group, to 0.8 %.
-pub type GroupTimes = LogLinear<6, { highest_of(42) }>;
-/// Times of an hour, and ratios of a group, to 3 %.
+/// Times of an hour, to 3 %.
 pub type CoarseTimes = LogLinear<4, { highest_of(42) }>;
-pub type CoarseRatios = LogLinear<4, { highest_of(63) }>;
 
-/// Quarter hours, hours, and groups whose distributions are kept.
+/// Quarter hours and hours that are told apart.
 pub const MOST_SLOTS: usize = 40_000;
 pub const MOST_HOURS: usize = 10_000;
-pub const MOST_GROUPS: usize = 4096;
-
-/// A quarter hour since 1970 (UTC) and the log's zone in quarter hours: hours and days of any clock are whole slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Slot {
-    pub quarter: i64,
-    pub zone: i8,
-}
-
-impl Slot {
-    /// Seconds since 1970 (UTC) at which it begins.
-    pub fn start(self) -> i64 {
-        self.quarter * 900
-    }
-
-    /// The hour since 1970 (UTC) that it is in.
-    pub fn hour(self) -> i64 {
-        self.quarter.div_euclid(4)
-    }
-
-    /// The same by the log's own clock.
-    pub fn local(self) -> i64 {
-        (self.quarter + i64::from(self.zone)) * 900
-    }
-}
 
 /// Sums of each class of size: what a stratified ratio with blocks of time needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,12 +106,6 @@ impl Merge for Strata {
     }
 }
 
-impl Merge for GroupTimes {
-    fn merge(&mut self, other: &GroupTimes) {
-        LogLinear::merge(self, other);
-    }
-}
-
 impl Merge for CoarseTimes {
     fn merge(&mut self, other: &CoarseTimes) {
         LogLinear::merge(self, other);
@@ -165,7 +133,7 @@ pub struct Aggregate {
     pub parsed: u64,
     /// Parsed lines that a filter leaves out.
     pub filtered: u64,
-    /// What each filter leaves out.
+    /// Counts of each filter.
     pub conditions: Conditions,
     pub skips: Skips,
     pub classes: Strata,

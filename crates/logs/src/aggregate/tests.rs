@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::file::{FileError, Labels};
 use super::filter::Filter;
+use super::groups::MOST_GROUPS;
 use super::paths::By;
 use super::*;
 use crate::format::Format;

@@ -168,16 +168,7 @@ impl Reason {
                 )
             }
             Reason::FailedAtOnce { share, blocks, of, within } => {
-                let counted = within.map_or_else(String::new, |FailedWithin { arm, base, .. }| {
-                    let of = |(failed, all): (u64, u64)| {
-                        format!("{} of {}", fixed(failed as f64, 0), fixed(all as f64, 0))
-                    };
-                    format!("; in them {} requests failed against {}", of(arm), of(base))
-                });
-                format!(
-                    "{} of the failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other{counted}",
-                    percent(*share)
-                )
+                failed_at_once(*share, (*blocks, *of), *within)
             }
             Reason::Mix { totals_ratio } => {
                 format!(
@@ -187,6 +178,18 @@ impl Reason {
             }
         }
     }
+}
+
+fn failed_at_once(share: f64, (blocks, of): (u64, u64), within: Option<FailedWithin>) -> String {
+    let counted = within.map_or_else(String::new, |FailedWithin { arm, base, .. }| {
+        let of =
+            |(failed, all): (u64, u64)| format!("{} of {}", fixed(failed as f64, 0), fixed(all as f64, 0));
+        format!("; in them {} requests failed against {}", of(arm), of(base))
+    });
+    format!(
+        "{} of the failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other{counted}",
+        percent(share)
+    )
 }
 
 impl Held {

@@ -100,8 +100,8 @@ struct AtOnce {
 }
 
 impl AtOnce {
-    /// A verdict on what happened then: that the two failed unlike, by an exact test of the counts. It speaks of no other
-    /// time.
+    /// A verdict on what happened then: that the two failed unlike, by an exact test of the counts. It speaks of no
+    /// other time.
     fn judged(&self) -> (Verdict, Option<f64>, Why) {
         let p = stats::fisher_exact(self.arm, self.base);
         let share = |(failed, all): (u64, u64)| failed as f64 / all.max(1) as f64;

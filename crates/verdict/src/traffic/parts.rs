@@ -1,8 +1,8 @@
 //! Where two groups of requests differ in time: in which first folders of the paths, or, where those are not known, in
 //! which classes of size.
 //!
-//! Each part is compared as the whole is, and is called different after Holm's correction over all parts. The parts with
-//! the least time count as one, and so do all that do not differ: the rest.
+//! Each part is compared as the whole is, and is called different after Holm's correction over all parts. The parts
+//! with the least time count as one, and so do all that do not differ: the rest.
 
 use std::collections::BTreeMap;
 
