@@ -23,6 +23,7 @@
 pub mod aa;
 pub mod answer;
 pub mod bottleneck;
+pub mod ceiling_figure;
 pub mod ceilings;
 mod commands;
 pub mod compare;
