@@ -117,8 +117,8 @@ impl Store {
         self.newest_where(runs, &counts, most)
     }
 
-    /// The same of the figures for which `counts` is true; their arm is empty there. Fails if a run is missing or cannot
-    /// be read.
+    /// The same of the figures for which `counts` is true; their arm is empty there. Fails if a run is missing or
+    /// cannot be read.
     pub fn newest_where(
         &self,
         runs: &[String],

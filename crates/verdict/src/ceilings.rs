@@ -9,38 +9,13 @@ use model::metrics::{disk, load, memory, net};
 use model::names::instrument;
 use model::{Cards, NoteBody, Params, SeriesKey, Validity, card};
 
+use crate::ceiling_figure::{Figure, LOOPBACK_INTERFACE, OWN_SERVER};
 use crate::rules;
 use crate::ruling::{Ruling, validity_of};
 use crate::run_index::{FigureRow, RunContext, RunIndex};
 
-/// The server of `web` that is this program.
-pub const OWN_SERVER: &str = "builtin";
 /// The far end of network tests that is this machine.
 const LOOPBACK: &str = "loopback";
-/// The interface of the loopback.
-pub const LOOPBACK_INTERFACE: &str = "lo";
-
-/// A figure that may be a ceiling, with what tells where it was measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
-    pub doc: CeilingFigureDoc,
-    pub definition: u32,
-    /// When its run began, ns since 1970.
-    pub started_ns: i64,
-    /// The disks that did the work; `None` where that is not known.
-    pub disks: Option<Vec<String>>,
-    /// The network interface; `None` where that is not known.
-    pub interface: Option<String>,
-    /// Mean bytes of an answer.
-    pub body: Option<f64>,
-}
-
-impl Figure {
-    /// True of a figure of this instrument and metric.
-    pub fn is_of(&self, instrument: &str, metric: &str) -> bool {
-        self.doc.instrument == instrument && self.doc.metric == metric
-    }
-}
 
 /// True if the run has a load that ceilings are for.
 pub fn has_loads(run: &RunData, cards: Cards) -> bool {
@@ -52,7 +27,10 @@ pub fn has_loads(run: &RunData, cards: Cards) -> bool {
 pub fn is_ceiling(key: &SeriesKey) -> bool {
     let has = |name: &str, value: &str| key.params.get(name) == Some(value);
     match (key.instrument.as_str(), key.metric.as_str()) {
-        (instrument::DISK_READ, metric) => metric == disk::IOPS.name() && !has("engine", "cached"),
+        (instrument::DISK_READ, metric) => {
+            let is_direct = |engine: &str| matches!(engine, "auto" | "threads");
+            metric == disk::IOPS.name() && key.params.get("engine").is_none_or(is_direct)
+        }
         (instrument::DISK_SEQ, metric) => metric == disk::BANDWIDTH.name(),
         (instrument::NET_BANDWIDTH, metric) => metric == net::BANDWIDTH.name(),
         (instrument::NET_PACKETS, metric) => metric == net::PACKET_RATE.name(),

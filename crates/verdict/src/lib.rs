@@ -26,6 +26,7 @@
 pub mod aa;
 pub mod answer;
 pub mod bottleneck;
+pub mod ceiling_figure;
 pub mod ceilings;
 mod commands;
 pub mod compare;

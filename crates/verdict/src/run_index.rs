@@ -15,7 +15,7 @@ use model::note::Disturber;
 use model::plan::Level;
 use model::{Cards, Family, NoteBody, Phase, Samples, card};
 
-use crate::ceilings::Figure;
+use crate::ceiling_figure::Figure;
 use crate::loads::{self, Load};
 use crate::noise::Gathered;
 use crate::quantiles::Quantile;
@@ -31,7 +31,7 @@ pub struct RunContext<'a> {
     /// Earlier runs of the same machine and config class, for the noise. Their series are enough.
     pub earlier: &'a [RunData],
     pub cards: Cards,
-    /// What the same machine did, in this and other runs; `None` where nobody looked.
+    /// Figures of the same machine that loads are held against, of this and other runs; `None` where nobody looked.
     pub ceilings: Option<&'a [Figure]>,
     /// Runs of the other machines of the same study.
     pub siblings: Vec<String>,

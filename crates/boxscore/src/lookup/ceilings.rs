@@ -1,8 +1,10 @@
-//! The ceilings of a run's loads: figures of its machine and configuration in this and other stored runs, later ones too.
+//! The ceilings of a run's loads: figures of its machine and configuration in this and other stored runs, later ones
+//! too.
 
 use model::data::{RunData, RunHead};
 use model::{Cards, Fact};
-use verdict::ceilings::{self, Figure};
+use verdict::ceiling_figure::Figure;
+use verdict::ceilings;
 
 use crate::error::CliError;
 use crate::lookup::names;
@@ -11,8 +13,8 @@ use crate::lookup::resolve::Resolver;
 /// Runs of a figure of which the best is the ceiling: what a machine could do long ago it may not be able to do now.
 const MOST_RUNS: usize = 5;
 
-/// The figures that a run's loads are held against; `None` where it has no load, or one of a planted world. Fails when the
-/// store cannot be read.
+/// The figures that a run's loads are held against; `None` where it has no load, or one of a planted world. Fails when
+/// the store cannot be read.
 pub fn of_run(run: &RunData, cards: Cards, resolver: &mut Resolver) -> Result<Option<Vec<Figure>>, CliError> {
     if run.plan.fake.is_some() || !ceilings::has_loads(run, cards) {
         return Ok(None);

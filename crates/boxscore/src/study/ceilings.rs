@@ -10,7 +10,7 @@ use model::names::instrument;
 use model::plan::Takes;
 use model::url::{Scheme, Url};
 use model::{Cell, Params, Plan, card, format, names};
-use verdict::ceilings::{Figure, OWN_SERVER};
+use verdict::ceiling_figure::{Figure, OWN_SERVER};
 
 use super::attempt::interaction_of;
 use super::display::Display;
@@ -31,7 +31,8 @@ const TYPICAL: f64 = 50.0;
 /// Loads of our own server: each takes some seconds.
 const MOST_SERVERS: usize = 4;
 
-/// What every load on this machine is held against: the instrument, its figure, and the parameters that make it one.
+/// The tests that every load on this machine is held against: the instrument, its figure, and the parameters that make
+/// it one.
 const TESTS: [(&str, &str, &str); 8] = [
     (instrument::DISK_READ, disk::IOPS.name(), "qd=1"),
     (instrument::DISK_READ, disk::IOPS.name(), "qd=32"),

@@ -159,7 +159,7 @@ impl CeilingDoc {
 
     /// The document with its sentence.
     #[must_use]
-    pub fn told(self) -> CeilingDoc {
+    pub fn with_text(self) -> CeilingDoc {
         CeilingDoc { text: self.says(), ..self }
     }
 }
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_share_of_what_the_disk_can_do() {
         let says = "reads from disk vda: 4.00 of the 22.0 k/s (18 %, 17 to 19 %; disk-read 2 h 5 min before)";
-        assert_eq!(reads().told().text, says);
+        assert_eq!(reads().with_text().text, says);
         assert_eq!(reads().brief().as_deref(), Some("reads from disk vda 18 %"));
         let mut doubtful = reads();
         doubtful.measured.as_mut().unwrap().validity = Validity::Doubtful;

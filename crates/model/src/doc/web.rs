@@ -125,8 +125,8 @@ pub struct BottleneckDoc {
     pub advice: Vec<String>,
     /// Everything that was looked at, in the order of what binds most.
     pub resources: Vec<ResourceDoc>,
-    /// What the load used of what the same machine did in its stored runs, the largest share first, then what was never
-    /// measured. Absent where no stored runs were looked at.
+    /// Shares of what the same machine did in its stored runs, the largest first, then what was never measured. Absent
+    /// where no stored runs were looked at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ceilings: Vec<CeilingDoc>,
     /// Every core that was watched, in the order of their numbers.

@@ -37,7 +37,7 @@ fn is_large(one: &CeilingDoc) -> bool {
     one.exceeded || one.share.is_some_and(|share| share >= TOLD)
 }
 
-/// What was never measured: together what `--ceilings` measures, and the rest with its command.
+/// The ceilings that were never measured: together what `--ceilings` measures, and the rest with its command.
 fn unmeasured(never: &[&CeilingDoc]) -> Vec<String> {
     let (first, others): (Vec<&CeilingDoc>, Vec<&CeilingDoc>) =
         never.iter().copied().partition(|one| one.by_option);
@@ -83,7 +83,7 @@ mod tests {
             why: None,
             text: String::new(),
         };
-        one.told()
+        one.with_text()
     }
 
     fn screen(ceilings: Vec<CeilingDoc>) -> String {
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_the_option_does_not_measure_has_its_own_command() {
-        let never = CeilingDoc { measured: None, share: None, ..held(0.5) }.told();
+        let never = CeilingDoc { measured: None, share: None, ..held(0.5) }.with_text();
         let by_option = CeilingDoc { by_option: true, ..never.clone() };
         let plain = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let says = "unknown never measured here: reads from disk vda; --ceilings does it before the load; reads from disk \

@@ -165,7 +165,7 @@ pub fn ceilings() -> Vec<model::doc::CeilingDoc> {
             text: String::new(),
             measured,
         };
-        one.told()
+        one.with_text()
     };
     let (reads, carried) =
         (figure("disk-read", 22e3, Validity::Ok), figure("net-bandwidth", 2.1e9, Validity::Doubtful));

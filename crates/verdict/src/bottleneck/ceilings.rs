@@ -11,7 +11,7 @@ use model::metrics::{disk, load, memory, net};
 use model::names::instrument;
 use model::{Params, Validity};
 
-use crate::ceilings::{Figure, LOOPBACK_INTERFACE, OWN_SERVER};
+use crate::ceiling_figure::{Figure, LOOPBACK_INTERFACE, OWN_SERVER};
 use crate::facts;
 use crate::loads::Load;
 use crate::run_index::RunIndex;
@@ -30,7 +30,7 @@ const ALIKE: f64 = 1.25;
 const CONTENT: [(&str, f64); 5] =
     [("gif", 43.0), ("1k", 1024.0), ("10k", 10_240.0), ("100k", 102_400.0), ("1M", 1_048_576.0)];
 
-/// What is held against figures.
+/// A thing that a load used, which is held against figures.
 struct Used {
     of: CeilingOf,
     resource: String,
@@ -99,7 +99,7 @@ fn held(index: &RunIndex<'_>, figures: &[Figure], used: Used, fits: impl Fn(&Fig
         measured,
         text: String::new(),
     }
-    .told()
+    .with_text()
 }
 
 /// True of a run that was started on the machine that it measured.
@@ -119,14 +119,14 @@ fn disks(index: &RunIndex<'_>, load: &Load<'_>, figures: &[Figure]) -> Vec<Ceili
         let is_part = |bytes: f64| bytes > 0.0 && bytes >= PART * (read + written);
         let ways = [
             (CeilingOf::Reads, Unit::PerSec, count, is_part(read), instrument::DISK_READ, ""),
-            (CeilingOf::BytesRead, Unit::BytesPerSec, read, is_part(read), instrument::DISK_SEQ, "read"),
+            (CeilingOf::BytesRead, Unit::BytesPerSec, read, is_part(read), instrument::DISK_SEQ, "op=read"),
             (
                 CeilingOf::BytesWritten,
                 Unit::BytesPerSec,
                 written,
                 is_part(written),
                 instrument::DISK_SEQ,
-                "write",
+                "op=write",
             ),
         ];
         for (of, unit, used, is_used, test, op) in ways {
@@ -135,7 +135,8 @@ fn disks(index: &RunIndex<'_>, load: &Load<'_>, figures: &[Figure]) -> Vec<Ceili
             }
             let metric = if op.is_empty() { disk::IOPS.name() } else { disk::BANDWIDTH.name() };
             let is_its = |figure: &Figure| {
-                let has_op = op.is_empty() || figure.doc.params.get("op") == Some(op);
+                let own = figure.doc.params.get("op").map(|own| format!("op={own}"));
+                let has_op = op.is_empty() || own.as_deref() == Some(op);
                 figure.is_of(test, metric) && has_op
             };
             let fits = |figure: &Figure| match is_its(figure) {

@@ -65,7 +65,7 @@ pub struct View<'v, 'a> {
     pub load: &'v Load<'a>,
     pub cores: Vec<Core>,
     pub server_cores: Vec<Core>,
-    /// What the same machine did in its stored runs, where they were looked at.
+    /// The ceilings of the load, where stored runs were looked at.
     pub ceilings: Vec<CeilingDoc>,
 }
 

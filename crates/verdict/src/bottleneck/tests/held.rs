@@ -4,7 +4,7 @@ use model::doc::{CeilingFigureDoc, CeilingOf};
 use model::{Params, Validity};
 
 use super::*;
-use crate::ceilings::Figure;
+use crate::ceiling_figure::Figure;
 
 /// A figure of a run an hour before the load's.
 fn figure(instrument: &str, metric: &str, given: &str, value: f64) -> Figure {
