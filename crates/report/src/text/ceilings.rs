@@ -101,6 +101,8 @@ mod tests {
             advice: Vec::new(),
             resources: Vec::new(),
             ceilings,
+            cores: Vec::new(),
+            files: None,
         };
         let mut screen = super::super::fit::Screen::default();
         parts(&found, Look::wide(80)).into_iter().for_each(|part| screen.add(part));

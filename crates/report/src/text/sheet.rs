@@ -318,6 +318,7 @@ mod tests {
         let machine = |name: &str, facts| MachineFacts {
             machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
             facts,
+            findings: Vec::new(),
         };
         let text = sheet(&[machine("a", one), machine("b", Vec::new())], 80);
         let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
