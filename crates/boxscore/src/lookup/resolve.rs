@@ -118,20 +118,6 @@ impl Resolver {
         self.machines.iter().map(side).filter(|side| !side.published.is_empty()).collect()
     }
 
-    /// The complete runs of a run's machine that began before it and are not hidden, newest first.
-    pub fn before(&self, run: &RunHead) -> impl Iterator<Item = &RunHead> {
-        let (machine, started) = (run.machine_id.clone(), run.started_ns);
-        let is_of = move |head: &&RunHead| {
-            head.machine_id == machine && head.started_ns < started && is_whole(head) && !head.hidden
-        };
-        self.heads.iter().rev().filter(is_of)
-    }
-
-    /// Every run of the store, oldest first.
-    pub fn heads(&self) -> &[RunHead] {
-        &self.heads
-    }
-
     /// Runs of the other machines of a run's study.
     pub fn siblings(&self, head: &RunHead) -> Vec<String> {
         let others = self.heads.iter().filter(|other| other.study == head.study && other.id != head.id);

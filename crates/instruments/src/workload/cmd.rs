@@ -89,7 +89,7 @@ struct Work {
     shell_ns: Option<u64>,
     /// State of the working tree that it was given, before its first take.
     tree: Option<String>,
-    /// What was linked for this sitting, before its first take.
+    /// A sentence on the link of this sitting, before its first take.
     relinked: Option<String>,
     /// The container that it runs in, before its first take.
     container: Option<String>,

@@ -64,7 +64,7 @@ struct Book {
 #[derive(Debug)]
 struct Guard {
     group: ProcessGroup,
-    /// What it reads when this program has ended: lines of [`Wards::note`].
+    /// Read by the guard when this program has ended: lines of [`Wards::note`].
     file: File,
     bytes: usize,
     /// Its other end is the guard's output. The kernel closes this one when this program ends, and no child of ours
@@ -387,8 +387,8 @@ impl Guarded {
         Ok(Guarded { group })
     }
 
-    /// Starts `command` with `stderr`, the write end of a pipe that nobody else writes to, as its error output. It costs
-    /// less than [`Guarded::spawn`], and tells when it began, by the clock of this program. Fails as that does.
+    /// Starts `command` with `stderr`, the write end of a pipe that nobody else writes to, as its error output. It
+    /// costs less than [`Guarded::spawn`], and tells when it began, by the clock of this program. Fails as that does.
     pub fn spawn_cheaply(mut command: Command, stderr: OwnedFd) -> Result<(Guarded, u64), String> {
         available()?;
         let stderr = File::from(stderr);

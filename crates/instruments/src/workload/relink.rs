@@ -36,7 +36,7 @@ pub struct Linkers {
     seed: u64,
 }
 
-/// What a build linked.
+/// The links of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Linked {
     pub programs: usize,

@@ -12,7 +12,8 @@ pub struct CommandDoc {
     pub run: String,
     pub dir: Option<String>,
     /// Standard deviation of its wall time between sittings beyond that of takes, as a share: each sitting has an
-    /// environment of another size, and with `relinked` another order of object files. 0 where takes explain all of it; null with fewer than 3 sittings of 2 takes.
+    /// environment of another size, and with `relinked` another order of object files. 0 where takes explain all of
+    /// it; null with fewer than 3 sittings of 2 takes.
     pub layout: Option<f64>,
     /// Each sitting built it anew, with its object files linked in another order.
     pub relinked: bool,

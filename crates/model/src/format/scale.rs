@@ -267,7 +267,7 @@ mod tests {
     fn one_power_of_ten_is_enough_for_all() {
         let scale = Scale::common(&[997_500_000.0, 1.33e9], Kind::for_unit(Unit::Second));
         assert_eq!((scale.number(997_500_000.0), scale.number(1.33e9)), ("9.98e8".into(), "1.33e9".into()));
-        assert_eq!(scale.number(0.0), "0.00");
+        assert_eq!(scale.number(0.0), "0");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use model::format::list;
 
 use super::Look;
 use super::fit::{Part, Rank};
-use super::load::reason;
+use super::reason;
 
 /// Ceilings on a screen that was not asked for everything.
 const MOST: usize = 2;
@@ -29,7 +29,7 @@ pub fn parts(found: &BottleneckDoc, look: Look) -> Vec<Part> {
         true => Part::new(brief.clone()),
         false => Part::new(of(MOST)).or(Rank::Reason, "ceilings", of(1)),
     };
-    let whole = whole.or(Rank::Reason, "ceilings", brief).or(Rank::Sentence, "ceilings", "");
+    let whole = whole.or(Rank::Reason, "ceilings", brief).or(Rank::Doubt, "ceilings", "");
     vec![whole, Part::new(reason("unknown", &unmeasured(&never), look)).or(Rank::Hint, "", "")]
 }
 

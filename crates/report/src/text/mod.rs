@@ -195,6 +195,14 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
+/// Reasons behind their word: `  for       cpu0 97 % busy; ...`.
+pub(crate) fn reason(word: &str, texts: &[String], look: Look) -> String {
+    if texts.is_empty() {
+        return String::new();
+    }
+    hang(&format!("  {word:<10}"), &texts.join("; "), look.columns)
+}
+
 /// A first line behind `head`, the others behind as many spaces.
 pub fn hang(head: &str, text: &str, most: usize) -> String {
     hang_painted(head, width(head), text, most)

@@ -11,8 +11,7 @@ use model::{Params, Validity};
 
 use super::fit::{Part, Rank};
 use super::grid::{Align, Cell, Grid, ranges};
-use super::load::reason;
-use super::{Look, Tone, ceilings, hang, missing, notes, width};
+use super::{Look, Tone, ceilings, hang, missing, notes, reason, width};
 use crate::web_loads::{Load, Sweep, are_tabled, curves, sweeps};
 
 /// Columns of times, and the metrics in them; `CPU/req` is the server's.

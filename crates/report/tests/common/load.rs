@@ -83,25 +83,30 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
             busiest_core_share: Some(0.63),
             busiest_thread_share: Some(0.63),
         },
-        server: model::doc::ServerUseDoc {
-            cpus: Some(0.98),
-            cpu_per_request: Some(98e-6),
-            allowed_cpus: Some(2),
-            waiting: None,
-            quota_cpus: None,
-            quota_group: None,
-        },
-        since: open.then(|| model::doc::SinceDoc {
-            run: "01a2c3d4e5f60000".to_owned(),
-            label: Some("before".to_owned()),
-            differ: vec![
-                setting("net.core.somaxconn", "8", "4096"),
-                setting("RPS of eth0", "off", "CPUs 0-1"),
-            ],
-        }),
+        server: used(),
+        since: open.then(since),
         remarks: if open { vec!["at p99 a user waits 700 ms".to_owned()] } else { Vec::new() },
         bottlenecks: if open { Vec::new() } else { vec![bound()] },
         findings: findings(),
+    }
+}
+
+fn used() -> model::doc::ServerUseDoc {
+    model::doc::ServerUseDoc {
+        cpus: Some(0.98),
+        cpu_per_request: Some(98e-6),
+        allowed_cpus: Some(2),
+        waiting: None,
+        quota_cpus: None,
+        quota_group: None,
+    }
+}
+
+fn since() -> model::doc::SinceDoc {
+    model::doc::SinceDoc {
+        run: "01a2c3d4e5f60000".to_owned(),
+        label: Some("before".to_owned()),
+        differ: vec![setting("net.core.somaxconn", "8", "4096"), setting("RPS of eth0", "off", "CPUs 0-1")],
     }
 }
 

@@ -1,11 +1,26 @@
-//! The machines of a store: which can be named, and which have several runs.
+//! The machines of a store and their runs: which can be named, which have several runs, and which began earlier.
 
+use model::data::RunHead;
 use model::shell::word;
 
 use super::{Meaning, Resolver};
 use crate::lookup::runs::is_whole;
 
 impl Resolver {
+    /// The complete runs of a run's machine that began before it and are not hidden, newest first.
+    pub fn before(&self, run: &RunHead) -> impl Iterator<Item = &RunHead> {
+        let (machine, started) = (run.machine_id.clone(), run.started_ns);
+        let is_of = move |head: &&RunHead| {
+            head.machine_id == machine && head.started_ns < started && is_whole(head) && !head.hidden
+        };
+        self.heads.iter().rev().filter(is_of)
+    }
+
+    /// Every run of the store, oldest first.
+    pub fn heads(&self) -> &[RunHead] {
+        &self.heads
+    }
+
     /// True where each of these names means one machine alone, and one of these has several complete runs, which
     /// `compare` of the names pools.
     pub fn are_pooled(&self, names: &[&str]) -> bool {

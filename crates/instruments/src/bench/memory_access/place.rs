@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(of(&[]), None);
         let (full, empty) = (number("memory.channels.empty", 0.0), number("memory.channels.empty", 2.0));
         assert_eq!(of(&[full]).as_deref(), Some("all"));
-        assert_eq!(of(&[empty.clone()]), None);
+        assert_eq!(of(std::slice::from_ref(&empty)), None);
         assert_eq!(of(&[empty, number("memory.channels", 1.0)]).as_deref(), Some("1"));
         let one = number("memory.modules", 1.0);
         assert_eq!(of(std::slice::from_ref(&one)).as_deref(), Some("1"));

@@ -19,7 +19,7 @@ use model::{Finding, Unit, Validity};
 use super::fit::{Part, Rank, Screen};
 use super::grid::{Align, Cell, Grid};
 use super::notes;
-use super::{Look, Tone, answer, ceilings, cores, cut, hang, joined, missing, settings, width};
+use super::{Look, Tone, answer, ceilings, cores, cut, hang, joined, missing, reason, settings, width};
 
 const BAR: char = '█';
 /// Of each kind; the others are in the document.
@@ -404,14 +404,6 @@ fn bottleneck(one: &BottleneckDoc, look: Look) -> Part {
         .or(Rank::Reason, "evidence", format!("{sentence}{evidence}{advice}"))
         .or(Rank::Reason, "evidence", format!("{sentence}{advice}"))
         .or(Rank::Figure, "evidence", format!("{sentence}{first}"))
-}
-
-/// Reasons behind their word: `  for       cpu0 97 % busy; ...`.
-pub(super) fn reason(word: &str, texts: &[String], look: Look) -> String {
-    if texts.is_empty() {
-        return String::new();
-    }
-    hang(&format!("  {word:<10}"), &texts.join("; "), look.columns)
 }
 
 #[cfg(test)]
