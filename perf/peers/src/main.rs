@@ -22,8 +22,13 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["take", name, set, cpu, takes, repeats] => take::run(name, set, cpu, takes, repeats),
         ["guard"] => {
-            instruments::workload::guard::serve(std::io::stdin());
-            return ExitCode::SUCCESS;
+            return match instruments::workload::guard::serve(std::io::stdin(), std::io::stdout()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(why) => {
+                    eprintln!("peers: {why}");
+                    ExitCode::FAILURE
+                }
+            };
         }
         ["crc32c", size, cpu, pairs, seed] => crc::run(size, cpu, pairs, seed),
         ["kv-request", address] => kv::request(address),
@@ -31,10 +36,12 @@ fn main() -> ExitCode {
         ["logs-make", path, lines, clients, seed] => logs::make(path, lines, clients, seed),
         ["logs-read", path, threads] => logs::ours(path, threads),
         ["logs-bare", path] => logs::bare(path),
-        _ => Err("take INSTRUMENT SET CPU TAKES REPEATS | crc32c SIZE CPU PAIRS SEED | kv-request ADDRESS | \
+        _ => {
+            Err("take INSTRUMENT SET CPU TAKES REPEATS | crc32c SIZE CPU PAIRS SEED | kv-request ADDRESS | \
                   kv-turns ADDRESS BLOCKS CPU | logs-make PATH LINES CLIENTS SEED | logs-read PATH THREADS | \
                   logs-bare PATH"
-            .into()),
+                .into())
+        }
     };
     match outcome {
         Ok(line) => {

@@ -182,7 +182,8 @@ fn a_quick_run_has_basic_of_both_stores_and_compares_with_the_studies() {
         );
     }
     let table = bench.run(&["compare", "atom-c2750", "latest"]).expect(0, &[]);
-    assert!(table.out.contains("write 1 MB"), "{table:#?}");
+    // Figures of a bypass of the kernel stand beside none of ours.
+    assert!(table.out.contains("hot key") && !table.out.contains("write 1 MB"), "{table:#?}");
 }
 
 #[test]

@@ -79,11 +79,11 @@ fn two_virtual_machines_beside_c() {
         assert!(tools.contains(words), "{words}: {tools}");
     }
     assert!(notes(&run, "bits").is_empty(), "{:?}", notes(&run, "bits"));
-    // Warming up is kept iteration by iteration.
+    // Warming up is kept iteration by iteration, and after the first ones in growing steps.
     let iterations = of(&run, "iteration");
-    assert_eq!(iterations.len(), 2 * 5 * 40);
-    assert!(iterations.iter().all(|series| series.key.params.get("iteration").is_some_and(|n| n.len() == 2)));
-    for words in ["scimark", "jvm=zero", "jvm=hotspot"] {
+    assert!(iterations.len() >= 2 * 5 * 40, "{}", iterations.len());
+    assert!(iterations.iter().all(|series| series.key.params.get("iteration").is_some_and(|n| n.len() == 6)));
+    for words in ["fft java", "jvm=zero", "jvm=hotspot"] {
         assert!(shown.out.contains(words), "{words}: {}", shown.out);
     }
 }
