@@ -131,7 +131,7 @@ fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
 fn more(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> String {
     let mut out = String::new();
     if !view.all && !doc.labels.is_empty() {
-        let what = "--all, --top N; all of it: --json and the report";
+        let what = "--all, --by path,status, --where client=IP, --top N; --json, report";
         out.push_str(&hang("more    ", what, look.columns));
     }
     out.push_str(&next.map_or_else(String::new, |command| hang("stored  ", command, look.columns)));

@@ -48,6 +48,15 @@ fn server(view: &View<'_, '_>, quota: &QuotaUse) -> Seen {
     Seen { kind: Binding::Quota, resource: quota.group.clone(), share: quota.share(), text, claim }
 }
 
+/// The quota of which the server used the largest share, with that: `the server's CPU quota of 0.400 CPUs (cpu:/web),
+/// 99 % used`.
+pub fn used_share(view: &View<'_, '_>) -> Option<(f64, String)> {
+    let used = view.load.median(&load::SERVER_CORES)?;
+    let least = groups::quotas(view.load).into_iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))?;
+    let share = used / least.cpus;
+    Some((share, format!("the server's CPU quota of {}, {} used", least.size(), format::percent(share))))
+}
+
 /// `it used 0.398 CPUs; at 36.0 us of CPU a request 0.400 CPUs do 11.1 k/s`.
 fn used(view: &View<'_, '_>, quota: &QuotaUse) -> Option<String> {
     let used = view.load.median(&load::SERVER_CORES)?;

@@ -9,6 +9,7 @@ use model::failure::Failure;
 use model::finding::generator_bound::{more, rate};
 use model::metrics::load;
 
+use super::quota;
 use super::view::{Claim, Rank, Seen, View, name};
 use crate::loads::sweep::{more_connections, siblings};
 use crate::loads::{HELD, WELL, stall};
@@ -29,16 +30,22 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
 }
 
 /// The busiest core that is not the generator's alone, which may fill its core by waiting: `cpu0 52 % busy`.
-fn busiest(view: &View<'_, '_>) -> Option<String> {
+fn busiest(view: &View<'_, '_>) -> Option<(f64, String)> {
     let serving = view.cores.iter().filter(|core| core.role != "generator");
     let most = serving.max_by(|a, b| a.busy.total_cmp(&b.busy))?;
-    Some(format!("{} {} busy", name(most), format::percent(most.busy)))
+    Some((most.busy, format!("{} {} busy", name(most), format::percent(most.busy))))
+}
+
+/// That core, or the server's CPU quota where it used more of that.
+fn nearest(view: &View<'_, '_>) -> Option<String> {
+    let all = busiest(view).into_iter().chain(quota::used_share(view));
+    all.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, text)| text)
 }
 
 fn offered(view: &View<'_, '_>) -> Option<Seen> {
     view.load.is_held().filter(|held| *held)?;
     let (offered, reached) = (view.load.offered()?, view.load.throughput()?);
-    let near = match (view.foreign(), busiest(view)) {
+    let near = match (view.foreign(), nearest(view)) {
         (Some((_, foreign)), _) => {
             format!(
                 "; other programs used {} of its {}{}",
@@ -47,7 +54,7 @@ fn offered(view: &View<'_, '_>) -> Option<Seen> {
                 view.named()
             )
         }
-        (None, Some(core)) => format!("; nearest its ceiling: {core}"),
+        (None, Some(resource)) => format!("; nearest its ceiling: {resource}"),
         (None, None) => String::new(),
     };
     // Chance may have made more of them due than were offered.
@@ -143,7 +150,7 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
             ),
             evidence: busiest(view)
                 .into_iter()
-                .map(|core| format!("no core is fuller than {core}"))
+                .map(|(_, core)| format!("no core is fuller than {core}"))
                 .collect(),
             counter: Vec::new(),
             advice: vec!["use more connections".to_owned()],

@@ -51,6 +51,31 @@ fn a_quota_binds_where_it_is_used_up() {
 }
 
 #[test]
+fn a_load_that_is_served_names_the_quota_where_that_is_nearest() {
+    let of = |used: f64| {
+        let more = [
+            ("offered-load", 20e3),
+            ("throughput", 20e3),
+            ("response-time", 1e-4),
+            ("group-throttled;group=cpu:/cold3", 0.0),
+            ("server-cores", used),
+        ];
+        first(&on_cores(
+            "arrivals=poisson;load=50%",
+            &[&GROUP[..], &more].concat(),
+            &[("server", [0.3, 0.1, 0.1, 0.0])],
+        ))
+        .sentence
+    };
+    let nearest = |used| of(used).split_once("nearest its ceiling: ").map(|(_, text)| text.to_owned());
+    assert_eq!(
+        nearest(0.38).as_deref(),
+        Some("the server's CPU quota of 0.400 CPUs (cpu:/cold3), 95 % used")
+    );
+    assert_eq!(nearest(0.04).as_deref(), Some("cpu0 30 % busy"));
+}
+
+#[test]
 fn full_cores_would_not_help_a_server_whose_quota_is_used_up() {
     let cores = [("server", [1.0, 0.8, 0.2, 0.0]), ("both", [1.0, 0.8, 0.2, 0.0])];
     let more = [("group-throttled;group=cpu:/cold3", 45.0), ("server-cores", 0.39)];
