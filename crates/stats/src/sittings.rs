@@ -123,16 +123,17 @@ pub fn sitting_spread(sittings: &[&[f64]]) -> Result<Option<(f64, f64)>, Unfit> 
 
 /// Summarises takes by sitting, both in time order. The median is that of all takes; its interval, and the mean's,
 /// count sittings. A single sitting is summarised as [`summary()`] does.
-pub fn summary_of_sittings(sittings: &[&[f64]]) -> Result<Summary, Unfit> {
+pub fn summary_of_sittings<Takes: AsRef<[f64]>>(sittings: &[Takes]) -> Result<Summary, Unfit> {
+    let sittings: Vec<&[f64]> = sittings.iter().map(AsRef::as_ref).collect();
     let all: Vec<f64> = sittings.concat();
     let mut found = summary(&all)?;
-    let filled = filled(sittings)?;
+    let filled = filled(&sittings)?;
     // Of too few takes there is no interval, however they are spread over sittings.
     if filled.len() < 2 || all.len() < crate::MIN_N {
         return Ok(found);
     }
     let positive = found.min > 0.0;
-    let of_median = if positive { log_level(sittings)? } else { level(&filled, median, MEDIAN) }
+    let of_median = if positive { log_level(&sittings)? } else { level(&filled, median, MEDIAN) }
         .ok_or(Unfit::NoSpread)?;
     let scale = |value: f64| if positive { value.exp() } else { value };
     let (low, high) = (of_median.centre - of_median.half(), of_median.centre + of_median.half());
@@ -216,8 +217,8 @@ mod tests {
     fn one_sitting_is_summarised_as_ever() {
         let takes = [98.0, 103.0, 97.0, 101.0, 99.0, 102.0, 96.0, 104.0, 100.0, 95.0];
         assert_eq!(summary_of_sittings(&[&takes]), summary(&takes));
-        assert_eq!(summary_of_sittings(&[&[], &takes]), summary(&takes));
-        assert_eq!(summary_of_sittings(&[]), Err(Unfit::Empty));
+        assert_eq!(summary_of_sittings(&[&[][..], &takes]), summary(&takes));
+        assert_eq!(summary_of_sittings::<&[f64]>(&[]), Err(Unfit::Empty));
         assert_eq!(summary_of_sittings(&[&[1.0], &[f64::NAN]]), Err(Unfit::OutOfRange { index: 1 }));
     }
 

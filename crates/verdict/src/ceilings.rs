@@ -76,8 +76,7 @@ fn figure(index: &RunIndex<'_>, row: FigureRow<'_>, rulings: &[Ruling]) -> Optio
     if has_failed || validity == Validity::Invalid {
         return None;
     }
-    let sittings = row.series.by_sitting();
-    let summary = stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>()).ok();
+    let summary = stats::summary_of_sittings(&row.series.by_sitting()).ok();
     let interval = summary.as_ref().and_then(|summary| summary.interval);
     let value = summary.map_or_else(|| stats::median(&row.series.measured()), |found| Some(found.median));
     let doc = CeilingFigureDoc {

@@ -187,8 +187,7 @@ impl<'a> Load<'a> {
     /// The rate that the load is about, with its interval.
     pub fn rate_summary(&self) -> Option<stats::Summary> {
         let (_, series, _) = self.of(self.rate).find(|(_, _, part)| part.is_empty())?;
-        let sittings = series.by_sitting();
-        stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>()).ok()
+        stats::summary_of_sittings(&series.by_sitting()).ok()
     }
 
     /// The histograms of the measured takes.

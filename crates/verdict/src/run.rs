@@ -172,9 +172,7 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
         takes: Vec::new(),
         counters: BTreeMap::new(),
     };
-    let sittings = series.by_sitting();
-    let summary = stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    match (quantile, summary) {
+    match (quantile, stats::summary_of_sittings(&series.by_sitting())) {
         (Some(quantile), _) => fill_quantile(&mut doc, quantile, &takes),
         (None, Ok(summary)) => fill(&mut doc, &summary),
         (None, Err(why)) => doc.why = Some(why.to_string()),

@@ -64,7 +64,7 @@ pub fn limits(root: &Root) -> Limits {
         let folders = ancestors(mount, path);
         limits.version = Some(2);
         limits.path = Some(path.clone());
-        limits.cpus = tightest(&folders, |folder| quota_v2(&root.maybe(&format!("{folder}/cpu.max"))?));
+        limits.cpus = tightest(&folders, |folder| quota_in(root, folder, true));
         limits.memory = tightest(&folders, |folder| bytes_v2(&root.maybe(&format!("{folder}/memory.max"))?));
         limits.swap =
             tightest(&folders, |folder| bytes_v2(&root.maybe(&format!("{folder}/memory.swap.max"))?));
@@ -86,11 +86,7 @@ fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) 
     if let Some((path, folders)) = folders("cpu") {
         limits.version = limits.version.filter(|_| limits.cpus.is_some()).or(Some(1));
         limits.path = Some(path);
-        let quota = |folder: &str| {
-            let quota = root.number(&format!("{folder}/cpu.cfs_quota_us"))?;
-            quota_v1(quota, root.number(&format!("{folder}/cpu.cfs_period_us"))?)
-        };
-        limits.cpus = limits.cpus.or_else(|| tightest(&folders, quota));
+        limits.cpus = limits.cpus.or_else(|| tightest(&folders, |folder| quota_in(root, folder, false)));
     }
     if let Some((_, folders)) = folders("cpuset") {
         let read = |name: &str| folders.iter().find_map(|folder| root.maybe(&format!("{folder}/{name}")));
@@ -118,12 +114,7 @@ pub fn quotas(root: &Root) -> Vec<Quota> {
     let mounts = root.bytes("/proc/self/mountinfo").map(|bytes| mounts::parse(&bytes)).unwrap_or_default();
     let Some((path, mount)) = controlled(&own, &mounts, "cpu") else { return Vec::new() };
     let quota = |folder: String| {
-        let cpus = if mount.kind == "cgroup2" {
-            quota_v2(&root.maybe(&format!("{folder}/cpu.max"))?)??
-        } else {
-            let quota = root.number(&format!("{folder}/cpu.cfs_quota_us"))?;
-            quota_v1(quota, root.number(&format!("{folder}/cpu.cfs_period_us"))?)??
-        };
+        let cpus = quota_in(root, &folder, mount.kind == "cgroup2")??;
         let known = std::fs::metadata(root.path(&folder)).ok()?;
         Some(Quota { group: (known.dev(), known.ino()), cpus }).filter(|quota| quota.cpus > 0.0)
     };
@@ -186,6 +177,16 @@ fn tightest<T: PartialOrd + Copy>(
     let read: Vec<Option<T>> = folders.iter().filter_map(|folder| read(folder)).collect();
     let least = read.iter().flatten().copied().reduce(|a, b| if b < a { b } else { a });
     (!read.is_empty()).then_some(least)
+}
+
+/// CPUs that the quota of the group with this folder allows; an inner `None` is no quota, an outer one that it cannot
+/// be read.
+pub fn quota_in(root: &Root, folder: &str, is_v2: bool) -> Option<Option<f64>> {
+    if is_v2 {
+        return quota_v2(&root.maybe(&format!("{folder}/cpu.max"))?);
+    }
+    let quota = root.number(&format!("{folder}/cpu.cfs_quota_us"))?;
+    quota_v1(quota, root.number(&format!("{folder}/cpu.cfs_period_us"))?)
 }
 
 /// `90000 100000` or `max 100000` in microseconds, as CPUs' worth of time.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cgroup::{self, ancestors, bytes_v1, bytes_v2, controlled, membership, quota_v1, quota_v2};
+use super::cgroup::{self, ancestors, bytes_v1, bytes_v2, controlled, membership, quota_in};
 use super::mounts::{self, Mount};
 use super::root::Root;
 use crate::telemetry::parse::{pairs, throttle};
@@ -133,13 +133,9 @@ fn cpu_quota(root: &Root, group: &Group) -> Option<Option<CpuQuota>> {
     if root.exists(folder) && !root.exists(&format!("{folder}/{file}")) {
         return Some(None);
     }
-    let cpus = if group.is_v2 {
-        quota_v2(&root.maybe(&format!("{folder}/{file}"))?)?
-    } else {
-        let quota = root.number(&format!("{folder}/{file}"))?;
-        quota_v1(quota, root.number(&format!("{folder}/cpu.cfs_period_us"))?)?
+    let Some(cpus) = quota_in(root, folder, group.is_v2)?.filter(|cpus| *cpus > 0.0) else {
+        return Some(None);
     };
-    let Some(cpus) = cpus.filter(|cpus| *cpus > 0.0) else { return Some(None) };
     let stat = root.bytes(&format!("{folder}/cpu.stat")).unwrap_or_default();
     let stopped = throttle::parse(&stat);
     Some(Some(CpuQuota {

@@ -204,10 +204,10 @@ impl Work {
 
     /// Builds the command with another order of its object files; says what was linked.
     fn relink(&self, build: &str) -> Result<String, Fault> {
-        let linked =
+        let objects =
             self.way.relink(build).map_err(|why| Fault::new(format!("--build of {} {why}", self.called)))?;
         let called = &self.called;
-        Ok(match linked.objects {
+        Ok(match objects {
             0 | 1 => format!("{called} was linked of one object file, whose order cannot change"),
             objects => format!(
                 "{called} was linked anew in each sitting, with its {objects} object files in another order"

@@ -16,7 +16,7 @@ use model::{Setup, Unfit, plan};
 use sys::process::Start;
 
 use super::container::{Container, Inside};
-use super::relink::{Linked, Linkers};
+use super::relink::Linkers;
 use super::shell::{self, Ended};
 
 /// The variable that takes room in the environment.
@@ -156,15 +156,15 @@ impl Way {
         shell::run_command(self.program(text)?, Start::default(), &self.cpus, self.timeout)
     }
 
-    /// Builds the command with its object files linked in another order than in other sittings, on this host. What
-    /// another command of this sitting built in the same directory is not built again. Fails when the build cannot be
-    /// started, did not end well, or linked nothing.
-    pub fn relink(&self, build: &str) -> Result<Linked, String> {
-        static BUILT: Mutex<BTreeMap<(Option<PathBuf>, String), Linked>> = Mutex::new(BTreeMap::new());
+    /// Builds the command with its object files linked in another order than in other sittings, on this host; returns
+    /// how many these are. A build of another command of this sitting in the same directory is not repeated. Fails when
+    /// the build cannot be started, did not end well, or linked nothing.
+    pub fn relink(&self, build: &str) -> Result<usize, String> {
+        static BUILT: Mutex<BTreeMap<(Option<PathBuf>, String), usize>> = Mutex::new(BTreeMap::new());
         let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.dir.clone(), build.to_owned());
-        if let Some(linked) = built.get(&key) {
-            return Ok(*linked);
+        if let Some(objects) = built.get(&key) {
+            return Ok(*objects);
         }
         let linkers = Linkers::make(&self.scratch, self.link_seed)?;
         let mut command = self.program(build)?;
@@ -173,9 +173,9 @@ impl Way {
         if let Some(failure) = ended.failure(self.timeout) {
             return Err(failure);
         }
-        let linked = linkers.linked()?;
-        built.insert(key, linked);
-        Ok(linked)
+        let objects = linkers.most_objects()?;
+        built.insert(key, objects);
+        Ok(objects)
     }
 
     /// The usual time of an empty command, with the start of its container, in nanoseconds; `None` without a shell.

@@ -27,21 +27,13 @@ const SEED: &str = "BOXSCORE_LINK_SEED";
 const RECORD: &str = "BOXSCORE_LINK_RECORD";
 const RECORD_FILE: &str = "links";
 /// The beginnings of the names of start files.
-const START_FILES: [&str; 8] = ["crt", "Scrt", "gcrt", "Mcrt", "rcrt", "grcrt", "Wcrt", "gcrt1"];
+const START_FILES: [&str; 7] = ["crt", "Scrt", "gcrt", "Mcrt", "rcrt", "grcrt", "Wcrt"];
 
 /// The linkers of one build.
 #[derive(Debug)]
 pub struct Linkers {
     folder: PrivateFolder,
     seed: u64,
-}
-
-/// The links of a build.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Linked {
-    pub programs: usize,
-    /// Object files of the program that has most.
-    pub objects: usize,
 }
 
 impl Linkers {
@@ -69,17 +61,15 @@ impl Linkers {
         [(SEARCH, search), (SEED, self.seed.to_string().into()), (RECORD, record.into())]
     }
 
-    /// Reads what was linked. Fails where nothing was.
-    pub fn linked(&self) -> Result<Linked, String> {
+    /// Object files of the program that has most of those that were linked. Fails where nothing was.
+    pub fn most_objects(&self) -> Result<usize, String> {
         // No file: no linker of ours was started.
         let text = fs::read_to_string(self.folder.path().join(RECORD_FILE)).unwrap_or_default();
-        let objects = text.lines().filter_map(|line| line.parse::<usize>().ok());
-        match (text.lines().count(), objects.max()) {
-            (programs, Some(objects)) => Ok(Linked { programs, objects }),
-            _ => Err("linked nothing that --shuffle-link could see: it must link anew each time, with gcc, clang or \
-                      rustc (--build 'make clean && make')"
-                .to_owned()),
-        }
+        text.lines().filter_map(|line| line.parse().ok()).max().ok_or_else(|| {
+            "linked nothing that --shuffle-link could see: it must link anew each time, with gcc, clang or rustc \
+             (--build 'make clean && make')"
+                .to_owned()
+        })
     }
 }
 
@@ -95,11 +85,11 @@ pub fn act(name: &str, words: Vec<OsString>) -> String {
         Err(why) => return why,
     };
     let (words, objects) = shuffled(words, seed);
-    let Err(why) = note(objects) else {
-        let error = Command::new(&real).args(words).exec();
-        return format!("{}: {error}", real.display());
-    };
-    why
+    if let Err(why) = note(objects) {
+        return why;
+    }
+    let error = Command::new(&real).args(words).exec();
+    format!("{}: {error}", real.display())
 }
 
 /// The program that a compiler would have started.
@@ -142,10 +132,9 @@ fn shuffled(mut words: Vec<OsString>, seed: u64) -> (Vec<OsString>, usize) {
     };
     let places: Vec<usize> =
         (0..words.len()).filter(|at| !is_output(*at) && words.get(*at).is_some_and(is_object)).collect();
-    let mut order: Vec<usize> = (0..places.len()).collect();
-    order.sort_by_key(|at| mix(seed, *at as u64));
-    let objects: Vec<OsString> =
-        order.iter().filter_map(|at| places.get(*at).and_then(|place| words.get(*place)).cloned()).collect();
+    let mut order = places.clone();
+    order.sort_by_key(|place| mix(seed, *place as u64));
+    let objects: Vec<OsString> = order.iter().filter_map(|place| words.get(*place).cloned()).collect();
     for (place, object) in places.iter().zip(objects) {
         if let Some(word) = words.get_mut(*place) {
             *word = object;
@@ -163,7 +152,7 @@ fn is_object(word: &OsString) -> bool {
         && !is_start
 }
 
-/// A number that is far from those of neighbours (the finalizer of splitmix64).
+/// A number that is far from those of neighbours (the finalizer of splitmix64), so that every order is drawn.
 fn mix(seed: u64, at: u64) -> u64 {
     let mixed = seed.wrapping_add(at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

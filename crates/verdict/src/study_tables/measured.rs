@@ -106,8 +106,7 @@ fn condition(series: &Series, show: Statistic) -> StudyCellDoc {
     if show != Statistic::Figure {
         return StudyCellDoc { value: of_takes(&takes, show), ..cell };
     }
-    let sittings = series.by_sitting();
-    let summary = stats::summary_of_sittings(&sittings.iter().map(Vec::as_slice).collect::<Vec<_>>()).ok();
+    let summary = stats::summary_of_sittings(&series.by_sitting()).ok();
     let interval = summary.as_ref().and_then(|summary| summary.interval);
     StudyCellDoc {
         value: summary.as_ref().map(|summary| summary.median),
