@@ -1,8 +1,10 @@
 //! The user's own work: one run of a shell command a take, with its time, CPU time, memory, and numbers that it prints.
 //!
-//! Seconds and bytes. The time contains the start of the shell, where there is one. CPU time and memory are those of
-//! the shell and of every process that was waited for within it, not of those left in the background. Memory is the
-//! largest process alone, and never less than what boxscore itself held when it started the shell.
+//! Seconds and bytes. Before each take a program that does nothing is started a few times, so that the CPU's caches are
+//! as in a row of starts and not as our readings leave them; not with `--cold`. The time contains the start of the
+//! shell, where there is one. CPU time and memory are those of the shell and of every process that was waited for
+//! within it, not of those left in the background. Memory is the largest process alone, and never less than what
+//! boxscore itself held when it started the shell.
 
 use std::path::Path;
 use std::time::Duration;
@@ -33,7 +35,7 @@ static CARD: Card = Card {
             .label(Label::Value),
     ],
     cadence: Cadence::Repeat,
-    definition: 1,
+    definition: 2,
     params: &[ParamSpec::new(
         "timeout",
         ParamKind::Int { min: 1, max: 86_400 },
@@ -228,6 +230,24 @@ impl Work {
         }
     }
 
+    /// Caches before a take: those of files dropped for `--cold`, else those of the CPU as after other starts.
+    fn caches(&self, record: &mut dyn Record) {
+        let said = if self.command.cold {
+            command_way::drop_page_cache()
+                .map_err(|why| format!("the page cache was not dropped, so that files may be in it: {why}"))
+        } else {
+            self.way.warm_starts().map_err(|why| {
+                format!(
+                    "takes begin with the CPU's caches cold, which can add a tenth of a millisecond: no \
+                     program was started before them: {why}"
+                )
+            })
+        };
+        if let Err(text) = said {
+            record.note(NoteBody::Command(text));
+        }
+    }
+
     /// Runs the command itself.
     fn run(&self, record: &mut dyn Record) -> Result<shell::Ended, Fault> {
         let called = &self.called;
@@ -345,13 +365,7 @@ impl Probe for Work {
         if let Some(prepare) = &self.command.prepare {
             self.beside("--prepare", prepare)?;
         }
-        if self.command.cold
-            && let Err(why) = command_way::drop_page_cache()
-        {
-            record.note(NoteBody::Command(format!(
-                "the page cache was not dropped, so that files may be in it: {why}"
-            )));
-        }
+        self.caches(record);
         let ended = self.run(record)?;
         record.push_of(&WALL, &self.extra, Seconds::from_ns(ended.wall_ns));
         if self.way.knows_usage() {
