@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use model::data::Price;
+use model::{Note, NoteBody};
 
 use crate::error::CliError;
 
@@ -39,17 +40,43 @@ pub enum Layout {
     Clusterperf,
 }
 
-/// Parses a price: `0.192/h` is hourly, `429` is bought. Fails for anything that is no number above 0.
-pub fn parse_price(text: &str, currency: &str) -> Result<Price, CliError> {
-    let (number, hourly) = match text.trim().strip_suffix("/h") {
-        Some(number) => (number, true),
+/// A price as the user gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quoted {
+    pub price: Price,
+    /// The words for a band, of which the price is the middle.
+    pub band: Option<String>,
+}
+
+/// Says in a run that its price is the middle of a band.
+pub fn price_note(band: &str) -> Note {
+    Note::of_run(NoteBody::User(format!("the price is {band}")))
+}
+
+/// Parses a price: `0.192/h` is hourly, `429` is bought, `2000..2500` and `2000-2500` are bands. Fails for anything
+/// that is no number above 0.
+pub fn parse_price(text: &str, currency: &str) -> Result<Quoted, CliError> {
+    let (amounts, hourly) = match text.trim().strip_suffix("/h") {
+        Some(amounts) => (amounts, true),
         None => (text.trim(), false),
     };
-    match number.trim().parse::<f64>() {
-        Ok(amount) if amount.is_finite() && amount > 0.0 => {
-            Ok(Price { amount, hourly, currency: currency.to_owned() })
+    let wrong = |what: &str| {
+        CliError::usage(format!("--price {text}: {what}"))
+            .hint("write 0.192/h (hourly), 429 (bought) or 2000..2500 (a band, whose middle counts)")
+    };
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|one| one.is_finite() && *one > 0.0);
+    let quoted = |amount: f64| Price { amount, hourly, currency: currency.to_owned() };
+    if let Some(amount) = number(amounts) {
+        return Ok(Quoted { price: quoted(amount), band: None });
+    }
+    let ends = amounts.split_once("..").or_else(|| amounts.split_once('-'));
+    let ends = ends.map(|(low, high)| (low.trim().trim_end_matches("/h"), high));
+    match ends.and_then(|(low, high)| number(low).zip(number(high))) {
+        None => Err(wrong("not a price")),
+        Some((low, high)) if low > high => Err(wrong("the band ends below its beginning")),
+        Some((low, high)) => {
+            let band = Some(format!("the middle of {low}..{high}"));
+            Ok(Quoted { price: quoted(f64::midpoint(low, high)), band })
         }
-        _ => Err(CliError::usage(format!("--price {text}: not a price"))
-            .hint("write 0.192/h (hourly) or 429 (bought)")),
     }
 }

@@ -40,7 +40,7 @@ pub mod study;
 pub mod targets;
 
 use crate::error::nearest;
-pub use common::{Color, Global, Layout, parse_price};
+pub use common::{Color, Global, Layout, Quoted, parse_price, price_note};
 
 const AFTER: &str = "\
 Examples:

@@ -9,7 +9,7 @@ use model::doc::{DoneDoc, MachineDoc};
 use model::{Fact, Note, NoteBody, Unit};
 use store::{Filter, Mode, Store};
 
-use crate::cli::{Global, parse_price};
+use crate::cli::{Global, parse_price, price_note};
 use crate::error::{CliError, Kind};
 use crate::import::sheet;
 use crate::lookup::ids::short;
@@ -39,7 +39,7 @@ pub struct NoteArgs {
     /// The text of the note
     #[arg(value_name = "TEXT", required_unless_present_any = ["price", "watts", "label", "facts"])]
     pub text: Option<String>,
-    /// Price of the machine: 0.192/h, 429 bought, or a band such as 2000..2500, whose middle counts
+    /// Price of the machine: 0.192/h, 429 bought, or a band such as 2000..2500 or 2000-2500, whose middle counts
     #[arg(long, value_name = "PRICE")]
     pub price: Option<String>,
     /// Currency of the price
@@ -125,7 +125,10 @@ fn said(args: &NoteArgs) -> Result<Said, CliError> {
     }
     labels::check_label(args.label.as_deref())?;
     let (price, band) = match &args.price {
-        Some(text) => price(text, &args.currency)?,
+        Some(text) => {
+            let quoted = parse_price(text, &args.currency)?;
+            (Some(quoted.price), quoted.band)
+        }
         None => (None, None),
     };
     let (mut facts, mut refused) = (Vec::new(), Vec::new());
@@ -153,23 +156,6 @@ fn said(args: &NoteArgs) -> Result<Said, CliError> {
     })
 }
 
-/// A price, and where it is a band `LOW..HIGH` the words for it: its middle is the price.
-fn price(text: &str, currency: &str) -> Result<(Option<Price>, Option<String>), CliError> {
-    let Some((low, high)) = text.split_once("..") else {
-        return Ok((Some(parse_price(text, currency)?), None));
-    };
-    let per = if high.trim().ends_with("/h") { "/h" } else { "" };
-    let low = parse_price(&format!("{}{per}", low.trim().trim_end_matches("/h")), currency)?;
-    let high = parse_price(high, currency)?;
-    if low.amount > high.amount {
-        return Err(CliError::usage(format!("--price {text}: the band ends below its beginning"))
-            .hint("write LOW..HIGH, such as 2000..2500"));
-    }
-    let words = format!("the middle of {}..{}", low.amount, high.amount);
-    let middle = f64::midpoint(low.amount, high.amount);
-    Ok((Some(Price { amount: middle, ..high }), Some(words)))
-}
-
 fn fact(text: &str) -> Result<Fact, CliError> {
     let wrong = |what: String| CliError::usage(format!("--fact {text}: {what}"));
     let (key, value) = text
@@ -195,7 +181,7 @@ fn to_run(run: &str, said: &Said, store: &mut Store) -> Result<(), CliError> {
     if let Some(price) = &said.price {
         store.set_price(run, Some(price))?;
         if let Some(band) = &said.band {
-            store.note(run, &Note::of_run(NoteBody::User(format!("the price is {band}"))))?;
+            store.note(run, &price_note(band))?;
         }
     }
     if let Some(watts) = said.watts {

@@ -117,7 +117,7 @@ pub struct RunArgs {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
-    /// 0.192/h, or 429 bought; of one: NAME=0.192/h
+    /// 0.192/h, 429 bought, or a band such as 2000..2500, whose middle counts; of one: NAME=0.192/h
     #[arg(long, value_name = "PRICE")]
     pub price: Vec<String>,
     /// Currency of the price

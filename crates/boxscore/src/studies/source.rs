@@ -98,3 +98,26 @@ fn column_machine(name: &str, loaded: Loaded) -> ColumnMachine {
     let runs = loaded.runs.iter().map(|run| run_doc(run, &context)).collect();
     ColumnMachine { name: name.to_owned(), loaded, runs }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_list_of_tables_names_every_table_of_the_studies_and_no_other() {
+        const LIST: &str = include_str!("../../catalogue/TABLES.md");
+        let files: Vec<StudyFile> = catalogue().map(|source| read(&source).unwrap()).collect();
+        let of = |file: &StudyFile| -> Vec<String> {
+            file.tables.iter().map(|table| format!("{}/{}", file.name, table.name)).collect()
+        };
+        let there: BTreeSet<String> = files.iter().flat_map(of).collect();
+        let code = LIST.split('`').skip(1).step_by(2);
+        let is_table = |word: &&str| files.iter().any(|file| word.starts_with(&format!("{}/", file.name)));
+        let named: BTreeSet<String> = code.filter(is_table).map(str::to_owned).collect();
+        assert_eq!(named, there);
+        let lines = LIST.lines().filter(|line| line.starts_with('|'));
+        lines.for_each(|line| assert_eq!(line.matches('|').count(), 4, "three cells: {line}"));
+    }
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use harness::conductor::Interaction;
 use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
-use model::data::{Price, RunHead};
+use model::data::RunHead;
 use model::flags::CEILINGS;
 use model::plan::{Plan, Target};
 use model::{Cell, Family, Params, Setup, card};
@@ -25,7 +25,7 @@ use super::stop_signal::StopSignal;
 use super::{bisect, ceilings, common_rates, probing, target_facts, worktrees};
 use crate::cli::run::RunArgs;
 use crate::cli::targets::TargetArgs;
-use crate::cli::{Global, Layout, parse_price};
+use crate::cli::{Global, Layout, Quoted, parse_price};
 use crate::error::CliError;
 use crate::lookup::{cpus, labels, paths, runs};
 use crate::{out, plan};
@@ -286,13 +286,14 @@ fn inherit(cost: &mut Cost, name: &str, plan: &Plan, store: &Store) -> Result<()
     let is_alone = plan.machines.len() == 1;
     for (via, price) in plan.machines.iter().zip(&mut cost.prices).filter(|(_, price)| price.is_none()) {
         let is_its = |head: &&RunHead| head.study == named.study && (is_alone || head.machine == via.name);
-        *price = heads.iter().find(is_its).and_then(|head| head.price.clone());
+        let known = heads.iter().find(is_its).and_then(|head| head.price.clone());
+        *price = known.map(|price| Quoted { price, band: None });
     }
     Ok(())
 }
 
 /// Prices, each with the machine or target that it names, if it names one.
-type Prices = Vec<(Option<String>, Price)>;
+type Prices = Vec<(Option<String>, Quoted)>;
 
 /// Each `--price`.
 fn prices(given: &[String], currency: &str) -> Result<Prices, CliError> {
@@ -315,7 +316,7 @@ fn of_targets(given: Prices, plan: &mut Plan) -> Result<Prices, CliError> {
             }
             Some(target) => {
                 priced.push(target.name.clone());
-                target.price = Some(price);
+                target.price = Some(price.price);
             }
             None => others.push((name, price)),
         }
@@ -324,7 +325,7 @@ fn of_targets(given: Prices, plan: &mut Plan) -> Result<Prices, CliError> {
 }
 
 /// The price of each machine of the plan, in its order: its own, else the one without a name.
-fn by_machine(given: Prices, plan: &Plan) -> Result<Vec<Option<Price>>, CliError> {
+fn by_machine(given: Prices, plan: &Plan) -> Result<Vec<Option<Quoted>>, CliError> {
     let names: Vec<&str> = plan.machines.iter().map(|via| via.name.as_str()).collect();
     for (at, (name, _)) in given.iter().enumerate() {
         if let Some(name) = name.as_deref().filter(|name| !names.contains(name)) {
@@ -372,12 +373,16 @@ mod tests {
         };
         let amounts = |given: &[&str]| -> Vec<Option<f64>> {
             let priced = priced(given).unwrap();
-            priced.into_iter().map(|price| price.map(|price| price.amount)).collect()
+            priced.into_iter().map(|quoted| quoted.map(|quoted| quoted.price.amount)).collect()
         };
         assert_eq!(amounts(&["b=0.06/h", "a=0.1/h"]), [Some(0.1), Some(0.06), None]);
         assert_eq!(amounts(&["429", "b=300"]), [Some(429.0), Some(300.0), Some(429.0)]);
+        assert_eq!(amounts(&["2000-2500", "b=1..2/h"]), [Some(2250.0), Some(1.5), Some(2250.0)]);
+        let bands: Vec<_> = priced(&["2000-2500", "b=3"]).unwrap();
+        let bands: Vec<_> = bands.iter().map(|quoted| quoted.as_ref()?.band.as_deref()).collect();
+        assert_eq!(bands, [Some("the middle of 2000..2500"), None, Some("the middle of 2000..2500")]);
         assert_eq!(amounts(&[]), [None, None, None]);
-        for wrong in [&["d=1"][..], &["a=1", "a=2"], &["1", "2"], &["a="], &["a=-1"]] {
+        for wrong in [&["d=1"][..], &["a=1", "a=2"], &["1", "2"], &["a="], &["a=-1"], &["5-4"], &["4-"]] {
             assert!(priced(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -12,6 +12,7 @@ use model::{Cell, Fact, Note, NoteBody, Plan};
 use store::{Appended, NewRun, Origin, Store, StoreError};
 
 use crate::cli::agent::BUILD;
+use crate::cli::{Quoted, price_note};
 use crate::lookup::ids::Ids;
 use crate::study::display;
 use crate::study::display::Screen;
@@ -39,7 +40,7 @@ pub struct Begun {
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
     /// By machine, in the order of the plan.
-    pub prices: Vec<Option<Price>>,
+    pub prices: Vec<Option<Quoted>>,
     pub watts: Option<f64>,
 }
 
@@ -143,6 +144,10 @@ impl<'a> StoreSink<'a> {
         Ok(())
     }
 
+    fn quoted(&self, machine: usize) -> Option<&Quoted> {
+        self.cost.prices.get(machine).and_then(Option::as_ref)
+    }
+
     fn new_run(&mut self, machine: usize, facts: &[Fact]) -> NewRun {
         let hello = self.machines[machine].hello.clone();
         let host = hello.as_ref().map(|hello| hello.hostname.clone()).unwrap_or_default();
@@ -169,7 +174,7 @@ impl<'a> StoreSink<'a> {
             machine_id,
             machine: name,
             label: self.plan.label.clone(),
-            price: self.cost.prices.get(machine).cloned().flatten(),
+            price: self.quoted(machine).map(|quoted| quoted.price.clone()),
             watts: self.cost.watts,
             started_ns,
             origin: Origin {
@@ -237,6 +242,9 @@ impl Sink for StoreSink<'_> {
         new.price = new.price.or_else(|| Price::of_facts(&noted));
         new.watts = new.watts.or_else(|| watts_of_facts(&noted));
         self.store.begin_run(&new).map_err(refused)?;
+        if let Some(band) = self.quoted(machine).and_then(|quoted| quoted.band.clone()) {
+            self.store.note(&new.id, &price_note(&band)).map_err(refused)?;
+        }
         self.store.put_facts(&new.id, facts).map_err(refused)?;
         for note in std::mem::take(&mut self.machines[machine].early) {
             let appended = self.store.note(&new.id, &Note::of_run(note)).map_err(refused)?;

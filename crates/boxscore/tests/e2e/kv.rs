@@ -346,6 +346,26 @@ fn a_store_that_is_killed_or_stopped_is_a_fault() {
 }
 
 #[test]
+fn a_store_that_died_or_hangs_is_not_waited_for_in_every_take() {
+    let bench = Bench::new();
+    let args = ["--takes", "40", "--size", "100", "--definition", "era1"];
+    for (word, most_s, why) in [("KILL", 15, "nothing listens there"), ("STOP", 40, "the store fell silent")]
+    {
+        let redis = Users::redis(&[]);
+        let mut from = None;
+        let said = after_a_take(&bench, &[&args[..], &["--kv", &redis.name()]].concat(), || {
+            signal(redis.pid(), word);
+            from = Some(Instant::now());
+        });
+        let took = from.expect("it was killed").elapsed();
+        assert_eq!(said.code, Some(3), "{word}: {said:#?}");
+        assert!(took < Duration::from_secs(most_s), "{word}: {took:?}: {said:#?}");
+        let text = words(&said);
+        assert!(text.contains(why) && text.contains("given up: kv-basic"), "{word}: {said:#?}");
+    }
+}
+
+#[test]
 fn a_stopped_replica_is_a_fault_and_no_fast_write() {
     let bench = Bench::new();
     let primary = Users::redis(&[]);

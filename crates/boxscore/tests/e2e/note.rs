@@ -2,6 +2,7 @@
 
 use crate::common::Bench;
 use model::FactValue;
+use model::data::RunData;
 use model::doc::{CompareDoc, DoneDoc, InspectDoc, RunDoc};
 
 fn bench() -> Bench {
@@ -26,6 +27,21 @@ fn a_run_takes_words_price_watts_and_a_label() {
     let price = document.price.expect("a price");
     assert_eq!((price.amount, price.currency.as_str(), price.hourly), (0.2, "EUR", true));
     assert_eq!(document.notes.iter().filter(|note| note.text() == "after the update").count(), 1);
+}
+
+#[test]
+fn a_run_takes_a_band_of_prices_as_a_note_does() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "2", "--price", "2000-2500"]).expect(0, &[]);
+    let band = "the price is the middle of 2000..2500";
+    let noted = |run: &RunData| run.notes.iter().filter(|note| note.text() == band).count();
+    let price = |run: &RunData| run.head.price.clone().map(|price| (price.amount, price.hourly));
+    let run = bench.only();
+    assert_eq!((price(&run), noted(&run)), (Some((2250.0, false)), 1));
+    bench.run(&["note", "latest", "--price", "0.1..0.3/h"]).expect(0, &[]);
+    assert_eq!(price(&bench.only()), Some((0.2, true)));
+    bench.fake(&["--takes", "2", "--price", "2500..2000"]).expect(2, &["the band ends below its beginning"]);
+    bench.run(&["note", "latest", "--price", "2000-"]).expect(2, &["not a price"]);
 }
 
 #[test]

@@ -194,6 +194,13 @@ fn a_cluster_is_started_with_as_many_servers_as_its_replicas_need() {
         world.run(BASIC, &args, &[]).expect(0, &[]);
         let data = world.bench.data(&world.bench.heads().last().expect("a run").id);
         assert!(value(&data, "basic.write100", "") > 0.0);
+        let fill =
+            data.notes.iter().find(|note| note.kind() == "kv-fill").expect("less than clusterperf has");
+        assert!(
+            fill.text().contains("--set fill=200 needs 409MiB of memory in each server and about "),
+            "{}",
+            fill.text()
+        );
         let notes: String = data.notes.iter().map(|note| format!("{}\n", note.text())).collect();
         let servers = format!("servers {}", replicas.parse::<u32>().expect("a number") + 1);
         assert!(
@@ -257,6 +264,12 @@ fn what_stands_in_the_way_is_told_in_a_line() {
         // A table that was made is dropped, whatever came after.
         assert!(planted.0 == "FAKE_RAMCLOUD_CONNECT" || tables(&world).is_empty(), "{planted:?}");
     }
+    // Objects are written by many to a request, and one of them is not taken.
+    let era3 = [&basic[..], &["--definition", "era3"]].concat();
+    let said = world.run(BASIC, &era3, &[("FAKE_RAMCLOUD_FULL", "3")]);
+    assert_eq!(said.code, Some(1), "{said:#?}");
+    assert!(words(&said).contains("RAMCloud says STATUS_RETRY (17) to rc_multiWrite"), "{said:#?}");
+    assert!(tables(&world).is_empty());
     let short = world.bench.path("short.so");
     build(&["-shared", "-fPIC", "-DWITHOUT_MULTI_READ"], "library.c", &short);
     for (library, code, why) in [
@@ -275,12 +288,19 @@ fn what_stands_in_the_way_is_told_in_a_line() {
 #[test]
 fn what_cannot_be_is_told_before_anything_starts() {
     let world = World::new();
+    let small =
+        "ramcloud-coordinator=/bin/sh;ramcloud-server=/bin/sh;fill=200;ramcloud-memory=512MiB".to_owned();
     for (args, why) in [
         (&["--kv", "ramcloud"][..], "name the programs to start"),
         (&["--kv", "ramcloud:tcp:host=a"], "a host or a port is missing"),
         (&["--kv", "ramcloud:tcp:host=a,port=1;tcp:host=b,port=1"], "a single one without `;`"),
         (&["--kv", AT, "--set", "ramcloud-cluster=a\nb"], "ramcloud-cluster: it is too long"),
         (&["--kv", AT, "--test", "split"], "n/a for kv=ramcloud"),
+        (
+            &["--kv", "ramcloud", "--test", "basic", "--definition", "era3", "--set", &small],
+            "puts 1000 MB of objects into a server with ramcloud-memory=512MiB, and more while they are written anew: \
+             leave ramcloud-memory out (it is 2044MiB then)",
+        ),
         (&["--kv", AT, "--test", "readDist", "--set", "persistence=rdb"], "persistence is of Redis"),
         (&["--kv", AT, "--test", "readDist", "--set", "mode=spin"], "it spins"),
         (&["--kv", AT, "--test", "readDist", "--size", "2MiB"], "no object is larger than 1 MiB"),

@@ -33,6 +33,12 @@ fn a_kernel_setting_that_was_changed_is_named_before_the_figures() {
         at("settings that differ between before and after: net.core.somaxconn (8") < at(" verdict"),
         "{shown}"
     );
+    bench.run(&["report", "before", "after", "-o", "both.html"]).expect(0, &[]);
+    let page = std::fs::read_to_string(bench.path("both.html")).expect("a page");
+    assert!(
+        page.contains("id=\"settings\"") && page.contains("net.core.somaxconn (8 against 4096)"),
+        "no settings"
+    );
     // Of one run there is nothing that differs, and failures have a row.
     let failed = doc.rows.iter().filter(|row| row.metric == "error-rate").count();
     assert_eq!(failed, 1, "{shown}");

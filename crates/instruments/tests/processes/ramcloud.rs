@@ -24,6 +24,7 @@ pub fn everything() {
         ("delay", &good, Some(("FAKE_RAMCLOUD_DELAY_US", "200"))),
         ("connect", &good, Some(("FAKE_RAMCLOUD_CONNECT", "11"))),
         ("status", &good, Some(("FAKE_RAMCLOUD_STATUS", "17"))),
+        ("many_writes", &good, Some(("FAKE_RAMCLOUD_FULL", "3"))),
         ("hang", &good, Some(("FAKE_RAMCLOUD_HANG", "1"))),
         ("crash", &good, Some(("FAKE_RAMCLOUD_CRASH", "1"))),
         ("missing", &dir.path().join("no-such.so"), None),
@@ -59,6 +60,7 @@ pub fn case(name: &str, library: &str) {
         "delay" => delay(library),
         "connect" => connect(library),
         "status" => status(library),
+        "many_writes" => many_writes(library),
         "hang" => hang(library),
         "crash" => crash(library),
         "missing" => not_loaded(library, &["no-such.so", "No such file"]),
@@ -133,6 +135,20 @@ fn objects(library: &str) {
     // What cannot be ends the helper, and is told.
     let trouble = other.run(&batch(Kind::Read, b"\xff\xffx", 1)).unwrap_err();
     assert!(trouble.kind() == "ended" && trouble.to_string().contains("longer than the frame"), "{trouble}");
+}
+
+/// One request writes all keys, and says which status the one had that was not written.
+fn many_writes(library: &str) {
+    let mut session = open(library, "many");
+    let value = [7; 300];
+    session.value(&value).unwrap();
+    let made = run(&mut session, Kind::MultiWrite, &[b"a", b"b"]);
+    assert_eq!((made.outcomes.len(), made.outcomes[0].status, made.outcomes[0].good), (1, 0, 2));
+    let read = run(&mut session, Kind::Read, &[b"a", b"b"]);
+    assert!(read.value == value && read.outcomes.iter().all(|one| (one.good, one.bytes) == (1, 300)));
+    let made = run(&mut session, Kind::MultiWrite, &[b"a", b"b", b"c", b"d"]);
+    assert_eq!((made.outcomes.len(), made.outcomes[0].status, made.outcomes[0].good), (1, 17, 3));
+    session.discard("many").unwrap();
 }
 
 fn the_cache(library: &str) {

@@ -23,6 +23,7 @@ pub mod ranks;
 pub mod runtime;
 pub mod runtime_warmup;
 pub mod score;
+pub mod settings;
 pub mod soak;
 pub mod takes;
 pub mod telemetry;
@@ -54,6 +55,7 @@ pub static ALL: &[&Section] = &[
     &runtime::SECTION,
     &runtime_warmup::SECTION,
     &score::SECTION,
+    &settings::SECTION,
     &soak::SECTION,
     &telemetry::SECTION,
     &validity::SECTION,

@@ -7,10 +7,13 @@
 
 use std::time::Duration;
 
+use model::format::rounded_duration;
+use model::params::show_bytes;
 use model::{
     Cadence, Card, Example, Family, MetricInfo, Need, Probe, Record, Setup, Simple, Size, TestName, Tier,
     Unfit, Variant,
 };
+use sys::clock;
 
 use super::client::Client;
 use super::hot::{self, Hot};
@@ -137,7 +140,8 @@ static CARD: Card = Card {
 };
 
 /// clusterperf's, in bytes.
-const USUAL_FILL: u64 = 200_000_000;
+const USUAL_FILL: u64 = 200 * MEGABYTE;
+const MEGABYTE: u64 = 1_000_000;
 /// Bytes beside the value that an object counts with, and of its key.
 const OVERHEAD: usize = 20 + KEY;
 /// A figure of requests has no more, and in era2 or of writes takes no longer.
@@ -154,27 +158,17 @@ enum Era {
 
 pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit);
 
-/// The share of a RAMCloud's memory that objects may have: its hash table and its log's reserves need the rest.
-const OBJECTS_SHARE: f64 = 0.7;
-
 fn fit(setup: &Setup) -> Result<(), Unfit> {
     store_fits(setup)?;
-    let sizes = if setup.params.get("sizes").unwrap_or("all") == "all" { NAMES.len() } else { 1 };
-    // Half of them lie there twice for a while, as they are written anew.
-    let megabytes = params::number(setup, "fill").saturating_mul(sizes as u64).saturating_mul(3) / 2;
     match ramcloud::memory(setup)? {
-        Some(memory)
-            if era(setup) == Era::Three && megabytes as f64 * 1e6 > OBJECTS_SHARE * memory as f64 =>
-        {
-            let needed = (megabytes as f64 * 1e6 / OBJECTS_SHARE / f64::from(1 << 20)).ceil();
-            Err(Unfit::new(format!(
-                "fill={} puts {} MB of objects into a server with ramcloud-memory={}, and more while they are written \
-                 anew: give it --set ramcloud-memory={needed:.0}MiB, or fill less",
-                params::number(setup, "fill"),
-                params::number(setup, "fill").saturating_mul(sizes as u64),
-                model::params::show_bytes(memory),
-            )))
-        }
+        Some(memory) if ramcloud::needed_memory(setup) > memory => Err(Unfit::new(format!(
+            "fill={} puts {} MB of objects into a server with ramcloud-memory={}, and more while they are written \
+             anew: leave ramcloud-memory out (it is {} then), or fill less",
+            params::number(setup, "fill"),
+            params::filled(setup) / MEGABYTE,
+            show_bytes(memory),
+            show_bytes(ramcloud::needed_memory(setup)),
+        ))),
         _ => Ok(()),
     }
 }
@@ -200,8 +194,9 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         limit: if smoke { Duration::from_secs(10) } else { params::limit_of(setup) },
         times: Times::default(),
         random: Random::new(setup.seed),
-        fill: if smoke { 2_000_000 } else { params::number(setup, "fill").saturating_mul(1_000_000) },
-        told: false,
+        fill: if smoke { 2_000_000 } else { params::number(setup, "fill").saturating_mul(MEGABYTE) },
+        less: None,
+        fill_ns: 0,
         bytes: 0,
     };
     for (at, size) in sizes.into_iter().enumerate() {
@@ -209,6 +204,9 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
             let put = work.put(&mut held, at, size);
             put.map_err(|failure| Unfit::new(held.target.explain(&failure).text))?;
         }
+    }
+    if era == Era::Three && !smoke {
+        work.less = work.less_than_clusterperf(setup)?;
     }
     Ok(Box::new(StoreProbe::new(held, work)))
 }
@@ -234,7 +232,10 @@ struct Basic {
     random: Random,
     /// Bytes of objects of each size.
     fill: u64,
-    told: bool,
+    /// How much less than clusterperf a take does, until it is told.
+    less: Option<String>,
+    /// How long the filling took.
+    fill_ns: u64,
     bytes: u64,
 }
 
@@ -246,7 +247,9 @@ impl Basic {
         };
         let letter = b'a' + u8::try_from(at).unwrap_or(0);
         let value = value(size);
+        let begun_ns = clock::now_ns();
         let table = held.fill(letter, count, &value)?;
+        self.fill_ns += clock::now_ns() - begun_ns;
         // A store of the user's may have that key.
         let hot = if held.target.is_ours() { *HOT } else { table.keys.key(letter, 0) };
         self.bytes += u64::from(count) * (size + OVERHEAD) as u64 * u64::from(1 + held.target.replicas);
@@ -254,16 +257,25 @@ impl Basic {
         Ok(())
     }
 
-    /// Says once how much less than clusterperf a take does.
-    fn tell(&mut self, record: &mut dyn Record) {
-        if self.era == Era::Three && self.fill < USUAL_FILL && !std::mem::replace(&mut self.told, true) {
-            let mb = self.fill as f64 / 1e6;
-            record.remark(
-                "kv-fill",
-                &format!("basic draws from {mb} MB of objects of each size; clusterperf fills 200 MB (--set fill=200; of \
-                     RAMCloud with --set ramcloud-memory=3GiB too)"),
-            );
+    /// What clusterperf's own amount of objects would take, where there is less here.
+    fn less_than_clusterperf(&self, setup: &Setup) -> Result<Option<String>, Unfit> {
+        if self.fill >= USUAL_FILL {
+            return Ok(None);
         }
+        let mut usual = setup.clone();
+        usual.params.set("fill", &(USUAL_FILL / MEGABYTE).to_string());
+        let objects = params::filled(&usual) / MEGABYTE;
+        let room = match ramcloud::memory(setup)? {
+            None => format!("{objects} MB of objects in the store"),
+            Some(_) => format!("{} of memory in each server", show_bytes(ramcloud::needed_memory(&usual))),
+        };
+        let seconds = self.fill_ns as f64 / 1e9 * (USUAL_FILL as f64 / self.fill as f64);
+        Ok(Some(format!(
+            "basic draws from {} MB of objects of each size; clusterperf fills 200 MB: --set fill=200 needs {room} and \
+             about {} to fill them",
+            self.fill / MEGABYTE,
+            rounded_duration(seconds)
+        )))
     }
 
     /// Reads of one size, then its writes.
@@ -319,7 +331,9 @@ impl Basic {
 
 impl Work for Basic {
     fn run(&mut self, held: &Held, record: &mut dyn Record) -> Result<(), Failure> {
-        self.tell(record);
+        if let Some(less) = self.less.take() {
+            record.remark("kv-fill", &less);
+        }
         let mut to = held.target.open()?;
         // As clusterperf: measured with the largest first where objects are random, told by size.
         let mut order: Vec<usize> = (0..self.objects.len()).collect();

@@ -9,6 +9,9 @@ use super::params;
 use crate::workload::guard;
 use crate::workload::store_server::{self, Options, Persistence, Store, StoreKind, ramcloud};
 
+/// Bytes that a store needs for each of data, at most.
+const OVERHEAD: u64 = 2;
+
 /// The key of a shared store: tests with different ones need different stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wanted {
@@ -19,7 +22,7 @@ struct Wanted {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    Store { kind: StoreKind, replicas: u32, persistence: Persistence },
+    Store { kind: StoreKind, replicas: u32, persistence: Persistence, memory: Option<u64> },
     Cluster(ramcloud::Options),
 }
 
@@ -49,7 +52,14 @@ fn persistence(setup: &Setup) -> Persistence {
 }
 
 fn options(setup: &Setup, kind: StoreKind) -> Options {
-    Options { replicas: params::replicas(setup), persistence: persistence(setup), ..Options::new(kind) }
+    let (replicas, persistence, memory) = (params::replicas(setup), persistence(setup), memory(setup, kind));
+    Options { replicas, persistence, memory, ..Options::new(kind) }
+}
+
+/// The limit of the data, where that which a store has by itself is too small for what it is filled with.
+fn memory(setup: &Setup, kind: StoreKind) -> Option<u64> {
+    let needed = params::filled(setup).saturating_mul(OVERHEAD).next_multiple_of(1 << 20);
+    (kind == StoreKind::Memcached && needed > store_server::MEMCACHED_MEMORY).then_some(needed)
 }
 
 /// Fails when a store of that kind cannot be started as requested.
@@ -66,10 +76,11 @@ fn sentence(setup: &[(&'static str, String)]) -> String {
 impl Shared {
     /// The store with this setup, running already or started now. Fails when it does not start.
     pub fn get(setup: &Setup, kind: StoreKind, cpus: &[u32], nth: u32) -> Result<Shared, Unfit> {
-        let (replicas, persistence) = (params::replicas(setup), persistence(setup));
-        let what = What::Store { kind, replicas, persistence };
+        let options = options(setup, kind);
+        let Options { replicas, persistence, memory, .. } = options;
+        let what = What::Store { kind, replicas, persistence, memory };
         Shared::the(Wanted { what, cpus: cpus.to_vec(), nth }, |cpus| {
-            let options = Options { cpus, ..options(setup, kind) };
+            let options = Options { cpus, ..options };
             let store = Store::start(&options, &setup.dir).map_err(|error| Unfit::new(error.to_string()))?;
             let version = store.build().version.replace('/', " ");
             let (name, settings) = (format!("{version} (replicas {replicas})"), sentence(store.setup()));
@@ -153,5 +164,23 @@ impl Shared {
             Process::Store(store) => store.alive().err(),
             Process::Cluster(cluster) => cluster.alive().err(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Params;
+
+    use super::*;
+
+    #[test]
+    fn memcached_has_room_for_what_it_is_filled_with() {
+        let of = |params: &str, kind| {
+            memory(&Setup::bare(Params::parse(params).unwrap(), vec![0], std::env::temp_dir()), kind)
+        };
+        assert_eq!(of("fill=20;sizes=all", StoreKind::Memcached), None);
+        assert_eq!(of("fill=200;sizes=all", StoreKind::Memcached), Some(1908 << 20));
+        assert_eq!(of("fill=200;sizes=all", StoreKind::Redis), None);
+        assert_eq!(of("objects=200000", StoreKind::Memcached), None);
     }
 }

@@ -25,6 +25,7 @@ pub mod probe;
 pub mod ramcloud;
 pub mod resp;
 pub mod server;
+pub mod silence;
 pub mod single;
 pub mod spinning;
 pub mod table;

@@ -330,6 +330,21 @@ pub fn number(setup: &Setup, name: &str) -> u64 {
     setup.params.get(name).and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
+/// Bytes of objects that `basic` fills a store with; 0 of another test, and of a definition that has one object a size.
+pub fn filled(setup: &Setup) -> u64 {
+    if setup.params.get(FILL.name).is_none()
+        || matches!(setup.params.get("definition"), Some("era1" | "era2"))
+    {
+        return 0;
+    }
+    number(setup, FILL.name).saturating_mul(1_000_000).saturating_mul(sizes(setup))
+}
+
+/// How many sizes of objects `basic` has.
+pub fn sizes(setup: &Setup) -> u64 {
+    if setup.params.get(SIZES.name).unwrap_or("all") == "all" { 5 } else { 1 }
+}
+
 /// How many objects are drawn from; few in a smoke take.
 pub fn objects(setup: &Setup) -> u32 {
     if setup.size == Size::Smoke {

@@ -38,9 +38,17 @@ impl<W: Work> Probe for StoreProbe<W> {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         self.held.target.tell(record);
         let _pinned = if W::IS_CLIENT { self.held.target.pin(0)? } else { None };
+        let target = &mut self.held.target;
+        if let Err(failure) = target.look_again() {
+            let fault = target.explain(&failure);
+            self.gone = Some(fault.text.clone());
+            return Err(fault);
+        }
         self.work.run(&self.held, record).map_err(|failure| {
-            let fault = self.held.target.explain(&failure);
-            self.gone = self.held.target.is_gone(&failure).then(|| fault.text.clone());
+            let target = &mut self.held.target;
+            target.remember(&failure);
+            let fault = target.explain(&failure);
+            self.gone = target.is_gone(&failure).then(|| fault.text.clone());
             fault
         })
     }

@@ -27,7 +27,10 @@ pub const ROW: usize = 1000;
 pub const MOST_VALUE: usize = frames::MOST_VALUE;
 /// Longer words of the user's are none that name a place.
 const MOST_WORD: usize = 1000;
+/// Bytes of each server, where its objects need no more.
 const MEMORY: u64 = 512 << 20;
+/// Tenths of a server's memory that objects may have: its hash table and its log's reserves need the rest.
+const OBJECTS_TENTHS: u64 = 7;
 /// How long a cluster that does not answer is given to drop a table.
 const GONE: Duration = Duration::from_secs(1);
 
@@ -50,6 +53,18 @@ pub fn memory(setup: &Setup) -> Result<Option<u64>, Unfit> {
         ClusterPlace::Ours(options) => Some(options.memory),
         ClusterPlace::Users(_) => None,
     })
+}
+
+/// Bytes of a server that has room for what `basic` fills it with.
+pub fn needed_memory(setup: &Setup) -> u64 {
+    // Half of the objects lie there twice for a while, as they are written anew.
+    let most = params::filled(setup).saturating_mul(3) / 2;
+    (most / OBJECTS_TENTHS).saturating_mul(10).div_ceil(1 << 20) << 20
+}
+
+/// Bytes of each server where none were asked for.
+fn usual_memory(setup: &Setup) -> u64 {
+    needed_memory(setup).max(MEMORY)
 }
 
 /// A parameter that was given.
@@ -98,7 +113,9 @@ impl ClusterPlace {
             library,
             cluster: cluster(setup),
             replicas: params::replicas(setup),
-            memory: given(setup, params::MEMORY.name).and_then(parse_bytes).unwrap_or(MEMORY),
+            memory: given(setup, params::MEMORY.name)
+                .and_then(parse_bytes)
+                .unwrap_or_else(|| usual_memory(setup)),
             cpus: Vec::new(),
         };
         has_room(&options, setup.memory)?;
@@ -302,6 +319,18 @@ impl RamCloud {
     /// The next request writes this.
     pub fn ask_set(&mut self, key: &[u8], value: &[u8]) {
         self.ask(Kind::Write, &mut std::iter::once(key));
+        self.keep(value);
+    }
+
+    /// Writes this under all the keys by one request. Fails when one of them was not written.
+    pub fn write_many(&mut self, keys: &mut dyn Iterator<Item = &[u8]>, value: &[u8]) -> Result<(), Failure> {
+        self.ask(Kind::MultiWrite, keys);
+        self.keep(value);
+        self.turn().map(drop)
+    }
+
+    /// The value of the writes that come.
+    fn keep(&mut self, value: &[u8]) {
         if self.value != value {
             value.clone_into(&mut self.value);
             self.value_is_known = false;
@@ -376,7 +405,7 @@ impl RamCloud {
         if count == 0 || count as usize > MOST_REQUESTS {
             return Err(Failure::Junk { protocol: "RAMCloud", text: format!("{count} requests at once") });
         }
-        if self.kind == Kind::Write && !self.value_is_known {
+        if self.kind.is_write() && !self.value_is_known {
             if self.value.len() > MOST_VALUE {
                 return Err(Failure::too_large(format!("{} B", self.value.len())));
             }
@@ -393,7 +422,7 @@ impl RamCloud {
 
     /// The answer in an outcome of the current kind of request. Fails when the library reported a failure.
     pub fn answer(&self, outcome: &Outcome) -> Result<Answer, Failure> {
-        let is_missing = outcome.status == status::OBJECT_DOESNT_EXIST && self.kind != Kind::Write;
+        let is_missing = outcome.status == status::OBJECT_DOESNT_EXIST && !self.kind.is_write();
         match outcome.status {
             status::OK => Ok(Answer { count: outcome.good, bytes: outcome.bytes, last: (0, 0) }),
             _ if is_missing => Ok(Answer::default()),
@@ -502,6 +531,21 @@ mod tests {
         let why = sized("replicas=2", 4 << 30).unwrap_err();
         assert!(why.contains("3 servers of 512MiB"), "{why}");
         assert_eq!(sized("replicas=2", 16 << 30), Ok(()));
+    }
+
+    #[test]
+    fn a_server_has_room_for_what_it_is_filled_with() {
+        let memory = |params: &str| {
+            let pairs = format!("kv=ramcloud;ramcloud-coordinator=/bin/sh;ramcloud-server=/bin/sh;{params}");
+            super::memory(&setup(&pairs))
+        };
+        assert_eq!(memory("replicas=0"), Ok(Some(MEMORY)));
+        assert_eq!(memory("fill=20;sizes=all"), Ok(Some(MEMORY)));
+        assert_eq!(memory("fill=200;sizes=all"), Ok(Some(2044 << 20)));
+        assert_eq!(memory("fill=200;sizes=all;definition=era1"), Ok(Some(MEMORY)));
+        assert_eq!(memory("fill=400;sizes=1K"), Ok(Some(818 << 20)));
+        assert_eq!(memory("fill=200;sizes=all;ramcloud-memory=1GiB"), Ok(Some(1 << 30)));
+        assert_eq!(super::memory(&setup("kv=redis;fill=200")), Ok(None));
     }
 
     #[test]

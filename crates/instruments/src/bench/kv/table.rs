@@ -1,4 +1,4 @@
-//! Objects of a test in a store: written by requests in rows, found again by their numbers, removed at the end.
+//! Objects of a test in a store: written by many to a request or in rows of requests, found again by their numbers, removed at the end.
 //!
 //! Nothing here is timed. A row has at most [`ROW`] requests or [`ROW_BYTES`]; its answers are a few bytes each, so
 //! that neither side waits for the other to read.
@@ -38,7 +38,11 @@ impl Table {
         let to = match to {
             Client::Socket(to) => to,
             Client::RamCloud(to) => {
-                return self.by_library(to, rows, going, &mut |to, key| to.ask_set(key, value));
+                return self.in_rows(rows, going, |index, count| {
+                    let keys: Vec<_> =
+                        (index..index + count).map(|nth| self.keys.key(self.letter, nth)).collect();
+                    to.write_many(&mut keys.iter().map(<[u8; KEY]>::as_slice), value)
+                });
             }
         };
         self.in_rows(rows, going, |index, count| {
@@ -59,11 +63,7 @@ impl Table {
         };
         let to = match to {
             Client::Socket(to) => to,
-            Client::RamCloud(to) => {
-                return self.by_library(to, ROW, going, &mut |to, key| {
-                    to.ask(Kind::Remove, &mut std::iter::once(key));
-                });
-            }
+            Client::RamCloud(to) => return self.empty_by_library(to, going),
         };
         self.in_rows(ROW, going, |index, count| {
             to.ask_many(KvRequest::Delete(count), |wire, out| {
@@ -73,17 +73,12 @@ impl Table {
         })
     }
 
-    /// Asks something of each object in turn, and looks whether it was done; one that is missing was removed already.
-    fn by_library(
-        &self,
-        to: &mut RamCloud,
-        rows: u32,
-        going: Going<'_>,
-        ask: &mut dyn FnMut(&mut RamCloud, &[u8]),
-    ) -> Result<(), Failure> {
-        self.in_rows(rows, going, |index, count| {
+    /// Removes each object in turn; one that is missing was removed already.
+    fn empty_by_library(&self, to: &mut RamCloud, going: Going<'_>) -> Result<(), Failure> {
+        self.in_rows(ROW, going, |index, count| {
             for nth in index..index + count {
-                ask(to, &self.keys.key(self.letter, nth));
+                let key = self.keys.key(self.letter, nth);
+                to.ask(Kind::Remove, &mut std::iter::once(key.as_slice()));
                 to.queue();
             }
             let made = to.make_all()?;

@@ -6,7 +6,6 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Duration;
 
 use model::finding::Recorded;
 use model::login::{Login, REMEDY};
@@ -20,6 +19,7 @@ use super::keys::{KEY, Keys};
 use super::managed::{self, Shared};
 use super::params;
 use super::ramcloud::{self, Own};
+use super::silence;
 use super::spinning::{Crowded, SpinPlaces};
 use super::table::Table;
 use super::wire::{Failure, Wire};
@@ -33,11 +33,6 @@ use crate::workload::ramcloud::Trouble;
 use crate::workload::store_server::ramcloud::{Options, busy_cpus};
 use crate::workload::store_server::{StoreKind, beside};
 use crate::workload::web::served::Served;
-
-/// How long what listens there may think about a word of no protocol.
-const PROBED: Duration = Duration::from_secs(3);
-/// Redis takes it for an unknown command, memcached for a question: neither ends the connection silently.
-const WORD: &[u8] = b"version\r\n";
 
 /// The meaning of the parameter `kv`, before anything is asked of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -343,6 +338,21 @@ impl Target {
         })
     }
 
+    /// Fails when the store fell silent in an earlier request and still says nothing. A RAMCloud that does so is gone.
+    pub fn look_again(&self) -> Result<(), Failure> {
+        match &self.way {
+            Way::Socket { address, .. } => silence::look(*address),
+            Way::RamCloud(_) => Ok(()),
+        }
+    }
+
+    /// Remembers how a request failed, for those that come after it.
+    pub fn remember(&self, failure: &Failure) {
+        if let Way::Socket { address, .. } = &self.way {
+            silence::remember(*address, failure);
+        }
+    }
+
     /// True if no further request can be answered: a store of ours has ended, or a client library does not come back.
     pub fn is_gone(&mut self, failure: &Failure) -> bool {
         let has_ended = self.ours.as_ref().is_some_and(|ours| ours.ended().is_some());
@@ -468,19 +478,17 @@ impl Drop for Held {
             return;
         }
         // A store that is gone has nothing to remove, and there is nobody left to tell.
-        let Ok(mut to) = self.target.open() else { return };
-        for table in &self.tables {
-            let _gone = table.empty(&mut to);
-        }
+        let Ok(mut to) = self.target.look_again().and_then(|()| self.target.open()) else { return };
+        let _gone = self.tables.iter().try_for_each(|table| table.empty(&mut to));
     }
 }
 
 /// The protocol that is spoken there, by the answer to a word that all of them know or refuse.
 fn recognise(address: SocketAddr) -> Result<&'static dyn Wire, String> {
-    let said = match Connection::probe(address, WORD, PROBED) {
+    let said = match Connection::probe(address, silence::WORD, silence::PATIENCE) {
         Ok(said) => said,
         Err(Failure::Silent(_)) => {
-            let s = PROBED.as_secs();
+            let s = silence::PATIENCE.as_secs();
             return Err(format!(
                 "what listens there says nothing for {s} s: it speaks TLS or another protocol, or hangs"
             ));

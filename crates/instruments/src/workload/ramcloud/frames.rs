@@ -6,7 +6,7 @@
 use super::status::Trouble;
 
 /// The version of the frames; both ends must have the same.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 /// A batch has no more requests.
 pub const MOST_REQUESTS: usize = 65_536;
 /// RAMCloud takes no larger object, in bytes.
@@ -26,6 +26,8 @@ pub enum Kind {
     Remove = 2,
     /// All keys by one request.
     MultiRead = 3,
+    /// The same value under all keys, by one request.
+    MultiWrite = 4,
 }
 
 impl Kind {
@@ -36,7 +38,12 @@ impl Kind {
             Kind::Write => "rc_write",
             Kind::Remove => "rc_remove",
             Kind::MultiRead => "rc_multiRead",
+            Kind::MultiWrite => "rc_multiWrite",
         }
+    }
+
+    pub fn is_write(self) -> bool {
+        matches!(self, Kind::Write | Kind::MultiWrite)
     }
 }
 

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define VERSION 1
+#define VERSION 2
 #define MOST_FRAME (64u << 20)
 #define MOST_REQUESTS 65536u
 /* RAMCloud takes no larger object. */
@@ -34,8 +34,9 @@
 
 /* MultiOp of CRamCloud.h. */
 #define MULTI_OP_READ 1
+#define MULTI_OP_WRITE 2
 
-enum { READ, WRITE, REMOVE, MULTI_READ };
+enum { READ, WRITE, REMOVE, MULTI_READ, MULTI_WRITE };
 
 /* As CRamCloud.h declares them; a Status has the size of an int. Rules and versions are not used: NULL is allowed. */
 static struct {
@@ -53,10 +54,13 @@ static struct {
 		      uint64_t *version);
 	void (*multi_read_create)(uint64_t table, const void *key, uint16_t key_length, void *buffer, uint32_t room,
 				  uint32_t *length, void *where);
+	void (*multi_write_create)(uint64_t table, const void *key, uint16_t key_length, const void *value,
+				   uint32_t length, const void *rules, void *where);
 	uint16_t (*multi_op_size_of)(int kind);
 	int (*multi_op_status)(const void *request, int kind);
 	void (*multi_op_destroy)(void *request, int kind);
 	void (*multi_read)(void *client, void **requests, uint32_t count);
+	void (*multi_write)(void *client, void **requests, uint32_t count);
 } api;
 
 static const struct {
@@ -73,10 +77,12 @@ static const struct {
 	{ "rc_write", offsetof(__typeof__(api), write) },
 	{ "rc_remove", offsetof(__typeof__(api), remove) },
 	{ "rc_multiReadCreate", offsetof(__typeof__(api), multi_read_create) },
+	{ "rc_multiWriteCreate", offsetof(__typeof__(api), multi_write_create) },
 	{ "rc_multiOpSizeOf", offsetof(__typeof__(api), multi_op_size_of) },
 	{ "rc_multiOpStatus", offsetof(__typeof__(api), multi_op_status) },
 	{ "rc_multiOpDestroy", offsetof(__typeof__(api), multi_op_destroy) },
 	{ "rc_multiRead", offsetof(__typeof__(api), multi_read) },
+	{ "rc_multiWrite", offsetof(__typeof__(api), multi_write) },
 };
 
 static int input, output;
@@ -284,8 +290,9 @@ struct batch {
 	struct key *keys;
 };
 
-/* A multi-read that is made again and again. */
+/* A multi-read or multi-write that is made again and again. */
 struct multi {
+	int op;
 	void **requests;
 	unsigned char *objects, *buffers;
 	uint32_t *lengths;
@@ -293,22 +300,28 @@ struct multi {
 
 static struct multi multi_make(const struct batch *batch)
 {
-	size_t size = ((size_t)api.multi_op_size_of(MULTI_OP_READ) + 15) / 16 * 16;
-	uint32_t count = batch->count;
+	int op = batch->kind == MULTI_WRITE ? MULTI_OP_WRITE : MULTI_OP_READ;
+	size_t size = ((size_t)api.multi_op_size_of(op) + 15) / 16 * 16;
+	uint32_t count = batch->count, each = op == MULTI_OP_READ ? batch->each : 0;
 	struct multi multi;
-	if ((uint64_t)batch->each * count > MOST_BUFFERS)
+	if ((uint64_t)each * count > MOST_BUFFERS)
 		die("a multi-read of too many bytes");
+	multi.op = op;
 	multi.requests = room_for(count * sizeof *multi.requests);
 	multi.objects = room_for(count * size);
 	multi.lengths = room_for(count * sizeof *multi.lengths);
-	multi.buffers = room_for((size_t)batch->each * count);
-	memset(multi.buffers, 1, (size_t)batch->each * count);
+	multi.buffers = room_for((size_t)each * count);
+	memset(multi.buffers, 1, (size_t)each * count);
 	for (uint32_t i = 0; i < count; i++) {
+		struct key key = batch->keys[i];
 		multi.requests[i] = multi.objects + i * size;
 		multi.lengths[i] = 0;
-		api.multi_read_create(table, batch->keys[i].bytes, batch->keys[i].length,
-				      multi.buffers + (size_t)i * batch->each, batch->each, &multi.lengths[i],
-				      multi.requests[i]);
+		if (op == MULTI_OP_WRITE)
+			api.multi_write_create(table, key.bytes, key.length, value, value_length, NULL,
+					       multi.requests[i]);
+		else
+			api.multi_read_create(table, key.bytes, key.length, multi.buffers + (size_t)i * each, each,
+					      &multi.lengths[i], multi.requests[i]);
 	}
 	return multi;
 }
@@ -316,25 +329,26 @@ static struct multi multi_make(const struct batch *batch)
 static void multi_free(const struct batch *batch, struct multi *multi)
 {
 	for (uint32_t i = 0; i < batch->count; i++)
-		api.multi_op_destroy(multi->requests[i], MULTI_OP_READ);
+		api.multi_op_destroy(multi->requests[i], multi->op);
 	free(multi->requests);
 	free(multi->objects);
 	free(multi->lengths);
 	free(multi->buffers);
 }
 
-static struct outcome multi_read(const struct batch *batch, struct multi *multi)
+static struct outcome multi_request(const struct batch *batch, struct multi *multi)
 {
 	struct outcome outcome = { .status = 0 };
+	int is_read = multi->op == MULTI_OP_READ;
 	outcome.begin_ns = now_ns();
-	api.multi_read(client, multi->requests, batch->count);
+	(is_read ? api.multi_read : api.multi_write)(client, multi->requests, batch->count);
 	outcome.end_ns = now_ns();
 	for (uint32_t i = 0; i < batch->count; i++) {
-		uint32_t status = (uint32_t)api.multi_op_status(multi->requests[i], MULTI_OP_READ);
+		uint32_t status = (uint32_t)api.multi_op_status(multi->requests[i], multi->op);
 		if (status == 0) {
 			outcome.good++;
 			outcome.bytes += multi->lengths[i];
-		} else if (status != OBJECT_DOESNT_EXIST) {
+		} else if (!is_read || status != OBJECT_DOESNT_EXIST) {
 			outcome.status = status;
 		}
 	}
@@ -364,6 +378,9 @@ static struct outcome single(const struct batch *batch, struct key key, uint32_t
 	return outcome;
 }
 
+/* All keys by one request. */
+static int is_multi(const struct batch *batch) { return batch->kind >= MULTI_READ; }
+
 static struct batch take_batch(void)
 {
 	struct batch batch;
@@ -374,10 +391,10 @@ static struct batch take_batch(void)
 	batch.each = take_u32();
 	batch.limit_ns = take_u64();
 	batch.count = take_u32();
-	if (batch.kind > MULTI_READ || batch.count == 0 || batch.count > MOST_REQUESTS || batch.repeat == 0 ||
+	if (batch.kind > MULTI_WRITE || batch.count == 0 || batch.count > MOST_REQUESTS || batch.repeat == 0 ||
 	    batch.repeat > MOST_REQUESTS || batch.step == 0 || batch.each > MOST_VALUE)
 		die("a batch that cannot be");
-	if (batch.kind != MULTI_READ && (uint64_t)batch.count * batch.repeat > MOST_REQUESTS)
+	if (!is_multi(&batch) && (uint64_t)batch.count * batch.repeat > MOST_REQUESTS)
 		die("a batch of too many requests");
 	batch.keys = room_for(batch.count * sizeof *batch.keys);
 	for (uint32_t i = 0; i < batch.count; i++) {
@@ -391,20 +408,20 @@ static struct batch take_batch(void)
 static void run(void)
 {
 	struct batch batch = take_batch();
-	uint32_t most = batch.kind == MULTI_READ ? batch.repeat : batch.count * batch.repeat;
+	uint32_t most = is_multi(&batch) ? batch.repeat : batch.count * batch.repeat;
 	struct outcome *outcomes = room_for(most * sizeof *outcomes);
-	struct multi multi = { NULL, NULL, NULL, NULL };
+	struct multi multi = { 0, NULL, NULL, NULL, NULL };
 	uint32_t made = 0, length = 0;
 	uint64_t begun_ns;
 	/* Its pages are touched now, and not between two requests. */
 	memset(outcomes, 1, most * sizeof *outcomes);
-	if (batch.kind == MULTI_READ)
+	if (is_multi(&batch))
 		multi = multi_make(&batch);
 	begun_ns = now_ns();
 	while (made < most) {
 		struct outcome *outcome = &outcomes[made];
-		*outcome = batch.kind == MULTI_READ ? multi_read(&batch, &multi)
-						    : single(&batch, batch.keys[made % batch.count], &length);
+		*outcome = is_multi(&batch) ? multi_request(&batch, &multi)
+					    : single(&batch, batch.keys[made % batch.count], &length);
 		made++;
 		if (outcome->status != 0 && outcome->status != OBJECT_DOESNT_EXIST)
 			break;
@@ -419,7 +436,7 @@ static void run(void)
 	put_u32(length);
 	put(buffer, length);
 	send_frame();
-	if (batch.kind == MULTI_READ)
+	if (is_multi(&batch))
 		multi_free(&batch, &multi);
 	free(outcomes);
 	free(batch.keys);

@@ -16,7 +16,7 @@ use crate::workload::server::private_folder::PrivateFolder;
 use crate::workload::server::run::{Server, Service};
 
 /// Bytes of data where no limit is asked for: it cannot be without one. Taken as they are used.
-pub(super) const MEMORY: u64 = 1 << 30;
+pub const MEMORY: u64 = 1 << 30;
 const SPARE_CONNECTIONS: u32 = 16;
 const SPARE_FILES: u32 = 32;
 const ASK: Duration = Duration::from_secs(2);

@@ -28,6 +28,7 @@ pub mod ramcloud;
 mod redis;
 pub mod replies;
 
+pub use memcached::MEMORY as MEMCACHED_MEMORY;
 pub use options::{Options, Persistence, StoreKind};
 pub use replies::Info;
 
