@@ -17,7 +17,7 @@ use logs::aggregate::{Aggregate, Slot, Strata, Times};
 use logs::scan::Method;
 use logs::units;
 use model::doc::{FormatDoc, LeftOutDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
-use model::finding::{Conclusion, LogsFailed, LogsParts, LogsRead, Rule, Subject};
+use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
 use model::{Finding, Instrument};
 use verdict::traffic::{self, Judgement};
@@ -112,10 +112,7 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding], is_cut:
         if let Some(none) = [arm, base].into_iter().find(|label| label.parsed == 0 && !is_cut) {
             return vec![format!("{} has no such request: there is nothing to compare.", none.label)];
         }
-        let mut said = verdict::paragraph::of_pair(&arm.label, &base.label, &rows);
-        let is_of = |parts: &&LogsParts| parts.arm == arm.label && parts.base == base.label;
-        said.extend(verdict::paragraph::differs_in(findings).find(is_of).map(|parts| parts.one()));
-        said
+        verdict::paragraph::of_pair(&arm.label, &base.label, &rows, findings)
     };
     match others {
         [] => of(base).into_iter().collect(),
