@@ -44,8 +44,8 @@ use crate::unit::Unit;
 
 pub use aa::{AaDoc, AaFigureDoc, AaPairDoc, PriorWord};
 pub use answers::{
-    AgentsDoc, AnswersDoc, AskedDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, NameDoc, NamesDoc,
-    OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
+    AgentsDoc, AnswersDoc, AskedDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, MostlyDoc, MostlyOf,
+    NameDoc, NamesDoc, OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
 };
 pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
 pub use commands::CommandDoc;
@@ -54,7 +54,7 @@ pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LeftOutDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures,
-    LogsLiveLabel, LogsSideDoc, PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
+    LogsLiveLabel, LogsSideDoc, PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc, largest_groups,
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;

@@ -9,6 +9,8 @@ mod shown;
 pub(crate) use shown::MANY;
 mod withheld;
 
+pub use shown::quarters;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -298,6 +300,17 @@ impl Why {
             matches!(reason, Reason::NoInterval(NoInterval { cause: Cause::OneEpisode { .. }, .. }))
         };
         self.reasons.iter().any(is_one)
+    }
+
+    /// The quarter hours that both sides served, and those that an interval needs, where they are too few.
+    pub fn few_quarters(&self) -> Option<(u64, u64)> {
+        self.reasons.iter().find_map(|reason| match reason {
+            Reason::NoInterval(NoInterval {
+                blocks: Some(Blocks::Shared),
+                cause: Cause::FewValues { have, need },
+            }) => Some((*have, *need)),
+            _ => None,
+        })
     }
 
     /// True if the row is of failures that tell of a short time alone.

@@ -16,7 +16,7 @@ use model::doc::{ArmDoc, CompareDoc, Cost, IndexDoc, Paragraph, Replicate, RowDo
 
 use groups::{Summed, groups, judged};
 use model::fake::PLANTED;
-use model::finding::{Conclusion, LogsFailed, LogsParts, Rule};
+use model::finding::{LogsFailed, LogsParts, Rule};
 use model::{Better, Finding, Scope, format};
 use scopes::names;
 use topic::Topic;
@@ -37,7 +37,8 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
         .iter()
         .map(|arm| {
             let cpus = arm.cpus.zip(base.cpus);
-            let summed = Summed { indexes: indexes(&arm.name), values: values(&arm.name) };
+            let parts = parts_of(&doc.findings, &arm.name, &base.name);
+            let summed = Summed { indexes: indexes(&arm.name), values: values(&arm.name), parts };
             one((&arm.name, &base.name), cpus, &rows(&arm.name), &summed)
         })
         .collect();
@@ -55,7 +56,6 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     }
     let last: Vec<String> = planted(doc).into_iter().chain(replication(doc)).collect();
     lines.extend((!last.is_empty()).then_some(last));
-    where_it_is(doc, &mut lines);
     failures_first(doc, &mut lines);
     Paragraph::of_lines(&lines)
 }
@@ -73,27 +73,23 @@ fn failures_first(doc: &CompareDoc, lines: &mut Vec<Vec<String>>) {
     }
 }
 
-/// Which requests make the difference, behind how large it is.
-fn where_it_is(doc: &CompareDoc, lines: &mut [Vec<String>]) {
-    for (line, arm) in lines.iter_mut().zip(doc.arms.iter().skip(1)) {
-        let is_of = |parts: &&LogsParts| {
-            parts.arm == arm.name && doc.arms.first().is_some_and(|base| base.name == parts.base)
-        };
-        line.extend(differs_in(&doc.findings).find(is_of).map(|parts| parts.one()));
-    }
+/// The parts of the requests in which an arm differs from its base.
+pub fn parts_of<'a>(findings: &'a [Finding], arm: &str, base: &str) -> Option<&'a LogsParts> {
+    differs_in(findings).find(|parts| parts.arm == arm && parts.base == base)
 }
 
 /// The parts of the requests in which two groups differ.
-pub fn differs_in(findings: &[Finding]) -> impl Iterator<Item = &LogsParts> {
+fn differs_in(findings: &[Finding]) -> impl Iterator<Item = &LogsParts> {
     findings.iter().filter_map(|finding| match &finding.rule {
         Rule::LogsParts(parts) => Some(parts),
         _ => None,
     })
 }
 
-/// The sentences on rows of one pair, without a document around them.
-pub fn of_pair(arm: &str, base: &str, rows: &[&RowDoc]) -> Vec<String> {
-    one((arm, base), None, rows, &Summed::default())
+/// The sentences on rows of one pair, without a document around them; findings say where the two differ.
+pub fn of_pair(arm: &str, base: &str, rows: &[&RowDoc], findings: &[Finding]) -> Vec<String> {
+    let parts = parts_of(findings, arm, base);
+    one((arm, base), None, rows, &Summed { parts, ..Summed::default() })
 }
 
 /// The index of each whole machine by its price and its power, against the first.

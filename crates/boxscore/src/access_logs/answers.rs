@@ -48,6 +48,8 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
             top_others: names(&one.agents, 0, most),
         }),
         referrers: referrers(one, most),
+        one_client: one.clients.exact() == Some(1),
+        one_host: one.vhosts.is_some_and(|(lowest, highest)| lowest == highest),
         missing: missing(one),
         error: CountMin::ERROR,
         ..AnswersDoc::default()
@@ -93,9 +95,12 @@ fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
         share: requests as f64 / told as f64,
         paths: names(&one.failed_paths, class, most),
         clients: names(&one.failed_clients, class, most),
+        hosts: names(&one.failed_hosts, class, most),
         seconds: seconds(one, class),
         bytes: bytes(one, class),
         asked: asked(&one.failed_asked, class, most.max(LEAST_ASKED)),
+        // What follows is concluded elsewhere.
+        mostly: Vec::new(),
         episode: None,
     })
 }

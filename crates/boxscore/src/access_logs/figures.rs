@@ -16,8 +16,10 @@ use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, Slot, Strata, Times};
 use logs::scan::Method;
 use logs::units;
-use model::doc::{FormatDoc, LeftOutDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
-use model::finding::{Conclusion, LogsFailed, LogsParts, LogsRead, Rule, Subject};
+use model::doc::{
+    FormatDoc, LeftOutDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc, largest_groups,
+};
+use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
 use model::{Finding, Instrument};
 use verdict::traffic::{self, Judgement};
@@ -53,7 +55,7 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
     let is_untimed = all.iter().any(|(_, one)| lacks_times(one));
     let groups = all.iter().flat_map(|(label, one)| grouped(label, one, by));
     let groups = if has_names(by) { largest_first(groups, by) } else { key_by_key(groups) };
-    let groups = first_keys(groups, MOST_SHOWN);
+    let groups = largest_groups(&groups, MOST_SHOWN);
     let log_format = if is_untimed { log_format::advice(&formats) } else { Vec::new() };
     let rows: Vec<RowDoc> = judged.rows.into_iter().map(carded).collect();
     let failures = failures(&labels);
@@ -112,10 +114,7 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding], is_cut:
         if let Some(none) = [arm, base].into_iter().find(|label| label.parsed == 0 && !is_cut) {
             return vec![format!("{} has no such request: there is nothing to compare.", none.label)];
         }
-        let mut said = verdict::paragraph::of_pair(&arm.label, &base.label, &rows);
-        let is_of = |parts: &&LogsParts| parts.arm == arm.label && parts.base == base.label;
-        said.extend(verdict::paragraph::differs_in(findings).find(is_of).map(|parts| parts.one()));
-        said
+        verdict::paragraph::of_pair(&arm.label, &base.label, &rows, findings)
     };
     match others {
         [] => of(base).into_iter().collect(),
@@ -353,18 +352,6 @@ fn group_count(all: &[Named<'_>]) -> Option<u64> {
     let sorted = all.iter().map(|(_, one)| one.groups.sorted()).collect::<Option<Vec<_>>>()?;
     let keys: std::collections::BTreeSet<&[u8]> = sorted.iter().flatten().map(|(key, ..)| *key).collect();
     Some(keys.len() as u64)
-}
-
-/// The first so many keys, with the rows of all labels.
-fn first_keys(mut groups: Vec<TrafficDoc>, most: usize) -> Vec<TrafficDoc> {
-    let mut keys = 0;
-    let ends = |at: &usize| {
-        keys += usize::from(*at == 0 || groups[*at].key != groups[*at - 1].key);
-        keys > most
-    };
-    let end = (0..groups.len()).find(ends).unwrap_or(groups.len());
-    groups.truncate(end);
-    groups
 }
 
 pub(super) fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {

@@ -272,8 +272,7 @@ fn an_outage_is_told_and_hides_no_difference() {
         let out = bench.run(args).expect(0, &[]).out;
         out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let outage =
-        "b: 20 requests (0.3 %) failed with 5xx after 30.0 s on average, all of /cart, Tue 14:00 to 14:20.";
+    let outage = "b: 20 requests (0.3 %) failed with 5xx after 30.0 s on average, 20 of 20 of them for /cart, Tue 14:00 to 14:20.";
     for text in [words(&["logs", "a=a.log", "b=b.log"]), words(&["compare", "a", "b"])] {
         assert!(text.starts_with(outage) && text.contains("b serves the same requests"), "{text}");
         assert!(!text.contains("cannot be told"), "{text}");

@@ -165,9 +165,11 @@ pub struct Aggregate {
     pub clients: Distinct,
     pub paths: Paths,
     pub pace: Pace,
-    /// Behind failures, by whether the server is said to be at fault: the paths and the clients.
+    /// Behind failures, by whether the server is said to be at fault: the paths, the clients and the virtual
+    /// hosts.
     pub failed_paths: Names,
     pub failed_clients: Names,
+    pub failed_hosts: Names,
     /// The same with client, status, path and program together ([`names::Asked`]).
     pub failed_asked: Names,
     /// The programs that asked, by whether they say they are bots.
@@ -176,6 +178,8 @@ pub struct Aggregate {
     pub referrers: Names,
     /// Lines that tell a virtual host.
     pub vhost_told: u64,
+    /// The lowest and the highest hash of a virtual host: equal where there is one only.
+    pub vhosts: Option<(u64, u64)>,
     pub groups: Groups,
     /// Where the settings ask for it.
     pub folders: Folders,
@@ -190,6 +194,7 @@ impl Aggregate {
             paths: self.paths.beside(),
             failed_paths: self.failed_paths.beside(),
             failed_clients: self.failed_clients.beside(),
+            failed_hosts: self.failed_hosts.beside(),
             failed_asked: self.failed_asked.beside(),
             agents: self.agents.beside(),
             referrers: self.referrers.beside(),
@@ -203,6 +208,14 @@ impl Aggregate {
     pub fn add_skips(&mut self, skips: &Skips) {
         self.lines = self.lines.saturating_add(skips.total());
         self.skips.merge(skips);
+    }
+}
+
+/// The stretch from the lower start to the higher end of two.
+fn widest<T: Ord>(one: Option<(T, T)>, other: Option<(T, T)>) -> Option<(T, T)> {
+    match (one, other) {
+        (Some(one), Some(two)) => Some((one.0.min(two.0), one.1.max(two.1))),
+        (one, two) => one.or(two),
     }
 }
 
@@ -231,10 +244,8 @@ impl Merge for Aggregate {
         self.sizes.merge(&other.sizes);
         self.ratios.merge(&other.ratios);
         self.statuses.merge(&other.statuses);
-        self.span = match (self.span, other.span) {
-            (Some(one), Some(two)) => Some((one.0.min(two.0), one.1.max(two.1))),
-            (one, two) => one.or(two),
-        };
+        self.span = widest(self.span, other.span);
+        self.vhosts = widest(self.vhosts, other.vhosts);
         self.slots.merge(&other.slots);
         self.failed_slots.merge(&other.failed_slots);
         self.failed.merge(&other.failed);
@@ -244,6 +255,7 @@ impl Merge for Aggregate {
         self.pace.merge(&other.pace);
         self.failed_paths.merge(&other.failed_paths);
         self.failed_clients.merge(&other.failed_clients);
+        self.failed_hosts.merge(&other.failed_hosts);
         self.failed_asked.merge(&other.failed_asked);
         self.agents.merge(&other.agents);
         self.referrers.merge(&other.referrers);

@@ -47,6 +47,7 @@ pub struct Writer<'a> {
 struct LatelyNamed {
     failed_paths: Lately,
     failed_clients: Lately,
+    failed_hosts: Lately,
     failed_asked: Lately,
     agents: Lately,
     referrers: Lately,
@@ -283,7 +284,12 @@ impl<'a> Writer<'a> {
         if let Some(agent) = record.agent {
             self.lately.agents.add_sorted(&mut all.agents, agent, record.offset, agents::class_of);
         }
-        all.vhost_told += u64::from(record.vhost.is_some());
+        if let Some(vhost) = record.vhost {
+            all.vhost_told += 1;
+            let hash = hash::name(vhost);
+            let known = all.vhosts.get_or_insert((hash, hash));
+            *known = (known.0.min(hash), known.1.max(hash));
+        }
         if let Some(site) = record.referer.and_then(agents::site) {
             let is_own = record.vhost.is_some_and(|vhost| agents::is_same_site(site, vhost));
             self.lately.referrers.add(&mut all.referrers, site, record.offset, usize::from(is_own));
@@ -309,6 +315,9 @@ impl<'a> Writer<'a> {
         let class = usize::from(is_server);
         if let Some(path) = record.path {
             self.lately.failed_paths.add(&mut all.failed_paths, path, record.offset, class);
+        }
+        if let Some(vhost) = record.vhost {
+            self.lately.failed_hosts.add(&mut all.failed_hosts, vhost, record.offset, class);
         }
         if let Some(client) = record.client {
             self.lately.failed_clients.add(&mut all.failed_clients, client, record.offset, class);
@@ -484,6 +493,7 @@ impl Drop for Writer<'_> {
         let lately = &mut *self.lately;
         lately.failed_paths.settle(&mut all.failed_paths);
         lately.failed_clients.settle(&mut all.failed_clients);
+        lately.failed_hosts.settle(&mut all.failed_hosts);
         lately.failed_asked.settle(&mut all.failed_asked);
         lately.agents.settle(&mut all.agents);
         lately.referrers.settle(&mut all.referrers);

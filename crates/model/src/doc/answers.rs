@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::format;
+
 /// The answers of one label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswersDoc {
@@ -27,6 +29,11 @@ pub struct AnswersDoc {
     pub over_time: OverTimeDoc,
     pub agents: Option<AgentsDoc>,
     pub referrers: Option<ReferrersDoc>,
+    /// True if all requests came from one client, or all for one virtual host: that failures did then tells nothing.
+    #[serde(default)]
+    pub one_client: bool,
+    #[serde(default)]
+    pub one_host: bool,
     /// Figures that the log does not tell, and why.
     pub missing: Vec<MissingDoc>,
     /// The share of its whole by which a name's count may be too high.
@@ -51,6 +58,12 @@ pub struct FailedDoc {
     pub share: f64,
     pub paths: NamesDoc,
     pub clients: NamesDoc,
+    /// The virtual hosts, where lines tell them.
+    #[serde(default)]
+    pub hosts: NamesDoc,
+    /// The path, the client and the virtual host that most of them, or all, have in common.
+    #[serde(default)]
+    pub mostly: Vec<MostlyDoc>,
     /// Time that they took; `null` where no line tells it.
     #[serde(default)]
     pub seconds: Option<f64>,
@@ -63,6 +76,41 @@ pub struct FailedDoc {
     /// The stretch that most of them are in, where they are not spread.
     #[serde(default)]
     pub episode: Option<EpisodeDoc>,
+}
+
+/// A name that most of some failures have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MostlyDoc {
+    pub what: MostlyOf,
+    pub name: String,
+    /// Failures that have it.
+    pub requests: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MostlyOf {
+    Path,
+    Client,
+    Host,
+}
+
+impl MostlyDoc {
+    /// `61 of 61 of them for /api/items, 60 of 61 from 10.0.0.7`: names that so many failures have in common.
+    pub fn list(all: &[MostlyDoc], failures: u64) -> Option<String> {
+        let part = |(place, one): (usize, &MostlyDoc)| {
+            let of_them = if place == 0 { " of them" } else { "" };
+            let with = match one.what {
+                MostlyOf::Path => "for",
+                MostlyOf::Client => "from",
+                MostlyOf::Host => "on",
+            };
+            let (count, all) = (format::many(one.requests), format::many(failures));
+            format!("{count} of {all}{of_them} {with} {}", one.name)
+        };
+        let parts: Vec<String> = all.iter().enumerate().map(part).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 /// The names that come up most.
@@ -92,12 +140,17 @@ pub struct AskedDoc {
 }
 
 /// A stretch of time that most failures are in.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EpisodeDoc {
     pub from: f64,
     pub to: f64,
     /// Failures within it.
     pub failures: u64,
+    /// It reaches back to the first request that was read, or on to the last: when it began, or ended, is not known.
+    #[serde(default)]
+    pub from_start: bool,
+    #[serde(default)]
+    pub to_end: bool,
 }
 
 /// When a step began, its requests, those with a status from 400 to 499, and from 500 on.

@@ -4,7 +4,7 @@
 //! beside. Percentiles, sizes and times come from histograms of stated width; clients and top lists from sketches of
 //! stated error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub struct LogsDoc {
     pub labels: Vec<TrafficDoc>,
     /// Each label on each day, where there are several days or `--by day` asked.
     pub days: Vec<TrafficDoc>,
-    /// Each label in each group of `--by`: of names those with the most requests, at most 4096.
+    /// Each label in each group of `--by`: those with the most requests, at most 4096.
     pub groups: Vec<TrafficDoc>,
     /// How many groups there are in all labels; missing without `--by`, and where there are more than are counted.
     #[serde(default)]
@@ -268,6 +268,20 @@ pub struct TrafficDoc {
     pub answers: Option<Box<AnswersDoc>>,
 }
 
+/// The groups of so many keys with the most requests in all labels, in the order in which they stand; of equal ones the
+/// first.
+pub fn largest_groups(groups: &[TrafficDoc], most: usize) -> Vec<TrafficDoc> {
+    type GroupKey = BTreeMap<String, String>;
+    let mut requests: BTreeMap<&GroupKey, (u64, usize)> = BTreeMap::new();
+    for (place, group) in groups.iter().enumerate() {
+        requests.entry(&group.key).or_insert((0, place)).0 += group.parsed;
+    }
+    let mut sorted: Vec<(&GroupKey, (u64, usize))> = requests.into_iter().collect();
+    sorted.sort_by_key(|(_, (requests, place))| (std::cmp::Reverse(*requests), *place));
+    let kept: BTreeSet<&GroupKey> = sorted.into_iter().take(most).map(|(key, _)| key).collect();
+    groups.iter().filter(|group| kept.contains(&group.key)).cloned().collect()
+}
+
 /// Requests of one class of size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SizeDoc {
@@ -297,4 +311,35 @@ pub struct PathDoc {
     /// Missing where no line says them.
     pub bytes: Option<f64>,
     pub seconds: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_groups_stay_in_their_order() {
+        let group = |label: &str, hour: &str, parsed| TrafficDoc {
+            label: label.to_owned(),
+            key: BTreeMap::from([("hour".to_owned(), hour.to_owned())]),
+            parsed,
+            ..TrafficDoc::default()
+        };
+        let all = [
+            group("a", "00", 5),
+            group("a", "01", 9),
+            group("b", "01", 1),
+            group("a", "02", 2),
+            group("b", "02", 20),
+            group("a", "03", 5),
+        ];
+        let hours = |most| -> Vec<(String, u64)> {
+            let kept = largest_groups(&all, most);
+            kept.into_iter().map(|one| (one.key["hour"].clone(), one.parsed)).collect()
+        };
+        let of = |hour: &str, parsed| (hour.to_owned(), parsed);
+        assert_eq!(hours(2), [of("01", 9), of("01", 1), of("02", 2), of("02", 20)]);
+        assert_eq!(hours(3)[0], of("00", 5));
+        assert_eq!((hours(9).len(), hours(0).len()), (6, 0));
+    }
 }

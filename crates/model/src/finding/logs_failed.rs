@@ -2,6 +2,7 @@
 //! behind most of the requests that were refused).
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
+use crate::doc::MostlyDoc;
 use crate::format::{self, Moment, fixed, percent, quantity};
 use crate::unit::Unit;
 
@@ -19,6 +20,25 @@ pub struct Stretch {
     pub to: f64,
     /// Failures within it.
     pub failures: u64,
+    /// It reaches back to the first request that was read, or on to the last.
+    pub from_start: bool,
+    pub to_end: bool,
+}
+
+impl Stretch {
+    /// `Tue 14:00 to 14:24`, `from Tue 14:00 to the end of what was read`, in a log of so many seconds.
+    pub fn text(&self, span: f64) -> Option<String> {
+        let (from, to) = (Moment::at(self.from)?, Moment::at(self.to)?);
+        Some(match (self.from_start, self.to_end) {
+            (true, true) => "from the beginning to the end of what was read".to_owned(),
+            (true, false) => format!("from the beginning of what was read to {}", to.within(span)),
+            (false, true) => format!("from {} to the end of what was read", from.within(span)),
+            (false, false) => {
+                let end = if from.date() == to.date() { to.time() } else { to.within(span) };
+                format!("{} to {end}", from.within(span))
+            }
+        })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +49,8 @@ pub enum LogsFailed {
         requests: u64,
         /// Of all requests.
         share: f64,
-        path: Option<Mostly>,
+        /// What most of them have in common.
+        mostly: Vec<MostlyDoc>,
         episode: Option<Stretch>,
         /// Length of the log in s.
         span: f64,
@@ -53,16 +74,9 @@ pub enum LogsFailed {
     },
 }
 
-/// `all of /cart`, `mostly of /cart`.
-fn of_path(path: &Mostly) -> String {
-    format!("{} of {}", if path.is_all { "all" } else { "mostly" }, path.name)
-}
-
 /// `Tue 14:00 to 14:24`; where some failures lie outside, how many lie within.
 fn when(episode: &Stretch, requests: u64, span: f64) -> Option<String> {
-    let (from, to) = (Moment::at(episode.from)?, Moment::at(episode.to)?);
-    let end = if from.date() == to.date() { to.time() } else { to.within(span) };
-    let stretch = format!("{} to {end}", from.within(span));
+    let stretch = episode.text(span)?;
     Some(match episode.failures {
         all if all >= requests => stretch,
         some => format!("{} of them {stretch}", format::many(some)),
@@ -83,14 +97,15 @@ impl Conclusion for LogsFailed {
 
     fn one(&self) -> String {
         match self {
-            LogsFailed::Server { label, requests, share, path, episode, span, seconds, .. } => {
+            LogsFailed::Server { label, requests, share, mostly, episode, span, seconds, .. } => {
                 let count = fixed(*requests as f64, 0);
                 let noun = if *requests == 1 { "request" } else { "requests" };
                 let mut text = format!("{label}: {count} {noun} ({}) failed with 5xx", percent(*share));
                 if let Some(mean) = seconds {
                     text.push_str(&format!(" after {} on average", quantity(*mean, Unit::Second)));
                 }
-                let parts = [path.as_ref().map(of_path), episode.and_then(|it| when(&it, *requests, *span))];
+                let when = episode.and_then(|it| when(&it, *requests, *span));
+                let parts = [MostlyDoc::list(mostly, *requests), when];
                 for part in parts.into_iter().flatten() {
                     text.push_str(&format!(", {part}"));
                 }
@@ -115,13 +130,14 @@ impl Conclusion for LogsFailed {
 
     fn evidence(&self) -> Evidence {
         match self {
-            LogsFailed::Server { requests, share, time_share, seconds, episode, .. } => known([
+            LogsFailed::Server { requests, share, mostly, time_share, seconds, episode, .. } => known([
                 ("requests", Some(*requests as f64)),
                 ("share", Some(*share)),
                 ("time-share", *time_share),
                 ("seconds", *seconds),
                 ("from", episode.map(|episode| episode.from)),
                 ("to", episode.map(|episode| episode.to)),
+                ("mostly", mostly.first().map(|one| one.requests as f64)),
             ]),
             LogsFailed::Probe { requests, .. } => evidence([("requests", *requests as f64)]),
         }
@@ -131,31 +147,54 @@ impl Conclusion for LogsFailed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doc::MostlyOf;
 
     #[test]
     fn an_outage_is_told_with_its_time_and_its_cost() {
         let noon = 1_794_923_999.0 - 1_794_923_999.0 % 86_400.0 + 14.0 * 3600.0;
-        let path = Some(Mostly { name: "/api/orders".to_owned(), is_all: true });
-        let episode = |failures| Some(Stretch { from: noon, to: noon + 1440.0, failures });
-        let server = |path, episode, seconds: Option<f64>| LogsFailed::Server {
-            label: "www2".to_owned(),
-            requests: 185,
-            share: 0.001_45,
-            path,
-            episode,
-            span: 86_400.0,
-            time_share: seconds.map(|_| 0.584),
-            seconds,
+        let of = |what, requests, name: &str| MostlyDoc { what, name: name.to_owned(), requests };
+        let path = of(MostlyOf::Path, 185, "/api/orders");
+        let episode = |failures, from_start, to_end| {
+            Some(Stretch { from: noon, to: noon + 1440.0, failures, from_start, to_end })
+        };
+        let said = |mostly, episode, seconds: Option<f64>| {
+            LogsFailed::Server {
+                label: "www2".to_owned(),
+                requests: 185,
+                share: 0.001_45,
+                mostly,
+                episode,
+                span: 86_400.0,
+                time_share: seconds.map(|_| 0.584),
+                seconds,
+            }
+            .one()
         };
         assert_eq!(
-            server(path.clone(), episode(185), Some(30.5)).one(),
-            "www2: 185 requests (0.1 %) failed with 5xx after 30.5 s on average, all of /api/orders, Tue 14:00 to 14:24."
+            said(vec![path.clone()], episode(185, false, false), Some(30.5)),
+            "www2: 185 requests (0.1 %) failed with 5xx after 30.5 s on average, 185 of 185 of them for /api/orders, \
+             Tue 14:00 to 14:24."
         );
         assert_eq!(
-            server(None, episode(100), None).one(),
+            said(vec![path, of(MostlyOf::Client, 180, "10.0.0.7")], None, None),
+            "www2: 185 requests (0.1 %) failed with 5xx, 185 of 185 of them for /api/orders, 180 of 185 from 10.0.0.7."
+        );
+        assert_eq!(
+            said(Vec::new(), episode(100, false, false), None),
             "www2: 185 requests (0.1 %) failed with 5xx, 100 of them Tue 14:00 to 14:24."
         );
-        assert_eq!(server(None, None, None).one(), "www2: 185 requests (0.1 %) failed with 5xx.");
+        assert_eq!(said(Vec::new(), None, None), "www2: 185 requests (0.1 %) failed with 5xx.");
+        let outage = |from_start, to_end| said(Vec::new(), episode(185, from_start, to_end), None);
+        assert!(
+            outage(false, true).ends_with("failed with 5xx, from Tue 14:00 to the end of what was read.")
+        );
+        assert!(
+            outage(true, false)
+                .ends_with("failed with 5xx, from the beginning of what was read to Tue 14:24.")
+        );
+        assert!(
+            outage(true, true).ends_with("failed with 5xx, from the beginning to the end of what was read.")
+        );
     }
 
     #[test]

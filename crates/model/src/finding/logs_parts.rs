@@ -46,6 +46,27 @@ fn said(part: &PartRatio) -> String {
     }
 }
 
+impl LogsParts {
+    /// True if all parts that differ take longer (or all shorter, as `longer` says) and the rest ties: then they make
+    /// the whole difference.
+    pub fn are_all_of_it(&self, longer: bool) -> bool {
+        self.rest == Rest::Ties && self.parts.iter().all(|part| (part.ratio > 1.0) == longer)
+    }
+
+    /// `all of it in /download/ (48 to 74 % longer); the rest ties`: behind the size of the whole difference.
+    pub fn all_of_it(&self) -> String {
+        format!("all of it in {}; the rest ties", self.named())
+    }
+
+    /// `/download/ (48 to 74 % longer) and 2 more`.
+    fn named(&self) -> String {
+        let parts: Vec<String> =
+            self.parts.iter().map(|part| format!("{} ({})", part.name, said(part))).collect();
+        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
+        format!("{}{more}", list(&parts))
+    }
+}
+
 impl Conclusion for LogsParts {
     fn kind(&self) -> &'static str {
         "differs-in"
@@ -56,14 +77,11 @@ impl Conclusion for LogsParts {
     }
 
     fn one(&self) -> String {
-        let parts: Vec<String> =
-            self.parts.iter().map(|part| format!("{} ({})", part.name, said(part))).collect();
-        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
         let rest = match self.rest {
             Rest::Ties => "the rest ties",
             Rest::Open => "of the rest it cannot be told",
         };
-        format!("{} differs from {} in time on {}{more}; {rest}.", self.arm, self.base, list(&parts))
+        format!("{} differs from {} in time on {}; {rest}.", self.arm, self.base, self.named())
     }
 
     fn names_subject(&self) -> bool {
@@ -100,6 +118,12 @@ mod tests {
             said(part(0.88, 0.9), 2, Rest::Open),
             "web2 differs from web1 in time on /download/ (10 to 12 % shorter) and 2 more; of the rest it cannot be told."
         );
+        let (arm, base) = ("b".to_owned(), "a".to_owned());
+        let mut all = LogsParts { arm, base, parts: vec![part(1.48, 1.74)], more: 0, rest: Rest::Ties };
+        assert!(all.are_all_of_it(true) && !all.are_all_of_it(false));
+        assert_eq!(all.all_of_it(), "all of it in /download/ (48 to 74 % longer); the rest ties");
+        all.rest = Rest::Open;
+        assert!(!all.are_all_of_it(true));
         assert!(said(part(2.12, 2.34), 0, Rest::Ties).contains("(2.1 to 2.3 times as long)"));
         assert!(said(part(1.601, 1.604), 0, Rest::Ties).contains("(60 % longer)"));
     }

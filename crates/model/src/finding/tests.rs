@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use places::{PLACES, place};
 
 use super::*;
-use crate::doc::CutDoc;
+use crate::doc::{CutDoc, MostlyDoc, MostlyOf};
 use crate::unit::Unit;
 
 /// One of each conclusion. A new one does not compile until [`place`] knows it, and fails until it is here.
@@ -218,8 +218,14 @@ fn of_failures() -> Vec<Rule> {
             label: "web".into(),
             requests: 185,
             share: 0.01,
-            path: Some(Mostly { name: "/cart".into(), is_all: true }),
-            episode: Some(Stretch { from: 1e9, to: 1.001e9, failures: 180 }),
+            mostly: vec![MostlyDoc { what: MostlyOf::Path, name: "/cart".into(), requests: 185 }],
+            episode: Some(Stretch {
+                from: 1e9,
+                to: 1.001e9,
+                failures: 180,
+                from_start: false,
+                to_end: false,
+            }),
             span: 86_400.0,
             time_share: Some(0.5),
             seconds: Some(30.0),

@@ -253,12 +253,25 @@ impl NoInterval {
                 format!("{have}: too few for a 95 % interval, need {need}")
             }
         };
-        match first.blocks {
-            None => cause,
-            Some(Blocks::Shared) => format!("spans of time that both served: {cause}"),
-            Some(Blocks::Seconds(seconds)) => format!("spans of {} each: {cause}", duration(seconds)),
+        match (first.blocks, &first.cause) {
+            (None, _) => cause,
+            (Some(Blocks::Shared), Cause::FewValues { need, .. }) => {
+                let have = all.iter().filter_map(|none| match none.cause {
+                    Cause::FewValues { have, .. } => Some(have),
+                    _ => None,
+                });
+                let have = counts(have, "quarter hour");
+                format!("{have} that both served: too few for an interval, which needs {need}")
+            }
+            (Some(Blocks::Shared), _) => format!("spans of time that both served: {cause}"),
+            (Some(Blocks::Seconds(seconds)), _) => format!("spans of {} each: {cause}", duration(seconds)),
         }
     }
+}
+
+/// `2 quarter hours that both served`.
+pub fn quarters(count: u64) -> String {
+    format!("{count} quarter hour{} that both served", if count == 1 { "" } else { "s" })
 }
 
 impl Needed {

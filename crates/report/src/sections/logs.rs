@@ -6,8 +6,8 @@
 //! the moment that the logs were cut at ([`model::traffic`] holds what it is made of).
 
 use maud::{Markup, html};
-use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, OverTimeDoc, OverTimeRow, RowDoc, TopDoc};
-use model::finding::{Finding, LogsFailed, Rule};
+use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, OverTimeDoc, OverTimeRow, RowDoc, TopDoc, VerdictWord};
+use model::finding::{Finding, LogsFailed, LogsParts, Rule};
 use model::format::{
     Kind, Moment, count, duration, fixed, per_second, percent, quantity, ratio, ratio_interval,
 };
@@ -68,10 +68,8 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
         (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
     };
-    let is_failure = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
-    let failures: Vec<String> =
-        input.compare.iter().flat_map(|doc| &doc.findings).filter(is_failure).map(Finding::text).collect();
-    Some(page::section("logs", &title(&all, &rows, &failures.join(" ")), &body))
+    let findings: Vec<&Finding> = input.compare.iter().flat_map(|doc| &doc.findings).collect();
+    Some(page::section("logs", &title(&all, &rows, &findings), &body))
 }
 
 /// Requests and failures of one run.
@@ -298,12 +296,26 @@ fn is_judged(row: &RowDoc) -> bool {
     row.instrument == INSTRUMENT && [SPEED, TIME, FAILED].contains(&row.metric.as_str()) && !row.point
 }
 
-fn title(all: &[Label], rows: &[&RowDoc], failures: &str) -> String {
-    let said = served(all, rows);
-    if failures.is_empty() { said } else { format!("{failures} {said}") }
+/// Failures of servers, how fast they serve, and where the difference is.
+fn title(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
+    let is_failure =
+        |finding: &&&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
+    let failures = findings.iter().filter(is_failure).map(|finding| finding.text());
+    failures.chain([served(all, rows, findings)]).collect::<Vec<_>>().join(" ")
 }
 
-fn served(all: &[Label], rows: &[&RowDoc]) -> String {
+/// `, all of it in /download/ (48 to 74 % longer); the rest ties`, where that is so.
+fn part(row: &RowDoc, findings: &[&Finding]) -> String {
+    let parts = findings.iter().filter_map(|finding| match &finding.rule {
+        Rule::LogsParts(parts) if parts.arm == row.arm && parts.base == row.base => Some(parts),
+        _ => None,
+    });
+    let is_all = |parts: &&LogsParts| parts.are_all_of_it(row.verdict == VerdictWord::Worse);
+    let mut found = parts.filter(is_all).map(|parts| format!(", {}", parts.all_of_it()));
+    found.next().unwrap_or_default()
+}
+
+fn served(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
     if let Some(row) = rows.iter().find(|row| row.metric == SPEED)
         && let Some(speed) = row.ratio
     {
@@ -319,6 +331,9 @@ fn served(all: &[Label], rows: &[&RowDoc]) -> String {
                     "Whether {} serves the same requests faster or slower than {} cannot be told",
                     row.arm, row.base
                 )
+            }
+            verdict @ (Verdict::Better | Verdict::Worse) => {
+                format!("{said}: {}{}", verdict.word(), part(row, findings))
             }
             verdict => format!("{said}: {}", verdict.word()),
         };

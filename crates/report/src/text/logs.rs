@@ -3,9 +3,9 @@
 //!
 //! Speed is bytes sent over time taken; 1 MB/s is 1 B/us. Labels stand in columns while they fit, else in rows.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use model::doc::{LeftOutDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
+use model::doc::{LeftOutDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord, largest_groups};
 use model::finding::{LogsCompared, LogsFailed, Rule};
 use model::format::{self, Kind, Scale, count};
 use model::{Finding, Unit, Validity};
@@ -108,21 +108,23 @@ fn probe(doc: &LogsDoc, look: Look) -> String {
     all.map(|finding| hang("", &logs_answers::shown_name(&finding.text()), look.columns)).collect()
 }
 
-/// The groups of so many keys; of how many more there are nothing but the number is said.
+/// The largest groups, as many as are asked for; where there are more, how many there are and what shows them.
 fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
-    let all = &doc.groups;
-    let mut keys: Vec<&BTreeMap<String, String>> = Vec::new();
-    let mut shown = 0;
-    for group in all {
-        if keys.last() != Some(&&group.key) {
-            keys.push(&group.key);
-        }
-        shown += usize::from(keys.len() <= view.groups);
-    }
-    let mut out = table(&all[..shown], look);
-    let count = doc.group_count.map_or(keys.len(), |count| usize::try_from(count).unwrap_or(usize::MAX));
-    if let more @ 1.. = count.saturating_sub(view.groups.min(keys.len())) {
-        out.push_str(&format!("and {} more (--top N, --json)\n", format::fixed(more as f64, 0)));
+    let keys = |groups: &[TrafficDoc]| groups.iter().map(|one| &one.key).collect::<BTreeSet<_>>().len();
+    let shown = largest_groups(&doc.groups, view.groups);
+    let mut out = table(&shown, look);
+    let (shown, kept) = (keys(&shown), keys(&doc.groups));
+    let count = doc.group_count.map_or(kept, |count| usize::try_from(count).unwrap_or(usize::MAX));
+    if shown < count {
+        let number = |count: usize| format::fixed(count as f64, 0);
+        let all = if count > kept {
+            format!("{} of them, as many as are kept", number(kept))
+        } else {
+            "all".to_owned()
+        };
+        let more = if shown < kept { format!(": --all shows {all}, --top N so many") } else { String::new() };
+        let text = format!("the {} largest of {} groups{more}", number(shown), number(count));
+        out.push_str(&hang("", &text, look.columns));
     }
     out
 }
@@ -292,9 +294,14 @@ fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
         .iter()
         .map(|(_, kind, of)| bounded(&groups.iter().map(of).collect::<Vec<_>>(), *kind, groups))
         .collect();
+    let short_agents = have_short_names(groups);
     let mut grid = Grid::new(&heads).cutting(Cut::Front);
     for (index, group) in groups.iter().enumerate() {
-        let words: Vec<&str> = group.key.values().map(String::as_str).collect();
+        let word = |(key, value): (&String, &String)| match key.as_str() {
+            "agent" if short_agents => logs_answers::short_agent(value),
+            _ => value.clone(),
+        };
+        let words: Vec<String> = group.key.iter().map(word).collect();
         let name = if keys.is_empty() { group.label.clone() } else { words.join(" ") };
         let name = logs_answers::shown_name(&name);
         let mut row: Vec<Cell> = vec![name.into()];
@@ -304,6 +311,13 @@ fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
         grid.row(row);
     }
     grid
+}
+
+/// True if the programs of all groups can be told apart by their short names.
+fn have_short_names(groups: &[TrafficDoc]) -> bool {
+    let agents: BTreeSet<&String> = groups.iter().filter_map(|group| group.key.get("agent")).collect();
+    let short: BTreeSet<String> = agents.iter().map(|agent| logs_answers::short_agent(agent)).collect();
+    short.len() == agents.len()
 }
 
 /// Why verdicts were not reached, each reason once.
@@ -376,6 +390,8 @@ fn said(doc: &LogsDoc, view: View, look: Look) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::collections::BTreeMap;
+
     use model::Better;
     use model::doc::{FormatDoc, PathDoc, SkippedDoc};
     use model::params::Params;
@@ -494,6 +510,31 @@ pub(super) mod tests {
         let text = screen(&doc(), None, View::SHORT, Look::wide(80));
         assert!(text.lines().all(|line| super::super::width(line) <= 80), "{text}");
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn of_many_groups_the_largest_are_shown_and_all_are_counted() {
+        let mut doc = doc();
+        let group = |hour: u64| TrafficDoc {
+            key: BTreeMap::from([("hour".to_owned(), format!("{hour:02}"))]),
+            ..study("ssd", hour, 1e6, 100.0, 1e-3)
+        };
+        (doc.groups, doc.group_count) = ((1..=40).map(group).collect(), Some(51));
+        let shown = |groups| groups_of(&doc, View { groups, ..View::SHORT });
+        let text = shown(20);
+        assert!(!text.contains("\n20 ") && text.contains("\n21 ") && text.contains("\n40 "), "{text}");
+        let says =
+            "the 20 largest of 51 groups: --all shows 40 of them, as many as are kept, --top N so many\n";
+        assert!(text.ends_with(says), "{text}");
+        assert!(shown(usize::MAX).ends_with("the 40 largest of 51 groups\n"));
+        doc.group_count = Some(40);
+        let shown = |groups| groups_of(&doc, View { groups, ..View::SHORT });
+        assert!(shown(20).ends_with("the 20 largest of 40 groups: --all shows all, --top N so many\n"));
+        assert!(!shown(usize::MAX).contains("largest"));
+    }
+
+    fn groups_of(doc: &LogsDoc, view: View) -> String {
+        groups(doc, view, Look::wide(120))
     }
 
     #[test]

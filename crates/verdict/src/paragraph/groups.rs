@@ -1,6 +1,7 @@
 //! The rows of one arm by scope, with the indexes that speak for them.
 
 use model::doc::{IndexDoc, RowDoc, ValueDoc};
+use model::finding::LogsParts;
 use model::scope::THREADS;
 use model::{Card, Scope};
 
@@ -11,6 +12,8 @@ use super::scopes::Group;
 pub struct Summed<'a> {
     pub indexes: Vec<&'a IndexDoc>,
     pub values: Vec<&'a ValueDoc>,
+    /// Where requests of logs differ.
+    pub parts: Option<&'a LogsParts>,
 }
 
 /// The rows that sentences are about: headlines without their parts, or what there is.
@@ -48,6 +51,7 @@ pub fn groups<'a>(judged: &[&'a RowDoc], of_machine: &'a str, summed: &Summed<'a
         rows,
         index: scope.and_then(index),
         way: scope.and_then(way),
+        parts: None,
     };
     let ways = Scope::ALL.map(way);
     let common = ways.iter().flatten().next().filter(|first| ways.iter().flatten().all(|way| way == *first));
@@ -55,7 +59,7 @@ pub fn groups<'a>(judged: &[&'a RowDoc], of_machine: &'a str, summed: &Summed<'a
     vec![
         of(lead_of_whole, whole, Some(Scope::WholeMachine)),
         of(lead_of_thread, thread, Some(Scope::PerThread)),
-        Group { lead: lead_of_further, rows: further, index: None, way: common.copied() },
-        of("", others, None),
+        Group { lead: lead_of_further, rows: further, index: None, way: common.copied(), parts: None },
+        Group { parts: summed.parts, ..of("", others, None) },
     ]
 }

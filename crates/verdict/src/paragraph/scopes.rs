@@ -4,6 +4,7 @@
 //! and refused rows are told of elsewhere.
 
 use model::doc::{IndexDoc, RowDoc, VerdictWord};
+use model::finding::{Conclusion, LogsParts};
 use model::format;
 use model::why::{Held, Needed, Withheld};
 
@@ -11,12 +12,13 @@ use super::phrase;
 use super::topic::{self, Topic};
 
 /// The rows of one scope, the words that name it, its index, and the way that is told already: of rows that go it
-/// nothing is said (true: better).
+/// nothing is said (true: better). Of logs, the parts of the requests that differ.
 pub struct Group<'a> {
     pub lead: &'a str,
     pub rows: Vec<&'a RowDoc>,
     pub index: Option<&'a IndexDoc>,
     pub way: Option<bool>,
+    pub parts: Option<&'a LogsParts>,
 }
 
 /// The sentences on each scope, or on all together where the same is said of each; behind them, once for all scopes,
@@ -33,7 +35,27 @@ pub fn sentences(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
     };
     sentences.extend(other_way(groups, arm, base));
     sentences.extend(open(groups, arm, base));
+    let apart = groups.iter().filter(|group| where_all_is(group).is_none()).filter_map(|group| group.parts);
+    sentences.extend(apart.map(Conclusion::one));
     sentences
+}
+
+/// The parts that make all of a difference that was told; in one breath with it.
+fn where_all_is<'a>(group: &Group<'a>) -> Option<&'a LogsParts> {
+    let of = |word: VerdictWord| group.rows.iter().any(|row| row.verdict == word && row.ratio.is_some());
+    let fails = group.rows.iter().any(|row| row.ratio.is_none() && lasting_failure(row));
+    let parts = group.parts.filter(|_| !fails)?;
+    let is_all = match (of(VerdictWord::Better), of(VerdictWord::Worse)) {
+        (true, false) => parts.are_all_of_it(false),
+        (false, true) => parts.are_all_of_it(true),
+        _ => false,
+    };
+    is_all.then_some(parts)
+}
+
+/// True for a share of failures that differs, and not for a short time alone: that is told before, with the time.
+fn lasting_failure(row: &RowDoc) -> bool {
+    matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse) && !row.why.failed_at_once()
 }
 
 /// The sentences on rows of one scope, but for what cannot be told; the first sentence begins with its lead. An index
@@ -52,15 +74,15 @@ fn told(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Vec<String> {
     };
     let wins = clauses(&better, &worse, Some(base));
     let losses = clauses(&worse, &better, wins.is_empty().then_some(base));
-    // Failures of a short time are told before, with that time.
     let failures = [&worse, &better].into_iter().filter_map(|rows| {
-        let lasting: Vec<&RowDoc> = rows.iter().copied().filter(|row| !row.why.failed_at_once()).collect();
+        let lasting: Vec<&RowDoc> = rows.iter().copied().filter(|row| lasting_failure(row)).collect();
         phrase::failing(&lasting)
     });
     let failures = failures.collect();
     let decided = [wins, losses, failures].concat();
     if !decided.is_empty() {
-        sentences.push(format!("{}{arm} {}.", lead_of(&sentences), format::list(&decided)));
+        let tail = where_all_is(group).map_or_else(String::new, |parts| format!(", {}", parts.all_of_it()));
+        sentences.push(format!("{}{arm} {}{tail}.", lead_of(&sentences), format::list(&decided)));
     }
     // Equal shares of failures have no ratio, and no margin in per cent.
     let tied: Vec<&RowDoc> = with(VerdictWord::Tie).into_iter().filter(|row| row.ratio.is_some()).collect();
@@ -270,6 +292,12 @@ fn names_by(rows: &[&RowDoc], name: fn(&RowDoc) -> String) -> Vec<String> {
 fn unknown(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<String> {
     if rows.is_empty() {
         return None;
+    }
+    if let Some((have, need)) = rows.iter().find_map(|row| row.why.few_quarters()) {
+        let have = model::why::quarters(have);
+        return Some(format!(
+            "Whether {arm} and {base} differ on {what} cannot be told from {have}: {need} are needed."
+        ));
     }
     let held = |by: Held| rows.iter().filter(|row| row.why.held() == Some(by)).count();
     let reason = if held(Held::AssumedNoise) > 0 {

@@ -3,12 +3,12 @@
 //! Requests, seconds since 1970. Told by the log's own clock. An episode is said where most failures stand in a small
 //! part of the time and of the requests; failures that follow the traffic are none.
 
-use model::doc::{AnswersDoc, EpisodeDoc, FailedDoc, OverTimeDoc, OverTimeRow as Row, TrafficDoc};
+use model::doc::{AnswersDoc, EpisodeDoc, FailedDoc, MostlyDoc, OverTimeDoc, OverTimeRow as Row, TrafficDoc};
 use model::format::{self, Kind, Moment};
 use model::traffic::Traffic;
 use model::unit::Unit;
 
-use super::failed::mostly;
+use super::failed::{mostly, stretch};
 
 /// Fewer failures than this say nothing of when.
 const LEAST_FAILURES: u64 = 10;
@@ -19,6 +19,12 @@ const NEAR: f64 = 0.2;
 /// The largest share of the time, and the factor by which requests in it fail more often than all do.
 const LONGEST: f64 = 0.25;
 const LEAST_FACTOR: f64 = 3.0;
+/// From this share of failed requests on, failures that last through a large part of the time are an outage.
+const OUTAGE: f64 = 0.05;
+/// Where so many failures were to be expected, to see none happens by chance in one of twenty cases.
+const CHANCE: f64 = 3.0;
+/// The same in one of three thousand: there are many gaps.
+const GAP: f64 = 8.0;
 
 /// A class of failures.
 type Class = fn(&Row) -> u64;
@@ -51,6 +57,7 @@ fn concluded(label: &str, answers: &AnswersDoc, (requests, p99): (u64, Option<f6
     for (failed, class) in classes {
         if let Some(failed) = failed {
             failed.episode = episode(&answers.over_time, class);
+            failed.mostly = mostly(failed, answers);
         }
     }
     // The rate is that of all requests over all seconds.
@@ -94,8 +101,8 @@ fn trimmed(found: EpisodeDoc, over_time: &OverTimeDoc, class: Class) -> EpisodeD
     EpisodeDoc { from: first.0, to: last.0 + over_time.step, ..found }
 }
 
-/// The shortest stretch with half of the failures and what is like it beside, where that is short and the requests in
-/// it failed far more often than others.
+/// The shortest stretch with half of the failures and what is like it beside. It is short, or it reaches back to the
+/// beginning or on to the end of what was read; and requests in it failed far more often than others.
 fn episode(over_time: &OverTimeDoc, class: Class) -> Option<EpisodeDoc> {
     let (rows, step) = coarse(over_time);
     let count =
@@ -105,21 +112,47 @@ fn episode(over_time: &OverTimeDoc, class: Class) -> Option<EpisodeDoc> {
     if all < LEAST_FAILURES {
         return None;
     }
-    let (mut from, mut to) = core(&rows, class, (all as f64 * MOST).ceil() as u64)?;
+    let core = core(&rows, class, (all as f64 * MOST).ceil() as u64)?;
+    let (from, to) = widened(&rows, class, core);
     let share = |(failed, served): (u64, u64)| failed as f64 / served.max(1) as f64;
-    let least = NEAR * share(count(&rows[from..=to]));
-    let is_like = |row: &Row| class(row) > 0 && share((class(row), row.1)) >= least;
-    while from > 0 && is_like(&rows[from - 1]) {
-        from -= 1;
-    }
-    while to + 1 < rows.len() && is_like(&rows[to + 1]) {
-        to += 1;
-    }
     let inside = count(&rows[from..=to]);
+    let (before, after) = (count(&rows[..from]), count(&rows[to + 1..]));
+    // So few requests that chance would leave them without a failure in an episode that goes on.
+    let goes_on = |beside: (u64, u64)| beside.0 == 0 && beside.1 as f64 * share(inside) < CHANCE;
+    let (from_start, to_end) = (goes_on(before), goes_on(after));
     let length = rows[to].0 - rows[from].0 + step;
-    let is_apart = length <= whole * LONGEST && share(inside) >= LEAST_FACTOR * share((all, requests));
-    let found = EpisodeDoc { from: rows[from].0, to: rows[to].0 + step, failures: inside.0 };
+    let is_short = length <= whole * LONGEST && share(inside) >= LEAST_FACTOR * share((all, requests));
+    let outside = (before.0 + after.0, before.1 + after.1);
+    let is_apart = match (from_start, to_end) {
+        (true, true) => share(inside) >= OUTAGE,
+        (false, false) => is_short,
+        _ => is_short || share(inside) >= OUTAGE.max(LEAST_FACTOR * share(outside)),
+    };
+    let found =
+        EpisodeDoc { from: rows[from].0, to: rows[to].0 + step, failures: inside.0, from_start, to_end };
     is_apart.then(|| trimmed(found, over_time, class))
+}
+
+/// The stretch with what is like it on both sides: the next failures, where at least [`NEAR`] as large a part of the
+/// requests failed, and chance may have left so many requests between without a failure.
+fn widened(rows: &[Row], class: Class, (mut from, mut to): (usize, usize)) -> (usize, usize) {
+    let served = |part: &[Row]| part.iter().map(|row| row.1).sum::<u64>();
+    let share = |part: &[Row]| part.iter().map(class).sum::<u64>() as f64 / served(part).max(1) as f64;
+    let least = NEAR * share(&rows[from..=to]);
+    let is_like = |row: usize, between: &[Row], within: &[Row]| {
+        share(&rows[row..=row]) >= least && served(between) as f64 * share(within) < GAP
+    };
+    while let Some(next) = rows[..from].iter().rposition(|row| class(row) > 0)
+        && is_like(next, &rows[next + 1..from], &rows[from..=to])
+    {
+        from = next;
+    }
+    while let Some(gap) = rows[to + 1..].iter().position(|row| class(row) > 0)
+        && is_like(to + 1 + gap, &rows[to + 1..to + 1 + gap], &rows[from..=to])
+    {
+        to += gap + 1;
+    }
+    (from, to)
 }
 
 /// The first and the last row of the shortest stretch with so many failures.
@@ -140,8 +173,8 @@ fn core(rows: &[Row], class: Class, wanted: u64) -> Option<(usize, usize)> {
     best.map(|(_, from, to)| (from, to))
 }
 
-/// `shop: 1.20 M requests in 3 d, 14/s on average, 310/s in the busiest hour (Mon 12:00); 0.4 % failed with 5xx, mostly
-/// /cart; 99 % of answers within 240 ms.`
+/// `shop: 1.20 M requests in 3 d, 14/s on average, 310/s in the busiest hour (Mon 12:00); 0.4 % failed with 5xx, 90
+/// of 120 of them for /cart; 99 % of answers within 240 ms.`
 fn sentence(
     label: &str,
     answers: &AnswersDoc,
@@ -184,7 +217,7 @@ fn sentence(
 /// How times are called where they are missing.
 pub const TIMES: &str = "times";
 
-fn failures(answers: &AnswersDoc, stretch: f64) -> String {
+fn failures(answers: &AnswersDoc, span: f64) -> String {
     let (Some(client), Some(server)) = (&answers.client_errors, &answers.server_errors) else {
         return String::new();
     };
@@ -197,12 +230,12 @@ fn failures(answers: &AnswersDoc, stretch: f64) -> String {
         return "none failed".to_owned();
     }
     let mut text = format!("{} {how}", format::percent(failed.share));
-    let top = failed.paths.top.first().map(|top| (&top.name, top.requests));
-    if let Some(path) = mostly(top, failed.requests) {
-        text.push_str(&format!(", {} of {}", if path.is_all { "all" } else { "mostly" }, path.name));
-    }
-    if let Some(episode) = failed.episode {
-        text.push_str(&format!(", {}", told(&episode, failed.requests, answers.zone, stretch)));
+    let common = MostlyDoc::list(&failed.mostly, failed.requests);
+    // What clients get wrong all the time is no outage.
+    let is_news = |episode: &EpisodeDoc| server.requests > 0 || !(episode.from_start && episode.to_end);
+    let when = failed.episode.filter(is_news).and_then(|episode| told(&episode, failed, answers.zone, span));
+    for part in [common, when].into_iter().flatten() {
+        text.push_str(&format!(", {part}"));
     }
     if server.requests == 0 {
         text.insert_str(0, "none failed, ");
@@ -210,16 +243,18 @@ fn failures(answers: &AnswersDoc, stretch: f64) -> String {
     text
 }
 
-/// `412 of them in one episode, Mon 14:00 to 14:20`.
-fn told(episode: &EpisodeDoc, all: u64, zone: i64, stretch: f64) -> String {
-    let [from, to] = [episode.from, episode.to].map(|at| Moment::at(at + zone as f64));
-    let (Some(from), Some(to)) = (from, to) else { return String::new() };
-    let to = if from.date() == to.date() { to.time() } else { to.within(stretch) };
+/// `412 of 500 in one episode, Mon 14:00 to 14:20`, `all from Mon 14:00 to the end of what was read`.
+fn told(episode: &EpisodeDoc, failed: &FailedDoc, zone: i64, span: f64) -> Option<String> {
+    let when = stretch(episode, zone).text(span)?;
+    let all = failed.requests;
     let count = match episode.failures {
-        failures if failures >= all => format!("all {}", format::many(failures)),
-        failures => format!("{} of them", format::many(failures)),
+        // Their number stands before it.
+        within if within >= all && !failed.mostly.is_empty() => "all".to_owned(),
+        within if within >= all => format!("all {}", format::many(within)),
+        within => format!("{} of {}", format::many(within), format::many(all)),
     };
-    format!("{count} in one episode, {} to {to}", from.within(stretch))
+    let is_whole = !episode.from_start && !episode.to_end;
+    Some(if is_whole { format!("{count} in one episode, {when}") } else { format!("{count} {when}") })
 }
 
 #[cfg(test)]
@@ -259,12 +294,17 @@ mod tests {
         assert_eq!(
             said.sentence,
             "shop: 28,800 requests in 1 d, 0.333/s on average, 1.00/s in the busiest hour (Mon 14:00); 0.4 % failed with \
-             5xx, mostly of /cart, all 120 in one episode, Mon 15:00 to 15:20; 99 % of answers within 240 ms."
+             5xx, 100 of 120 of them for /cart, all in one episode, Mon 15:00 to 15:20; 99 % of answers within 240 ms."
         );
         let failed = said.server_errors.unwrap();
         assert_eq!(
             failed.episode,
-            Some(EpisodeDoc { from: NOON + 7200.0, to: NOON + 8400.0, failures: 120 })
+            Some(EpisodeDoc {
+                from: NOON + 7200.0,
+                to: NOON + 8400.0,
+                failures: 120,
+                ..EpisodeDoc::default()
+            })
         );
         let missing = MissingDoc { what: TIMES.into(), why: "no line says how long its request took".into() };
         let bare = AnswersDoc { missing: vec![missing], ..AnswersDoc::default() };
@@ -290,10 +330,33 @@ mod tests {
         let some =
             found(&day(|n| (0, if (50..53).contains(&n) { 40 } else { u64::from(n % 29 == 0) }))).unwrap();
         assert_eq!((some.from, some.to, some.failures), (NOON + 15_000.0, NOON + 15_900.0, 120));
+    }
+
+    #[test]
+    fn an_outage_may_reach_to_the_ends_of_what_was_read() {
+        let found = |over_time: &OverTimeDoc| {
+            let one = episode(over_time, |row| row.3)?;
+            Some((one.from - NOON, one.to - NOON, one.from_start, one.to_end))
+        };
         // All at once, in a log of a minute.
         let short =
             OverTimeDoc { step: 1.0, rows: (0..60).map(|n| (NOON + f64::from(n), 10, 0, 10)).collect() };
-        assert_eq!(found(&short), None);
+        assert_eq!(found(&short), Some((0.0, 60.0, true, true)));
+        // A few minutes without a failure do not end it.
+        let minutes = |failed: fn(usize) -> u64| OverTimeDoc {
+            step: 60.0,
+            rows: (0..30).map(|n| (NOON + n as f64 * 60.0, 11, 0, failed(n))).collect(),
+        };
+        let gaps = minutes(|n| [2, 3, 2, 0, 0, 4, 0, 2][n % 8]);
+        assert_eq!(found(&gaps), Some((0.0, 1800.0, true, true)));
+        assert_eq!(found(&minutes(|n| if n >= 10 { 4 } else { 0 })), Some((600.0, 1800.0, false, true)));
+        assert_eq!(found(&minutes(|n| if n < 12 { 4 } else { 0 })), Some((0.0, 720.0, true, false)));
+        // Half of the time, and it began and ended; one in a hundred all day is none.
+        assert_eq!(found(&minutes(|n| if (8..23).contains(&n) { 4 } else { 0 })), None);
+        assert_eq!(found(&day(|_| (0, 1))), None);
+        // The last quarter of a day.
+        let last = found(&day(|n| (0, if n >= 216 { 40 } else { 0 }))).unwrap();
+        assert_eq!(last, (216.0 * 300.0, 86_400.0, false, true));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::doc::{AnswersDoc, AskedDoc, RowDoc};
+use model::doc::{AnswersDoc, AskedDoc, EpisodeDoc, FailedDoc, MostlyDoc, MostlyOf, NamesDoc, RowDoc};
 use model::finding::{LogsFailed, Mostly, Stretch};
 use model::metrics::logs::SAME_ERRORS;
 use model::traffic::{Cell, FAILED, StatusClass, Traffic, status_of};
@@ -85,7 +85,8 @@ const TIME_SHARE: f64 = 0.05;
 /// The share of the failures that a path has that they are mostly of.
 const MOSTLY: f64 = 0.5;
 
-/// The share of the failures that makes an episode of the few quarter hours that they stand in.
+/// The share of the failures that makes an episode of the few quarter hours that they stand in, and one of their client
+/// or host a thing that they have in common.
 const NEARLY_ALL: f64 = 0.9;
 
 /// Failures of few quarter hours.
@@ -124,7 +125,7 @@ impl AtOnce {
     }
 }
 
-/// Nearly all failures stand in fewer quarter hours than an interval needs.
+/// Nearly all failures stand in fewer quarter hours than an interval needs; there may be no more than these.
 fn at_once(arm: &Counts, base: &Counts) -> Option<AtOnce> {
     let of = arm.len().max(base.len());
     let failed_in =
@@ -141,7 +142,7 @@ fn at_once(arm: &Counts, base: &Counts) -> Option<AtOnce> {
             let (failed, requests) = side.get(&block).copied().unwrap_or_default();
             *sum = (sum.0 + failed as u64, sum.1 + requests as u64);
         }
-        if within >= NEARLY_ALL * all && of >= MIN_N {
+        if within >= NEARLY_ALL * all {
             let [arm, base] = counts;
             return Some(AtOnce { share: within / all, blocks, of, arm, base });
         }
@@ -166,18 +167,13 @@ pub fn finding(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Findin
     if !is_told {
         return None;
     }
-    let local = |at: f64| at + answers.zone as f64;
     let time_share = time_share.filter(|share| *share >= TIME_SHARE);
     let rule = LogsFailed::Server {
         label: label.to_owned(),
         requests: failed.requests,
         share: failed.share,
-        path: mostly(failed.paths.top.first().map(|top| (&top.name, top.requests)), failed.requests),
-        episode: failed.episode.map(|episode| Stretch {
-            from: local(episode.from),
-            to: local(episode.to),
-            failures: episode.failures,
-        }),
+        mostly: failed.mostly.clone(),
+        episode: failed.episode.map(|episode| stretch(&episode, answers.zone)),
         span: whole.span.unwrap_or(0.0),
         time_share,
         seconds: failed.seconds.filter(|_| time_share.is_some()).map(|all| all / failed.requests as f64),
@@ -193,10 +189,28 @@ pub fn of_stored(name: &str, traffic: &Traffic) -> Option<Finding> {
     finding(name, &answers, Whole { seconds: Some(traffic.group.seconds), span })
 }
 
-/// The name that has most of so many requests.
-pub fn mostly(top: Option<(&String, u64)>, requests: u64) -> Option<Mostly> {
-    let (name, count) = top.filter(|(_, count)| *count as f64 >= MOSTLY * requests as f64)?;
-    Some(Mostly { name: name.clone(), is_all: count >= requests })
+/// An episode by the log's own clock.
+pub fn stretch(episode: &EpisodeDoc, zone: i64) -> Stretch {
+    let EpisodeDoc { from, to, failures, from_start, to_end } = *episode;
+    let local = |at: f64| at + zone as f64;
+    Stretch { from: local(from), to: local(to), failures, from_start, to_end }
+}
+
+/// What most failures have in common: the path of over half, the client and the virtual host of nearly all. That of all
+/// requests is none.
+pub fn mostly(failed: &FailedDoc, answers: &AnswersDoc) -> Vec<MostlyDoc> {
+    let all = failed.requests;
+    let of = |what: MostlyOf, names: &NamesDoc, share: f64| {
+        let top = names.top.first().filter(|_| all > 1)?;
+        // A sketch may count a little too much.
+        let requests = top.requests.min(all);
+        let is_most = requests as f64 >= share * all as f64;
+        is_most.then(|| MostlyDoc { what, name: top.name.clone(), requests })
+    };
+    let path = of(MostlyOf::Path, &failed.paths, MOSTLY);
+    let client = of(MostlyOf::Client, &failed.clients, NEARLY_ALL).filter(|_| !answers.one_client);
+    let host = of(MostlyOf::Host, &failed.hosts, NEARLY_ALL).filter(|_| !answers.one_host);
+    [path, client, host].into_iter().flatten().collect()
 }
 
 /// Fewer refused requests than this of one client are no probe.
@@ -254,7 +268,7 @@ fn program(agent: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::doc::VerdictWord;
+    use model::doc::{NameDoc, VerdictWord};
 
     use super::*;
 
@@ -284,6 +298,39 @@ mod tests {
         assert_eq!(judged_row(&outage, &outage).unwrap().verdict, VerdictWord::CannotTell);
         let few = day(|block| if block == 56 { 3.0 } else { 0.0 });
         assert_eq!(judged_row(&few, &day(|_| 0.0)).unwrap().verdict, VerdictWord::CannotTell);
+    }
+
+    #[test]
+    fn an_outage_is_judged_where_nothing_else_was_read() {
+        let quarters = |failed: f64| -> Counts { (0..2).map(|block| (block, (failed, 160.0))).collect() };
+        let row = judged_row(&quarters(30.0), &quarters(0.0)).unwrap();
+        assert_eq!((row.verdict, row.why.failed_at_once()), (VerdictWord::Worse, true), "{row:?}");
+        assert_eq!(judged_row(&quarters(2.0), &quarters(1.0)).unwrap().verdict, VerdictWord::CannotTell);
+    }
+
+    #[test]
+    fn what_failures_have_in_common_is_counted() {
+        let names = |name: &str, requests| NamesDoc {
+            top: vec![NameDoc { name: name.to_owned(), requests }],
+            ..NamesDoc::default()
+        };
+        let failed = FailedDoc {
+            requests: 61,
+            paths: names("/api/items", 35),
+            clients: names("10.0.0.7", 60),
+            hosts: names("shop.example", 62),
+            ..FailedDoc::default()
+        };
+        let list = |failed: &FailedDoc, answers: &AnswersDoc| MostlyDoc::list(&mostly(failed, answers), 61);
+        assert_eq!(
+            list(&failed, &AnswersDoc::default()).as_deref(),
+            Some("35 of 61 of them for /api/items, 60 of 61 from 10.0.0.7, 61 of 61 on shop.example")
+        );
+        // All requests were of that client and that host: it tells nothing of the failures.
+        let one = AnswersDoc { one_client: true, one_host: true, ..AnswersDoc::default() };
+        assert_eq!(list(&failed, &one).as_deref(), Some("35 of 61 of them for /api/items"));
+        let spread = FailedDoc { paths: names("/a", 20), clients: names("10.0.0.7", 40), ..failed };
+        assert_eq!(list(&FailedDoc { hosts: names("b", 50), ..spread }, &AnswersDoc::default()), None);
     }
 
     #[test]

@@ -130,7 +130,7 @@ fn failures_do_not_hide_which_is_faster() {
     assert_eq!(kinds(&all), ["failures-apart", "mix"], "{:?}", all.findings);
     assert!(all.findings[1].text().ends_with(": the rest is the failed requests"), "{:?}", all.findings);
     let rows: Vec<&RowDoc> = all.rows.iter().collect();
-    let said = crate::paragraph::of_pair("www2", "www1", &rows);
+    let said = crate::paragraph::of_pair("www2", "www1", &rows, &all.findings);
     assert_eq!(said.len(), 1, "{said:?}");
 }
 
@@ -159,7 +159,7 @@ fn with_folders(mut group: ServerGroup, times: f64) -> ServerGroup {
 }
 
 fn parts(all: &Judgement) -> Option<&model::finding::LogsParts> {
-    crate::paragraph::differs_in(&all.findings).next()
+    crate::paragraph::parts_of(&all.findings, "b", "a")
 }
 
 #[test]
@@ -171,6 +171,10 @@ fn the_part_that_differs_is_named() {
     assert_eq!((found.parts.len(), found.rest), (1, model::finding::Rest::Ties), "{found:?}");
     let part = &found.parts[0];
     assert!(part.name == "/download/" && part.low < 1.6 && 1.6 < part.high, "{part:?}");
+    let rows: Vec<&RowDoc> = all.rows.iter().collect();
+    let said = crate::paragraph::of_pair("b", "a", &rows, &all.findings);
+    assert!(said.len() == 1 && said[0].contains(", all of it in /download/ ("), "{said:?}");
+    assert!(said[0].ends_with(" % longer); the rest ties."), "{said:?}");
     // Without folders, the size tells it.
     let bare = |mut group: ServerGroup| {
         group.folders.clear();
