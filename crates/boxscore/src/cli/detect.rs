@@ -1,6 +1,7 @@
 //! `boxscore detect`: what it costs to tell a difference, by what is stored; nothing is measured.
 
 use model::data::RunData;
+use model::shell::word;
 use stats::Margin;
 use store::{Want, Which};
 
@@ -19,11 +20,11 @@ Examples:
 Noise and times are those of the stored runs of the machine; `boxscore aa` makes such runs.";
 
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_long_help = AFTER)]
+#[command(after_long_help = AFTER, override_usage = "boxscore detect [OPTIONS] <PERCENT> [NAME|FAMILY]...")]
 pub struct DetectArgs {
     /// The difference to be told, in percent
     #[arg(value_name = "PERCENT", allow_negative_numbers = true)]
-    pub percent: f64,
+    pub percent: Option<String>,
     /// Instruments or families (see `boxscore list`); none: all that are stored
     #[arg(value_name = "NAME|FAMILY")]
     pub names: Vec<String>,
@@ -36,9 +37,10 @@ pub struct DetectArgs {
 }
 
 pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
-    let difference = args.percent / 100.0;
+    let percent = percent(args)?;
+    let difference = percent / 100.0;
     if !difference.is_finite() || difference <= 0.0 || difference > 100.0 {
-        return Err(CliError::usage(format!("`{}` is no difference in percent", args.percent))
+        return Err(CliError::usage(format!("`{percent}` is no difference in percent"))
             .hint("for example `boxscore detect 5`: above 0, at most 10000"));
     }
     if difference <= Margin::ARMS.share() {
@@ -53,7 +55,7 @@ pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
     let mut resolver = Resolver::new(global)?;
     let ids = match &args.machine {
         Some(name) => resolver.alike_ids(name)?,
-        None => resolver.alike_ids(".").map_err(|error| elsewhere(error, args, &resolver))?,
+        None => resolver.alike_ids(".").map_err(|error| elsewhere(error, percent, args, &resolver))?,
     };
     let store = resolver.store()?;
     let want = Want { series: Which::All, telemetry: false, rest: true };
@@ -80,15 +82,43 @@ pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
+/// The difference that was asked for, in percent; `5` and `5%` are the same.
+fn percent(args: &DetectArgs) -> Result<f64, CliError> {
+    let number = |text: &str| text.trim_end_matches('%').trim().parse::<f64>().ok();
+    let Some(first) = &args.percent else {
+        return Err(CliError::usage("`detect` needs the difference that you want to tell, in percent")
+            .hint("for example `boxscore detect 5`, or of one instrument `boxscore detect 5 crc32c`"));
+    };
+    if let Some(percent) = number(first) {
+        return Ok(percent);
+    }
+    let asked = args.names.iter().find_map(|name| number(name)).unwrap_or(EXAMPLE);
+    let others: Vec<String> = args
+        .names
+        .iter()
+        .filter(|name| number(name).is_none())
+        .map(|name| format!(" {}", word(name)))
+        .collect();
+    let is_measured = check_names(std::slice::from_ref(first)).is_ok();
+    let of = if is_measured { format!(" {first}") } else { format!(" --machine {}", word(first)) };
+    let meant = if is_measured { "" } else { "; --machine has the name of a machine" };
+    Err(CliError::usage(format!("`{first}` is no difference in percent, which stands first")).hint(format!(
+        "for example `boxscore detect {asked}{}{of}`{meant}",
+        if is_measured { String::new() } else { others.concat() },
+    )))
+}
+
+/// The difference of an example, in percent.
+const EXAMPLE: f64 = 5.0;
+
 /// The error of a machine without runs, with the command that asks those of another one.
-fn elsewhere(error: CliError, args: &DetectArgs, resolver: &Resolver) -> CliError {
+fn elsewhere(error: CliError, percent: f64, args: &DetectArgs, resolver: &Resolver) -> CliError {
     let others = resolver.measured_machines();
     let Some(first) = others.first() else { return error };
     let names: String = args.names.iter().map(|name| format!(" {name}")).collect();
     error.hint(format!(
         "`boxscore run --quick` measures it in 2 minutes; or ask the stored runs of another machine ({}): \
-         `boxscore detect {}{names} --machine {first}`",
-        others.join(", "),
-        args.percent
+         `boxscore detect {percent}{names} --machine {first}`",
+        others.join(", ")
     ))
 }

@@ -85,7 +85,7 @@ fn ask(heads: &[RunHead], store: &Store, global: &Global) -> Result<(), CliError
 
 /// A report of a run that is gone is a file of its own, which may have been sent to somebody.
 fn tell_report(store: &Path, head: &RunHead) {
-    let report = page::default_report(store, &[&head.id]);
+    let report = page::default_report(store, &head.id);
     if report.is_file() {
         out::say(&format!("its report stays: {}", paths::tilde(&report)));
     }

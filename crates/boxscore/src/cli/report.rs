@@ -31,7 +31,8 @@ pub struct ReportArgs {
     /// the newest configuration) [default: latest]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Where to write [default: RUN.html beside the store; RUN-RUN.html of several]
+    /// Where to write [default: beside the store: RUN.html, of several NAME-NAME-ID.html; a summary ends in
+    /// -summary.html]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// One page: the answer, the figures and what to believe of them
@@ -70,7 +71,7 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<u8, CliError> {
     let ratios = ratios::of_report(&shown, &resolver)?;
     let names: Vec<String> = named.iter().map(|one| lasting(one, &shown)).collect();
     let ids: Vec<&str> = shown.iter().map(|one| one.doc.run.as_str()).collect();
-    let to = args.output.clone().unwrap_or_else(|| page::default_report(&path, &ids));
+    let to = args.output.clone().unwrap_or_else(|| page::report_of(&path, &names, &ids, args.summary));
     let cover = Cover { title: args.title.clone(), note: args.note.clone(), summary: args.summary };
     let written = page::write_covered(&shown, (versus, ratios), &to, cover, &names)?;
     if args.open {

@@ -68,7 +68,7 @@ pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
     } else if global.json {
         out::json(&shown.doc);
     } else {
-        let report = page::default_report(&path, &[&shown.doc.run]);
+        let report = page::default_report(&path, &shown.doc.run);
         let report = report.is_file().then(|| paths::tilde(&report));
         let shown = [shown];
         let (mut versus, mut advice) = (None, Vec::new());

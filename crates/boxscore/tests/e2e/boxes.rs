@@ -108,6 +108,26 @@ fn a_report_pools_the_runs_of_each_name() {
 }
 
 #[test]
+fn a_report_and_its_summary_are_files_with_short_names_of_their_own() {
+    let bench = two_boxes();
+    let file = |words: &[&str]| {
+        let out = bench.run(words).expect(0, &[]).out;
+        let path = std::path::PathBuf::from(out.trim());
+        assert!(path.is_file(), "{out}");
+        path.file_name().expect("a file").to_string_lossy().into_owned()
+    };
+    let (page, summary) =
+        (file(&["report", "alpha", "beta"]), file(&["report", "alpha", "beta", "--summary"]));
+    assert!(page.starts_with("alpha-beta-") && page.len() <= 40 + ".html".len(), "{page}");
+    assert_eq!(summary, page.replace(".html", "-summary.html"));
+    // The same command writes the same file; other runs are another page.
+    assert_eq!(file(&["report", "alpha", "beta"]), page);
+    let id = bench.heads().pop().expect("a run").id;
+    bench.run(&["remove", &id, "--yes"]).expect(0, &[]);
+    assert_ne!(file(&["report", "alpha", "beta"]), page);
+}
+
+#[test]
 fn what_is_planted_is_told_on_every_screen() {
     let bench = two_boxes();
     let says = "planted by --fake: no measurement";

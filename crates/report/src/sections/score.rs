@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use model::doc::{RunDoc, SeriesDoc};
 use model::finding::FigureName;
-use model::format::{self, Kind, Scale, count};
+use model::format::{self, Scale, count};
 use model::names;
 use model::{Fact, Finding, Samples, Validity};
 
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
-use crate::text::score::{ScoreRow, rows, threaded};
+use crate::text::score::{ScoreRow, rows, scales, threaded};
 use crate::text::spec::Spec;
+use crate::text::units;
 use crate::theme::Trust;
 use crate::web_loads::has_sweeps;
 
@@ -88,14 +89,12 @@ pub fn headlines(run: &RunDoc, facts: &[Fact]) -> Markup {
     let all = Spec(facts).all_cpus();
     head.extend(threaded.then_some((all.as_str(), Column::Number)));
     head.extend((threaded && repeated).then_some(("95 % interval", Column::Number)));
-    let rows: Vec<Vec<Markup>> = score_rows
+    let shown = &score_rows[..score_rows.len().min(MOST)];
+    let rows: Vec<Vec<Markup>> = shown
         .iter()
-        .take(MOST)
-        .filter_map(|row| {
-            let series = row.main()?;
-            let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
-            let numbers: Vec<f64> = values.into_iter().flatten().collect();
-            let scale = Scale::common(&numbers, Kind::shown(series.card, &series.metric, series.unit));
+        .zip(scales(shown))
+        .filter_map(|(row, scale)| {
+            let (series, scale) = (row.main()?, scale?);
             let title = key_of(series);
             let mut cells = vec![html! { span title=(title) { (row.label) } }, html! { (scale.unit) }];
             for (series, is_shown) in [(row.one, true), (row.all, threaded)] {
@@ -167,30 +166,41 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
         head.extend(repeated.then_some(("floor", Column::Number)));
         head.extend(repeated.then_some(("holds", Column::Text)));
     }
+    let twins: Vec<Vec<Option<Figure<'_>>>> = figures
+        .iter()
+        .map(|figure| (0..input.runs.len()).map(|run| input.twin(figure, run)).collect())
+        .collect();
+    let medians =
+        |twins: &Vec<Option<Figure<'_>>>| twins.iter().flatten().filter_map(|twin| twin.doc.median).collect();
+    let each = figures.iter().zip(&twins);
+    let units: Vec<Option<units::Row<'_>>> =
+        each.map(|(figure, twins)| Some(units::Row::new(figure.doc, medians(twins)))).collect();
+    let scales = units::scales(&units);
     let rows: Vec<Vec<Markup>> = figures
         .iter()
         .zip(labels(figures))
-        .map(|(figure, label)| row(input, figure, &label, (several, repeated)))
+        .zip(twins.iter().zip(scales))
+        .filter_map(|((figure, label), (twins, scale))| {
+            Some(row(input, (figure, twins), &label, &scale?, (several, repeated)))
+        })
         .collect();
     page::table(&head, &rows)
 }
 
 fn row(
     input: &ReportInput,
-    figure: &Figure<'_>,
+    (figure, twins): (&Figure<'_>, &[Option<Figure<'_>>]),
     label: &str,
+    scale: &Scale,
     (several, repeated): (bool, bool),
 ) -> Vec<Markup> {
-    let twins: Vec<Option<Figure<'_>>> = (0..input.runs.len()).map(|run| input.twin(figure, run)).collect();
     let run_of = |run: usize| input.runs.get(run).map(|(doc, _)| doc);
-    let values: Vec<f64> = twins.iter().flatten().filter_map(|twin| twin.doc.median).collect();
-    let scale = Scale::common(&values, Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit));
     let title = key_of(figure.doc);
     let mut cells = vec![html! { span title=(title) { (label) } }, html! { (scale.unit) }];
-    for twin in &twins {
-        cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), &scale));
+    for twin in twins {
+        cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), scale));
         cells.extend(repeated.then(|| {
-            html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, &scale))) }
+            html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, scale))) }
         }));
         cells.push(html! { @if let Some(twin) = twin {
             (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" }

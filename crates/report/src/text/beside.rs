@@ -1,10 +1,10 @@
 //! Figures that stand in the row of another one, such as the p99 and the rate beside a median.
 
 use model::doc::{RunDoc, SeriesDoc};
-use model::format;
+use model::format::{self, Kind, Scale};
 use model::{Unit, Validity};
 
-use super::{Look, Tone, notes};
+use super::{Look, Tone, notes, units};
 
 /// Figures with the headings of their columns.
 pub type More<'a> = Vec<(&'static str, &'a SeriesDoc)>;
@@ -37,14 +37,26 @@ pub fn headings(rows: &[&More<'_>]) -> Vec<&'static str> {
     heads
 }
 
-/// Times of very different length: each in a unit of its own.
-pub fn cell(row: &More<'_>, heading: &str) -> String {
-    let series = row.iter().find(|(known, _)| *known == heading).map(|(_, series)| *series);
+/// The cells of a column, a row each. Times have one unit, unless they lie far apart.
+pub fn cells(rows: &[&More<'_>], heading: &str) -> Vec<String> {
+    let all: Vec<Option<&SeriesDoc>> = rows
+        .iter()
+        .map(|row| row.iter().find(|(known, _)| *known == heading).map(|(_, series)| *series))
+        .collect();
+    let held = |series: &&&SeriesDoc| series.unit == Unit::Second && series.validity != Validity::Invalid;
+    let times: Vec<f64> = all.iter().flatten().filter(held).filter_map(|series| series.median).collect();
+    let scale = units::of_cells(&times, Kind::for_unit(Unit::Second));
+    all.into_iter().map(|series| cell(series, scale.as_ref())).collect()
+}
+
+fn cell(series: Option<&SeriesDoc>, times: Option<&Scale>) -> String {
     let value = series.and_then(|series| Some((series, series.median?)));
     match value {
         Some((series, _)) if series.validity == Validity::Invalid => "refused ".to_owned(),
         Some((series, value)) if series.unit == Unit::Second => {
-            format!("{}{}", format::quantity(value, Unit::Second), doubt(Some(series)))
+            let own = || format::quantity(value, Unit::Second);
+            let time = times.map_or_else(own, |scale| scale.with_unit(value));
+            format!("{time}{}", doubt(Some(series)))
         }
         Some((series, value)) => format!("{}{}", format::number(value), doubt(Some(series))),
         None => "- ".to_owned(),

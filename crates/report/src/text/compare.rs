@@ -7,7 +7,7 @@ mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
+use model::doc::{ArmDoc, CompareDoc, IndexDoc, Noise, RowDoc, VerdictWord};
 use model::format::{self, NOT_KNOWN, Scale};
 use model::scope::{ALL, THREADS};
 use model::shell::word;
@@ -303,6 +303,7 @@ fn below(
         // Of two sides they stand below the table.
         if is_pair { Part::default() } else { marks(figures, false, look).into() },
         if is_pair { whys.part(look) } else { Part::default() },
+        assumed(doc, figures, look).into(),
         notes::doubts_part(&told, &heads, look),
         sources(doc, look),
         settings::part(doc, false, look),
@@ -313,6 +314,23 @@ fn below(
         parts.insert(0, "\n".to_owned().into());
     }
     parts
+}
+
+/// `noise   assumed for 9 of 15 figures (7.5 to 37 %): more runs of both measure it`
+fn assumed(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
+    let judged =
+        || figures.iter().flat_map(|figure| figure.rows.iter().flatten()).filter(|row| row.floor.is_some());
+    let floors: Vec<f64> =
+        judged().filter(|row| row.noise == Some(Noise::Assumed)).filter_map(|row| row.floor).collect();
+    let Some(range) = format::floor_range(&floors) else { return String::new() };
+    let of = match (floors.len(), judged().count()) {
+        (1, 1) => "the figure".to_owned(),
+        (some, all) if some == all => format!("all {all} figures"),
+        (some, all) => format!("{some} of {all} figures"),
+    };
+    let sides = if doc.arms.len() == 2 { "both" } else { "each side" };
+    let text = format!("assumed for {of} ({range}): more runs of {sides} measure it");
+    hang("noise   ", &text, look.columns)
 }
 
 /// The command for which box gives more for the money, where boxes are compared and a price is not known.

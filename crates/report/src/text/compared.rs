@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::doc::{ArmDoc, CompareDoc, RowDoc};
-use model::format::{Kind, Scale};
+use model::format::Scale;
 use model::names::{self, Key};
 use model::{Params, card};
+
+use super::units;
 
 /// One figure with its row for each arm after the base.
 #[derive(Clone, Debug)]
@@ -33,10 +35,9 @@ impl<'a> ComparedFigure<'a> {
         arms.chain(self.base_value())
     }
 
-    fn own_scale(&self) -> Option<Scale> {
-        let row = self.any()?;
-        let kind = Kind::shown(row.card, &row.metric, row.unit);
-        Some(Scale::common(&self.values().collect::<Vec<_>>(), kind))
+    fn units(&self) -> Option<units::Row<'a>> {
+        let RowDoc { card, instrument, metric, unit, .. } = self.any()?;
+        Some(units::Row { card: *card, instrument, metric, unit: *unit, values: self.values().collect() })
     }
 
     pub fn base_value(&self) -> Option<f64> {
@@ -82,25 +83,11 @@ pub fn figures(doc: &CompareDoc, all: bool) -> Vec<ComparedFigure<'_>> {
     scaled(labels.into_iter().zip(rows).map(figure).collect())
 }
 
-/// Figures with their scales: one for all of a metric, unless that would leave small ones without digits.
+/// Figures with their scales: one for all of a metric, where it shows them well.
 fn scaled(mut figures: Vec<ComparedFigure<'_>>) -> Vec<ComparedFigure<'_>> {
-    /// The least that a value may come to.
-    const LEAST: f64 = 0.1;
-    let mut metrics: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
-    for (at, figure) in figures.iter().enumerate() {
-        if let Some(row) = figure.any() {
-            metrics.entry((row.instrument.as_str(), row.metric.as_str())).or_default().push(at);
-        }
-    }
-    for places in metrics.into_values() {
-        let values: Vec<f64> = places.iter().flat_map(|at| figures[*at].values()).collect();
-        let Some(row) = places.first().and_then(|at| figures[*at].any()) else { continue };
-        let common = Scale::common(&values, Kind::shown(row.card, &row.metric, row.unit));
-        let is_shown = |value: &f64| *value == 0.0 || (value / common.divisor).abs() >= LEAST;
-        let fits = values.iter().all(is_shown);
-        for at in places {
-            figures[at].scale = if fits { Some(common.clone()) } else { figures[at].own_scale() };
-        }
+    let scales = units::scales(&figures.iter().map(ComparedFigure::units).collect::<Vec<_>>());
+    for (figure, scale) in figures.iter_mut().zip(scales) {
+        figure.scale = scale;
     }
     figures
 }

@@ -41,6 +41,7 @@ pub mod sheet;
 pub mod soak;
 pub mod spec;
 pub mod tail;
+pub mod units;
 pub mod verdict_word;
 pub mod web_table;
 pub mod worth;

@@ -7,7 +7,7 @@ use model::data::Status;
 use model::doc::{ArmDoc, CompareDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
 use model::fake::PLANTED;
 use model::finding::Rule;
-use model::format::{self, Kind, Scale, count};
+use model::format::{self, Scale, count};
 use model::id::short;
 use model::names::{self, Key};
 use model::params::QUOTED;
@@ -22,7 +22,7 @@ pub use super::tail::{Advice, Tail};
 use super::verdict_word::verdict;
 use super::{
     Look, Tone, answer, beside, cores, joined, logs_beside, notes, profile, scaling, search, soak, tail,
-    web_table, wrap,
+    units, web_table, wrap,
 };
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
@@ -305,19 +305,38 @@ struct Texts {
     all: String,
 }
 
-fn texts(row: &ScoreRow<'_>) -> Texts {
+/// The texts of all rows; those of one metric have one unit.
+fn all_texts(rows: &[ScoreRow<'_>]) -> Vec<Texts> {
+    rows.iter().zip(scales(rows)).map(|(row, scale)| texts(row, scale)).collect()
+}
+
+/// The scale of each row.
+pub fn scales(rows: &[ScoreRow<'_>]) -> Vec<Option<Scale>> {
+    let held = |series: &&SeriesDoc| series.validity != Validity::Invalid;
+    let values = |row: &ScoreRow<'_>| -> Vec<f64> {
+        let shown: Vec<f64> = [row.one, row.all]
+            .into_iter()
+            .flatten()
+            .filter(held)
+            .filter_map(|series| series.median)
+            .collect();
+        // What is refused has a unit all the same.
+        if shown.is_empty() {
+            row.main().and_then(|series| series.median).into_iter().collect()
+        } else {
+            shown
+        }
+    };
+    units::scales(&rows.iter().map(|row| Some(units::Row::new(row.main()?, values(row)))).collect::<Vec<_>>())
+}
+
+fn texts(row: &ScoreRow<'_>, scale: Option<Scale>) -> Texts {
     let value = |series: Option<&SeriesDoc>| {
         series.filter(|s| s.validity != Validity::Invalid).and_then(|s| s.median)
     };
     let (one, all) = (value(row.one), value(row.all));
     let bounds = row.one.filter(|s| s.validity != Validity::Invalid).and_then(|s| Some((s.low?, s.high?)));
     let refused = |series: Option<&SeriesDoc>| series.is_some_and(|s| s.validity == Validity::Invalid);
-    let numbers: Vec<f64> = one.into_iter().chain(all).collect();
-    let scale = row.main().map(|series| {
-        let kind = Kind::shown(series.card, &series.metric, series.unit);
-        let every: Vec<f64> = if numbers.is_empty() { series.median.into_iter().collect() } else { numbers };
-        Scale::common(&every, kind)
-    });
     let show = |value: Option<f64>, series: Option<&SeriesDoc>| match (value, &scale) {
         _ if refused(series) => "refused ".to_owned(),
         (Some(value), Some(scale)) => format!("{}{}", scale.number(value), beside::doubt(series)),
@@ -351,7 +370,7 @@ fn again(series: &SeriesDoc) -> Option<String> {
 }
 
 fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, look: Look) -> String {
-    let texts: Vec<Texts> = rows.iter().map(texts).collect();
+    let texts: Vec<Texts> = all_texts(rows);
     let intervals = ranges(&texts.iter().map(|text| text.interval.clone()).collect::<Vec<_>>());
     let with_all = rows.iter().any(|row| row.all.is_some());
     let all = format!("{} ", Spec(facts).all_cpus());
@@ -384,11 +403,12 @@ fn table(rows: &[ScoreRow<'_>], facts: &[Fact], versus: Option<&CompareDoc>, loo
     if with_both {
         heads.push(("all vs ref", Align::Left));
     }
+    let beside: Vec<Vec<String>> = more.iter().map(|heading| beside::cells(&lists(rows), heading)).collect();
     let mut grid = Grid::new(&heads).cutting(Cut::Middle);
-    for ((row, text), interval) in rows.iter().zip(texts).zip(intervals) {
+    for (at, ((row, text), interval)) in rows.iter().zip(texts).zip(intervals).enumerate() {
         let interval = if text.interval.is_some() { interval } else { text.instead.to_owned() };
         let mut cells: Vec<Cell> = vec![row.label.clone().into(), text.unit.into(), text.one.into()];
-        cells.extend(more.iter().map(|heading| Cell::from(beside::cell(&row.more, heading))));
+        cells.extend(beside.iter().map(|column| Cell::from(column[at].as_str())));
         if with_interval {
             cells.push(interval.into());
         }

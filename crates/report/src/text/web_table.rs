@@ -11,7 +11,7 @@ use model::{Params, Validity};
 
 use super::fit::{Part, Rank};
 use super::grid::{Align, Cell, Grid, ranges};
-use super::{Look, Tone, ceilings, hang, missing, notes, reason, width};
+use super::{Look, Tone, ceilings, hang, missing, notes, reason, units, width};
 use crate::web_loads::{Load, Sweep, are_tabled, curves, sweeps};
 
 /// Columns of times, and the metrics in them; `CPU/req` is the server's.
@@ -112,10 +112,15 @@ fn worded(head: &str, cell: &str) -> Option<String> {
         "load" | "rate" => format!("{head} {cell}"),
         head if TIMES.iter().any(|(name, _)| *name == head) => format!("{head} {cell}"),
         head => match head.strip_prefix("offered ") {
-            Some(unit) => format!("{cell} {unit} offered"),
-            None => format!("{cell} {head}"),
+            Some(unit) => format!("{cell} {} offered", behind(unit)),
+            None => format!("{cell} {}", behind(head)),
         },
     })
+}
+
+/// The unit of a heading behind a number, where the 1 of `1/s` would read as a factor.
+fn behind(unit: &str) -> &str {
+    if unit == "1/s" { "/s" } else { unit }
 }
 
 /// The bottleneck of the load with the highest throughput of each arm, with the first of its advice; with all that
@@ -246,12 +251,18 @@ impl Table {
         }
     }
 
-    /// Times of very different length: each in a unit of its own.
+    /// Times with their unit: one for the column, unless they lie far apart.
     fn times(&mut self, name: &str, rows: &[Option<&SeriesDoc>]) {
         if rows.iter().all(Option::is_none) {
             return;
         }
-        let cell = |row: &Option<&SeriesDoc>| shown(*row, |value| format::quantity(value, Unit::Second));
+        let kind = Kind::for_unit(Unit::Second);
+        let scale = units::of_cells(&medians(rows), kind);
+        let text = |value: f64| {
+            let is_shown = scale.as_ref().filter(|_| value.is_finite());
+            is_shown.map_or_else(|| format::quantity(value, kind), |scale| scale.with_unit(value))
+        };
+        let cell = |row: &Option<&SeriesDoc>| shown(*row, text);
         self.push(name, Align::Right, rows.iter().map(cell).collect());
     }
 
@@ -277,8 +288,12 @@ impl Table {
 
 /// One scale for a column; refused figures do not choose it.
 fn common(rows: &[Option<&SeriesDoc>], kind: Kind) -> Scale {
+    Scale::common(&medians(rows), kind)
+}
+
+fn medians(rows: &[Option<&SeriesDoc>]) -> Vec<f64> {
     let held = rows.iter().flatten().filter(|row| row.validity != Validity::Invalid);
-    Scale::common(&held.filter_map(|row| row.median).collect::<Vec<_>>(), kind)
+    held.filter_map(|row| row.median).collect()
 }
 
 fn shown(row: Option<&SeriesDoc>, number: impl Fn(f64) -> String) -> String {

@@ -333,20 +333,24 @@ pub fn sources(rows: &[RowDoc]) -> Option<String> {
 }
 
 /// Where sides are single takes, no spread of theirs is in the intervals.
-pub fn assumed(rows: &[RowDoc], prepared: &[Prepared<'_>]) -> Option<String> {
+pub fn single(rows: &[RowDoc], prepared: &[Prepared<'_>]) -> Option<String> {
     let is_single = |side: &&Prepared<'_>| {
         let entries = || side.rows.values().flat_map(|row| &row.entries);
         entries().next().is_some() && entries().all(|entry| entry.series.measured().len() == 1)
     };
     let names: Vec<String> = prepared.iter().filter(is_single).map(|side| side.side.name.clone()).collect();
-    let floors = rows.iter().filter(|row| row.noise == Some(Noise::Assumed) && row.low.is_some());
-    let floor = floors.filter_map(|row| row.floor).reduce(f64::max).filter(|_| !names.is_empty())?;
-    let are = if names.len() > 1 { "have one take a figure each" } else { "has one take a figure" };
-    Some(format!(
-        "{} {are}: the spread behind the intervals (up to {}) is assumed, not measured; repeat both a few times",
-        format::list(&names),
-        format::percent(floor)
-    ))
+    let by_noise = rows.iter().any(|row| row.noise == Some(Noise::Assumed) && row.low.is_some());
+    let (have, theirs) = if names.len() > 1 {
+        ("have one take a figure each", "theirs")
+    } else {
+        ("has one take a figure", "its own")
+    };
+    (by_noise && !names.is_empty()).then(|| {
+        format!(
+            "{} {have}: no spread of {theirs} is in the intervals, assumed noise is",
+            format::list(&names)
+        )
+    })
 }
 
 /// Where the figures shown are levels over sittings, and a run by itself shows another median.

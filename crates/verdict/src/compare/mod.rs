@@ -70,7 +70,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
     let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
     footnotes.extend(footnotes::bases(&rows, &prepared));
-    footnotes.extend(footnotes::assumed(&rows, &prepared));
+    footnotes.extend(footnotes::single(&rows, &prepared));
     footnotes.extend(footnotes::sources(&rows).filter(|_| options.sources));
     footnotes.extend(footnotes::levels(&pairs, &prepared, options));
     footnotes.extend(served::footnote(&rows));

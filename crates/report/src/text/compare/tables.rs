@@ -91,18 +91,28 @@ const OF_ALL: [(Columns, usize); 2] = [(Columns::All, usize::MAX), (Columns::All
 /// The meaning of the columns whose sense differs: a ratio of values and a ratio of performance.
 fn legend(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
     let [base, arm, ..] = doc.arms.as_slice() else { return String::new() };
+    let costs = costs(figures, &arm.name);
+    if costs.is_empty() {
+        return String::new();
+    }
+    hang("", &format!("ratio = {} / {}; {costs}", arm.name, base.name), look.columns)
+}
+
+/// The meaning of the columns of costs, and of what has none of them; empty where there is no such column.
+fn costs(figures: &[ComparedFigure<'_>], arm: &str) -> String {
     let of = match (is_priced(figures), is_powered(figures)) {
         (true, true) => "/price, /watt",
         (true, false) => "/price",
         (false, true) => "/watt",
         (false, false) => return String::new(),
     };
-    let text = format!(
-        "ratio = {arm} / {base}; {of}: above 1 {arm} gives more performance for it",
-        arm = arm.name,
-        base = base.name
-    );
-    hang("", &text, look.columns)
+    let is_bought = |row: &RowDoc| row.card.is_some_and(|card| card.is_bought(&row.metric, &row.params));
+    let none = if figures.iter().filter_map(ComparedFigure::any).all(is_bought) {
+        ""
+    } else {
+        " (-: no figure of the index of the whole machine)"
+    };
+    format!("{of}: above 1 {arm} gives more performance for it{none}")
 }
 
 /// Rows of a table that stay however long the screen is.
@@ -138,6 +148,8 @@ pub(super) fn several(
         apart.push_str(&ratios(figures, place, whys, look));
     }
     if !apart.is_empty() {
+        let costs = costs(figures, "it");
+        apart.push_str(&hang("", &costs, look.columns));
         apart.push_str(legend);
     }
     let ranks = ranks::table(doc, figures, look);

@@ -53,7 +53,8 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
         "generator",
         "",
     ));
-    screen.add(Part::new(server::line(&doc.server, look)).or(Rank::Figure, "server", ""));
+    // What the server used of what it may use is half of what holds it back.
+    screen.add(server::line(&doc.server, look));
     screen.add(Part::new(setup.unwrap_or_default()).or(Rank::Figure, "setup", ""));
     for one in &doc.bottlenecks {
         screen.add(bottleneck(one, look));
