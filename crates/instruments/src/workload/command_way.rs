@@ -28,6 +28,25 @@ const EMPTY: usize = 11;
 const EMPTY_INSIDE: usize = 3;
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
+/// Times of an empty command in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Empty {
+    pub median: u64,
+    /// One in six lies below, and above `high`; of a few these are the ends.
+    pub low: u64,
+    pub high: u64,
+}
+
+impl Empty {
+    /// `None` of no times.
+    fn of(mut all: Vec<u64>) -> Option<Empty> {
+        all.sort_unstable();
+        let (count, beyond) = (all.len(), all.len() / 6);
+        let high = *all.get(count.checked_sub(1 + beyond)?)?;
+        Some(Empty { median: *all.get(count / 2)?, low: *all.get(beyond)?, high })
+    }
+}
+
 /// How a command and what belongs to it are run.
 #[derive(Debug)]
 pub struct Way {
@@ -178,9 +197,9 @@ impl Way {
         Ok(objects)
     }
 
-    /// The usual time of an empty command, with the start of its container, in nanoseconds; `None` without a shell.
-    /// Fails when it cannot be started.
-    pub fn shell_ns(&self) -> Result<Option<u64>, String> {
+    /// The time of an empty command, with the start of its container; `None` without a shell. Fails when it cannot be
+    /// started.
+    pub fn empty(&self) -> Result<Option<Empty>, String> {
         if self.shell == Shell::None {
             return Ok(None);
         }
@@ -194,8 +213,7 @@ impl Way {
             }
             all.push(ended.wall_ns);
         }
-        all.sort_unstable();
-        Ok(all.get(count / 2).copied())
+        Ok(Empty::of(all))
     }
 
     pub fn shell_name(&self) -> &'static str {
@@ -233,6 +251,15 @@ mod tests {
     use model::Params;
 
     use super::*;
+
+    #[test]
+    fn empty_commands_have_a_middle_and_ends() {
+        assert_eq!(Empty::of(vec![]), None);
+        assert_eq!(Empty::of(vec![7]), Some(Empty { median: 7, low: 7, high: 7 }));
+        assert_eq!(Empty::of(vec![9, 5, 7]), Some(Empty { median: 7, low: 5, high: 9 }));
+        let eleven = (1..=11).rev().collect();
+        assert_eq!(Empty::of(eleven), Some(Empty { median: 6, low: 2, high: 10 }));
+    }
 
     #[test]
     fn each_sitting_and_command_has_a_layout_of_its_own() {
