@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -59,8 +58,6 @@ pub struct Way {
     cpus: Vec<usize>,
     timeout: Duration,
     inside: Option<Container>,
-    /// Containers that were started, which gives each its name.
-    started: AtomicU64,
     /// Bytes of the environment that this sitting adds.
     pub pad: u64,
     /// Drawn for the links of this sitting.
@@ -92,7 +89,6 @@ impl Way {
             cpus: setup.cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect(),
             timeout,
             inside: command.inside.as_deref().map(Container::parse).transpose().map_err(Unfit::new)?,
-            started: AtomicU64::new(0),
             pad,
             link_seed: drawn(setup),
             scratch: setup.dir.clone(),
@@ -129,16 +125,16 @@ impl Way {
             command.stdin(stdin).stdout(stdout);
             return shell::run_as_given(command, Start::default(), &self.cpus, self.timeout);
         };
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let name = format!("boxscore-{}-{number}-{}", std::process::id(), sys::clock::now_ns());
+        let name = Container::new_name();
         let words = self.words(text)?;
-        let (dir, env, cpus) = (self.dir.as_ref(), self.env.as_slice(), self.cpus.as_slice());
-        let mut command = container.command(&Inside { words: &words, dir, env, cpus, name: &name });
+        let (dir, env, cpus) = (self.dir.as_deref(), self.env.as_slice(), self.cpus.as_slice());
+        let inside = Inside { words: &words, dir, env, cpus, name: &name, binds: &[], is_server: false };
+        let mut command = container.command(&inside);
         command.stdin(stdin).stdout(stdout);
+        let ward = container.guarded(&name)?;
         let ended = shell::run_as_given(command, Start::default(), cpus, self.timeout)?;
-        if ended.timed_out {
-            container.remove(&name);
-        }
+        // Also ends a container that did not end with its client.
+        drop(ward);
         Ok(ended)
     }
 

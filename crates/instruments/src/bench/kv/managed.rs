@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use model::{Setup, Unfit};
 
 use super::params;
+use crate::workload::container::Container;
 use crate::workload::guard;
+use crate::workload::server::options;
 use crate::workload::store_server::{self, Options, Persistence, Store, StoreKind, ramcloud};
 
 /// The key of a shared store: tests with different ones need different stores.
@@ -19,7 +21,7 @@ struct Wanted {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    Store { kind: StoreKind, replicas: u32, persistence: Persistence },
+    Store { kind: StoreKind, replicas: u32, persistence: Persistence, inside: Option<Container> },
     Cluster(ramcloud::Options),
 }
 
@@ -48,15 +50,20 @@ fn persistence(setup: &Setup) -> Persistence {
     setup.params.get("persistence").and_then(Persistence::parse).unwrap_or_default()
 }
 
-fn options(setup: &Setup, kind: StoreKind) -> Options {
-    Options { replicas: params::replicas(setup), persistence: persistence(setup), ..Options::new(kind) }
+fn wanted(setup: &Setup, kind: StoreKind) -> Result<Options, Unfit> {
+    let (replicas, persistence) = (params::replicas(setup), persistence(setup));
+    let inside = options::container(&setup.params).map_err(Unfit::new)?;
+    Ok(Options { replicas, persistence, inside, ..Options::new(kind) })
 }
 
 /// Fails when a store of that kind cannot be started as requested.
 pub fn fit(setup: &Setup, kind: StoreKind) -> Result<(), Unfit> {
     guard::available().map_err(Unfit::new)?;
-    options(setup, kind).check().map_err(|error| Unfit::new(error.to_string()))?;
-    store_server::installed(kind, None).map(drop).map_err(|error| Unfit::new(error.to_string()))
+    let options = wanted(setup, kind)?;
+    options.check().map_err(|error| Unfit::new(error.to_string()))?;
+    store_server::installed(kind, None, options.inside.as_ref())
+        .map(drop)
+        .map_err(|error| Unfit::new(error.to_string()))
 }
 
 fn sentence(setup: &[(&'static str, String)]) -> String {
@@ -67,9 +74,10 @@ impl Shared {
     /// The store with this setup, running already or started now. Fails when it does not start.
     pub fn get(setup: &Setup, kind: StoreKind, cpus: &[u32], nth: u32) -> Result<Shared, Unfit> {
         let (replicas, persistence) = (params::replicas(setup), persistence(setup));
-        let what = What::Store { kind, replicas, persistence };
+        let plain = wanted(setup, kind)?;
+        let what = What::Store { kind, replicas, persistence, inside: plain.inside.clone() };
         Shared::the(Wanted { what, cpus: cpus.to_vec(), nth }, |cpus| {
-            let options = Options { cpus, ..options(setup, kind) };
+            let options = Options { cpus, ..plain };
             let store = Store::start(&options, &setup.dir).map_err(|error| Unfit::new(error.to_string()))?;
             let version = store.build().version.replace('/', " ");
             let (name, settings) = (format!("{version} (replicas {replicas})"), sentence(store.setup()));
