@@ -48,7 +48,7 @@ pub use answers::{
     NameDoc, NamesDoc, OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
 };
 pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
-pub use commands::CommandDoc;
+pub use commands::{CommandDoc, WithoutShellDoc};
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};

@@ -75,8 +75,8 @@ pub struct CommandArgs {
     #[arg(long, value_name = "K=V", requires = "cmds", help_heading = HEADING)]
     pub env: Vec<String>,
     /// Run it in a container: docker:IMAGE, podman:IMAGE (which must be there) or nspawn:DIR; several NAME=... make
-    /// variants of one command
-    #[arg(long = "in", value_name = "CONTAINER", requires = "cmds", help_heading = HEADING)]
+    /// variants of one command. Without --cmd: the server or store that is started here; several are arms
+    #[arg(long = "in", value_name = "CONTAINER", help_heading = HEADING)]
     pub inside: Vec<String>,
     /// Run the command in two revisions, A..B, each in a working tree of its own
     #[arg(long, value_name = "A..B", requires = "cmds", help_heading = HEADING)]

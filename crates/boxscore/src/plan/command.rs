@@ -39,7 +39,9 @@ pub fn read(args: &RunArgs) -> Result<Vec<Named>, CliError> {
     let here = args.via.is_empty();
     variants("--in", &given.inside, &mut all)?;
     dirs(args, here, &mut all)?;
-    each("--in", &given.inside, &mut all, |command, text| command.inside = Some(text))?;
+    // Without a command it is where servers and stores run.
+    let inside = if all.is_empty() { &[] } else { given.inside.as_slice() };
+    each("--in", inside, &mut all, |command, text| command.inside = Some(text))?;
     metrics(given, &mut all)?;
     each("--prepare", &given.prepare, &mut all, |command, text| command.prepare = Some(text))?;
     each("--conclude", &given.conclude, &mut all, |command, text| command.conclude = Some(text))?;

@@ -29,6 +29,31 @@ pub struct Settings {
     pub notes: Vec<String>,
 }
 
+/// `--in` of servers and stores that are started here, where it is given once.
+fn inside(args: &RunArgs) -> Vec<Setting> {
+    match args.commands.inside.as_slice() {
+        [one] if args.commands.is_empty() => {
+            vec![Setting::new(&format!("--in {one}"), Scope::All, "in", one)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// An arm for each of several `--in` of servers. Fails beside other arms.
+fn containers(args: &RunArgs) -> Result<Vec<String>, CliError> {
+    let given = args.commands.inside.as_slice();
+    if !args.commands.is_empty() || given.len() < 2 {
+        return Ok(Vec::new());
+    }
+    match args.arms.is_empty() && args.scans.is_empty() && args.on.targets.is_empty() {
+        true => Ok(given.iter().map(|one| format!("in={one}")).collect()),
+        false => Err(CliError::usage(
+            "several --in are arms of their own, and beside --arm, --scan or --target they are not",
+        )
+        .hint("say it in each arm: --arm in=podman:app:1,workers=2 --arm in=podman:app:2,workers=2")),
+    }
+}
+
 impl Settings {
     /// Reads `--set`, the options of the chosen cards, and `--arm`, which may fill the placeholders `free`. Fails when
     /// a setting means nothing to any card, is impossible, or differs from another one.
@@ -38,7 +63,7 @@ impl Settings {
         free: &BTreeSet<String>,
     ) -> Result<Settings, CliError> {
         let (of_flags, mix) = flags::read(args, chosen)?;
-        let fixed = [sets(&args.usual.sets)?, of_flags].concat();
+        let fixed = [sets(&args.usual.sets)?, of_flags, inside(args)].concat();
         check(&fixed, chosen)?;
         let mut all = Settings { fixed, mix, ..Settings::default() };
         all.notes = left_out(&all.fixed, chosen);
@@ -84,7 +109,7 @@ impl Settings {
         chosen: &[&'static Card],
         free: &BTreeSet<String>,
     ) -> Result<(), CliError> {
-        let texts = scan::arms(&args.arms, &args.scans)?;
+        let texts = [scan::arms(&args.arms, &args.scans)?, containers(args)?].concat();
         if texts.is_empty() {
             self.arms.push(Arm { name: String::new(), set: Params::default() });
         }

@@ -43,10 +43,36 @@ fn a_slower_command_is_told_first_with_its_name() {
     assert_eq!(again.lines().next(), Some(first));
     let doc = shown(&bench);
     assert_eq!(doc.commands.iter().map(|one| one.arm.as_str()).collect::<Vec<_>>(), ["short", "long"]);
+    let without = doc.commands[1].without_shell.as_ref().expect("a time without the shell");
+    let own =
+        doc.series.iter().find(|one| one.metric == "wall" && one.arm == "long").and_then(|one| one.median);
+    assert!(without.seconds.is_some_and(|seconds| seconds > 0.03 && Some(seconds) < own), "{without:?}");
+    assert!(said.out.contains("without it: short"), "{said:#?}");
     let compared: CompareDoc =
         serde_json::from_str(&bench.run(&["compare", "latest", "--json"]).expect(0, &[]).out).unwrap();
     let wall = compared.rows.iter().find(|row| row.metric == "wall").expect("a row of times");
     assert_eq!((wall.arm.as_str(), wall.base.as_str(), wall.verdict), ("long", "short", VerdictWord::Worse));
+}
+
+#[test]
+fn the_time_of_one_command_without_its_shell_is_told_or_said_to_be_none() {
+    let plain = |said: &Said| said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bench = Bench::new();
+    let slow = run(&bench, &["--cmd", "sleep 0.5"]).expect(0, &[]);
+    assert!(plain(&slow).contains("the shell alone takes"), "{slow:#?}");
+    let doc = &shown(&bench).commands[0];
+    let without = doc.without_shell.as_ref().expect("a time without the shell");
+    assert!(without.seconds.is_some_and(|seconds| seconds > 0.4), "{without:?}");
+    let none = run(&bench, &["--cmd", "sleep 0.01", "--shell", "none"]).expect(0, &[]);
+    assert!(!none.out.contains("the shell alone"), "{none:#?}");
+    assert_eq!(shown(&bench).commands[0].without_shell, None);
+    // The prepared shell is slow only while it is measured alone.
+    let odd = ["--cmd", "echo", "--shell", "bash", "--env", "BASH_ENV=./slow-once"];
+    std::fs::write(bench.path("slow-once"), "[ \"$BASH_EXECUTION_STRING\" ] || sleep 0.05\n").unwrap();
+    let below = run(&bench, &odd).expect(0, &[]);
+    assert!(plain(&below).contains("without it: below what the shell costs: cannot be told"), "{below:#?}");
+    let doc = &shown(&bench).commands[0];
+    assert_eq!(doc.without_shell.as_ref().expect("said").seconds, None);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod boxes;
 mod ceilings;
 mod commands;
 mod compare;
+mod containers;
 mod doctor;
 mod export;
 mod faults;

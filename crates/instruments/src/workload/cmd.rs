@@ -10,7 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::command::{ANY_FAILURE, COMMAND, Output, Shell, label};
-use model::metrics::command::{CPU, HIGHER, LOWER, MEMORY, SHELL, SYSTEM, USER, VALUE, WALL};
+use model::metrics::command::{
+    CPU, HIGHER, LOWER, MEMORY, SHELL, SHELL_HIGH, SHELL_LOW, SYSTEM, USER, VALUE, WALL,
+};
 use model::plan::Command;
 use model::{
     Bytes, Cadence, Card, Count, Family, Fault, Label, Metric, Need, NoteBody, ParamKind, ParamSpec, Params,
@@ -18,7 +20,7 @@ use model::{
 };
 use regex_lite::Regex;
 
-use super::command_way::{self, Way};
+use super::command_way::{self, Empty, Way};
 use super::container::Container;
 use super::{guard, shell, working_tree};
 use crate::bench::kernel::int_param;
@@ -49,6 +51,8 @@ static CARD: Card = Card {
         SYSTEM.info(),
         MEMORY.info(),
         SHELL.info(),
+        SHELL_LOW.info(),
+        SHELL_HIGH.info(),
         VALUE.info(),
         HIGHER.info(),
         LOWER.info(),
@@ -87,8 +91,8 @@ struct Work {
     /// `the command`, with its name in a study.
     called: String,
     extra: Params,
-    /// The usual time of an empty command in its shell.
-    shell_ns: Option<u64>,
+    /// Times of an empty command in its shell.
+    empty: Option<Empty>,
     /// State of the working tree that it was given, before its first take.
     tree: Option<String>,
     /// A sentence on the link of this sitting, before its first take.
@@ -121,7 +125,7 @@ fn work(setup: &Setup) -> Result<Work, Unfit> {
         timeout,
         called,
         extra,
-        shell_ns: None,
+        empty: None,
         tree: None,
         relinked: None,
         is_set_up: false,
@@ -192,7 +196,7 @@ impl Work {
     /// Once before the takes: what the shell costs, `--setup`, and the state of the working tree.
     fn set_up(&mut self) -> Result<(), Fault> {
         let failed = |why| Fault::new(format!("{} could not be run: {why}", self.called));
-        self.shell_ns = self.way.shell_ns().map_err(failed)?;
+        self.empty = self.way.empty().map_err(failed)?;
         if let Some(build) = &self.command.relink {
             self.relinked = Some(self.relink(build)?);
         }
@@ -288,8 +292,10 @@ impl Work {
 
     /// Remarks that each sitting makes once: the same text is kept once a run.
     fn remarks(&mut self, record: &mut dyn Record) {
-        if let Some(shell_ns) = self.shell_ns {
-            record.push_of(&SHELL, &self.extra, Seconds::from_ns(shell_ns));
+        if let Some(Empty { median, low, high }) = self.empty {
+            for (metric, ns) in [(&SHELL, median), (&SHELL_LOW, low), (&SHELL_HIGH, high)] {
+                record.push_of(metric, &self.extra, Seconds::from_ns(ns));
+            }
         }
         if let Some(relinked) = self.relinked.take() {
             record.note(NoteBody::Command(relinked));

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +31,25 @@ const NOTHING: &str = "true";
 const STARTS: usize = 4;
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
+/// Times of an empty command in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Empty {
+    pub median: u64,
+    /// One in six lies below, and above `high`; of a few these are the ends.
+    pub low: u64,
+    pub high: u64,
+}
+
+impl Empty {
+    /// `None` of no times.
+    fn of(mut all: Vec<u64>) -> Option<Empty> {
+        all.sort_unstable();
+        let (count, beyond) = (all.len(), all.len() / 6);
+        let high = *all.get(count.checked_sub(1 + beyond)?)?;
+        Some(Empty { median: *all.get(count / 2)?, low: *all.get(beyond)?, high })
+    }
+}
+
 /// How a command and what belongs to it are run.
 #[derive(Debug)]
 pub struct Way {
@@ -44,8 +62,6 @@ pub struct Way {
     cpus: Vec<usize>,
     timeout: Duration,
     inside: Option<Container>,
-    /// Containers that were started, which gives each its name.
-    started: AtomicU64,
     /// Bytes of the environment that this sitting adds.
     pub pad: u64,
     /// Drawn for the links of this sitting.
@@ -77,7 +93,6 @@ impl Way {
             cpus: setup.cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect(),
             timeout,
             inside: command.inside.as_deref().map(Container::parse).transpose().map_err(Unfit::new)?,
-            started: AtomicU64::new(0),
             pad,
             link_seed: drawn(setup),
             scratch: setup.dir.clone(),
@@ -114,16 +129,16 @@ impl Way {
             command.stdin(stdin).stdout(stdout);
             return shell::run_as_given(command, Start::default(), &self.cpus, self.timeout);
         };
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let name = format!("boxscore-{}-{number}-{}", std::process::id(), sys::clock::now_ns());
+        let name = Container::new_name();
         let words = self.words(text)?;
-        let (dir, env, cpus) = (self.dir.as_ref(), self.env.as_slice(), self.cpus.as_slice());
-        let mut command = container.command(&Inside { words: &words, dir, env, cpus, name: &name });
+        let (dir, env, cpus) = (self.dir.as_deref(), self.env.as_slice(), self.cpus.as_slice());
+        let inside = Inside { words: &words, dir, env, cpus, name: &name, binds: &[], is_server: false };
+        let mut command = container.command(&inside);
         command.stdin(stdin).stdout(stdout);
+        let ward = container.guarded(&name)?;
         let ended = shell::run_as_given(command, Start::default(), cpus, self.timeout)?;
-        if ended.timed_out {
-            container.remove(&name);
-        }
+        // Also ends a container that did not end with its client.
+        drop(ward);
         Ok(ended)
     }
 
@@ -198,9 +213,9 @@ impl Way {
         Ok(objects)
     }
 
-    /// The usual time of an empty command, with the start of its container, in nanoseconds; `None` without a shell.
-    /// Fails when it cannot be started.
-    pub fn shell_ns(&self) -> Result<Option<u64>, String> {
+    /// The time of an empty command, with the start of its container; `None` without a shell. Fails when it cannot be
+    /// started.
+    pub fn empty(&self) -> Result<Option<Empty>, String> {
         if self.shell == Shell::None {
             return Ok(None);
         }
@@ -214,8 +229,7 @@ impl Way {
             }
             all.push(ended.wall_ns);
         }
-        all.sort_unstable();
-        Ok(all.get(count / 2).copied())
+        Ok(Empty::of(all))
     }
 
     pub fn shell_name(&self) -> &'static str {
@@ -253,6 +267,15 @@ mod tests {
     use model::Params;
 
     use super::*;
+
+    #[test]
+    fn empty_commands_have_a_middle_and_ends() {
+        assert_eq!(Empty::of(vec![]), None);
+        assert_eq!(Empty::of(vec![7]), Some(Empty { median: 7, low: 7, high: 7 }));
+        assert_eq!(Empty::of(vec![9, 5, 7]), Some(Empty { median: 7, low: 5, high: 9 }));
+        let eleven = (1..=11).rev().collect();
+        assert_eq!(Empty::of(eleven), Some(Empty { median: 6, low: 2, high: 10 }));
+    }
 
     #[test]
     fn each_sitting_and_command_has_a_layout_of_its_own() {

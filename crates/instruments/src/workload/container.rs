@@ -1,4 +1,4 @@
-//! A container in which a command of the user's runs (`--in`): an image of docker or podman, or the folder of a root
+//! A container in which a command of the user's or a server of ours runs (`--in`): an image of docker or podman, or the folder of a root
 //! file system by systemd-nspawn.
 //!
 //! Nothing is pulled or built: the image must be there. The container has the network of the host, the working
@@ -6,14 +6,20 @@
 //! time. CPU time and memory of a container of docker or podman are not known here: their processes are no children of
 //! the client that starts them.
 
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::params::show_cpus;
 use sys::process::Start;
 
+use super::guard::{CONTAINER, Contained};
 use super::server::kind::search;
+use super::server::tree;
 use super::shell::{self, Ended};
 
 /// How long a question to the tool may last.
@@ -40,11 +46,29 @@ pub struct Container {
 /// How a command is run in a container.
 pub struct Inside<'a> {
     pub words: &'a [String],
-    pub dir: Option<&'a PathBuf>,
+    pub dir: Option<&'a Path>,
     pub env: &'a [(String, String)],
     pub cpus: &'a [usize],
     /// Of the container of docker and podman, by which it can be removed.
     pub name: &'a str,
+    /// Further folders that it sees under their own paths.
+    pub binds: &'a [&'a Path],
+    /// It is run by the root of the container and without the image's entry point, as servers of ours are.
+    pub is_server: bool,
+}
+
+impl Inside<'_> {
+    /// The folders that it sees.
+    fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.dir.into_iter().chain(self.binds.iter().copied())
+    }
+}
+
+impl fmt::Display for Container {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = TOOLS.iter().find(|(_, tool)| *tool == self.tool).map_or("", |(name, _)| name);
+        write!(f, "{name}:{}", self.place)
+    }
 }
 
 impl Container {
@@ -75,6 +99,44 @@ impl Container {
         }
     }
 
+    /// A name for a container that no other has.
+    pub fn new_name() -> String {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        format!("{CONTAINER}{}-{number}-{}", std::process::id(), sys::clock::now_ns())
+    }
+
+    /// Tells the guard of a container of this name, which is about to be started; `None` where it is a child of ours,
+    /// which the guard ends as any other. Fails when the guard is gone.
+    pub fn guarded(&self, name: &str) -> Result<Option<Contained>, String> {
+        if self.is_child() { Ok(None) } else { Contained::tell(self.program(), name).map(Some) }
+    }
+
+    /// The first process of a running container; of systemd-nspawn, the children of `leader`, its client. None while it
+    /// is being started. Fails when /proc cannot be read.
+    pub fn roots(&self, name: &str, leader: i32) -> Result<BTreeSet<i32>, String> {
+        if self.is_child() {
+            let all = tree::processes()?;
+            return Ok(all.iter().filter(|stat| stat.parent == leader).map(|stat| stat.pid).collect());
+        }
+        let ended = self.ask(&["inspect", "--format", "{{.State.Pid}}", name])?;
+        let pid = ended.stdout.text().trim().parse::<i32>().ok().filter(|pid| *pid > 1);
+        Ok(pid.into_iter().collect())
+    }
+
+    /// Fails where a server in it cannot have this memory limit and niceness.
+    pub fn takes(&self, memory: Option<u64>, nice: i32) -> Result<(), String> {
+        if memory.is_some() {
+            return Err(format!("memory= with in={self}: the limit would be that of the client alone"));
+        }
+        if nice != 0 && self.tool == Tool::Docker {
+            return Err(format!(
+                "nice={nice} with in={self}: docker's daemon starts the server, with its own niceness"
+            ));
+        }
+        Ok(())
+    }
+
     /// True where CPU time and memory of the container are those of our child.
     pub fn is_child(&self) -> bool {
         self.tool == Tool::Nspawn
@@ -94,6 +156,14 @@ impl Container {
             ));
         }
         Ok(format!("{program} image {place} is {}", ended.stdout.text().trim()))
+    }
+
+    /// Fails where the tool or the image is not there, with what to do. Asked once: of each variant of a plan this is
+    /// asked anew.
+    pub fn is_there(&self) -> Result<(), String> {
+        static KNOWN: Mutex<BTreeMap<String, Result<(), String>>> = Mutex::new(BTreeMap::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(self.to_string()).or_insert_with(|| self.identity().map(drop)).clone()
     }
 
     fn ask(&self, args: &[&str]) -> Result<Ended, String> {
@@ -142,9 +212,14 @@ impl Container {
                         inside.cpus.iter().filter_map(|cpu| u32::try_from(*cpu).ok()).collect();
                     command.arg(format!("--cpuset-cpus={}", show_cpus(&cpus)));
                 }
+                if inside.is_server {
+                    command.args(["--user=0:0", "--entrypoint="]);
+                }
+                for bind in inside.folders() {
+                    command.arg(format!("--volume={0}:{0}", bind.display()));
+                }
                 if let Some(dir) = inside.dir {
-                    let dir = dir.display();
-                    command.arg(format!("--volume={dir}:{dir}")).arg(format!("--workdir={dir}"));
+                    command.arg(format!("--workdir={}", dir.display()));
                 }
                 for (name, value) in inside.env {
                     command.arg("--env").arg(format!("{name}={value}"));
@@ -154,24 +229,17 @@ impl Container {
         }
         command
     }
-
-    /// Ends a container that did not end with its client.
-    pub fn remove(&self, name: &str) {
-        if self.tool == Tool::Nspawn {
-            return;
-        }
-        // One that is gone already is what was wanted.
-        let _gone = self.ask(&["rm", "--force", name]);
-    }
 }
 
 /// A change of the folder by the command would be found by the next take: it is made in memory and dropped.
 fn nspawn(command: &mut Command, folder: &str, inside: &Inside<'_>) {
     command.args(["--quiet", "--pipe", "--as-pid2", "--register=no", "--keep-unit", "--volatile=overlay"]);
     command.arg(format!("--directory={folder}"));
+    for bind in inside.folders() {
+        command.arg(format!("--bind={}", bind.display()));
+    }
     if let Some(dir) = inside.dir {
-        let dir = dir.display();
-        command.arg(format!("--bind={dir}")).arg(format!("--chdir={dir}"));
+        command.arg(format!("--chdir={}", dir.display()));
     }
     for (name, value) in inside.env {
         command.arg(format!("--setenv={name}={value}"));
@@ -187,10 +255,12 @@ mod tests {
         let container = Container::parse(container).unwrap();
         let inside = Inside {
             words: &["/bin/sh".to_owned(), "-c".to_owned(), "true".to_owned()],
-            dir: Some(&PathBuf::from("/work")),
+            dir: Some(Path::new("/work")),
             env: &[("A".to_owned(), "b".to_owned())],
             cpus,
             name: "n",
+            binds: &[Path::new("/docs")],
+            is_server: false,
         };
         let command = container.command(&inside);
         std::iter::once(command.get_program())
@@ -209,12 +279,14 @@ mod tests {
         assert!(docker.ends_with(" --env A=b debian:12 /bin/sh -c true"), "{docker}");
         let podman = words("podman:localhost/x:1", &[0]).join(" ");
         assert!(
-            podman.contains(" --volume=/work:/work --workdir=/work ") && !podman.contains("cpuset"),
+            podman.contains(" --volume=/work:/work --volume=/docs:/docs --workdir=/work ")
+                && !podman.contains("cpuset"),
             "{podman}"
         );
         let nspawn = words("nspawn:/srv/root", &[0]).join(" ");
         assert!(
-            nspawn.contains(" --directory=/srv/root --bind=/work --chdir=/work --setenv=A=b -- "),
+            nspawn
+                .contains(" --directory=/srv/root --bind=/work --bind=/docs --chdir=/work --setenv=A=b -- "),
             "{nspawn}"
         );
     }

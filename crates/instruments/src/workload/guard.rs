@@ -36,6 +36,11 @@ const SIGKILL: i32 = 9;
 const LOOKS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
+mod contained;
+
+pub use contained::{CONTAINER, Contained};
+use contained::{container_of, remove_container};
+
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 static BOOK: Mutex<Book> = Mutex::new(Book { wards: Wards::new(), guard: None });
 
@@ -49,6 +54,8 @@ struct Wards {
     places: BTreeSet<PathBuf>,
     /// Inodes of the error outputs of commands that are being started, whose groups are not known yet.
     outputs: BTreeSet<u64>,
+    /// Containers of docker and podman, which are no children of who started them: `podman NAME`.
+    containers: BTreeSet<String>,
 }
 
 /// How the names of private folders begin: the guard removes no other.
@@ -117,6 +124,7 @@ impl Wards {
             folders: BTreeSet::new(),
             places: BTreeSet::new(),
             outputs: BTreeSet::new(),
+            containers: BTreeSet::new(),
         }
     }
 
@@ -144,6 +152,13 @@ impl Wards {
             }
             return;
         }
+        if let Some(container) = name.strip_prefix('!').filter(|text| container_of(text).is_some()) {
+            match sign {
+                "+" => drop(self.containers.insert(container.to_owned())),
+                _ => drop(self.containers.remove(container)),
+            }
+            return;
+        }
         match (sign, number(name), folder(name)) {
             ("+", Some(pgid), _) => drop(self.groups.insert(pgid)),
             ("-", Some(pgid), _) => drop(self.groups.remove(&pgid)),
@@ -159,12 +174,14 @@ impl Wards {
         let folders = self.folders.iter().map(|folder| format!("+{}\n", folder.display()));
         let places = self.places.iter().map(|place| format!("+={}\n", place.display()));
         let outputs = self.outputs.iter().map(|inode| format!("+?{inode}\n"));
-        groups.chain(folders).chain(places).chain(outputs).collect()
+        let containers = self.containers.iter().map(|container| format!("+!{container}\n"));
+        groups.chain(folders).chain(places).chain(outputs).chain(containers).collect()
     }
 
     fn end(&self) {
         kill(&self.groups);
         kill(&self.outputs.iter().flat_map(|inode| holders(*inode)).collect());
+        self.containers.iter().for_each(|container| remove_container(container));
         for folder in &self.folders {
             // There is nobody to tell of a failure.
             let _removed = remove(folder);

@@ -34,9 +34,25 @@ pub const SHELL: Metric<Seconds> = Metric::new(
     "shell",
     Better::Lower,
     "Wall time of an empty command in the same shell (median of 11 at the start of the sitting): a part of `wall`, which is \
-     not subtracted",
+     not subtracted. JSON has `commands[].without_shell` beside it",
 )
 .label("start of the shell")
+.detail()
+.per("run");
+pub const SHELL_LOW: Metric<Seconds> = Metric::new(
+    "shell-low",
+    Better::Neither,
+    "Second smallest of those 11 times of an empty command (smallest of 3 in a container)",
+)
+.label("start of the shell, low")
+.detail()
+.per("run");
+pub const SHELL_HIGH: Metric<Seconds> = Metric::new(
+    "shell-high",
+    Better::Neither,
+    "Second largest of those 11 times of an empty command (largest of 3 in a container)",
+)
+.label("start of the shell, high")
 .detail()
 .per("run");
 pub const MEMORY: Metric<Bytes> = Metric::new(

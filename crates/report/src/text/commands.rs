@@ -10,7 +10,7 @@ use model::format::{self, Kind, Scale, count};
 use model::id::short;
 use model::metrics::command::{CPU, MEMORY, SHELL, SYSTEM, USER, WALL};
 use model::names::{self, Key};
-use model::{Better, Fact, Unit};
+use model::{Better, Fact};
 
 use super::compare::{believed, interval_of, plain_ratio, shown};
 use super::fit::{Part, Rank, Screen};
@@ -18,7 +18,7 @@ use super::grid::{Align, Cell, Grid, ranges};
 use super::spec::Spec;
 use super::tail::Tail;
 use super::verdict_word::verdict;
-use super::{Look, Tone, answer, hang, joined, notes, tail};
+use super::{Look, Tone, answer, hang, joined, notes, shell, tail};
 
 /// Metrics that have a column of the table, or are the sum of two that have one.
 const TABLE: [&str; 6] = [WALL.name(), CPU.name(), USER.name(), SYSTEM.name(), MEMORY.name(), SHELL.name()];
@@ -34,7 +34,7 @@ pub fn screen(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &
     screen.add(own_numbers(run, versus, look));
     screen.add("\n".to_owned());
     screen.add(Part::new(open(versus, look)).or(Rank::Doubt, "why some are not told", ""));
-    screen.add(Part::new(shell(run, look)).or(Rank::Reason, "the shell's own time", ""));
+    screen.add(shell::part(run, look));
     screen.add(Part::new(layout(run, look)).or(Rank::Reason, "what the environment's size did", ""));
     notes::of_run(run, look).into_iter().for_each(|part| screen.add(part));
     screen.tell_here();
@@ -207,15 +207,6 @@ fn own_numbers(run: &RunDoc, versus: Option<&CompareDoc>, look: Look) -> String 
         ]);
     }
     format!("\n{}", grid.render(look.columns, look.paint))
-}
-
-/// The cost of the shell itself, where there is one.
-fn shell(run: &RunDoc, look: Look) -> String {
-    let costs: Vec<f64> = of_metric(run, SHELL.name()).filter_map(|series| series.median).collect();
-    let Some(most) = costs.into_iter().max_by(f64::total_cmp) else { return String::new() };
-    let cost = format::quantity(most, Kind::for_unit(Unit::Second));
-    let text = format!("the shell alone takes {cost} of each time; --shell none starts the program itself");
-    notes::marked("-", Tone::Dim, &text, look)
 }
 
 /// How far the sittings differ, each of which has an environment of another size, and perhaps other links.

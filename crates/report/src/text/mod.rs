@@ -38,6 +38,7 @@ pub mod score;
 pub mod search;
 pub mod settings;
 pub mod sheet;
+mod shell;
 pub mod soak;
 pub mod spec;
 pub mod tail;

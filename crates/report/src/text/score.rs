@@ -21,8 +21,8 @@ use super::spec::Spec;
 pub use super::tail::{Advice, Tail};
 use super::verdict_word::verdict;
 use super::{
-    Look, Tone, answer, beside, cores, joined, logs_beside, notes, profile, scaling, search, soak, tail,
-    units, web_table, wrap,
+    Look, Tone, answer, beside, cores, joined, logs_beside, notes, profile, scaling, search, shell, soak,
+    tail, units, web_table, wrap,
 };
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
@@ -128,6 +128,7 @@ fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look:
     if look.all || !told {
         parts.push(Part::new(without_interval(rows, look)).or(Rank::Reason, "missing intervals", ""));
     }
+    parts.push(shell::part(run, look));
     parts.push(meanwhile(run, look));
     parts.extend(notes::of_run(run, look));
     parts

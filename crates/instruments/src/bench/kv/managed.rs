@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use model::{Setup, Unfit};
 
 use super::params;
+use crate::workload::container::Container;
 use crate::workload::guard;
+use crate::workload::server::options;
 use crate::workload::store_server::{self, Options, Persistence, Store, StoreKind, ramcloud};
 
 /// Bytes that a store needs for each of data, at most.
@@ -22,7 +24,13 @@ struct Wanted {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    Store { kind: StoreKind, replicas: u32, persistence: Persistence, memory: Option<u64> },
+    Store {
+        kind: StoreKind,
+        replicas: u32,
+        persistence: Persistence,
+        memory: Option<u64>,
+        inside: Option<Container>,
+    },
     Cluster(ramcloud::Options),
 }
 
@@ -51,9 +59,10 @@ fn persistence(setup: &Setup) -> Persistence {
     setup.params.get("persistence").and_then(Persistence::parse).unwrap_or_default()
 }
 
-fn options(setup: &Setup, kind: StoreKind) -> Options {
+fn wanted(setup: &Setup, kind: StoreKind) -> Result<Options, Unfit> {
     let (replicas, persistence, memory) = (params::replicas(setup), persistence(setup), memory(setup, kind));
-    Options { replicas, persistence, memory, ..Options::new(kind) }
+    let inside = options::container(&setup.params).map_err(Unfit::new)?;
+    Ok(Options { replicas, persistence, memory, inside, ..Options::new(kind) })
 }
 
 /// The limit of the data, where that which a store has by itself is too small for what it is filled with.
@@ -65,8 +74,11 @@ fn memory(setup: &Setup, kind: StoreKind) -> Option<u64> {
 /// Fails when a store of that kind cannot be started as requested.
 pub fn fit(setup: &Setup, kind: StoreKind) -> Result<(), Unfit> {
     guard::available().map_err(Unfit::new)?;
-    options(setup, kind).check().map_err(|error| Unfit::new(error.to_string()))?;
-    store_server::installed(kind, None).map(drop).map_err(|error| Unfit::new(error.to_string()))
+    let options = wanted(setup, kind)?;
+    options.check().map_err(|error| Unfit::new(error.to_string()))?;
+    store_server::installed(kind, None, options.inside.as_ref())
+        .map(drop)
+        .map_err(|error| Unfit::new(error.to_string()))
 }
 
 fn sentence(setup: &[(&'static str, String)]) -> String {
@@ -76,11 +88,11 @@ fn sentence(setup: &[(&'static str, String)]) -> String {
 impl Shared {
     /// The store with this setup, running already or started now. Fails when it does not start.
     pub fn get(setup: &Setup, kind: StoreKind, cpus: &[u32], nth: u32) -> Result<Shared, Unfit> {
-        let options = options(setup, kind);
-        let Options { replicas, persistence, memory, .. } = options;
-        let what = What::Store { kind, replicas, persistence, memory };
+        let plain = wanted(setup, kind)?;
+        let Options { replicas, persistence, memory, inside, .. } = plain.clone();
+        let what = What::Store { kind, replicas, persistence, memory, inside };
         Shared::the(Wanted { what, cpus: cpus.to_vec(), nth }, |cpus| {
-            let options = Options { cpus, ..options };
+            let options = Options { cpus, ..plain };
             let store = Store::start(&options, &setup.dir).map_err(|error| Unfit::new(error.to_string()))?;
             let version = store.build().version.replace('/', " ");
             let (name, settings) = (format!("{version} (replicas {replicas})"), sentence(store.setup()));

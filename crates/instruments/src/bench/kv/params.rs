@@ -11,6 +11,7 @@ use model::{
 };
 
 use crate::bench::net::frame::Wait;
+use crate::workload::server::options::INSIDE;
 
 const SIZE_SAYS: &str = "Bytes of an object's value";
 /// The sizes that `basic` has, with the bytes that each may stand for.
@@ -102,6 +103,8 @@ pub const PERSISTENCE: ParamSpec = ParamSpec::new(
     "what a store that is started here keeps on disk: nothing, its log synced each second or each write, snapshots",
 )
 .part(Part::Server);
+pub const IN: ParamSpec =
+    ParamSpec::new("in", ParamKind::Text, "none", INSIDE).label(Label::Form("in {}")).part(Part::Server);
 /// A socket of the kernel.
 const KERNEL_TCP: &str = "kernel-tcp";
 /// How RAMCloud's locators begin, and what their requests travel over.
@@ -268,6 +271,7 @@ pub const TELLS: &[Tell] = &[
     Tell::always("kv"),
     Tell::unusual("replicas"),
     Tell::unusual("persistence"),
+    Tell::unusual("in"),
     Tell::unusual("transport").nor(&[KERNEL_TCP]),
     Tell::unusual("mode"),
     Tell::unusual("size"),
@@ -279,6 +283,7 @@ pub const TELLS_BASIC: &[Tell] = &[
     Tell::always("kv"),
     Tell::unusual("replicas"),
     Tell::unusual("persistence"),
+    Tell::unusual("in"),
     Tell::unusual("transport").nor(&[KERNEL_TCP]),
     Tell::unusual("mode"),
     Tell::unusual("definition"),
@@ -288,6 +293,7 @@ pub const TELLS_LARGE: &[Tell] = &[
     Tell::always("kv"),
     Tell::unusual("replicas"),
     Tell::unusual("persistence"),
+    Tell::unusual("in"),
     Tell::unusual("transport").nor(&[KERNEL_TCP]),
     Tell::unusual("mode"),
     Tell::always("size"),
@@ -312,6 +318,7 @@ macro_rules! kv_params {
             $crate::bench::kv::params::KV,
             $crate::bench::kv::params::REPLICAS,
             $crate::bench::kv::params::PERSISTENCE,
+            $crate::bench::kv::params::IN,
             $crate::bench::kv::params::TRANSPORT,
             $($own,)+
             $crate::bench::kv::params::LIBRARY,

@@ -8,6 +8,7 @@ use crate::load::Load;
 use crate::load::generators::Remote;
 use crate::load::store_client::Spec;
 use crate::load::store_client::keys::{Popularity, Sizes};
+use crate::workload::container::Container;
 use crate::workload::store_server::StoreKind;
 use crate::workload::store_server::beside::PREFIX;
 use crate::workload::store_server::options::{self, Options};
@@ -110,6 +111,7 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Options, Unfit> {
     options.connections = u32::try_from(held).map_err(|_| Unfit::new("too many connections"))?;
     options.cpus = cores.server.iter().map(|&cpu| cpu as usize).collect();
     options.check().map_err(|error| Unfit::new(error.to_string()))?;
+    options.inside.as_ref().map_or(Ok(()), Container::is_there).map_err(Unfit::new)?;
     Ok(options)
 }
 

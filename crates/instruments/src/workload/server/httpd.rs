@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use sys::process::Start;
 
-use super::account::Unprivileged;
-use super::kind::{Build, Kind, Launch, Recipe, ServerError, after, hear, impostor, locate};
+use super::kind::{Build, Host, Kind, Launch, Recipe, ServerError, after, hear, impostor, locate};
 use super::options::{Mpm, Options};
 use crate::workload::shell;
 
@@ -40,16 +39,16 @@ impl Kind for Httpd {
         locate("Apache httpd", binary, &["apache2", "httpd", "httpd2"], HINT)
     }
 
-    fn identify(&self, program: &Path, account: Option<&Unprivileged>) -> Result<Build, ServerError> {
-        let ended = hear(program, &["-v"], account)?;
+    fn identify(&self, program: &Path, host: Host<'_>) -> Result<Build, ServerError> {
+        let ended = hear(program, &["-v"], host)?;
         let said = ended.stdout.text();
         let version = after(&said, "Server version:").filter(|version| version.contains("Apache"));
         let Some(version) = version.filter(|_| ended.exit.status.success()) else {
             return Err(impostor(program, "Apache httpd", &ended));
         };
         // It ends with a failure where its usual configuration is missing, and says all of this nevertheless.
-        let built = hear(program, &["-V"], account)?.stdout.text();
-        let modules = hear(program, &["-l"], account)?.stdout.text();
+        let built = hear(program, &["-V"], host)?.stdout.text();
+        let modules = hear(program, &["-l"], host)?.stdout.text();
         let details = format!("{}\n{}", built.trim(), modules.trim());
         Ok(Build { program: program.to_owned(), version: version.to_owned(), details })
     }

@@ -1,7 +1,7 @@
 //! The kinds of web servers by name, and which of them are installed.
 
 use super::account;
-use super::kind::{Build, Kind, ServerError};
+use super::kind::{Build, Host, Kind, ServerError};
 
 /// The kind of that name.
 pub fn find(name: &str) -> Option<&'static dyn Kind> {
@@ -12,7 +12,7 @@ pub fn find(name: &str) -> Option<&'static dyn Kind> {
 pub fn detect() -> Vec<(&'static str, Result<Build, ServerError>)> {
     let build = |kind: &&'static dyn Kind| {
         let account = account::choose().map_err(ServerError::Failed)?;
-        kind.identify(&kind.find(None)?, account.as_ref())
+        kind.identify(&kind.find(None)?, Host { account: account.as_ref(), inside: None })
     };
     super::ALL.iter().map(|kind| (kind.name(), build(kind))).collect()
 }

@@ -14,6 +14,7 @@ use super::options::Options;
 use super::private_folder::PrivateFolder;
 use super::processes;
 use crate::system_files::root::Root;
+use crate::workload::container::{Container, Inside};
 use crate::workload::elf;
 use crate::workload::shell::{self, Ended};
 
@@ -122,6 +123,26 @@ pub struct Recipe {
     pub setup: Vec<(&'static str, String)>,
 }
 
+/// Where a program runs, and as whom.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Host<'a> {
+    pub account: Option<&'a Unprivileged>,
+    /// `None`: on this system itself.
+    pub inside: Option<&'a Container>,
+}
+
+impl Host<'_> {
+    /// Adds the container to what is known of a program: the id of its image, since a tag may move. Fails where the
+    /// container is not there.
+    pub fn note(self, build: &mut Build) -> Result<(), ServerError> {
+        if let Some(container) = self.inside {
+            let identity = container.identity().map_err(ServerError::Missing)?;
+            build.details = format!("in a container: {identity}\n{}", build.details);
+        }
+        Ok(())
+    }
+}
+
 /// One kind of server.
 pub trait Kind: Sync + fmt::Debug {
     /// The name in `server=NAME` and in results.
@@ -129,7 +150,11 @@ pub trait Kind: Sync + fmt::Debug {
     /// Its program: at the given path, or where it is usually installed. Fails when it is not there.
     fn find(&self, binary: Option<&Path>) -> Result<PathBuf, ServerError>;
     /// Asks the program for its version. Fails when it is another program.
-    fn identify(&self, program: &Path, account: Option<&Unprivileged>) -> Result<Build, ServerError>;
+    fn identify(&self, program: &Path, host: Host<'_>) -> Result<Build, ServerError>;
+    /// The name of its program in a container; `None` where it can be started in none.
+    fn inside(&self) -> Option<&'static str> {
+        None
+    }
     /// Fails when this kind of server cannot do what the options ask for. Cheap.
     fn accepts(&self, options: &Options) -> Result<(), ServerError>;
     /// Writes the configuration and returns how to start the server in the foreground. Fails when a file cannot be
@@ -191,10 +216,16 @@ pub(crate) fn is_program(path: &Path) -> bool {
 pub(crate) fn hear(
     program: &Path,
     words: &[&str],
-    account: Option<&Unprivileged>,
+    Host { account, inside }: Host<'_>,
 ) -> Result<Ended, ServerError> {
-    let mut command = Command::new(program);
-    command.args(words).env("LC_ALL", "C").current_dir("/");
+    let mut command = match inside {
+        Some(container) => asked_inside(container, program, words),
+        None => Command::new(program),
+    };
+    if inside.is_none() {
+        command.args(words);
+    }
+    command.env("LC_ALL", "C").current_dir("/");
     let start = Start { account: account.map(|chosen| chosen.account.clone()), ..Start::default() };
     let failed = |why: String| {
         // The system calls the program missing where its loader is.
@@ -207,6 +238,23 @@ pub(crate) fn hear(
         return Err(failed(format!("{} did not end within {} s", words.join(" "), VERSION.as_secs())));
     }
     Ok(ended)
+}
+
+/// Asks a program in a container of its own, which ends with it.
+fn asked_inside(container: &Container, program: &Path, words: &[&str]) -> Command {
+    let all: Vec<String> = std::iter::once(program.display().to_string())
+        .chain(words.iter().map(|word| (*word).to_owned()))
+        .collect();
+    let name = Container::new_name();
+    container.command(&Inside {
+        words: &all,
+        dir: None,
+        env: &[],
+        cpus: &[],
+        name: &name,
+        binds: &[],
+        is_server: true,
+    })
 }
 
 /// The rest of the first line of `text` that starts with `label`.

@@ -5,6 +5,7 @@
 
 pub mod account;
 pub mod builtin;
+pub mod contained;
 pub mod content;
 pub mod httpd;
 pub mod installed;

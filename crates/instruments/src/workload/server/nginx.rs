@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::account::Unprivileged;
-use super::kind::{Build, Kind, Launch, Recipe, ServerError, after, hear, impostor, locate};
+use super::kind::{Build, Host, Kind, Launch, Recipe, ServerError, after, hear, impostor, locate};
 use super::options::Options;
 
 const HINT: &str =
@@ -38,8 +37,8 @@ impl Kind for Nginx {
         locate("nginx", binary, &["nginx"], HINT)
     }
 
-    fn identify(&self, program: &Path, account: Option<&Unprivileged>) -> Result<Build, ServerError> {
-        let ended = hear(program, &["-V"], account)?;
+    fn identify(&self, program: &Path, host: Host<'_>) -> Result<Build, ServerError> {
+        let ended = hear(program, &["-V"], host)?;
         let details = ended.stderr.text();
         match after(&details, "nginx version:") {
             Some(version) if ended.exit.status.success() => Ok(Build {
@@ -49,6 +48,10 @@ impl Kind for Nginx {
             }),
             _ => Err(impostor(program, "nginx", &ended)),
         }
+    }
+
+    fn inside(&self) -> Option<&'static str> {
+        Some("nginx")
     }
 
     fn accepts(&self, options: &Options) -> Result<(), ServerError> {
@@ -122,8 +125,10 @@ fn config(launch: &Launch<'_>, workers: u64, connections: u64, files: u64) -> Re
     if options.open_file_cache {
         http.push_str("    open_file_cache max=10000 inactive=1h;\n    open_file_cache_valid 1h;\n");
     }
+    // The account that its packages name may not be there, and could not read our folders.
+    let user = if options.inside.is_some() { "user root;\n" } else { "" };
     Ok(format!(
-        "daemon off;\nmaster_process on;\npid {pid};\nerror_log stderr warn;\n\
+        "{user}daemon off;\nmaster_process on;\npid {pid};\nerror_log stderr warn;\n\
          worker_processes {workers};\nworker_rlimit_nofile {files};\n\
          events {{\n    worker_connections {connections};\n}}\n\
          http {{\n    log_format timed '{TIMED}';\n    access_log {access};\n    log_not_found off;\n    default_type application/octet-stream;\n    \

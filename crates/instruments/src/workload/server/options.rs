@@ -9,6 +9,7 @@ use model::params::parse_bytes;
 use model::{Label, ParamKind, ParamSpec, Params, Part};
 
 use super::memory;
+use crate::workload::container::Container;
 
 const ON_OFF: ParamKind = ParamKind::Choice(&["on", "off"]);
 const AUTO: &str = "auto";
@@ -72,9 +73,20 @@ pub const PARAMS: &[ParamSpec] = &[
         "added to the server's niceness; below 0 needs root",
     )
     .label(Label::Form("nice {}")),
+    spec("in", ParamKind::Text, NONE, INSIDE).label(Label::Form("in {}")),
     spec("listen", ParamKind::Address, "127.0.0.1", "address of this machine on which the server listens")
         .label(Label::Form("on {}")),
 ];
+
+/// What the parameter `in` of servers and stores says.
+pub(crate) const INSIDE: &str =
+    "the container that it runs in: docker:IMAGE, podman:IMAGE or nspawn:DIR; none is this system itself";
+
+/// The container of the parameter `in`. Fails when it names none.
+pub(crate) fn container(params: &Params) -> Result<Option<Container>, String> {
+    let given = params.get("in").filter(|text| !text.is_empty() && *text != NONE);
+    given.map(Container::parse).transpose()
+}
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
     ParamSpec::new(name, kind, default, says).part(Part::Server)
@@ -123,6 +135,8 @@ pub struct Options {
     pub listen: IpAddr,
     /// Ports to try, in order; empty: any free one.
     pub ports: Vec<u16>,
+    /// The container that it runs in; nginx only.
+    pub inside: Option<Container>,
 }
 
 impl Default for Options {
@@ -141,6 +155,7 @@ impl Default for Options {
             cpus: Vec::new(),
             listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
             ports: Vec::new(),
+            inside: None,
         }
     }
 }
@@ -182,6 +197,7 @@ impl Options {
                 }
             },
             nice: number(given("nice")).map_err(|()| bad("nice", "from -20 to 19"))?.unwrap_or(usual.nice),
+            inside: container(params)?,
             ..usual
         };
         options.check().map(|()| options)
@@ -199,6 +215,9 @@ impl Options {
         within("memory", self.memory.unwrap_or(memory::LEAST), memory::LEAST, memory::MOST)?;
         if !(-20..=19).contains(&self.nice) {
             return Err(format!("nice={}: from -20 to 19 is possible", self.nice));
+        }
+        if let Some(container) = &self.inside {
+            container.takes(self.memory, self.nice)?;
         }
         if self.ports.contains(&0) {
             return Err("port 0 is not a port; without one a free port is chosen".to_owned());

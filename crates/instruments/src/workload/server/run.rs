@@ -18,8 +18,9 @@ use sys::clock;
 use sys::process::Start;
 
 use super::account::{self, Unprivileged};
+use super::contained::{self, Running};
 use super::content::Content;
-use super::kind::{Build, Kind, Launch, Recipe, ServerError};
+use super::kind::{Build, Host, Kind, Launch, Recipe, ServerError};
 use super::memory::{Room, Use};
 use super::options::Options;
 use super::port::{Port, has_way, reached};
@@ -28,6 +29,8 @@ use super::{ready, tree};
 use crate::progress;
 use crate::workload::guard::Guarded;
 use crate::workload::shell::{self, STDERR_BYTES, Stream};
+
+pub use super::contained::Inside;
 
 const SIGTERM: i32 = 15;
 /// Time limit from its start to its first answer.
@@ -55,6 +58,7 @@ pub struct Server {
     error_log: Option<&'static str>,
     stderr: Stream,
     group: Guarded,
+    contained: Option<Running>,
     room: Option<Room>,
     /// The last field, so that the processes are gone before their folder.
     place: Option<PrivateFolder>,
@@ -67,6 +71,7 @@ pub struct LaunchOrder<'a> {
     pub name: &'static str,
     pub build: &'a Build,
     pub account: Option<&'a Unprivileged>,
+    pub inside: Inside<'a>,
     /// Address to listen on.
     pub listen: IpAddr,
     /// Ports to try, in order; empty: any free one.
@@ -138,13 +143,24 @@ impl Server {
             // What is cached already counts for whoever brought it in.
             let _what_stays_is_little = content.leave_cache().map_err(ServerError::Refused)?;
         }
-        let program = kind.find(options.binary.as_deref())?;
-        let build = &kind.identify(&program, account.as_ref())?;
-        let account = account.as_ref();
+        let inside = options.inside.as_ref();
+        // The root of a container is the account there.
+        let account = account.as_ref().filter(|_| inside.is_none());
+        let (host, binary) = (Host { account, inside }, options.binary.as_deref());
+        let program = match (inside, binary, kind.inside()) {
+            (None, ..) => kind.find(binary)?,
+            (Some(_), Some(path), Some(_)) => path.to_owned(),
+            (Some(_), None, Some(name)) => name.into(),
+            (Some(container), _, None) => return Err(ServerError::Refused(contained::only_nginx(container))),
+        };
+        let mut build = kind.identify(&program, host)?;
+        host.note(&mut build)?;
+        let build = &build;
         let order = LaunchOrder {
             name: kind.name(),
             build,
             account,
+            inside: Inside { container: inside, binds: &[content.root()] },
             listen: options.listen,
             ports: &options.ports,
             cpus: &options.cpus,
@@ -225,7 +241,32 @@ impl Server {
 
     /// CPU time of its processes so far. Fails when they are gone.
     pub fn usage(&self) -> Result<tree::Usage, String> {
-        tree::Usage::from_processes(tree::members(self.group.pgid())?)
+        tree::Usage::from_processes(self.processes()?)
+    }
+
+    /// Its living processes; in a container, those of that container. Fails when /proc cannot be read.
+    pub fn processes(&self) -> Result<Vec<tree::Stat>, String> {
+        match &self.contained {
+            None => tree::members(self.group.pgid()),
+            Some(running) => running.processes(self.group.pgid()),
+        }
+    }
+
+    /// One of its processes, the first one where it is known.
+    pub fn leader(&self) -> Option<i32> {
+        match &self.contained {
+            None => Some(self.group.pgid()),
+            Some(_) => self.processes().ok()?.last().map(|stat| stat.pid),
+        }
+    }
+
+    /// True if a process calls itself by this number that is of this server.
+    pub fn is_process(&self, number: Option<u64>) -> bool {
+        let Some(number) = number.and_then(|number| i32::try_from(number).ok()) else { return false };
+        match &self.contained {
+            None => number == self.group.pgid(),
+            Some(_) => contained::is_named(&self.processes().unwrap_or_default(), number),
+        }
     }
 
     /// The control group that limits its memory; `None` without a limit.
@@ -269,11 +310,12 @@ impl Server {
         let _asked = self.group.signal(SIGTERM);
         let _ended = within(END, || !matches!(self.group.try_wait(), Ok(None)));
         self.group.end();
-        let pgid = self.group.pgid();
+        // Its container goes by the tool that started it.
+        self.contained.iter_mut().for_each(Running::remove);
         let _reaped = within(GONE, || !matches!(self.group.try_wait(), Ok(None)));
         let mut left = Ok(Vec::new());
         let gone = within(GONE, || {
-            left = tree::members(pgid);
+            left = self.processes();
             matches!(&left, Ok(left) if left.is_empty())
         });
         let removed = place.remove();
@@ -362,7 +404,7 @@ fn attempt(
     let room = order.memory.map(Room::make).transpose().map_err(ServerError::Refused)?;
     setup.extend(room.as_ref().map(|room| ("memory", show_bytes(room.limit()))));
     setup.extend(room.as_ref().filter(|room| room.may_swap()).map(|_| ("swap", "not limited".to_owned())));
-    let (group, stderr) = spawn(recipe, order, &place, room.as_ref()).map_err(|why| {
+    let (group, stderr, contained) = spawn(recipe, order, &place, room.as_ref()).map_err(|why| {
         // Containers may take this right from root.
         let nice = match order.nice {
             ..0 => format!(" (nice={} needs CAP_SYS_NICE)", order.nice),
@@ -382,6 +424,7 @@ fn attempt(
         error_log: order.error_log,
         stderr,
         group,
+        contained,
         room,
         place: Some(place),
     });
@@ -422,8 +465,8 @@ fn spawn(
     order: &LaunchOrder<'_>,
     place: &PrivateFolder,
     room: Option<&Room>,
-) -> Result<(Guarded, Stream), String> {
-    let mut command = recipe.command;
+) -> Result<(Guarded, Stream, Option<Running>), String> {
+    let (mut command, contained) = order.inside.wrapped(recipe.command, place.path(), order.cpus)?;
     let stdin = if recipe.input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::piped());
     // Messages in English, since some of them are understood here.
@@ -442,7 +485,7 @@ fn spawn(
         // A server that has ended already is found to have ended.
         let _read = pipe.write_all(text.as_bytes());
     }
-    Ok((group, stderr))
+    Ok((group, stderr, contained))
 }
 
 /// Starts something with the highest allowed limit of open files, because httpd cannot raise its limit itself.

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use super::options::Options;
 use super::replies::{self, Info};
-use crate::workload::server::account::Unprivileged;
-use crate::workload::server::kind::{self, Build, Recipe, ServerError};
+use crate::workload::server::kind::{self, Build, Host, Recipe, ServerError};
 use crate::workload::server::private_folder::PrivateFolder;
 use crate::workload::server::run::{Server, Service};
 
@@ -27,8 +26,8 @@ pub(super) fn find(binary: Option<&Path>) -> Result<PathBuf, ServerError> {
 }
 
 /// Asks the program for its version: `memcached 1.6.18`. Fails when it is another program.
-pub(super) fn identify(program: &Path, account: Option<&Unprivileged>) -> Result<Build, ServerError> {
-    let ended = kind::hear(program, &["-V"], account)?;
+pub(super) fn identify(program: &Path, host: Host<'_>) -> Result<Build, ServerError> {
+    let ended = kind::hear(program, &["-V"], host)?;
     let details = ended.stdout.text().trim().to_owned();
     match kind::after(&details, "memcached ") {
         Some(version) if ended.exit.status.success() => {
@@ -62,11 +61,15 @@ impl Service for Node<'_> {
             command.args([flag, &value.to_string()]);
         }
         command.args(["-l", "127.0.0.1", "-I", "2m", "-M"]);
+        if self.options.inside.is_some() {
+            // It refuses to be root, even that of a container, unless it is told to.
+            command.args(["-u", "root"]);
+        }
         Ok(Recipe { command, input: None, setup: Vec::new() })
     }
 
     fn ready(&self, server: &Server) -> Result<(), String> {
-        match stats(server.address())?.number("pid") == Some(server.pgid().unsigned_abs().into()) {
+        match server.is_process(stats(server.address())?.number("pid")) {
             true => Ok(()),
             false => Err("another store answers on its port".to_owned()),
         }

@@ -11,14 +11,15 @@
 //! set up.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::login::Login;
 use model::params::show_bytes;
 
-use crate::workload::server::account::{self, Unprivileged};
-use crate::workload::server::kind::{Build, ServerError};
-use crate::workload::server::run::{self, LaunchOrder, Server, Service};
+use crate::workload::container::Container;
+use crate::workload::server::account;
+use crate::workload::server::kind::{Build, Host, ServerError};
+use crate::workload::server::run::{self, Inside, LaunchOrder, Server, Service};
 use crate::workload::server::tree;
 
 pub mod beside;
@@ -42,26 +43,37 @@ pub struct Store {
     primary: Server,
 }
 
-/// The program of a kind and its version. Fails when it is not installed.
-pub fn installed(kind: StoreKind, binary: Option<&Path>) -> Result<Build, ServerError> {
+/// The program of a kind and its version, here or in a container. Fails when it is not there.
+pub fn installed(
+    kind: StoreKind,
+    binary: Option<&Path>,
+    inside: Option<&Container>,
+) -> Result<Build, ServerError> {
     let account = account::choose().map_err(ServerError::Failed)?;
-    build(kind, binary, account.as_ref())
+    build(kind, binary, Host { account: account.as_ref().filter(|_| inside.is_none()), inside })
 }
 
 /// Each kind, with the program that is installed for it or why there is none. Runs each program to ask its version.
 pub fn detect() -> Vec<(StoreKind, Result<Build, ServerError>)> {
-    StoreKind::ALL.into_iter().map(|kind| (kind, installed(kind, None))).collect()
+    StoreKind::ALL.into_iter().map(|kind| (kind, installed(kind, None, None))).collect()
 }
 
-fn build(
-    kind: StoreKind,
-    binary: Option<&Path>,
-    account: Option<&Unprivileged>,
-) -> Result<Build, ServerError> {
-    match kind {
-        StoreKind::Memcached => memcached::identify(&memcached::find(binary)?, account),
-        _ => redis::identify(kind, &redis::find(kind, binary)?, account),
-    }
+fn build(kind: StoreKind, binary: Option<&Path>, host: Host<'_>) -> Result<Build, ServerError> {
+    let found = |find: &dyn Fn() -> Result<PathBuf, ServerError>, name: &str| match host.inside {
+        Some(_) => Ok(binary.map_or_else(|| PathBuf::from(name), Path::to_owned)),
+        None => find(),
+    };
+    let mut build = match kind {
+        StoreKind::Memcached => memcached::identify(&found(&|| memcached::find(binary), "memcached")?, host),
+        StoreKind::Valkey => {
+            redis::identify(kind, &found(&|| redis::find(kind, binary), "valkey-server")?, host)
+        }
+        StoreKind::Redis => {
+            redis::identify(kind, &found(&|| redis::find(kind, binary), "redis-server")?, host)
+        }
+    }?;
+    host.note(&mut build)?;
+    Ok(build)
 }
 
 /// The description that a store at this address gives of itself (`INFO`, `stats`), whoever started it. Fails when it
@@ -76,13 +88,17 @@ impl Store {
     pub fn start(options: &Options, dir: &Path) -> Result<Store, ServerError> {
         options.check()?;
         let account = account::choose().map_err(ServerError::Failed)?;
-        let build = &build(options.kind, options.binary.as_deref(), account.as_ref())?;
+        let inside = options.inside.as_ref();
+        let account = account.filter(|_| inside.is_none());
+        let host = Host { account: account.as_ref(), inside };
+        let build = &build(options.kind, options.binary.as_deref(), host)?;
         let threads = threads(options)?;
         let launch = |service: &dyn Service, is_primary: bool| {
             let order = LaunchOrder {
                 name: options.kind.name(),
                 build,
                 account: account.as_ref(),
+                inside: Inside { container: inside, binds: &[] },
                 listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
                 ports: if is_primary { &options.ports } else { &[] },
                 cpus: match is_primary || options.replica_cpus.is_empty() {

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use model::params::parse_bytes;
 use model::{Label, ParamKind, ParamSpec, Params, Part};
 
+use crate::workload::container::Container;
 use crate::workload::server::kind::ServerError;
+use crate::workload::server::options::{INSIDE, container};
 
 const AUTO: &str = "auto";
 const NONE: &str = "none";
@@ -55,6 +57,7 @@ pub const PARAMS: &[ParamSpec] = &[
         "0",
         "added to the store's niceness; below 0 needs root",
     ).label(Label::Form("nice {}")),
+    spec("in", ParamKind::Text, NONE, INSIDE).label(Label::Form("in {}")),
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
@@ -117,6 +120,8 @@ pub struct Options {
     pub nice: i32,
     /// The ports that the primary tries, in order; empty is any free one.
     pub ports: Vec<u16>,
+    /// The container that each of its processes runs in.
+    pub inside: Option<Container>,
 }
 
 impl Options {
@@ -134,6 +139,7 @@ impl Options {
             binary: None,
             nice: 0,
             ports: Vec::new(),
+            inside: None,
         }
     }
 
@@ -161,6 +167,7 @@ impl Options {
             memory: memory.transpose()?,
             binary: given("binary").map(PathBuf::from),
             nice: number(given("nice")).map_err(|()| bad("nice", "from -20 to 19"))?.unwrap_or(usual.nice),
+            inside: container(params)?,
             ..usual
         };
         options.check().map_err(|why| why.to_string())?;
@@ -183,6 +190,9 @@ impl Options {
         let refused = |why: String| Err(ServerError::Refused(why));
         if !(-20..=19).contains(&self.nice) {
             return refused(format!("nice={}: from -20 to 19 is possible", self.nice));
+        }
+        if let Some(container) = &self.inside {
+            container.takes(None, self.nice).map_err(ServerError::Refused)?;
         }
         if self.ports.contains(&0) {
             return refused("port 0 is not a port; without one a free port is chosen".to_owned());

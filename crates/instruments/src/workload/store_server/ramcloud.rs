@@ -18,7 +18,7 @@ use crate::workload::ramcloud::{Access, Trouble, status};
 use crate::workload::server::account::{self, Unprivileged};
 use crate::workload::server::kind::{self, Build, Recipe, ServerError};
 use crate::workload::server::private_folder::PrivateFolder;
-use crate::workload::server::run::{self, LaunchOrder, Server, Service};
+use crate::workload::server::run::{self, Inside, LaunchOrder, Server, Service};
 use crate::workload::server::sockets;
 
 /// Bytes of a segment of its log.
@@ -231,6 +231,7 @@ fn launch(
         name: which.name,
         build: &build,
         account,
+        inside: Inside::default(),
         listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
         ports: &[],
         cpus: &options.cpus,

@@ -12,8 +12,7 @@ use model::login::Login;
 
 use super::options::{Options, Persistence, StoreKind};
 use super::replies::{self, Info};
-use crate::workload::server::account::Unprivileged;
-use crate::workload::server::kind::{self, Build, Recipe, ServerError};
+use crate::workload::server::kind::{self, Build, Host, Recipe, ServerError};
 use crate::workload::server::private_folder::PrivateFolder;
 use crate::workload::server::run::{Server, Service};
 
@@ -37,12 +36,8 @@ pub(super) fn find(kind: StoreKind, binary: Option<&Path>) -> Result<PathBuf, Se
 }
 
 /// Asks the program for its version. Fails when it is another program.
-pub(super) fn identify(
-    kind: StoreKind,
-    program: &Path,
-    account: Option<&Unprivileged>,
-) -> Result<Build, ServerError> {
-    let ended = kind::hear(program, &["--version"], account)?;
+pub(super) fn identify(kind: StoreKind, program: &Path, host: Host<'_>) -> Result<Build, ServerError> {
+    let ended = kind::hear(program, &["--version"], host)?;
     let details = ended.stdout.text().trim().to_owned();
     let version = version(&details).filter(|_| ended.exit.status.success());
     let Some(version) = version else { return Err(kind::impostor(program, kind.name(), &ended)) };
@@ -77,7 +72,7 @@ impl Service for Node<'_> {
 
     fn ready(&self, server: &Server) -> Result<(), String> {
         let info = info(server.address())?;
-        if info.number("process_id") != Some(server.pgid().unsigned_abs().into()) {
+        if !server.is_process(info.number("process_id")) {
             return Err("another store answers on its port".to_owned());
         }
         match (self.primary, info.text("loading")) {

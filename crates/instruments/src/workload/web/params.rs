@@ -24,6 +24,7 @@ use crate::load::schedule::{self, Schedule};
 use crate::load::shape::Shape;
 use crate::load::{Control, Error, Load, check};
 use crate::workload::mix;
+use crate::workload::server::contained::only_nginx;
 use crate::workload::server::content::{Limits, Set};
 use crate::workload::server::installed;
 use crate::workload::server::memory;
@@ -497,6 +498,10 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
     options.connections = u32::try_from(held).map_err(|_| wrong("too many connections".to_owned()))?;
     options.cpus = cores.server.iter().map(|&cpu| cpu as usize).collect();
     kind.accepts(&options).map_err(|error| wrong(error.to_string()))?;
+    if let Some(container) = &options.inside {
+        let name = kind.inside().ok_or_else(|| wrong(only_nginx(container)));
+        name.and_then(|_| container.is_there().map_err(wrong))?;
+    }
     if let Err(error) = std::net::TcpListener::bind((options.listen, 0)) {
         return Err(wrong(format!("listen={}: no server can listen there: {error}", options.listen)));
     }

@@ -13,6 +13,7 @@ use model::url::Url;
 use super::pool::Hosted;
 use crate::load::target::addresses;
 use crate::workload::guard;
+use crate::workload::server::run::Server;
 use crate::workload::server::sockets;
 use crate::workload::server::tree::{self, Stat, Usage};
 
@@ -86,8 +87,8 @@ impl Served {
 
     fn processes(&self) -> Result<Vec<Stat>, String> {
         match self {
-            Served::Ours(hosted) => match hosted.with(|server| server.pgid()) {
-                Some(group) => tree::members(group),
+            Served::Ours(hosted) => match hosted.with(|server| server.processes()) {
+                Some(processes) => processes,
                 None => Err("the server is not running".to_owned()),
             },
             Served::Theirs(theirs) => theirs.processes(),
@@ -102,7 +103,7 @@ impl Served {
     /// One of its processes; `None` when none is known here.
     pub fn leader(&self) -> Option<i32> {
         match self {
-            Served::Ours(hosted) => hosted.with(|server| server.pgid()),
+            Served::Ours(hosted) => hosted.with(Server::leader)?,
             Served::Theirs(theirs) => theirs.processes().ok()?.first().map(|stat| stat.pid),
         }
     }

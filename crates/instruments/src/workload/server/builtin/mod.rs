@@ -10,8 +10,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::account::Unprivileged;
-use super::kind::{Build, Kind, Launch, Recipe, ServerError};
+use super::kind::{Build, Host, Kind, Launch, Recipe, ServerError};
 use super::options::Options;
 use crate::workload::guard;
 
@@ -76,7 +75,7 @@ impl Kind for Builtin {
         program.ok_or_else(|| ServerError::Missing("this program cannot start itself as a server".to_owned()))
     }
 
-    fn identify(&self, program: &Path, _account: Option<&Unprivileged>) -> Result<Build, ServerError> {
+    fn identify(&self, program: &Path, _host: Host<'_>) -> Result<Build, ServerError> {
         let version = concat!("builtin/", env!("CARGO_PKG_VERSION")).to_owned();
         Ok(Build { program: program.to_owned(), version, details: "part of boxscore".to_owned() })
     }
