@@ -257,7 +257,7 @@ impl Basic {
         Ok(())
     }
 
-    /// What clusterperf's own amount of objects would take, where there is less here.
+    /// The memory and time that clusterperf's own amount of objects would take, where there is less here.
     fn less_than_clusterperf(&self, setup: &Setup) -> Result<Option<String>, Unfit> {
         if self.fill >= USUAL_FILL {
             return Ok(None);

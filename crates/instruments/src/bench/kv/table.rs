@@ -1,4 +1,5 @@
-//! Objects of a test in a store: written by many to a request or in rows of requests, found again by their numbers, removed at the end.
+//! Objects of a test in a store: written by many to a request or in rows of requests, found again by their numbers,
+//! removed at the end.
 //!
 //! Nothing here is timed. A row has at most [`ROW`] requests or [`ROW_BYTES`]; its answers are a few bytes each, so
 //! that neither side waits for the other to read.
