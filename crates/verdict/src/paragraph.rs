@@ -431,7 +431,7 @@ pub mod tests {
             wait("response-time-p99", 1.47, VerdictWord::Worse),
         ]))
         .to_string();
-        let (median, p99) = ("24 % shorter for web p50", "47 % longer for web p99");
+        let (median, p99) = ("24 % less time for web p50", "47 % longer for web p99");
         assert!(text.contains(median) && text.contains(p99), "{text}");
     }
 

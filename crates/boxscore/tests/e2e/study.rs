@@ -205,7 +205,7 @@ fn the_screen_shows_the_table_the_verdict_and_the_note() {
     has("- ssd beside hdd, speed: spans of time that both served: the difference may be\n");
     has("one episode: neighbouring spans of time resemble each other so much that all");
     assert!(said.out.starts_with("ssd takes "), "{}", said.out);
-    assert!(said.out.contains("shorter for a request than hdd"), "{}", said.out);
+    assert!(said.out.contains("less time for a request than hdd"), "{}", said.out);
     let all = ["logs", "hdd=hdd.log", "ssd=ssd.log", "--by", "day", "--no-store", "--all"];
     let said = bench.run(&all).expect(0, &[]);
     let means = "ok ssd: the mean of per-request speeds is 24.0 MB/s, 41.4 times the speed of the\n";

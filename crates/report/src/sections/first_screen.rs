@@ -4,7 +4,7 @@
 
 use maud::{Markup, html};
 use model::data::RunData;
-use model::doc::{ArmDoc, CompareDoc, RowDoc, RunDoc, VerdictWord};
+use model::doc::{ArmDoc, CompareDoc, Noise, RowDoc, RunDoc, VerdictWord};
 use model::format::{self, Kind, count};
 use model::metric::{Better, Prefix};
 use model::unit::Unit;
@@ -31,14 +31,16 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let (run, _) = input.runs.first()?;
     let compare = input.compare.as_ref().filter(|doc| !doc.rows.is_empty());
     let left = match compare {
-        Some(doc) if input.cover.summary => {
+        Some(doc) => {
             let (plot, rest) = shortened(forest(doc));
+            let more = format!("{}, nearer to 1 or undecided", count(rest.rows.len(), "more figure"));
             html! {
                 (plot.render())
-                @if rest > 0 { p class="note" { "and " (count(rest, "more figure")) ", nearer to 1 or undecided" } }
+                @if !rest.rows.is_empty() {
+                    @if input.cover.summary { p class="note" { "and " (more) } } @else { (page::more(&more, &rest.render())) }
+                }
             }
         }
-        Some(doc) => forest(doc).render(),
         None => html! {
             @if has_sweeps(run) { (web_by_connections::glance(input)) (web_by_rate::glance(input)) }
             div class="full" { (score::headlines(run, &input.facts(0))) }
@@ -103,10 +105,12 @@ fn tally_of(doc: &CompareDoc) -> Markup {
         .map(|figure| figure.label.as_str())
         .collect();
     let floors: Vec<f64> = rows.iter().filter_map(|row| row.floor).collect();
-    let noise = rows.iter().find_map(|row| row.noise).map_or("", |noise| noise.word());
+    let kinds = || rows.iter().filter(|row| row.floor.is_some()).filter_map(|row| row.noise);
+    let how = kinds().next().filter(|first| kinds().all(|kind| kind == *first)).unwrap_or(Noise::Mixed);
+    let how = if how == Noise::Mixed { "partly assumed" } else { how.word() };
     html! {
         span { (tally(&verdicts)) @if !refused.is_empty() { " (" (refused.join(", ")) ")" } }
-        @if let Some(range) = format::floor_range(&floors) { span class="mut" { "A/A: " (crate::plot::tied(&range)) " " (noise) } }
+        @if let Some(range) = format::floor_range(&floors) { span class="mut" { "noise: " (crate::plot::tied(&range)) ", " (how) } }
     }
 }
 
@@ -134,11 +138,11 @@ pub fn forest(doc: &CompareDoc) -> RatioPlot {
     RatioPlot { caption: Caption::default(), rows, margin, axis, sides: Sides::default() }
 }
 
-/// Rows of a page that stands alone.
-const MOST_ROWS: usize = 24;
+/// Rows that are seen at once, and that fit on a printed page with what stands around them.
+const MOST_ROWS: usize = 20;
 
-/// The rows that tell most: those with a verdict, then those farthest from 1; and how many are left out.
-fn shortened(plot: RatioPlot) -> (RatioPlot, usize) {
+/// The rows that tell most: those with a verdict, then those farthest from 1; and the others.
+fn shortened(plot: RatioPlot) -> (RatioPlot, RatioPlot) {
     let tells = |row: &RatioRow| {
         let is_told = matches!(row.verdict, Verdict::Better | Verdict::Worse);
         let far = row.ratio.value.ln().abs();
@@ -150,12 +154,15 @@ fn shortened(plot: RatioPlot) -> (RatioPlot, usize) {
         b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
     };
     order.sort_by(by_worth);
-    let rest = order.len().saturating_sub(MOST_ROWS);
     order.truncate(MOST_ROWS);
     order.sort_unstable();
     let mut rows: Vec<Option<RatioRow>> = plot.rows.into_iter().map(Some).collect();
     let kept = order.into_iter().filter_map(|at| rows.get_mut(at)?.take()).collect();
-    (RatioPlot { rows: kept, ..plot }, rest)
+    let rest = rows.into_iter().flatten().collect();
+    let RatioPlot { caption, margin, axis, sides, .. } = plot;
+    let with =
+        |rows| RatioPlot { caption: caption.clone(), rows, margin, axis: axis.clone(), sides: sides.clone() };
+    (with(kept), with(rest))
 }
 
 /// Shares of failures, which have no ratio.
@@ -211,18 +218,41 @@ fn right(input: &ReportInput) -> Markup {
     }
 }
 
-/// The short sheets of the machines with the runs of each: the runs of one that did not change share a sheet.
+/// The short sheets of the machines with the runs of each: the runs of one that did not change share a sheet. Runs that
+/// are pooled have the name of their side.
 fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
     let mut all: Vec<(&str, Vec<String>, Vec<String>)> = Vec::new();
     for (run, (doc, _)) in input.runs.iter().enumerate() {
         let (id, lines) = (doc.machine.id.as_str(), Spec(&input.facts(run)).summary());
         match all.iter_mut().find(|(same, _, sheet)| *same == id && *sheet == lines) {
-            Some((_, names, _)) => names.push(input.name(run)),
+            Some((_, names, _)) => names.push(side_or_run(input, run)),
             None if lines.is_empty() => {}
-            None => all.push((id, vec![input.name(run)], lines)),
+            None => all.push((id, vec![side_or_run(input, run)], lines)),
         }
     }
-    all.into_iter().take(MOST).map(|(_, names, lines)| (names, lines)).collect()
+    let counted = |names: Vec<String>| -> Vec<String> {
+        let mut each: Vec<(String, usize)> = Vec::new();
+        for name in names {
+            match each.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, times)) => *times += 1,
+                None => each.push((name, 1)),
+            }
+        }
+        let said = |(name, times): (String, usize)| match times {
+            1 => name,
+            some => format!("{name} ({})", count(some, "run")),
+        };
+        each.into_iter().map(said).collect()
+    };
+    all.into_iter().take(MOST).map(|(_, names, lines)| (counted(names), lines)).collect()
+}
+
+/// The side of the comparison that pools the run, else the run itself.
+fn side_or_run(input: &ReportInput, run: usize) -> String {
+    let id = input.runs.get(run).map(|(doc, _)| doc.run.as_str());
+    let has = |arm: &&ArmDoc| arm.runs.iter().any(|known| Some(known.as_str()) == id);
+    let side = input.pooled().and_then(|doc| doc.arms.iter().find(has));
+    side.map_or_else(|| input.name(run), |arm| arm.name.clone())
 }
 
 /// Doubts first, then what was checked and found nothing.

@@ -3,13 +3,16 @@
 
 use maud::{Markup, html};
 use model::doc::Noise;
-use model::format::{self, Kind, Scale};
+use model::format::{self, Kind, Scale, count};
 use model::names;
 
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
 
 pub static SECTION: Section = Section::new(65, draw);
+
+/// A longer table is folded: the heading says what it comes to.
+const MOST_OPEN: usize = 40;
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let has_floor = |figure: &Figure<'_>| figure.doc.headline && figure.doc.floor.is_some();
@@ -52,7 +55,8 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         .collect();
     let body = html! {
         p { "One further run with the same set-up falls into its interval in 95 of 100 cases; the intervals elsewhere are of the level within one run. A difference below the floor is never called better or worse. Every further run with the same set-up replaces a part of what is assumed." }
-        (page::table(&head, &rows))
+        @if rows.len() > MOST_OPEN { (page::more(&count(rows.len(), "figure"), &page::table(&head, &rows))) }
+        @else { (page::table(&head, &rows)) }
     };
     Some(page::section("noise", &title, &body))
 }

@@ -151,13 +151,15 @@ fn interval(series: &SeriesDoc, scale: &Scale) -> String {
 fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
     let repeated = figures.iter().any(|figure| figure.doc.samples == Samples::Takes);
     let several = input.runs.len() > 1;
+    // Of sides that pool runs, the comparison has the intervals.
+    let whole = input.pooled().is_none();
     let names: Vec<String> = (0..input.runs.len()).map(|run| input.name(run)).collect();
     let mut head: Vec<(&str, Column)> = vec![("", Column::Text), ("unit", Column::Text)];
     for name in &names {
         head.push((if several { name.as_str() } else { value_head(repeated) }, Column::Number));
-        head.extend(repeated.then_some(("95 % interval", Column::Number)));
-        head.push(("n", Column::Number));
-        head.extend((several && repeated).then_some(("holds", Column::Text)));
+        head.extend((whole && repeated).then_some(("95 % interval", Column::Number)));
+        head.extend(whole.then_some(("n", Column::Number)));
+        head.extend((whole && several && repeated).then_some(("holds", Column::Text)));
     }
     if !several {
         let [mean, ends] =
@@ -184,7 +186,10 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
             Some(row(input, (figure, twins), &label, &scale?, (several, repeated)))
         })
         .collect();
-    page::table(&head, &rows)
+    html! {
+        (page::table(&head, &rows))
+        @if !whole { p class="note" { "! = doubtful: Validity says why; a report of each run has its intervals" } }
+    }
 }
 
 fn row(
@@ -199,6 +204,9 @@ fn row(
     let mut cells = vec![html! { span title=(title) { (label) } }, html! { (scale.unit) }];
     for twin in twins {
         cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), scale));
+        if input.pooled().is_some() {
+            continue;
+        }
         cells.extend(repeated.then(|| {
             html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, scale))) }
         }));

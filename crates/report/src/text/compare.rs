@@ -30,7 +30,6 @@ pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -
     screen.add(paragraph(doc, look));
     screen.add(settings::part(doc, true, look));
     screen.add("\n".to_owned());
-    let mut whys = Whys::of(&figures);
     let is_pair = matches!(arms(doc), [arm] if !arm.published);
     let count: usize = figures.iter().map(|figure| figure.rows.iter().flatten().count()).sum();
     let hidden = if look.all { 0 } else { doc.rows.len().saturating_sub(count) };
@@ -38,8 +37,9 @@ pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -
     if figures.is_empty() {
         screen.add("no figure that all of them have: nothing to compare\n".to_owned());
     } else if is_pair {
-        screen.add(tables::pair(doc, &figures, &mut whys, rest, look));
+        screen.add(tables::pair(doc, &figures, rest, look));
     } else {
+        let mut whys = Whys::of(&figures);
         let legend = format!("{}{}", marks(&figures, true, look), whys.lines(Why::many, look));
         screen.add(tables::several(doc, &figures, &mut whys, (&legend, rest), look));
     }
@@ -51,7 +51,7 @@ pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -
     screen.add(indexes(doc, look));
     screen.add(Part::new(scaling::of_sides(&doc.scaling, look)).or(Rank::Reason, "scaling", ""));
     screen.add(Part::new(meanwhile(doc, look)).or(Rank::Figure, "telemetry", ""));
-    below(doc, &figures, (is_pair, &whys), look).into_iter().for_each(|part| screen.add(part));
+    below(doc, &figures, is_pair, look).into_iter().for_each(|part| screen.add(part));
     screen.tell_here();
     tail.into_iter().for_each(|part| screen.add(part));
     let lead = Some(doc.paragraph.lead.as_str()).filter(|lead| !lead.is_empty());
@@ -287,13 +287,8 @@ fn marks(figures: &[ComparedFigure<'_>], judged: bool, look: Look) -> String {
     hang("", &marks.into_iter().flatten().collect::<Vec<_>>().join("; "), look.columns)
 }
 
-/// Reasons of two sides, notes, sources and caveats.
-fn below(
-    doc: &CompareDoc,
-    figures: &[ComparedFigure<'_>],
-    (is_pair, whys): (bool, &Whys),
-    look: Look,
-) -> Vec<Part> {
+/// Notes, sources and caveats.
+fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], is_pair: bool, look: Look) -> Vec<Part> {
     let heads = notes::headlines_compared(doc);
     // Doubts about figures that are not compared are told with all of them.
     let told =
@@ -302,7 +297,6 @@ fn below(
     let mut parts = vec![
         // Of two sides they stand below the table.
         if is_pair { Part::default() } else { marks(figures, false, look).into() },
-        if is_pair { whys.part(look) } else { Part::default() },
         assumed(doc, figures, look).into(),
         notes::doubts_part(&told, &heads, look),
         sources(doc, look),

@@ -91,7 +91,7 @@ pub fn of_load(one: &BottleneckDoc, title: &str, look: Look) -> Part {
     };
     let files = one.files.as_ref().filter(met).map(|one| files(one, look)).unwrap_or_default();
     let whole = Part::new(table(title, &one.cores, look) + &files);
-    whole.or(Rank::Reason, "cores", files).or(Rank::Reason, "files", "")
+    whole.or(Rank::Evidence, "cores", files).or(Rank::Reason, "files", "")
 }
 
 /// `cores`, with the arm and with what tells the load from others of the run.

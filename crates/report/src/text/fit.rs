@@ -10,6 +10,8 @@ use super::{Look, Tone, notes};
 pub enum Rank {
     /// The use of commands and columns.
     Hint,
+    /// Numbers behind a sentence that stays.
+    Evidence,
     /// The steps of a shape: its ends stay.
     Shape,
     /// Why something was concluded, and how figures were compared.

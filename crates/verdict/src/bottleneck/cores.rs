@@ -215,8 +215,7 @@ fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     let advice = match free.is_empty() {
         true => "generate from another machine: there is one CPU for both".to_owned(),
         false => format!(
-            "give them different cores (`taskset -acp {} PID` moves a process of the server, --cpus the generator), or \
-             generate from another machine",
+            "`taskset -acp {} PID` moves a process of the server, --cpus the generator; or generate from another machine",
             show_cpus(&free)
         ),
     };

@@ -65,13 +65,15 @@ pub fn clause_naming(
             format!("{verb} {}", down("slower"))
         }
     };
+    // One takes less time, and waits shorter.
     let wait = |verb: &str, on: &str| {
+        let shorter = if verb == "takes" { "less time" } else { "shorter" };
         if low >= 1.0 && high >= 2.0 {
             format!("{verb} {} as long{on}{like}", times())
         } else if high > 1.0 {
             format!("{verb} {}", up(&format!("longer{on}")))
         } else {
-            format!("{verb} {}", down(&format!("shorter{on}")))
+            format!("{verb} {}", down(&format!("{shorter}{on}")))
         }
     };
     Some(match topic {

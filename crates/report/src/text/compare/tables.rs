@@ -4,6 +4,7 @@
 use model::Better;
 use model::doc::{ArmDoc, CompareDoc, RowDoc, VerdictWord};
 use model::format::{self, NOT_KNOWN, Scale};
+use model::why::Why;
 
 use super::super::fit::{Part, Rank};
 use super::super::grid::{Align, Cell, Cut, Grid, ranges};
@@ -28,23 +29,28 @@ impl Rest<'_> {
     }
 }
 
-/// Two machines: everything in one table; where it is too wide, with less of it, and all of it folded.
-pub(super) fn pair(
-    doc: &CompareDoc,
-    figures: &[ComparedFigure<'_>],
-    whys: &mut Whys,
-    rest: Rest<'_>,
-    look: Look,
-) -> Part {
-    let with_notes = |some: &[ComparedFigure<'_>], whys: &mut Whys| {
-        let table = one_table(doc, some, whys, look);
-        format!("{table}{}{}", marks(some, true, look), rest.line(figures.len() - some.len()))
+/// Two machines: everything in one table; where it is too wide, with less of it, and all of it folded. Below it the
+/// reasons of the verdicts that it shows.
+pub(super) fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], rest: Rest<'_>, look: Look) -> Part {
+    let with_notes = |some: &[ComparedFigure<'_>], said: fn(&[Why]) -> String| {
+        let mut whys = Whys::of(some);
+        let table = one_table(doc, some, &mut whys, look);
+        let (marks, reasons) = (marks(some, true, look), whys.lines(said, look));
+        format!("{table}{marks}{reasons}{}", rest.line(figures.len() - some.len()))
     };
-    let whole = Part::new(with_notes(figures, whys));
-    let shorter =
-        |part: Part, most: usize| part.or(Rank::Figure, "", with_notes(&most_telling(figures, most), whys));
+    let leading = with_notes(figures, Why::many_leading);
+    let whole = Part::new(with_notes(figures, Why::many)).or(Rank::Reason, SETTLED, leading);
+    let shorter = |part: Part, most: usize| {
+        let some = most_telling(figures, most);
+        let text = with_notes(&some, Why::many_leading);
+        let left_out = if text == with_notes(&some, Why::many) { "" } else { SETTLED };
+        part.or(Rank::Figure, left_out, text)
+    };
     (LEAST_ROWS..figures.len()).rev().fold(whole, shorter)
 }
+
+/// Left out of the reasons of verdicts where there is no room.
+const SETTLED: &str = "what would settle each";
 
 /// Everything of two machines in one table: in as wide a layout as there is room for.
 fn one_table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, look: Look) -> String {
