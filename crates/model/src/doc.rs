@@ -44,8 +44,8 @@ use crate::unit::Unit;
 
 pub use aa::{AaDoc, AaFigureDoc, AaPairDoc, PriorWord};
 pub use answers::{
-    AgentsDoc, AnswersDoc, AskedDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, MostlyDoc, MostlyOf,
-    NameDoc, NamesDoc, OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
+    AgentsDoc, AnswersDoc, AskedDoc, BotDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, MostlyDoc,
+    MostlyOf, NameDoc, NamesDoc, OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
 };
 pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
 pub use commands::{CommandDoc, WithoutShellDoc};

@@ -4,12 +4,13 @@
 //! is concluded here: the sentence and the episodes come from [`verdict::traffic::answers`].
 
 use logs::aggregate::agents::{BOT, is_same_site};
+use logs::aggregate::bots::{self, CLIENT};
 use logs::aggregate::names::{Asked, Names};
 use logs::aggregate::pace::Failures;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::{Aggregate, Slot};
 use model::doc::{
-    AgentsDoc, AnswersDoc, AskedDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc,
+    AgentsDoc, AnswersDoc, AskedDoc, BotDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc,
     ReferrersDoc,
 };
 use model::traffic::StatusClass;
@@ -46,6 +47,7 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
             bots: one.agents.total(BOT),
             top_bots: names(&one.agents, BOT, most),
             top_others: names(&one.agents, 0, most),
+            each_bot: each_bot(one, most),
         }),
         referrers: referrers(one, most),
         one_client: one.clients.exact() == Some(1),
@@ -156,6 +158,36 @@ fn names(all: &Names, class: usize, most: usize) -> NamesDoc {
     let top: Vec<NameDoc> = certain(all, class, most).into_iter().map(named).collect();
     let others = all.total(class).saturating_sub(top.iter().map(|name| name.requests).sum());
     NamesDoc { top, others, distinct: all.distinct(class).map(|count| count as u64) }
+}
+
+/// The bots that asked most, each with its clients and hours.
+fn each_bot(one: &Aggregate, most: usize) -> Vec<BotDoc> {
+    let (clients, hours) = [CLIENT, bots::HOUR].map(|class| certain(&one.bots, class, usize::MAX)).into();
+    let all_clients = one.bots.distinct(CLIENT).is_some();
+    let all_hours = one.bots.distinct(bots::HOUR).is_some();
+    let bot = |(name, requests): (&[u8], u64)| {
+        let of_bot = |(joined, count): &(&'_ [u8], u64)| Some((bots::behind(joined, name)?.to_vec(), *count));
+        let mut from: Vec<(Vec<u8>, u64)> = clients.iter().filter_map(of_bot).collect();
+        let distinct = all_clients.then_some(from.len() as u64);
+        from.truncate(most);
+        let top: Vec<NameDoc> = from.iter().map(|(client, count)| named((client, *count))).collect();
+        let others = requests.saturating_sub(top.iter().map(|client| client.requests).sum());
+        let asked: Vec<(i64, u64)> = hours
+            .iter()
+            .filter_map(of_bot)
+            .filter_map(|(hour, count)| Some((bots::hour(&hour)?, count)))
+            .collect();
+        let (first, last) = (asked.iter().map(|one| one.0).min(), asked.iter().map(|one| one.0).max());
+        BotDoc {
+            name: String::from_utf8_lossy(name).into_owned(),
+            requests,
+            clients: NamesDoc { top, others, distinct },
+            from: first.filter(|_| all_hours).map(|hour| hour as f64),
+            to: last.filter(|_| all_hours).map(|hour| (hour + HOUR) as f64),
+            busiest_hour: peak(Some(asked), HOUR),
+        }
+    };
+    certain(&one.agents, BOT, most).into_iter().map(bot).collect()
 }
 
 /// Sites that referred. Where lines tell no virtual host, the site that refers more than all others together is taken

@@ -5,6 +5,7 @@
 //! bounded in the number of quarter hours, hours and groups.
 
 pub mod agents;
+pub mod bots;
 pub mod bounded;
 pub mod candidates;
 pub mod conditions;
@@ -174,6 +175,8 @@ pub struct Aggregate {
     pub failed_asked: Names,
     /// The programs that asked, by whether they say they are bots.
     pub agents: Names,
+    /// The clients and the hours of each bot ([`bots`]).
+    pub bots: Names,
     /// The sites that referred, by whether they are the virtual host that was asked.
     pub referrers: Names,
     /// Lines that tell a virtual host.
@@ -197,6 +200,7 @@ impl Aggregate {
             failed_hosts: self.failed_hosts.beside(),
             failed_asked: self.failed_asked.beside(),
             agents: self.agents.beside(),
+            bots: self.bots.beside(),
             referrers: self.referrers.beside(),
             groups: self.groups.beside(),
             conditions: self.conditions.beside(),
@@ -258,6 +262,7 @@ impl Merge for Aggregate {
         self.failed_hosts.merge(&other.failed_hosts);
         self.failed_asked.merge(&other.failed_asked);
         self.agents.merge(&other.agents);
+        self.bots.merge(&other.bots);
         self.referrers.merge(&other.referrers);
         self.groups.merge(&other.groups);
         self.conditions.merge(&other.conditions);

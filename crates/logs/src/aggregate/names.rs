@@ -217,14 +217,23 @@ fn spill(cell: &mut u32, place: usize, sketch: &mut CountMin) {
 }
 
 impl Lately {
-    /// Adds a request of a name to the class that `sort` tells, which is asked once for a name that comes again.
+    /// Adds a request of a name to the class that `sort` tells, which is asked once for a name that comes again. Returns
+    /// the class.
     #[inline]
-    pub fn add_sorted(&mut self, names: &mut Names, name: &[u8], offset: u64, sort: fn(&[u8]) -> usize) {
+    pub fn add_sorted(
+        &mut self,
+        names: &mut Names,
+        name: &[u8],
+        offset: u64,
+        sort: fn(&[u8]) -> usize,
+    ) -> usize {
         let place = self.place(name, names);
         if place.counts == [0; CLASSES] {
             place.class = sort(name);
         }
-        place.add(names, name, offset, place.class);
+        let class = place.class;
+        place.add(names, name, offset, class);
+        class
     }
 
     /// Adds a request of a name to a class.
@@ -327,7 +336,8 @@ mod tests {
             match name % 3 {
                 0 => lately.add(to, text.as_bytes(), *offset, (*offset % 2) as usize),
                 _ => {
-                    lately.add_sorted(to, text.as_bytes(), *offset, |name| usize::from(name.ends_with(b"1")))
+                    let sort = |name: &[u8]| usize::from(name.ends_with(b"1"));
+                    assert_eq!(lately.add_sorted(to, text.as_bytes(), *offset, sort), sort(text.as_bytes()));
                 }
             }
         }
@@ -355,7 +365,9 @@ mod tests {
                 let class = usize::from(name.first() > Some(&b'a'));
                 match which % 2 {
                     0 => lately.add(&mut by_way, &name, n * 100, class),
-                    _ => lately.add_sorted(&mut by_way, &name, n * 100, |name| usize::from(name.first() > Some(&b'a'))),
+                    _ => {
+                        lately.add_sorted(&mut by_way, &name, n * 100, |name| usize::from(name.first() > Some(&b'a')));
+                    }
                 }
                 add_directly(&mut direct, &name, n * 100, class);
             }

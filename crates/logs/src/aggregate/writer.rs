@@ -4,6 +4,7 @@
 use model::log_linear::highest_of;
 
 use super::agents;
+use super::bots::{self, BotRequest};
 use super::few::Few;
 use super::folders::{self, Mark, Passing};
 use super::names::{Asked, Lately};
@@ -50,6 +51,7 @@ struct LatelyNamed {
     failed_hosts: Lately,
     failed_asked: Lately,
     agents: Lately,
+    bots: Lately,
     referrers: Lately,
 }
 
@@ -199,7 +201,13 @@ impl<'a> Writer<'a> {
             let (bytes, time_ns) = (columns.bytes[line], columns.times_ns[line]);
             failed |= u32::from(columns.statuses[line] >= 400) << line;
             if let Some(agent) = row.agent {
-                self.lately.agents.add_sorted(&mut all.agents, agent, row.offset, agents::class_of);
+                let class =
+                    self.lately.agents.add_sorted(&mut all.agents, agent, row.offset, agents::class_of);
+                if class == agents::BOT {
+                    let (client, at) = (Some(row.client), Some(rows.at));
+                    let request = BotRequest { agent, client, at, offset: row.offset };
+                    bots::add(&mut all.bots, &mut self.lately.bots, &mut self.key, request);
+                }
             }
             if let Some(site) = row.referer.and_then(agents::site) {
                 self.lately.referrers.add(&mut all.referrers, site, row.offset, 0);
@@ -282,7 +290,13 @@ impl<'a> Writer<'a> {
     fn named(&mut self, record: &Record<'_>) {
         let all = &mut *self.aggregate;
         if let Some(agent) = record.agent {
-            self.lately.agents.add_sorted(&mut all.agents, agent, record.offset, agents::class_of);
+            let class =
+                self.lately.agents.add_sorted(&mut all.agents, agent, record.offset, agents::class_of);
+            if class == agents::BOT {
+                let Record { client, at, offset, .. } = *record;
+                let request = BotRequest { agent, client, at, offset };
+                bots::add(&mut all.bots, &mut self.lately.bots, &mut self.key, request);
+            }
         }
         if let Some(vhost) = record.vhost {
             all.vhost_told += 1;
@@ -495,6 +509,7 @@ impl Drop for Writer<'_> {
         lately.failed_clients.settle(&mut all.failed_clients);
         lately.failed_hosts.settle(&mut all.failed_hosts);
         lately.failed_asked.settle(&mut all.failed_asked);
+        lately.bots.settle(&mut all.bots);
         lately.agents.settle(&mut all.agents);
         lately.referrers.settle(&mut all.referrers);
         all.paths.settle(&mut self.recent);

@@ -173,6 +173,24 @@ pub struct AgentsDoc {
     pub bots: u64,
     pub top_bots: NamesDoc,
     pub top_others: NamesDoc,
+    /// The bots of `top_bots`, with from where and when they asked.
+    #[serde(default)]
+    pub each_bot: Vec<BotDoc>,
+}
+
+/// A program that says it is a bot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BotDoc {
+    pub name: String,
+    pub requests: u64,
+    /// The clients that it asked from.
+    pub clients: NamesDoc,
+    /// Its busiest hour, by the log's own clock.
+    pub busiest_hour: Option<PeakDoc>,
+    /// The start of the first hour and the end of the last one in which it asked; `null` where there are more than are
+    /// kept.
+    pub from: Option<f64>,
+    pub to: Option<f64>,
 }
 
 /// The sites that referred.

@@ -5,7 +5,9 @@
 
 use maud::{Markup, html};
 use model::Unit;
-use model::doc::{AnswersDoc, FailedDoc, NameDoc, NamesDoc, OverTimeRow, PeakDoc, RunDoc};
+use model::doc::{
+    AgentsDoc, AnswersDoc, BotDoc, FailedDoc, MostlyDoc, NameDoc, NamesDoc, OverTimeRow, PeakDoc, RunDoc,
+};
 use model::format::{self, Kind, Moment, fixed, percent};
 use model::traffic::Traffic;
 
@@ -16,6 +18,7 @@ use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::text::cut_front;
 use crate::text::logs_answers::{Class, folded};
+use crate::text::logs_bots::{from_where, when_asked};
 
 /// Characters of a name.
 const LONGEST: usize = 90;
@@ -35,7 +38,11 @@ pub fn draw(name: &str, doc: &RunDoc, traffic: Option<&Traffic>, hours: &Hours) 
     }
     if let Some(agents) = &answers.agents {
         let share = percent(agents.bots as f64 / agents.requests.max(1) as f64);
-        let body = html! { (names("bot", &agents.top_bots)) (names("other program", &agents.top_others)) };
+        let body = html! {
+            (names("bot", &agents.top_bots))
+            (bots(agents, answers))
+            (names("other program", &agents.top_others))
+        };
         all.push(page::card(&format!("{of}{share} of the requests came from bots that say so"), &body));
     }
     if let Some(referrers) = &answers.referrers {
@@ -98,6 +105,9 @@ fn how(code: &str) -> String {
 
 fn title(failed: &FailedDoc, code: &str, zone: i64) -> String {
     let mut text = format!("{} {}, {}", fixed(failed.requests as f64, 0), how(code), percent(failed.share));
+    if let Some(common) = MostlyDoc::list(&failed.mostly, failed.requests) {
+        text.push_str(&format!("; {common}"));
+    }
     if let Some(episode) = failed.episode
         && let [Some(from), Some(to)] = [episode.from, episode.to].map(|at| Moment::at(at + zone as f64))
     {
@@ -114,6 +124,24 @@ fn title(failed: &FailedDoc, code: &str, zone: i64) -> String {
 
 fn lists(failed: &FailedDoc) -> Markup {
     html! { (names("path", &failed.paths)) (names("client", &failed.clients)) }
+}
+
+/// When each bot asked, and from where; nothing of runs that do not tell it.
+fn bots(agents: &AgentsDoc, answers: &AnswersDoc) -> Markup {
+    let steps = &answers.over_time;
+    let span =
+        steps.rows.first().zip(steps.rows.last()).map_or(0.0, |(first, last)| last.0 - first.0 + steps.step);
+    let row = |bot: &BotDoc| {
+        let one = [bot];
+        let when = when_asked(&one, (answers.zone as f64, span)).unwrap_or_default();
+        let from = from_where(&one).unwrap_or_default();
+        vec![html! { code { (cut_front(&bot.name, LONGEST)) } }, html! { (when) }, html! { (from) }]
+    };
+    let rows: Vec<Vec<Markup>> = agents.each_bot.iter().take(MOST).map(row).collect();
+    if rows.is_empty() {
+        return html! {};
+    }
+    page::table(&[("bot", Column::Text), ("when", Column::Text), ("from", Column::Text)], &rows)
 }
 
 /// Names with their counts, and all others together.

@@ -14,6 +14,7 @@ use model::format::{self, Kind, Moment, fixed, percent};
 
 use super::grid::{Align, Cell, Cut, Grid};
 use super::logs::View;
+use super::logs_bots::{bots, clock};
 use super::{Look, cut, cut_front, hang};
 
 /// Columns of a heading.
@@ -43,7 +44,10 @@ pub fn lines(label: &TrafficDoc, top: &[TopDoc], view: View, look: Look) -> Stri
     if view.all {
         line("speed", speeds(label));
     }
-    line("bots", answers.agents.as_ref().map_or_else(String::new, |agents| bots(agents, few)));
+    line(
+        "bots",
+        answers.agents.as_ref().map_or_else(String::new, |agents| bots(agents, few, clock(label, answers))),
+    );
     line("agents", answers.agents.as_ref().map_or_else(String::new, |agents| agents_line(agents, few)));
     line("referrers", referrers(answers, few));
     if !view.all {
@@ -63,7 +67,7 @@ pub fn brief(label: &TrafficDoc, top: &[TopDoc], look: Look) -> String {
         failed.map_or_else(String::new, |failed| behind(failed, look))
     };
     let asked = |agents: &AgentsDoc| {
-        let bots = (agents.bots > 0).then(|| format!("bots {}", bots(agents, FEW)));
+        let bots = (agents.bots > 0).then(|| format!("bots {}", bots(agents, FEW, clock(label, answers))));
         let others = Some(agents_line(agents, FEW)).filter(|line| !line.is_empty());
         bots.into_iter().chain(others).collect::<Vec<_>>().join("; ")
     };
@@ -238,26 +242,23 @@ fn speeds(label: &TrafficDoc) -> String {
     all.into_iter().filter_map(speed).collect::<Vec<_>>().join(", ")
 }
 
-fn bots(agents: &AgentsDoc, most: usize) -> String {
-    let share = |count: u64| percent(count as f64 / agents.requests.max(1) as f64);
-    if agents.bots == 0 {
-        return "none that says so".to_owned();
-    }
-    let names = short_names(&agents.top_bots, most, share);
-    format!("{} of the requests{names}", share(agents.bots))
-}
-
 fn agents_line(agents: &AgentsDoc, most: usize) -> String {
     let share = |count: u64| percent(count as f64 / agents.requests.max(1) as f64);
     let others = agents.requests.saturating_sub(agents.bots);
     if others == 0 {
         return String::new();
     }
-    short_names(&agents.top_others, most, share).trim_start_matches(": ").to_owned()
+    let told = |name: &str, count: u64| format!("{name} {}", share(count));
+    short_names(&agents.top_others, most, told, share).trim_start_matches(": ").to_owned()
 }
 
 /// `: Chrome on Windows 40 %, ...`; programs of one short name are one.
-fn short_names(names: &NamesDoc, most: usize, share: impl Fn(u64) -> String) -> String {
+pub(super) fn short_names(
+    names: &NamesDoc,
+    most: usize,
+    one: impl Fn(&str, u64) -> String,
+    share: impl Fn(u64) -> String,
+) -> String {
     let mut all: Vec<(String, u64)> = Vec::new();
     for name in &names.top {
         let short = short_agent(&name.name);
@@ -268,8 +269,7 @@ fn short_names(names: &NamesDoc, most: usize, share: impl Fn(u64) -> String) -> 
     }
     all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let others = names.others + all.iter().skip(most).map(|(_, count)| count).sum::<u64>();
-    let mut told: Vec<String> =
-        all.iter().take(most).map(|(name, count)| format!("{name} {}", share(*count))).collect();
+    let mut told: Vec<String> = all.iter().take(most).map(|(name, count)| one(name, *count)).collect();
     told.extend((others > 0).then(|| format!("others {}", share(others))));
     if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
 }

@@ -24,6 +24,7 @@ pub mod load;
 pub mod logs;
 pub mod logs_answers;
 pub mod logs_beside;
+pub mod logs_bots;
 mod logs_figures;
 pub mod logs_live;
 pub mod matrix;

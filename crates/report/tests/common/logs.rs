@@ -2,8 +2,9 @@
 
 use model::data::{Point, RunData, Series, TakeHead};
 use model::doc::{
-    AgentsDoc, AnswersDoc, BesideDoc, BesideRow, CompareDoc, EpisodeDoc, FailedDoc, LogsSideDoc, MissingDoc,
-    NameDoc, NamesDoc, OverTimeDoc, PeakDoc, ReferrersDoc, RowDoc, RunDoc, SeriesDoc, VerdictWord,
+    AgentsDoc, AnswersDoc, BesideDoc, BesideRow, BotDoc, CompareDoc, EpisodeDoc, FailedDoc, LogsSideDoc,
+    MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc, ReferrersDoc, RowDoc, RunDoc, SeriesDoc,
+    VerdictWord,
 };
 use model::finding::{Cache, LogsCompared};
 use model::metric::Better;
@@ -336,6 +337,24 @@ pub fn answers() -> AnswersDoc {
             bots: 84_000,
             top_bots: names(&[(google, 60_000), ("curl/8.5.0", 24_000)], 0, Some(2)),
             top_others: names(&[(chrome, 400_000)], 116_000, Some(9)),
+            each_bot: vec![
+                BotDoc {
+                    name: google.to_owned(),
+                    requests: 60_000,
+                    clients: names(&[("66.249.66.1", 30_000), ("66.249.66.2", 20_000)], 10_000, Some(7)),
+                    busiest_hour: peak(3.0 * HOUR, 9_000, 2.5),
+                    from: Some(DAY),
+                    to: Some(DAY + 24.0 * HOUR),
+                },
+                BotDoc {
+                    name: "curl/8.5.0".to_owned(),
+                    requests: 24_000,
+                    clients: names(&[("203.0.113.77", 24_000)], 0, Some(1)),
+                    busiest_hour: peak(12.0 * HOUR, 20_000, 5.56),
+                    from: Some(DAY + 12.0 * HOUR),
+                    to: Some(DAY + 14.0 * HOUR),
+                },
+            ],
         }),
         referrers: Some(ReferrersDoc {
             requests: 300_000,
