@@ -41,6 +41,22 @@ crate::words! {
     }
 }
 
+/// A working tree of ours in which a command runs (`--git`): made from a commit, and gone with the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Tree {
+    /// The user's own working tree, from whose repository it is made.
+    pub repository: String,
+    /// As it was named.
+    pub revision: String,
+    /// The whole hash.
+    pub commit: String,
+    /// The folder within the tree in which the command runs; empty for the tree itself.
+    pub inside: String,
+    /// Builds it in that folder.
+    pub build: Option<String>,
+}
+
 /// The user's own work (`run --cmd`), and what belongs to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -71,6 +87,8 @@ pub struct Command {
     pub env: BTreeMap<String, String>,
     /// Its working directory.
     pub dir: Option<String>,
+    /// Of what its directory was made, where that is a working tree of ours.
+    pub tree: Option<Tree>,
     /// The page cache is dropped before each take.
     pub cold: bool,
     /// The container that it runs in (`podman:IMAGE`); without it, this host.

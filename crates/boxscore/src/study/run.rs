@@ -68,7 +68,7 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
     let watts = watts(args)?;
     let mut args = args.clone();
     // They stay until the run has ended.
-    let _worktrees = worktrees::prepared(&mut args, &paths::beside(&path))?;
+    let worktrees = worktrees::prepared(&mut args, &paths::beside(&path))?;
     let args = &args;
     let planned = match &args.plan {
         Some(_) => None,
@@ -81,6 +81,14 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
     let mut plan = match (planned, &args.plan) {
         (Some(plan), _) => plan,
         (None, name) => repeated(name.as_deref().unwrap_or_default(), args, &store)?,
+    };
+    // They stay until the run has ended, as those above do.
+    let _restored = match &worktrees {
+        Some(made) => {
+            made.note(&mut plan);
+            None
+        }
+        None => worktrees::restored(&mut plan, &paths::beside(&path))?,
     };
     let prices = of_targets(prices, &mut plan)?;
     let mut cost = Cost { prices: by_machine(prices, &plan)?, watts };
@@ -197,7 +205,8 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let stop = StopSignal::listen()?;
     let path = paths::store(global)?;
     let mut store = open(&path)?;
-    let plan = store.plan(study)?;
+    let mut plan = store.plan(study)?;
+    let _worktrees = worktrees::restored(&mut plan, &paths::beside(&path))?;
     let _measuring = measuring_alone(&plan, &path)?;
     probing::before(&plan, &stop)?;
     let mut display = Display::new(&plan, global.json, show_takes);

@@ -2,10 +2,14 @@
 //!
 //! The trees lie beside the store and are removed when the run has ended; the user's own tree is never touched. Their
 //! paths are equally long, since the length of a path moves the memory of a process. Trees that a killed run left are
-//! removed by the next one.
+//! removed by the next one. A plan tells of what they were made, so that a run that is resumed or repeated makes them
+//! anew, of the same commits.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use model::Plan;
+use model::command::Tree;
 
 use crate::cli::run::RunArgs;
 use crate::error::CliError;
@@ -13,6 +17,8 @@ use crate::out;
 
 /// How the folders begin that hold the trees of a run; its process id follows.
 const FOLDER: &str = "boxscore-git-";
+/// Digits of that id, so that a path is as long when a run is resumed.
+const PID_DIGITS: usize = 7;
 /// Lines of a failed build that are shown.
 const LAST: usize = 10;
 
@@ -21,6 +27,8 @@ pub struct Worktrees {
     repository: PathBuf,
     folder: PathBuf,
     trees: Vec<PathBuf>,
+    /// Of what each was made, with the folder in which the command runs.
+    made: Vec<(PathBuf, Tree)>,
 }
 
 /// The output of a program; an error with the end of what it said where it failed.
@@ -67,18 +75,44 @@ pub fn prepared(args: &mut RunArgs, beside: &Path) -> Result<Option<Worktrees>, 
     trees.say_dirty()?;
     let mut dirs = Vec::new();
     for revision in [from, to] {
-        let tree = trees.add(revision)?;
-        if let Some(build) = &args.commands.build {
-            out::say(&format!("building {revision}"));
-            let mut shell = Command::new("/bin/sh");
-            output(
-                shell.arg("-c").arg(build).current_dir(tree.join(&inside)),
-                &format!("--build at {revision}"),
-            )?;
-        }
-        dirs.push(format!("{revision}={}", tree.join(&inside).display()));
+        let tree = Tree {
+            repository: trees.repository.display().to_string(),
+            revision: revision.to_owned(),
+            commit: trees.commit(revision)?,
+            inside: inside.clone(),
+            build: args.commands.build.clone(),
+        };
+        dirs.push(format!("{revision}={}", trees.make(tree)?.display()));
     }
     args.dir = dirs;
+    Ok(Some(trees))
+}
+
+/// Makes and builds the trees of a stored plan anew, of the same commits, and gives its commands their new folders;
+/// `None` where it has none. Fails when the repository, a commit or what builds it is gone.
+pub fn restored(plan: &mut Plan, beside: &Path) -> Result<Option<Worktrees>, CliError> {
+    let Some(repository) = plan.commands.values().find_map(|one| Some(one.tree.as_ref()?.repository.clone()))
+    else {
+        return Ok(None);
+    };
+    let start = PathBuf::from(&repository);
+    if !start.is_dir() {
+        return Err(CliError::data(format!(
+            "the repository {repository} is gone: the revisions of this run cannot be built again"
+        )));
+    }
+    let mut trees = Worktrees::new(&start, beside)?;
+    for command in plan.commands.values_mut() {
+        let Some(tree) = command.tree.clone() else { continue };
+        let is_there = git(&start, &["cat-file", "-e", &format!("{}^{{commit}}", tree.commit)]);
+        is_there.map_err(|_| {
+            CliError::data(format!(
+                "the commit {} ({}) is no longer in {repository}: it cannot be built again",
+                tree.commit, tree.revision
+            ))
+        })?;
+        command.dir = Some(trees.make(tree)?.display().to_string());
+    }
     Ok(Some(trees))
 }
 
@@ -110,10 +144,10 @@ impl Worktrees {
         let repository = PathBuf::from(repository);
         let beside = std::path::absolute(beside).unwrap_or_else(|_| beside.to_owned());
         remove_stale(&repository, &beside);
-        let folder = beside.join(format!("{FOLDER}{}", std::process::id()));
+        let folder = beside.join(format!("{FOLDER}{:0PID_DIGITS$}", std::process::id()));
         std::fs::create_dir_all(&folder)
             .map_err(|error| CliError::data(format!("{}: {error}", folder.display())))?;
-        Ok(Worktrees { repository, folder, trees: Vec::new() })
+        Ok(Worktrees { repository, folder, trees: Vec::new(), made: Vec::new() })
     }
 
     /// Changes that no revision has are not measured.
@@ -129,17 +163,36 @@ impl Worktrees {
         Ok(())
     }
 
-    /// A tree of a revision.
-    fn add(&mut self, revision: &str) -> Result<PathBuf, CliError> {
-        let commit =
-            git(&self.repository, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
-                .map_err(|_| CliError::data(format!("--git: no revision is called {revision}")))?;
-        let tree = self.folder.join(self.trees.len().to_string());
-        let path = tree.display().to_string();
+    /// The hash of a revision. Fails when there is none of that name.
+    fn commit(&self, revision: &str) -> Result<String, CliError> {
+        git(&self.repository, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
+            .map_err(|_| CliError::data(format!("--git: no revision is called {revision}")))
+    }
+
+    /// Makes a tree and builds it; returns the folder in which the command runs.
+    fn make(&mut self, tree: Tree) -> Result<PathBuf, CliError> {
+        let place = self.folder.join(self.trees.len().to_string());
+        let path = place.display().to_string();
         // Told before it is made, so that half a tree is removed too.
-        self.trees.push(tree.clone());
-        git(&self.repository, &["worktree", "add", "--quiet", "--detach", &path, &commit])?;
-        Ok(tree)
+        self.trees.push(place.clone());
+        git(&self.repository, &["worktree", "add", "--quiet", "--detach", &path, &tree.commit])?;
+        let dir = place.join(&tree.inside);
+        if let Some(build) = &tree.build {
+            out::say(&format!("building {}", tree.revision));
+            let mut shell = Command::new("/bin/sh");
+            output(shell.arg("-c").arg(build).current_dir(&dir), &format!("--build at {}", tree.revision))?;
+        }
+        self.made.push((dir.clone(), tree));
+        Ok(dir)
+    }
+
+    /// Writes into a plan of what the folders of its commands were made.
+    pub fn note(&self, plan: &mut Plan) {
+        for command in plan.commands.values_mut() {
+            let dir = command.dir.as_ref().map(Path::new);
+            command.tree =
+                self.made.iter().find(|(made, _)| Some(made.as_path()) == dir).map(|(_, tree)| tree.clone());
+        }
     }
 }
 

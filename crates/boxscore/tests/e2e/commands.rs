@@ -2,7 +2,7 @@
 
 use model::doc::{CompareDoc, RunDoc, VerdictWord};
 
-use crate::common::{Bench, Said, cannot, root, said};
+use crate::common::{Bench, Running, Said, said};
 
 /// Few takes: what is tested here is no speed.
 const FEW: [&str; 5] = ["--takes", "3", "--sittings", "1", "--no-report"];
@@ -218,6 +218,8 @@ fn a_command_that_is_not_there_is_named_with_its_arm() {
         assert!(said.err.contains("the command `bad`") && said.err.contains("/no/such/program"), "{said:#?}");
         let doc = shown_of(&bench);
         assert!(doc.series.iter().any(|one| one.arm == "good" && one.n == 3), "{doc:?}");
+        let row = said.out.lines().find(|line| line.starts_with("bad")).expect("its row");
+        assert!(row.ends_with("failed"), "{said:#?}");
     }
 }
 
@@ -308,6 +310,49 @@ fn revisions_are_built_beside_each_other_and_their_trees_are_removed() {
 }
 
 #[test]
+fn a_run_of_revisions_is_resumed_with_the_same_commits_or_says_what_is_gone() {
+    let bench = Bench::new();
+    repository(&bench);
+    let builder = bench.path("builder");
+    std::fs::write(&builder, "sleep 0.01; cp prog.in prog").unwrap();
+    let build = format!("sh {}", builder.display());
+    let args = ["run", "--cmd", "sleep 0.05; sh ./prog", "--git", "one..two", "--build", &build];
+    let more = ["--metric", r"n=n(\d)", "--dir", "repo", "--takes", "20", "--no-report", "--show-takes"];
+    let mut running = Running::start(bench.command(&[&args[..], &more].concat()));
+    assert!(running.until("stored take 5"), "{:?}", running.heard);
+    running.signal("KILL");
+    running.end();
+    assert!(bench.only().takes.len() < 40);
+    let resume = || bench.run(&["resume"]);
+
+    std::fs::rename(bench.path("repo"), bench.path("moved")).unwrap();
+    resume().expect(1, &["the repository", "is gone"]);
+    std::fs::rename(bench.path("moved"), bench.path("repo")).unwrap();
+    std::fs::rename(&builder, bench.path("away")).unwrap();
+    resume().expect(1, &["--build at one", "builder"]);
+    std::fs::rename(bench.path("away"), &builder).unwrap();
+    assert!(bench.only().takes.len() < 40);
+
+    // A tag that has moved since is not what was measured.
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        said(command.current_dir(bench.path("repo")).args(words)).expect(0, &[]);
+    };
+    git(&["tag", "--force", "one", "two"]);
+    resume().expect(0, &["building one", "building two"]);
+    let doc = shown(&bench);
+    for (arm, number) in [("one", 1.0), ("two", 2.0)] {
+        let series = doc.series.iter().find(|one| one.metric == "value" && one.arm == arm).unwrap();
+        assert_eq!((series.n, series.median), (20, Some(number)), "{arm}");
+    }
+    let names = std::fs::read_dir(bench.dir.path()).unwrap().map(|one| one.unwrap().file_name());
+    assert!(!names.into_iter().any(|name| name.to_string_lossy().starts_with("boxscore-git-")));
+    // The plan is repeated from its commits too.
+    let again = ["run", "--plan", "latest", "--no-report"];
+    bench.run(&again).expect(0, &["building one"]);
+}
+
+#[test]
 fn the_first_slower_commit_of_a_series_is_named() {
     let bench = Bench::new();
     repository(&bench);
@@ -364,111 +409,13 @@ fn a_command_that_changes_its_working_tree_is_told() {
     let args = ["--cmd", "a=echo x >> prog.in", "--cmd", "b=true", "--dir", "repo"];
     let said = run(&bench, &args).expect(0, &[]);
     assert!(said.out.contains("the command `a` changes its working tree"), "{said:#?}");
-}
-
-/// A root file system with a shell alone.
-fn root_folder(bench: &Bench) -> std::path::PathBuf {
-    let root = bench.path("root");
-    for folder in ["bin", "etc", "usr/lib", "proc", "sys", "dev", "tmp", "run", "var"] {
-        std::fs::create_dir_all(root.join(folder)).expect("a folder");
-    }
-    std::fs::copy("/usr/bin/busybox", root.join("bin/busybox")).expect("busybox-static is installed");
-    for program in ["sh", "sleep", "cat", "true"] {
-        std::os::unix::fs::symlink("busybox", root.join("bin").join(program)).expect("a link");
-    }
-    std::fs::write(root.join("usr/lib/os-release"), "ID=boxscore-test\n").expect("a file");
-    std::fs::write(root.join("etc/passwd"), "root:x:0:0::/:/bin/sh\n").expect("a file");
-    root
-}
-
-#[test]
-fn a_command_runs_in_the_root_of_another_system() {
-    if !root() {
-        return cannot("systemd-nspawn wants root");
-    }
-    let bench = Bench::new();
-    let folder = root_folder(&bench);
-    let inside = format!("nspawn:{}", folder.display());
-    let args = ["--cmd", "cat /usr/lib/os-release; echo $HOME >/left; exit 0", "--in", &inside];
-    run(&bench, &[&args[..], &["--expect", "ID=boxscore-test", "--env", "HOME=/x"]].concat()).expect(0, &[]);
-    assert!(!folder.join("left").exists(), "what it writes goes with the container");
-    let stored = bench.only();
-    let notes: Vec<_> = stored.notes.iter().map(|note| note.text().into_owned()).collect();
-    assert!(notes.iter().any(|note| note.contains("runs in a container: systemd-nspawn in ")), "{notes:#?}");
-    assert!(stored.rows().any(|series| series.key.metric == "cpu"), "its CPU time is that of a child");
-    // One that never ends goes with its take.
-    let args = ["--cmd", "sleep 1000", "--in", &inside, "--set", "timeout=1"];
-    run(&bench, &args).expect(3, &["did not end within 1 s"]);
-}
-
-/// Settings with which podman runs on every host of the tests, in folders of its own.
-fn podman(bench: &Bench) -> [(&'static str, String); 2] {
-    let (engine, storage) = (bench.path("containers.conf"), bench.path("storage.conf"));
-    let text = "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n[engine]\nruntime = \
-                \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
-    std::fs::write(&engine, text).expect("a file");
-    let (graph, run) = (bench.path("images"), bench.path("state"));
-    let text = format!(
-        "[storage]\ndriver = \"vfs\"\ngraphroot = \"{}\"\nrunroot = \"{}\"\n",
-        graph.display(),
-        run.display()
-    );
-    std::fs::write(&storage, text).expect("a file");
-    let shown = |path: std::path::PathBuf| path.display().to_string();
-    [("CONTAINERS_CONF", shown(engine)), ("CONTAINERS_STORAGE_CONF", shown(storage))]
-}
-
-#[test]
-fn images_are_variants_of_a_command() {
-    if !root() {
-        return cannot("images are made as root");
-    }
-    let bench = Bench::new();
-    let (folder, settings) = (root_folder(&bench), podman(&bench));
-    for (tag, seconds) in [("short", "0.01"), ("long", "0.9")] {
-        std::fs::write(folder.join("wait"), format!("sleep {seconds}\n")).expect("a file");
-        let line = format!("tar -C {} -c . | podman import - bs:{tag}", folder.display());
-        let mut command = std::process::Command::new("sh");
-        bench.settle(&mut command);
-        said(command.envs(settings.clone()).args(["-c", &line])).expect(0, &[]);
-    }
-    let run_in = |args: &[&str]| {
-        let mut command = bench.command(&[&["run"], args, &FEW[..]].concat());
-        said(command.envs(settings.clone()))
-    };
-    let args = ["--cmd", "sh /wait", "--in", "a=podman:bs:short", "--in", "b=podman:bs:long"];
-    run_in(&args).expect(0, &[]);
-    let stored = bench.only();
-    let median = |arm: &str| {
-        let wall = stored.rows().find(|series| series.key.metric == "wall" && series.key.arm == arm);
-        stats::median(&wall.expect("its times").measured()).expect("a time")
-    };
-    assert!(median("b") - median("a") > 0.4, "{} {}", median("a"), median("b"));
-    assert_eq!(stored.plan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    let notes: Vec<_> = stored.notes.iter().map(|note| note.text().into_owned()).collect();
-    assert!(notes.iter().any(|note| note.contains("podman image bs:long is ")), "{notes:#?}");
-    // CPU time of the client would be no CPU time of the command.
-    assert!(!stored.rows().any(|series| series.key.metric == "cpu"), "{:#?}", stored.takes);
-    // Tags as values of a placeholder.
-    let args = ["--cmd", "sh /wait", "--in", "podman:bs:{tag}", "--arm", "tag=short", "--arm", "tag=long"];
-    run_in(&args).expect(0, &[]);
-    // One that does not end is removed with its take.
-    let args = ["--cmd", "sleep 1000", "--in", "podman:bs:short", "--set", "timeout=2"];
-    run_in(&args).expect(3, &["did not end within 2 s"]);
-    let mut command = std::process::Command::new("podman");
-    bench.settle(&mut command);
-    let left = said(command.envs(settings.clone()).args(["ps", "--all", "--quiet"])).expect(0, &[]);
-    assert_eq!(left.out, "");
-    run_in(&["--cmd", "true", "--in", "podman:bs:none"])
-        .expect(1, &["podman has no image bs:none", "podman pull"]);
-}
-
-#[test]
-fn containers_that_cannot_be_are_refused() {
-    refused(&["--cmd", "true", "--in", "lxc:x"], &["--in lxc:x", "docker:IMAGE"]);
-    refused(&["--cmd", "true", "--in", "a=podman:x", "--in", "a=podman:y"], &["--in a=... is given twice"]);
-    let bench = Bench::new();
-    run(&bench, &["--cmd", "true", "--in", "nspawn:/no/such/folder"]).expect(1, &["there is no such folder"]);
+    // So it is where no directory is named.
+    let line =
+        format!("cd repo && {} run --cmd 'echo x >> prog.in' {}", crate::common::PROGRAM, FEW.join(" "));
+    let mut shell = std::process::Command::new("sh");
+    bench.settle(&mut shell);
+    let said = crate::common::said(shell.arg("-c").arg(&line)).expect(0, &[]);
+    assert!(said.out.contains("changes its working tree"), "{said:#?}");
 }
 
 /// A program of four object files, and a make that links them.

@@ -204,8 +204,13 @@ impl Work {
             self.beside("--setup", setup)?;
         }
         self.is_set_up = true;
-        self.tree = self.command.dir.as_deref().and_then(|dir| working_tree::state(Path::new(dir)));
+        self.tree = working_tree::state(Path::new(self.dir()));
         Ok(())
+    }
+
+    /// Where it runs: in its directory, or in that of this program.
+    fn dir(&self) -> &str {
+        self.command.dir.as_deref().unwrap_or(".")
     }
 
     /// Builds the command with another order of its object files; says what was linked.
@@ -311,7 +316,7 @@ impl Work {
                 .note(NoteBody::Command(format!("{} runs in a container: {container}{usage}", self.called)));
         }
         let Some(before) = self.tree.take() else { return };
-        let dir = self.command.dir.as_deref().unwrap_or_default();
+        let dir = self.dir();
         match working_tree::state(Path::new(dir)) {
             Some(after) if after != before => {
                 let text = format!(

@@ -1,5 +1,5 @@
-//! A container in which a command of the user's or a server of ours runs (`--in`): an image of docker or podman, or the folder of a root
-//! file system by systemd-nspawn.
+//! A container in which a command of the user's or a server of ours runs (`--in`): an image of docker or podman, or
+//! the folder of a root file system by systemd-nspawn.
 //!
 //! Nothing is pulled or built: the image must be there. The container has the network of the host, the working
 //! directory of the command under its own path, and goes when the command has ended. Its start is part of the wall

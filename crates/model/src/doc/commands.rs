@@ -31,8 +31,8 @@ pub struct WithoutShellDoc {
     pub shell: f64,
     /// Seconds: the median of the takes. Null where that is no longer than the start of the shell is uncertain.
     pub seconds: Option<f64>,
-    /// Ends of the 95 % interval of `seconds`, in which the uncertainty of the shell's start is contained. Null with few
-    /// takes.
+    /// Ends of the 95 % interval of `seconds`, in which the uncertainty of the shell's start is contained. Null with
+    /// few takes.
     pub low: Option<f64>,
     pub high: Option<f64>,
     /// Why `seconds` is null.

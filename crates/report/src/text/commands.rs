@@ -80,12 +80,18 @@ fn of_metric<'a>(run: &'a RunDoc, metric: &'static str) -> impl Iterator<Item = 
     run.series.iter().filter(move |series| series.metric == metric)
 }
 
-/// The arms with figures, in their order: the base first.
+/// The arms in their order: the base first, those without a figure last.
 fn arms<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<&'a str> {
-    if let Some(doc) = versus {
-        return doc.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let mut arms: Vec<&str> = match versus {
+        Some(doc) => doc.arms.iter().map(|arm| arm.name.as_str()).collect(),
+        None => of_metric(run, WALL.name()).map(|series| series.arm.as_str()).collect(),
+    };
+    for one in run.commands.iter().filter(|_| run.status != Status::Interrupted) {
+        if !arms.contains(&one.arm.as_str()) {
+            arms.push(&one.arm);
+        }
     }
-    of_metric(run, WALL.name()).map(|series| series.arm.as_str()).collect()
+    arms
 }
 
 /// The column of a metric: its scale over all commands.
@@ -133,9 +139,12 @@ fn table(run: &RunDoc, versus: Option<&CompareDoc>, look: Look) -> String {
         };
         let mut cells: Vec<Cell> = vec![(*arm).into(), value(WALL.name(), wall.as_ref()), ends.into()];
         cells.extend(columns.iter().zip(&scales).map(|(metric, scale)| value(metric, scale.as_ref())));
-        cells.push(row.map_or_else(|| "1".to_owned(), |row| plain_ratio(believed(row))).into());
+        let is_measured = series(arm, WALL.name()).is_some();
+        let base = if is_measured { "1" } else { "" };
+        cells.push(row.map_or_else(|| base.to_owned(), |row| plain_ratio(believed(row))).into());
         cells.push(ratio.into());
-        cells.push(row.map_or_else(|| Cell::from(""), word));
+        let none = if is_measured { Cell::from("") } else { Cell::tone("failed", Tone::Bad) };
+        cells.push(row.map_or(none, word));
         grid.row(cells);
     }
     let mut out = grid.render(look.columns, look.paint);

@@ -1,4 +1,4 @@
-//! What the shell (or container) of a command costs, and the command's time without it.
+//! The cost of a command's shell or container, and the command's time without it.
 
 use model::Unit;
 use model::doc::{CommandDoc, RunDoc, WithoutShellDoc};

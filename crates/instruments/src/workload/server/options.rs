@@ -78,7 +78,7 @@ pub const PARAMS: &[ParamSpec] = &[
         .label(Label::Form("on {}")),
 ];
 
-/// What the parameter `in` of servers and stores says.
+/// The text of the parameter `in` of servers and stores.
 pub(crate) const INSIDE: &str =
     "the container that it runs in: docker:IMAGE, podman:IMAGE or nspawn:DIR; none is this system itself";
 
