@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use harness::conductor::{Show, Sink, SinkError};
 use model::data::{Price, Status, watts_of_facts};
 use model::fact::{CpuSet, FactValue, PROCESS_CPUS};
-use model::frame::{Hello, OwnCost, Segment, WIRE_VERSION};
+use model::frame::{Hello, OwnCost, Segment, TargetTelemetry, WIRE_VERSION};
 use model::params::show_cpus;
 use model::reading::Take;
 use model::{Cell, Fact, Note, NoteBody, Plan};
@@ -40,7 +40,7 @@ pub struct Begun {
 pub struct Cost {
     /// By machine, in the order of the plan.
     pub prices: Vec<Option<Price>>,
-    pub watts: Option<f64>,
+    pub watts: Vec<Option<f64>>,
 }
 
 pub struct StoreSink<'a> {
@@ -170,7 +170,7 @@ impl<'a> StoreSink<'a> {
             machine: name,
             label: self.plan.label.clone(),
             price: self.cost.prices.get(machine).cloned().flatten(),
-            watts: self.cost.watts,
+            watts: self.cost.watts.get(machine).copied().flatten(),
             started_ns,
             origin: Origin {
                 hostname: host,
@@ -212,7 +212,7 @@ impl Sink for StoreSink<'_> {
         Ok(())
     }
 
-    fn generator(&mut self, hello: &Hello) -> Result<(), SinkError> {
+    fn helper(&mut self, hello: &Hello) -> Result<(), SinkError> {
         same_build(hello)
     }
 
@@ -264,6 +264,13 @@ impl Sink for StoreSink<'_> {
         };
         self.kept += u64::from(take.is_some());
         appended.iter().for_each(|one| self.told(one));
+        Ok(())
+    }
+
+    fn target(&mut self, machine: usize, telemetry: &TargetTelemetry) -> Result<(), SinkError> {
+        let Some(run) = &self.machines[machine].run else { return Ok(()) };
+        let appended = self.store.append_target_telemetry(run, telemetry).map_err(refused)?;
+        self.told(&appended);
         Ok(())
     }
 
