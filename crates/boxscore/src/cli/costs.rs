@@ -2,13 +2,13 @@
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CostArgs {
-    /// 0.192/h, or 429 bought; of one machine or target: NAME=0.192/h; repeatable
+    /// 0.192/h, or 429 bought; of one: NAME=0.192/h
     #[arg(long, value_name = "PRICE")]
     pub price: Vec<String>,
     /// Currency of the price
     #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
     pub currency: String,
-    /// Power in watts; of one machine or target: NAME=40; repeatable
+    /// Power in watts; of one: NAME=40
     #[arg(long, value_name = "W")]
     pub watts: Vec<String>,
 }

@@ -109,7 +109,7 @@ pub struct RunArgs {
     pub within: Option<String>,
     #[command(flatten)]
     pub on: TargetArgs,
-    /// One arm of a study: parameters laid over the others; repeatable. With --target: each target in each arm
+    /// One arm of a study: parameters laid over the others; repeatable
     #[arg(long = "arm", value_name = "K=V,...")]
     pub arms: Vec<String>,
     /// An arm for each value: K=1..9, K=1..9/2, K=1..64*2 or K=a,b
