@@ -10,6 +10,8 @@ mod machine;
 mod silence;
 mod sitting;
 mod stop;
+mod target_agent;
+mod target_agents;
 mod turns;
 
 use std::collections::{HashMap, HashSet};
@@ -45,6 +47,7 @@ pub struct Conductor<'a> {
     plan: &'a Plan,
     machines: Vec<Machine>,
     generators: Vec<generators::Generator>,
+    agents: Vec<target_agent::TargetAgent>,
     events: Receiver<(usize, Event)>,
     looked: silence::Looked,
     sink: &'a mut dyn Sink,
@@ -88,6 +91,7 @@ impl<'a> Conductor<'a> {
             plan,
             machines: links.into_iter().map(|link| Machine::new(link, now_ns)).collect(),
             generators: Vec::new(),
+            agents: Vec::new(),
             events,
             looked: silence::Looked::at(now_ns),
             sink,
@@ -165,7 +169,9 @@ impl<'a> Conductor<'a> {
     pub(super) fn excuse(&mut self) {
         let still_ns = self.looked.again(sys::clock::now_ns());
         let machines = self.machines.iter_mut().map(|machine| &mut machine.heard_ns);
-        machines.chain(self.generators.iter_mut().map(|one| &mut one.heard_ns)).for_each(|heard_ns| {
+        let generators = self.generators.iter_mut().map(|one| &mut one.heard_ns);
+        let agents = self.agents.iter_mut().map(|one| &mut one.heard_ns);
+        machines.chain(generators).chain(agents).for_each(|heard_ns| {
             *heard_ns = heard_ns.saturating_add(still_ns);
         });
     }
@@ -242,6 +248,7 @@ impl<'a> Conductor<'a> {
     fn taken(&mut self, machine: usize, take: &Take) -> Result<(), SinkError> {
         let telemetry = self.machines[machine].take_telemetry();
         self.sink.commit(machine, Some(take), &telemetry)?;
+        self.store_target_telemetry()?;
         self.taken += 1;
         self.window_ns = take.end_ns.saturating_sub(take.start_ns);
         self.machines[machine].seq = take.seq + 1;
@@ -470,7 +477,7 @@ impl<'a> Conductor<'a> {
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         let count = self.machines.len();
         match self.events.recv_timeout(POLL) {
-            Ok((index, event)) if index >= count => self.hear_generator(index - count, event)?,
+            Ok((index, event)) if index >= count => self.hear_helper(index - count, event)?,
             Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),
             Ok((machine, Event::Lost(why))) => {
                 // After Bye the pipe closes; that is no loss.
@@ -486,6 +493,14 @@ impl<'a> Conductor<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// An event of a generator, or of an agent of a target, which are numbered after them.
+    fn hear_helper(&mut self, at: usize, event: Event) -> Result<(), SinkError> {
+        match at.checked_sub(self.generators.len()) {
+            Some(agent) => self.hear_agent(agent, event),
+            None => self.hear_generator(at, event),
+        }
     }
 
     fn heard(&mut self, machine: usize, frame: Frame) -> Result<Option<(usize, Frame)>, SinkError> {

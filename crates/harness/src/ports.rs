@@ -3,7 +3,7 @@
 //! Times are seconds. Nothing here measures, waits or stores.
 
 use model::data::Status;
-use model::frame::{Frame, Hello, Live, OwnCost, Segment};
+use model::frame::{Frame, Hello, Live, OwnCost, Segment, TargetTelemetry};
 use model::reading::Take;
 use model::{Cell, Fact, NoteBody};
 
@@ -91,8 +91,9 @@ pub enum Show<'a> {
         why: &'a str,
         hint: Option<&'a str>,
     },
-    /// `called`: its role (generator or far end) and its name with its command.
-    GeneratorLost {
+    /// A child that has no run of its own. `called`: its role (generator, far end, agent of a target) and its name with
+    /// its command.
+    HelperLost {
         called: &'a str,
         why: &'a str,
         hint: Option<&'a str>,
@@ -114,11 +115,13 @@ pub enum Show<'a> {
 /// the sink cannot store.
 pub trait Sink {
     fn hello(&mut self, machine: usize, hello: &Hello) -> Result<(), SinkError>;
-    /// Checks the Hello of a child that only sends load and has no run.
-    fn generator(&mut self, hello: &Hello) -> Result<(), SinkError>;
+    /// Checks the Hello of a child that has no run: a generator, or an agent on the host of a target.
+    fn helper(&mut self, hello: &Hello) -> Result<(), SinkError>;
     fn facts(&mut self, machine: usize, facts: &[Fact]) -> Result<(), SinkError>;
     fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment])
     -> Result<(), SinkError>;
+    /// Stores telemetry of the host of a target with the run of a machine that measured it.
+    fn target(&mut self, machine: usize, telemetry: &TargetTelemetry) -> Result<(), SinkError>;
     fn note(&mut self, machine: usize, note: NoteBody) -> Result<(), SinkError>;
     fn end(
         &mut self,

@@ -10,7 +10,7 @@ use crate::basis::Basis;
 use crate::fact::Fact;
 use crate::fault::Fault;
 use crate::finding::Finding;
-use crate::frame::{OwnCost, Segment};
+use crate::frame::{OwnCost, Segment, TargetTelemetry};
 use crate::metric::Better;
 use crate::note::Note;
 use crate::plan::Plan;
@@ -230,6 +230,8 @@ pub struct RunData {
     /// Of a run of logs.
     pub traffic: Option<Traffic>,
     pub telemetry: Vec<Segment>,
+    /// Of the hosts of targets, where `--at` led to them.
+    pub target_telemetry: Vec<TargetTelemetry>,
     pub own_cost: Option<OwnCost>,
 }
 

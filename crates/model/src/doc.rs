@@ -21,6 +21,7 @@ mod scaling;
 mod settings;
 mod soak;
 mod study;
+mod target_host;
 mod value;
 mod web;
 
@@ -69,6 +70,7 @@ pub use study::{
     StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyRowDoc, StudyRunDoc,
     StudySummaryDoc, StudyTableDoc,
 };
+pub use target_host::{HostFigureDoc, TargetHostDoc};
 pub use value::{Cost, ValueDoc};
 pub use web::{
     Binding, BottleneckDoc, CoreDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, FilesDoc,
@@ -249,6 +251,9 @@ pub struct RunDoc {
     /// where nothing was loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bottlenecks: Vec<BottleneckDoc>,
+    /// Hosts of targets during their takes; absent where nothing was recorded there (`--at`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_hosts: Vec<TargetHostDoc>,
     /// Loads as curves over connections, generators and offered load; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curves: Vec<CurveDoc>,

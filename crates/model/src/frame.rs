@@ -15,7 +15,7 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 8;
+pub const WIRE_VERSION: u32 = 9;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -88,6 +88,14 @@ pub struct Segment {
     /// One row a time stamp.
     #[serde(with = "exact")]
     pub rows: Vec<Vec<Option<f64>>>,
+}
+
+/// Telemetry of the host of a target, which another child than the measuring one recorded. Times are those of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetTelemetry {
+    /// The target's name in the plan.
+    pub target: String,
+    pub segment: Segment,
 }
 
 /// How a load goes while it runs: for the display, never stored.

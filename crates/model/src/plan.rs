@@ -91,15 +91,44 @@ impl Via {
 }
 
 /// A server, a store or a far end that a study measures (`--target`). The arm of its name has its address among its
-/// parameters.
+/// parameters, or each of its `arms`, where it is measured in several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     pub name: String,
     /// As the user gave it: a URL, or HOST and HOST:PORT of a far end.
     pub address: String,
     pub price: Option<Price>,
+    /// Power that its host draws, in watts, as the user gave it.
+    #[serde(default)]
+    pub watts: Option<f64>,
     /// Facts of the host that it runs on; none where the user gave no way to them.
     pub facts: Vec<Fact>,
+    /// Command that starts boxscore on its host, which records telemetry there while takes are done.
+    #[serde(default)]
+    pub at: Option<String>,
+    /// The names of its arms, where `--arm` makes several; else it has the one of its own name.
+    #[serde(default)]
+    pub arms: Vec<String>,
+}
+
+impl Target {
+    /// A target of which nothing but its address is known.
+    pub fn new(name: &str, address: &str) -> Target {
+        Target {
+            name: name.to_owned(),
+            address: address.to_owned(),
+            price: None,
+            watts: None,
+            facts: Vec::new(),
+            at: None,
+            arms: Vec::new(),
+        }
+    }
+
+    /// The child that records telemetry on its host, if there is a way to it.
+    pub fn agent(&self) -> Option<Via> {
+        self.at.as_ref().map(|command| Via { name: self.name.clone(), command: Some(command.clone()) })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -140,7 +169,7 @@ pub struct Plan {
     pub mixes: BTreeMap<String, MixDoc>,
     /// Numbers of the cells that no arm changes: they are measured once a block, and their series are of no arm.
     pub unchanged: Vec<u32>,
-    /// The things that are measured where that is not the machine itself: one for each arm, in the order of the arms.
+    /// The things that are measured where that is not the machine itself, in the order of their arms.
     #[serde(default)]
     pub targets: Vec<Target>,
 }
@@ -235,9 +264,12 @@ impl Plan {
         command.map(|command| command.filled(&arm.set))
     }
 
-    /// The target that an arm stands for.
+    /// The target that an arm is of.
     pub fn target(&self, arm: &str) -> Option<&Target> {
-        self.targets.iter().find(|target| target.name == arm)
+        self.targets.iter().find(|target| match target.arms.as_slice() {
+            [] => target.name == arm,
+            arms => arms.iter().any(|own| own == arm),
+        })
     }
 
     /// The role of its generators in messages: `generator`, or `far end` for tests of the network.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::FactValue;
 use model::data::{Origin, Point, RunData, Status, TakeHead};
+use model::frame::TargetTelemetry;
 use model::reading::{SeriesKey, Take, Value};
 use rusqlite::{OptionalExtension, Transaction};
 
@@ -192,8 +193,13 @@ fn import_rest(tx: &Transaction<'_>, no: i64, run: &RunData) -> rusqlite::Result
         rows::insert_traffic(tx, no, traffic)?;
     }
     for segment in &run.telemetry {
-        if !rows::has_segment(tx, no, segment)? {
-            rows::insert_segment(tx, no, segment)?;
+        if !rows::has_segment(tx, no, None, segment)? {
+            rows::insert_segment(tx, no, None, segment)?;
+        }
+    }
+    for TargetTelemetry { target, segment } in &run.target_telemetry {
+        if !rows::has_segment(tx, no, Some(target), segment)? {
+            rows::insert_segment(tx, no, Some(target), segment)?;
         }
     }
     Ok(())

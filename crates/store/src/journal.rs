@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::Note;
-use model::frame::{OwnCost, Segment};
+use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::reading::Take;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,7 @@ pub(crate) enum Entry {
     Telemetry(Segment),
     Note(Note),
     Finish { status: String, seconds: f64, cost: Option<OwnCost> },
+    OfTarget(TargetTelemetry),
 }
 
 /// Contents of a journal.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::fact::{CONFIG_CLASS, PROCESS_CPUS};
-use model::frame::{OwnCost, Segment};
+use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
 use model::traffic::Traffic;
@@ -38,8 +38,9 @@ pub enum Which<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Want<'a> {
     pub series: Which<'a>,
+    /// Of the machine that measured.
     pub telemetry: bool,
-    /// Facts, takes, notes and traffic.
+    /// Facts, takes, notes, traffic, and telemetry of the hosts of targets.
     pub rest: bool,
 }
 
@@ -92,7 +93,7 @@ impl Store {
         runs.iter().map(|run| self.load(run)).collect()
     }
 
-    /// Everything of a run but its telemetry. Fails if there is no such run, or if it cannot be read.
+    /// Everything of a run but the telemetry of its machine. Fails if there is no such run, or if it cannot be read.
     pub fn load_light(&self, run: &str) -> Result<RunData> {
         self.load_with(run, Want { series: Which::All, telemetry: false, rest: true })
     }
@@ -163,6 +164,9 @@ impl Store {
         let no = self.number(run)?;
         let (head, own_cost) = self.head(no)?;
         let plan = self.plan(&head.study)?;
+        // Of most runs there is none, and looking for it would read all their telemetry.
+        let is_watched = want.rest && plan.targets.iter().any(|target| target.at.is_some());
+        let target_telemetry = if is_watched { self.target_telemetry_of(no)? } else { Vec::new() };
         Ok(RunData {
             origin: self.origin(run)?,
             clock_offsets: if want.rest { self.clock_offsets(run)? } else { Vec::new() },
@@ -173,6 +177,7 @@ impl Store {
             notes: if want.rest { self.notes_of(no)? } else { Vec::new() },
             traffic: if want.rest { self.traffic_of(no)? } else { None },
             telemetry: if want.telemetry { self.telemetry_of(no)? } else { Vec::new() },
+            target_telemetry,
             own_cost,
             head,
         })
@@ -417,11 +422,20 @@ impl Store {
     }
 
     pub(crate) fn telemetry_of(&self, no: i64) -> Result<Vec<Segment>> {
-        let sql = "SELECT segment FROM telemetry WHERE run = $1 ORDER BY ord";
+        let sql = "SELECT segment FROM telemetry WHERE run = $1 AND target IS NULL ORDER BY ord";
         let blobs = self.rows(sql, [no], |row| row.get::<_, Vec<u8>>(0))?;
-        let parse = |blob: Vec<u8>| postcard::from_bytes(&blob);
-        let wrong = |_| self.data("a segment of telemetry cannot be read");
-        blobs.into_iter().map(|blob| parse(blob).map_err(wrong)).collect()
+        blobs.iter().map(|blob| self.segment(blob)).collect()
+    }
+
+    fn target_telemetry_of(&self, no: i64) -> Result<Vec<TargetTelemetry>> {
+        let sql = "SELECT target, segment FROM telemetry WHERE run = $1 AND target IS NOT NULL ORDER BY ord";
+        let columns = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
+        let each = self.rows(sql, [no], columns)?.into_iter();
+        each.map(|(target, blob)| Ok(TargetTelemetry { target, segment: self.segment(&blob)? })).collect()
+    }
+
+    fn segment(&self, blob: &[u8]) -> Result<Segment> {
+        postcard::from_bytes(blob).map_err(|_| self.data("a segment of telemetry cannot be read"))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::data::{ClockOffset, Origin, Price, Status};
 use model::fact::config_class;
-use model::frame::{OwnCost, Segment};
+use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::Plan;
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
 use model::traffic::Traffic;
@@ -244,10 +244,17 @@ pub(crate) fn apply(
             for note in notes {
                 insert_note(tx, no, &note.body, note.at_ns)?;
             }
-            telemetry.iter().try_for_each(|segment| insert_segment(tx, no, segment))
+            telemetry.iter().try_for_each(|segment| insert_segment(tx, no, None, segment))
         }
-        Entry::Telemetry(segment) if again && has_segment(tx, no, segment)? => Ok(()),
-        Entry::Telemetry(segment) => insert_segment(tx, no, segment),
+        Entry::Telemetry(segment) if again && has_segment(tx, no, None, segment)? => Ok(()),
+        Entry::Telemetry(segment) => insert_segment(tx, no, None, segment),
+        Entry::OfTarget(TargetTelemetry { target, segment }) => {
+            let target = Some(target.as_str());
+            match again && has_segment(tx, no, target, segment)? {
+                true => Ok(()),
+                false => insert_segment(tx, no, target, segment),
+            }
+        }
         Entry::Note(note) if again && has_note(tx, no, note)? => Ok(()),
         Entry::Note(note) => insert_note(tx, no, &note.body, note.at_ns),
         Entry::Finish { status, seconds, cost } => {
@@ -378,18 +385,30 @@ pub(crate) fn insert_traffic(tx: &Transaction<'_>, no: i64, traffic: &Traffic) -
     Ok(())
 }
 
-pub(crate) fn has_segment(tx: &Transaction<'_>, no: i64, segment: &Segment) -> Sql<bool> {
-    let sql = "SELECT count(*) FROM telemetry WHERE run = $1 AND source = $2 AND segment = $3";
-    let columns = params![no, segment.source, segment_bytes(segment)?];
+/// `target`: whose host it is of; `None` is the machine that measures.
+pub(crate) fn has_segment(
+    tx: &Transaction<'_>,
+    no: i64,
+    target: Option<&str>,
+    segment: &Segment,
+) -> Sql<bool> {
+    let sql =
+        "SELECT count(*) FROM telemetry WHERE run = $1 AND source = $2 AND segment = $3 AND target IS $4";
+    let columns = params![no, segment.source, segment_bytes(segment)?, target];
     let there: i64 = tx.prepare_cached(sql)?.query_row(columns, |row| row.get(0))?;
     Ok(there > 0)
 }
 
-pub(crate) fn insert_segment(tx: &Transaction<'_>, no: i64, segment: &Segment) -> Sql<()> {
+pub(crate) fn insert_segment(
+    tx: &Transaction<'_>,
+    no: i64,
+    target: Option<&str>,
+    segment: &Segment,
+) -> Sql<()> {
     let bytes = segment_bytes(segment)?;
     let ord = next_ord(tx, "telemetry", no)?;
-    let sql = "INSERT INTO telemetry (run, ord, source, segment) VALUES ($1, $2, $3, $4)";
-    tx.prepare_cached(sql)?.execute(params![no, ord, segment.source, bytes])?;
+    let sql = "INSERT INTO telemetry (run, ord, source, segment, target) VALUES ($1, $2, $3, $4, $5)";
+    tx.prepare_cached(sql)?.execute(params![no, ord, segment.source, bytes, target])?;
     Ok(())
 }
 

@@ -17,8 +17,11 @@ pub(crate) struct Migration {
     pub sql: &'static str,
 }
 
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, sql: V1 }, Migration { version: 2, sql: V2 }];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: V1 },
+    Migration { version: 2, sql: V2 },
+    Migration { version: 3, sql: V3 },
+];
 
 const V1: &str = "
 CREATE TABLE schema_version (version BIGINT NOT NULL PRIMARY KEY, at_ns BIGINT NOT NULL);
@@ -78,6 +81,9 @@ CREATE TABLE machine_fact (
 
 /// Runs that the user hides.
 const V2: &str = "ALTER TABLE run ADD COLUMN hidden BIGINT NOT NULL DEFAULT 0";
+
+/// Telemetry of hosts of targets: whose it is. Null: of the machine that measures.
+const V3: &str = "ALTER TABLE telemetry ADD COLUMN target TEXT";
 
 /// The version that a list of migrations leads to.
 pub(crate) fn newest(migrations: &[Migration]) -> i64 {

@@ -1,7 +1,7 @@
 //! Writing a run, take by take: each one transaction, on the disk when the call returns.
 
 use model::data::{ClockOffset, Origin, Price, Status};
-use model::frame::{OwnCost, Segment};
+use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::Plan;
 use model::reading::Take;
 use model::{Fact, Note};
@@ -122,6 +122,11 @@ impl Store {
     /// Stores telemetry that belongs to no take. Fails only if neither the store nor the journal can be written.
     pub fn append_telemetry(&mut self, run: &str, segment: &Segment) -> Result<Appended> {
         self.append(run, Entry::Telemetry(segment.clone()))
+    }
+
+    /// Stores telemetry of the host of a target. Fails only if neither the store nor the journal can be written.
+    pub fn append_target_telemetry(&mut self, run: &str, telemetry: &TargetTelemetry) -> Result<Appended> {
+        self.append(run, Entry::OfTarget(telemetry.clone()))
     }
 
     /// Adds a note to a run, at any time. Fails if there is no such run, or the store cannot be written.

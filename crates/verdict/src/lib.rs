@@ -52,6 +52,7 @@ pub mod searches;
 pub mod settings;
 pub mod soak;
 pub mod study_tables;
+pub mod target_host;
 pub mod traffic;
 
 pub use aa::aa;

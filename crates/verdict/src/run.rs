@@ -63,6 +63,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
         bottlenecks: crate::bottlenecks(&index),
+        target_hosts: crate::target_host::of_run(run),
         curves,
         searches: crate::searches::searches(&index),
         scaling,

@@ -93,6 +93,7 @@ pub fn keep(
         notes: notes.to_vec(),
         traffic: Some(traffic(name, one, besides)),
         telemetry: Vec::new(),
+        target_telemetry: Vec::new(),
         own_cost: None,
     };
     all.iter().map(run).collect()

@@ -119,6 +119,12 @@ impl Planned {
 fn row(head: &RunHead, Planned { level, instruments, what, plan }: Planned) -> HistoryRow {
     let subject =
         |arm: &Arm| SubjectDoc::of_arm(&plan, &arm.name, &head.machine, ::instruments::cards()).of_target();
+    let mut subjects: Vec<SubjectDoc> = Vec::new();
+    for one in plan.arms.iter().filter_map(subject) {
+        if !subjects.contains(&one) {
+            subjects.push(one);
+        }
+    }
     HistoryRow {
         run: head.id.clone(),
         study: head.study.clone(),
@@ -130,7 +136,7 @@ fn row(head: &RunHead, Planned { level, instruments, what, plan }: Planned) -> H
         level,
         instruments,
         what,
-        subjects: plan.arms.iter().filter_map(subject).collect(),
+        subjects,
         hidden: head.hidden,
         planted: plan.fake.is_some(),
         takes: head.takes,

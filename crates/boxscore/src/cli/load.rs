@@ -1,6 +1,7 @@
 //! `boxscore load`: one load on a web server or key-value store that runs already, live while it lasts, on one
 //! screen at its end.
 
+use crate::cli::costs::CostArgs;
 use crate::cli::targets::TargetArgs;
 use crate::study::quiet::WaitIdle;
 
@@ -121,6 +122,8 @@ pub struct LoadArgs {
     /// Measure first what this machine can do, as far as no stored run says it: the load is told as a share of that
     #[arg(long, conflicts_with = "no_store")]
     pub ceilings: bool,
+    #[command(flatten)]
+    pub costs: CostArgs,
     #[command(flatten)]
     pub wait: WaitIdle,
     /// Label that `compare` and `show` accept

@@ -11,6 +11,7 @@ pub mod agent;
 pub mod commands;
 mod common;
 pub mod compare;
+pub mod costs;
 pub mod detect;
 pub mod docs;
 pub mod doctor;

@@ -67,7 +67,8 @@ fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
         other => Err(CliError::data(format!(
             "run {name} is {}: only an interrupted run can be resumed",
             other.word()
-        ))),
+        ))
+        .hint(format!("boxscore run --plan {name} measures the same again"))),
     }
 }
 

@@ -8,6 +8,7 @@ use model::{Card, Example, Family};
 
 use crate::cli::Layout;
 use crate::cli::commands::{self, CommandArgs};
+use crate::cli::costs::CostArgs;
 use crate::cli::flags::{self, Given};
 use crate::cli::targets::TargetArgs;
 use crate::study::quiet::WaitIdle;
@@ -109,7 +110,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub on: TargetArgs,
     /// One arm of a study: parameters laid over the others; repeatable
-    #[arg(long = "arm", value_name = "K=V,...", conflicts_with = "targets")]
+    #[arg(long = "arm", value_name = "K=V,...")]
     pub arms: Vec<String>,
     /// An arm for each value: K=1..9, K=1..9/2, K=1..64*2 or K=a,b
     #[arg(long = "scan", value_name = "K=VALUES")]
@@ -117,15 +118,8 @@ pub struct RunArgs {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN")]
     pub plan: Option<String>,
-    /// 0.192/h, 429 bought, or a band such as 2000..2500, whose middle counts; of one: NAME=0.192/h
-    #[arg(long, value_name = "PRICE")]
-    pub price: Vec<String>,
-    /// Currency of the price
-    #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
-    pub currency: String,
-    /// Power that the machine draws, in watts
-    #[arg(long, value_name = "W")]
-    pub watts: Option<f64>,
+    #[command(flatten)]
+    pub costs: CostArgs,
     /// A machine of the study: the command that starts boxscore there; repeatable
     #[arg(long = "via", value_name = "NAME=COMMAND")]
     pub via: Vec<String>,

@@ -5,7 +5,7 @@ pub struct TargetArgs {
     /// A server, store or far end to measure beside others, in turns: [NAME=]URL, or [NAME=]HOST:PORT; repeatable
     #[arg(long = "target", value_name = "NAME=URL")]
     pub targets: Vec<String>,
-    /// The command that starts boxscore on the host of a target, for its facts
+    /// Starts boxscore on the host of a target, for facts and telemetry
     #[arg(long, value_name = "NAME=COMMAND")]
     pub at: Vec<String>,
     /// Facts of the host of a target: what `boxscore inspect --json` printed there

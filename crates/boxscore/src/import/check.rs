@@ -32,7 +32,13 @@ pub fn run(run: &RunData, cards: &[&Card]) -> Result<(), String> {
         let row = is_row(run, series, cards);
         points(run, series, row, &takes).map_err(|what| format!("{place}.{what}"))?;
     }
-    for segment in &run.telemetry {
+    for of in &run.target_telemetry {
+        if run.plan.targets.iter().all(|target| target.name != of.target) {
+            return Err(format!("target_telemetry: the plan has no target `{}`", of.target));
+        }
+    }
+    let of_targets = run.target_telemetry.iter().map(|of| &of.segment);
+    for segment in run.telemetry.iter().chain(of_targets) {
         let is_whole = segment.rows.len() == segment.at_ns.len()
             && segment.rows.iter().all(|row| row.len() == segment.columns.len());
         if !is_whole {
@@ -78,6 +84,9 @@ fn head(run: &RunData) -> Result<(), String> {
     least("seconds", head.seconds)?;
     above("price.amount", head.price.as_ref().map(|price| price.amount))?;
     above("watts", head.watts)?;
+    for target in &run.plan.targets {
+        above(&format!("plan.targets ({}).watts", target.name), target.watts)?;
+    }
     if let Some(cost) = run.own_cost {
         least("own_cost[0]", Some(cost.agent_cpu_seconds))?;
         least("own_cost[1]", Some(cost.telemetry_cpu_seconds))?;

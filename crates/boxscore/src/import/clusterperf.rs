@@ -107,6 +107,7 @@ pub fn parse(
         series,
         notes: vec![Note::of_run(NoteBody::remark("source", note))],
         telemetry: Vec::new(),
+        target_telemetry: Vec::new(),
         traffic: None,
         own_cost: None,
     };

@@ -98,7 +98,7 @@ impl Screen for LiveScreen {
             | Show::Unfit { .. }
             | Show::Turn { .. }
             | Show::NotBegun { .. }
-            | Show::GeneratorLost { .. } => {}
+            | Show::HelperLost { .. } => {}
         }
     }
 

@@ -50,6 +50,8 @@ pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
         ("--takes", args.takes.is_some()),
         ("--at", !args.on.at.is_empty()),
         ("--facts", !args.on.facts.is_empty()),
+        ("--price", !args.costs.price.is_empty()),
+        ("--watts", !args.costs.watts.is_empty()),
     ];
     if let Some((flag, _)) = of_targets.iter().find(|(_, is_given)| *is_given) {
         let error = CliError::usage(format!("{flag} belongs to a load of several targets"));

@@ -19,6 +19,7 @@ use crate::lookup::paths;
 use crate::lookup::resolve::Resolver;
 use crate::plan::targets::{self, Given};
 use crate::show::{shown, versus};
+use crate::study::costs::Costs;
 use crate::study::display::Display;
 use crate::study::{Measured, Shape, login, remedy};
 use crate::{out, study};
@@ -31,7 +32,9 @@ const DURATION: &str = "2s";
 /// Loads the targets in turns and compares them.
 pub fn run(args: &LoadArgs, global: &Global, allowed: &[usize], seed: u64) -> Result<u8, CliError> {
     let given = targets::read(&without_logins(&args.on.targets)?)?;
+    let costs = Costs::read(&args.costs)?;
     let (mut plan, loads) = plan(args, &given, allowed, seed)?;
+    costs.of_targets_alone(&mut plan)?;
     for note in targets::shared(&given) {
         out::say(&format!("note: {note}"));
     }

@@ -5,6 +5,7 @@
 //! several things is an error that lists them.
 
 mod machines;
+mod targets;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -263,24 +264,6 @@ impl Resolver {
                 self.without_runs(&machine, &sheets)?.ok_or_else(|| self.unknown(name))
             }
         }
-    }
-
-    /// The runs that measured a target of this name, oldest first.
-    fn of_target(&self, name: &str) -> Result<Vec<RunHead>, CliError> {
-        let Some(store) = &self.store else { return Ok(Vec::new()) };
-        let mut known: HashMap<&str, bool> = HashMap::new();
-        let mut found = Vec::new();
-        for head in &self.heads {
-            let is_its = match known.get(head.study.as_str()) {
-                Some(is_its) => *is_its,
-                None => store.plan(&head.study)?.target(name).is_some(),
-            };
-            known.insert(&head.study, is_its);
-            if is_its {
-                found.push(head.clone());
-            }
-        }
-        Ok(found)
     }
 
     fn is_whole_name(&self, name: &str) -> bool {

@@ -103,12 +103,12 @@ pub fn pasted_side(pasted: &Pasted) -> Loaded {
     }
 }
 
-/// One arm of a side. Of a target, price and facts are its own.
+/// One arm of a side. Of a target, price, watts and facts are its own.
 pub fn of_arm(side: Loaded, arm: &str) -> Loaded {
     let target = side.runs.last().and_then(|run| run.plan.target(arm)).cloned();
     let side = Loaded { arm: Some(arm.to_owned()), ..side };
     match target {
-        Some(target) => Loaded { price: target.price, watts: None, facts: target.facts, ..side },
+        Some(target) => Loaded { price: target.price, watts: target.watts, facts: target.facts, ..side },
         None => side,
     }
 }

@@ -133,12 +133,7 @@ mod tests {
         let load = plan(&[("web", "url=http://a:8080/x;connections=20;rate=500;arrivals=constant")]);
         let words = said(&load);
         assert!(words.starts_with("http://a:8080/x, ") && words.contains("20 connections"), "{words}");
-        let target = |name: &str| Target {
-            name: name.to_owned(),
-            address: format!("http://{name}/"),
-            price: None,
-            facts: Vec::new(),
-        };
+        let target = |name: &str| Target::new(name, &format!("http://{name}/"));
         let two = Plan { targets: vec![target("a"), target("b")], ..plan(&[("web", "connections=20")]) };
         assert_eq!(said(&two), "a against b (web), 20 connections");
         assert_eq!(said(&plan(&[("crc32c", "size=4KiB;impl=chain")])), "crc32c, 4 KiB, chain");

@@ -22,7 +22,7 @@ pub struct Settings {
     /// In every arm.
     pub fixed: Vec<Setting>,
     pub arms: Vec<Arm>,
-    /// Those that the arms stand for, in their order; none where arms are settings.
+    /// Those that the arms are of, in their order; none where arms are settings alone.
     pub targets: Vec<Target>,
     pub of_arms: Vec<Setting>,
     pub mix: Option<Named>,
@@ -67,9 +67,9 @@ impl Settings {
         check(&fixed, chosen)?;
         let mut all = Settings { fixed, mix, ..Settings::default() };
         all.notes = left_out(&all.fixed, chosen);
-        match args.on.targets.is_empty() {
-            true => all.read_arms(args, chosen, free)?,
-            false => all.read_targets(args, chosen)?,
+        all.read_arms(args, chosen, free)?;
+        if !args.on.targets.is_empty() {
+            all.read_targets(args, chosen)?;
         }
         // A plan is stored, and no user name or password with it.
         login::refuse(all.all().map(|setting| (setting.key.as_str(), setting.value.as_str())))?;
@@ -144,24 +144,42 @@ impl Settings {
         Ok(())
     }
 
-    /// `--target NAME=ADDRESS`: an arm each.
+    /// `--target NAME=ADDRESS`: each in every arm that is there, the targets of one arm side by side.
     fn read_targets(&mut self, args: &RunArgs, chosen: &[&'static Card]) -> Result<(), CliError> {
         let given = targets::read(&args.on.targets)?;
-        for (index, one) in given.iter().enumerate() {
-            let mut set = Params::default();
-            for setting in targets::settings(one, index, chosen)? {
-                let differs = |other: &&Setting| other.key == setting.key && other.value != setting.value;
-                if let Some(other) = self.fixed.iter().find(differs) {
-                    return Err(twice(other, &setting));
-                }
-                set.set(&setting.key, &canonical(&setting, chosen, &BTreeSet::new())?);
-                self.of_arms.push(setting);
-            }
-            self.arms.push(Arm { name: one.name.clone(), set });
-        }
-        targets::distinct(&self.arms)?;
-        self.notes.extend(targets::shared(&given));
+        let (arms, of_arms) = (std::mem::take(&mut self.arms), std::mem::take(&mut self.of_arms));
         self.targets = given.iter().map(Given::target).collect();
+        let mut plain: Vec<(Arm, Vec<Setting>)> = Vec::new();
+        for one in &given {
+            let own = targets::settings(one, chosen)?;
+            let mut set = Params::default();
+            for setting in &own {
+                let differs = |other: &&Setting| other.key == setting.key && other.value != setting.value;
+                if let Some(other) = self.fixed.iter().chain(&of_arms).find(differs) {
+                    return Err(twice(other, setting));
+                }
+                set.set(&setting.key, &canonical(setting, chosen, &BTreeSet::new())?);
+            }
+            plain.push((Arm { name: one.name.clone(), set }, own));
+        }
+        for (index, arm) in arms.iter().enumerate() {
+            let beside = of_arms.iter().filter(|setting| setting.arm == Some(index));
+            for (target, (one, own)) in self.targets.iter_mut().zip(&plain) {
+                let number = Some(self.arms.len());
+                let settings = own.iter().chain(beside.clone()).cloned();
+                self.of_arms.extend(settings.map(|setting| Setting { arm: number, ..setting }));
+                let name = match arm.name.as_str() {
+                    "" => one.name.clone(),
+                    name => format!("{} {name}", one.name),
+                };
+                target.arms.extend((!arm.name.is_empty()).then(|| name.clone()));
+                self.arms.push(Arm { name, set: one.set.with(&arm.set) });
+            }
+        }
+        let plain: Vec<Arm> = plain.into_iter().map(|(arm, _)| arm).collect();
+        targets::distinct(&plain)?;
+        self.notes.extend(targets::shared(&given));
+        self.notes.extend(targets::how_compared(&self.targets));
         Ok(())
     }
 

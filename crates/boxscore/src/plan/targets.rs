@@ -3,8 +3,10 @@
 //! Each is an arm, whose set holds its address as the cards of what is measured write it. Nothing is asked of the
 //! network but where names lead to.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 
+use instruments::workload::server::sockets::listeners;
 use model::plan::Target;
 use model::url::{Url, authority};
 use model::{Arm, Card, format};
@@ -28,7 +30,7 @@ impl Given {
 
     /// As a plan has it.
     pub fn target(&self) -> Target {
-        Target { name: self.name.clone(), address: self.address.clone(), price: None, facts: Vec::new() }
+        Target::new(&self.name, &self.address)
     }
 
     /// Where it listens; none where its address has no port, or its host is not known here.
@@ -85,7 +87,7 @@ fn given(text: &str) -> Result<Given, CliError> {
 
 /// The settings of a target's arm: its address, as each of the chosen cards writes it. Fails where one has no target,
 /// or the address is none for it.
-pub fn settings(given: &Given, arm: usize, chosen: &[&'static Card]) -> Result<Vec<Setting>, CliError> {
+pub fn settings(given: &Given, chosen: &[&'static Card]) -> Result<Vec<Setting>, CliError> {
     let flag = given.flag();
     let mut all: Vec<Setting> = Vec::new();
     for card in chosen {
@@ -99,7 +101,7 @@ pub fn settings(given: &Given, arm: usize, chosen: &[&'static Card]) -> Result<V
         let pairs = read(&given.address)
             .map_err(|why| CliError::usage(format!("{flag} is no target for {}: {why}", card.name)))?;
         for (key, value) in pairs {
-            let setting = Setting { arm: Some(arm), ..Setting::new(&flag, Scope::All, key, &value) };
+            let setting = Setting::new(&flag, Scope::All, key, &value);
             if !all.contains(&setting) {
                 all.push(setting);
             }
@@ -119,14 +121,16 @@ pub fn distinct(arms: &[Arm]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Says which targets are one server, and which share a host.
+/// Says which targets are one server or one process, and which share a host.
 pub fn shared(targets: &[Given]) -> Vec<String> {
     let sockets: Vec<(&Given, Vec<SocketAddr>)> = targets.iter().map(|one| (one, one.sockets())).collect();
     let is_loopback = |all: &[SocketAddr]| all.iter().any(|one| one.ip().is_loopback());
     let one_server = |a: &[SocketAddr], b: &[SocketAddr]| a.iter().any(|one| b.contains(one));
+    let one_process =
+        |a: &[SocketAddr], b: &[SocketAddr]| !one_server(a, b) && !processes(a).is_disjoint(&processes(b));
     let one_host = |a: &[SocketAddr], b: &[SocketAddr]| {
         let is_same = a.iter().any(|one| b.iter().any(|other| one.ip() == other.ip()));
-        !one_server(a, b) && (is_same || is_loopback(a) && is_loopback(b))
+        !one_server(a, b) && !one_process(a, b) && (is_same || is_loopback(a) && is_loopback(b))
     };
     // The names that have such a partner.
     let with_partner = |is_partner: &dyn Fn(&[SocketAddr], &[SocketAddr]) -> bool| {
@@ -138,9 +142,38 @@ pub fn shared(targets: &[Given]) -> Vec<String> {
         (!names.is_empty()).then(|| format::list(&names))
     };
     let server = with_partner(&one_server).map(|names| format!("{names} lead to one server"));
+    let process = with_partner(&one_process).map(|names| {
+        format!(
+            "{names} are one process that listens at several addresses: they differ in its settings alone"
+        )
+    });
     let host = with_partner(&one_host);
     let host = host.map(|names| format!("{names} share a host: each takes from what the other could have"));
-    server.into_iter().chain(host).collect()
+    server.into_iter().chain(process).chain(host).collect()
+}
+
+/// The processes of this machine that listen there; none where they are elsewhere, or may not be seen.
+fn processes(sockets: &[SocketAddr]) -> BTreeSet<i32> {
+    let here = sockets.iter().filter(|one| one.ip().is_loopback() || is_here(one.ip()));
+    here.filter_map(|one| listeners(*one).ok()).flatten().collect()
+}
+
+/// True for an address of this machine: nobody can listen at another one.
+fn is_here(ip: IpAddr) -> bool {
+    UdpSocket::bind((ip, 0)).is_ok()
+}
+
+/// How targets in several arms are set beside each other in one of them.
+pub fn how_compared(targets: &[Target]) -> Option<String> {
+    let last: Vec<String> =
+        targets.iter().filter_map(|target| Some(format!("'{}'", target.arms.last()?))).take(2).collect();
+    (last.len() == 2).then(|| {
+        format!(
+            "the first target in the first arm is what the others are compared with; of one arm, afterwards: boxscore \
+             compare {}",
+            last.join(" ")
+        )
+    })
 }
 
 #[cfg(test)]
@@ -192,5 +225,12 @@ mod tests {
         let host = said(&["a=http://127.0.0.1:81/", "b=127.0.0.1:82", "c=http://192.0.2.1/"]);
         assert_eq!(host, ["`a` and `b` share a host: each takes from what the other could have"]);
         assert_eq!(said(&["a=http://192.0.2.1/", "b=http://192.0.2.2/"]), [""; 0]);
+        // This process.
+        let [one, other] = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+        let address = |name: &str, listener: &std::net::TcpListener| {
+            format!("{name}=http://{}/", listener.local_addr().unwrap())
+        };
+        let process = said(&[&address("a", &one), &address("b", &other)]);
+        assert!(process.len() == 1 && process[0].starts_with("`a` and `b` are one process"), "{process:?}");
     }
 }

@@ -347,3 +347,31 @@ fn what_is_no_target_is_refused() {
     let secret = refused(&on(&["kv-load"], &["a=redis://u:secret@h"]));
     assert!(secret.contains("would be stored") && !secret.contains("secret"), "{secret}");
 }
+
+#[test]
+fn each_target_is_measured_in_each_arm() {
+    let targets = ["a=http://10.0.0.1/x", "b=http://10.0.0.2/x"];
+    let crossed = |arms: &[&str]| RunArgs { arms: list(arms), ..on(&["web"], &targets) };
+    let (plan, notes) = planned(&crossed(&["connections=10", "connections=100"])).unwrap();
+    let how = "boxscore compare 'a connections=100' 'b connections=100'";
+    assert!(notes.iter().any(|note| note.ends_with(how)), "{notes:?}");
+    let arms: Vec<(&str, Option<&str>, Option<&str>)> = (plan.arms.iter())
+        .map(|arm| (arm.name.as_str(), arm.set.get("url"), arm.set.get("connections")))
+        .collect();
+    let (a, b) = (Some("http://10.0.0.1/x"), Some("http://10.0.0.2/x"));
+    let wanted = [
+        ("a connections=10", a, Some("10")),
+        ("b connections=10", b, Some("10")),
+        ("a connections=100", a, Some("100")),
+        ("b connections=100", b, Some("100")),
+    ];
+    assert_eq!(arms, wanted);
+    assert_eq!(plan.targets.iter().map(|target| target.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(plan.target("b connections=10").map(|target| target.name.as_str()), Some("b"));
+    assert!(plan.target("a").is_none(), "it has no arm of its own");
+    // A scan is arms too.
+    let scanned = RunArgs { scans: list(&["connections=4,8,16"]), ..on(&["web"], &targets) };
+    assert_eq!(planned(&scanned).unwrap().0.arms.len(), 6);
+    assert!(refused(&crossed(&["url=http://10.0.0.3/"])).contains("cannot both be"));
+    assert!(refused(&crossed(&["connections=10", "connections=10"])).contains("is given twice"));
+}

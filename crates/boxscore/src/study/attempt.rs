@@ -8,7 +8,7 @@ use std::path::Path;
 
 use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome, SinkError};
 use model::data::{RunData, Series, TakeHead};
-use model::plan::{Plan, Takes};
+use model::plan::{Plan, Takes, Target, Via};
 use model::reading::Take;
 use model::{Cell, Reading, Role, card};
 use store::{Filter, Mode, Options, Store};
@@ -115,13 +115,17 @@ impl Attempt<'_> {
         }
         // A planted world loads nothing.
         let generators = if self.plan.fake.is_some() { &[][..] } else { &self.plan.generators };
+        let agents: Vec<Via> = match &self.plan.fake {
+            Some(_) => Vec::new(),
+            None => self.plan.targets.iter().filter_map(Target::agent).collect(),
+        };
         let login = login::for_plan(self.plan)?;
-        let (links, events) = link::start(&self.plan.machines, generators)?;
+        let (links, events) = link::start(&self.plan.machines, generators, &agents)?;
         let mut sink = StoreSink::new(store, self.plan, screen, ids, &self.study, self.cost);
         sink.continue_runs(&self.runs);
         let stopped = || stop.is_requested();
         let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
-        let mut conductor = conductor.with_generators(links.generators);
+        let mut conductor = conductor.with_generators(links.generators).with_target_agents(links.agents);
         conductor.set_interaction(interaction);
         conductor.log_in(login);
         conductor.resume(&self.earlier);

@@ -34,6 +34,14 @@ pub fn settle(plan: &mut Plan, stop: &StopSignal) -> Result<Option<String>, CliE
     if plan.targets.len() < 2 || plan.fake.is_some() {
         return Ok(None);
     }
+    // An arm's own setting goes before that of the cell, and would be each target's own.
+    if let Some((arm, load)) =
+        plan.arms.iter().find_map(|arm| Some((arm, arm.set.get("load").filter(|load| *load != "auto")?)))
+    {
+        let text =
+            format!("arm {}: load={load} would ask each target for a share of its own capacity", arm.name);
+        return Err(CliError::usage(text).hint("give arms of targets rates: --arm rate=1000 --arm rate=2000"));
+    }
     let mut kinds: Vec<Cell> = Vec::new();
     for cell in plan.cells.iter().filter(|cell| share(cell).is_some()).map(closed) {
         if !kinds.contains(&cell) {

@@ -96,7 +96,7 @@ impl Screen for Display {
                 let who = via.map_or_else(|| "the measuring child".to_owned(), model::plan::Via::called);
                 self.lost(&who, why, *hint);
             }
-            Show::GeneratorLost { called, why, hint } => {
+            Show::HelperLost { called, why, hint } => {
                 self.lost(called, why, *hint);
             }
             // Takes of a run are short; `load` draws them.

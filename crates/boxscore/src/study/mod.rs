@@ -5,6 +5,7 @@ mod attempt;
 mod bisect;
 pub mod ceilings;
 mod common_rates;
+pub mod costs;
 pub mod display;
 mod finish;
 mod link;

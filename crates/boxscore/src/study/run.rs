@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use harness::conductor::Interaction;
 use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
-use model::data::RunHead;
 use model::flags::CEILINGS;
-use model::plan::{Plan, Target};
+use model::plan::Plan;
 use model::{Cell, Family, Params, Setup, card};
-use store::{Filter, Store};
+use store::Store;
 
 use super::attempt::{
     Measured, Watch, interaction_of, is_discarded, measure, measure_rest, measuring_alone, none_fits, open,
     warn_temporary,
 };
+use super::costs::{self, Costs};
 use super::display::{Display, Screen};
 use super::finish::{Shape, finish, fits_layout};
 use super::quiet::WaitIdle;
@@ -25,7 +25,7 @@ use super::stop_signal::StopSignal;
 use super::{bisect, ceilings, common_rates, probing, target_facts, worktrees};
 use crate::cli::run::RunArgs;
 use crate::cli::targets::TargetArgs;
-use crate::cli::{Global, Layout, Quoted, parse_price};
+use crate::cli::{Global, Layout};
 use crate::error::CliError;
 use crate::lookup::{cpus, labels, paths, runs};
 use crate::{out, plan};
@@ -64,8 +64,7 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
              and named",
         );
     }
-    let prices = prices(&args.price, &args.currency)?;
-    let watts = watts(args)?;
+    let costs = Costs::read(&args.costs)?;
     let mut args = args.clone();
     // They stay until the run has ended.
     let worktrees = worktrees::prepared(&mut args, &paths::beside(&path))?;
@@ -90,10 +89,9 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
         }
         None => worktrees::restored(&mut plan, &paths::beside(&path))?,
     };
-    let prices = of_targets(prices, &mut plan)?;
-    let mut cost = Cost { prices: by_machine(prices, &plan)?, watts };
+    let mut cost = costs.split(&mut plan)?;
     if let Some(name) = &args.plan {
-        inherit(&mut cost, name, &plan, &store)?;
+        costs::inherit(&mut cost, name, &plan, &store)?;
     }
     fits_layout(&plan, args.format)?;
     target_facts::fill(&mut plan, &args.on, stop)?;
@@ -281,118 +279,4 @@ fn repeated(name: &str, args: &RunArgs, store: &Store) -> Result<Plan, CliError>
         plan.fake = Some(plan::fake(world)?);
     }
     Ok(plan)
-}
-
-/// A study that is repeated keeps the prices and watts of the one before, unless others are given.
-fn inherit(cost: &mut Cost, name: &str, plan: &Plan, store: &Store) -> Result<(), CliError> {
-    if Path::new(name).is_file() {
-        return Ok(());
-    }
-    let id = runs::run_id(name, store)?;
-    let heads = store.heads(&Filter::default())?;
-    let Some(named) = heads.iter().find(|head| head.id == id) else { return Ok(()) };
-    cost.watts = cost.watts.or(named.watts);
-    let is_alone = plan.machines.len() == 1;
-    for (via, price) in plan.machines.iter().zip(&mut cost.prices).filter(|(_, price)| price.is_none()) {
-        let is_its = |head: &&RunHead| head.study == named.study && (is_alone || head.machine == via.name);
-        let known = heads.iter().find(is_its).and_then(|head| head.price.clone());
-        *price = known.map(|price| Quoted { price, band: None });
-    }
-    Ok(())
-}
-
-/// Prices, each with the machine or target that it names, if it names one.
-type Prices = Vec<(Option<String>, Quoted)>;
-
-/// Each `--price`.
-fn prices(given: &[String], currency: &str) -> Result<Prices, CliError> {
-    let one = |text: &String| {
-        let (name, price) =
-            text.split_once('=').map_or((None, text.as_str()), |(name, price)| (Some(name.trim()), price));
-        Ok((name.map(str::to_owned), parse_price(price, currency)?))
-    };
-    given.iter().map(one).collect()
-}
-
-/// Gives the targets of a plan the prices that name them; with the other prices.
-fn of_targets(given: Prices, plan: &mut Plan) -> Result<Prices, CliError> {
-    let (mut others, mut priced) = (Prices::new(), Vec::new());
-    for (name, price) in given {
-        let is_named = |target: &&mut Target| name.as_ref() == Some(&target.name);
-        match plan.targets.iter_mut().find(is_named) {
-            Some(target) if priced.contains(&target.name) => {
-                return Err(CliError::usage(format!("--price of {} is given twice", target.name)));
-            }
-            Some(target) => {
-                priced.push(target.name.clone());
-                target.price = Some(price.price);
-            }
-            None => others.push((name, price)),
-        }
-    }
-    Ok(others)
-}
-
-/// The price of each machine of the plan, in its order: its own, else the one without a name.
-fn by_machine(given: Prices, plan: &Plan) -> Result<Vec<Option<Quoted>>, CliError> {
-    let names: Vec<&str> = plan.machines.iter().map(|via| via.name.as_str()).collect();
-    for (at, (name, _)) in given.iter().enumerate() {
-        if let Some(name) = name.as_deref().filter(|name| !names.contains(name)) {
-            return Err(CliError::usage(format!(
-                "--price {name}=...: no machine or target of this run is called `{name}`"
-            ))
-            .hint("a name is one of those of --via or --target; without a name the price is that of every machine"));
-        }
-        if given.iter().take(at).any(|(known, _)| known == name) {
-            let of = name.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
-            return Err(CliError::usage(format!("--price{of} is given twice")));
-        }
-    }
-    let price = |wanted: Option<&str>| {
-        given.iter().find(|(name, _)| name.as_deref() == wanted).map(|(_, price)| price.clone())
-    };
-    Ok(names.iter().map(|name| price(Some(name)).or_else(|| price(None))).collect())
-}
-
-fn watts(args: &RunArgs) -> Result<Option<f64>, CliError> {
-    match args.watts {
-        Some(watts) if !watts.is_finite() || watts <= 0.0 => {
-            Err(CliError::usage(format!("--watts {watts}: must be above 0")))
-        }
-        watts => Ok(watts),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use model::plan::Via;
-
-    use super::*;
-
-    #[test]
-    fn each_machine_of_a_study_has_its_price() {
-        let via = |name: &str| Via { name: name.to_owned(), command: None };
-        let plan = Plan {
-            machines: vec![via("a"), via("b"), via("c")],
-            ..Plan::bare(Vec::new(), model::plan::Takes::Fixed(1))
-        };
-        let priced = |given: &[&str]| {
-            let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
-            by_machine(prices(&given, "EUR")?, &plan)
-        };
-        let amounts = |given: &[&str]| -> Vec<Option<f64>> {
-            let priced = priced(given).unwrap();
-            priced.into_iter().map(|quoted| quoted.map(|quoted| quoted.price.amount)).collect()
-        };
-        assert_eq!(amounts(&["b=0.06/h", "a=0.1/h"]), [Some(0.1), Some(0.06), None]);
-        assert_eq!(amounts(&["429", "b=300"]), [Some(429.0), Some(300.0), Some(429.0)]);
-        assert_eq!(amounts(&["2000-2500", "b=1..2/h"]), [Some(2250.0), Some(1.5), Some(2250.0)]);
-        let bands: Vec<_> = priced(&["2000-2500", "b=3"]).unwrap();
-        let bands: Vec<_> = bands.iter().map(|quoted| quoted.as_ref()?.band.as_deref()).collect();
-        assert_eq!(bands, [Some("the middle of 2000..2500"), None, Some("the middle of 2000..2500")]);
-        assert_eq!(amounts(&[]), [None, None, None]);
-        for wrong in [&["d=1"][..], &["a=1", "a=2"], &["1", "2"], &["a="], &["a=-1"], &["5-4"], &["4-"]] {
-            assert!(priced(wrong).is_err(), "{wrong:?}");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use harness::conductor::{Show, Sink, SinkError};
 use model::data::{Price, Status, watts_of_facts};
 use model::fact::{CpuSet, FactValue, PROCESS_CPUS};
-use model::frame::{Hello, OwnCost, Segment, WIRE_VERSION};
+use model::frame::{Hello, OwnCost, Segment, TargetTelemetry, WIRE_VERSION};
 use model::params::show_cpus;
 use model::reading::Take;
 use model::{Cell, Fact, Note, NoteBody, Plan};
@@ -41,7 +41,7 @@ pub struct Begun {
 pub struct Cost {
     /// By machine, in the order of the plan.
     pub prices: Vec<Option<Quoted>>,
-    pub watts: Option<f64>,
+    pub watts: Vec<Option<f64>>,
 }
 
 pub struct StoreSink<'a> {
@@ -175,7 +175,7 @@ impl<'a> StoreSink<'a> {
             machine: name,
             label: self.plan.label.clone(),
             price: self.quoted(machine).map(|quoted| quoted.price.clone()),
-            watts: self.cost.watts,
+            watts: self.cost.watts.get(machine).copied().flatten(),
             started_ns,
             origin: Origin {
                 hostname: host,
@@ -217,7 +217,7 @@ impl Sink for StoreSink<'_> {
         Ok(())
     }
 
-    fn generator(&mut self, hello: &Hello) -> Result<(), SinkError> {
+    fn helper(&mut self, hello: &Hello) -> Result<(), SinkError> {
         same_build(hello)
     }
 
@@ -272,6 +272,13 @@ impl Sink for StoreSink<'_> {
         };
         self.kept += u64::from(take.is_some());
         appended.iter().for_each(|one| self.told(one));
+        Ok(())
+    }
+
+    fn target(&mut self, machine: usize, telemetry: &TargetTelemetry) -> Result<(), SinkError> {
+        let Some(run) = &self.machines[machine].run else { return Ok(()) };
+        let appended = self.store.append_target_telemetry(run, telemetry).map_err(refused)?;
+        self.told(&appended);
         Ok(())
     }
 

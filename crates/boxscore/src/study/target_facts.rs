@@ -1,6 +1,6 @@
 //! Facts of the hosts of targets: asked of boxscore there (`--at`), or read from what it printed there (`--facts`).
 //!
-//! A host without either stays unknown. Nothing is measured there.
+//! A host without either stays unknown. Behind `--at` a child records telemetry during the takes, too.
 
 use std::path::Path;
 
@@ -25,6 +25,7 @@ pub fn fill(plan: &mut Plan, args: &TargetArgs, stop: &StopSignal) -> Result<(),
         let (target, command) = named(plan, "--at", text)?;
         let via = Via { name: target.name.clone(), command: Some(command.to_owned()) };
         target.facts = ask(via, stop)?;
+        target.at = Some(command.to_owned());
     }
     Ok(())
 }

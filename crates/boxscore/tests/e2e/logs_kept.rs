@@ -125,6 +125,7 @@ fn recorded(name: &str, cache: f64, read: f64) -> RunData {
                 vec![Some(6.5 * GIB), Some(cache)]
             }),
         ],
+        target_telemetry: Vec::new(),
         traffic: None,
         own_cost: None,
     }

@@ -4,24 +4,31 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Bench, PATIENCE, Running, Said, signal};
+use crate::common::host::{Namespace, ip};
+use crate::common::{Bench, PATIENCE, PROGRAM, Running, Said, cannot, signal};
 use crate::kv_load::Managed;
 use crate::net::Peer;
 use instruments::workload::store_server::StoreKind;
 use model::Phase;
 use model::data::{RunData, Status};
-use model::doc::{CompareDoc, HistoryDoc, RowDoc, VerdictWord};
+use model::doc::{CompareDoc, HistoryDoc, HostFigureDoc, RowDoc, RunDoc, VerdictWord};
 use model::subject::SubjectKind;
 
 /// An nginx that is started as a user would: one page of text, with these lines of configuration.
 pub struct Nginx {
     child: Child,
+    host: String,
     port: u16,
     _dir: tempfile::TempDir,
 }
 
 impl Nginx {
     pub fn start(lines: &str) -> Nginx {
+        Nginx::start_within(None, "127.0.0.1", lines)
+    }
+
+    /// The same in a network namespace, at an address of it.
+    fn start_within(space: Option<&Namespace>, host: &str, lines: &str) -> Nginx {
         let dir = tempfile::Builder::new().prefix("nginx").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
         let page: String = (0..2_000).map(|number| format!("{} line\n", number * 7919 % 10_007)).collect();
@@ -37,23 +44,26 @@ impl Nginx {
              http {{ access_log off; client_body_temp_path {root}/body; proxy_temp_path {root}/proxy;\n\
              fastcgi_temp_path {root}/fastcgi; uwsgi_temp_path {root}/uwsgi; scgi_temp_path {root}/scgi;\n\
              types {{ text/plain txt; }} {lines}\n\
-             server {{ listen 127.0.0.1:{port}; root {root}; }} }}\n"
+             server {{ listen {host}:{port}; root {root}; }} }}\n"
         );
         let file = dir.path().join("nginx.conf");
         std::fs::write(&file, config).expect("a configuration");
-        let mut command = Command::new("nginx");
+        let mut command = Command::new(if space.is_some() { "ip" } else { "nginx" });
+        if let Some(space) = space {
+            command.args(["netns", "exec", &space.0, "nginx"]);
+        }
         command.arg("-c").arg(&file).arg("-p").arg(dir.path()).stderr(Stdio::null()).stdout(Stdio::null());
         let child = command.spawn().expect("`sh xtask/setup.sh test` installs nginx");
         let end = Instant::now() + PATIENCE;
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while std::net::TcpStream::connect((host, port)).is_err() {
             assert!(Instant::now() < end, "nginx does not listen");
             std::thread::sleep(Duration::from_millis(10));
         }
-        Nginx { child, port, _dir: dir }
+        Nginx { child, host: host.to_owned(), port, _dir: dir }
     }
 
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/page.txt", self.port)
+        format!("http://{}:{}/page.txt", self.host, self.port)
     }
 
     fn stop(&mut self) {
@@ -309,6 +319,10 @@ fn wrong_targets_are_refused_before_anything_is_stored() {
         (vec!["run", "web", "--target", &a, "--at", "x=true"], 2, "no target is called `x`"),
         (vec!["run", "web", "--target", &a, "--facts", "a=/no/such"], 1, "/no/such"),
         (vec!["run", "web", "--target", &a, "--price", "x=1/h"], 2, "no machine or target of this run"),
+        (vec!["run", "web", "--target", &a, "--watts", "x=40"], 2, "no machine or target of this run"),
+        (vec!["load", "--target", &a, "--price", "1/h"], 2, "of which target?"),
+        (vec!["load", "--target", &a, "--watts", "a=none"], 2, "not a number of watts"),
+        (vec!["load", &nginx.url(), "--watts", "40"], 2, "--target"),
         (vec!["load", &nginx.url(), "--takes", "3"], 2, "--target"),
     ] {
         bench.run(&words).expect(code, &[says]);
@@ -333,10 +347,12 @@ fn a_target_that_dies_midway_leaves_the_other_to_go_on() {
     let mut running = Running::start(command);
     assert!(running.until("stored take 4"), "{:?}", running.heard);
     gzip.stop();
-    running.end().expect(3, &[]);
+    let said = running.end().expect(3, &[]);
     let run = bench.only();
     assert_eq!((measured(&run, 0), run.head.status), (8, Status::Faulty), "{:?}", run.notes);
     assert!(measured(&run, 1) < 8);
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("of 8 takes failed: nothing accepts connections at "), "{}", said.out);
 }
 
 #[test]
@@ -357,6 +373,132 @@ fn facts_of_a_target_come_from_its_host_or_from_a_file() {
     assert!(plan.targets.iter().all(|target| target.facts.iter().any(model)), "{:?}", plan.targets);
     let unknown = bench.run(&load).expect(0, &[]);
     assert!(words(&unknown).contains("of the host of a and b nothing is known"), "{}", unknown.out);
+}
+
+/// A network namespace with a link to this one, and its address.
+fn apart() -> Result<(Namespace, &'static str), String> {
+    let space = Namespace::new("target")?;
+    let (near, far) = ("bxtt0", "bxtt1");
+    space.ip(&format!("link add {far} type veth peer name {near} netns {}", std::process::id()))?;
+    ip(&format!("address add 10.253.9.1/24 dev {near}"))?;
+    ip(&format!("link set {near} up"))?;
+    space.ip(&format!("address add 10.253.9.2/24 dev {far}"))?;
+    space.ip(&format!("link set {far} up"))?;
+    Ok((space, "10.253.9.2"))
+}
+
+#[test]
+fn the_host_of_a_target_is_watched_while_takes_are_done() {
+    let (space, address) = match ip("-V").and_then(|()| apart()) {
+        Ok(made) => made,
+        Err(why) => return cannot(&why),
+    };
+    let (far, near) = (Nginx::start_within(Some(&space), address, ""), Nginx::start(""));
+    let (a, b) = (format!("a={}", far.url()), format!("b={}", near.url()));
+    let at = format!("a=ip netns exec {} {PROGRAM}", space.0);
+    let bench = Bench::new();
+    let load = ["load", "--target", &a, "--target", &b, "-d", "2500ms", "--takes", "3", "-c", "4", "-t", "1"];
+    let costs = ["--price", "a=0.10/h", "--price", "b=0.20/h", "--watts", "a=40", "--watts", "b=20"];
+    let said = bench.run(&[&load[..], &costs, &["--at", &at]].concat()).expect(0, &[]);
+    let run = bench.only();
+    // Raw ticks, under the target's name, from the start of the run to its end; none of the other target.
+    assert!(run.target_telemetry.iter().all(|one| one.target == "a"));
+    let cpu: Vec<u64> = run
+        .target_telemetry
+        .iter()
+        .filter(|one| one.segment.source == "cpu-use")
+        .flat_map(|one| one.segment.at_ns.clone())
+        .collect();
+    assert!(cpu.len() >= 10 && cpu.windows(2).all(|pair| pair[0] < pair[1]), "{cpu:?}");
+    let last_ns = run.takes.iter().map(|take| take.end_ns).max().expect("takes");
+    assert!(cpu.last().is_some_and(|at| *at + 2_000_000_000 > last_ns), "{cpu:?} {last_ns}");
+    let links = run.target_telemetry.iter().filter(|one| one.segment.source == "net-use");
+    let mut names = links.flat_map(|one| &one.segment.columns);
+    assert!(names.any(|(name, _)| name == "sent{interface=bxtt1}"), "its own interfaces");
+    // It is told where the target is.
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("host of a during its takes: CPUs "), "{}", said.out);
+    let shown = bench.run(&["show", "latest", "--json"]).expect(0, &[]);
+    let doc: RunDoc = serde_json::from_str(&shown.out).expect("a document");
+    let [host] = &doc.target_hosts[..] else { panic!("{:?}", doc.target_hosts) };
+    assert_eq!((host.target.as_str(), host.takes, host.takes_seen), ("a", 3, 3));
+    let sent = |one: &&HostFigureDoc| one.metric == "sent" && one.part.as_deref() == Some("interface=bxtt1");
+    assert!(host.figures.iter().find(sent).is_some_and(|one| one.median > 1e6), "{:?}", host.figures);
+    let seen = doc.bottlenecks.iter().find(|one| one.arm == "a").expect("a bottleneck");
+    assert!(seen.resources.iter().any(|one| one.resource.ends_with(" of the host of a")), "{seen:?}");
+    assert!(
+        bench.run(&["show", "latest", "--all"]).expect(0, &[]).out.contains("host of a during its takes")
+    );
+    // What each costs and draws is its own.
+    let doc = compared(&bench.run(&["compare", "latest", "--json"]).expect(0, &[]));
+    assert_eq!((doc.arms[0].watts, doc.arms[1].watts), (Some(40.0), Some(20.0)));
+    let row = row(&doc, "throughput");
+    assert!(row.per_watt.is_some() && row.per_price.is_some() || is_generators(&doc), "{row:?}");
+    // An exported run takes it along.
+    let export = bench.run(&["export", "latest"]).expect(0, &[]).out;
+    std::fs::write(bench.path("run.json"), export).expect("a file");
+    let other = Bench::new();
+    other.run(&["import", &bench.path("run.json").display().to_string()]).expect(0, &[]);
+    assert_eq!(other.only().target_telemetry, run.target_telemetry);
+}
+
+#[test]
+fn each_target_is_measured_in_each_arm_and_compared_in_one() {
+    let (plain, gzip) = two();
+    let [a, b] = targets(&plain, &gzip);
+    let bench = Bench::new();
+    let run = ["run", "web", "--target", &a, "--target", &b, "--header", GZIP[1], "--no-report"];
+    let arms = ["--arm", "connections=1", "--arm", "connections=4", "--set", "duration=0.2"];
+    let said = bench.run(&[&run[..], &arms, &["--takes", "6", "--sittings", "1"]].concat());
+    said.expect(0, &["boxscore compare 'plain connections=4' 'gzip connections=4'"]);
+    let run = bench.only();
+    let names: Vec<&str> = run.plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let wanted = ["plain connections=1", "gzip connections=1", "plain connections=4", "gzip connections=4"];
+    assert_eq!(names, wanted);
+    assert_eq!([0, 1, 2, 3].map(|arm| measured(&run, arm)), [6; 4]);
+    // In turns: each block has every target in every arm.
+    let blocks = run.takes.iter().filter(|take| take.phase == Phase::Measured).map(|take| take.block);
+    assert!(blocks.collect::<Vec<_>>().chunks(4).all(|four| four.iter().all(|block| *block == four[0])));
+    let compare = ["compare", "plain connections=4", "gzip connections=4", "--json"];
+    let doc = compared(&bench.run(&compare).expect(0, &[]));
+    assert_slower(&doc, "throughput", (0.0, 0.5));
+    let subject = |at: usize| doc.arms[at].subject.as_ref().map(|one| one.name.clone());
+    assert_eq!((subject(0).as_deref(), subject(1).as_deref()), (Some("plain"), Some("gzip")));
+    bench.run(&["compare", "plain", "gzip"]).expect(2, &["was measured in several arms"]);
+    let said = bench.run(&["history", "--json"]).expect(0, &[]);
+    let history: HistoryDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!(history.runs[0].subjects.len(), 2);
+}
+
+#[test]
+fn one_process_at_two_addresses_is_said() {
+    let port = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        free.local_addr().expect("an address").port()
+    };
+    let nginx = Nginx::start(&format!("server {{ listen 127.0.0.1:{port}; location / {{ return 204; }} }}"));
+    let (a, b) = (format!("a={}", nginx.url()), format!("b=http://127.0.0.1:{port}/"));
+    let bench = Bench::new();
+    let load = ["load", "--target", &a, "--target", &b, "-d", "50ms", "--takes", "1", "-c", "2", "-t", "1"];
+    let said = bench.run(&load).expect(0, &["`a` and `b` are one process"]);
+    assert!(!said.err.contains("share a host"), "{}", said.err);
+}
+
+#[test]
+fn a_study_goes_on_without_the_host_of_a_target() {
+    let nginx = Nginx::start("");
+    let (a, b) = (format!("a={}", nginx.url()), format!("b={}?x", nginx.url()));
+    let bench = Bench::new();
+    // It answers once, when it is asked for its facts.
+    let once = bench.path("once").display().to_string();
+    let at = format!("a=test -e {once} && exit 7; touch {once}; {PROGRAM}");
+    let load = ["load", "--target", &a, "--target", &b, "-d", "100ms", "--takes", "2", "-c", "2", "-t", "1"];
+    let said = bench.run(&[&load[..], &["--at", &at]].concat());
+    said.expect(0, &["telemetry of the host of target a", "lost"]);
+    let run = bench.only();
+    assert_eq!((measured(&run, 0), measured(&run, 1)), (2, 2));
+    assert!(run.target_telemetry.is_empty());
+    assert!(run.notes.iter().any(|note| note.text().contains("the telemetry of the host of a ends here")));
 }
 
 #[test]

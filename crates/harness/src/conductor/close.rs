@@ -24,7 +24,7 @@ impl Conductor<'_> {
                 refused.get_or_insert(error);
             }
         }
-        if let Err(error) = self.dismiss_generators() {
+        if let Err(error) = self.dismiss_generators().and_then(|()| self.dismiss_target_agents()) {
             refused.get_or_insert(error);
         }
         let seconds = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;

@@ -126,7 +126,7 @@ impl Conductor<'_> {
                 return Ok(None);
             }
             match self.hear(at, u64::MAX, "did not say hello")? {
-                Ok(Some((_, Frame::Hello(hello)))) => match self.sink.generator(&hello) {
+                Ok(Some((_, Frame::Hello(hello)))) => match self.sink.helper(&hello) {
                     Ok(()) => {
                         self.generators[at].greeted = true;
                         return Ok(Some(hello));
@@ -195,11 +195,7 @@ impl Conductor<'_> {
         // A study that was not begun ends with the same words.
         if state.hello.is_some() {
             let called = self.called(at);
-            self.sink.show(&Show::GeneratorLost {
-                called: &called,
-                why: &why,
-                hint: parting.hint.as_deref(),
-            });
+            self.sink.show(&Show::HelperLost { called: &called, why: &why, hint: parting.hint.as_deref() });
         }
         (0..self.machines.len())
             .try_for_each(|machine| self.sink.note(machine, NoteBody::remark("lost", text.as_str())))

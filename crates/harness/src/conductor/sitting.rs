@@ -46,7 +46,7 @@ impl Conductor<'_> {
                 self.sink.facts(machine, &facts)?;
             }
         }
-        Ok(())
+        self.open_target_agents(opening)
     }
 
     /// Carries out the sittings that have something left to take, turn by turn.

@@ -10,7 +10,7 @@ use harness::conductor::{Conductor, Ended, Link, Outcome, Show, Sink, SinkError}
 use harness::worker::{Event, Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
-use model::frame::{Frame, Hello, OwnCost, Segment, WIRE_VERSION};
+use model::frame::{Frame, Hello, OwnCost, Segment, TargetTelemetry, WIRE_VERSION};
 use model::generate::{GeneratorOrder, Loaded, Relay};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
@@ -115,7 +115,7 @@ impl Sink for Shelf {
     fn hello(&mut self, _: usize, _: &Hello) -> Result<(), SinkError> {
         Ok(())
     }
-    fn generator(&mut self, hello: &Hello) -> Result<(), SinkError> {
+    fn helper(&mut self, hello: &Hello) -> Result<(), SinkError> {
         assert_eq!(hello.wire, WIRE_VERSION);
         if self.refuse { Err(SinkError::new("another build")) } else { Ok(()) }
     }
@@ -124,6 +124,9 @@ impl Sink for Shelf {
     }
     fn commit(&mut self, _: usize, take: Option<&Take>, _: &[Segment]) -> Result<(), SinkError> {
         self.takes.extend(take.cloned());
+        Ok(())
+    }
+    fn target(&mut self, _: usize, _: &TargetTelemetry) -> Result<(), SinkError> {
         Ok(())
     }
     fn note(&mut self, _: usize, note: model::NoteBody) -> Result<(), SinkError> {
@@ -135,7 +138,7 @@ impl Sink for Shelf {
         Ok(())
     }
     fn show(&mut self, show: &Show<'_>) {
-        if let Show::GeneratorLost { called, why, .. } = show {
+        if let Show::HelperLost { called, why, .. } = show {
             self.lost.push(format!("{called}: {why}"));
         }
     }

@@ -4,3 +4,4 @@ mod generators;
 mod pipe;
 mod sittings;
 mod study;
+mod target_agents;

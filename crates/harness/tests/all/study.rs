@@ -9,7 +9,7 @@ use harness::conductor::{Conductor, Ended, Finished, Interaction, Link, Outcome,
 use harness::worker::{Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
-use model::frame::{Frame, Hello, Live, OwnCost, Segment, WIRE_VERSION};
+use model::frame::{Frame, Hello, Live, OwnCost, Segment, TargetTelemetry, WIRE_VERSION};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
 use model::plan::{Takes, Via};
@@ -130,6 +130,7 @@ pub struct Shelf {
     pub ends: Vec<(usize, Status)>,
     pub facts: usize,
     pub fact_keys: Vec<String>,
+    pub of_targets: Vec<(usize, TargetTelemetry)>,
     stop_after: Option<usize>,
     /// Refuses every take after so many.
     refuse_after: Option<usize>,
@@ -150,7 +151,7 @@ impl Sink for Shared<'_> {
         assert_eq!(hello.wire, WIRE_VERSION);
         Ok(())
     }
-    fn generator(&mut self, _: &Hello) -> Result<(), SinkError> {
+    fn helper(&mut self, _: &Hello) -> Result<(), SinkError> {
         Ok(())
     }
     fn facts(&mut self, _: usize, facts: &[Fact]) -> Result<(), SinkError> {
@@ -165,6 +166,10 @@ impl Sink for Shared<'_> {
             return Err(SinkError::new("the shelf is full"));
         }
         shelf.takes.extend(take.map(|take| (machine, take.clone())));
+        Ok(())
+    }
+    fn target(&mut self, machine: usize, telemetry: &TargetTelemetry) -> Result<(), SinkError> {
+        self.0.lock().unwrap().of_targets.push((machine, telemetry.clone()));
         Ok(())
     }
     fn note(&mut self, machine: usize, note: model::NoteBody) -> Result<(), SinkError> {
@@ -224,7 +229,7 @@ pub fn hello() -> Hello {
 }
 
 /// The child that every machine has.
-fn sound(pipe: UnixStream) {
+pub fn sound(pipe: UnixStream) {
     let worker = Worker {
         instruments: vec![&Toy, &Facts(&OF_CPU), &Facts(&OF_DISK)],
         hello: hello(),
@@ -246,17 +251,32 @@ pub fn conduct_to(
     shelf: Shelf,
     child: fn(UnixStream),
 ) -> (Outcome, Shelf) {
+    conduct_with(plan, earlier, shelf, (child, child))
+}
+
+type Child = fn(UnixStream);
+
+/// The children of machines, and those on the hosts of targets.
+pub fn conduct_with(
+    plan: &Plan,
+    earlier: &[Finished],
+    shelf: Shelf,
+    (child, agent): (Child, Child),
+) -> (Outcome, Shelf) {
     let _guard = ONE_AT_A_TIME.lock();
     let (give, events) = channel();
     let mut links: Vec<Box<dyn Link>> = Vec::new();
-    for machine in 0..plan.machines.len() {
+    let agents = plan.targets.iter().filter(|target| target.at.is_some()).count();
+    for index in 0..plan.machines.len() + agents {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        std::thread::spawn(move || child(theirs));
+        let serve = if index < plan.machines.len() { child } else { agent };
+        std::thread::spawn(move || serve(theirs));
         let reader = ours.try_clone().unwrap();
         let give = give.clone();
-        std::thread::spawn(move || pump(reader, |event| give.send((machine, event)).is_ok()));
+        std::thread::spawn(move || pump(reader, |event| give.send((index, event)).is_ok()));
         links.push(Box::new(Pipe(ours)));
     }
+    let agents = links.split_off(plan.machines.len());
     let interaction = shelf.interaction;
     let shelf = Mutex::new(shelf);
     let stop = || {
@@ -266,7 +286,8 @@ pub fn conduct_to(
             || shelf.has_done
     };
     let mut sink = Shared(&shelf);
-    let mut conductor = Conductor::new(plan, links, events, &mut sink, &stop);
+    let conductor = Conductor::new(plan, links, events, &mut sink, &stop);
+    let mut conductor = conductor.with_target_agents(agents);
     conductor.set_interaction(interaction);
     conductor.resume(earlier);
     let outcome = conductor.run("/nonexistent", 0);

@@ -11,7 +11,7 @@ use super::read::{Kept, names};
 use super::since::{Since, extra};
 
 static CARD: Card = Card {
-    name: "watts",
+    name: model::names::instrument::WATTS,
     family: Family::Telemetry,
     says: "power of processor packages and memory",
     source: "RAPL in /sys/class/powercap",

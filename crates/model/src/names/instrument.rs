@@ -29,6 +29,7 @@ pub const SCIMARK_WARMUP: &str = "scimark-warmup";
 pub const CLOCK: &str = "clock";
 pub const TAKE_CLOCK: &str = "take-clock";
 pub const TIMER: &str = "timer";
+pub const WATTS: &str = "watts";
 pub const WEB: &str = "web";
 /// Published figures of key-value stores that no instrument here measures.
 pub const KV_PUBLISHED: &str = "kv";

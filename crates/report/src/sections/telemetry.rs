@@ -1,4 +1,5 @@
-//! Telemetry of the machine during the run: CPU split, clocks, temperatures, power, memory, disks, network over time.
+//! Telemetry of the machine during the run, and of the hosts of targets: CPU split, clocks, temperatures, power,
+//! memory, disks, network over time.
 //!
 //! Telemetry is never a row of a comparison. Many devices of one kind are drawn as their lowest, mean and highest.
 
@@ -8,6 +9,7 @@ use maud::{Markup, html};
 use model::Params;
 use model::data::RunData;
 use model::format::{Kind, percent, quantity};
+use model::frame::Segment;
 use model::metrics::telemetry;
 use model::unit::Unit;
 
@@ -63,26 +65,33 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let mut title = None;
     let mut body: Vec<Markup> = Vec::new();
     for (run, (_, data)) in input.runs.iter().enumerate() {
-        let tracks = tracks(data);
-        if tracks.is_empty() {
-            continue;
+        let name = (input.runs.len() > 1).then(|| input.name(run).to_owned());
+        let of_target = |name: &str| {
+            let its = data.target_telemetry.iter().filter(|one| one.target == name);
+            (Some(format!("The host of {name}")), tracks(its.map(|one| &one.segment)))
+        };
+        let hosts = data.plan.targets.iter().map(|target| of_target(&target.name));
+        for (name, tracks) in std::iter::once((name, tracks(data.telemetry.iter()))).chain(hosts) {
+            if tracks.is_empty() {
+                continue;
+            }
+            let (said, plots, rest) = of_run(data, &tracks);
+            title = title.or(said);
+            body.push(html! {
+                @if let Some(name) = name { h3 { (name) } }
+                (page::grid(&plots))
+                @if !rest.is_empty() { p class="note" { "Also recorded, in the export: " (rest.join(", ")) } }
+            });
         }
-        let (said, plots, rest) = of_run(data, &tracks);
-        title = title.or(said);
-        body.push(html! {
-            @if input.runs.len() > 1 { h3 { (input.name(run)) } }
-            (page::grid(&plots))
-            @if !rest.is_empty() { p class="note" { "Also recorded, in the export: " (rest.join(", ")) } }
-        });
     }
     let title = title.unwrap_or_else(|| "What the machine did meanwhile".to_owned());
     (!body.is_empty()).then(|| page::section("telemetry", &title, &html! { @for part in &body { (part) } }))
 }
 
 /// Columns joined over all segments.
-fn tracks(data: &RunData) -> Vec<Track> {
+fn tracks<'s>(segments: impl Iterator<Item = &'s Segment>) -> Vec<Track> {
     let mut found: BTreeMap<(String, String), Track> = BTreeMap::new();
-    for segment in &data.telemetry {
+    for segment in segments {
         for (place, (column, symbol)) in segment.columns.iter().enumerate() {
             let track = found.entry((segment.source.clone(), column.clone())).or_insert_with(|| {
                 let (metric, device) = parted(column);

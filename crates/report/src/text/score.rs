@@ -130,6 +130,8 @@ fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look:
     }
     parts.push(shell::part(run, look));
     parts.push(meanwhile(run, look));
+    let hosts = run.target_hosts.iter().map(|host| notes::marked("-", Tone::Dim, &host.sentence, look));
+    parts.push(Part::new(hosts.collect::<String>()).or(Rank::Reason, "hosts of targets", ""));
     parts.extend(notes::of_run(run, look));
     parts
 }

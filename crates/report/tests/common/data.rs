@@ -73,6 +73,7 @@ pub fn data(takes: usize, cores: usize, seconds: u64) -> RunData {
         takes: heads,
         notes: vec![model::Note::of_run(model::NoteBody::User("lid closed".to_owned()))],
         telemetry: telemetry(cores, seconds),
+        target_telemetry: Vec::new(),
         traffic: None,
         own_cost: Some(OwnCost { agent_cpu_seconds: 0.3, telemetry_cpu_seconds: 0.15, seconds: 112.0 }),
     }

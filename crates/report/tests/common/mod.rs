@@ -288,6 +288,7 @@ pub fn run() -> RunDoc {
         series: figures().iter().map(series).collect(),
         findings: findings(),
         bottlenecks: Vec::new(),
+        target_hosts: Vec::new(),
         curves: Vec::new(),
         searches: Vec::new(),
         scaling: Vec::new(),

@@ -4,7 +4,8 @@ use crate::common::{begin, facts, fault, full, histogram, key, new_run, number, 
 use model::data::{Price, RunData, Status};
 use model::fact::config_class;
 use model::finding::Validity;
-use model::plan::Takes;
+use model::frame::TargetTelemetry;
+use model::plan::{Plan, Takes, Target};
 use model::reading::{Phase, Reading, SeriesKey, Value};
 use model::traffic::{ServerGroup, Traffic};
 use model::{Better, Fact, Note, NoteBody, Params, Unit};
@@ -53,6 +54,30 @@ fn everything_of_a_run_comes_back() {
     assert_eq!(store.load("r1").unwrap(), data);
     let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().contains("journal")), "{names:?}");
+}
+
+#[test]
+fn telemetry_of_targets_is_kept_apart_from_that_of_the_machine() {
+    let (_dir, mut store) = store();
+    let target = Target { at: Some("ssh a boxscore".into()), ..Target::new("a", "http://a/") };
+    let plan = Plan { targets: vec![target], ..plan(7) };
+    store.begin_study("study-r1", &plan).unwrap();
+    store.begin_run(&new_run("r1")).unwrap();
+    let of_a = TargetTelemetry { target: "a".into(), segment: segment(1) };
+    store.append_telemetry("r1", &segment(1)).unwrap();
+    store.append_target_telemetry("r1", &of_a).unwrap();
+    store.finish("r1", Status::Complete, 1.0, None).unwrap();
+    let data = store.load("r1").unwrap();
+    assert_eq!((&data.telemetry[..], &data.target_telemetry[..]), (&[segment(1)][..], &[of_a][..]));
+    // A run that is read without its telemetry still knows what its targets' hosts did.
+    let light = store.load_light("r1").unwrap();
+    assert_eq!((light.telemetry.len(), &light.target_telemetry), (0, &data.target_telemetry));
+    // What comes in a second time is there already.
+    let other = tempfile::tempdir().unwrap();
+    let mut other = Store::open(&other.path().join("b.db"), Mode::Create).unwrap();
+    other.import(std::slice::from_ref(&data), &[]).unwrap();
+    other.import(std::slice::from_ref(&data), &[]).unwrap();
+    assert_eq!(other.load("r1").unwrap().target_telemetry, data.target_telemetry);
 }
 
 #[test]

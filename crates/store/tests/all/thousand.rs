@@ -110,6 +110,7 @@ fn run(n: u64) -> RunData {
         takes: (0..CELLS * TAKES).map(head_of_take).collect(),
         notes: vec![],
         telemetry: vec![telemetry()],
+        target_telemetry: Vec::new(),
         traffic: None,
         own_cost: None,
     }

@@ -14,6 +14,7 @@ mod machine;
 mod quota;
 mod run_queue;
 mod silent;
+mod target_host;
 mod view;
 mod waiting;
 mod work;
@@ -61,6 +62,7 @@ pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     let mut seen: Vec<Seen> = silent.into_iter().collect();
     seen.extend(generator::seen(&view));
     seen.extend(cores::seen(&view));
+    seen.extend(target_host::seen(&view));
     seen.extend(machine::seen(&view));
     seen.extend(run_queue::seen(&view));
     seen.extend(quota::seen(&view));

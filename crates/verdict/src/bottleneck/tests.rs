@@ -13,6 +13,7 @@ mod held;
 mod proved;
 mod quota;
 mod shared;
+mod target_host;
 
 fn docs(run: &RunData) -> Vec<BottleneckDoc> {
     bottlenecks(&RunIndex::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))

@@ -6,11 +6,11 @@ use model::data::RunData;
 use model::doc::{Noise, RowDoc, SettingDoc, SettingsDoc};
 use model::fact::CpuSet;
 use model::names::{self, Key};
-use model::{Better, Fact, Finding, Samples, SubjectDoc, card};
+use model::{Better, Fact, Finding, Phase, Samples, SubjectDoc, card};
 
 use super::judge::Pairs;
 use super::judged::Judged;
-use super::matching::RowKey;
+use super::matching::{RowKey, arm_name};
 use super::prepared::{Prepared, SideRow};
 use super::side::{self, CompareOptions, Side};
 use super::value;
@@ -85,8 +85,35 @@ fn targets(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<String> {
             unknown[0]
         ));
     }
+    notes.extend(prepared.iter().filter_map(|side| failed(side.side)));
+    notes.extend(prepared.iter().filter_map(|side| host_of(side.side)));
     notes.extend(shared_hosts(&all));
     notes
+}
+
+/// Takes of a target that failed in its newest run, with the usual reason.
+fn failed(side: &Side<'_>) -> Option<String> {
+    let run = side.runs.last()?;
+    let arm = arm_name(side, run);
+    run.plan.target(arm)?;
+    let is_its = |number: u32| run.plan.arms.get(number as usize).is_some_and(|one| one.name == arm);
+    let takes = run.takes.iter().filter(|take| take.phase == Phase::Measured && is_its(take.arm));
+    let (mut count, mut why) = (0, BTreeMap::new());
+    for take in takes {
+        count += 1;
+        if let Some(fault) = &take.fault {
+            *why.entry(fault.text.as_str()).or_insert(0) += 1;
+        }
+    }
+    let failed: usize = why.values().sum();
+    let (usual, _) = why.iter().max_by_key(|(_, times)| **times)?;
+    Some(format!("{}: {failed} of {} failed: {usual}", side.name, format::count(count, "take")))
+}
+
+/// The host of a target during the takes of its newest run, where that was recorded.
+fn host_of(side: &Side<'_>) -> Option<String> {
+    let run = side.runs.last()?;
+    crate::target_host::of_arm(run, arm_name(side, run)).map(|host| host.sentence)
 }
 
 /// The address of all sides, where it is one.

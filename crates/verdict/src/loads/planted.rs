@@ -41,6 +41,7 @@ pub fn empty() -> RunData {
         takes: Vec::new(),
         notes: Vec::new(),
         telemetry: Vec::new(),
+        target_telemetry: Vec::new(),
         traffic: None,
         own_cost: None,
     }

@@ -120,6 +120,7 @@ pub fn run(id: &str, machine: &str, world: &World, factor: f64, rng: &mut Rng) -
         takes,
         notes: Vec::new(),
         telemetry: Vec::new(),
+        target_telemetry: Vec::new(),
         traffic: None,
         own_cost: None,
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::exact;
-use model::frame::{OwnCost, Segment};
+use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::Plan;
 use model::reading::SeriesKey;
 use model::traffic::Traffic;
@@ -156,6 +156,9 @@ struct Run {
     takes: Vec<TakeHead>,
     series: Vec<SeriesText>,
     telemetry: Vec<Segment>,
+    /// Of the hosts of targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    target_telemetry: Vec<TargetTelemetry>,
 }
 
 /// A series with its key's fields among its own.
@@ -200,6 +203,7 @@ impl From<&RunData> for Run {
             takes,
             series: series.into_iter().map(SeriesText::from).collect(),
             telemetry: run.telemetry.clone(),
+            target_telemetry: run.target_telemetry.clone(),
         }
     }
 }
@@ -247,6 +251,7 @@ impl From<Run> for RunData {
             notes: run.notes,
             traffic: run.traffic,
             telemetry: run.telemetry,
+            target_telemetry: run.target_telemetry,
             own_cost: run.own_cost.map(cost),
         }
     }

@@ -53,6 +53,15 @@ fn told(text: &str, x: f64) -> Finding {
     })
 }
 
+fn segment(text: &str, value: f64) -> Segment {
+    Segment {
+        source: "cpu".into(),
+        columns: vec![("user".into(), "ratio".into()), (text.into(), "1".into())],
+        at_ns: vec![7],
+        rows: vec![vec![Some(value), None]],
+    }
+}
+
 fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
     let plan = Plan { seed: u64::MAX, ..Plan::bare(Vec::new(), model::plan::Takes::Fixed(3)) };
     let number = |index: usize| f64::from_bits(values[index % values.len()]);
@@ -113,12 +122,8 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
             refusals: vec![told(text, number(1))],
         }],
         notes: vec![Note { body: model::NoteBody::User(text.into()), at_ns: Some(u64::MAX) }],
-        telemetry: vec![Segment {
-            source: "cpu".into(),
-            columns: vec![("user".into(), "ratio".into()), (text.into(), "1".into())],
-            at_ns: vec![7],
-            rows: vec![vec![Some(number(0)), None]],
-        }],
+        telemetry: vec![segment(text, number(0))],
+        target_telemetry: vec![TargetTelemetry { target: text.into(), segment: segment(text, number(1)) }],
         traffic: Some(traffic(text)),
         own_cost: Some(OwnCost { agent_cpu_seconds: number(1), ..OwnCost::default() }),
     }

@@ -134,23 +134,31 @@ pub type Events = Receiver<(usize, Event)>;
 pub struct Links {
     pub machines: Vec<Box<dyn Link>>,
     pub generators: Vec<Box<dyn Link>>,
+    /// On the hosts of targets.
+    pub agents: Vec<Box<dyn Link>>,
 }
 
-/// Starts a child for each machine and one for each generator; the events of generators are numbered after those of
-/// machines. Fails when a command cannot be started.
-pub fn start(machines: &[Via], generators: &[Via]) -> Result<(Links, Events), CliError> {
+/// Starts a child for each machine, one for each generator and one on the host of each target that has a way to it,
+/// whose events are numbered in this order. Fails when a command cannot be started.
+pub fn start(machines: &[Via], generators: &[Via], agents: &[Via]) -> Result<(Links, Events), CliError> {
     let (give, events) = sync_channel(WAITING);
     let mut links = Links::default();
     for (index, via) in machines.iter().enumerate() {
         links.machines.push(Box::new(spawn(index, via, give.clone())?));
     }
-    for (index, via) in generators.iter().enumerate() {
+    let helper = |index: usize, via: &Via| -> Result<Box<dyn Link>, CliError> {
         let mut link = spawn(machines.len() + index, via, give.clone())?;
         link.to = match link.to.take() {
             Some(To::Pipe(pipe)) => Some(To::post(pipe)),
             other => other,
         };
-        links.generators.push(Box::new(link));
+        Ok(Box::new(link))
+    };
+    for (index, via) in generators.iter().enumerate() {
+        links.generators.push(helper(index, via)?);
+    }
+    for (index, via) in agents.iter().enumerate() {
+        links.agents.push(helper(generators.len() + index, via)?);
     }
     Ok((links, events))
 }
