@@ -215,7 +215,7 @@ fn of_import_and_logs() {
         ("logs", 2, &["<[LABEL=]FILE>..."]),
         ("logs nosuch --no-store", 1, &["there is no such file"]),
         ("logs none.log --no-store", 1, &["no known format", "--format"]),
-        ("logs empty --no-store", 1, &["no lines to tell the format from"]),
+        ("logs empty --no-store", 1, &["there is no line in it"]),
         ("logs binary --no-store", 1, &["no known format"]),
         ("logs cut.log.gz --no-store", 1, &["gzip"]),
         ("logs . --no-store", 1, &["a directory"]),

@@ -48,7 +48,7 @@ fn kept(agent: &[u8]) -> &[u8] {
     agent.get(..LONGEST).unwrap_or(agent)
 }
 
-/// What stands behind the program in a name; `None` in names of another program.
+/// The client or the hour behind the program in a name; `None` in names of another program.
 pub fn behind<'a>(name: &'a [u8], agent: &[u8]) -> Option<&'a [u8]> {
     name.strip_prefix(kept(agent))?.strip_prefix(&[0])
 }

@@ -217,8 +217,8 @@ fn spill(cell: &mut u32, place: usize, sketch: &mut CountMin) {
 }
 
 impl Lately {
-    /// Adds a request of a name to the class that `sort` tells, which is asked once for a name that comes again. Returns
-    /// the class.
+    /// Adds a request of a name to the class that `sort` tells, which is asked once for a name that comes again.
+    /// Returns the class.
     #[inline]
     pub fn add_sorted(
         &mut self,

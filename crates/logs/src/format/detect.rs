@@ -24,7 +24,7 @@ pub fn detect(lines: &[&[u8]]) -> Result<Detected, FormatError> {
     let lines: Vec<&[u8]> =
         lines.iter().copied().filter(|line| !line.trim_ascii().is_empty()).take(SAMPLE).collect();
     if lines.is_empty() {
-        return Err(FormatError::whole("no lines to tell the format from: give --format"));
+        return Err(FormatError::whole("there is no line in it"));
     }
     let names = named::NAMES.iter().map(|(name, _)| *name).chain(["json"]);
     let mut tried: Vec<(usize, Format)> = Vec::new();

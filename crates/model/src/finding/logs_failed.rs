@@ -49,7 +49,7 @@ pub enum LogsFailed {
         requests: u64,
         /// Of all requests.
         share: f64,
-        /// What most of them have in common.
+        /// Names that most of them have in common.
         mostly: Vec<MostlyDoc>,
         episode: Option<Stretch>,
         /// Length of the log in s.

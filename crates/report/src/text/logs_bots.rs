@@ -5,7 +5,7 @@
 use model::doc::{AgentsDoc, AnswersDoc, BotDoc, TrafficDoc};
 use model::format::{self, Moment, fixed, percent};
 
-use super::logs_answers::{short_agent, short_names, shown_name};
+use super::logs_names::{short_agent, short_names, shown_name};
 
 /// Seconds by which the log's clock is ahead of UTC, and those that the log covers.
 pub type Clock = (f64, f64);

@@ -27,6 +27,7 @@ pub mod logs_beside;
 pub mod logs_bots;
 mod logs_figures;
 pub mod logs_live;
+mod logs_names;
 pub mod matrix;
 pub mod missing;
 pub mod notes;

@@ -277,6 +277,41 @@ pub fn sides() -> (Vec<(RunDoc, RunData)>, CompareDoc) {
     (runs, versus("web before", "web after", vec![said]))
 }
 
+fn referrers(top: NamesDoc) -> ReferrersDoc {
+    ReferrersDoc { requests: 300_000, own: Some("shop.example".to_owned()), own_requests: 250_000, top }
+}
+
+/// Two bots: one all day from many addresses, one for two hours from one.
+fn each_bot(google: &str) -> Vec<BotDoc> {
+    let clients = |all: &[(&str, u64)], distinct| NamesDoc {
+        top: all
+            .iter()
+            .map(|(name, requests)| NameDoc { name: (*name).to_owned(), requests: *requests })
+            .collect(),
+        others: 0,
+        distinct: Some(distinct),
+    };
+    let peak = |at, requests, rate| Some(PeakDoc { at: DAY + at, requests, rate });
+    vec![
+        BotDoc {
+            name: google.to_owned(),
+            requests: 60_000,
+            clients: clients(&[("66.249.66.1", 30_000), ("66.249.66.2", 20_000)], 7),
+            busiest_hour: peak(3.0 * HOUR, 9_000, 2.5),
+            from: Some(DAY),
+            to: Some(DAY + 24.0 * HOUR),
+        },
+        BotDoc {
+            name: "curl/8.5.0".to_owned(),
+            requests: 24_000,
+            clients: clients(&[("203.0.113.77", 24_000)], 1),
+            busiest_hour: peak(12.0 * HOUR, 20_000, 5.56),
+            from: Some(DAY + 12.0 * HOUR),
+            to: Some(DAY + 14.0 * HOUR),
+        },
+    ]
+}
+
 /// What a label was asked, how it answered, and who asked.
 pub fn answers() -> AnswersDoc {
     let names = |all: &[(&str, u64)], others, distinct| NamesDoc {
@@ -337,31 +372,9 @@ pub fn answers() -> AnswersDoc {
             bots: 84_000,
             top_bots: names(&[(google, 60_000), ("curl/8.5.0", 24_000)], 0, Some(2)),
             top_others: names(&[(chrome, 400_000)], 116_000, Some(9)),
-            each_bot: vec![
-                BotDoc {
-                    name: google.to_owned(),
-                    requests: 60_000,
-                    clients: names(&[("66.249.66.1", 30_000), ("66.249.66.2", 20_000)], 10_000, Some(7)),
-                    busiest_hour: peak(3.0 * HOUR, 9_000, 2.5),
-                    from: Some(DAY),
-                    to: Some(DAY + 24.0 * HOUR),
-                },
-                BotDoc {
-                    name: "curl/8.5.0".to_owned(),
-                    requests: 24_000,
-                    clients: names(&[("203.0.113.77", 24_000)], 0, Some(1)),
-                    busiest_hour: peak(12.0 * HOUR, 20_000, 5.56),
-                    from: Some(DAY + 12.0 * HOUR),
-                    to: Some(DAY + 14.0 * HOUR),
-                },
-            ],
+            each_bot: each_bot(google),
         }),
-        referrers: Some(ReferrersDoc {
-            requests: 300_000,
-            own: Some("shop.example".to_owned()),
-            own_requests: 250_000,
-            top: names(&[("www.search.example", 40_000)], 10_000, Some(3)),
-        }),
+        referrers: Some(referrers(names(&[("www.search.example", 40_000)], 10_000, Some(3)))),
         missing: vec![MissingDoc { what: "clients".to_owned(), why: "no line tells a client".to_owned() }],
         error: 0.000_332,
         ..AnswersDoc::default()

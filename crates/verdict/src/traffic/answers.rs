@@ -205,6 +205,7 @@ fn sentence(
         Some(p99) => {
             format!("99 % of answers within {}", format::quantity(p99, Kind::for_unit(Unit::Second)))
         }
+        None if requests == 0 => String::new(),
         None => match answers.missing.iter().find(|missing| missing.what == TIMES) {
             Some(missing) => format!("times are not known: {}", missing.why),
             None => "too few requests for a 99th percentile".to_owned(),
@@ -306,6 +307,8 @@ mod tests {
                 ..EpisodeDoc::default()
             })
         );
+        let empty = TrafficDoc { parsed: 0, p99: None, ..label.clone() };
+        assert_eq!(of_label(&empty, &AnswersDoc::default(), &[]).sentence, "shop: 0 requests.");
         let missing = MissingDoc { what: TIMES.into(), why: "no line says how long its request took".into() };
         let bare = AnswersDoc { missing: vec![missing], ..AnswersDoc::default() };
         let label = TrafficDoc { parsed: 1, p99: None, ..label };

@@ -196,8 +196,8 @@ pub fn stretch(episode: &EpisodeDoc, zone: i64) -> Stretch {
     Stretch { from: local(from), to: local(to), failures, from_start, to_end }
 }
 
-/// What most failures have in common: the path of over half, the client and the virtual host of nearly all. That of all
-/// requests is none.
+/// The names that most failures have in common: the path of over half, the client and the virtual host of nearly all.
+/// A name that all requests have is none.
 pub fn mostly(failed: &FailedDoc, answers: &AnswersDoc) -> Vec<MostlyDoc> {
     let all = failed.requests;
     let of = |what: MostlyOf, names: &NamesDoc, share: f64| {
