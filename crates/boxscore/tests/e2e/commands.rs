@@ -410,8 +410,7 @@ fn a_command_that_changes_its_working_tree_is_told() {
     let said = run(&bench, &args).expect(0, &[]);
     assert!(said.out.contains("the command `a` changes its working tree"), "{said:#?}");
     // So it is where no directory is named.
-    let line =
-        format!("cd repo && {} run --cmd 'echo x >> prog.in' {}", crate::common::PROGRAM, FEW.join(" "));
+    let line = format!("cd repo && {} run --cmd 'echo x >> other' {}", crate::common::PROGRAM, FEW.join(" "));
     let mut shell = std::process::Command::new("sh");
     bench.settle(&mut shell);
     let said = crate::common::said(shell.arg("-c").arg(&line)).expect(0, &[]);

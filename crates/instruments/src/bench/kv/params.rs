@@ -104,7 +104,7 @@ pub const PERSISTENCE: ParamSpec = ParamSpec::new(
 )
 .part(Part::Server);
 pub const IN: ParamSpec =
-    ParamSpec::new("in", ParamKind::Text, "none", INSIDE).label(Label::Form("in {}")).part(Part::Server);
+    ParamSpec::new("in", ParamKind::Text, "", INSIDE).label(Label::Form("in {}")).part(Part::Server);
 /// A socket of the kernel.
 const KERNEL_TCP: &str = "kernel-tcp";
 /// How RAMCloud's locators begin, and what their requests travel over.

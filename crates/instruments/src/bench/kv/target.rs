@@ -132,7 +132,7 @@ pub fn store_fits(setup: &Setup) -> Result<(), Unfit> {
     match &kv {
         Kv::Ours(kind) => managed::fit(setup, *kind)?,
         Kv::RamCloud => ramcloud::fit(setup)?,
-        Kv::At { .. } if setup.params.get("in").is_some_and(|given| given != "none") => {
+        Kv::At { .. } if setup.params.get("in").is_some_and(|given| !given.is_empty()) => {
             return Err(Unfit::new("in is of stores that are started here; this one is where it is"));
         }
         Kv::At { .. } if setup.params.get("persistence").is_some_and(|given| given != "off") => {

@@ -73,18 +73,18 @@ pub const PARAMS: &[ParamSpec] = &[
         "added to the server's niceness; below 0 needs root",
     )
     .label(Label::Form("nice {}")),
-    spec("in", ParamKind::Text, NONE, INSIDE).label(Label::Form("in {}")),
+    spec("in", ParamKind::Text, "", INSIDE).label(Label::Form("in {}")),
     spec("listen", ParamKind::Address, "127.0.0.1", "address of this machine on which the server listens")
         .label(Label::Form("on {}")),
 ];
 
 /// The text of the parameter `in` of servers and stores.
 pub(crate) const INSIDE: &str =
-    "the container that it runs in: docker:IMAGE, podman:IMAGE or nspawn:DIR; none is this system itself";
+    "the container that it runs in: docker:IMAGE, podman:IMAGE or nspawn:DIR; else this system itself";
 
 /// The container of the parameter `in`. Fails when it names none.
 pub(crate) fn container(params: &Params) -> Result<Option<Container>, String> {
-    let given = params.get("in").filter(|text| !text.is_empty() && *text != NONE);
+    let given = params.get("in").filter(|text| !text.is_empty());
     given.map(Container::parse).transpose()
 }
 
@@ -253,8 +253,11 @@ mod tests {
     fn parameters_become_options() {
         let of = |text: &str| Options::from_params(&Params::parse(text).unwrap());
         assert_eq!(of(""), Ok(Options::default()));
-        let defaults: Vec<String> =
-            PARAMS.iter().map(|spec| format!("{}={}", spec.name, spec.default)).collect();
+        let defaults: Vec<String> = PARAMS
+            .iter()
+            .filter(|spec| !spec.default.is_empty())
+            .map(|spec| format!("{}={}", spec.name, spec.default))
+            .collect();
         assert_eq!(of(&defaults.join(";")), Ok(Options::default()));
         let all = of(
             "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5;memory=96M;listen=::1",

@@ -57,7 +57,7 @@ pub const PARAMS: &[ParamSpec] = &[
         "0",
         "added to the store's niceness; below 0 needs root",
     ).label(Label::Form("nice {}")),
-    spec("in", ParamKind::Text, NONE, INSIDE).label(Label::Form("in {}")),
+    spec("in", ParamKind::Text, "", INSIDE).label(Label::Form("in {}")),
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
@@ -215,8 +215,11 @@ mod tests {
     #[test]
     fn parameters_become_options() {
         let of = |kind, text: &str| Options::from_params(kind, &Params::parse(text).unwrap());
-        let defaults: Vec<String> =
-            PARAMS.iter().map(|spec| format!("{}={}", spec.name, spec.default)).collect();
+        let defaults: Vec<String> = PARAMS
+            .iter()
+            .filter(|spec| !spec.default.is_empty())
+            .map(|spec| format!("{}={}", spec.name, spec.default))
+            .collect();
         for kind in StoreKind::ALL {
             assert_eq!(of(kind, ""), Ok(Options::new(kind)));
             assert_eq!(of(kind, &defaults.join(";")), Ok(Options::new(kind)));
