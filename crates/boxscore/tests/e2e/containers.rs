@@ -240,7 +240,7 @@ fn what_runs_in_a_container_ends_with_a_boxscore_that_is_killed() {
     for (args, own) in [
         ([&server[..], &["podman:kill:1"]].concat(), ".boxscore-server-"),
         ([&server[..], &[&nspawn]].concat(), ".boxscore-server-"),
-        (vec!["--cmd", "sleep 4711", "--in", "podman:kill:1"], "sleep\04711"),
+        (vec!["--cmd", "sleep 4711", "--in", "podman:kill:1"], "sleep\x004711"),
     ] {
         let mut command = bench.command(&[&["run"], &args[..], &long[..]].concat());
         command.envs(settings.clone()).stdout(Stdio::null()).stderr(Stdio::null());

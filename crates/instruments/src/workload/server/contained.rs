@@ -70,7 +70,7 @@ impl Running {
     /// Its living processes; `leader` is the client that started it. Fails when /proc cannot be read.
     pub fn processes(&self, leader: i32) -> Result<Vec<Stat>, String> {
         let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-        if roots.is_empty() && self.ward.is_some() == !self.container.is_child() {
+        if roots.is_empty() && self.ward.is_some() != self.container.is_child() {
             *roots = self.container.roots(&self.name, leader)?;
         }
         tree::family(&roots)
