@@ -222,14 +222,16 @@ fn follow(
         let fds = pipes.iter().filter_map(|pipe| pipe.from.as_ref()).map(AsFd::as_fd);
         let fds: Vec<BorrowedFd<'_>> = fds.chain(ended.as_ref().map(AsFd::as_fd)).collect();
         let ready = poll_read(&fds, left).map_err(told)?;
+        // Its end is told before it is reaped, which is no work of its own.
+        let told_ns = clock::now_ns();
         let may_have_ended = ended.is_none() || ready.last() == Some(&true);
         if may_have_ended && let Some(exit) = group.try_wait()? {
-            return Ok((exit, clock::now_ns(), timed_out));
+            return Ok((exit, told_ns, timed_out));
         }
         for (at, _) in open.into_iter().zip(&ready).filter(|(_, is_ready)| **is_ready) {
             pipes[at].read(chunk);
         }
-        if !timed_out && clock::now_ns() >= until_ns {
+        if !timed_out && told_ns >= until_ns {
             timed_out = true;
             // A group that is gone is what was wanted.
             let _gone = signal_group(group.pgid(), SIGKILL);
@@ -257,6 +259,9 @@ fn drain(pipes: &mut [Pipe], chunk: &mut [u8]) -> Result<(), String> {
 /// `start` does.
 pub(super) fn on<T>(cpus: &[usize], start: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let former = affinity::allowed().map_err(|error| error.to_string())?;
+    if former == cpus {
+        return start();
+    }
     affinity::set_allowed(cpus).map_err(|error| error.to_string())?;
     let started = start();
     affinity::set_allowed(&former).map_err(|error| error.to_string())?;
