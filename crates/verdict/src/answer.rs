@@ -131,7 +131,7 @@ fn within(doc: &RunDoc, run: &RunData) -> Option<Answer> {
     (!all.is_empty()).then_some(Answer::Within(all))
 }
 
-/// The load with the highest throughput.
+/// The load with the highest throughput, of those that were held if there is one.
 fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
     let row = |load: &Load<'_>, metric: &str| {
         let is_of = |series: &&SeriesDoc| {
@@ -143,8 +143,12 @@ fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
         index.loads().iter().filter_map(|load| Some((load, answered(row(load, load::THROUGHPUT.name())?)?)));
     let rated: Vec<(&Load<'_>, Answered)> = rated.collect();
     let several = rated.len() > 1;
-    // Of several, the most that any gave; a load that offers little says nothing of the server.
-    let (load, rate) = rated.into_iter().max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))?;
+    // Of several, the most that any gave; a load that offers little says nothing of the server. One that was not held
+    // is none to serve at: its queue and its response times grow for as long as it lasts.
+    let is_held = |(load, _): &(&Load<'_>, Answered)| load.is_held() != Some(false);
+    let any_held = rated.iter().any(is_held);
+    let rated = rated.into_iter().filter(|one| !any_held || is_held(one));
+    let (load, rate) = rated.max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))?;
     let connections = load.number("connections").filter(|_| several);
     let found = doc
         .bottlenecks

@@ -87,10 +87,13 @@ mod tests {
     use super::*;
     use crate::loads::planted::empty;
 
+    /// The times of a sitting's takes, and what the shell took in it.
+    type Sitting<'a> = (&'a [f64], f64);
+
     /// A run whose takes, by sitting, are of these times and starts of the shell.
-    fn run(sittings: &[(&[f64], f64)], ends: Option<(f64, f64)>) -> RunData {
+    fn run(sittings: &[Sitting<'_>], ends: Option<(f64, f64)>) -> RunData {
         let mut run = empty();
-        let mut add = |metric: &str, value: &dyn Fn(&(&[f64], f64), usize) -> f64| {
+        let mut add = |metric: &str, value: &dyn Fn(&Sitting<'_>, usize) -> f64| {
             let mut points = Vec::new();
             for (sitting, one) in (0..).zip(sittings) {
                 for at in 0..one.0.len() {

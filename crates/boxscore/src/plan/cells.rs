@@ -108,8 +108,9 @@ fn card_cells(
 /// times what the server can do, and shares of its capacity are offered anyway.
 fn is_of_server(card: &Card, cell: &Cell, settings: &Settings) -> bool {
     let is_varied = |spec: &ParamSpec| {
-        let value = cell.params.get(spec.name);
-        spec.part == Part::Server && value != Some(spec.default) && !settings.fixes(card, spec.name)
+        // One without a value of its own has none in a cell.
+        let value = cell.params.get(spec.name).unwrap_or(spec.default);
+        spec.part == Part::Server && value != spec.default && !settings.fixes(card, spec.name)
     };
     let is_rate = |spec: &ParamSpec| spec.name == RATE && cell.params.get(RATE) != Some(spec.default);
     let is_foreign_rate = card.params.iter().any(is_rate) && !settings.fixes(card, RATE);

@@ -56,7 +56,6 @@ pub fn gathered(
     let newest = stored.iter().flatten().max_by(|a, b| a.doc.started.total_cmp(&b.doc.started));
     let live = if newest.is_none() { names::this().1 } else { Vec::new() };
     let facts: &[Fact] = newest.map_or(live.as_slice(), |one| &one.data.facts);
-    let absent = absent(scheduled, &stored, &resolver);
     let here = TableSide {
         facts,
         price: newest.and_then(|one| one.doc.price.as_ref()),
@@ -66,7 +65,9 @@ pub fn gathered(
     let of_table = |one: &StudyTable| {
         let is_its = |run: &StudyRun| one.run.as_ref().is_none_or(|name| *name == run.name);
         let own = scheduled.iter().zip(&stored).filter(|(scheduled, _)| is_its(scheduled.run));
-        let runs = own.filter_map(|(_, shown)| shown.as_ref());
+        let own: Vec<(&Scheduled<'_>, &Option<Shown>)> = own.collect();
+        let absent = absent(&own, &resolver);
+        let runs = own.into_iter().filter_map(|(_, shown)| shown.as_ref());
         let runs = runs.map(|shown| MeasuredRun { doc: &shown.doc, data: &shown.data }).collect();
         let here = TableSide { runs, ..here.clone() };
         table(one, instruments::cards(), &|column: &Column| side(column, &here, machines), &absent)
@@ -127,10 +128,10 @@ fn said(machine: Option<&MachineDoc>, facts: &[Fact]) -> String {
     [name, spec.processor(), spec.memory(), virt, kernel].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The figures that this machine has not, by the plans and by what the runs met.
-fn absent(scheduled: &[Scheduled<'_>], stored: &[Option<Shown>], resolver: &Resolver) -> Vec<Absent> {
-    let mut all: Vec<Absent> = scheduled.iter().flat_map(|one| one.left_out.clone()).collect();
-    for (one, shown) in scheduled.iter().zip(stored) {
+/// The figures that this machine has not, by the plans of these runs and by what they met.
+fn absent(runs: &[(&Scheduled<'_>, &Option<Shown>)], resolver: &Resolver) -> Vec<Absent> {
+    let mut all: Vec<Absent> = runs.iter().flat_map(|(one, _)| one.left_out.clone()).collect();
+    for (one, shown) in runs {
         let Some(shown) = shown else {
             let why = unfinished(one, resolver).unwrap_or_else(|| NOT_YET.to_owned());
             all.extend(schedule::of_all(one.run, &why));
@@ -150,7 +151,7 @@ fn absent(scheduled: &[Scheduled<'_>], stored: &[Option<Shown>], resolver: &Reso
         }
     }
     // Last, since another run may be the one that should have the figure.
-    for (one, shown) in scheduled.iter().zip(stored) {
+    for (one, shown) in runs {
         let Some(shown) = shown else { continue };
         let why = format!("run {} ended before its first take of it", short(&shown.doc.run));
         all.extend(schedule::of_all(one.run, &why));

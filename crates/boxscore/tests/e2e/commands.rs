@@ -249,6 +249,14 @@ fn children_that_are_left_behind_are_ended_and_it_is_said() {
     assert!(said.out.contains("left processes behind"), "{said:#?}");
     let pid = std::fs::read_to_string(bench.path("pid")).unwrap().trim().parse().unwrap();
     crate::common::assert_gone(pid);
+    // A daemon is in a session of its own; what has ended by itself is no work left behind.
+    let bench = Bench::new();
+    let daemon = "a=setsid sh -c 'echo $$ > pid; sleep 500 & wait' & sleep 0.1";
+    let said = run(&bench, &["--cmd", daemon, "--cmd", "b=true & sleep 0.05"]).expect(0, &[]);
+    assert!(said.out.contains("`a` left processes behind"), "{said:#?}");
+    assert!(!said.out.contains("`b` left processes behind"), "{said:#?}");
+    let pid = std::fs::read_to_string(bench.path("pid")).unwrap().trim().parse().unwrap();
+    crate::common::assert_gone(pid);
 }
 
 #[test]

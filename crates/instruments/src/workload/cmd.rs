@@ -260,8 +260,13 @@ impl Work {
     /// Runs the command itself.
     fn run(&self, record: &mut dyn Record) -> Result<shell::Ended, Fault> {
         let called = &self.called;
-        let ended = self.way.run(&self.command.run);
-        let ended = ended.map_err(|error| Fault::new(format!("{called} could not be run: {error}")))?;
+        let failed = |error: String| Fault::new(format!("{called} could not be run: {error}"));
+        let orphans = self.way.adopt().map_err(failed)?;
+        self.caches(record);
+        let mut ended = self.way.run(&self.command.run).map_err(failed)?;
+        if let Some(orphans) = orphans {
+            ended.left_behind |= orphans.end().map_err(failed)?;
+        }
         if let Some(failure) = ended.failure(self.timeout) {
             let code = ended.exit.status.code().filter(|_| !ended.timed_out);
             let allowed = self.command.ignore_failure.as_deref();
@@ -376,7 +381,6 @@ impl Probe for Work {
         if let Some(prepare) = &self.command.prepare {
             self.beside("--prepare", prepare)?;
         }
-        self.caches(record);
         let ended = self.run(record)?;
         record.push_of(&WALL, &self.extra, Seconds::from_ns(ended.wall_ns));
         if self.way.knows_usage() {

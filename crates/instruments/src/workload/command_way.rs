@@ -15,6 +15,7 @@ use model::{Setup, Unfit, plan};
 use sys::process::Start;
 
 use super::container::{Container, Inside};
+use super::orphans::Orphans;
 use super::relink::Linkers;
 use super::shell::{self, Ended};
 
@@ -150,6 +151,12 @@ impl Way {
     /// The container that the name stands for now; `None` on this host. Fails where it is not there.
     pub fn container(&self) -> Result<Option<String>, String> {
         self.inside.as_ref().map(Container::identity).transpose()
+    }
+
+    /// Meets what the command leaves behind beyond its process group, from here to its end. Nothing for a command in a
+    /// container, whose processes end with it. Fails when the kernel refuses.
+    pub fn adopt(&self) -> Result<Option<Orphans>, String> {
+        self.inside.is_none().then(Orphans::adopt).transpose()
     }
 
     /// Starts a program that does nothing, a few times and untimed. What boxscore reads and stores between takes takes

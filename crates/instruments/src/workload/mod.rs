@@ -12,6 +12,7 @@ pub mod kv_load;
 pub mod kv_slo;
 pub mod logs;
 pub mod mix;
+pub mod orphans;
 pub mod perftest;
 pub mod profile;
 pub mod ramcloud;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpgid};
 use sys::process::{Exit, Start, poll_read, signal_group};
 use sys::{affinity, clock};
 
@@ -159,12 +159,19 @@ pub fn run_as_given(
     let stdout = group.child().stdout.take().map(OwnedFd::from);
     let mut pipes = [Pipe::new(stdout, STDOUT_BYTES), Pipe::new(Some(stderr.into()), STDERR_BYTES)];
     let (exit, end_ns, timed_out) = follow(&mut group, &mut pipes, timeout, &mut chunk)?;
+    reap(group.pgid());
     // Of a group that was killed as a whole the last ones may still be on their way out.
     let left_behind = !timed_out && group.is_alive()?;
     group.end();
     drain(&mut pipes, &mut chunk)?;
     let [stdout, stderr] = pipes.map(Pipe::end);
     Ok(Ended { exit, wall_ns: end_ns.saturating_sub(start_ns), stdout, stderr, timed_out, left_behind })
+}
+
+/// Waits for members of a group that have ended and became children of this process, which are nobody's left work.
+fn reap(group: i32) {
+    let Some(group) = Pid::from_raw(group) else { return };
+    while let Ok(Some(_)) = waitpgid(group, WaitOptions::NOHANG) {}
 }
 
 /// An output of a command, read as far as it has come.
@@ -210,7 +217,7 @@ fn follow(
     chunk: &mut [u8],
 ) -> Result<(Exit, u64, bool), String> {
     let told = |error: sys::Error| error.to_string();
-    let pid = rustix::process::Pid::from_raw(group.pgid());
+    let pid = Pid::from_raw(group.pgid());
     let ended = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     let until_ns = clock::now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let mut timed_out = false;

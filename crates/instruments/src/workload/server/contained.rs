@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(own_number("NSpid:\t4711\n"), Some(4711));
         assert_eq!(own_number("Name:\tx\n"), None);
         let me = tree::one(i32::try_from(std::process::id()).unwrap()).unwrap();
-        assert!(is_named(&[me.clone()], me.pid) && !is_named(&[me], 1));
+        assert!(is_named(std::slice::from_ref(&me), me.pid) && !is_named(std::slice::from_ref(&me), 1));
     }
 
     #[test]
