@@ -122,13 +122,15 @@ enum Place {
 /// A take so many times its median leaves no room for the others on a linear axis.
 const FAR: f64 = 5.0;
 
-/// How many bytes all labels begin with that need not stand under each strip: whole words, or parts of dotted names.
+/// How many bytes all labels begin with that need not stand under each strip: whole words, or parts of dotted names, and
+/// no part of a command between its quotes.
 fn shared(labels: &[String]) -> usize {
     let [first, others @ ..] = labels else { return 0 };
     let same = |other: &String| first.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let same = others.iter().map(same).min().unwrap_or(0);
     let ends = first.bytes().take(same).enumerate().filter(|(_, byte)| b" .".contains(byte));
-    ends.map(|(at, _)| at + 1).next_back().unwrap_or(0)
+    let is_quoted = |end: usize| first.bytes().take(end).filter(|byte| *byte == b'`').count() % 2 == 1;
+    ends.map(|(at, _)| at + 1).rfind(|end| !is_quoted(*end)).unwrap_or(0)
 }
 
 /// All figures of one run on one axis, each as a share of its own median.
@@ -236,6 +238,8 @@ mod tests {
         assert_eq!(of(&["redis basic.read100", "redis basic.read100.99", "redis basic.write1K"]), 12);
         assert_eq!(of(&["redis basic.read100", "redis 2 replicas basic.read100"]), 6);
         assert_eq!(of(&["crc32c", "crc32c all"]), 0);
+        assert_eq!(of(&["`./a`: wall time [a]", "`./b`: wall time [b]"]), 0);
+        assert_eq!(of(&["`make -j8`: wall time", "`make -j8`: CPU time"]), 11);
         assert_eq!((of(&["one name"]), of(&[])), (0, 0));
     }
 }
