@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(of(&["redis basic.read100", "redis 2 replicas basic.read100"]), 6);
         assert_eq!(of(&["crc32c", "crc32c all"]), 0);
         assert_eq!(of(&["`./a`: wall time [a]", "`./b`: wall time [b]"]), 0);
-        assert_eq!(of(&["`make -j8`: wall time", "`make -j8`: CPU time"]), 11);
+        assert_eq!(of(&["`make -j8`: wall time", "`make -j8`: CPU time"]), 12);
         assert_eq!((of(&["one name"]), of(&[])), (0, 0));
     }
 }
