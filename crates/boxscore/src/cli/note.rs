@@ -108,7 +108,11 @@ pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
         });
     } else {
         let to = run.map_or_else(|| args.target.clone(), |run| format!("run {}", short(&run)));
-        out::say(&format!("noted with {to}"));
+        let price = said.price.as_ref().map_or_else(String::new, |price| {
+            let how = if price.hourly { "/h" } else { " to buy" };
+            format!(": {} {}{how}", price.amount, price.currency)
+        });
+        out::say(&format!("noted with {to}{price}"));
     }
     said.refused.iter().for_each(|error| out::say(&error.to_string()));
     Ok(if said.refused.is_empty() { 0 } else { Kind::Faults.exit_code() })

@@ -159,8 +159,13 @@ pub fn aside(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<RunData, Cli
 /// The same, with its outcome, and no error where no cell could run.
 pub fn tried(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<(Outcome, RunData), CliError> {
     let mut store = Store::open_with(path, &Options::new(Mode::Create))?;
-    let watch = Watch { screen: &mut Silent, stop, interaction: Interaction::default() };
-    let measured = measure(plan, Cost::default(), &mut store, path, watch)?;
+    let mut screen = Silent::default();
+    let watch = Watch { screen: &mut screen, stop, interaction: Interaction::default() };
+    let measured = measure(plan, Cost::default(), &mut store, path, watch);
+    let measured = measured.map_err(|error| match screen.lost {
+        Some(why) if !stop.is_requested() => CliError::data(why),
+        _ => error,
+    })?;
     if let Some(error) = cut(&measured) {
         return Err(error);
     }

@@ -19,11 +19,20 @@ pub trait Screen {
     fn end(&mut self);
 }
 
-/// Draws nothing, for callers that read the run themselves.
-pub struct Silent;
+/// Draws nothing, for callers that read the run themselves; keeps why a child was lost, which no run tells of one that
+/// never began.
+#[derive(Debug, Default)]
+pub struct Silent {
+    pub lost: Option<String>,
+}
 
 impl Screen for Silent {
-    fn show(&mut self, _: &Show<'_>) {}
+    fn show(&mut self, show: &Show<'_>) {
+        if let Show::Lost { why, .. } | Show::HelperLost { why, .. } = show {
+            self.lost = Some((*why).to_owned());
+        }
+    }
+
     fn end(&mut self) {}
 }
 

@@ -183,8 +183,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_an_error_that_says_what_to_do() {
-        assert!(detect(&[]).unwrap_err().what.contains("no lines"));
-        assert!(detect(&[b"", b"  "]).unwrap_err().what.contains("no lines"));
+        assert!(detect(&[]).unwrap_err().what.contains("no line in it"));
+        assert!(detect(&[b"", b"  "]).unwrap_err().what.contains("no line in it"));
         let error = detect(&[b"a b c", b"d"]).unwrap_err();
         assert!(error.what.contains("none reads any") && error.what.contains("--format"), "{error}");
         assert!(of(&["", " x", " x", " x"]).is_err());

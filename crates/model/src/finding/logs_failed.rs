@@ -29,14 +29,15 @@ impl Stretch {
     /// `Tue 14:00 to 14:24`, `from Tue 14:00 to the end of what was read`, in a log of so many seconds.
     pub fn text(&self, span: f64) -> Option<String> {
         let (from, to) = (Moment::at(self.from)?, Moment::at(self.to)?);
+        let range = || {
+            let end = if from.date() == to.date() { to.time() } else { to.within(span) };
+            format!("{} to {end}", from.within(span))
+        };
         Some(match (self.from_start, self.to_end) {
-            (true, true) => "from the beginning to the end of what was read".to_owned(),
+            (true, true) => format!("{}, from the beginning to the end of what was read", range()),
             (true, false) => format!("from the beginning of what was read to {}", to.within(span)),
             (false, true) => format!("from {} to the end of what was read", from.within(span)),
-            (false, false) => {
-                let end = if from.date() == to.date() { to.time() } else { to.within(span) };
-                format!("{} to {end}", from.within(span))
-            }
+            (false, false) => range(),
         })
     }
 }
@@ -193,7 +194,9 @@ mod tests {
                 .ends_with("failed with 5xx, from the beginning of what was read to Tue 14:24.")
         );
         assert!(
-            outage(true, true).ends_with("failed with 5xx, from the beginning to the end of what was read.")
+            outage(true, true).ends_with(
+                "failed with 5xx, Tue 14:00 to 14:24, from the beginning to the end of what was read."
+            )
         );
     }
 

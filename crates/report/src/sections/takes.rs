@@ -122,8 +122,8 @@ enum Place {
 /// A take so many times its median leaves no room for the others on a linear axis.
 const FAR: f64 = 5.0;
 
-/// How many bytes all labels begin with that need not stand under each strip: whole words, or parts of dotted names, and
-/// no part of a command between its quotes.
+/// How many bytes all labels begin with that need not stand under each strip: whole words, or parts of dotted names,
+/// and no part of a command between its quotes.
 fn shared(labels: &[String]) -> usize {
     let [first, others @ ..] = labels else { return 0 };
     let same = |other: &String| first.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();

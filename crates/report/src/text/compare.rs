@@ -327,23 +327,45 @@ fn assumed(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> Stri
     hang("noise   ", &text, look.columns)
 }
 
-/// The command for which box gives more for the money, where boxes are compared and a price is not known.
+/// The command for which box gives more for the money, where boxes are compared and a price is not known, or where one
+/// is by the hour and another of a purchase.
 fn price_hint(doc: &CompareDoc, look: Look) -> String {
     let hosts: BTreeSet<&str> = doc.arms.iter().map(|arm| arm.machine.host()).collect();
     let are_boxes = hosts.len() == doc.arms.len()
         && doc.arms.iter().all(|arm| !arm.runs.is_empty() && arm.subject.is_none());
     let is_bought = |row: &RowDoc| row.card.is_some_and(|card| card.is_bought(&row.metric, &row.params));
+    if !are_boxes || !doc.rows.iter().any(is_bought) {
+        return String::new();
+    }
     let name = |arm: &ArmDoc| {
         let is_alone = doc.arms.iter().filter(|other| other.machine.name == arm.machine.name).count() == 1;
         word(if is_alone { &arm.machine.name } else { &arm.machine.id })
     };
     let lacking: Vec<String> = doc.arms.iter().filter(|arm| arm.price.is_none()).map(name).collect();
-    let Some((first, others)) = lacking.split_first().filter(|_| are_boxes && doc.rows.iter().any(is_bought))
-    else {
-        return String::new();
+    let text = match lacking.split_first() {
+        Some((first, others)) => {
+            let too = if others.is_empty() { String::new() } else { format!(" (and {})", format::list(others)) };
+            format!("boxscore note {first} --price 0.10/h{too}: which gives more for it")
+        }
+        None => {
+            let priced = doc.arms.iter().filter_map(|arm| Some((arm, arm.price.as_ref()?)));
+            let (hourly, bought): (Vec<_>, Vec<_>) = priced.partition(|(_, price)| price.hourly);
+            let (Some((hour, _)), Some((once, price))) = (hourly.first(), bought.first()) else {
+                return String::new();
+            };
+            if doc.rows.iter().any(|row| row.per_price.is_some()) {
+                return String::new();
+            }
+            format!(
+                "that of {} is of a purchase, that of {} by the hour: boxscore note {} --price {}/h, or compare \
+                 --life 3y",
+                name(once),
+                name(hour),
+                name(once),
+                price.amount
+            )
+        }
     };
-    let too = if others.is_empty() { String::new() } else { format!(" (and {})", format::list(others)) };
-    let text = format!("boxscore note {first} --price 0.10/h{too}: which gives more for it");
     hang("price   ", &text, look.columns)
 }
 
