@@ -193,11 +193,9 @@ mod tests {
             outage(true, false)
                 .ends_with("failed with 5xx, from the beginning of what was read to Tue 14:24.")
         );
-        assert!(
-            outage(true, true).ends_with(
-                "failed with 5xx, Tue 14:00 to 14:24, from the beginning to the end of what was read."
-            )
-        );
+        assert!(outage(true, true).ends_with(
+            "failed with 5xx, Tue 14:00 to 14:24, from the beginning to the end of what was read."
+        ));
     }
 
     #[test]
