@@ -53,6 +53,14 @@ pub fn price_note(band: &str) -> Note {
     Note::of_run(NoteBody::User(format!("the price is {band}")))
 }
 
+/// Fails for a power that is not above 0.
+pub fn check_watts(watts: f64) -> Result<f64, CliError> {
+    if watts.is_finite() && watts > 0.0 {
+        return Ok(watts);
+    }
+    Err(CliError::usage(format!("--watts {watts}: must be above 0")))
+}
+
 /// Parses a price: `0.192/h` is hourly, `429` is bought, `2000..2500` and `2000-2500` are bands. Fails for anything
 /// that is no number above 0.
 pub fn parse_price(text: &str, currency: &str) -> Result<Quoted, CliError> {

@@ -41,7 +41,7 @@ pub mod study;
 pub mod targets;
 
 use crate::error::nearest;
-pub use common::{Color, Global, Layout, Quoted, parse_price, price_note};
+pub use common::{Color, Global, Layout, Quoted, check_watts, parse_price, price_note};
 
 const AFTER: &str = "\
 Examples:

@@ -9,7 +9,7 @@ use model::doc::{DoneDoc, MachineDoc};
 use model::{Fact, Note, NoteBody, Unit};
 use store::{Filter, Mode, Store};
 
-use crate::cli::{Global, parse_price, price_note};
+use crate::cli::{Global, check_watts, parse_price, price_note};
 use crate::error::{CliError, Kind};
 use crate::import::sheet;
 use crate::lookup::ids::short;
@@ -109,8 +109,8 @@ pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
     } else {
         let to = run.map_or_else(|| args.target.clone(), |run| format!("run {}", short(&run)));
         let price = said.price.as_ref().map_or_else(String::new, |price| {
-            let how = if price.hourly { "/h" } else { " to buy" };
-            format!(": {} {}{how}", price.amount, price.currency)
+            let bought = if price.hourly { "" } else { " to buy" };
+            format!(": {price}{bought}")
         });
         out::say(&format!("noted with {to}{price}"));
     }
@@ -119,9 +119,7 @@ pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
 }
 
 fn said(args: &NoteArgs) -> Result<Said, CliError> {
-    if let Some(watts) = args.watts.filter(|watts| !watts.is_finite() || *watts <= 0.0) {
-        return Err(CliError::usage(format!("--watts {watts}: must be above 0")));
-    }
+    args.watts.map(check_watts).transpose()?;
     for (what, text) in [("the note", &args.text), ("--label", &args.label)] {
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
             return Err(CliError::usage(format!("{what} is empty")));

@@ -9,7 +9,7 @@ use store::{Filter, Store};
 
 use super::sink::Cost;
 use crate::cli::costs::CostArgs;
-use crate::cli::{Quoted, parse_price};
+use crate::cli::{Quoted, check_watts, parse_price};
 use crate::error::CliError;
 use crate::lookup::runs;
 
@@ -71,12 +71,11 @@ fn named<T>(given: &[String], parse: impl Fn(&str) -> Result<T, CliError>) -> Re
 }
 
 fn parse_watts(text: &str) -> Result<f64, CliError> {
-    match text.trim().parse::<f64>() {
-        Ok(watts) if watts.is_finite() && watts > 0.0 => Ok(watts),
-        Ok(_) => Err(CliError::usage(format!("--watts {text}: must be above 0"))),
-        Err(_) => Err(CliError::usage(format!("--watts {text}: not a number of watts"))
-            .hint("write 40, or NAME=40 of one machine or target")),
-    }
+    let Ok(watts) = text.trim().parse() else {
+        return Err(CliError::usage(format!("--watts {text}: not a number of watts"))
+            .hint("write 40, or NAME=40 of one machine or target"));
+    };
+    check_watts(watts)
 }
 
 /// Gives the targets of a plan the values that name them; with the others.

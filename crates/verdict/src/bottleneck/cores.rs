@@ -86,7 +86,7 @@ fn is_near(share: f64) -> bool {
 }
 
 /// How what is so busy is called, and which claims it goes before.
-fn grade(share: f64) -> (&'static str, Rank) {
+pub(super) fn grade(share: f64) -> (&'static str, Rank) {
     match share {
         share if share >= FULL => ("bound by", Rank::AtCeiling),
         share if share >= CEILING => ("near the ceiling of", Rank::AtCeiling),
@@ -195,7 +195,7 @@ fn stolen(view: &View<'_, '_>, which: &str, core: &Core) -> Claim {
 }
 
 /// Interrupts are the largest part of a core's work.
-fn is_softirq(core: &Core) -> bool {
+pub(super) fn is_softirq(core: &Core) -> bool {
     let most = core.user.unwrap_or(0.0).max(core.system.unwrap_or(0.0));
     core.softirq.is_some_and(|share| share >= SOFTIRQ && share > most)
 }

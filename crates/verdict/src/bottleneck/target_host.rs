@@ -9,13 +9,11 @@ use model::format;
 use model::metrics::telemetry;
 use model::names::instrument;
 
-use super::view::{Claim, Rank, Seen, View, idle, name, split};
+use super::cores::{grade, is_softirq};
+use super::view::{Claim, Seen, View, idle, name, split};
 use crate::loads::Core;
-use crate::loads::sweep::{CEILING, FULL};
+use crate::loads::sweep::CEILING;
 use crate::target_host;
-
-/// Least share of a core in interrupts that can bind it.
-const SOFTIRQ: f64 = 0.4;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let run = view.index.run;
@@ -34,14 +32,12 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     all
 }
 
-fn bound(share: f64) -> &'static str {
-    if share >= FULL { "bound by" } else { "near the ceiling of" }
-}
-
-fn claim(view: &View<'_, '_>, sentence: String, advice: &str) -> Claim {
+/// A claim of what is so busy; `sentence` follows how that is called.
+fn claim(view: &View<'_, '_>, share: f64, sentence: &str, advice: &str) -> Claim {
+    let (bound, rank) = grade(share);
     Claim {
-        rank: Rank::AtCeiling,
-        sentence,
+        rank,
+        sentence: format!("{bound} {sentence}"),
         evidence: view.shortfall().into_iter().collect(),
         counter: vec!["all programs of that host count, not the server alone".to_owned()],
         advice: vec![advice.to_owned()],
@@ -50,9 +46,7 @@ fn claim(view: &View<'_, '_>, sentence: String, advice: &str) -> Claim {
 
 /// One core, with a claim where it is at its ceiling and others are not.
 fn one(view: &View<'_, '_>, target: &str, core: &Core, cores: &[Core]) -> Seen {
-    let is_softirq = core.softirq.is_some_and(|share| {
-        share >= SOFTIRQ && share > core.user.unwrap_or(0.0).max(core.system.unwrap_or(0.0))
-    });
+    let is_softirq = is_softirq(core);
     let kind = if is_softirq { Binding::Softirq } else { Binding::Core };
     let others: Vec<&Core> = cores.iter().filter(|other| other.cpu != core.cpu).collect();
     let all_full = cores.iter().all(|core| core.busy >= CEILING) && !others.is_empty();
@@ -68,7 +62,7 @@ fn one(view: &View<'_, '_>, target: &str, core: &Core, cores: &[Core]) -> Seen {
         false => ("spread its work", "let more workers or threads share the work evenly"),
     };
     let claim = (core.busy >= CEILING && !all_full)
-        .then(|| claim(view, format!("{} {resource} ({busy}{beside}): {says}", bound(core.busy)), advice));
+        .then(|| claim(view, core.busy, &format!("{resource} ({busy}{beside}): {says}"), advice));
     Seen { kind, share: Some(core.busy), text: format!("{resource} {busy}"), resource, claim }
 }
 
@@ -80,9 +74,8 @@ fn together(view: &View<'_, '_>, target: &str, cores: &[Core]) -> Option<Seen> {
     let text = format!("the {} {resource} together {} busy", cores.len(), format::percent(mean));
     let is_full = busy.iter().all(|busy| *busy >= CEILING);
     let claim = is_full.then(|| {
-        let sentence =
-            format!("{} the {} {resource} ({} busy)", bound(mean), cores.len(), format::percent(mean));
-        claim(view, sentence, "more or faster cores")
+        let sentence = format!("the {} {resource} ({} busy)", cores.len(), format::percent(mean));
+        claim(view, mean, &sentence, "more or faster cores")
     });
     Some(Seen { kind: Binding::Cores, resource, share: Some(mean), text, claim })
 }
@@ -91,12 +84,13 @@ fn disk_seen(view: &View<'_, '_>, target: &str, disk: &str, busy: f64) -> Seen {
     let resource = format!("{disk} of the host of {target}");
     let text = format!("{resource} {} busy", format::percent(busy));
     let claim = (busy >= CEILING).then(|| {
-        let sentence = format!(
-            "{} {resource} ({} busy): more memory, or a faster disk",
-            bound(busy),
-            format::percent(busy)
-        );
-        claim(view, sentence, "more memory, so that the content stays in the page cache, or a faster disk")
+        let sentence = format!("{resource} ({} busy): more memory, or a faster disk", format::percent(busy));
+        claim(
+            view,
+            busy,
+            &sentence,
+            "more memory, so that the content stays in the page cache, or a faster disk",
+        )
     });
     Seen { kind: Binding::Disk, resource, share: Some(busy), text, claim }
 }
