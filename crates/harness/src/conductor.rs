@@ -4,6 +4,7 @@
 //! In: a plan, one link per child, and a channel of events. Out: takes and notes to a sink, and an outcome. It knows
 //! no process, file or terminal.
 
+mod again;
 mod close;
 mod generators;
 mod machine;
@@ -63,6 +64,12 @@ pub struct Conductor<'a> {
     beside_ns: u64,
     tally: HashMap<BlockEntry, Tally>,
     finished: HashSet<Place>,
+    /// Places whose last take failed, or could not be done any more.
+    failed: HashSet<Place>,
+    /// Of the part of the run before it was resumed.
+    outages: again::Outages,
+    /// The time of the budget begins with this part of the run.
+    has_time_anew: bool,
     done: Vec<bool>,
     by_target: bool,
     turns: Turns,
@@ -103,6 +110,9 @@ impl<'a> Conductor<'a> {
             beside_ns: 0,
             tally: HashMap::new(),
             finished: HashSet::new(),
+            failed: HashSet::new(),
+            outages: again::Outages::default(),
+            has_time_anew: false,
             done: vec![false; plan.cells.len()],
             by_target: false,
             turns: Turns::default(),
@@ -117,32 +127,14 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Takes over the measured takes of an interrupted run, which are not repeated. Warm-ups are repeated, since the
-    /// child that they warmed is gone; only a planted world has nothing to warm.
-    pub fn resume(&mut self, finished: &[Finished]) {
-        for Finished { machine, take } in finished {
-            self.sitting = self.sitting.max(take.sitting + 1);
-            if take.phase == Phase::Measured || self.plan.fake.is_some() {
-                let is_warm_up = take.phase == Phase::WarmUp;
-                self.finished.insert((*machine, take.block, take.cell, take.arm, is_warm_up));
-            }
-            if let Some(state) = self.machines.get_mut(*machine) {
-                state.seq = state.seq.max(take.seq + 1);
-                state.faults += u64::from(take.fault.is_some());
-            }
-            self.count(*machine, take);
-        }
-        // Cells that were brought to an end are not warmed again.
-        self.judge_cells();
-    }
-
     /// Carries the plan out. Every machine's run gets an end, even when the sink refuses. `elapsed_ns` is the time
     /// that this run took before it was interrupted; it counts towards the budget.
     pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Outcome {
         self.started_ns = self.started_ns.saturating_sub(elapsed_ns);
         let resumed = (elapsed_ns > 0).then_some(self.began_ns);
         let from_ns = self.budget_from_ns.or(resumed);
-        self.budget_from_ns = from_ns.map(|from_ns| from_ns.saturating_sub(elapsed_ns));
+        let spent_ns = if self.has_time_anew { 0 } else { elapsed_ns };
+        self.budget_from_ns = from_ns.map(|from_ns| from_ns.saturating_sub(spent_ns));
         let ended = self.carry_out(&Opening { dir, elapsed_ns });
         self.close(ended)
     }
@@ -187,7 +179,8 @@ impl<'a> Conductor<'a> {
             || self.turns.is_waiting(cell)
             || self.finished.contains(&(machine, block, cell, arm, warm_up))
             || self.machines[machine].lost.is_some()
-            || self.machines[machine].unfit.contains(&(cell, arm));
+            || self.machines[machine].unfit.contains(&(cell, arm))
+            || self.is_hopeless(entry, block);
         if skip {
             return Ok(());
         }
@@ -209,7 +202,7 @@ impl<'a> Conductor<'a> {
             Some(Frame::Fault { cell: at, arm: with, .. })
                 if (at, with) == (cell, arm) && self.is_stopping() => {}
             Some(Frame::Fault { cell: at, arm: with, text }) if (at, with) == (cell, arm) => {
-                self.drop_cell(entry, &inflow::cut(text))?;
+                self.drop_cell(entry, (block, warm_up), &inflow::cut(text))?;
             }
             Some(Frame::TakeDone(_) | Frame::Fault { .. }) => {
                 self.lose(machine, "it answered with a different take from the one ordered")?;
@@ -229,18 +222,25 @@ impl<'a> Conductor<'a> {
 
     /// Drops a cell from the arm that cannot run it, with a note; other arms go on. A cell that already has takes
     /// counts as given up.
-    fn drop_cell(&mut self, entry: BlockEntry, why: &str) -> Result<(), SinkError> {
+    fn drop_cell(
+        &mut self,
+        entry: BlockEntry,
+        (block, warm_up): (u32, bool),
+        why: &str,
+    ) -> Result<(), SinkError> {
         let BlockEntry { machine, cell, arm } = entry;
         self.machines[machine].unfit.insert((cell, arm));
         self.unfit.push((machine, cell, why.to_owned()));
         self.sink.show(&Show::Unfit { machine, cell, arm, why });
         let known = self.plan.cells.get(cell as usize);
         let title = known.map(|cell| self.sink.title(cell)).unwrap_or_default();
-        let arm = self.plan.arm_name(cell, arm).to_owned();
-        let dropped = Dropped { what: title, arm, why: why.to_owned() };
+        let named = self.plan.arm_name(cell, arm).to_owned();
+        let dropped = Dropped { what: title, arm: named, why: why.to_owned() };
         let is_begun = self.tally.contains_key(&entry);
-        // The take that was asked for failed.
-        self.machines[machine].faults += u64::from(is_begun);
+        if is_begun {
+            // The take that was asked for failed.
+            self.settle((machine, block, cell, arm, warm_up), true);
+        }
         let note = if is_begun { NoteBody::GivenUp(dropped) } else { NoteBody::Unfit(dropped) };
         self.sink.note(machine, note)
     }
@@ -252,7 +252,8 @@ impl<'a> Conductor<'a> {
         self.taken += 1;
         self.window_ns = take.end_ns.saturating_sub(take.start_ns);
         self.machines[machine].seq = take.seq + 1;
-        self.machines[machine].faults += u64::from(take.fault.is_some());
+        let is_warm_up = take.phase == Phase::WarmUp;
+        self.settle((machine, take.block, take.cell, take.arm, is_warm_up), take.fault.is_some());
         self.count(machine, take);
         if take.phase == Phase::Measured {
             // A figure that waits goes on where it was in its next turn.
@@ -306,7 +307,7 @@ impl<'a> Conductor<'a> {
 
     fn judge(&mut self, cell: usize) {
         let index = u32::try_from(cell).unwrap_or(u32::MAX);
-        if self.done[cell] || self.turns.is_waiting(index) {
+        if self.done[cell] || self.turns.is_waiting(index) || self.owes(index) {
             return;
         }
         let alive = |entry: &BlockEntry| {

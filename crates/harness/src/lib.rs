@@ -10,6 +10,7 @@ pub mod fake;
 pub mod generator;
 mod inflow;
 pub mod order;
+pub mod outage;
 mod ports;
 mod probe_cache;
 pub mod recorder;

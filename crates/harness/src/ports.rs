@@ -5,7 +5,9 @@
 use model::data::Status;
 use model::frame::{Frame, Hello, Live, OwnCost, Segment, TargetTelemetry};
 use model::reading::Take;
-use model::{Cell, Fact, NoteBody};
+use model::{Cell, Fact, NoteBody, Phase};
+
+use crate::outage::Taken;
 
 /// A connection to one child.
 pub trait Link {
@@ -151,6 +153,15 @@ pub struct Interaction {
 pub struct Finished {
     pub machine: usize,
     pub take: Take,
+}
+
+impl Finished {
+    /// A measured take of this machine that counts.
+    pub fn of(&self, machine: usize) -> Option<Taken> {
+        let Take { block, cell, arm, .. } = self.take;
+        let counts = self.machine == machine && self.take.phase == Phase::Measured;
+        counts.then(|| Taken { block, cell, arm, has_failed: self.take.fault.is_some() })
+    }
 }
 
 model::words! {

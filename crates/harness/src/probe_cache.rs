@@ -238,8 +238,11 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
     let dir = job.plan.dir.clone().unwrap_or_else(|| job.dir.clone());
     let cpus = if cpus.is_empty() { host.cpus.clone() } else { cpus };
     let mix = params.get("mix").and_then(|name| job.plan.mixes.get(name)).cloned().map(Arc::new);
+    // A study measures its targets; the child on the host of one records telemetry alone.
+    let target = job.plan.targets.first().filter(|_| job.plan.telemetry_only);
     Setup {
         mix,
+        target: target.map(|target| target.address.clone()),
         llc: host.llc,
         memory: host.memory,
         seed: job.plan.seed,

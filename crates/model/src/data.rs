@@ -175,6 +175,12 @@ mod fault_fields {
 }
 
 impl TakeHead {
+    /// True for a take of the same place in a later sitting.
+    fn repeats_place_of(&self, take: &TakeHead) -> bool {
+        let place = |one: &TakeHead| (one.cell, one.arm, one.block, one.phase);
+        self.sitting > take.sitting && place(self) == place(take)
+    }
+
     /// Measured, and without a fault.
     pub fn is_measured(&self) -> bool {
         self.phase == Phase::Measured && self.fault.is_none()
@@ -244,6 +250,15 @@ impl RunData {
     pub fn usable_cpus(&self) -> Option<f64> {
         let planned = self.plan.cpus.as_ref().map(Vec::len).filter(|count| *count > 0);
         planned.map(|count| count as f64).or_else(|| crate::fact::usable_cpus(&self.facts))
+    }
+
+    /// Takes that failed and were not repeated.
+    pub fn failures(&self) -> impl Iterator<Item = (&TakeHead, &Fault)> {
+        let is_repeated = |take: &TakeHead| {
+            take.phase == Phase::Repeated || self.takes.iter().any(|later| later.repeats_place_of(take))
+        };
+        let failed = self.takes.iter().filter_map(|take| Some((take, take.fault.as_ref()?)));
+        failed.filter(move |(take, _)| !is_repeated(take))
     }
 
     /// Series that are rows: benchmarks' metrics with a direction and the user's own, not conditions or telemetry.

@@ -52,6 +52,8 @@ pub struct Setup {
     pub relay: Option<Arc<dyn Relay>>,
     /// For a key-value store of the user's.
     pub login: Option<Login>,
+    /// Address of the target on whose host this is, in the child that `--at` started there.
+    pub target: Option<String>,
 }
 
 impl Setup {
@@ -72,6 +74,7 @@ impl Setup {
             mix: None,
             relay: None,
             login: None,
+            target: None,
         }
     }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::format::number;
+use crate::format::{count, list, number};
 
 /// A note of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub enum NoteBody {
     Unfit(Dropped),
     /// A cell that ran, and could not go on.
     GivenUp(Dropped),
+    /// Blocks of a cell that were measured again.
+    Again(Again),
     /// The first URL of a load whose answer had this status of 4xx or 5xx.
     Status {
         status: u16,
@@ -192,6 +194,46 @@ impl Dropped {
     }
 }
 
+/// Blocks of a cell that `resume` measured again, in all arms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Again {
+    /// Title of the cell.
+    pub what: String,
+    /// The arms that had no figures in them; an empty name in a run without arms.
+    pub arms: Vec<String>,
+    pub blocks: usize,
+}
+
+impl Again {
+    fn text(&self) -> String {
+        let arms: Vec<String> =
+            self.arms.iter().filter(|arm| !arm.is_empty()).map(|arm| format!("`{arm}`")).collect();
+        let why = match arms.is_empty() {
+            true => "it had no figures in them".to_owned(),
+            false => format!("{} had no figures in them", list(&arms)),
+        };
+        format!(
+            "{}: {} measured again by `resume`, since {why}; their first takes are kept and count no longer",
+            self.what,
+            count(self.blocks, "block")
+        )
+    }
+
+    fn mends(&self, dropped: &Dropped) -> bool {
+        self.what == dropped.what && self.arms.contains(&dropped.arm)
+    }
+}
+
+/// The notes of cells that were dropped, but for those that were measured again later.
+pub fn dropped(notes: &[Note]) -> impl Iterator<Item = &NoteBody> {
+    notes.iter().enumerate().map(|(at, note)| (at, &note.body)).filter_map(move |(at, body)| {
+        let (NoteBody::Unfit(dropped) | NoteBody::GivenUp(dropped)) = body else { return None };
+        let mut later = notes.iter().skip(at).map(|note| &note.body);
+        let is_mended = later.any(|body| matches!(body, NoteBody::Again(again) if again.mends(dropped)));
+        (!is_mended).then_some(body)
+    })
+}
+
 /// State of a load when the user ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -241,6 +283,7 @@ impl NoteBody {
                 | "bits"
                 | "unfit"
                 | "given-up"
+                | "again"
                 | "status"
                 | "redirect"
                 | "content-encoding"
@@ -274,6 +317,7 @@ impl NoteBody {
             NoteBody::Bits(_) => "bits",
             NoteBody::Unfit(_) => "unfit",
             NoteBody::GivenUp(_) => "given-up",
+            NoteBody::Again(_) => "again",
             NoteBody::Status { .. } => "status",
             NoteBody::Redirect { .. } => "redirect",
             NoteBody::ContentEncoding { .. } => "content-encoding",
@@ -307,6 +351,7 @@ impl NoteBody {
             NoteBody::Unfit(cell) | NoteBody::GivenUp(cell) => {
                 format!("{}: {}", cell.what, cell.reason()).into()
             }
+            NoteBody::Again(again) => again.text().into(),
             NoteBody::Status { status, first_url } => format!("{status} {first_url}").into(),
             NoteBody::Cut(at) => at.text().into(),
             NoteBody::TestDisks(disks) => disks.join(" ").into(),
@@ -359,6 +404,8 @@ mod tests {
         };
         let status = NoteBody::Status { status: 404, first_url: "http://a/b".into() };
         let busy = Disturber { pid: 123, name: "ramcloud".into(), cpus: 0.44 };
+        let repeated = "crc32c size=1KiB: 3 blocks measured again by `resume`, since `b` had no figures in them; \
+                        their first takes are kept and count no longer";
         let filling = "the user ended the load while its keys were written";
         let shared =
             "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 0; server and generators share CPUs";
@@ -369,6 +416,7 @@ mod tests {
             (NoteBody::Bits("t".into()), "bits", "t"),
             (NoteBody::Unfit(dropped("")), "unfit", "crc32c size=1KiB: no SSE 4.2"),
             (NoteBody::GivenUp(dropped("b")), "given-up", "crc32c size=1KiB: arm b cannot run: no SSE 4.2"),
+            (NoteBody::Again(again("crc32c size=1KiB", "b")), "again", repeated),
             (status, "status", "404 http://a/b"),
             (NoteBody::Redirect { to: "/c".into() }, "redirect", "/c"),
             (NoteBody::ContentEncoding { coding: "gzip".into() }, "content-encoding", "gzip"),
@@ -393,6 +441,20 @@ mod tests {
             (NoteBody::Interface("eth0".into()), "interface", "eth0"),
             (NoteBody::remark("limit", "t"), "limit", "t"),
         ]
+    }
+
+    fn again(what: &str, arm: &str) -> Again {
+        Again { what: what.into(), arms: vec![arm.into()], blocks: 3 }
+    }
+
+    #[test]
+    fn what_was_measured_again_was_not_dropped() {
+        let [one, other] = ["a", "b"].map(|arm| Note::of_run(NoteBody::GivenUp(dropped(arm))));
+        let mended = Note::of_run(NoteBody::Again(again("crc32c size=1KiB", "a")));
+        let elsewhere = Note::of_run(NoteBody::Again(again("crc32c size=4KiB", "b")));
+        let notes = [one.clone(), other.clone(), mended, elsewhere, one.clone()];
+        let left: Vec<&NoteBody> = super::dropped(&notes).collect();
+        assert_eq!(left, [&other.body, &one.body]);
     }
 
     #[test]

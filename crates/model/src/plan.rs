@@ -125,6 +125,11 @@ impl Target {
         }
     }
 
+    /// Its host as its facts tell it, the same for all targets on it until it is started anew; `None` if unknown.
+    pub fn host_id(&self) -> Option<String> {
+        Some(self.facts.iter().find(|fact| fact.key == "boot.id")?.value.as_ref()?.text())
+    }
+
     /// The child that records telemetry on its host, if there is a way to it.
     pub fn agent(&self) -> Option<Via> {
         self.at.as_ref().map(|command| Via { name: self.name.clone(), command: Some(command.clone()) })

@@ -16,12 +16,14 @@ use crate::params::Params;
 use crate::unit::Unit;
 
 crate::words! {
-    /// Warm-up takes are marked, not hidden.
+    /// Warm-up takes are marked, not hidden, and so are those that count no longer.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Phase as word {
         WarmUp = "warm-up",
         Measured = "measured",
+        /// Measured, and its block measured again since: its arm or another of the block had an outage in it.
+        Repeated = "repeated",
     }
 }
 

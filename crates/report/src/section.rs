@@ -83,14 +83,15 @@ impl Figure<'_> {
         Some(Estimate { value, interval: self.doc.low.zip(self.doc.high) })
     }
 
-    /// Raw takes in time order, warm-up marked; those of the document where there is no raw data.
+    /// Raw takes that count, in time order, warm-up marked; those of the document where there is no raw data.
     pub fn takes(&self) -> Vec<Take> {
         match self.raw {
             Some(series) => {
                 let take = |point: &model::data::Point| {
                     Some(Take { value: point.number()?, warm_up: point.phase == Phase::WarmUp })
                 };
-                series.points.iter().filter_map(take).collect()
+                let counted = series.points.iter().filter(|point| point.phase != Phase::Repeated);
+                counted.filter_map(take).collect()
             }
             None => self.doc.takes.iter().map(|value| Take { value: *value, warm_up: false }).collect(),
         }

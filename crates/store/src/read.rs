@@ -44,19 +44,26 @@ pub struct Want<'a> {
     pub rest: bool,
 }
 
+/// Takes of a run that failed, without those of whose place a later sitting has another.
+const FAULTS: &str = "(SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM take AS later WHERE later.run = take.run AND later.cell = take.cell
+                    AND later.arm = take.arm AND later.block = take.block AND later.warm_up = take.warm_up
+                    AND later.sitting > take.sitting))";
+
 impl Store {
     /// Runs without their readings, oldest first. Fails if the store cannot be read.
     pub fn heads(&self, filter: &Filter) -> Result<Vec<RunHead>> {
-        let sql = "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
-                seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
-                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL),
+        let sql = format!(
+            "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
+                seconds, (SELECT count(*) FROM take WHERE take.run = r.no), {FAULTS},
                 p.machine_id, p.machine, p.build,
                 (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up), hidden
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0
             WHERE ($1 IS NULL OR p.machine_id = $1) AND ($2 IS NULL OR label = $2) AND ($3 IS NULL OR study = $3)
-            ORDER BY CASE WHEN $4 THEN r.no ELSE started_ns END, id";
+            ORDER BY CASE WHEN $4 THEN r.no ELSE started_ns END, id"
+        );
         let with = params![filter.machine_id, filter.label, filter.study, filter.as_stored];
-        let rows = self.rows(sql, with, head)?;
+        let rows = self.rows(&sql, with, head)?;
         rows.into_iter().map(|row| self.head_of(row)).collect()
     }
 
@@ -167,13 +174,17 @@ impl Store {
         // Of most runs there is none, and looking for it would read all their telemetry.
         let is_watched = want.rest && plan.targets.iter().any(|target| target.at.is_some());
         let target_telemetry = if is_watched { self.target_telemetry_of(no)? } else { Vec::new() };
+        let mut series = self.series_of(no, want.series)?;
+        let repeated = self.repeated(no)?;
+        let points = series.iter_mut().flat_map(|one| &mut one.points);
+        points.filter(|point| repeated.contains(&point.seq)).for_each(|point| point.phase = Phase::Repeated);
         Ok(RunData {
             origin: self.origin(run)?,
             clock_offsets: if want.rest { self.clock_offsets(run)? } else { Vec::new() },
             plan,
             facts: self.facts_of(no)?,
-            series: self.series_of(no, want.series)?,
-            takes: if want.rest { self.takes_of(no)? } else { Vec::new() },
+            series,
+            takes: if want.rest { self.takes_of(no, &repeated)? } else { Vec::new() },
             notes: if want.rest { self.notes_of(no)? } else { Vec::new() },
             traffic: if want.rest { self.traffic_of(no)? } else { None },
             telemetry: if want.telemetry { self.telemetry_of(no)? } else { Vec::new() },
@@ -205,7 +216,8 @@ impl Store {
 
     /// The numbers of the takes that are stored, in order: what a resumed run need not repeat.
     pub fn finished_takes(&self, run: &str) -> Result<Vec<TakeHead>> {
-        self.takes_of(self.number(run)?)
+        let no = self.number(run)?;
+        self.takes_of(no, &self.repeated(no)?)
     }
 
     /// Interrupted runs that are not hidden, newest first. Fails if the store cannot be read.
@@ -261,14 +273,15 @@ impl Store {
     }
 
     fn head(&self, no: i64) -> Result<(RunHead, Option<OwnCost>)> {
-        let sql = "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
-                seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
-                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL),
+        let sql = format!(
+            "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
+                seconds, (SELECT count(*) FROM take WHERE take.run = r.no), {FAULTS},
                 p.machine_id, p.machine, p.build,
                 (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up), hidden,
                 agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds
-            FROM run r JOIN participant p ON p.run = r.no AND p.no = 0 WHERE r.no = $1";
-        let found = self.rows(sql, [no], |row| {
+            FROM run r JOIN participant p ON p.run = r.no AND p.no = 0 WHERE r.no = $1"
+        );
+        let found = self.rows(&sql, [no], |row| {
             let cost: (Option<f64>, Option<f64>, Option<f64>) = (row.get(19)?, row.get(20)?, row.get(21)?);
             Ok((head(row)?, cost))
         })?;
@@ -369,7 +382,16 @@ impl Store {
         Ok(points)
     }
 
-    fn takes_of(&self, no: i64) -> Result<Vec<TakeHead>> {
+    /// The measured takes of whose place a later sitting has another.
+    fn repeated(&self, no: i64) -> Result<BTreeSet<u64>> {
+        let sql = "SELECT seq FROM (
+                SELECT seq, sitting, max(sitting) OVER (PARTITION BY cell, arm, block) AS last
+                FROM take WHERE run = $1 AND NOT warm_up
+            ) AS place WHERE sitting < last";
+        Ok(self.rows(sql, [no], |row| unsigned(row, 0))?.into_iter().collect())
+    }
+
+    fn takes_of(&self, no: i64, repeated: &BTreeSet<u64>) -> Result<Vec<TakeHead>> {
         let sql =
             "SELECT seq, block, sitting, warm_up, cell, arm, start_ns, end_ns, repeats, fault, fault_kind, refusals
             FROM take WHERE run = $1 ORDER BY seq";
@@ -392,6 +414,9 @@ impl Store {
         })?;
         rows.into_iter()
             .map(|(mut take, kind, refusals)| {
+                if repeated.contains(&take.seq) {
+                    take.phase = Phase::Repeated;
+                }
                 if let Some((fault, text)) = take.fault.as_mut().zip(kind) {
                     let wrong = |_| self.data(format!("the fault of take {} cannot be read", take.seq));
                     fault.kind = serde_json::from_str(&text).map_err(wrong)?;

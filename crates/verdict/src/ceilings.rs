@@ -2,12 +2,12 @@
 //!
 //! A figure counts where none of its takes failed and no rule refuses it. Base units.
 
-use model::data::RunData;
+use model::data::{RunData, TakeHead};
 use model::doc::CeilingFigureDoc;
 use model::finding::Rule;
 use model::metrics::{disk, load, memory, net};
 use model::names::instrument;
-use model::{Cards, NoteBody, Params, SeriesKey, Validity, card};
+use model::{Cards, NoteBody, Params, Phase, SeriesKey, Validity, card};
 
 use crate::ceiling_figure::{Figure, LOOPBACK_INTERFACE, OWN_SERVER};
 use crate::rules;
@@ -69,9 +69,10 @@ pub fn figures(run: &RunData, cards: Cards) -> Vec<Figure> {
 fn figure(index: &RunIndex<'_>, row: FigureRow<'_>, rulings: &[Ruling]) -> Option<Figure> {
     let (run, key) = (index.run, &row.series.key);
     let places = index.places(row.series);
-    let has_failed = run.takes.iter().any(|take| {
-        (take.fault.is_some() || !take.refusals.is_empty()) && places.contains(&(take.cell, take.arm))
-    });
+    let is_its = |take: &TakeHead| places.contains(&(take.cell, take.arm));
+    let is_refused = |take: &TakeHead| take.phase != Phase::Repeated && !take.refusals.is_empty();
+    let has_failed = run.failures().any(|(take, _)| is_its(take))
+        || run.takes.iter().any(|take| is_its(take) && is_refused(take));
     let (validity, doubts) = validity_of(rulings, row.index);
     if has_failed || validity == Validity::Invalid {
         return None;

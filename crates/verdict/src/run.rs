@@ -107,7 +107,7 @@ fn config(run: &RunData) -> BTreeMap<String, String> {
 /// Faults by text.
 fn errors(run: &RunData) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
-    for fault in run.takes.iter().filter_map(|take| take.fault.as_ref()) {
+    for (_, fault) in run.failures() {
         *all.entry(fault.text.clone()).or_insert(0) += 1;
     }
     all
@@ -130,9 +130,10 @@ fn series_doc(index: &RunIndex<'_>, row: FigureRow<'_>) -> SeriesDoc {
     let measured = series.points.iter().filter(|point| point.phase == Phase::Measured);
     let blocks: BTreeSet<u32> = measured.map(|point| point.block).collect();
     let places = index.places(series);
-    let faults = index.run.takes.iter().filter(|take| {
-        take.fault.is_some() && take.phase == Phase::Measured && places.contains(&(take.cell, take.arm))
-    });
+    let faults = index
+        .run
+        .failures()
+        .filter(|(take, _)| take.phase == Phase::Measured && places.contains(&(take.cell, take.arm)));
     let mut doc = SeriesDoc {
         card: card::find(context.cards, &key.instrument),
         instrument: key.instrument.clone(),

@@ -1,7 +1,8 @@
 //! The hosts of targets during their takes, by the telemetry that `--at` recorded there.
 //!
 //! A tick stands for the second before it, and counts where that second lies wholly in a measured take. Shares are of
-//! all CPUs, or of one. The telemetry counts all that runs there, not the server alone.
+//! all CPUs, or of one. The telemetry counts all that runs there, not the server alone; the CPU time of the server's own
+//! processes stands beside it where they could be seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,6 +119,11 @@ impl HostUse {
         Some(format!("CPUs {busy} busy ({}){busiest}", parts.join(", ")))
     }
 
+    /// CPUs that the target's own server kept busy.
+    fn server_cores(&self) -> Option<f64> {
+        self.median(instrument::SERVER_USE, telemetry::SERVER_CORES.name(), "")
+    }
+
     /// The busiest parts of a metric, each as `sda 93 % busy`.
     fn busiest(&self, source: &str, metric: &str, (least, unit, says): (f64, Unit, &str)) -> Vec<String> {
         let mut all = self.by_part(source, metric);
@@ -141,7 +147,10 @@ impl HostUse {
             self.busiest(instrument::NET_USE, telemetry::RECEIVED.name(), rate(" in")),
             self.busiest(instrument::WATTS, telemetry::POWER.name(), (0.0, Unit::Watt, "")),
         ];
-        let all: Vec<String> = self.cpus().into_iter().chain(memory).chain(parts.concat()).collect();
+        let server = self.server_cores();
+        let server = server.map(|cores| format!("its server {} CPUs", format::number(cores)));
+        let all: Vec<String> =
+            self.cpus().into_iter().chain(server).chain(memory).chain(parts.concat()).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 
@@ -180,9 +189,12 @@ pub fn of_arm(run: &RunData, arm: &str) -> Option<TargetHostDoc> {
     let target = &run.plan.target(arm)?.name;
     let spans = spans(run, arm);
     let host = during(run, target, &spans).filter(|_| !spans.is_empty())?;
-    let sentence = host.sentence().unwrap_or_else(|| {
+    let mut sentence = host.sentence().unwrap_or_else(|| {
         "no second of its telemetry lies wholly in a take: takes of 2 s or more show the host".to_owned()
     });
+    if let Some(beside) = beside(run, target, &host) {
+        sentence = format!("{sentence}; {beside}");
+    }
     Some(TargetHostDoc {
         target: target.clone(),
         arm: arm.to_owned(),
@@ -195,6 +207,23 @@ pub fn of_arm(run: &RunData, arm: &str) -> Option<TargetHostDoc> {
         },
         figures: host.figures(),
     })
+}
+
+/// Which other targets of the run are on the same host, and what of its figures counts them too.
+fn beside(run: &RunData, target: &str, host: &HostUse) -> Option<String> {
+    let id_of = |name: &str| run.plan.targets.iter().find(|one| one.name == name)?.host_id();
+    let own = id_of(target)?;
+    let others =
+        run.plan.targets.iter().filter(|one| one.name != target && one.host_id().as_ref() == Some(&own));
+    let names: Vec<String> = others.map(|one| one.name.clone()).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let counted = match host.server_cores() {
+        Some(_) => "all of these figures but that of its server count it too",
+        None => "these figures count it too",
+    };
+    let counted = if names.len() == 1 { counted.to_owned() } else { counted.replace(" it ", " them ") };
+    (!names.is_empty() && !host.is_empty())
+        .then(|| format!("{} {are} on this host: {counted}", format::list(&names)))
 }
 
 /// The hosts of all targets of a run, in the order of its arms.
@@ -256,6 +285,45 @@ mod tests {
     }
 
     const S: u64 = 1_000_000_000;
+
+    #[test]
+    fn two_targets_of_one_host_are_told_apart_by_their_servers() {
+        let columns = [("idle", "ratio"), ("user", "ratio")];
+        let tick = |at| (at, vec![Some(0.5), Some(0.5)]);
+        let mut run = host(&columns, &[tick(S), tick(2 * S)]);
+        run.plan.arms = vec![model::Arm { name: "a".to_owned(), set: model::Params::default() }];
+        run.takes = vec![model::data::TakeHead {
+            seq: 0,
+            block: 0,
+            sitting: 0,
+            phase: Phase::Measured,
+            cell: 0,
+            arm: 0,
+            start_ns: 0,
+            end_ns: 2 * S,
+            repeats: 1,
+            fault: None,
+            refusals: Vec::new(),
+        }];
+        run.plan.targets.push(Target::new("b", "http://10.0.0.3/"));
+        let alone = of_arm(&run, "a").unwrap().sentence;
+        assert_eq!(alone, "host of a during its takes: CPUs 50 % busy (user 50 %)");
+        for target in &mut run.plan.targets {
+            target.facts = vec![model::Fact::text("boot.id", "x", "y")];
+        }
+        let both = of_arm(&run, "a").unwrap().sentence;
+        assert_eq!(both, format!("{alone}; b is on this host: these figures count it too"));
+        let segment = Segment {
+            source: "server-use".to_owned(),
+            columns: vec![("server-cores".to_owned(), "core".to_owned())],
+            at_ns: vec![2 * S],
+            rows: vec![vec![Some(0.4)]],
+        };
+        run.target_telemetry.push(TargetTelemetry { target: "a".to_owned(), segment });
+        let apart = of_arm(&run, "a").unwrap().sentence;
+        let says = "; its server 0.400 CPUs; b is on this host: all of these figures but that of its server count it too";
+        assert_eq!(apart, format!("{alone}{says}"));
+    }
 
     #[test]
     fn only_whole_seconds_within_takes_count() {

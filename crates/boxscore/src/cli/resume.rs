@@ -1,4 +1,5 @@
-//! `boxscore resume`: continues an interrupted run, by default the newest one.
+//! `boxscore resume`: continues an interrupted run, by default the newest one. Of a run that is named and had come to its
+//! end it measures again what failed there until the end, such as a target that died.
 //!
 //! A run that loads a server of the user's is continued only where it is named: whoever says `resume` alone may have
 //! ended that load for the server's sake.
@@ -11,6 +12,7 @@ use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::ids::short;
 use crate::lookup::{paths, runs};
+use crate::study::outages;
 use crate::{out, study};
 
 const AFTER: &str = "\
@@ -18,13 +20,17 @@ Examples:
   boxscore resume
   boxscore resume 019d2f6a1b2c
 Takes that are stored are not repeated; the one that was under way is.
+What failed until the end of the run is measured again: a target that died, once it is back. All targets or arms of such
+a block are measured again, so that they are compared side by side; the first takes are kept and count no longer. A take
+that failed between good ones stays a failed take. A run that had ended is resumed only where you name it.
 A run that loads a server of yours (`load URL`, `run web --url URL`) is resumed only where you name it: the load would
 begin anew on that server. Without a name, resume says which URL it is and ends.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct ResumeArgs {
-    /// A run of the store [default: the newest interrupted one, if it loads no server of yours]
+    /// A run of the store, interrupted or with takes that failed until its end [default: the newest interrupted one, if
+    /// it loads no server of yours]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// Say a line on stderr for each take, once it is stored
@@ -44,6 +50,7 @@ pub fn run(args: &ResumeArgs, global: &Global) -> Result<u8, CliError> {
             (true, urls) => out::say(&format!("this loads {} again", urls.join(", "))),
             (false, urls) => return Err(unasked(&head, urls)),
         }
+        announced(&head, &store)?.iter().for_each(|said| out::say(&format!("note: {said}")));
         head
     };
     out::say(&format!("resuming run {}", short(&head.id)));
@@ -62,14 +69,29 @@ fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
     let id = runs::run_id(name, store)?;
     let head = heads.into_iter().find(|head| head.id == id);
     let head = head.ok_or_else(|| CliError::data(format!("no run is called `{name}`")))?;
+    let refused = |why: String| {
+        CliError::data(format!("run {name} is {why}"))
+            .hint(format!("boxscore run --plan {name} measures the same again"))
+    };
     match head.status {
         Status::Interrupted => Ok(head),
-        other => Err(CliError::data(format!(
-            "run {name} is {}: only an interrupted run can be resumed",
-            other.word()
-        ))
-        .hint(format!("boxscore run --plan {name} measures the same again"))),
+        Status::Faulty if !announced(&head, store)?.is_empty() => Ok(head),
+        Status::Faulty => {
+            Err(refused("faulty, but nothing failed until its end: nothing is left to measure".to_owned()))
+        }
+        other => Err(refused(format!("{}: only an interrupted run can be resumed", other.word()))),
     }
+}
+
+/// What each run of the same study measures again.
+fn announced(head: &RunHead, store: &Store) -> Result<Vec<String>, CliError> {
+    let of_study = store.heads(&store::Filter { study: Some(head.study.clone()), ..Default::default() })?;
+    let has_ended = of_study.iter().all(|one| matches!(one.status, Status::Complete | Status::Faulty));
+    let mut all = Vec::new();
+    for one in of_study {
+        all.extend(outages::announced(&store.load_light(&one.id)?, has_ended));
+    }
+    Ok(all)
 }
 
 /// The user's servers that a plan loads; a planted world loads none.

@@ -90,6 +90,7 @@ pub fn after_run(
 fn beside_figures(one: &Shown, look: Look) -> Vec<Part> {
     let mut parts = report::text::cores::of_run(&one.doc, look);
     parts.push(report::text::profile::of_run(&one.doc, look));
+    parts.push(report::text::notes::again(&one.doc, look));
     parts.push(report::text::notes::tools(&one.doc, look));
     parts.push(report::text::notes::builds(&one.doc, look));
     parts

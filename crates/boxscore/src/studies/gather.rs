@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::data::Status;
 use model::doc::{MachineDoc, RunDoc, StudyDoc, StudyMissingDoc, StudyRunDoc, StudyTableDoc};
+use model::note::dropped;
 use model::study_file::{Column, Missing, StudyFile, StudyRun, StudyTable};
 use model::{Fact, NoteBody, Params};
 use report::text::notes;
@@ -137,7 +138,7 @@ fn absent(runs: &[(&Scheduled<'_>, &Option<Shown>)], resolver: &Resolver) -> Vec
             all.extend(schedule::of_all(one.run, &why));
             continue;
         };
-        let met = shown.data.notes.iter().filter_map(|note| match &note.body {
+        let met = dropped(&shown.data.notes).filter_map(|body| match body {
             NoteBody::Unfit(cell) | NoteBody::GivenUp(cell) => Some(cell),
             _ => None,
         });

@@ -7,7 +7,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
 use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome, SinkError};
-use model::data::{RunData, Series, TakeHead};
+use model::data::{RunData, Series, Status, TakeHead};
 use model::plan::{Plan, Takes, Target, Via};
 use model::reading::Take;
 use model::{Cell, Reading, Role, card};
@@ -52,6 +52,8 @@ struct Attempt<'a> {
     earlier: Vec<Finished>,
     runs: Vec<Option<Begun>>,
     elapsed_ns: u64,
+    /// It had come to its end: what is left are its outages.
+    had_ended: bool,
 }
 
 /// Measures a new study, which is in the store from the beginning. Fails when no run could be begun.
@@ -65,11 +67,13 @@ pub fn measure(
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
     store.begin_study(&study, plan)?;
-    let attempt = Attempt { plan, study, cost, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
+    let (earlier, runs) = (Vec::new(), Vec::new());
+    let attempt = Attempt { plan, study, cost, earlier, runs, elapsed_ns: 0, had_ended: false };
     attempt.carry_out(store, path, &mut ids, watch)
 }
 
-/// Measures what an interrupted study still lacks. Fails when the store cannot be read or no run could be begun.
+/// Measures what an interrupted study still lacks, and again what is within an outage, which is all that is left of one
+/// that had ended. Fails when the store cannot be read or no run could be begun.
 pub fn measure_rest(
     study: &str,
     plan: &Plan,
@@ -78,6 +82,7 @@ pub fn measure_rest(
     watch: Watch<'_>,
 ) -> Result<Measured, CliError> {
     let heads = store.heads(&Filter { study: Some(study.to_owned()), ..Filter::default() })?;
+    let had_ended = heads.iter().all(|head| matches!(head.status, Status::Complete | Status::Faulty));
     let (mut earlier, mut runs, mut elapsed_ns) = (Vec::new(), Vec::new(), 0);
     for (machine, via) in plan.machines.iter().enumerate() {
         let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
@@ -96,7 +101,8 @@ pub fn measure_rest(
     let mut ids = Ids::new(plan.fake.as_ref());
     // Those that the first attempt may have given away: its study, and a run a machine.
     (0..=plan.machines.len()).for_each(|_| drop(ids.next()));
-    let attempt = Attempt { plan, study: study.to_owned(), cost: Cost::default(), earlier, runs, elapsed_ns };
+    let (study, cost) = (study.to_owned(), Cost::default());
+    let attempt = Attempt { plan, study, cost, earlier, runs, elapsed_ns, had_ended };
     attempt.carry_out(store, path, &mut ids, watch)
 }
 
@@ -128,7 +134,7 @@ impl Attempt<'_> {
         let mut conductor = conductor.with_generators(links.generators).with_target_agents(links.agents);
         conductor.set_interaction(interaction);
         conductor.log_in(login);
-        conductor.resume(&self.earlier);
+        conductor.resume(&self.earlier, self.had_ended);
         let dir = paths::beside(path);
         let outcome = conductor.run(&dir.display().to_string(), self.elapsed_ns);
         let runs: Vec<String> = sink.runs().into_iter().flatten().collect();
@@ -162,12 +168,14 @@ pub fn tried(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<(Outcome, Ru
     let mut screen = Silent::default();
     let watch = Watch { screen: &mut screen, stop, interaction: Interaction::default() };
     let measured = measure(plan, Cost::default(), &mut store, path, watch);
-    let measured = measured.map_err(|error| match screen.lost {
-        Some(why) if !stop.is_requested() => CliError::data(why),
+    // Nothing of it is kept: what can be said of a child that was lost, before its first frame or later, is why.
+    let why = |error: CliError| match &screen.lost {
+        Some(why) if !stop.is_requested() => CliError::data(why.clone()),
         _ => error,
-    })?;
+    };
+    let measured = measured.map_err(why)?;
     if let Some(error) = cut(&measured) {
-        return Err(error);
+        return Err(why(error));
     }
     let run = measured.runs.first().ok_or_else(|| CliError::data("nothing was measured"))?;
     let data = store.load(run)?;

@@ -7,6 +7,7 @@ use model::data::Status;
 use model::plan::Plan;
 
 use super::attempt::Measured;
+use super::outages;
 use crate::cli::{Global, Layout};
 use crate::error::{CliError, Kind};
 use crate::lookup::ids::{short, told_apart};
@@ -81,10 +82,24 @@ pub fn finish(
         Some(Nothing::Taken(_)) => return Ok(Kind::Faults.exit_code()),
         None => {}
     }
+    if outcome.faults > 0 {
+        advise(runs, path)?;
+    }
     if outcome.faults > 0 || outcome.statuses.contains(&Status::Interrupted) {
         return Ok(Kind::Faults.exit_code());
     }
     Ok(0)
+}
+
+/// Says of each run with an outage how it gets the figures that it lacks.
+fn advise(runs: &[String], path: &Path) -> Result<(), CliError> {
+    let store = paths::open(path)?;
+    for run in runs {
+        if let Some(advice) = outages::advice(&store.load_light(run)?) {
+            out::say(&format!("hint: {advice}"));
+        }
+    }
+    Ok(())
 }
 
 /// Prints a run that only recorded telemetry: its sources, their ticks, and the report.

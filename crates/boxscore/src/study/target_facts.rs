@@ -6,13 +6,15 @@ use std::path::Path;
 
 use model::doc::InspectDoc;
 use model::plan::{Plan, Takes, Target, Via};
-use model::{Arm, Fact, Params};
+use model::url::host;
+use model::{Arm, Fact, Params, format};
 
 use super::attempt::tried;
 use super::stop_signal::StopSignal;
 use crate::cli::targets::TargetArgs;
 use crate::error::CliError;
 use crate::lookup::paths::Scratch;
+use crate::out;
 
 /// Gives the targets of a plan the facts that the options lead to. Fails where one names no target, where a host cannot
 /// be asked, and where a file is no spec sheet.
@@ -27,7 +29,28 @@ pub fn fill(plan: &mut Plan, args: &TargetArgs, stop: &StopSignal) -> Result<(),
         target.facts = ask(via, stop)?;
         target.at = Some(command.to_owned());
     }
+    if let Some(said) = shared(&plan.targets) {
+        out::say(&format!("note: {said}"));
+    }
     Ok(())
+}
+
+/// Says which targets are on one host by its facts, though their addresses do not tell.
+fn shared(targets: &[Target]) -> Option<String> {
+    let is_partner = |one: &&Target| {
+        targets.iter().any(|other| {
+            one.host_id().is_some()
+                && one.host_id() == other.host_id()
+                && host(&one.address) != host(&other.address)
+        })
+    };
+    let names: Vec<String> = targets.iter().filter(is_partner).map(|one| format!("`{}`", one.name)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} share a host, as its facts say: each takes from what the other could have",
+            format::list(&names)
+        )
+    })
 }
 
 /// The target that `NAME=VALUE` names, and the value.

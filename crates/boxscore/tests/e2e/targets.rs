@@ -1,6 +1,7 @@
 //! Studies of targets: servers, stores and far ends of the user's, measured in turns by one command and compared.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ pub struct Nginx {
     child: Child,
     host: String,
     port: u16,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Nginx {
@@ -46,20 +47,30 @@ impl Nginx {
              types {{ text/plain txt; }} {lines}\n\
              server {{ listen {host}:{port}; root {root}; }} }}\n"
         );
-        let file = dir.path().join("nginx.conf");
-        std::fs::write(&file, config).expect("a configuration");
+        std::fs::write(dir.path().join("nginx.conf"), config).expect("a configuration");
+        let child = Nginx::launched(space, dir.path(), (host, port));
+        Nginx { child, host: host.to_owned(), port, dir }
+    }
+
+    /// An nginx that listens, with the configuration in a folder.
+    fn launched(space: Option<&Namespace>, dir: &Path, address: (&str, u16)) -> Child {
         let mut command = Command::new(if space.is_some() { "ip" } else { "nginx" });
         if let Some(space) = space {
             command.args(["netns", "exec", &space.0, "nginx"]);
         }
-        command.arg("-c").arg(&file).arg("-p").arg(dir.path()).stderr(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn().expect("`sh xtask/setup.sh test` installs nginx");
+        command.arg("-c").arg(dir.join("nginx.conf")).arg("-p").arg(dir);
+        let child = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn();
         let end = Instant::now() + PATIENCE;
-        while std::net::TcpStream::connect((host, port)).is_err() {
+        while std::net::TcpStream::connect(address).is_err() {
             assert!(Instant::now() < end, "nginx does not listen");
             std::thread::sleep(Duration::from_millis(10));
         }
-        Nginx { child, host: host.to_owned(), port, _dir: dir }
+        child.expect("`sh xtask/setup.sh test` installs nginx")
+    }
+
+    /// Starts it again where it was.
+    fn again(&mut self) {
+        self.child = Nginx::launched(None, self.dir.path(), (&self.host, self.port));
     }
 
     pub fn url(&self) -> String {
@@ -356,6 +367,81 @@ fn a_target_that_dies_midway_leaves_the_other_to_go_on() {
 }
 
 #[test]
+fn resume_measures_again_what_a_target_lost_and_what_it_is_beside() {
+    let (plain, mut gzip) = two();
+    let [a, b] = targets(&plain, &gzip);
+    let bench = Bench::new();
+    // It dies in the first of three sittings: its takes fail there, and it is given up or fails in the others.
+    let run =
+        ["run", "web", "--target", &a, "--target", &b, "--takes", "9", "--sittings", "3", "--show-takes"];
+    let command =
+        bench.command(&[&run[..], &["--set", "duration=0.2;connections=2", "--no-report"]].concat());
+    let mut running = Running::start(command);
+    assert!(running.until("stored take 5"), "{:?}", running.heard);
+    gzip.stop();
+    running.end().expect(3, &["`gzip` has no figures from some take on", "boxscore resume "]);
+    let before = bench.only();
+    let id = before.head.id.clone();
+    assert_eq!((measured(&before, 0), before.head.status), (9, Status::Faulty), "{:?}", before.notes);
+    bench.run(&["resume"]).expect(1, &["no run of this store was interrupted"]);
+    bench
+        .run(&["resume", &id])
+        .expect(1, &["nothing accepts connections at ", "nothing was measured or stored"]);
+    assert_eq!(bench.only().takes, before.takes);
+    gzip.again();
+    bench
+        .run(&["resume", &id])
+        .expect(0, &["this loads ", "blocks measured again, with all that is compared"]);
+    let words = |said: Said| said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = words(bench.run(&["show", &id, "--all"]).expect(0, &[]));
+    assert!(shown.contains("measured again by `resume`, since `gzip` had no figures in them"), "{shown}");
+    assert!(!shown.contains("given up"), "{shown}");
+    let run = bench.only();
+    assert_eq!((measured(&run, 0), measured(&run, 1)), (9, 9), "{:?}", run.takes);
+    assert_eq!((run.head.status, run.head.faults), (Status::Complete, 0));
+    // What was measured before is there as it was; what counts of a block is of one sitting.
+    let is_kept = |take: &model::data::TakeHead| {
+        run.takes
+            .iter()
+            .any(|one| (one.seq, one.start_ns, &one.fault) == (take.seq, take.start_ns, &take.fault))
+    };
+    assert!(before.takes.iter().all(is_kept));
+    let lost =
+        before.takes.iter().filter(|take| take.phase == Phase::Measured && take.fault.is_some()).count();
+    let repeated = run.takes.iter().filter(|take| take.phase == Phase::Repeated);
+    assert!(repeated.clone().count() > lost && lost > 0, "{lost} of {:?}", run.takes);
+    assert!(repeated.clone().any(|take| take.arm == 0 && take.fault.is_none()));
+    for take in run.takes.iter().filter(|take| take.phase == Phase::Measured) {
+        let mut others =
+            run.takes.iter().filter(|one| one.phase == Phase::Measured && one.block == take.block);
+        assert!(others.all(|other| other.sitting == take.sitting), "{:?}", run.takes);
+    }
+    let phase_of = |seq: u64| run.takes.iter().find(|take| take.seq == seq).map(|take| take.phase);
+    let mut points = run.series.iter().flat_map(|series| &series.points);
+    assert!(points.all(|point| phase_of(point.seq) == Some(point.phase)), "{:?}", run.takes);
+    bench.run(&["resume", &id]).expect(1, &["is complete"]);
+    // It is the same elsewhere.
+    let export = bench.run(&["export", &id]).expect(0, &[]).out;
+    std::fs::write(bench.path("run.json"), export).expect("a file");
+    let other = Bench::new();
+    other.run(&["import", &bench.path("run.json").display().to_string()]).expect(0, &[]);
+    let copy = other.only();
+    assert_eq!((copy.takes, copy.head.faults, copy.series), (run.takes, 0, run.series));
+}
+
+#[test]
+fn a_take_that_failed_between_good_ones_is_a_result() {
+    let bench = Bench::new();
+    let marker = bench.path("marker").display().to_string();
+    let command = format!("test -e {marker} || {{ touch {marker}; exit 1; }}");
+    let run = ["run", "--cmd", &command, "--takes", "3", "-w", "0"];
+    let said = bench.run(&run).expect(3, &[]);
+    assert!(!said.err.contains("boxscore resume"), "{}", said.err);
+    let id = bench.only().head.id;
+    bench.run(&["resume", &id]).expect(1, &["nothing failed until its end"]);
+}
+
+#[test]
 fn facts_of_a_target_come_from_its_host_or_from_a_file() {
     let nginx = Nginx::start("");
     let (a, b) = (format!("a={}", nginx.url()), format!("b={}?x", nginx.url()));
@@ -440,6 +526,29 @@ fn the_host_of_a_target_is_watched_while_takes_are_done() {
     let other = Bench::new();
     other.run(&["import", &bench.path("run.json").display().to_string()]).expect(0, &[]);
     assert_eq!(other.only().target_telemetry, run.target_telemetry);
+}
+
+#[test]
+fn two_servers_of_one_host_are_told_apart_by_their_processes() {
+    let (plain, gzip) = two();
+    let [a, b] = targets(&plain, &gzip);
+    let bench = Bench::new();
+    let at = ["plain", "gzip"].map(|name| format!("{name}={PROGRAM}"));
+    let load = ["load", "--target", &a, "--target", &b, GZIP[0], GZIP[1], "-c", "4", "-t", "1"];
+    let more = ["-d", "2500ms", "--takes", "2", "--at", &at[0], "--at", &at[1]];
+    bench.run(&[&load[..], &more].concat()).expect(0, &["share a host"]);
+    let doc: RunDoc = serde_json::from_str(&bench.run(&["show", "latest", "--json"]).expect(0, &[]).out)
+        .expect("a document");
+    assert_eq!(doc.target_hosts.len(), 2, "{:?}", doc.target_hosts);
+    for (host, other) in doc.target_hosts.iter().zip(["gzip", "plain"]) {
+        // Each has one process that works, on one core: what both use together is more than either may.
+        let cores = host.figures.iter().find(|one| one.metric == "server-cores").expect("of its processes");
+        assert!(cores.median > 0.0 && cores.highest < 1.2, "{cores:?}");
+        assert!(host.sentence.contains("; its server "), "{}", host.sentence);
+        let shared =
+            format!("{other} is on this host: all of these figures but that of its server count it too");
+        assert!(host.sentence.ends_with(&shared), "{}", host.sentence);
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Conductor<'_> {
         if refused.is_some() {
             ended = Ended::Refused;
         }
-        let faults = self.machines.iter().map(|machine| machine.faults).sum();
+        let faults = self.failed.len() as u64;
         let takes = self.machines.iter().map(|machine| machine.seq).sum();
         let measured = self.machines.iter().map(|machine| machine.measured).sum();
         Outcome { ended, refused, statuses, faults, takes, measured, unfit: self.unfit }
@@ -71,7 +71,7 @@ impl Conductor<'_> {
     fn status(&self, machine: usize, ended: Ended) -> Status {
         let state = &self.machines[machine];
         let cut = state.lost.is_some() && state.cost.is_none();
-        match (ended, state.faults) {
+        match (ended, self.faults_of(machine)) {
             (Ended::Interrupted | Ended::Lost | Ended::Refused, _) => Status::Interrupted,
             _ if cut => Status::Interrupted,
             // Without a figure nothing is complete.
@@ -92,6 +92,7 @@ impl Conductor<'_> {
         if !telemetry.is_empty() {
             self.sink.commit(machine, None, &telemetry)?;
         }
+        self.note_again(machine)?;
         self.sink.note(machine, NoteBody::EndedBy(ended.word().to_owned()))?;
         if self.plan.fake.is_none() {
             // A planted run gives the same bytes every time; what this host spent on it is not among them.

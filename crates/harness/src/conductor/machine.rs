@@ -20,7 +20,6 @@ pub(super) struct Machine {
     pub(super) link: Box<dyn Link>,
     pub(super) heard_ns: u64,
     pub(super) seq: u64,
-    pub(super) faults: u64,
     /// Measured takes without a fault.
     pub(super) measured: u64,
     pub(super) lost: Option<String>,
@@ -49,7 +48,6 @@ impl Machine {
             link,
             heard_ns: now_ns,
             seq: 0,
-            faults: 0,
             measured: 0,
             lost: None,
             ready: false,

@@ -6,7 +6,7 @@
 
 use model::NoteBody;
 use model::frame::{Frame, Job, Segment, TargetTelemetry};
-use model::plan::{Plan, Takes};
+use model::plan::{Plan, Takes, Target};
 
 use super::machine::Opening;
 use super::silence::too_silent;
@@ -43,9 +43,15 @@ impl Conductor<'_> {
             else {
                 continue;
             };
+            let via = self.agents[at].via.clone();
+            let of_agent = self.plan.targets.iter().find(|target| target.name == via.name);
             let plan = Plan {
                 telemetry_only: true,
-                machines: vec![self.agents[at].via.clone()],
+                targets: of_agent
+                    .map(|target| Target::new(&target.name, &target.address))
+                    .into_iter()
+                    .collect(),
+                machines: vec![via],
                 ..Plan::bare(Vec::new(), Takes::Fixed(1))
             };
             let job = Job {

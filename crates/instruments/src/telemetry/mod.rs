@@ -13,6 +13,7 @@ pub mod pressure;
 pub mod read;
 pub mod record;
 pub mod scheduler;
+pub mod server_use;
 pub mod since;
 pub mod temperature;
 pub mod watts;
@@ -26,6 +27,7 @@ pub static ALL: &[&dyn Instrument] = &[
     &paging::INSTRUMENT,
     &pressure::INSTRUMENT,
     &scheduler::INSTRUMENT,
+    &server_use::INSTRUMENT,
     &temperature::INSTRUMENT,
     &watts::INSTRUMENT,
 ];

@@ -37,7 +37,7 @@ static CARD: Card = Card {
             .label(Label::Value),
     ],
     cadence: Cadence::Repeat,
-    definition: 2,
+    definition: 3,
     params: &[ParamSpec::new(
         "timeout",
         ParamKind::Int { min: 1, max: 86_400 },

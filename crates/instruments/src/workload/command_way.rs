@@ -123,21 +123,21 @@ impl Way {
         Ok(command)
     }
 
-    /// Runs a text where the command runs, with this input and output.
-    fn run_inside(&self, text: &str, stdin: Stdio, stdout: Stdio) -> Result<Ended, String> {
+    /// Runs a text where the command runs, with this input; its output goes to `stdout`, or is read.
+    fn run_inside(&self, text: &str, stdin: Stdio, stdout: Option<Stdio>) -> Result<Ended, String> {
         let Some(container) = &self.inside else {
             let mut command = self.program(text)?;
-            command.stdin(stdin).stdout(stdout);
-            return shell::run_as_given(command, Start::default(), &self.cpus, self.timeout);
+            command.stdin(stdin);
+            return shell::run_as_given(command, stdout, Start::default(), &self.cpus, self.timeout);
         };
         let name = Container::new_name();
         let words = self.words(text)?;
         let (dir, env, cpus) = (self.dir.as_deref(), self.env.as_slice(), self.cpus.as_slice());
         let inside = Inside { words: &words, dir, env, cpus, name: &name, binds: &[], is_server: false };
         let mut command = container.command(&inside);
-        command.stdin(stdin).stdout(stdout);
+        command.stdin(stdin);
         let ward = container.guarded(&name)?;
-        let ended = shell::run_as_given(command, Start::default(), cpus, self.timeout)?;
+        let ended = shell::run_as_given(command, stdout, Start::default(), cpus, self.timeout)?;
         // Also ends a container that did not end with its client.
         drop(ward);
         Ok(ended)
@@ -169,8 +169,9 @@ impl Way {
         }
         for _ in 0..STARTS {
             let mut command = Command::new(NOTHING);
-            command.stdin(Stdio::null()).stdout(Stdio::null());
-            shell::run_as_given(command, Start::default(), &self.cpus, self.timeout)?;
+            command.stdin(Stdio::null());
+            let nowhere = Some(Stdio::null());
+            shell::run_as_given(command, nowhere, Start::default(), &self.cpus, self.timeout)?;
         }
         Ok(())
     }
@@ -185,10 +186,10 @@ impl Way {
         let stdout = match (self.output, &self.file) {
             (Output::File, Some(path)) => {
                 let file = File::options().write(true).create(true).truncate(true).open(path);
-                file.map_err(|error| named(path, error))?.into()
+                Some(file.map_err(|error| named(path, error))?.into())
             }
-            (Output::Pipe, _) => Stdio::piped(),
-            (Output::Null | Output::File, _) => Stdio::null(),
+            (Output::Pipe, _) => None,
+            (Output::Null | Output::File, _) => Some(Stdio::null()),
         };
         self.run_inside(text, stdin, stdout)
     }
@@ -230,7 +231,7 @@ impl Way {
         let count = if self.inside.is_some() { EMPTY_INSIDE } else { EMPTY };
         let mut all = Vec::with_capacity(count);
         for _ in 0..count {
-            let ended = self.run_inside("", Stdio::null(), Stdio::piped())?;
+            let ended = self.run_inside("", Stdio::null(), None)?;
             if let Some(failure) = ended.failure(self.timeout) {
                 return Err(format!("an empty command {failure}"));
             }

@@ -203,6 +203,8 @@ impl Container {
                     "--interactive",
                     "--network=host",
                     "--pull=never",
+                    // It is removed when it is no longer wanted: podman would wait for 10 s until it kills a shell.
+                    "--stop-timeout=0",
                     "--name",
                     inside.name,
                 ]);

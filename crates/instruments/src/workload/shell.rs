@@ -134,30 +134,35 @@ pub fn run_command(
     cpus: &[usize],
     timeout: Duration,
 ) -> Result<Ended, String> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
-    run_as_given(command, start, cpus, timeout)
+    command.stdin(Stdio::null());
+    run_as_given(command, None, start, cpus, timeout)
 }
 
-/// Runs `command`, whose input and output were chosen, on `cpus` and waits for its end, at most `timeout`. Its error
-/// output is read, and its output where it is a pipe. Fails when it cannot be started.
+/// Runs `command`, whose input was chosen, on `cpus` and waits for its end, at most `timeout`. Its error output is read,
+/// and its output too where `stdout` is `None`. Fails when it cannot be started.
 pub fn run_as_given(
     mut command: Command,
+    stdout: Option<Stdio>,
     start: Start,
     cpus: &[usize],
     timeout: Duration,
 ) -> Result<Ended, String> {
-    let (stderr, other) = std::io::pipe().map_err(|error| format!("cannot make a pipe: {error}"))?;
+    let (err, its_err) = Pipe::open(STDERR_BYTES)?;
+    let (out, its_out) = match stdout {
+        Some(given) => (Pipe::closed(STDOUT_BYTES), given),
+        None => Pipe::open(STDOUT_BYTES).map(|(pipe, its)| (pipe, its.into()))?,
+    };
+    command.stdout(its_out);
+    let mut pipes = [out, err];
     let mut chunk = vec![0u8; CHUNK];
     let (mut group, start_ns) = on(cpus, || match start == Start::default() {
-        true => Guarded::spawn_cheaply(command, other.into()),
+        true => Guarded::spawn_cheaply(command, its_err),
         false => {
-            command.stderr(other);
+            command.stderr(its_err);
             let start_ns = clock::now_ns();
             Ok((Guarded::spawn(command, start)?, start_ns))
         }
     })?;
-    let stdout = group.child().stdout.take().map(OwnedFd::from);
-    let mut pipes = [Pipe::new(stdout, STDOUT_BYTES), Pipe::new(Some(stderr.into()), STDERR_BYTES)];
     let (exit, end_ns, timed_out) = follow(&mut group, &mut pipes, timeout, &mut chunk)?;
     reap(group.pgid());
     // Of a group that was killed as a whole the last ones may still be on their way out.
@@ -176,14 +181,26 @@ fn reap(group: i32) {
 
 /// An output of a command, read as far as it has come.
 struct Pipe {
-    /// `None` once it has ended.
+    /// `None` once it has ended, and where the output goes elsewhere.
     from: Option<File>,
+    /// Another end to write to. While it is open the command's end can close without an event: a command closes its
+    /// outputs on its way out, and whoever is woken then takes time from the rest of its way.
+    to: Option<OwnedFd>,
     tail: Tail,
 }
 
 impl Pipe {
-    fn new(from: Option<OwnedFd>, limit: usize) -> Pipe {
-        Pipe { from: from.map(File::from), tail: Tail::new(limit) }
+    /// A pipe, and the end that is the command's. Fails when there can be none.
+    fn open(limit: usize) -> Result<(Pipe, OwnedFd), String> {
+        let failed = |error: std::io::Error| format!("cannot make a pipe: {error}");
+        let (from, its) = std::io::pipe().map_err(failed)?;
+        let to = its.try_clone().map_err(failed)?;
+        let from = Some(File::from(OwnedFd::from(from)));
+        Ok((Pipe { from, to: Some(to.into()), tail: Tail::new(limit) }, its.into()))
+    }
+
+    fn closed(limit: usize) -> Pipe {
+        Pipe { from: None, to: None, tail: Tail::new(limit) }
     }
 
     /// Reads once what is there; the pipe must be ready.
@@ -246,10 +263,12 @@ fn follow(
     }
 }
 
-/// Reads what the pipes still hold, until their end or for a moment: a process outside the group may keep one open.
+/// Reads what the pipes of a command that has ended still hold, until their end or for a moment: a process outside the
+/// group may keep one open.
 fn drain(pipes: &mut [Pipe], chunk: &mut [u8]) -> Result<(), String> {
     let until_ns = clock::now_ns().saturating_add(u64::try_from(DRAIN.as_nanos()).unwrap_or(u64::MAX));
     for pipe in pipes {
+        pipe.to = None;
         while let Some(from) = &pipe.from {
             let left = Duration::from_nanos(until_ns.saturating_sub(clock::now_ns()));
             let ready = poll_read(&[from.as_fd()], Some(left)).map_err(|error| error.to_string())?;

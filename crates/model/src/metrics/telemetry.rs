@@ -53,3 +53,8 @@ pub const FORKS: Metric<PerSec> = Metric::neither("forks", "Processes and thread
 pub const TEMPERATURE: Metric<Celsius> = Metric::neither("temperature", "What one sensor reads");
 pub const POWER: Metric<Watts> =
     Metric::neither("power", "Power of one RAPL zone; the whole machine uses more, often twice as much");
+pub const SERVER_CORES: Metric<Count> = Metric::neither(
+    "server-cores",
+    "CPU seconds a second of the processes that listen at the target's port, and of their children",
+)
+.per("core");

@@ -27,6 +27,7 @@ pub const RABIN: &str = "rabin";
 pub const SCHEDULER: &str = "scheduler";
 pub const SCIMARK_WARMUP: &str = "scimark-warmup";
 pub const CLOCK: &str = "clock";
+pub const SERVER_USE: &str = "server-use";
 pub const TAKE_CLOCK: &str = "take-clock";
 pub const TIMER: &str = "timer";
 pub const WATTS: &str = "watts";

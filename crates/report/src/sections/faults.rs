@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 use model::format::count;
+use model::note::dropped;
 use model::{Note, NoteBody};
 
 use crate::page;
@@ -18,7 +19,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     if faulted == 0 && notes == 0 {
         return None;
     }
-    let bodies = || input.runs.iter().flat_map(|(run, _)| &run.notes).map(|note| &note.body);
+    let bodies = || input.runs.iter().flat_map(|(run, _)| dropped(&run.notes));
     let unfit = bodies().filter(|body| matches!(body, NoteBody::Unfit(_))).count();
     let given_up = bodies().filter(|body| matches!(body, NoteBody::GivenUp(_))).count();
     let mut said = vec![match faulted {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use model::doc::{CompareDoc, RunDoc};
 use model::finding::Rule;
 use model::format::count;
-use model::note::{Dropped, NoteBody};
+use model::note::{Dropped, NoteBody, dropped};
 use model::{Finding, Validity};
 
 use super::fit::{Part, Rank};
@@ -107,11 +107,11 @@ pub fn marked(mark: &str, tone: Tone, text: &str, look: Look) -> String {
 /// Cells that could not run, or not go on, one line a reason:
 /// `not run: net-rdma size=64 and 7 more: no RDMA device here`.
 fn unfit(run: &RunDoc) -> Vec<String> {
-    let unfit = run.notes.iter().filter_map(|note| match &note.body {
+    let unfit = dropped(&run.notes).filter_map(|body| match body {
         NoteBody::Unfit(cell) => Some(cell),
         _ => None,
     });
-    let given_up = run.notes.iter().filter_map(|note| match &note.body {
+    let given_up = dropped(&run.notes).filter_map(|body| match body {
         NoteBody::GivenUp(cell) => Some(cell),
         _ => None,
     });
@@ -151,12 +151,19 @@ fn is_shown(note: &NoteBody) -> bool {
     matches!(
         note,
         NoteBody::User(_)
+            | NoteBody::Again(_)
             | NoteBody::Command(_)
             | NoteBody::NoProfile(_)
             | NoteBody::StoreHolds(_)
             | NoteBody::StoreEvicts(_)
             | NoteBody::KeysLeft(_)
     )
+}
+
+/// The blocks that were measured again.
+pub fn again(run: &RunDoc, look: Look) -> Part {
+    let again = texts(run, |note| matches!(note, NoteBody::Again(_)), look);
+    Part::new(again).or(Rank::Reason, "blocks measured again", "")
 }
 
 /// The compilers and virtual machines that a run's figures are of.

@@ -87,7 +87,8 @@ fn targets(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<String> {
     }
     notes.extend(prepared.iter().filter_map(|side| failed(side.side)));
     notes.extend(prepared.iter().filter_map(|side| host_of(side.side)));
-    notes.extend(shared_hosts(&all));
+    let id_of = |name: &str| prepared.iter().find(|side| side.side.name == name)?.side.target()?.host_id();
+    notes.extend(shared_hosts(&all, &id_of));
     notes
 }
 
@@ -123,20 +124,32 @@ fn address_of_all(all: &[(String, SubjectDoc)]) -> Option<&str> {
     (all.len() > 1 && is_same).then_some(first)
 }
 
-/// Hosts with several servers of these. One server that was measured several times takes nothing from itself.
-fn shared_hosts(all: &[(String, SubjectDoc)]) -> Vec<String> {
-    let mut hosts: BTreeMap<&str, BTreeMap<&str, Vec<String>>> = BTreeMap::new();
+/// Hosts with several servers of these. One server that was measured several times takes nothing from itself. Two
+/// names may lead to one host, which its facts tell by its id.
+fn shared_hosts(all: &[(String, SubjectDoc)], id_of: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let address_of = |subject: &SubjectDoc| subject.address.clone().unwrap_or_default();
+    let host_of = |subject: &SubjectDoc| model::url::host(&address_of(subject)).to_owned();
+    let mut hosts: BTreeMap<String, Vec<(&str, &SubjectDoc)>> = BTreeMap::new();
     for (name, subject) in all {
-        let address = subject.address.as_deref().unwrap_or_default();
-        let servers = hosts.entry(model::url::host(address)).or_default();
-        servers.entry(model::url::authority(address)).or_default().push(name.clone());
+        let host = host_of(subject);
+        // Of one that is not known by facts, those of another one at the same address.
+        let alike =
+            all.iter().filter(|(_, other)| host_of(other) == host).find_map(|(other, _)| id_of(other));
+        hosts.entry(id_of(name).or(alike).unwrap_or(host)).or_default().push((name, subject));
     }
-    let shared = hosts.into_iter().filter(|(host, servers)| !host.is_empty() && servers.len() > 1);
-    let note = |(host, servers): (&str, BTreeMap<&str, Vec<String>>)| {
-        let names: Vec<String> = servers.into_values().flatten().collect();
-        format!("{} share the host {host}: each takes from what the other could have", format::list(&names))
+    let note = |sides: Vec<(&str, &SubjectDoc)>| {
+        let servers: BTreeSet<String> =
+            sides.iter().map(|(_, subject)| model::url::authority(&address_of(subject)).to_owned()).collect();
+        let host = host_of(sides.first()?.1);
+        let names: Vec<String> = sides.iter().map(|(name, _)| (*name).to_owned()).collect();
+        (servers.len() > 1 && !host.is_empty()).then(|| {
+            format!(
+                "{} share the host {host}: each takes from what the other could have",
+                format::list(&names)
+            )
+        })
     };
-    shared.map(note).collect()
+    hosts.into_values().filter_map(note).collect()
 }
 
 /// A target of whose host no fact is known.
@@ -452,12 +465,16 @@ mod tests {
     fn one_server_takes_nothing_from_itself() {
         let same = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8091/"]);
         assert_eq!(address_of_all(&same), Some("http://127.0.0.1:8091/"));
-        assert!(shared_hosts(&same).is_empty());
+        assert!(shared_hosts(&same, &|_| None).is_empty());
         let pages = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8091/b"]);
-        assert!(address_of_all(&pages).is_none() && shared_hosts(&pages).is_empty());
+        assert!(address_of_all(&pages).is_none() && shared_hosts(&pages, &|_| None).is_empty());
         let two = sides(&["http://127.0.0.1:8091/", "http://127.0.0.1:8092/", "http://10.0.0.2/"]);
         let says = "r0 and r1 share the host 127.0.0.1: each takes from what the other could have";
-        assert_eq!((address_of_all(&two), shared_hosts(&two)), (None, vec![says.to_owned()]));
+        assert_eq!((address_of_all(&two), shared_hosts(&two, &|_| None)), (None, vec![says.to_owned()]));
         assert_eq!(address_of_all(&same[..1]), None);
+        // The facts of the first and the third are those of one host.
+        let by_facts = shared_hosts(&two, &|name| (name != "r1").then(|| "x".to_owned()));
+        let says = "r0, r1 and r2 share the host 127.0.0.1: each takes from what the other could have";
+        assert_eq!(by_facts, [says]);
     }
 }

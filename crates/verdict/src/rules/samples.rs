@@ -68,9 +68,7 @@ fn more(index: &RunIndex<'_>, row: FigureRow<'_>) -> MoreTakes {
         () if index.run.head.build == CLUSTERPERF => MoreTakes::Clusterperf,
         () if index.is_soak() => MoreTakes::Soak,
         () if asked < stats::MIN_N => MoreTakes::Repeat,
-        () if index.run.takes.iter().any(|take| take.fault.is_some() && is_its(take.cell)) => {
-            MoreTakes::Failed
-        }
+        () if index.run.failures().any(|(take, _)| is_its(take.cell)) => MoreTakes::Failed,
         () => MoreTakes::Ended,
     }
 }

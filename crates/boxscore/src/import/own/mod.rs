@@ -223,7 +223,7 @@ impl From<Run> for RunData {
             telemetry_cpu_seconds,
             seconds,
         };
-        RunData {
+        let mut data = RunData {
             head: RunHead {
                 id: run.run,
                 study: run.study,
@@ -238,7 +238,7 @@ impl From<Run> for RunData {
                 price: run.price,
                 watts: run.watts,
                 takes: run.takes.len() as u64,
-                faults: run.takes.iter().filter(|take| take.fault.is_some()).count() as u64,
+                faults: 0,
                 measured: run.takes.iter().filter(|take| take.is_measured()).count() as u64,
                 hidden: run.hidden,
             },
@@ -253,7 +253,9 @@ impl From<Run> for RunData {
             telemetry: run.telemetry,
             target_telemetry: run.target_telemetry,
             own_cost: run.own_cost.map(cost),
-        }
+        };
+        data.head.faults = data.failures().count() as u64;
+        data
     }
 }
 

@@ -128,16 +128,31 @@ fn inode(link: &str) -> Option<u64> {
 
 /// The processes that listen where a connection to `address` would arrive. Fails when they cannot be determined.
 pub fn listeners(address: SocketAddr) -> Result<BTreeSet<i32>, String> {
-    let inodes: BTreeSet<u64> =
-        all()?.iter().filter(|socket| socket.serves(address)).map(|socket| socket.inode).collect();
-    if inodes.is_empty() {
-        return Err(format!("nothing in this network namespace listens on {address}"));
+    let sockets = all()?;
+    let there: Vec<&Socket> = sockets.iter().filter(|socket| socket.serves(address)).collect();
+    holders(&there, &format!("on {address}"))
+}
+
+/// The processes that listen at a port: where one of these addresses would lead to them those alone, else all. Fails
+/// when they cannot be determined.
+pub fn listeners_at(port: u16, addresses: &[SocketAddr]) -> Result<BTreeSet<i32>, String> {
+    let sockets = all()?;
+    let of_port = || sockets.iter().filter(|socket| socket.listens() && socket.local.port() == port);
+    let serving: Vec<&Socket> =
+        of_port().filter(|socket| addresses.iter().any(|address| socket.serves(*address))).collect();
+    let there = if serving.is_empty() { of_port().collect() } else { serving };
+    holders(&there, &format!("at port {port}"))
+}
+
+fn holders(sockets: &[&Socket], place: &str) -> Result<BTreeSet<i32>, String> {
+    if sockets.is_empty() {
+        return Err(format!("nothing in this network namespace listens {place}"));
     }
-    let owners = owners(&inodes)?;
+    let owners = owners(&sockets.iter().map(|socket| socket.inode).collect())?;
     if owners.pids.is_empty() {
         return Err(format!(
-            "the process that listens on {address} cannot be seen ({} processes may not be looked into): \
-             run as root or as the server's user",
+            "the process that listens {place} cannot be seen ({} processes may not be looked into): run as root or as \
+             the server's user",
             owners.hidden
         ));
     }
