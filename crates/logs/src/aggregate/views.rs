@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::traffic::StatusClass;
+
 use super::sums::Sums;
 use super::{Aggregate, CoarseTimes, Slot, Strata};
 use crate::aggregate::bounded::Merge;
@@ -68,6 +70,30 @@ impl Aggregate {
         let bytes = totals.bytes.saturating_sub(self.untimed_bytes);
         let time_ns = totals.time_ns.saturating_sub(self.unsized_ns);
         let told = totals.untimed < totals.requests && totals.unsized_ < totals.requests;
+        (told && time_ns > 0).then(|| bytes as f64 / (time_ns as f64 / 1e9))
+    }
+
+    /// All requests that the server did not fail (5xx).
+    pub fn good(&self) -> Sums {
+        let mut good = self.totals();
+        good.take(&self.failed.total(StatusClass::Server));
+        good
+    }
+
+    /// The ratio of totals of the requests that the server did not fail. Missing where failed and good ones lack a size
+    /// or a time: what they told of the other is known of both together only.
+    pub fn good_ratio_of_totals(&self) -> Option<f64> {
+        let failed = self.failed.total(StatusClass::Server);
+        if failed.requests == 0 {
+            return self.ratio_of_totals();
+        }
+        let good = self.good();
+        if failed.unsized_ > 0 || failed.untimed > 0 {
+            return good.ratio_of_totals();
+        }
+        let bytes = good.bytes.saturating_sub(self.untimed_bytes);
+        let time_ns = good.time_ns.saturating_sub(self.unsized_ns);
+        let told = good.untimed < good.requests && good.unsized_ < good.requests;
         (told && time_ns > 0).then(|| bytes as f64 / (time_ns as f64 / 1e9))
     }
 

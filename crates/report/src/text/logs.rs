@@ -46,16 +46,22 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
             parts.push(logs_answers::failed(only, view.most, look) + &over_time);
         }
         several if several.len() <= MOST_COLUMNS => parts.push(logs_figures::beside(several, view, look)),
-        several => parts.push(table(several, look)),
+        several => {
+            parts.push(table(several, &[], look) + &of_all_answers(doc, "other speeds and times", look))
+        }
     }
     if doc.labels.len() > 1 {
         parts.push(each(doc, view, look));
     }
     parts.push(probe(doc, look));
-    if view.all || view.days {
-        parts.push(table(&doc.days, look));
-    }
-    parts.push(groups(doc, view, look));
+    let days = if view.all || view.days { table(&doc.days, &[], look) } else { String::new() };
+    let groups = groups(doc, view, look);
+    let note = if days.is_empty() && groups.is_empty() {
+        String::new()
+    } else {
+        of_all_answers(doc, "speeds and times", look)
+    };
+    parts.extend([days, groups + &note]);
     parts.push(super::logs_beside::tables(&doc.beside, look));
     parts.push(whys(doc, look));
     parts.push(said(doc, view, look));
@@ -112,7 +118,7 @@ fn probe(doc: &LogsDoc, look: Look) -> String {
 fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
     let keys = |groups: &[TrafficDoc]| groups.iter().map(|one| &one.key).collect::<BTreeSet<_>>().len();
     let shown = largest_groups(&doc.groups, view.groups);
-    let mut out = table(&shown, look);
+    let mut out = table(&shown, &doc.by, look);
     let (shown, kept) = (keys(&shown), keys(&doc.groups));
     let count = doc.group_count.map_or(kept, |count| usize::try_from(count).unwrap_or(usize::MAX));
     if shown < count {
@@ -127,6 +133,16 @@ fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
         out.push_str(&hang("", &text, look.columns));
     }
     out
+}
+
+/// Below tables of speeds and times: what failures of the server (5xx) are in; nothing where there are none.
+fn of_all_answers(doc: &LogsDoc, what: &str, look: Look) -> String {
+    let is_timed = doc.labels.iter().any(|label| label.seconds.is_some());
+    if !is_timed || !doc.labels.iter().any(logs_figures::has_failures) {
+        return String::new();
+    }
+    let text = format!("{what} are of all answers, 5xx too; --where 'status<500' leaves them out");
+    hang("", &text, look.columns)
 }
 
 /// Where more is, and the command that shows what was stored.
@@ -237,14 +253,14 @@ pub(super) fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc])
 type Filled = (&'static str, Kind, fn(&TrafficDoc) -> Option<f64>);
 
 /// The order in which columns are left out where there is no room for them.
-const SPARED: [&str; 3] = ["mean size", "of totals", "mean speed"];
+const SPARED: [&str; 4] = ["mean size", "of totals", "mean speed", "totals, no 5xx"];
 /// A percentile that may be off by more than this share says so.
 const ROUGH: f64 = 0.01;
 /// Columns of a key up to which it is whole: a path may lose its beginning.
 const KEY: usize = 32;
 
 /// Groups as rows: the 2010 study's table. Columns are left out rather than keys cut.
-fn table(groups: &[TrafficDoc], look: Look) -> String {
+fn table(groups: &[TrafficDoc], by: &[String], look: Look) -> String {
     if groups.is_empty() {
         return String::new();
     }
@@ -253,10 +269,21 @@ fn table(groups: &[TrafficDoc], look: Look) -> String {
     // Of a part of a label percentiles are known less closely than beside them of the whole.
     let is_rough = groups.iter().any(|group| group.quantile_error.is_some_and(|error| error > ROUGH));
     let p99 = if is_rough { "p99 ±3 %" } else { "p99" };
+    // Of parts of a label it is not known which of their requests failed.
+    let [totals, mean_time]: [Filled; 2] = match groups.iter().any(logs_figures::has_failures) {
+        true => [
+            ("totals, no 5xx", speed, |group| group.ratio_of_totals_good),
+            ("mean, no 5xx", time, |group| group.time_mean_good),
+        ],
+        false => [
+            ("of totals", speed, |group| group.ratio_of_totals),
+            ("mean time", time, |group| group.time_mean),
+        ],
+    };
     let columns: [Filled; 5] = [
         ("mean speed", speed, |group| group.mean_of_ratios),
-        ("of totals", speed, |group| group.ratio_of_totals),
-        ("mean time", time, |group| group.time_mean),
+        totals,
+        mean_time,
         (p99, time, |group| group.p99),
         ("mean size", Kind::for_unit(Unit::Byte), |group| group.size_mean),
     ];
@@ -264,7 +291,7 @@ fn table(groups: &[TrafficDoc], look: Look) -> String {
         columns.into_iter().filter(|(_, _, of)| groups.iter().any(|group| of(group).is_some())).collect();
     let mut left_out = Vec::new();
     loop {
-        let grid = grid(groups, &filled);
+        let grid = grid(groups, by, &filled);
         let spared = SPARED.iter().find(|head| filled.iter().any(|(known, ..)| known == *head));
         match spared.filter(|_| grid.width_with(KEY) > look.table()) {
             Some(head) => {
@@ -280,9 +307,16 @@ fn table(groups: &[TrafficDoc], look: Look) -> String {
     }
 }
 
-fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
-    let keys: Vec<&str> =
-        groups.first().map(|group| group.key.keys().map(String::as_str).collect()).unwrap_or_default();
+/// The keys of groups in the order in which they were asked for, then any other.
+fn keys<'a>(groups: &'a [TrafficDoc], by: &'a [String]) -> Vec<&'a str> {
+    let Some(first) = groups.first() else { return Vec::new() };
+    let asked = by.iter().filter(|key| first.key.contains_key(*key));
+    let others = first.key.keys().filter(|key| !by.contains(key));
+    asked.chain(others).map(String::as_str).collect()
+}
+
+fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled]) -> Grid {
+    let keys = keys(groups, by);
     let several = groups.iter().any(|group| group.label != groups[0].label);
     let head = if keys.is_empty() { "label".to_owned() } else { keys.join(", ") };
     let mut heads = vec![(head.as_str(), Align::Left)];
@@ -297,11 +331,11 @@ fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
     let short_agents = have_short_names(groups);
     let mut grid = Grid::new(&heads).cutting(Cut::Front);
     for (index, group) in groups.iter().enumerate() {
-        let word = |(key, value): (&String, &String)| match key.as_str() {
-            "agent" if short_agents => logs_answers::short_agent(value),
-            _ => value.clone(),
+        let word = |key: &&str| match (*key, group.key.get(*key)?) {
+            ("agent", value) if short_agents => Some(logs_answers::short_agent(value)),
+            (_, value) => Some(value.clone()),
         };
-        let words: Vec<String> = group.key.iter().map(word).collect();
+        let words: Vec<String> = keys.iter().filter_map(word).collect();
         let name = if keys.is_empty() { group.label.clone() } else { words.join(" ") };
         let name = logs_answers::shown_name(&name);
         let mut row: Vec<Cell> = vec![name.into()];
@@ -447,6 +481,7 @@ pub(super) mod tests {
             left_out: Vec::new(),
             days: labels.iter().map(day).collect(),
             groups: Vec::new(),
+            by: Vec::new(),
             group_count: None,
             rows: vec![row()],
             top: vec![TopDoc {
