@@ -128,3 +128,41 @@ impl Aggregate {
         self.hours.sorted()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Settings, Writer};
+    use super::*;
+    use crate::scan::Record;
+
+    /// Status, bytes and milliseconds of requests.
+    fn of(requests: &[(u16, Option<u64>, Option<u64>)]) -> Aggregate {
+        let (mut all, settings) = (Aggregate::default(), Settings::default());
+        let mut writer = Writer::new(&mut all, &settings);
+        for (n, (status, bytes, ms)) in requests.iter().enumerate() {
+            let time_ns = ms.map(|ms| ms * 1_000_000);
+            let (status, offset) = (Some(*status), n as u64 * 90);
+            writer.add(&Record { status, bytes: *bytes, time_ns, offset, ..Record::default() });
+        }
+        drop(writer);
+        all
+    }
+
+    #[test]
+    fn failures_are_left_out_of_the_good_speed() {
+        let good = [(200, Some(4000), Some(10)), (404, Some(1000), Some(10))];
+        let speeds = |more: &[(u16, Option<u64>, Option<u64>)]| {
+            let all = of(&[&good[..], more].concat());
+            (all.ratio_of_totals(), all.good_ratio_of_totals(), all.good().requests)
+        };
+        assert_eq!(speeds(&[]), (Some(250e3), Some(250e3), 2));
+        assert_eq!(speeds(&[(504, Some(0), Some(980))]), (Some(5e3), Some(250e3), 2));
+        // A failure without a time or a size is in neither.
+        assert_eq!(speeds(&[(502, Some(100), None)]), (Some(250e3), Some(250e3), 2));
+        // So is a good request; its bytes are then in no speed.
+        assert_eq!(speeds(&[(504, Some(0), Some(980)), (200, Some(7), None)]).1, Some(250e3));
+        // What told a part only is known of good and failed ones together.
+        assert_eq!(speeds(&[(502, Some(100), None), (200, Some(7), None)]).1, None);
+        assert_eq!(of(&[(500, Some(100), Some(5))]).good_ratio_of_totals(), None);
+    }
+}

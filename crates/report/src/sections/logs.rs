@@ -110,6 +110,12 @@ impl Hours {
         seconds - self.first
     }
 
+    /// ` (Tue 14:00)`, by the clock of the axis.
+    fn when(&self, seconds: f64) -> String {
+        let at = Moment::at(seconds + self.zone);
+        at.map_or_else(String::new, |at| format!(" ({})", whole(&format!("{} {}", at.weekday(), at.time()))))
+    }
+
     pub fn axis(&self) -> AxisSpec {
         let from =
             Moment::at(self.first + self.zone).map_or_else(String::new, |at| format!(" from {}", at.date()));
@@ -302,6 +308,11 @@ fn together(all: &[Label], hours: &Hours) -> Option<Markup> {
     Some(plot.render())
 }
 
+/// The hour with the longest time, and that time.
+fn slowest(times: &[(f64, f64)]) -> Option<(f64, f64)> {
+    times.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 /// A percentile of all labels on one axis.
 fn times_beside((percentile, share): &(&str, &str), all: &[Label], hours: &Hours) -> Option<Markup> {
     let of = |label: &Label| {
@@ -309,12 +320,12 @@ fn times_beside((percentile, share): &(&str, &str), all: &[Label], hours: &Hours
     };
     let lines: Vec<(&Label, Vec<(f64, f64)>)> =
         all.iter().filter_map(|label| Some((label, of(label)?))).collect();
-    let worst = |(label, hours): &(&Label, Vec<(f64, f64)>)| {
-        Some((label.name.clone(), hours.iter().map(|(_, time)| *time).reduce(f64::max)?))
-    };
-    let (name, slowest) = lines.iter().filter_map(worst).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let slowest = whole(&quantity(slowest, Kind::for_unit(Unit::Second)));
-    let title = format!("{share} of the requests took at most {slowest} in the slowest hour, of {name}");
+    let worst =
+        |(label, times): &(&Label, Vec<(f64, f64)>)| Some((label.name.clone(), slowest(times)?, label.start));
+    let (name, (at, most), start) = lines.iter().filter_map(worst).max_by(|a, b| a.1.1.total_cmp(&b.1.1))?;
+    let most = whole(&quantity(most, Kind::for_unit(Unit::Second)));
+    let when = hours.when(start + at);
+    let title = format!("{share} of the requests took at most {most} in the slowest hour{when}, of {name}");
     let too = with_failures(all);
     let said = format!(
         "{percentile} of each hour's times in the server{too}, to 3 %, all on one axis{}",
@@ -343,10 +354,11 @@ fn with_failures(all: &[Label]) -> &'static str {
 }
 
 fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
-    let worst = label.times.iter().find(|(name, _)| *name == "p99")?.1.iter().map(|(_, time)| *time);
-    let worst = whole(&quantity(worst.reduce(f64::max)?, Kind::for_unit(Unit::Second)));
+    let (at, worst) = slowest(&label.times.iter().find(|(name, _)| *name == "p99")?.1)?;
+    let worst = whole(&quantity(worst, Kind::for_unit(Unit::Second)));
+    let when = hours.when(label.start + at);
     let of = if several { format!("{}: ", label.name) } else { String::new() };
-    let title = format!("{of}1 request in 100 took over {worst} in the slowest hour");
+    let title = format!("{of}1 request in 100 took over {worst} in the slowest hour{when}");
     let plot = LinePlot::new(
         Caption::new(title).subtitle(format!(
             "time in the server{}, each hour's percentiles{}",
@@ -508,4 +520,25 @@ fn paths(top: &TopDoc, label: &str) -> Markup {
     };
     let rows: Vec<Vec<Markup>> = top.paths.iter().take(MOST).map(row).collect();
     page::card(&format!("{of}top paths by {}", top.by), &page::table(&heads, &rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_that_are_not_whole_are_not_drawn() {
+        let hours = |count: u32| (0..count).map(|hour| (f64::from(hour) * HOUR, 100.0)).collect::<Vec<_>>();
+        let drawn = |count, first: f64, end: f64| {
+            let (kept, parts) = whole_hours(hours(count), first, Some(end));
+            (kept.len(), parts.names, parts.are_left_out)
+        };
+        assert_eq!(drawn(4, 20.0, 4.0 * HOUR - 30.0), (4, vec![], true));
+        assert_eq!(drawn(4, 20.0, 3.0 * HOUR + 1.0), (3, vec!["last"], true));
+        assert_eq!(drawn(4, 1800.0, 3.5 * HOUR), (2, vec!["first", "last"], true));
+        // Of fewer than two others there would be no line.
+        assert_eq!(drawn(3, 1800.0, 2.5 * HOUR), (3, vec!["first", "last"], false));
+        let unknown = whole_hours(hours(2), 0.0, None);
+        assert!(unknown.0.len() == 2 && unknown.1.names.is_empty());
+    }
 }

@@ -13,11 +13,11 @@ use model::doc::{
 use model::format::{self, Kind, Moment, fixed, percent};
 
 use super::grid::{Align, Cell, Cut, Grid};
-use super::logs::View;
 use super::logs_bots::{bots, clock};
 use super::logs_figures::has_failures;
 use super::logs_names::short_names;
 pub use super::logs_names::{short_agent, shown_name};
+use super::logs_values::View;
 use super::{Look, cut, cut_front, hang};
 
 /// Columns of a heading.
@@ -39,7 +39,7 @@ pub fn lines(label: &TrafficDoc, top: &[TopDoc], view: View, look: Look) -> Stri
     };
     line("requests", requests(label, answers));
     line("status", [classes(label), codes(label, few)].join("; ").trim_matches([';', ' ']).to_owned());
-    let clients = label.clients.map(|_| format!("clients {}", super::logs::clients(label)));
+    let clients = label.clients.map(|_| format!("clients {}", super::logs_values::clients(label)));
     let methods = Some(shares(&label.methods, few)).filter(|text| !text.is_empty());
     line("methods", methods.into_iter().chain(clients).collect::<Vec<_>>().join("; "));
     line("sent", sent(label, view.all));

@@ -5,7 +5,7 @@ use model::format::{self, Kind};
 use model::unit::Unit;
 
 use super::grid::{Align, Cell, Grid};
-use super::logs::{NONE, View, bounded, clients, moment};
+use super::logs_values::{NONE, View, bounded, clients, moment};
 use super::{Look, cut, hang};
 
 /// Figures that are shown where everything is asked for.
@@ -188,5 +188,62 @@ fn good(head: &str) -> Option<Good> {
         "speed: totals" => Some(("speed: totals, no 5xx", |group| group.ratio_of_totals_good)),
         "time: mean" => Some(("time: mean, no 5xx", |group| group.time_mean_good)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A label that sent 300 B in 9 s, of which failures took 8 s where there were any.
+    fn label(name: &str, failures: u64) -> TrafficDoc {
+        let failed = FailedDoc { requests: failures, seconds: Some(8.0), ..FailedDoc::default() };
+        let answers = AnswersDoc { server_errors: Some(failed), ..AnswersDoc::default() };
+        TrafficDoc {
+            label: name.to_owned(),
+            parsed: 9,
+            first: Some(1_795_435_200.0),
+            last: Some(1_795_521_599.0),
+            seconds: Some(9.0),
+            ratio_of_totals: Some(300.0 / 9.0),
+            ratio_of_totals_good: Some(300.0),
+            time_mean: Some(1.0),
+            time_mean_good: Some(0.5),
+            p99: Some(8.0),
+            answers: Some(Box::new(answers)),
+            ..TrafficDoc::default()
+        }
+    }
+
+    #[test]
+    fn figures_that_failures_are_in_are_marked() {
+        let rows = |failures| beside(&[label("a", 0), label("b", failures)], View::SHORT, Look::wide(80));
+        let text = rows(2);
+        let heads = [
+            "speed: totals, no 5xx ",
+            "speed: totals * ",
+            "time: mean, no 5xx ",
+            "time: p99 * ",
+            "* of all answers, 5xx too",
+        ];
+        assert!(heads.iter().all(|head| text.contains(head)), "{text}");
+        let text = rows(0);
+        assert!(!text.contains("no 5xx") && !text.contains('*') && text.contains("speed: totals "), "{text}");
+    }
+
+    #[test]
+    fn labels_that_do_not_fit_stand_closer_or_below_each_other() {
+        let names = ["web1 before", "web1 after", "web2 before", "web2 after"];
+        let labels = names.map(|name| label(name, 2));
+        for columns in [120, 80, 60, 40] {
+            let text = beside(&labels, View::SHORT, Look::wide(columns));
+            assert!(text.lines().all(|line| super::super::width(line) <= columns), "{text}");
+            assert!(names.iter().all(|name| text.contains(name)), "{text}");
+            let tables = text.matches("requests ").count();
+            assert_eq!(
+                tables,
+                [(120, 1), (80, 1), (60, 2), (40, 4)].iter().find(|one| one.0 == columns).unwrap().1
+            );
+        }
     }
 }
