@@ -32,11 +32,12 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
     let seconds = one.span.map(|(first, last)| (last - first + 1) as f64);
     let failed = |class: usize| failed(one, class, most);
     let zone = zone(one);
+    let hours = hours(one, zone);
     let agents = one.agents.total(0) + one.agents.total(BOT);
     AnswersDoc {
         zone,
         rate: seconds.map(|seconds| dated(one) as f64 / seconds).filter(|_| requests > 0),
-        busiest_hour: busiest_hour(one, zone),
+        busiest_hour: peak(Some(hours.clone()), HOUR),
         busiest_minute: peak(minutes(one), 60),
         busiest_second: peak(one.pace.seconds(), 1),
         client_errors: failed(0),
@@ -47,7 +48,7 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
             bots: one.agents.total(BOT),
             top_bots: names(&one.agents, BOT, most),
             top_others: names(&one.agents, 0, most),
-            each_bot: each_bot(one, most),
+            each_bot: each_bot(one, &hours, most),
         }),
         referrers: referrers(one, most),
         one_client: one.clients.exact() == Some(1),
@@ -80,11 +81,10 @@ fn minutes(one: &Aggregate) -> Option<Vec<(i64, u64)>> {
     Some(one.pace.minutes()?.into_iter().map(|(minute, counts)| (minute * 60, counts.requests())).collect())
 }
 
-/// The busiest hour of the log's own clock.
-fn busiest_hour(one: &Aggregate, zone: i64) -> Option<PeakDoc> {
-    let hours = one.hourly()?;
+/// Requests by hour of the log's own clock; none where it covers too much time to know.
+fn hours(one: &Aggregate, zone: i64) -> Vec<(i64, u64)> {
     let count = |period: &logs::aggregate::Period| (period.local - zone, period.strata.total().requests);
-    peak(Some(hours.iter().map(count).collect()), HOUR)
+    one.hourly().unwrap_or_default().iter().map(count).collect()
 }
 
 /// Requests that failed: the client's fault, or the server's.
@@ -161,7 +161,7 @@ fn names(all: &Names, class: usize, most: usize) -> NamesDoc {
 }
 
 /// The bots that asked most, each with its clients and hours.
-fn each_bot(one: &Aggregate, most: usize) -> Vec<BotDoc> {
+fn each_bot(one: &Aggregate, of_all: &[(i64, u64)], most: usize) -> Vec<BotDoc> {
     let (clients, hours) = [CLIENT, bots::HOUR].map(|class| certain(&one.bots, class, usize::MAX)).into();
     let all_clients = one.bots.distinct(CLIENT).is_some();
     let all_hours = one.bots.distinct(bots::HOUR).is_some();
@@ -177,6 +177,8 @@ fn each_bot(one: &Aggregate, most: usize) -> Vec<BotDoc> {
             .filter_map(of_bot)
             .filter_map(|(hour, count)| Some((bots::hour(&hour)?, count)))
             .collect();
+        let busiest_hour = peak(Some(asked.clone()), HOUR);
+        let same = |peak: &PeakDoc| of_all.iter().find(|(hour, _)| *hour as f64 == peak.at);
         let (first, last) = (asked.iter().map(|one| one.0).min(), asked.iter().map(|one| one.0).max());
         BotDoc {
             name: String::from_utf8_lossy(name).into_owned(),
@@ -184,7 +186,8 @@ fn each_bot(one: &Aggregate, most: usize) -> Vec<BotDoc> {
             clients: NamesDoc { top, others, distinct },
             from: first.filter(|_| all_hours).map(|hour| hour as f64),
             to: last.filter(|_| all_hours).map(|hour| (hour + HOUR) as f64),
-            busiest_hour: peak(Some(asked), HOUR),
+            hour_requests: busiest_hour.as_ref().and_then(same).map(|(_, requests)| *requests),
+            busiest_hour,
         }
     };
     certain(&one.agents, BOT, most).into_iter().map(bot).collect()

@@ -17,6 +17,7 @@ use model::data::RunData;
 use model::doc::{BesideDoc, BesideRow};
 use model::metrics::telemetry;
 use model::names::instrument;
+use model::traffic::StatusClass;
 
 use super::cut::Parted;
 use super::inputs::{UNLABELLED, labels_of};
@@ -213,6 +214,8 @@ fn place(source: &str, column: &str) -> Option<usize> {
 #[derive(Default)]
 struct Draft {
     served: Served,
+    /// Those that the server failed (5xx), among the others.
+    failed: Served,
     times: CoarseTimes,
     server_errors: u64,
     sums: Figures<Sums>,
@@ -224,6 +227,7 @@ struct Draft {
 impl Draft {
     fn serve(&mut self, bucket: &Bucket) {
         self.served.merge(&bucket.strata.total());
+        self.failed.merge(&bucket.failed.total(StatusClass::Server));
         self.server_errors += bucket.server_errors;
         Merge::merge(&mut self.times, &bucket.times);
     }
@@ -240,13 +244,15 @@ impl Draft {
 
     fn row(&self, at: f64, seconds: f64, memory: Option<f64>) -> BesideRow {
         let time = |share| self.times.quantile(share).map(|ns| ns as f64 / NS);
+        let mut good = self.served;
+        good.take(&self.failed);
         let [load, _, iowait, disk_read, available, page_cache, net_sent] = self.sums.map(Sums::mean);
         BesideRow {
             at,
             seconds,
             requests: self.served.requests,
             bytes: self.served.bytes as f64,
-            speed: self.served.ratio_of_totals(),
+            speed: good.ratio_of_totals(),
             p50: time(0.5),
             p99: time(0.99),
             server_errors: self.server_errors,

@@ -76,12 +76,23 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
         days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
         group_count: if by.is_empty() { None } else { group_count(all) },
         groups,
+        by: each_once(by),
         rows,
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
         cut: None,
         beside: Vec::new(),
         findings,
     }
+}
+
+fn are_compared(rows: &[RowDoc], arm: &TrafficDoc, base: &TrafficDoc) -> bool {
+    rows.iter().any(|row| row.arm == arm.label && row.base == base.label)
+}
+
+fn each_once(by: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    by.iter().for_each(|key| all.extend((!all.contains(key)).then(|| key.clone())));
+    all
 }
 
 /// The row with its card, which names its figure.
@@ -109,6 +120,8 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding], is_cut:
     let Some((base, others)) = labels.split_first() else { return Vec::new() };
     let of = |label: &TrafficDoc| label.answers.as_ref().map(|answers| answers.sentence.clone());
     let against = |arm: &TrafficDoc| {
+        // A side of a cut is compared with the other side of its own label.
+        let base = labels.iter().find(|base| is_cut && are_compared(rows, arm, base)).unwrap_or(base);
         let rows: Vec<&RowDoc> =
             rows.iter().filter(|row| row.arm == arm.label && row.base == base.label).collect();
         if let Some(none) = [arm, base].into_iter().find(|label| label.parsed == 0 && !is_cut) {
@@ -197,6 +210,8 @@ pub(super) fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
         mean_of_ratios: mean.as_ref().ok().copied(),
         mean_of_ratios_why: mean.err().map(|why| why.to_string()),
         ratio_of_totals: one.ratio_of_totals(),
+        ratio_of_totals_good: one.good_ratio_of_totals(),
+        time_mean_good: mean_time(&one.good()),
         ratio_median: one
             .ratios
             .quantile(0.5)
@@ -231,7 +246,7 @@ fn part(label: &str, sums: &Sums) -> TrafficDoc {
         zero_time: sums.zero_time,
         mean_of_ratios: sums.mean_of_ratios(),
         ratio_of_totals: sums.ratio_of_totals(),
-        time_mean: sums.mean_seconds().filter(|_| untimed(sums).is_none()),
+        time_mean: mean_time(sums),
         size_mean: sums.mean_bytes(),
         ..TrafficDoc::default()
     }
@@ -249,6 +264,10 @@ pub(super) fn untimed(sums: &Sums) -> Option<&'static str> {
 
 fn seconds(sums: &Sums) -> Option<f64> {
     untimed(sums).is_none().then_some(sums.time_ns as f64 / NS)
+}
+
+fn mean_time(sums: &Sums) -> Option<f64> {
+    sums.mean_seconds().filter(|_| untimed(sums).is_none())
 }
 
 /// Bytes of the requests whose lines say them, where there are any.

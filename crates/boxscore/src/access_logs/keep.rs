@@ -13,7 +13,7 @@ use model::doc::{BesideDoc, TrafficDoc};
 use model::metrics::logs as metrics;
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
-use model::traffic::{CUT, Traffic, WHERE};
+use model::traffic::{CUT, StatusClass, Traffic, WHERE};
 use model::{Better, Cell, Instrument, MetricInfo, Note, Params, Plan};
 use store::{Filter, Store};
 
@@ -150,7 +150,9 @@ fn traffic(name: &str, one: &Aggregate, besides: Besides<'_>) -> Traffic {
 fn over_all(label: &TrafficDoc) -> BTreeMap<String, f64> {
     let all = [
         (metrics::MEAN_OF_RATIOS.name(), label.mean_of_ratios),
+        (metrics::RATIO_OF_TOTALS_GOOD.name(), label.ratio_of_totals_good),
         (metrics::RATIO_OF_TOTALS.name(), label.ratio_of_totals),
+        (metrics::TIME_MEAN_GOOD.name(), label.time_mean_good),
         (metrics::TIME_MEAN.name(), label.time_mean),
         (metrics::TIME_P50.name(), label.p50),
         (metrics::TIME_P90.name(), label.p90),
@@ -171,7 +173,7 @@ fn plan(names: &[&str], label: Option<&str>, besides: &Besides<'_>) -> Plan {
         instrument: verdict::traffic::INSTRUMENT.to_owned(),
         params,
         headline: vec![
-            metrics::RATIO_OF_TOTALS.info().name.to_owned(),
+            metrics::RATIO_OF_TOTALS_GOOD.info().name.to_owned(),
             metrics::TIME_P99.info().name.to_owned(),
         ],
     };
@@ -188,15 +190,31 @@ fn plan(names: &[&str], label: Option<&str>, besides: &Besides<'_>) -> Plan {
 struct Hour {
     hour: i64,
     sums: Sums,
+    /// Those that the server failed (5xx), among the others.
+    failed: Sums,
     times: CoarseTimes,
+}
+
+impl Hour {
+    fn good(&self) -> Sums {
+        let mut good = self.sums;
+        good.take(&self.failed);
+        good
+    }
 }
 
 fn hours(one: &Aggregate) -> Vec<Hour> {
     let mut all: BTreeMap<i64, Hour> = BTreeMap::new();
-    let fresh = |hour| Hour { hour, sums: Sums::default(), times: CoarseTimes::default() };
+    let fresh =
+        |hour| Hour { hour, sums: Sums::default(), failed: Sums::default(), times: CoarseTimes::default() };
     for (slot, strata) in one.slots.sorted().unwrap_or_default() {
         let hour = slot.hour();
         all.entry(hour).or_insert_with(|| fresh(hour)).sums.merge(&strata.total());
+    }
+    for (slot, failed) in one.failed_slots.sorted().unwrap_or_default() {
+        let hour = slot.hour();
+        let of_server = failed.total(StatusClass::Server);
+        all.entry(hour).or_insert_with(|| fresh(hour)).failed.merge(&of_server);
     }
     for (slot, times) in one.times_by_hour().unwrap_or_default() {
         let hour = slot.hour();
@@ -265,7 +283,7 @@ fn takes(hours: &[Hour], first: i64) -> Vec<TakeHead> {
 /// A metric of the card and its value in an hour.
 type Figure = (MetricInfo, fn(&Hour) -> Option<f64>);
 
-fn figures() -> [Figure; 8] {
+fn figures() -> [Figure; 10] {
     fn time(hour: &Hour, share: f64) -> Option<f64> {
         // Neither a time that is only known to be longer, nor one of a clock that showed nothing but 0.
         let told = hour.sums.zero_time < hour.times.total();
@@ -274,7 +292,9 @@ fn figures() -> [Figure; 8] {
     }
     [
         (metrics::MEAN_OF_RATIOS.info(), |hour| hour.sums.mean_of_ratios()),
+        (metrics::RATIO_OF_TOTALS_GOOD.info(), |hour| hour.good().ratio_of_totals()),
         (metrics::RATIO_OF_TOTALS.info(), |hour| hour.sums.ratio_of_totals()),
+        (metrics::TIME_MEAN_GOOD.info(), |hour| hour.good().mean_seconds().filter(|mean| *mean > 0.0)),
         (metrics::TIME_MEAN.info(), |hour| hour.sums.mean_seconds().filter(|mean| *mean > 0.0)),
         (metrics::TIME_P50.info(), |hour| time(hour, 0.5)),
         (metrics::TIME_P90.info(), |hour| time(hour, 0.9)),

@@ -4,6 +4,7 @@
 //! element, and the figure's name in JSON as the title of its row; text is read by the names that the page shows.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
@@ -200,4 +201,92 @@ fn a_figure_has_one_value_wherever_it_stands() {
         met += compared(&bench, &head.id);
     }
     assert!(met > 150, "only {met} cells stood in text and on the page");
+}
+
+/// Two days of three requests a minute, `us` each; where asked, for 20 minutes of the second day nearly all fail after
+/// 9 s.
+fn log(us: u64, is_down: bool) -> String {
+    let mut text = String::new();
+    for n in 0..8_640u64 {
+        let (minute, second) = (n / 3, n % 3 * 20);
+        let failed = is_down && (2_280..2_300).contains(&minute) && n % 10 > 0;
+        let (path, bytes) = [("/", 4_000), ("/download/a", 90_000), ("/img/b", 20_000)][n as usize % 3];
+        let usual = us + bytes / 10 + n * 37 % 900;
+        let (status, bytes, time) = if failed { (504, 160, 9_000_000) } else { (200, bytes, usual) };
+        let (day, hour, minute) = (16 + minute / 1440, minute / 60 % 24, minute % 60);
+        writeln!(
+            text,
+            "10.0.0.{} - - [{day}/Nov/2026:{hour:02}:{minute:02}:{second:02} +0000] \"GET {path} HTTP/1.1\" {status} {bytes} \
+             \"-\" \"Mozilla/5.0\" {time}",
+            n % 200
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// A figure of a log: its metric on the page, its field in JSON, and its row in the text of several labels.
+const OF_LOGS: [(&str, &str, &str); 8] = [
+    ("ratio_of_totals.good", "ratio_of_totals_good", "speed: totals, no 5xx"),
+    ("ratio_of_totals", "ratio_of_totals", "speed: totals *"),
+    ("mean_of_ratios", "mean_of_ratios", "speed: mean of requests *"),
+    ("time.mean.good", "time_mean_good", "time: mean, no 5xx"),
+    ("time.mean", "time_mean", "time: mean *"),
+    ("time.p50", "p50", "time: median *"),
+    ("time.p90", "p90", "time: p90 *"),
+    ("time.p99", "p99", "time: p99 *"),
+];
+
+/// The cells of a row of a screen.
+fn cells<'t>(text: &'t str, head: &str) -> Vec<&'t str> {
+    let line = text.lines().find(|line| line.starts_with(&format!("{head}  ")));
+    let line = line.unwrap_or_else(|| panic!("no {head} in\n{text}"));
+    line.split("  ").skip(1).map(str::trim).filter(|cell| !cell.is_empty()).collect()
+}
+
+/// `30.3 MB/s` in base units.
+fn quantity(text: &str) -> f64 {
+    let (value, unit) = text.split_once(' ').expect("a unit");
+    number(value).expect("a number") * prefix(unit)
+}
+
+#[test]
+fn a_figure_of_a_log_has_one_value_wherever_it_stands() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), log(2_000, false)).unwrap();
+    std::fs::write(bench.path("b.log"), log(1_000, true)).unwrap();
+    let asked = ["logs", "web1=a.log", "web2=b.log", "--format", "combined+D"];
+    let json = bench.run(&[&asked[..], &["--json"]].concat()).expect(0, &[]).out;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let text = bench.run(&[&asked[..], &["--all", "--no-store"]].concat()).expect(0, &[]).out;
+    let short = bench.run(&[&asked[..], &["--no-store"]].concat()).expect(0, &[]).out;
+    for (place, label) in ["web1", "web2"].into_iter().enumerate() {
+        assert!(compared(&bench, label) >= OF_LOGS.len(), "{label}: figures stand in text and on the page");
+        let page = std::fs::read_to_string(bench.path("numbers.html")).expect("the page");
+        let rows = rows(&page);
+        for (metric, field, head) in OF_LOGS {
+            let row = rows.iter().find(|row| row.key == format!("logs {metric}"));
+            let value = row.unwrap_or_else(|| panic!("{label}: no {metric} on the page")).cells[0].0;
+            assert_eq!(json["labels"][place][field].as_f64(), Some(value), "{label}: {field}");
+            let said = quantity(cells(&text, head)[place]);
+            assert!(near(said, value), "{label}: {head}: text says {said}, the page {value}");
+        }
+        // What heads the page is on the screen that stands there unasked.
+        let show = bench.run(&["show", label, "--json"]).expect(0, &[]).out;
+        let show: Value = serde_json::from_str(&show).expect("JSON");
+        let series = show["series"].as_array().expect("series");
+        let heads = series.iter().filter(|one| one["headline"] == true);
+        for series in heads {
+            let of = OF_LOGS.iter().find(|(metric, ..)| series["metric"] == *metric).expect("a known figure");
+            let (said, value) = (quantity(cells(&short, of.2)[place]), series["median"].as_f64().unwrap());
+            assert!(near(said, value), "{label}: {}: text says {said}, the page {value}", of.2);
+        }
+    }
+    // Of one label alone too.
+    let alone = bench.run(&["logs", "web2=b.log", "--format", "combined+D", "--no-store"]).expect(0, &[]).out;
+    let squeezed = alone.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (head, says) in [("speed: totals, no 5xx", "without 5xx"), ("time: mean, no 5xx", "without 5xx")] {
+        let said = format!("{} {says}", cells(&text, head)[1]);
+        assert!(squeezed.contains(&said), "no {said} in\n{alone}");
+    }
 }

@@ -6,15 +6,17 @@
 
 use model::Need;
 use model::metrics::logs::{
-    BYTES, ERROR_RATE, MEAN_OF_RATIOS, RATIO_MEDIAN, RATIO_OF_TOTALS, REQUESTS, SIZE_MEAN, TIME_MEAN,
-    TIME_P50, TIME_P90, TIME_P99,
+    BYTES, ERROR_RATE, MEAN_OF_RATIOS, RATIO_MEDIAN, RATIO_OF_TOTALS, RATIO_OF_TOTALS_GOOD, REQUESTS,
+    SIZE_MEAN, TIME_MEAN, TIME_MEAN_GOOD, TIME_P50, TIME_P90, TIME_P99,
 };
 use model::{Cadence, Card, Family, MetricInfo, Probe, Samples, Setup, Simple, Tier, Unfit, Variant};
 
-const METRICS: [MetricInfo; 11] = [
+const METRICS: [MetricInfo; 13] = [
     MEAN_OF_RATIOS.info(),
+    RATIO_OF_TOTALS_GOOD.info(),
     RATIO_OF_TOTALS.info(),
     RATIO_MEDIAN.info(),
+    TIME_MEAN_GOOD.info(),
     TIME_MEAN.info(),
     TIME_P50.info(),
     TIME_P90.info(),
@@ -35,7 +37,11 @@ static CARD: Card = Card {
     definition: 3,
     metrics: &METRICS,
     needs: &[Need::Files],
-    variants: &[Variant { tier: Tier::Full, set: "", headline: &["ratio_of_totals", "time.p99"] }],
+    variants: &[Variant {
+        tier: Tier::Full,
+        set: "",
+        headline: &[RATIO_OF_TOTALS_GOOD.name(), TIME_P99.name()],
+    }],
     ..Card::DEFAULT
 };
 

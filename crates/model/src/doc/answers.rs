@@ -187,6 +187,9 @@ pub struct BotDoc {
     pub clients: NamesDoc,
     /// Its busiest hour, by the log's own clock.
     pub busiest_hour: Option<PeakDoc>,
+    /// All requests of that hour, its own among them; missing where the log covers too much time to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hour_requests: Option<u64>,
     /// The start of the first hour and the end of the last one in which it asked; `null` where there are more than are
     /// kept.
     pub from: Option<f64>,

@@ -40,6 +40,9 @@ pub struct LogsDoc {
     pub days: Vec<TrafficDoc>,
     /// Each label in each group of `--by`: those with the most requests, at most 4096.
     pub groups: Vec<TrafficDoc>,
+    /// The keys of `--by` in the order in which they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
     /// How many groups there are in all labels; missing without `--by`, and where there are more than are counted.
     #[serde(default)]
     pub group_count: Option<u64>,
@@ -130,10 +133,10 @@ pub struct BesideRow {
     pub requests: u64,
     /// Bytes sent.
     pub bytes: f64,
-    /// Bytes sent over the time that the requests took.
+    /// Bytes sent over the time that the requests took, without those that the server failed (5xx).
     #[serde(default)]
     pub speed: Option<f64>,
-    /// Times of the requests, to 3 %.
+    /// Times of all requests, to 3 %.
     pub p50: Option<f64>,
     pub p99: Option<f64>,
     /// Requests with a status from 500 on.
@@ -239,8 +242,13 @@ pub struct TrafficDoc {
     /// Bytes over time of each request, averaged; the definition of the 2010 study.
     pub mean_of_ratios: Option<f64>,
     pub mean_of_ratios_why: Option<String>,
-    /// All bytes over all time.
+    /// All bytes over all time, of all answers, 5xx too; so are the other speeds and times, but for those named `good`.
     pub ratio_of_totals: Option<f64>,
+    /// The same of a whole label without the requests that the server failed (5xx), and the mean time of these.
+    #[serde(default)]
+    pub ratio_of_totals_good: Option<f64>,
+    #[serde(default)]
+    pub time_mean_good: Option<f64>,
     pub ratio_median: Option<f64>,
     pub time_mean: Option<f64>,
     pub p50: Option<f64>,

@@ -28,6 +28,8 @@ pub enum LogsCompared {
     Means {
         mean: f64,
         totals: f64,
+        /// Failures of the server (5xx) are in both.
+        has_failures: bool,
     },
     /// One group served so many times the requests of the other.
     RequestCounts {
@@ -206,7 +208,7 @@ fn failures((arm, arm_time): (&Share, f64), (base, base_time): (&Share, f64)) ->
         format!("{} of {}'s requests and {} of its serving time", percent(of.share), of.label, percent(time))
     };
     format!(
-        "5xx are counted apart: they are {}, {}; speeds and times compare the other requests; --where 'status<500' \
+        "speeds and times compared say nothing of the failures: 5xx are counted apart, {}, {}; --where 'status<500' \
          leaves them out of the totals too",
         shares(arm, arm_time),
         shares(base, base_time)
@@ -315,6 +317,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::NoTelemetry(_) => Validity::Invalid,
             LogsCompared::StatusMix { status, .. } => doubtful(!is_failure(*status)),
             LogsCompared::Cacheability { .. }
+            | LogsCompared::Failures { .. }
             | LogsCompared::Unshared { .. }
             | LogsCompared::Halves { .. }
             | LogsCompared::Confounded { .. }
@@ -328,7 +331,6 @@ impl Conclusion for LogsCompared {
             | LogsCompared::RequestCounts { .. }
             | LogsCompared::RequestRates { .. }
             | LogsCompared::SizeMix { .. }
-            | LogsCompared::Failures { .. }
             | LogsCompared::Mix { .. }
             | LogsCompared::PartOfTelemetry { .. } => Validity::Ok,
         }
@@ -336,12 +338,13 @@ impl Conclusion for LogsCompared {
 
     fn one(&self) -> String {
         match self {
-            LogsCompared::Means { mean, totals } => format!(
-                "the mean of per-request speeds is {}, {} times the speed of the totals, {}: the first weighs every \
+            LogsCompared::Means { mean, totals, has_failures } => format!(
+                "the mean of per-request speeds is {}, {} times the speed of the totals, {}{}: the first weighs every \
                  request alike, small and fast ones above all; the second says how fast bytes were sent",
                 quantity(*mean, Unit::BytesPerSec),
                 number(mean / totals),
-                quantity(*totals, Unit::BytesPerSec)
+                quantity(*totals, Unit::BytesPerSec),
+                if *has_failures { ", both of all answers, 5xx too" } else { "" }
             ),
             LogsCompared::RequestCounts { arm, base, ratio } => format!(
                 "{arm} served {} times the requests of {base}: load differed, and with it waiting",
@@ -414,7 +417,7 @@ impl Conclusion for LogsCompared {
 
     fn evidence(&self) -> Evidence {
         match self {
-            LogsCompared::Means { mean, totals } => {
+            LogsCompared::Means { mean, totals, .. } => {
                 evidence([("mean-of-ratios", *mean), ("ratio-of-totals", *totals)])
             }
             LogsCompared::RequestCounts { ratio, .. } => evidence([("ratio", *ratio)]),

@@ -75,6 +75,13 @@ pub enum LogsFailed {
     },
 }
 
+impl LogsFailed {
+    /// True for what the sentences of a log, a comparison and a page begin with.
+    pub const fn is_told_first(&self) -> bool {
+        matches!(self, LogsFailed::Server { .. })
+    }
+}
+
 /// `Tue 14:00 to 14:24`; where some failures lie outside, how many lie within.
 fn when(episode: &Stretch, requests: u64, span: f64) -> Option<String> {
     let stretch = episode.text(span)?;
@@ -92,8 +99,12 @@ impl Conclusion for LogsFailed {
         }
     }
 
+    /// An answer that was not given is not well, though the log tells it exactly.
     fn state(&self) -> Validity {
-        Validity::Ok
+        match self {
+            LogsFailed::Server { .. } => Validity::Doubtful,
+            LogsFailed::Probe { .. } => Validity::Ok,
+        }
     }
 
     fn one(&self) -> String {

@@ -288,7 +288,7 @@ fn of_logs() -> Vec<Rule> {
         LogsRead::NoSuchValue { property: "prefix".into(), value: "/a".into(), nearest: Some("/a/".into()) }
             .into(),
         LogsRead::TooLong.into(),
-        LogsCompared::Means { mean: 9e6, totals: 3e6 }.into(),
+        LogsCompared::Means { mean: 9e6, totals: 3e6, has_failures: true }.into(),
         LogsCompared::RequestCounts { arm: "b".into(), base: "a".into(), ratio: 2.0 }.into(),
         LogsCompared::RequestRates { before: 10.0, after: 20.0 }.into(),
         LogsCompared::SizeMix { distance: 0.1 }.into(),

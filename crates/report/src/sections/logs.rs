@@ -23,7 +23,7 @@ use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 use crate::text::logs_answers::folded;
-use crate::text::{cut_front, fold};
+use crate::text::{cut_front, fold, notes};
 use crate::theme::{Trust, Verdict};
 
 pub static SECTION: Section = Section::new(41, draw);
@@ -40,6 +40,8 @@ const MOST: usize = 10;
 /// Characters of a path.
 const LONGEST: usize = 60;
 const HOUR: f64 = 3600.0;
+/// The first and the last hour are drawn if the log has at least this share of them.
+const LEAST_OF_HOUR: f64 = 0.9;
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let all: Vec<Label> = (0..input.runs.len()).filter_map(|run| Label::of(input, run)).collect();
@@ -108,6 +110,12 @@ impl Hours {
         seconds - self.first
     }
 
+    /// ` (Tue 14:00)`, by the clock of the axis.
+    fn when(&self, seconds: f64) -> String {
+        let at = Moment::at(seconds + self.zone);
+        at.map_or_else(String::new, |at| format!(" ({})", whole(&format!("{} {}", at.weekday(), at.time()))))
+    }
+
     pub fn axis(&self) -> AxisSpec {
         let from =
             Moment::at(self.first + self.zone).map_or_else(String::new, |at| format!(" from {}", at.date()));
@@ -135,6 +143,9 @@ struct Label {
     /// Seconds since that, and the requests of the hour.
     rate: Vec<(f64, f64)>,
     times: Vec<(&'static str, Vec<(f64, f64)>)>,
+    parts: Parts,
+    /// Hours with requests.
+    count: usize,
     traffic: Option<Traffic>,
     over_time: Option<OverTimeDoc>,
     /// Seconds by which its clock is ahead of UTC.
@@ -158,11 +169,22 @@ impl Label {
             Some(series.points.iter().filter_map(hour).collect())
         };
         let counts = hours(logs::REQUESTS.name())?;
-        let times = PERCENTILES.iter().filter_map(|(metric, name)| Some((*name, hours(metric)?))).collect();
+        let requests = counts.iter().map(|(_, count)| count).sum();
+        let count = counts.len();
+        let start = (doc.started / HOUR).floor() * HOUR;
+        let end = doc.seconds.map(|seconds| doc.started + seconds);
+        let (counts, parts) = whole_hours(counts, doc.started - start, end.map(|end| end - start));
+        let whole = |all: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
+            all.into_iter().filter(|hour| counts.iter().any(|known| known.0 == hour.0)).collect()
+        };
+        let times = PERCENTILES.iter().filter_map(|(metric, name)| Some((*name, whole(hours(metric)?))));
+        let times = times.filter(|(_, hours)| !hours.is_empty()).collect();
         Some(Label {
             name: input.name(run),
-            start: (doc.started / HOUR).floor() * HOUR,
-            requests: counts.iter().map(|(_, count)| count).sum(),
+            start,
+            requests,
+            count,
+            parts,
             rate: counts,
             times,
             traffic: data.traffic.clone(),
@@ -194,6 +216,42 @@ impl Label {
     }
 }
 
+/// Hours at the ends of a log that it has only a part of.
+#[derive(Default)]
+struct Parts {
+    names: Vec<&'static str>,
+    /// Not drawn: as many others are left as make a line.
+    are_left_out: bool,
+}
+
+/// Hours with the seconds at which each begins; without the first one where the log begins late in it, and without the
+/// last one where it ends early in that.
+fn whole_hours(all: Vec<(f64, f64)>, first: f64, end: Option<f64>) -> (Vec<(f64, f64)>, Parts) {
+    let is_late = first > (1.0 - LEAST_OF_HOUR) * HOUR;
+    let last = all.last().map_or(0.0, |(at, _)| *at);
+    let is_early = end.is_some_and(|end| end < last + LEAST_OF_HOUR * HOUR);
+    let is_part = |at: f64| is_late && at < HOUR || is_early && at >= last;
+    let kept: Vec<(f64, f64)> = all.iter().copied().filter(|(at, _)| !is_part(*at)).collect();
+    let names = [(is_late, "first"), (is_early, "last")];
+    let names = names.into_iter().filter_map(|(is_part, name)| is_part.then_some(name)).collect();
+    let are_left_out = kept.len() > 1;
+    (if are_left_out { kept } else { all }, Parts { names, are_left_out })
+}
+
+/// Says of which hours the log has a part only; nothing where it has all of them.
+fn not_whole(all: &[Label]) -> String {
+    let has = |name: &&str| all.iter().any(|label| label.parts.names.contains(name));
+    let names: Vec<&str> = ["first", "last"].into_iter().filter(has).collect();
+    let are_left_out = all.iter().any(|label| label.parts.are_left_out);
+    match names.as_slice() {
+        [] => String::new(),
+        names if are_left_out => {
+            format!("; without the {} hour, which is not whole", names.join(" and the "))
+        }
+        names => format!("; the {} hour is not whole", names.join(" and the ")),
+    }
+}
+
 fn rates(all: &[Label], hours: &Hours) -> Markup {
     let peak = |label: &Label| label.rate.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let most = all.iter().map(peak).fold(0.0, f64::max);
@@ -201,7 +259,7 @@ fn rates(all: &[Label], hours: &Hours) -> Markup {
     LinePlot {
         markers: hours.markers(),
         ..LinePlot::new(
-            Caption::new(title).subtitle("requests of each hour"),
+            Caption::new(title).subtitle(format!("requests of each hour{}", not_whole(all))),
             hours.axis(),
             AxisSpec::new("requests an hour", Kind::for_unit(Unit::Count)).from_zero(),
             all.iter().map(|label| label.line(&label.name, &label.rate, hours)).collect(),
@@ -250,6 +308,11 @@ fn together(all: &[Label], hours: &Hours) -> Option<Markup> {
     Some(plot.render())
 }
 
+/// The hour with the longest time, and that time.
+fn slowest(times: &[(f64, f64)]) -> Option<(f64, f64)> {
+    times.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 /// A percentile of all labels on one axis.
 fn times_beside((percentile, share): &(&str, &str), all: &[Label], hours: &Hours) -> Option<Markup> {
     let of = |label: &Label| {
@@ -257,13 +320,17 @@ fn times_beside((percentile, share): &(&str, &str), all: &[Label], hours: &Hours
     };
     let lines: Vec<(&Label, Vec<(f64, f64)>)> =
         all.iter().filter_map(|label| Some((label, of(label)?))).collect();
-    let worst = |(label, hours): &(&Label, Vec<(f64, f64)>)| {
-        Some((label.name.clone(), hours.iter().map(|(_, time)| *time).reduce(f64::max)?))
-    };
-    let (name, slowest) = lines.iter().filter_map(worst).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let slowest = whole(&quantity(slowest, Kind::for_unit(Unit::Second)));
-    let title = format!("{share} of the requests took at most {slowest} in the slowest hour, of {name}");
-    let said = format!("{percentile} of each hour's times in the server, to 3 %, all on one axis");
+    let worst =
+        |(label, times): &(&Label, Vec<(f64, f64)>)| Some((label.name.clone(), slowest(times)?, label.start));
+    let (name, (at, most), start) = lines.iter().filter_map(worst).max_by(|a, b| a.1.1.total_cmp(&b.1.1))?;
+    let most = whole(&quantity(most, Kind::for_unit(Unit::Second)));
+    let when = hours.when(start + at);
+    let title = format!("{share} of the requests took at most {most} in the slowest hour{when}, of {name}");
+    let too = with_failures(all);
+    let said = format!(
+        "{percentile} of each hour's times in the server{too}, to 3 %, all on one axis{}",
+        not_whole(all)
+    );
     let series = lines.iter().map(|(label, values)| label.line(&label.name, values, hours)).collect();
     let plot = LinePlot {
         markers: hours.markers(),
@@ -277,13 +344,27 @@ fn times_beside((percentile, share): &(&str, &str), all: &[Label], hours: &Hours
     Some(plot.render())
 }
 
+/// Where the server failed requests: that they are among the times.
+fn with_failures(all: &[Label]) -> &'static str {
+    let failed = |label: &Label| {
+        let statuses = label.traffic.as_ref().map(|traffic| &traffic.group.statuses);
+        statuses.is_some_and(|all| all.iter().any(|(status, count)| *status >= 500 && *count > 0))
+    };
+    if all.iter().any(failed) { " of all answers, 5xx too" } else { "" }
+}
+
 fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
-    let worst = label.times.iter().find(|(name, _)| *name == "p99")?.1.iter().map(|(_, time)| *time);
-    let worst = whole(&quantity(worst.reduce(f64::max)?, Kind::for_unit(Unit::Second)));
+    let (at, worst) = slowest(&label.times.iter().find(|(name, _)| *name == "p99")?.1)?;
+    let worst = whole(&quantity(worst, Kind::for_unit(Unit::Second)));
+    let when = hours.when(label.start + at);
     let of = if several { format!("{}: ", label.name) } else { String::new() };
-    let title = format!("{of}1 request in 100 took over {worst} in the slowest hour");
+    let title = format!("{of}1 request in 100 took over {worst} in the slowest hour{when}");
     let plot = LinePlot::new(
-        Caption::new(title).subtitle("time in the server, each hour's percentiles".to_owned()),
+        Caption::new(title).subtitle(format!(
+            "time in the server{}, each hour's percentiles{}",
+            with_failures(std::slice::from_ref(label)),
+            not_whole(std::slice::from_ref(label))
+        )),
         hours.axis(),
         AxisSpec::new("time", Kind::for_unit(Unit::Second)).log(),
         label.times.iter().map(|(name, values)| label.line(name, values, hours)).collect(),
@@ -315,15 +396,21 @@ fn part(row: &RowDoc, findings: &[&Finding]) -> String {
     found.next().unwrap_or_default()
 }
 
+fn is_of_pair(one: &RowDoc, other: &RowDoc) -> bool {
+    (&one.arm, &one.base) == (&other.arm, &other.base)
+}
+
 fn served(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
     if let Some(row) = rows.iter().find(|row| row.metric == SPEED)
         && let Some(speed) = row.ratio
     {
+        let failed = rows.iter().any(|other| other.metric == FAILED && is_of_pair(other, row));
         let said = format!(
-            "{} serves the same requests at {} times the speed of {}",
+            "{} serves the same requests at {} times the speed of {}{}",
             row.arm,
             ratio(speed),
-            row.base
+            row.base,
+            if failed { ", 5xx left out" } else { "" }
         );
         return match Verdict::from(row.verdict) {
             Verdict::CannotTell => {
@@ -342,7 +429,7 @@ fn served(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
     format!(
         "Access logs: {} requests in {}",
         fixed(requests, 0),
-        count(all.iter().map(|label| label.rate.len()).max().unwrap_or(0), "hour")
+        count(all.iter().map(|label| label.count).max().unwrap_or(0), "hour")
     )
 }
 
@@ -406,7 +493,8 @@ fn comparable(doc: &CompareDoc, rows: &[&RowDoc]) -> Markup {
     let of_logs = |finding: &&model::Finding| {
         rows.iter().any(|row| finding.subject.mentions(&row.arm) || finding.subject.mentions(&row.base))
     };
-    html! { ul class="trust" { @for finding in doc.findings.iter().filter(of_logs) {
+    let below = doc.findings.iter().filter(of_logs).filter(|finding| !notes::is_told_first(finding));
+    html! { ul class="trust" { @for finding in below {
         (Trust::from(finding.state).line(&html! { (page::prose(&fold::sentence(finding, doc.cards))) }))
     } } }
 }
@@ -432,4 +520,25 @@ fn paths(top: &TopDoc, label: &str) -> Markup {
     };
     let rows: Vec<Vec<Markup>> = top.paths.iter().take(MOST).map(row).collect();
     page::card(&format!("{of}top paths by {}", top.by), &page::table(&heads, &rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_that_are_not_whole_are_not_drawn() {
+        let hours = |count: u32| (0..count).map(|hour| (f64::from(hour) * HOUR, 100.0)).collect::<Vec<_>>();
+        let drawn = |count, first: f64, end: f64| {
+            let (kept, parts) = whole_hours(hours(count), first, Some(end));
+            (kept.len(), parts.names, parts.are_left_out)
+        };
+        assert_eq!(drawn(4, 20.0, 4.0 * HOUR - 30.0), (4, vec![], true));
+        assert_eq!(drawn(4, 20.0, 3.0 * HOUR + 1.0), (3, vec!["last"], true));
+        assert_eq!(drawn(4, 1800.0, 3.5 * HOUR), (2, vec!["first", "last"], true));
+        // Of fewer than two others there would be no line.
+        assert_eq!(drawn(3, 1800.0, 2.5 * HOUR), (3, vec!["first", "last"], false));
+        let unknown = whole_hours(hours(2), 0.0, None);
+        assert!(unknown.0.len() == 2 && unknown.1.names.is_empty());
+    }
 }

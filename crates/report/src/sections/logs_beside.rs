@@ -34,7 +34,7 @@ struct Figure {
 fn figures() -> [Figure; 6] {
     let one = |says, axis, unit, of| Figure { says, axis, kind: Kind::for_unit(unit), of };
     [
-        one("Requests are served at", "bytes over time taken", Unit::BytesPerSec, |row| row.speed),
+        one("Requests are served at", "bytes over time taken, no 5xx", Unit::BytesPerSec, |row| row.speed),
         one("The load average is", "load average of 1 min", Unit::Count, |row| row.load),
         Figure {
             says: "CPUs are at work",

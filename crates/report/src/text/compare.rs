@@ -291,8 +291,10 @@ fn marks(figures: &[ComparedFigure<'_>], judged: bool, look: Look) -> String {
 fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], is_pair: bool, look: Look) -> Vec<Part> {
     let heads = notes::headlines_compared(doc);
     // Doubts about figures that are not compared are told with all of them.
-    let told =
-        |finding: &&Finding| look.all || finding.subject.figure().is_none_or(|figure| heads.has(figure));
+    let told = |finding: &&Finding| {
+        let is_known = notes::is_told_first(finding);
+        !is_known && (look.all || finding.subject.figure().is_none_or(|figure| heads.has(figure)))
+    };
     let told: Vec<Finding> = doc.findings.iter().filter(told).cloned().collect();
     let mut parts = vec![
         // Of two sides they stand below the table.

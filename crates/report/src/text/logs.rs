@@ -7,34 +7,19 @@ use std::collections::BTreeSet;
 
 use model::doc::{LeftOutDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord, largest_groups};
 use model::finding::{LogsCompared, LogsFailed, Rule};
-use model::format::{self, Kind, Scale, count};
+use model::format::{self, Kind, count};
 use model::{Finding, Unit, Validity};
 
-use super::grid::{Align, Cell, Cut, Grid};
-use super::{Look, date_time, hang, logs_answers, logs_figures, notes};
-
-/// How much is shown: everything, and so many names in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct View {
-    pub all: bool,
-    pub most: usize,
-    /// Days were asked for.
-    pub days: bool,
-    /// Groups of `--by`, of those that are names.
-    pub groups: usize,
-}
-
-impl View {
-    /// The view that fits on two screens of a terminal.
-    pub const SHORT: View = View { all: false, most: 3, days: false, groups: 20 };
-}
+use super::grid::{Align, Cut, Grid};
+use super::logs_table::table;
+pub use super::logs_values::View;
+use super::logs_values::shared;
+use super::{Look, hang, logs_answers, logs_figures, notes};
 
 /// Lines of a screen.
 const SCREEN: usize = 24;
 /// Labels that stand side by side.
 const MOST_COLUMNS: usize = 4;
-pub(super) const NONE: &str = "-";
-
 /// The whole screen; `next` is the command that shows what was stored.
 pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> String {
     let answer = answer(doc, look);
@@ -46,16 +31,22 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
             parts.push(logs_answers::failed(only, view.most, look) + &over_time);
         }
         several if several.len() <= MOST_COLUMNS => parts.push(logs_figures::beside(several, view, look)),
-        several => parts.push(table(several, look)),
+        several => {
+            parts.push(table(several, &[], look) + &of_all_answers(doc, "other speeds and times", look))
+        }
     }
     if doc.labels.len() > 1 {
         parts.push(each(doc, view, look));
     }
     parts.push(probe(doc, look));
-    if view.all || view.days {
-        parts.push(table(&doc.days, look));
-    }
-    parts.push(groups(doc, view, look));
+    let days = if view.all || view.days { table(&doc.days, &[], look) } else { String::new() };
+    let groups = groups(doc, view, look);
+    let note = if days.is_empty() && groups.is_empty() {
+        String::new()
+    } else {
+        of_all_answers(doc, "speeds and times", look)
+    };
+    parts.extend([days, groups + &note]);
     parts.push(super::logs_beside::tables(&doc.beside, look));
     parts.push(whys(doc, look));
     parts.push(said(doc, view, look));
@@ -112,7 +103,7 @@ fn probe(doc: &LogsDoc, look: Look) -> String {
 fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
     let keys = |groups: &[TrafficDoc]| groups.iter().map(|one| &one.key).collect::<BTreeSet<_>>().len();
     let shown = largest_groups(&doc.groups, view.groups);
-    let mut out = table(&shown, look);
+    let mut out = table(&shown, &doc.by, look);
     let (shown, kept) = (keys(&shown), keys(&doc.groups));
     let count = doc.group_count.map_or(kept, |count| usize::try_from(count).unwrap_or(usize::MAX));
     if shown < count {
@@ -127,6 +118,16 @@ fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
         out.push_str(&hang("", &text, look.columns));
     }
     out
+}
+
+/// Below tables of speeds and times: what failures of the server (5xx) are in; nothing where there are none.
+fn of_all_answers(doc: &LogsDoc, what: &str, look: Look) -> String {
+    let is_timed = doc.labels.iter().any(|label| label.seconds.is_some());
+    if !is_timed || !doc.labels.iter().any(logs_figures::has_failures) {
+        return String::new();
+    }
+    let text = format!("{what} are of all answers, 5xx too; --where 'status<500' leaves them out");
+    hang("", &text, look.columns)
 }
 
 /// Where more is, and the command that shows what was stored.
@@ -187,137 +188,6 @@ fn how(how: &str) -> &str {
 fn kind(lines: u64, what: &str, samples: &[String]) -> String {
     let at = samples.first().map_or(String::new(), |first| format!(" (first {first})"));
     format!("{} {what}{at}", format::fixed(lines as f64, 0))
-}
-
-pub(super) fn clients(group: &TrafficDoc) -> String {
-    let about = |clients: f64| match group.clients_error {
-        // A sketch of few is off by less than one.
-        Some(error) if error > 0.0 && error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
-        Some(error) if error > 0.0 => {
-            format!("about {} (±{})", format::number(clients), format::percent(error))
-        }
-        _ => format::fixed(clients, 0),
-    };
-    group.clients.map_or(NONE.to_owned(), about)
-}
-
-pub(super) fn moment(seconds: Option<f64>) -> String {
-    seconds.map_or(NONE.to_owned(), date_time)
-}
-
-/// Values that are further apart than this have no scale in common.
-const APART: f64 = 1000.0;
-
-/// Values in one scale, each with its unit.
-fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
-    let known: Vec<f64> = values.iter().flatten().copied().collect();
-    let sizes = known.iter().map(|value| value.abs()).filter(|size| *size > 0.0);
-    let (least, most) = sizes.fold((f64::MAX, 0.0f64), |(low, high), size| (low.min(size), high.max(size)));
-    if most > APART * least {
-        return values
-            .iter()
-            .map(|value| value.map_or(NONE.to_owned(), |value| format::quantity(value, kind)))
-            .collect();
-    }
-    let scale = Scale::common(&known, kind);
-    values.iter().map(|value| value.map_or(NONE.to_owned(), |value| scale.with_unit(value))).collect()
-}
-
-/// The same, with times that are lower bounds marked.
-pub(super) fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<String> {
-    let is_time = kind == Kind::for_unit(Unit::Second);
-    let mark = |((text, value), group): ((String, &Option<f64>), &TrafficDoc)| {
-        let over = value.zip(group.time_limit).is_some_and(|(value, limit)| value >= limit);
-        if is_time && over { format!(">{text}") } else { text }
-    };
-    shared(values, kind).into_iter().zip(values).zip(groups).map(mark).collect()
-}
-
-/// A column of groups: its head, how it is written, and the figure.
-type Filled = (&'static str, Kind, fn(&TrafficDoc) -> Option<f64>);
-
-/// The order in which columns are left out where there is no room for them.
-const SPARED: [&str; 3] = ["mean size", "of totals", "mean speed"];
-/// A percentile that may be off by more than this share says so.
-const ROUGH: f64 = 0.01;
-/// Columns of a key up to which it is whole: a path may lose its beginning.
-const KEY: usize = 32;
-
-/// Groups as rows: the 2010 study's table. Columns are left out rather than keys cut.
-fn table(groups: &[TrafficDoc], look: Look) -> String {
-    if groups.is_empty() {
-        return String::new();
-    }
-    let speed = Kind::for_unit(Unit::BytesPerSec);
-    let time = Kind::for_unit(Unit::Second);
-    // Of a part of a label percentiles are known less closely than beside them of the whole.
-    let is_rough = groups.iter().any(|group| group.quantile_error.is_some_and(|error| error > ROUGH));
-    let p99 = if is_rough { "p99 ±3 %" } else { "p99" };
-    let columns: [Filled; 5] = [
-        ("mean speed", speed, |group| group.mean_of_ratios),
-        ("of totals", speed, |group| group.ratio_of_totals),
-        ("mean time", time, |group| group.time_mean),
-        (p99, time, |group| group.p99),
-        ("mean size", Kind::for_unit(Unit::Byte), |group| group.size_mean),
-    ];
-    let mut filled: Vec<Filled> =
-        columns.into_iter().filter(|(_, _, of)| groups.iter().any(|group| of(group).is_some())).collect();
-    let mut left_out = Vec::new();
-    loop {
-        let grid = grid(groups, &filled);
-        let spared = SPARED.iter().find(|head| filled.iter().any(|(known, ..)| known == *head));
-        match spared.filter(|_| grid.width_with(KEY) > look.table()) {
-            Some(head) => {
-                filled.retain(|(known, ..)| known != head);
-                left_out.push(*head);
-            }
-            None if left_out.is_empty() => return grid.render(look.table(), look.paint),
-            None => {
-                let note = format!("no room for: {} (`--json` has it)", left_out.join(", "));
-                return grid.render(look.table(), look.paint) + &hang("", &note, look.columns);
-            }
-        }
-    }
-}
-
-fn grid(groups: &[TrafficDoc], filled: &[Filled]) -> Grid {
-    let keys: Vec<&str> =
-        groups.first().map(|group| group.key.keys().map(String::as_str).collect()).unwrap_or_default();
-    let several = groups.iter().any(|group| group.label != groups[0].label);
-    let head = if keys.is_empty() { "label".to_owned() } else { keys.join(", ") };
-    let mut heads = vec![(head.as_str(), Align::Left)];
-    let labelled = !keys.is_empty() && several;
-    heads.extend(labelled.then_some(("label", Align::Left)));
-    heads.push(("requests", Align::Right));
-    heads.extend(filled.iter().map(|(head, ..)| (*head, Align::Right)));
-    let cells: Vec<Vec<String>> = filled
-        .iter()
-        .map(|(_, kind, of)| bounded(&groups.iter().map(of).collect::<Vec<_>>(), *kind, groups))
-        .collect();
-    let short_agents = have_short_names(groups);
-    let mut grid = Grid::new(&heads).cutting(Cut::Front);
-    for (index, group) in groups.iter().enumerate() {
-        let word = |(key, value): (&String, &String)| match key.as_str() {
-            "agent" if short_agents => logs_answers::short_agent(value),
-            _ => value.clone(),
-        };
-        let words: Vec<String> = group.key.iter().map(word).collect();
-        let name = if keys.is_empty() { group.label.clone() } else { words.join(" ") };
-        let name = logs_answers::shown_name(&name);
-        let mut row: Vec<Cell> = vec![name.into()];
-        row.extend(labelled.then(|| group.label.as_str().into()));
-        row.push(format::fixed(group.parsed as f64, 0).into());
-        row.extend(cells.iter().filter_map(|column| column.get(index)).map(|text| text.as_str().into()));
-        grid.row(row);
-    }
-    grid
-}
-
-/// True if the programs of all groups can be told apart by their short names.
-fn have_short_names(groups: &[TrafficDoc]) -> bool {
-    let agents: BTreeSet<&String> = groups.iter().filter_map(|group| group.key.get("agent")).collect();
-    let short: BTreeSet<String> = agents.iter().map(|agent| logs_answers::short_agent(agent)).collect();
-    short.len() == agents.len()
 }
 
 /// Why verdicts were not reached, each reason once.
@@ -447,6 +317,7 @@ pub(super) mod tests {
             left_out: Vec::new(),
             days: labels.iter().map(day).collect(),
             groups: Vec::new(),
+            by: Vec::new(),
             group_count: None,
             rows: vec![row()],
             top: vec![TopDoc {

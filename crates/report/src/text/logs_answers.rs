@@ -13,10 +13,11 @@ use model::doc::{
 use model::format::{self, Kind, Moment, fixed, percent};
 
 use super::grid::{Align, Cell, Cut, Grid};
-use super::logs::View;
 use super::logs_bots::{bots, clock};
+use super::logs_figures::has_failures;
 use super::logs_names::short_names;
 pub use super::logs_names::{short_agent, shown_name};
+use super::logs_values::View;
 use super::{Look, cut, cut_front, hang};
 
 /// Columns of a heading.
@@ -38,7 +39,7 @@ pub fn lines(label: &TrafficDoc, top: &[TopDoc], view: View, look: Look) -> Stri
     };
     line("requests", requests(label, answers));
     line("status", [classes(label), codes(label, few)].join("; ").trim_matches([';', ' ']).to_owned());
-    let clients = label.clients.map(|_| format!("clients {}", super::logs::clients(label)));
+    let clients = label.clients.map(|_| format!("clients {}", super::logs_values::clients(label)));
     let methods = Some(shares(&label.methods, few)).filter(|text| !text.is_empty());
     line("methods", methods.into_iter().chain(clients).collect::<Vec<_>>().join("; "));
     line("sent", sent(label, view.all));
@@ -207,8 +208,12 @@ fn sent(label: &TrafficDoc, all: bool) -> String {
     if let Some(median) = label.size_median.filter(|_| all) {
         text.push_str(&format!(", half of them {} at most", of_unit(median, Unit::Byte)));
     }
-    if let Some(speed) = label.ratio_of_totals.filter(|_| !all) {
-        text.push_str(&format!("; {} in all", of_unit(speed, Unit::BytesPerSec)));
+    let (speed, of) = match has_failures(label) {
+        true => (label.ratio_of_totals_good, "without 5xx"),
+        false => (label.ratio_of_totals, "in all"),
+    };
+    if let Some(speed) = speed.filter(|_| !all) {
+        text.push_str(&format!("; {} {of}", of_unit(speed, Unit::BytesPerSec)));
     }
     text
 }
@@ -226,10 +231,20 @@ fn times(label: &TrafficDoc) -> String {
         value.map(|value| format!("{name} {}{}", over(value), of_unit(value, Unit::Second)))
     };
     let mut told: Vec<String> = all.into_iter().filter_map(time).collect();
+    if let (Some(first), true) = (told.first_mut(), has_failures(label)) {
+        let good = time(("mean", label.time_mean_good));
+        *first = apart(good, first);
+    }
     told.extend(
         (label.zero_time > 0).then(|| format!("{} with a time of 0", fixed(label.zero_time as f64, 0))),
     );
     told.join(", ")
+}
+
+/// A figure without failures of the server (5xx) before those of all answers, of which the first is given.
+fn apart(good: Option<String>, of_all: &str) -> String {
+    let good = good.map_or_else(String::new, |good| format!("{good} without 5xx; "));
+    format!("{good}of all answers, 5xx too, {of_all}")
 }
 
 fn speeds(label: &TrafficDoc) -> String {
@@ -241,7 +256,11 @@ fn speeds(label: &TrafficDoc) -> String {
     let speed = |(name, value): (&str, Option<f64>)| {
         value.map(|value| format!("{} {name}", of_unit(value, Unit::BytesPerSec)))
     };
-    all.into_iter().filter_map(speed).collect::<Vec<_>>().join(", ")
+    let mut told: Vec<String> = all.into_iter().filter_map(speed).collect();
+    if let (Some(first), true) = (told.first_mut(), has_failures(label)) {
+        *first = apart(speed(("of totals", label.ratio_of_totals_good)), first);
+    }
+    told.join(", ")
 }
 
 fn agents_line(agents: &AgentsDoc, most: usize) -> String {

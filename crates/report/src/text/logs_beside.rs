@@ -8,7 +8,7 @@ use model::doc::{BesideDoc, BesideRow};
 use model::format::{self, Kind, Moment, Scale};
 
 use super::grid::{Align, Cell, Grid};
-use super::{Look, cut};
+use super::{Look, cut, hang};
 
 const NONE: &str = "-";
 const HOUR: f64 = 3600.0;
@@ -35,6 +35,10 @@ pub fn tables(all: &[BesideDoc], look: Look) -> String {
         let rows: Vec<(String, &BesideRow)> =
             doc.rows.iter().map(|row| (moment(row.at, step), row)).collect();
         parts.push(table(&head, &rows, look));
+    }
+    let all_rows = all.iter().flat_map(|doc| doc.rows.iter().chain(&doc.mean));
+    if all_rows.into_iter().any(|row| row.server_errors > 0 && row.p50.is_some()) {
+        parts.push(hang("", "p50 and p99 are of all answers, 5xx too", look.columns));
     }
     parts.join("\n")
 }

@@ -40,7 +40,11 @@ pub fn bots(agents: &AgentsDoc, most: usize, clock: Clock) -> String {
 const SHORT: f64 = 0.25;
 const HOUR: f64 = 3600.0;
 
-/// `Mon 12:00 to 14:00`, or the busiest hour, of a bot of one name or several; nothing in a log of two hours.
+/// The share of an hour's requests from which on those of a bot are told.
+const MUCH: f64 = 0.25;
+
+/// `Mon 12:00 to 14:00`, or the busiest hour, of a bot of one name or several, and its part of that hour's requests
+/// where it is much; nothing in a log of two hours.
 pub fn when_asked(same: &[&BotDoc], (zone, span): Clock) -> Option<String> {
     let at = |seconds: f64| Moment::at(seconds + zone);
     let times: Option<Vec<(f64, f64)>> = same.iter().map(|bot| bot.from.zip(bot.to)).collect();
@@ -51,14 +55,25 @@ pub fn when_asked(same: &[&BotDoc], (zone, span): Clock) -> Option<String> {
     if span <= 2.0 * HOUR {
         return None;
     }
+    let only = if let [only] = same { Some(*only) } else { None };
     if let Some((from, to)) = whole.filter(|(from, to)| to - from <= (SHORT * span).max(HOUR)) {
         let (first, last) = (at(from)?, at(to)?);
         let end = if first.date() == last.date() { last.time() } else { last.within(span) };
-        return Some(format!("{} to {end}", first.within(span)));
+        let hour = only.and_then(|bot| of_hour(bot, zone)).unwrap_or_default();
+        return Some(format!("{} to {end}{hour}", first.within(span)));
     }
-    let [only] = same else { return None };
-    let peak = only.busiest_hour.as_ref()?;
-    Some(format!("busiest {}", at(peak.at)?.within(span)))
+    let peak = only?.busiest_hour.as_ref()?;
+    let hour = only.and_then(|bot| of_hour(bot, zone)).unwrap_or_default();
+    Some(format!("busiest {}{hour}", at(peak.at)?.within(span)))
+}
+
+/// `, 3,100 of 4,000 requests of the hour 03:00`, of the bot's busiest hour.
+fn of_hour(bot: &BotDoc, zone: f64) -> Option<String> {
+    let (peak, all) = (bot.busiest_hour.as_ref()?, bot.hour_requests.filter(|all| *all > 0)?);
+    let is_much = peak.requests as f64 >= MUCH * all as f64;
+    let [own, all] = [peak.requests, all].map(|count| fixed(count as f64, 0));
+    let hour = Moment::at(peak.at + zone)?.time();
+    is_much.then(|| format!(", {own} of {all} requests of the hour {hour}"))
 }
 
 /// Addresses that are named.
@@ -101,6 +116,7 @@ mod tests {
             requests: 900,
             clients: NamesDoc { top: clients.iter().map(|name| client(name)).collect(), others: 0, distinct },
             busiest_hour: Some(PeakDoc { at: from + HOUR, requests: 400, rate: 0.1 }),
+            hour_requests: Some(1_000),
             from: Some(from),
             to: Some(to),
         };
@@ -117,13 +133,19 @@ mod tests {
         };
         // 1 January 1970 was a Thursday.
         let short = bot("BadBot/2.1", 11.0 * HOUR, 13.0 * HOUR, &["10.0.0.7"], Some(1));
-        let says = "9 % of the requests: BadBot/2.1 9 % (Thu 12:00 to 14:00, from 10.0.0.7)";
+        let says = "9 % of the requests: BadBot/2.1 9 % (Thu 12:00 to 14:00, 400 of 1,000 requests of the hour 13:00, \
+                    from 10.0.0.7)";
         assert_eq!(said(std::slice::from_ref(&short), 2.0 * DAY), says);
+        // A small part of the hour's requests is no news.
+        let small = BotDoc { hour_requests: Some(1_601), ..short.clone() };
+        let says = "9 % of the requests: BadBot/2.1 9 % (Thu 12:00 to 14:00, from 10.0.0.7)";
+        assert_eq!(said(&[small], 2.0 * DAY), says);
         // A log of an hour is not told apart by hours.
         let says = "9 % of the requests: BadBot/2.1 9 % (from 10.0.0.7)";
         assert_eq!(said(std::slice::from_ref(&short), HOUR), says);
         let long = |name: &str| bot(name, 0.0, 2.0 * DAY, &["10.0.0.8", "10.0.0.9"], Some(7));
-        let says = "9 % of the requests: Bot/1 9 % (busiest Thu 02:00, from 7 addresses)";
+        let says = "9 % of the requests: Bot/1 9 % (busiest Thu 02:00, 400 of 1,000 requests of the hour 02:00, from 7 \
+                    addresses)";
         assert_eq!(said(&[long("Bot/1")], 2.0 * DAY), says);
         // Programs of one short name are one.
         let says = "18 % of the requests: Bot/1 18 % (from several addresses)";

@@ -5,8 +5,8 @@ use model::format::{self, Kind};
 use model::unit::Unit;
 
 use super::grid::{Align, Cell, Grid};
-use super::logs::{NONE, View, bounded, clients, moment};
-use super::{Look, cut};
+use super::logs_values::{NONE, View, bounded, clients, moment};
+use super::{Look, cut, hang};
 
 /// Figures that are shown where everything is asked for.
 const DETAILS: [&str; 4] = ["speed: median", "time: p90", "time: p99.9", "size: median"];
@@ -35,12 +35,48 @@ fn figures() -> Vec<Figure> {
     ]
 }
 
-/// Figures as rows, labels as columns.
+/// Figures as rows, labels as columns; so many labels beside each other as there is room for.
 pub fn beside(groups: &[TrafficDoc], view: View, look: Look) -> String {
+    let fitting = |groups: &[TrafficDoc]| {
+        let mut grids = Room::ALL.iter().map(|room| table(groups, view, *room));
+        grids.find(|grid| grid.width() <= look.columns)
+    };
+    let even = (1..=groups.len()).map(|parts| groups.len().div_ceil(parts));
+    let side_by_side =
+        even.clone().find_map(|count| groups.chunks(count).map(fitting).collect::<Option<Vec<_>>>());
+    let grids = side_by_side.unwrap_or_else(|| vec![table(groups, view, Room::Narrow)]);
+    let shown: Vec<String> = grids.iter().map(|grid| grid.render(look.columns, look.paint)).collect();
+    shown.join("\n") + &of_all_answers(groups, look)
+}
+
+/// The space between columns, and times of day with the year or without.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Wide,
+    Narrow,
+}
+
+impl Room {
+    const ALL: [Room; 2] = [Room::Wide, Room::Narrow];
+
+    fn gap(self) -> usize {
+        if self == Room::Wide { 3 } else { 1 }
+    }
+
+    fn moment(self, seconds: Option<f64>) -> String {
+        let text = moment(seconds);
+        match text.split_once('-').filter(|_| self == Room::Narrow) {
+            Some((_, without_year)) if !without_year.is_empty() => without_year.to_owned(),
+            _ => text,
+        }
+    }
+}
+
+fn table(groups: &[TrafficDoc], view: View, room: Room) -> Grid {
     let names: Vec<String> = groups.iter().map(|group| cut(&group.label, 16)).collect();
     let mut heads = vec![("", Align::Left)];
     heads.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut grid = Grid::new(&heads).gap(3);
+    let mut grid = Grid::new(&heads).gap(room.gap());
     let mut row = |head: &str, cells: Vec<String>| {
         let mut all = vec![Cell::from(head)];
         all.extend(cells.into_iter().map(Cell::from));
@@ -90,31 +126,51 @@ pub fn beside(groups: &[TrafficDoc], view: View, look: Look) -> String {
     if groups.iter().any(|group| group.clients.is_some()) {
         row("clients", groups.iter().map(clients).collect());
     }
-    row("from (UTC)", groups.iter().map(|group| moment(group.first)).collect());
-    row("to", groups.iter().map(|group| moment(group.last)).collect());
-    grid.render(look.columns, look.paint)
+    row("from (UTC)", groups.iter().map(|group| room.moment(group.first)).collect());
+    row("to", groups.iter().map(|group| room.moment(group.last)).collect());
+    grid
 }
 
-/// The rows of speeds, times and sizes.
+/// The mark of a figure that failures of the server (5xx) are in.
+const OF_ALL: &str = " *";
+
+/// The line below that explains the mark; nothing where no label has a failure.
+fn of_all_answers(groups: &[TrafficDoc], look: Look) -> String {
+    if !groups.iter().any(has_failures) || groups.iter().all(|group| group.seconds.is_none()) {
+        return String::new();
+    }
+    hang("* ", "of all answers, 5xx too; --where 'status<500' leaves them out", look.columns)
+}
+
+/// True if the server failed a request of the label.
+pub(super) fn has_failures(group: &TrafficDoc) -> bool {
+    let failed = group.answers.as_deref().and_then(|one| one.server_errors.as_ref());
+    failed.is_some_and(|failed| failed.requests > 0)
+}
+
+/// The rows of speeds, times and sizes. Where the server failed requests, speed and mean time stand without them; with
+/// them too where they took much of the time.
 fn figure_rows(groups: &[TrafficDoc], view: View, row: &mut dyn FnMut(&str, Vec<String>)) {
-    // Where failures took much of the time, they would be most of these figures.
-    let without = groups.iter().any(|group| failed_time(group) >= MUCH_TIME);
+    let failed = groups.iter().any(has_failures);
     for figure in figures().into_iter().filter(|figure| view.all || !DETAILS.contains(&figure.head)) {
-        if let Some((head, of)) = without.then(|| good(figure.head)).flatten() {
+        let without = good(figure.head).filter(|_| failed);
+        if let Some((head, of)) = without {
             let values: Vec<Option<f64>> = groups.iter().map(of).collect();
             row(head, bounded(&values, figure.kind, groups));
-            if !view.all {
+            if !view.all && !groups.iter().any(|group| failed_time(group) >= MUCH_TIME) {
                 continue;
             }
         }
         let values: Vec<Option<f64>> = groups.iter().map(|group| (figure.of)(group)).collect();
         if values.iter().any(Option::is_some) {
-            row(figure.head, bounded(&values, figure.kind, groups));
+            let is_marked = failed && ["speed", "time"].iter().any(|what| figure.head.starts_with(what));
+            let mark = if is_marked { OF_ALL } else { "" };
+            row(&format!("{}{mark}", figure.head), bounded(&values, figure.kind, groups));
         }
     }
 }
 
-/// The share of a label's time from which on its failures (5xx) are left out of speed and mean time.
+/// The share of a label's time from which on its failures (5xx) are much of the figures that they are in.
 const MUCH_TIME: f64 = 0.05;
 
 /// The share of the time that failures of the server took.
@@ -128,19 +184,66 @@ type Good = (&'static str, fn(&TrafficDoc) -> Option<f64>);
 
 /// The same figure without failures of the server, where there is one.
 fn good(head: &str) -> Option<Good> {
-    fn sums(group: &TrafficDoc) -> Option<(f64, f64, f64)> {
-        let failed = group.answers.as_deref()?.server_errors.as_ref()?;
-        let seconds = group.seconds? - failed.seconds?;
-        let requests = group.parsed.checked_sub(failed.requests)? as f64;
-        Some((group.bytes? - failed.bytes?, seconds, requests)).filter(|_| seconds > 0.0 && requests > 0.0)
-    }
     match head {
-        "speed: totals" => {
-            Some(("speed: totals, no 5xx", |group| sums(group).map(|(bytes, seconds, _)| bytes / seconds)))
-        }
-        "time: mean" => {
-            Some(("time: mean, no 5xx", |group| sums(group).map(|(_, seconds, requests)| seconds / requests)))
-        }
+        "speed: totals" => Some(("speed: totals, no 5xx", |group| group.ratio_of_totals_good)),
+        "time: mean" => Some(("time: mean, no 5xx", |group| group.time_mean_good)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A label that sent 300 B in 9 s, of which failures took 8 s where there were any.
+    fn label(name: &str, failures: u64) -> TrafficDoc {
+        let failed = FailedDoc { requests: failures, seconds: Some(8.0), ..FailedDoc::default() };
+        let answers = AnswersDoc { server_errors: Some(failed), ..AnswersDoc::default() };
+        TrafficDoc {
+            label: name.to_owned(),
+            parsed: 9,
+            first: Some(1_795_435_200.0),
+            last: Some(1_795_521_599.0),
+            seconds: Some(9.0),
+            ratio_of_totals: Some(300.0 / 9.0),
+            ratio_of_totals_good: Some(300.0),
+            time_mean: Some(1.0),
+            time_mean_good: Some(0.5),
+            p99: Some(8.0),
+            answers: Some(Box::new(answers)),
+            ..TrafficDoc::default()
+        }
+    }
+
+    #[test]
+    fn figures_that_failures_are_in_are_marked() {
+        let rows = |failures| beside(&[label("a", 0), label("b", failures)], View::SHORT, Look::wide(80));
+        let text = rows(2);
+        let heads = [
+            "speed: totals, no 5xx ",
+            "speed: totals * ",
+            "time: mean, no 5xx ",
+            "time: p99 * ",
+            "* of all answers, 5xx too",
+        ];
+        assert!(heads.iter().all(|head| text.contains(head)), "{text}");
+        let text = rows(0);
+        assert!(!text.contains("no 5xx") && !text.contains('*') && text.contains("speed: totals "), "{text}");
+    }
+
+    #[test]
+    fn labels_that_do_not_fit_stand_closer_or_below_each_other() {
+        let names = ["web1 before", "web1 after", "web2 before", "web2 after"];
+        let labels = names.map(|name| label(name, 2));
+        for columns in [120, 80, 60, 40] {
+            let text = beside(&labels, View::SHORT, Look::wide(columns));
+            assert!(text.lines().all(|line| super::super::width(line) <= columns), "{text}");
+            assert!(names.iter().all(|name| text.contains(name)), "{text}");
+            let tables = text.matches("requests ").count();
+            assert_eq!(
+                tables,
+                [(120, 1), (80, 1), (60, 2), (40, 4)].iter().find(|one| one.0 == columns).unwrap().1
+            );
+        }
     }
 }

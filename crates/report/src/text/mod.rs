@@ -28,6 +28,8 @@ pub mod logs_bots;
 mod logs_figures;
 pub mod logs_live;
 mod logs_names;
+mod logs_table;
+mod logs_values;
 pub mod matrix;
 pub mod missing;
 pub mod notes;

@@ -298,6 +298,7 @@ fn each_bot(google: &str) -> Vec<BotDoc> {
             requests: 60_000,
             clients: clients(&[("66.249.66.1", 30_000), ("66.249.66.2", 20_000)], 7),
             busiest_hour: peak(3.0 * HOUR, 9_000, 2.5),
+            hour_requests: Some(120_000),
             from: Some(DAY),
             to: Some(DAY + 24.0 * HOUR),
         },
@@ -306,6 +307,7 @@ fn each_bot(google: &str) -> Vec<BotDoc> {
             requests: 24_000,
             clients: clients(&[("203.0.113.77", 24_000)], 1),
             busiest_hour: peak(12.0 * HOUR, 20_000, 5.56),
+            hour_requests: Some(44_000),
             from: Some(DAY + 12.0 * HOUR),
             to: Some(DAY + 14.0 * HOUR),
         },
@@ -347,7 +349,8 @@ pub fn answers() -> AnswersDoc {
     );
     AnswersDoc {
         sentence: "shop: 600 k requests in 1 d, 6.94/s on average, 31.0/s in the busiest hour (Sat 12:00); 0.4 % failed \
-                   with 5xx, 2,000 of 2,142 of them for /cart, 2,000 of 2,142 in one episode, Sat 14:00 to 14:20; 99 % of answers within 240 ms."
+                   with 5xx, 2,000 of 2,142 of them for /cart, 2,000 of 2,142 in one episode, Sat 14:00 to 14:20; 99 % of answers, \
+                   5xx too, within 240 ms."
             .to_owned(),
         zone: 0,
         rate: Some(6.94),

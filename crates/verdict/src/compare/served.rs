@@ -100,13 +100,13 @@ impl Served {
 
     /// Compares this side with another one.
     fn found(&self, base: &Served, margin: Margin) -> Pair {
-        let mut rng = resamples(traffic::SEED, &self.read_as, &base.read_as);
+        let rng = resamples(traffic::SEED, &self.read_as, &base.read_as);
         match self.cut.as_ref().zip(base.cut.as_ref()).filter(|(arm, base)| arm.is_opposite(base)) {
             Some((of_arm, of_base)) => {
                 let side = |group, cut| traffic::cut::Side { group, cut };
-                traffic::cut::pair(side(&self.group, of_arm), side(&base.group, of_base), margin, &mut rng)
+                traffic::cut::pair(side(&self.group, of_arm), side(&base.group, of_base), margin, &rng)
             }
-            None => traffic::pair(&self.group, &base.group, margin, &mut rng),
+            None => traffic::pair(&self.group, &base.group, margin, &rng),
         }
     }
 }
@@ -215,7 +215,7 @@ pub fn footnote(rows: &[RowDoc]) -> Option<String> {
     };
     rows.iter().any(|row| is_like(row) && row.ratio.is_some()).then(|| {
         "logs speed and time: of requests of one size and one class of status in one quarter hour that both served, \
-         without 5xx; `boxscore show` has those of all requests"
+         without 5xx; `boxscore show` has those of the whole logs"
             .to_owned()
     })
 }

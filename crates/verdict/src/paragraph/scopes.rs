@@ -6,6 +6,7 @@
 use model::doc::{IndexDoc, RowDoc, VerdictWord};
 use model::finding::{Conclusion, LogsParts};
 use model::format;
+use model::traffic::{FAILED, INSTRUMENT};
 use model::why::{Held, Needed, Withheld};
 
 use super::phrase;
@@ -79,7 +80,11 @@ fn told(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Vec<String> {
         phrase::failing(&lasting)
     });
     let failures = failures.collect();
-    let decided = [wins, losses, failures].concat();
+    let mut speeds = [wins, losses].concat();
+    if let (Some(last), true) = (speeds.last_mut(), leaves_out_failures(group)) {
+        last.push_str(&format!(" ({LEFT_OUT})"));
+    }
+    let decided = [speeds, failures].concat();
     if !decided.is_empty() {
         let tail = where_all_is(group).map_or_else(String::new, |parts| format!(", {}", parts.all_of_it()));
         sentences.push(format!("{}{arm} {}{tail}.", lead_of(&sentences), format::list(&decided)));
@@ -88,7 +93,8 @@ fn told(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Vec<String> {
     let tied: Vec<&RowDoc> = with(VerdictWord::Tie).into_iter().filter(|row| row.ratio.is_some()).collect();
     let ties = names(&tied);
     if !ties.is_empty() {
-        let within = phrase::within(&tied);
+        let left_out = if leaves_out_failures(group) { format!(", {LEFT_OUT}") } else { String::new() };
+        let within = phrase::within(&tied) + &left_out;
         let subject =
             if sentences.is_empty() { format!("{lead}{arm} and {base}") } else { "They".to_owned() };
         sentences.push(format!("{subject} tie on {} ({within}).", format::list(&ties)));
@@ -100,6 +106,14 @@ fn told(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Vec<String> {
     let apart = beyond_margin(lead_of(&sentences), arm, base, &of(Open::Apart));
     sentences.extend(apart);
     sentences
+}
+
+/// Said of speeds and times where a server failed requests.
+const LEFT_OUT: &str = "5xx left out";
+
+/// True if requests of logs failed: speeds and times are of the others.
+fn leaves_out_failures(group: &Group<'_>) -> bool {
+    group.rows.iter().any(|row| row.instrument == INSTRUMENT && row.metric == FAILED)
 }
 
 /// True for a row that goes the way that was told. A tie or a figure without a ratio goes none.

@@ -126,8 +126,8 @@ fn beside(arm: &[Part], base: &[Part]) -> Vec<Stratum> {
 pub fn judge(pairs: &[(Side<'_>, Side<'_>)], margin: Margin, seed: u64) -> Judgement {
     let mut all = Judgement::default();
     for (before, after) in pairs {
-        let mut rng = resamples(seed, &after.group.label, &before.group.label);
-        let found = pair(*after, *before, margin, &mut rng);
+        let rng = resamples(seed, &after.group.label, &before.group.label);
+        let found = pair(*after, *before, margin, &rng);
         all.rows.extend(found.rows.into_iter().map(|one| one.row));
         all.findings.extend(found.findings);
     }
@@ -135,7 +135,7 @@ pub fn judge(pairs: &[(Side<'_>, Side<'_>)], margin: Margin, seed: u64) -> Judge
 }
 
 /// Compares two sides, as [`judge`] does; either may be the earlier one.
-pub(crate) fn pair(arm: Side<'_>, base: Side<'_>, margin: Margin, rng: &mut Rng) -> Pair {
+pub(crate) fn pair(arm: Side<'_>, base: Side<'_>, margin: Margin, rng: &Rng) -> Pair {
     let mut findings = Vec::new();
     let drafts = both(arm, base, rng, &mut findings);
     let mut rows = finished(&drafts, margin);
@@ -153,18 +153,18 @@ pub(crate) fn pair(arm: Side<'_>, base: Side<'_>, margin: Margin, rng: &mut Rng)
 }
 
 /// On speed and on time.
-fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &mut Rng, findings: &mut Vec<Finding>) -> [Draft<'a>; 2] {
+fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &Rng, findings: &mut Vec<Finding>) -> [Draft<'a>; 2] {
     drawn();
     let how = how(base.cut, arm.cut);
     findings.extend([base, arm].into_iter().filter_map(|side| fair::means(side.group)));
     let buckets = || arm.cut.buckets.iter().chain(&base.cut.buckets);
     let is_compared = draft::compared(buckets().flat_map(|bucket| bucket.cells.keys()));
-    let mut compared = |work: fn(&Cell) -> f64| {
+    let compared = |work: fn(&Cell) -> f64| {
         let parts = |side: &CutSide| parts(side, how, is_compared, work);
         let (arm, base) = (parts(arm.cut), parts(base.cut));
         match how.is_matched {
-            true => stats::stratified(&beside(&arm, &base), RESAMPLES, rng),
-            false => stats::apart(&arm, &base, RESAMPLES, rng),
+            true => stats::stratified(&beside(&arm, &base), RESAMPLES, &mut rng.clone()),
+            false => stats::apart(&arm, &base, RESAMPLES, &mut rng.clone()),
         }
     };
     let (speed, time) = (compared(|cell| cell.bytes), compared(|cell| cell.requests as f64));
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn the_later_side_may_be_the_base() {
         let (before, after) = (side("b", T, 1800, 1, |_| 1e3), side("a", T + 1800, 900, 1, |_| 500.0));
-        let turned = pair(of(&before), of(&after), Margin::MACHINES, &mut Rng::new(1));
+        let turned = pair(of(&before), of(&after), Margin::MACHINES, &Rng::new(1));
         let row = &turned.rows[0].row;
         assert_eq!((row.arm.as_str(), row.base.as_str(), row.verdict), ("b", "a", VerdictWord::Worse));
         assert!((0.45..0.55).contains(&row.ratio.unwrap()), "{row:?}");

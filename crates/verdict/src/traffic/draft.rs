@@ -96,9 +96,12 @@ pub fn side_by_side(
     strata.into_iter().map(stratum).collect()
 }
 
-/// The ratio of strata with its interval, or the reason for none.
-pub fn ratio(strata: &[Stratum], rng: &mut Rng) -> Result<Stratified, Reason> {
-    stats::stratified(strata, RESAMPLES, rng).map_err(|unfit| no_interval(Some(Blocks::Shared), &unfit))
+/// The ratio of strata with its interval, or the reason for none. Each ratio of a pair draws the same resamples from
+/// the start, so that equal strata have equal intervals, whatever else is compared: a part of the paths has the
+/// interval that it has in a log of these paths alone.
+pub fn ratio(strata: &[Stratum], rng: &Rng) -> Result<Stratified, Reason> {
+    stats::stratified(strata, RESAMPLES, &mut rng.clone())
+        .map_err(|unfit| no_interval(Some(Blocks::Shared), &unfit))
 }
 
 /// Below so many steps of a log's times, a mean time is judged with what a step can have made of it.
@@ -153,7 +156,7 @@ impl<'a> Draft<'a> {
     pub fn both(
         arm: &'a ServerGroup,
         base: &'a ServerGroup,
-        rng: &mut Rng,
+        rng: &Rng,
         findings: &mut Vec<Finding>,
     ) -> [Draft<'a>; 2] {
         drawn();

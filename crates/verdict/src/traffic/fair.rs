@@ -50,7 +50,8 @@ pub fn means(group: &ServerGroup) -> Option<Finding> {
     if !factor.is_finite() || (1.0 / MEANS..=MEANS).contains(&factor) {
         return None;
     }
-    Some(Finding::new(LogsCompared::Means { mean, totals }).about(Subject::label(&group.label)))
+    let has_failures = group.statuses.iter().any(|(status, count)| *status >= 500 && *count > 0);
+    Some(Finding::new(LogsCompared::Means { mean, totals, has_failures }).about(Subject::label(&group.label)))
 }
 
 fn counts(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {

@@ -34,8 +34,8 @@ pub fn judge(groups: &[ServerGroup], margin: Margin, seed: u64) -> Judgement {
     for (i, arm) in groups.iter().enumerate() {
         // Nothing is compared with nothing.
         for base in groups[..i].iter().filter(|base| base.requests > 0 && arm.requests > 0) {
-            let mut rng = resamples(seed, &arm.label, &base.label);
-            let found = two(arm, base, margin, &mut rng, &mut all.findings);
+            let rng = resamples(seed, &arm.label, &base.label);
+            let found = two(arm, base, margin, &rng, &mut all.findings);
             all.rows.extend(found.into_iter().map(|one| one.row));
         }
     }
@@ -43,7 +43,7 @@ pub fn judge(groups: &[ServerGroup], margin: Margin, seed: u64) -> Judgement {
 }
 
 /// Compares two groups, as [`judge`] does.
-pub(crate) fn pair(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &mut Rng) -> Pair {
+pub(crate) fn pair(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rng) -> Pair {
     let mut findings: Vec<Finding> = [base, arm].into_iter().filter_map(fair::means).collect();
     let rows = two(arm, base, margin, rng, &mut findings);
     Pair { rows, findings }
@@ -54,7 +54,7 @@ fn two(
     arm: &ServerGroup,
     base: &ServerGroup,
     margin: Margin,
-    rng: &mut Rng,
+    rng: &Rng,
     findings: &mut Vec<Finding>,
 ) -> Vec<Concluded> {
     let mut rows = finished(&Draft::both(arm, base, rng, findings), margin);
@@ -79,7 +79,8 @@ pub fn of_run(traffic: &Traffic) -> Vec<Finding> {
     let all = fair::means(&traffic.group)
         .into_iter()
         .chain(traffic.cut.as_ref().map(|side| Finding::new(cut::alone(side))));
-    let all = all.chain(traffic.beside.iter().flat_map(beside::of_one));
+    let failures = failed::of_stored(&traffic.group.label, traffic);
+    let all = all.chain(traffic.beside.iter().flat_map(beside::of_one)).chain(failures);
     all.map(|finding| finding.about(Subject::RUN)).collect()
 }
 

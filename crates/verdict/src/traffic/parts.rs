@@ -51,7 +51,7 @@ impl Part {
         self.arm.seconds + self.base.seconds
     }
 
-    fn draft(&self, rng: &mut Rng) -> Draft<'_> {
+    fn draft(&self, rng: &Rng) -> Draft<'_> {
         Draft::time(&self.arm, &self.base, draft::ratio(&self.strata, rng))
     }
 }
@@ -117,7 +117,7 @@ fn size_name(size: u32) -> String {
 }
 
 /// Where the arm's times differ from the base's. `None` where no part is known to differ, or all are.
-pub fn finding(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &mut Rng) -> Option<Finding> {
+pub fn finding(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rng) -> Option<Finding> {
     let all = parts(arm, base);
     if all.len() < 2 {
         return None;

@@ -132,6 +132,9 @@ fn failures_do_not_hide_which_is_faster() {
     let rows: Vec<&RowDoc> = all.rows.iter().collect();
     let said = crate::paragraph::of_pair("www2", "www1", &rows, &all.findings);
     assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains(" longer for a request (5xx left out)"), "{said:?}");
+    let state = |kind: &str| all.findings.iter().find(|finding| finding.kind() == kind).unwrap().state;
+    assert_eq!(state("failures-apart"), model::Validity::Doubtful);
 }
 
 #[test]
@@ -175,6 +178,15 @@ fn the_part_that_differs_is_named() {
     let said = crate::paragraph::of_pair("b", "a", &rows, &all.findings);
     assert!(said.len() == 1 && said[0].contains(", all of it in /download/ ("), "{said:?}");
     assert!(said[0].ends_with(" % longer); the rest ties."), "{said:?}");
+    // It is that of a log of this folder alone, to the last digit.
+    let alone = |mut group: ServerGroup| {
+        group.cells = group.folders.remove("/download/").unwrap();
+        group.folders.clear();
+        group
+    };
+    let of_folder = judge(&[alone(base()), alone(arm(1.6))], Margin::MACHINES, 7);
+    let time = row(&of_folder, TIME);
+    assert_eq!((time.ratio, time.low, time.high), (Some(part.ratio), Some(part.low), Some(part.high)));
     // Without folders, the size tells it.
     let bare = |mut group: ServerGroup| {
         group.folders.clear();

@@ -1,0 +1,136 @@
+//! Groups of requests as rows, such as days, paths or many labels: the 2010 study's table.
+
+use std::collections::BTreeSet;
+
+use model::Unit;
+use model::doc::TrafficDoc;
+use model::format::{self, Kind};
+
+use super::grid::{Align, Cell, Cut, Grid};
+use super::logs_values::bounded;
+use super::{Look, hang, logs_answers, logs_figures};
+
+/// A column of groups: its head, how it is written, and the figure.
+type Filled = (&'static str, Kind, fn(&TrafficDoc) -> Option<f64>);
+
+/// The order in which columns are left out where there is no room for them.
+const SPARED: [&str; 4] = ["mean size", "of totals", "mean speed", "totals, no 5xx"];
+/// A percentile that may be off by more than this share says so.
+const ROUGH: f64 = 0.01;
+/// Columns of a key up to which it is whole: a path may lose its beginning.
+const KEY: usize = 32;
+
+/// Groups as rows: the 2010 study's table. Columns are left out rather than keys cut.
+pub fn table(groups: &[TrafficDoc], by: &[String], look: Look) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let speed = Kind::for_unit(Unit::BytesPerSec);
+    let time = Kind::for_unit(Unit::Second);
+    // Of a part of a label percentiles are known less closely than beside them of the whole.
+    let is_rough = groups.iter().any(|group| group.quantile_error.is_some_and(|error| error > ROUGH));
+    let p99 = if is_rough { "p99 ±3 %" } else { "p99" };
+    // Of parts of a label it is not known which of their requests failed.
+    let [totals, mean_time]: [Filled; 2] = match groups.iter().any(logs_figures::has_failures) {
+        true => [
+            ("totals, no 5xx", speed, |group| group.ratio_of_totals_good),
+            ("mean, no 5xx", time, |group| group.time_mean_good),
+        ],
+        false => [
+            ("of totals", speed, |group| group.ratio_of_totals),
+            ("mean time", time, |group| group.time_mean),
+        ],
+    };
+    let columns: [Filled; 5] = [
+        ("mean speed", speed, |group| group.mean_of_ratios),
+        totals,
+        mean_time,
+        (p99, time, |group| group.p99),
+        ("mean size", Kind::for_unit(Unit::Byte), |group| group.size_mean),
+    ];
+    let mut filled: Vec<Filled> =
+        columns.into_iter().filter(|(_, _, of)| groups.iter().any(|group| of(group).is_some())).collect();
+    let mut left_out = Vec::new();
+    loop {
+        let grid = grid(groups, by, &filled);
+        let spared = SPARED.iter().find(|head| filled.iter().any(|(known, ..)| known == *head));
+        match spared.filter(|_| grid.width_with(KEY) > look.table()) {
+            Some(head) => {
+                filled.retain(|(known, ..)| known != head);
+                left_out.push(*head);
+            }
+            None if left_out.is_empty() => return grid.render(look.table(), look.paint),
+            None => {
+                let note = format!("no room for: {} (`--json` has it)", left_out.join(", "));
+                return grid.render(look.table(), look.paint) + &hang("", &note, look.columns);
+            }
+        }
+    }
+}
+
+/// The keys of groups in the order in which they were asked for, then any other.
+fn keys<'a>(groups: &'a [TrafficDoc], by: &'a [String]) -> Vec<&'a str> {
+    let Some(first) = groups.first() else { return Vec::new() };
+    let asked = by.iter().filter(|key| first.key.contains_key(*key));
+    let others = first.key.keys().filter(|key| !by.contains(key));
+    asked.chain(others).map(String::as_str).collect()
+}
+
+fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled]) -> Grid {
+    let keys = keys(groups, by);
+    let several = groups.iter().any(|group| group.label != groups[0].label);
+    let head = if keys.is_empty() { "label".to_owned() } else { keys.join(", ") };
+    let mut heads = vec![(head.as_str(), Align::Left)];
+    let labelled = !keys.is_empty() && several;
+    heads.extend(labelled.then_some(("label", Align::Left)));
+    heads.push(("requests", Align::Right));
+    heads.extend(filled.iter().map(|(head, ..)| (*head, Align::Right)));
+    let cells: Vec<Vec<String>> = filled
+        .iter()
+        .map(|(_, kind, of)| bounded(&groups.iter().map(of).collect::<Vec<_>>(), *kind, groups))
+        .collect();
+    let short_agents = have_short_names(groups);
+    let mut grid = Grid::new(&heads).cutting(Cut::Front);
+    for (index, group) in groups.iter().enumerate() {
+        let word = |key: &&str| match (*key, group.key.get(*key)?) {
+            ("agent", value) if short_agents => Some(logs_answers::short_agent(value)),
+            (_, value) => Some(value.clone()),
+        };
+        let words: Vec<String> = keys.iter().filter_map(word).collect();
+        let name = if keys.is_empty() { group.label.clone() } else { words.join(" ") };
+        let name = logs_answers::shown_name(&name);
+        let mut row: Vec<Cell> = vec![name.into()];
+        row.extend(labelled.then(|| group.label.as_str().into()));
+        row.push(format::fixed(group.parsed as f64, 0).into());
+        row.extend(cells.iter().filter_map(|column| column.get(index)).map(|text| text.as_str().into()));
+        grid.row(row);
+    }
+    grid
+}
+
+/// True if the programs of all groups can be told apart by their short names.
+fn have_short_names(groups: &[TrafficDoc]) -> bool {
+    let agents: BTreeSet<&String> = groups.iter().filter_map(|group| group.key.get("agent")).collect();
+    let short: BTreeSet<String> = agents.iter().map(|agent| logs_answers::short_agent(agent)).collect();
+    short.len() == agents.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stand_in_the_order_in_which_they_were_asked_for() {
+        let key = [("client", "10.0.0.1"), ("hour", "2026-11-17T14")];
+        let key = key.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let group = TrafficDoc { label: "shop".into(), key, parsed: 7, ..TrafficDoc::default() };
+        let shown = |by: &[&str]| {
+            let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
+            table(std::slice::from_ref(&group), &by, Look::wide(80))
+        };
+        let text = shown(&["hour", "client"]);
+        assert!(text.starts_with("hour, client ") && text.contains("\n2026-11-17T14 10.0.0.1 "), "{text}");
+        let text = shown(&["client", "hour"]);
+        assert!(text.starts_with("client, hour ") && text.contains("\n10.0.0.1 2026-11-17T14 "), "{text}");
+    }
+}

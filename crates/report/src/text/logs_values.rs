@@ -1,0 +1,69 @@
+//! Values of logs as text, and how much of them is shown.
+
+use model::Unit;
+use model::doc::TrafficDoc;
+use model::format::{self, Kind, Scale};
+
+use super::date_time;
+
+/// How much is shown: everything, and so many names in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    pub all: bool,
+    pub most: usize,
+    /// Days were asked for.
+    pub days: bool,
+    /// Groups of `--by`, of those that are names.
+    pub groups: usize,
+}
+
+impl View {
+    /// The view that fits on two screens of a terminal.
+    pub const SHORT: View = View { all: false, most: 3, days: false, groups: 20 };
+}
+
+pub(super) const NONE: &str = "-";
+
+pub(super) fn clients(group: &TrafficDoc) -> String {
+    let about = |clients: f64| match group.clients_error {
+        // A sketch of few is off by less than one.
+        Some(error) if error > 0.0 && error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
+        Some(error) if error > 0.0 => {
+            format!("about {} (±{})", format::number(clients), format::percent(error))
+        }
+        _ => format::fixed(clients, 0),
+    };
+    group.clients.map_or(NONE.to_owned(), about)
+}
+
+pub(super) fn moment(seconds: Option<f64>) -> String {
+    seconds.map_or(NONE.to_owned(), date_time)
+}
+
+/// Values that are further apart than this have no scale in common.
+const APART: f64 = 1000.0;
+
+/// Values in one scale, each with its unit.
+pub(super) fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
+    let known: Vec<f64> = values.iter().flatten().copied().collect();
+    let sizes = known.iter().map(|value| value.abs()).filter(|size| *size > 0.0);
+    let (least, most) = sizes.fold((f64::MAX, 0.0f64), |(low, high), size| (low.min(size), high.max(size)));
+    if most > APART * least {
+        return values
+            .iter()
+            .map(|value| value.map_or(NONE.to_owned(), |value| format::quantity(value, kind)))
+            .collect();
+    }
+    let scale = Scale::common(&known, kind);
+    values.iter().map(|value| value.map_or(NONE.to_owned(), |value| scale.with_unit(value))).collect()
+}
+
+/// The same, with times that are lower bounds marked.
+pub(super) fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<String> {
+    let is_time = kind == Kind::for_unit(Unit::Second);
+    let mark = |((text, value), group): ((String, &Option<f64>), &TrafficDoc)| {
+        let over = value.zip(group.time_limit).is_some_and(|(value, limit)| value >= limit);
+        if is_time && over { format!(">{text}") } else { text }
+    };
+    shared(values, kind).into_iter().zip(values).zip(groups).map(mark).collect()
+}
