@@ -170,7 +170,7 @@ impl RatioPlot {
             tr class=(row.verdict.class()) title=[(!row.hint.is_empty()).then_some(&row.hint)] {
                 th scope="row" {
                     (row.label)
-                    @if row.less_is_better { " " span class="mut" title="less is better" { "↓" } }
+                    @if row.less_is_better { "\u{a0}" span class="mut" title="less is better" { "↓" } }
                 }
                 td class="plot" {
                     svg role="img" aria-label=(tip) {

@@ -29,7 +29,7 @@ fn section(doc: &CompareDoc) -> Option<Markup> {
         @if !doc.value.is_empty() { h3 { "Performance of the whole machine" } (values(&doc.value)) }
         @if !lines.is_empty() {
             @let table = figures_table(doc, &lines);
-            @if lines.len() > MOST_OPEN { (page::more(&count(lines.len(), "figure per price and power"), &table)) }
+            @if lines.len() > MOST_OPEN { (page::more(&format!("{} per price and power", count(lines.len(), "figure")), &table)) }
             @else { h3 { "Figures per price and power" } (table) }
         }
     };

@@ -510,7 +510,11 @@ fn again_note(rows: &[ScoreRow<'_>], look: Look) -> Part {
     let Some((least, most)) = runs.clone().min().zip(runs.max()) else { return Part::default() };
     let runs = if least == most { count(most, "run") } else { format!("{least} to {most} runs") };
     let Some(noise) = Noise::of_all(shown.iter().map(|series| series.noise)) else { return Part::default() };
-    let from = if noise == Noise::Assumed { String::new() } else { format!("from {runs}") };
+    let from = match noise {
+        Noise::Measured => format!("from {runs}"),
+        Noise::Mixed => format!("with {runs}"),
+        Noise::Assumed | Noise::Within => String::new(),
+    };
     let text = "again: where one further run here falls in 95 of 100 cases";
     let line = |text: &str| notes::marked("-", Tone::Dim, text, look);
     let whole = line(&format!("{text} ({})", noise.sentence(&from, &[])));
