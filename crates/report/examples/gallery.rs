@@ -62,6 +62,7 @@ fn forest() -> Markup {
         shown: shown.into(),
         shown_interval: interval(ratio, spread, verdict),
         verdict,
+        less_is_better: label == "memory latency",
         doubtful: false,
         sampled,
     });
@@ -345,8 +346,7 @@ fn main() -> std::io::Result<()> {
     use Verdict::{Better, CannotTell, Invalid, Worse};
     let verdicts = [Better, Better, Better, Better, Better, Better, Better, Worse, CannotTell, Invalid];
     let lead = "mini-1 computes 18 to 31 % faster than ref-epyc-2c, waits 21 % longer for memory, and loses 17 % of its clock after 38 s of full load.";
-    let tally =
-        html! { span { (tally(&verdicts)) " (disk fsync)" } span class="mut" { "A/A: 5-20 % assumed" } };
+    let tally = html! { span { (tally(&verdicts)) " (disk fsync)" } span class="mut" { "noise assumed (floor 5 to 20 %); more runs measure it" } };
     let figures = [
         staircase(),
         scaling(),
@@ -366,7 +366,7 @@ fn main() -> std::io::Result<()> {
         (page::section("figures", "Every figure", &page::grid(&figures)))
         (page::section("methods", "Methods", &page::more("How intervals are made", &html! { p { "Median with its exact order-statistic interval." } })))
     };
-    let facts = ["quick", "2026-11-21", "1 run", "noise: assumed"].map(str::to_owned).to_vec();
+    let facts = ["quick", "2026-11-21", "1 run", "noise assumed"].map(str::to_owned).to_vec();
     let head = Head { machine: "mini-1".into(), facts, command: "boxscore run --quick --seed 7".into() };
     let file = std::env::args().nth(1).unwrap_or_else(|| "gallery.html".to_owned());
     std::fs::write(file, page::page("mini-1 · boxscore", &head, &body))

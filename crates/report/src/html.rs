@@ -55,7 +55,7 @@ fn head(input: &ReportInput, names: &[String]) -> Head {
         }
         facts.push(count(input.runs.len(), "run"));
         facts.extend(input.runs.iter().any(|(run, _)| run.planted).then(|| PLANTED.to_owned()));
-        facts.extend(noise(input).map(|noise| format!("noise: {}", noise.word())));
+        facts.extend(noise(input).map(|noise| format!("noise {}", noise.how())));
     }
     let machine = match names {
         [first, _, _, _, ..] => format!("{first} and {} more", names.len() - 1),
@@ -67,7 +67,6 @@ fn head(input: &ReportInput, names: &[String]) -> Head {
 /// Where the headline figures' noise between runs comes from: the least known of them.
 fn noise(input: &ReportInput) -> Option<Noise> {
     let of_takes = |series: &&SeriesDoc| series.headline && series.samples == Samples::Takes;
-    let kinds = || input.runs.iter().flat_map(|(run, _)| &run.series).filter(of_takes).map(|s| s.noise);
-    let first = kinds().next()?;
-    Some(if kinds().all(|kind| kind == first) { first } else { Noise::Mixed })
+    let kinds = input.runs.iter().flat_map(|(run, _)| &run.series).filter(of_takes).map(|s| s.noise);
+    Noise::of_all(kinds)
 }

@@ -191,9 +191,11 @@ fn says(doc: &AaDoc) -> String {
     let assumed = figures.iter().filter(|figure| figure.noise_runs.len() < 2).count();
     let assumed = match assumed {
         0 => String::new(),
-        some if some == figures.len() => "; that is assumed, since one run shows no noise".to_owned(),
-        1 => "; of 1 figure there is one run, which shows no noise".to_owned(),
-        some => format!("; of {some} figures there is one run each, which shows no noise"),
+        some if some == figures.len() => format!("; {}", model::doc::Noise::Assumed.sentence("", &[])),
+        some => {
+            let of = format!("for {}", format::count(some, "figure"));
+            format!("; {}", model::doc::Noise::Assumed.sentence(&of, &[]))
+        }
     };
     let pairs = match (doc.pairs, doc.pairs_different) {
         (0, _) => String::new(),

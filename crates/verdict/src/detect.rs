@@ -211,7 +211,12 @@ fn part(
     cost: impl Fn(&DetectFigureDoc) -> Option<(u64, String, Option<f64>)>,
 ) -> String {
     if doc.difference <= margin {
-        return format!("never, for it is within the margin of {}", format::percent(margin));
+        let margin = format::percent(margin);
+        return format!(
+            "a tie however often they are measured, for it is within the margin of {margin} (`--margin {}` lets it be \
+             told, here and in `compare`)",
+            doc.smaller_margin()
+        );
     }
     let mut known: Vec<(u64, String)> = Vec::new();
     for figure in &doc.figures {

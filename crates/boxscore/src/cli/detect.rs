@@ -10,13 +10,14 @@ use crate::error::CliError;
 use crate::lookup::is_wanted;
 use crate::lookup::resolve::Resolver;
 use crate::out;
-use crate::plan::check_names;
+use crate::plan::{self, check_names};
 
 const AFTER: &str = "\
 Examples:
   boxscore detect 10              what a difference of 10 % costs, for each headline figure
   boxscore detect 3 crc32c        of one instrument
   boxscore detect 5 --machine box2
+  boxscore detect 2 --margin 1%   beyond a smaller margin, as `compare --margin 1%` judges
 Noise and times are those of the stored runs of the machine; `boxscore aa` makes such runs.";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -31,6 +32,9 @@ pub struct DetectArgs {
     /// Show every figure, not only a screen of them
     #[arg(long)]
     pub all: bool,
+    /// Differences within it are ties [default: 5% between machines, 2% between arms]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
+    pub margin: Option<String>,
     /// The machine whose stored runs speak [default: this one]
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
@@ -43,13 +47,11 @@ pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
         return Err(CliError::usage(format!("`{percent}` is no difference in percent"))
             .hint("for example `boxscore detect 5`: above 0, at most 10000"));
     }
-    if difference <= Margin::ARMS.share() {
-        return Err(CliError::usage(format!(
-            "a difference of {} is within the margin of {}: it is never called better or worse",
-            model::format::percent(difference),
-            model::format::percent(Margin::ARMS.share())
-        ))
-        .hint("ask for a larger one: `compare` tells the interval of a smaller one all the same"));
+    let asked = args.margin.as_deref().map(|text| plan::share("--margin", text)).transpose()?;
+    let asked = asked.and_then(Margin::new);
+    let (machines, arms) = (asked.unwrap_or(Margin::MACHINES), asked.unwrap_or(Margin::ARMS));
+    if difference <= arms.share() {
+        return Err(within(percent, arms));
     }
     check_names(&args.names)?;
     let mut resolver = Resolver::new(global)?;
@@ -62,12 +64,7 @@ pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
     let runs: Vec<RunData> =
         ids.iter().map(|id| store.load_with(id, want).map_err(CliError::from)).collect::<Result<_, _>>()?;
     let wanted = |instrument: &str| is_wanted(instrument, &args.names);
-    let question = verdict::detect::Question {
-        difference,
-        machines: Margin::MACHINES,
-        arms: Margin::ARMS,
-        wanted: &wanted,
-    };
+    let question = verdict::detect::Question { difference, machines, arms, wanted: &wanted };
     let document = verdict::detect(&runs, &question, instruments::cards());
     if document.figures.is_empty() {
         return Err(CliError::data("no stored run of this machine has such a figure").hint(
@@ -80,6 +77,19 @@ pub fn run(args: &DetectArgs, global: &Global) -> Result<u8, CliError> {
         out::print(&report::text::detect::table(&document, args.all, out::look()));
     }
     Ok(0)
+}
+
+/// The error of a difference that no margin in use lets be told.
+fn within(percent: f64, margin: Margin) -> CliError {
+    let smaller = percent / 2.0;
+    CliError::usage(format!(
+        "a difference of {percent} % is within the margin of {}: it is a tie however often it is measured",
+        model::format::percent(margin.share())
+    ))
+    .hint(format!(
+        "ask with a smaller margin, `boxscore detect {percent} --margin {smaller}%`, and judge with it, `boxscore compare \
+         --margin {smaller}%`"
+    ))
 }
 
 /// The difference that was asked for, in percent; `5` and `5%` are the same.

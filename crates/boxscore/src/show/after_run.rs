@@ -127,7 +127,7 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
         false if one.data.head.measured == 0 => {
             advice("again", one.doc.command.clone(), "once what stands above is mended")
         }
-        false => advice("again", one.doc.command.clone(), "each further run replaces assumed noise"),
+        false => advice("again", one.doc.command.clone(), "more runs measure the noise between runs"),
     };
     let mut list = vec![again];
     let reference =

@@ -211,8 +211,15 @@ fn the_cost_of_a_difference_grows_as_it_shrinks() {
     assert_eq!(tiny.figures[0].machines.runs, None);
     let text = bench.run(&["detect", "4", "--machine", &machine]).expect(0, &[]).out;
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("between two machines: never, for it is within the margin of 5 %."), "{text}");
+    let why = "between two machines: a tie however often they are measured, for it is within the margin of 5 % \
+               (`--margin 2%` lets it be told, here and in `compare`).";
+    assert!(words.contains(why), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    // With a smaller margin it is told.
+    let told = ["detect", "4", "crc32c", "--margin", "2%", "--machine", &machine, "--json"];
+    let told: DetectDoc = serde_json::from_str(&bench.run(&told).expect(0, &[]).out).expect("a document");
+    assert_eq!((told.margin, told.arms_margin), (0.02, 0.02));
+    assert!(told.figures[0].machines.runs > Some(0), "{told:#?}");
 }
 
 #[test]
@@ -225,7 +232,7 @@ fn a_cost_that_cannot_be_said_is_refused() {
     let of = |percent: &str, name: &str| bench.run(&["detect", percent, name, "--machine", &machine]);
     of("10", "mac").expect(1, &["no stored run of this machine has such a figure", "hint:"]);
     of("10", "nosuch").expect(2, &["no instrument or family is called `nosuch`"]);
-    of("1", "crc32c").expect(2, &["within the margin of 2 %"]);
+    of("1", "crc32c").expect(2, &["within the margin of 2 %", "`boxscore detect 1 --margin 0.5%`"]);
     of("0", "crc32c").expect(2, &["`0` is no difference in percent"]);
     of("nan", "crc32c").expect(2, &["is no difference in percent"]);
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MachineDoc, Noise};
 use crate::card::{Card, Cards};
+use crate::format;
 use crate::metric::Better;
 use crate::params::Params;
 use crate::unit::Unit;
@@ -83,4 +84,11 @@ pub struct DetectDoc {
     pub figures: Vec<DetectFigureDoc>,
     /// The result in a sentence.
     pub says: String,
+}
+
+impl DetectDoc {
+    /// A margin with which the difference can be told, as the flag takes it.
+    pub fn smaller_margin(&self) -> String {
+        format::percent(self.difference / 2.0).replace(" %", "%")
+    }
 }

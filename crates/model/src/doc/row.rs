@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::Card;
+use crate::format;
 use crate::metric::Better;
 use crate::params::Params;
 use crate::scope::Scope;
@@ -20,6 +21,38 @@ crate::words! {
         /// Of arms of one study: another preparation is in it, another run is not.
         #[serde(rename = "within-run")]
         Within = "within this run",
+    }
+}
+
+impl Noise {
+    /// That of several figures: partly assumed where they differ. `None` without any.
+    pub fn of_all(mut kinds: impl Iterator<Item = Noise>) -> Option<Noise> {
+        let first = kinds.next()?;
+        Some(if kinds.all(|kind| kind == first) { first } else { Noise::Mixed })
+    }
+
+    /// How it is known, for people.
+    pub const fn how(self) -> &'static str {
+        match self {
+            Noise::Mixed => "partly assumed",
+            Noise::Assumed | Noise::Measured | Noise::Within => self.word(),
+        }
+    }
+
+    /// `assumed for 9 of 15 figures (floor 5 to 22 %); more runs measure it`, behind the word noise.
+    pub fn clause(self, of: &str, floors: &[f64]) -> String {
+        let of = if of.is_empty() { String::new() } else { format!(" {of}") };
+        let floor = format::floor_range(floors).map(|range| format!(" (floor {range})")).unwrap_or_default();
+        let more = match self {
+            Noise::Assumed | Noise::Mixed => "; more runs measure it",
+            Noise::Measured | Noise::Within => "",
+        };
+        format!("{}{of}{floor}{more}", self.how())
+    }
+
+    /// `the noise between runs is assumed (floor 5 to 22 %); more runs measure it`
+    pub fn sentence(self, of: &str, floors: &[f64]) -> String {
+        format!("the noise between runs is {}", self.clause(of, floors))
     }
 }
 

@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{ArmDoc, RunDoc};
+use crate::price::Price;
+
 crate::words! {
     /// The cost that performance is divided by.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -10,6 +13,16 @@ crate::words! {
     pub enum Cost as word {
         Price = "price",
         Watts = "watts",
+    }
+}
+
+impl Cost {
+    /// `per unit of price`, `per watt`.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Cost::Price => "unit of price",
+            Cost::Watts => "watt",
+        }
     }
 }
 
@@ -32,4 +45,26 @@ pub struct ValueDoc {
     /// Figures of the index, and those of them that could not be told.
     pub components: u64,
     pub open: u64,
+}
+
+/// A cost with its unit: `0.10 USD/h`, `65 W`.
+fn said(per: Cost, price: Option<&Price>, watts: Option<f64>) -> Option<String> {
+    match per {
+        Cost::Price => price.map(ToString::to_string),
+        Cost::Watts => watts.map(|watts| format!("{watts} W")),
+    }
+}
+
+impl ArmDoc {
+    /// The cost of a side, with its unit.
+    pub fn cost(&self, per: Cost) -> Option<String> {
+        said(per, self.price.as_ref(), self.watts)
+    }
+}
+
+impl RunDoc {
+    /// The cost of the machine, with its unit.
+    pub fn cost(&self, per: Cost) -> Option<String> {
+        said(per, self.price.as_ref(), self.watts)
+    }
 }

@@ -1,6 +1,7 @@
 //! `noisy-neighbour`: runs of this very machine differ without any change of ours.
 
 use super::{Conclusion, Evidence, Several, Validity, evidence};
+use crate::doc::Noise;
 use crate::format::percent;
 
 /// `floor` is the relative difference that two runs have by themselves.
@@ -42,10 +43,12 @@ impl Conclusion for NoisyNeighbour {
     fn one(&self) -> String {
         match self {
             NoisyNeighbour::NoEarlierRun => {
-                "no earlier run of this machine and configuration: the noise is assumed".to_owned()
+                let noise = Noise::Assumed.sentence("", &[]);
+                format!("no earlier run of this machine and configuration: {noise}")
             }
             NoisyNeighbour::TooFewRuns => {
-                "too few earlier runs of this machine and configuration to measure the noise".to_owned()
+                let noise = Noise::Mixed.sentence("", &[]);
+                format!("too few earlier runs of this machine and configuration: {noise}")
             }
             NoisyNeighbour::Quiet { floor } => {
                 format!("runs of this machine agree within {}", percent(*floor))

@@ -201,7 +201,7 @@ impl Held {
         match all.first() {
             None => String::new(),
             Some(Held::Interval) => "the interval reaches across the margin".to_owned(),
-            Some(Held::AssumedNoise) => "the noise between runs is assumed, not measured".to_owned(),
+            Some(Held::AssumedNoise) => "the noise between runs is assumed".to_owned(),
             Some(Held::NoSamples) => "a published point has no samples".to_owned(),
             Some(Held::Family { .. }) => {
                 let rows = |held: &Held| if let Held::Family { rows } = held { Some(*rows) } else { None };

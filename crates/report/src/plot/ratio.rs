@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use model::format;
 use model::unit::Unit;
 
-use super::{Caption, Estimate, Left, values};
+use super::{Caption, Estimate, Left, text_width, values};
 use crate::scale::{Axis, AxisSpec};
 use crate::theme::Verdict;
 
@@ -62,6 +62,8 @@ pub struct RatioRow {
     /// Its interval in words, turned like `shown`; empty for none.
     pub shown_interval: String,
     pub verdict: Verdict,
+    /// Less of it is better, so that `ratio` is 1 / `shown`: marked `↓`.
+    pub less_is_better: bool,
     /// A rule doubts one of its figures: marked `!`.
     pub doubtful: bool,
     /// False: a published point, drawn hollow.
@@ -110,11 +112,22 @@ impl RatioPlot {
                         tfoot { tr { th {} td { (foot(&axis)) } td colspan="3" class="axis" {} } }
                     }
                     p class="note" { (self.axis) ", logarithmic, " (self.sides.above) " to the right; band = margin of " (format::percent(margin))
+                        (self.turned())
                         @if self.rows.iter().any(|r| !r.sampled) { "; hollow = a point without samples" }
                         @if self.rows.iter().any(|r| r.doubtful) { "; ! = doubtful, see Trust" } }
                 }
                 @for note in left.notes() { p class="note" { (note) } }
             }
+        }
+    }
+
+    /// How rows are drawn of which less is better.
+    fn turned(&self) -> &'static str {
+        let is_turned = |row: &&RatioRow| row.less_is_better;
+        match self.rows.iter().filter(is_turned).count() {
+            0 => "",
+            all if all == self.rows.len() => "; less is better (↓), so 1 / ratio is drawn",
+            _ => "; ↓ = less is better, so 1 / ratio is drawn",
         }
     }
 
@@ -151,10 +164,14 @@ impl RatioPlot {
         let said = if row.shown_interval.is_empty() { "-" } else { &row.shown_interval };
         let interval = if row.shown_interval.is_empty() { "no interval" } else { &row.shown_interval };
         let tip = format!("{}: {} ({interval}), {}", row.label, row.shown, self.sides.word(row.verdict));
+        let tip = if row.less_is_better { format!("{tip}; less is better") } else { tip };
         let tip = if row.hint.is_empty() { tip } else { format!("{tip}; {}", row.hint) };
         html! {
             tr class=(row.verdict.class()) title=[(!row.hint.is_empty()).then_some(&row.hint)] {
-                th scope="row" { (row.label) }
+                th scope="row" {
+                    (row.label)
+                    @if row.less_is_better { "\u{a0}" span class="mut" title="less is better" { "↓" } }
+                }
                 td class="plot" {
                     svg role="img" aria-label=(tip) {
                         (ground(axis, margin))
@@ -218,17 +235,89 @@ fn end(at: f64, beyond: bool, way: f64) -> Markup {
     }
 }
 
+/// Widths of the column of drawings in px: the least that it has on any screen, and those from which on there is room for
+/// more labels. `page.css` hides a label of the class `wN` below the N-th of them.
+const WIDTHS: [f64; 4] = [80.0, 140.0, 220.0, 320.0];
+
+/// The labels of the axis, in a box that knows its width.
 fn foot(axis: &Axis) -> Markup {
+    let ticks = axis.major.iter().zip(levels(axis));
     html! {
-        svg width="100%" height="18" aria-hidden="true" {
-            @for tick in &axis.major { text x=(pc(axis.at(tick.value))) y="13" text-anchor="middle" { (tick.label) } }
-        }
+        div class="ticks" { svg width="100%" height="18" aria-hidden="true" {
+            @for (tick, level) in ticks { @if let Some(level) = level {
+                text class={ "w" (level) } x=(pc(axis.at(tick.value))) y="13" text-anchor="middle" { (tick.label) }
+            } }
+        } }
     }
 }
+
+/// The place in `WIDTHS` of the least width at which each label touches no other one and no edge: 1 first, then the ends.
+fn levels(axis: &Axis) -> Vec<Option<usize>> {
+    let mut order: Vec<usize> = (0..axis.major.len()).collect();
+    let far = |at: &usize| axis.major[*at].value.ln().abs();
+    order.sort_by(|a, b| {
+        let (a, b) = (far(a), far(b));
+        (b < 1e-9).cmp(&(a < 1e-9)).then(b.total_cmp(&a))
+    });
+    let mut levels = vec![None; axis.major.len()];
+    for (level, width) in WIDTHS.into_iter().enumerate() {
+        let span = |at: usize| {
+            let tick = &axis.major[at];
+            let (centre, half) = (axis.at(tick.value) / 100.0 * width, text_width(&tick.label) / 2.0);
+            (centre - half, centre + half)
+        };
+        for at in order.iter().copied() {
+            let (left, right) = span(at);
+            let is_free = |other: usize| {
+                let (from, to) = span(other);
+                right + GAP <= from || to + GAP <= left
+            };
+            let mut shown = (0..levels.len()).filter(|other| levels[*other].is_some());
+            if levels[at].is_none() && left >= 0.0 && right <= width && shown.all(is_free) {
+                levels[at] = Some(level);
+            }
+        }
+    }
+    levels
+}
+
+/// Between two labels.
+const GAP: f64 = 4.0;
 
 /// How many rows carry each verdict, in words: `7 better, 1 worse, 1 cannot tell`.
 pub fn tally(verdicts: &[Verdict]) -> String {
     let counts = Verdict::ALL.iter().map(|v| (verdicts.iter().filter(|x| *x == v).count(), v.word()));
     let words: Vec<String> = counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     if words.is_empty() { values(0) } else { words.join(" · ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_apart_at_every_width_and_more_of_them_where_there_is_room() {
+        for ends in [[0.4, 1.2], [0.5, 2.0], [0.02, 1.15], [0.87, 1.15], [0.9, 40.0]] {
+            let kind = model::format::Kind::for_unit(Unit::Ratio);
+            let axis = Axis::fit(&AxisSpec::new("", kind).log(), ends.into_iter(), 7.0, 93.0, 4);
+            let levels = levels(&axis);
+            let mut before = 0;
+            for (level, width) in WIDTHS.into_iter().enumerate() {
+                let is_shown = |at: &usize| levels[*at].is_some_and(|least| least <= level);
+                let shown: Vec<usize> = (0..levels.len()).filter(is_shown).collect();
+                let centre = |at: usize| axis.at(axis.major[at].value) / 100.0 * width;
+                let half = |at: usize| text_width(&axis.major[at].label) / 2.0;
+                for pair in shown.windows(2) {
+                    let room = centre(pair[1]) - centre(pair[0]);
+                    assert!(room >= half(pair[0]) + half(pair[1]), "{ends:?} {width} {levels:?}");
+                }
+                assert!(!shown.is_empty() && shown.len() >= before, "{ends:?} {width} {levels:?}");
+                before = shown.len();
+            }
+        }
+        let kind = model::format::Kind::for_unit(Unit::Ratio);
+        let axis = Axis::fit(&AxisSpec::new("", kind).log(), [0.4, 1.25].into_iter(), 7.0, 93.0, 4);
+        let one = axis.major.iter().position(|tick| tick.label == "1");
+        assert_eq!(one.and_then(|at| levels(&axis)[at]), Some(0), "1 is shown at every width");
+    }
 }

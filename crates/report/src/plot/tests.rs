@@ -67,6 +67,7 @@ fn ratios(values: &[f64]) -> RatioPlot {
         shown: model::format::ratio(*v),
         shown_interval: if i % 2 == 0 { "a to b".into() } else { String::new() },
         verdict: Verdict::ALL[i % 6],
+        less_is_better: i % 3 == 1,
         doubtful: false,
         sampled: i % 2 == 0,
     };

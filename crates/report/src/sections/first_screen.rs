@@ -2,9 +2,11 @@
 //!
 //! Beside a reference: ratios on one axis, better to the right. Without one: the headline figures.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use model::data::RunData;
-use model::doc::{ArmDoc, CompareDoc, Noise, RowDoc, RunDoc, VerdictWord};
+use model::doc::{ArmDoc, CompareDoc, Cost, Noise, RowDoc, RunDoc, VerdictWord};
 use model::format::{self, Kind, count};
 use model::metric::{Better, Prefix};
 use model::unit::Unit;
@@ -19,6 +21,7 @@ use crate::text::compare::{ComparedFigure, arms, doubtful, figures};
 use crate::text::notes;
 use crate::text::score::reference_note;
 use crate::text::spec::Spec;
+use crate::text::telling;
 use crate::theme::{Trust, Verdict};
 use crate::web_loads::has_sweeps;
 
@@ -32,8 +35,9 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let compare = input.compare.as_ref().filter(|doc| !doc.rows.is_empty());
     let left = match compare {
         Some(doc) => {
-            let (plot, rest) = shortened(forest(doc));
-            let more = format!("{}, nearer to 1 or undecided", count(rest.rows.len(), "more figure"));
+            let (plot, rest) = forest(doc);
+            let kinds = tally(&rest.rows.iter().map(|row| row.verdict).collect::<Vec<_>>());
+            let more = format!("{}: {kinds}", count(rest.rows.len(), "more figure"));
             html! {
                 (plot.render())
                 @if !rest.rows.is_empty() {
@@ -105,12 +109,10 @@ fn tally_of(doc: &CompareDoc) -> Markup {
         .map(|figure| figure.label.as_str())
         .collect();
     let floors: Vec<f64> = rows.iter().filter_map(|row| row.floor).collect();
-    let kinds = || rows.iter().filter(|row| row.floor.is_some()).filter_map(|row| row.noise);
-    let how = kinds().next().filter(|first| kinds().all(|kind| kind == *first)).unwrap_or(Noise::Mixed);
-    let how = if how == Noise::Mixed { "partly assumed" } else { how.word() };
+    let noise = Noise::of_all(rows.iter().filter(|row| row.floor.is_some()).filter_map(|row| row.noise));
     html! {
         span { (tally(&verdicts)) @if !refused.is_empty() { " (" (refused.join(", ")) ")" } }
-        @if let Some(range) = format::floor_range(&floors) { span class="mut" { "noise: " (crate::plot::tied(&range)) ", " (how) } }
+        @if let Some(noise) = noise { span class="mut" { "noise " (crate::plot::tied(&noise.clause("", &floors))) } }
     }
 }
 
@@ -118,51 +120,41 @@ fn verdict(row: &RowDoc) -> Verdict {
     if row.point && row.verdict != VerdictWord::Invalid { Verdict::Point } else { Verdict::from(row.verdict) }
 }
 
-/// Every shown row, best first, by arm where there are several.
-pub fn forest(doc: &CompareDoc) -> RatioPlot {
-    let shown = figures(doc, false);
-    let several = arms(doc).len() > 1;
-    let mut rows = Vec::new();
-    for (place, arm) in arms(doc).iter().enumerate() {
-        let group = if several { arm.name.clone() } else { String::new() };
-        let mut of_arm: Vec<RatioRow> =
-            shown.iter().filter_map(|figure| ratio_row(figure, place, &group)).collect();
-        let order =
-            |row: &RatioRow| if row.ratio.value.is_finite() { row.ratio.value } else { f64::NEG_INFINITY };
-        of_arm.sort_by(|a, b| order(b).total_cmp(&order(a)));
-        rows.extend(of_arm);
-    }
-    let margin = doc.rows.first().map_or(0.05, |row| row.margin);
-    let base = doc.arms.first().map_or("the base", |arm| arm.name.as_str());
-    let axis = format!("ratio to {base}");
-    RatioPlot { caption: Caption::default(), rows, margin, axis, sides: Sides::default() }
-}
-
 /// Rows that are seen at once, and that fit on a printed page with what stands around them.
 const MOST_ROWS: usize = 20;
 
-/// The rows that tell most: those with a verdict, then those farthest from 1; and the others.
-fn shortened(plot: RatioPlot) -> (RatioPlot, RatioPlot) {
-    let tells = |row: &RatioRow| {
-        let is_told = matches!(row.verdict, Verdict::Better | Verdict::Worse);
-        let far = row.ratio.value.ln().abs();
-        (is_told, if far.is_finite() { far } else { -1.0 })
+/// The rows that decide the answer, and the others; best first, by arm where there are several.
+pub fn forest(doc: &CompareDoc) -> (RatioPlot, RatioPlot) {
+    let shown = figures(doc, false);
+    let several = arms(doc).len() > 1;
+    let mut rows: Vec<(&RowDoc, RatioRow)> = Vec::new();
+    for (place, arm) in arms(doc).iter().enumerate() {
+        let group = if several { arm.name.clone() } else { String::new() };
+        let of_figures = shown.iter().filter_map(|figure| {
+            let row = figure.rows.get(place).copied().flatten()?;
+            Some((row, ratio_row(figure, row, &group)))
+        });
+        let mut of_arm: Vec<(&RowDoc, RatioRow)> = of_figures.collect();
+        let order =
+            |row: &RatioRow| if row.ratio.value.is_finite() { row.ratio.value } else { f64::NEG_INFINITY };
+        of_arm.sort_by(|(_, a), (_, b)| order(b).total_cmp(&order(a)));
+        rows.extend(of_arm);
+    }
+    let docs: Vec<&RowDoc> = rows.iter().map(|(row, _)| *row).collect();
+    let kept: BTreeSet<usize> = telling::most_telling(&docs, MOST_ROWS).into_iter().collect();
+    let margin = doc.rows.first().map_or(0.05, |row| row.margin);
+    let base = doc.arms.first().map_or("the base", |arm| arm.name.as_str());
+    let axis = format!("ratio to {base}");
+    let plot = |rows: Vec<RatioRow>| RatioPlot {
+        caption: Caption::default(),
+        rows,
+        margin,
+        axis: axis.clone(),
+        sides: Sides::default(),
     };
-    let mut order: Vec<usize> = (0..plot.rows.len()).collect();
-    let by_worth = |a: &usize, b: &usize| {
-        let (a, b) = (tells(&plot.rows[*a]), tells(&plot.rows[*b]));
-        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
-    };
-    order.sort_by(by_worth);
-    order.truncate(MOST_ROWS);
-    order.sort_unstable();
-    let mut rows: Vec<Option<RatioRow>> = plot.rows.into_iter().map(Some).collect();
-    let kept = order.into_iter().filter_map(|at| rows.get_mut(at)?.take()).collect();
-    let rest = rows.into_iter().flatten().collect();
-    let RatioPlot { caption, margin, axis, sides, .. } = plot;
-    let with =
-        |rows| RatioPlot { caption: caption.clone(), rows, margin, axis: axis.clone(), sides: sides.clone() };
-    (with(kept), with(rest))
+    let (some, rest): (Vec<_>, Vec<_>) = rows.into_iter().enumerate().partition(|(at, _)| kept.contains(at));
+    let drawn = |rows: Vec<(usize, (&RowDoc, RatioRow))>| rows.into_iter().map(|(_, (_, row))| row).collect();
+    (plot(drawn(some)), plot(drawn(rest)))
 }
 
 /// Shares of failures, which have no ratio.
@@ -172,15 +164,14 @@ fn shares(row: &RowDoc) -> Option<String> {
     Some(format!("{}, not {}", format::percent(arm), format::percent(base)))
 }
 
-fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<RatioRow> {
-    let row = figure.rows.get(place).copied().flatten()?;
+fn ratio_row(figure: &ComparedFigure<'_>, row: &RowDoc, group: &str) -> RatioRow {
     let refused = row.verdict == VerdictWord::Invalid;
     let ratio = row.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0 && !refused);
     let interval = row.low.zip(row.high).filter(|(low, _)| *low > 0.0 && !refused);
     let turn = |value: f64| if row.better == Better::Lower { 1.0 / value } else { value };
     let turned = interval
         .map(|(low, high)| if row.better == Better::Lower { (turn(high), turn(low)) } else { (low, high) });
-    Some(RatioRow {
+    RatioRow {
         group: group.to_owned(),
         label: figure.label.clone(),
         hint: row.why.to_string(),
@@ -188,9 +179,10 @@ fn ratio_row(figure: &ComparedFigure<'_>, place: usize, group: &str) -> Option<R
         shown: ratio.map_or_else(|| shares(row).unwrap_or_else(|| "-".to_owned()), format::ratio),
         shown_interval: interval.map(|(low, high)| format::ratio_interval(low, high)).unwrap_or_default(),
         verdict: verdict(row),
+        less_is_better: row.better == Better::Lower,
         doubtful: doubtful(row),
         sampled: !row.point,
-    })
+    }
 }
 
 fn right(input: &ReportInput) -> Markup {
@@ -223,7 +215,9 @@ fn right(input: &ReportInput) -> Markup {
 fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
     let mut all: Vec<(&str, Vec<String>, Vec<String>)> = Vec::new();
     for (run, (doc, _)) in input.runs.iter().enumerate() {
-        let (id, lines) = (doc.machine.id.as_str(), Spec(&input.facts(run)).summary());
+        let id = doc.machine.id.as_str();
+        let lines: Vec<String> =
+            Spec(&input.facts(run)).summary().into_iter().chain(costs(input, run)).collect();
         match all.iter_mut().find(|(same, _, sheet)| *same == id && *sheet == lines) {
             Some((_, names, _)) => names.push(side_or_run(input, run)),
             None if lines.is_empty() => {}
@@ -245,6 +239,16 @@ fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
         each.into_iter().map(said).collect()
     };
     all.into_iter().take(MOST).map(|(_, names, lines)| (counted(names), lines)).collect()
+}
+
+/// `0.10 USD/h · 65 W`: what the machine of a run costs. A comparison knows what was noted of it since.
+fn costs(input: &ReportInput, run: usize) -> Option<String> {
+    let (doc, _) = input.runs.get(run)?;
+    let has = |arm: &&ArmDoc| arm.runs.contains(&doc.run);
+    let side = input.compare.as_ref().and_then(|doc| doc.arms.iter().find(has));
+    let of = |per: Cost| side.and_then(|arm| arm.cost(per)).or_else(|| doc.cost(per));
+    let known: Vec<String> = Cost::ALL.iter().filter_map(|per| of(*per)).collect();
+    (!known.is_empty()).then(|| known.join(" · "))
 }
 
 /// The side of the comparison that pools the run, else the run itself.

@@ -17,7 +17,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         ul { @if input.is_of_periods() { (periods()) } @else {
             li { "A figure is the median of its measured takes, with the exact order-statistic interval of at least 95 % (6 takes or more). Warm-up takes are drawn hollow and not counted. Where takes resemble their neighbours, fewer of them are counted as independent." }
             li { "Takes of all figures are interleaved in random blocks; the seed is stored. Takes end by the width of the intervals, never by a verdict." }
-            li { "Arms of one study are compared block by block: Hodges-Lehmann ratio, signed-rank interval and test. Different runs are compared with the noise between runs added, measured where there are runs enough and else assumed." }
+            li { "Arms of one study are compared block by block: Hodges-Lehmann ratio, signed-rank interval and test. Different runs are compared with the noise between runs added: it is assumed until more runs measure it." }
             li { "Better and worse are said only when the interval lies wholly beyond the margin's tie range and the test holds after Holm's correction over all headline rows; else tie or cannot tell. Published points are never significant." }
             li { "A refused figure is not shown as a number anywhere, and takes no part in an index." }
         } }

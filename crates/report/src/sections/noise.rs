@@ -19,14 +19,8 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let mut figures: Vec<Figure<'_>> = input.figures(0).filter(has_floor).collect();
     figures.sort_by_key(|figure| names::rank(figure.doc.card));
     let floors: Vec<f64> = figures.iter().filter_map(|figure| figure.doc.floor).collect();
-    let range = format::floor_range(&floors)?;
-    let measured = figures.iter().filter(|figure| figure.doc.noise == Noise::Measured).count();
-    let source = match measured {
-        0 => "assumed until more runs measure it".to_owned(),
-        all if all == figures.len() => "measured from runs of this machine".to_owned(),
-        some => format!("measured for {some} of {} figures", figures.len()),
-    };
-    let title = format!("Two runs of this machine may differ by {range} by chance: {source}");
+    let noise = Noise::of_all(figures.iter().map(|figure| figure.doc.noise))?;
+    let title = format!("Noise between runs: {}", noise.clause("", &floors));
     let head = [
         ("", Column::Text),
         ("one further run", Column::Number),
@@ -48,13 +42,13 @@ fn draw(input: &ReportInput) -> Option<Markup> {
                     let scale = Scale::common(&[low, high], kind);
                     format!("{} to {}", scale.number(low), scale.with_unit(high))
                 });
-            let cells = [label, again, floor, figure.doc.noise.word().to_owned()];
+            let cells = [label, again, floor, figure.doc.noise.how().to_owned()];
             let runs = figure.doc.noise_runs.len().to_string();
             cells.into_iter().chain([runs]).map(|text| html! { (text) }).collect()
         })
         .collect();
     let body = html! {
-        p { "One further run with the same set-up falls into its interval in 95 of 100 cases; the intervals elsewhere are of the level within one run. A difference below the floor is never called better or worse. Every further run with the same set-up replaces a part of what is assumed." }
+        p { "One further run with the same set-up falls into its interval in 95 of 100 cases; the intervals elsewhere are of the level within one run. Two equal runs may differ by the floor by chance: a smaller difference is never called better or worse. Every further run with the same set-up replaces a part of what is assumed." }
         @if rows.len() > MOST_OPEN { (page::more(&count(rows.len(), "figure"), &page::table(&head, &rows))) }
         @else { (page::table(&head, &rows)) }
     };

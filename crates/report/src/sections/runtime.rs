@@ -86,6 +86,7 @@ fn row(doc: &RatioDoc, one: &RatioRowDoc) -> RatioRow {
         shown: shown.unwrap_or_else(|| "-".to_owned()),
         shown_interval: if bounds.is_empty() { said.unwrap_or_default() } else { bounds.to_owned() },
         verdict: if row.point { Verdict::Point } else { row.verdict.into() },
+        less_is_better: row.better == Better::Lower,
         doubtful: doubtful(row),
         sampled: !row.point,
     }

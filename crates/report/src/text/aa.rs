@@ -59,7 +59,8 @@ pub fn table(doc: &AaDoc, look: Look) -> String {
     out.push_str(&legend(doc, look));
     out.push_str(&shared(&figures, look));
     if figures.iter().any(|figure| figure.noise == Noise::Assumed) {
-        out.push_str("assumed: one run shows no noise; `boxscore aa` measures it\n");
+        let text = format!("{} (`boxscore aa`)", Noise::Assumed.sentence("", &[]));
+        out.push_str(&hang("", &text, look.columns));
     }
     out.push('\n');
     for line in wrap(&doc.says, look.columns) {
@@ -100,7 +101,7 @@ fn legend(doc: &AaDoc, look: Look) -> String {
 fn noise_word(figure: &AaFigureDoc) -> String {
     match figure.noise {
         Noise::Mixed => format!("{} own", format::percent(figure.own_share)),
-        noise => noise.word().to_owned(),
+        noise => noise.how().to_owned(),
     }
 }
 

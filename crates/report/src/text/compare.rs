@@ -299,7 +299,7 @@ fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], is_pair: bool, look: 
     let mut parts = vec![
         // Of two sides they stand below the table.
         if is_pair { Part::default() } else { marks(figures, false, look).into() },
-        assumed(doc, figures, look).into(),
+        assumed(figures, look).into(),
         notes::doubts_part(&told, &heads, look),
         sources(doc, look),
         settings::part(doc, false, look),
@@ -312,21 +312,19 @@ fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], is_pair: bool, look: 
     parts
 }
 
-/// `noise   assumed for 9 of 15 figures (7.5 to 37 %): more runs of both measure it`
-fn assumed(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
+/// `noise   assumed for 9 of 15 figures (floor 7.5 to 37 %); more runs measure it`
+fn assumed(figures: &[ComparedFigure<'_>], look: Look) -> String {
     let judged =
         || figures.iter().flat_map(|figure| figure.rows.iter().flatten()).filter(|row| row.floor.is_some());
     let floors: Vec<f64> =
         judged().filter(|row| row.noise == Some(Noise::Assumed)).filter_map(|row| row.floor).collect();
-    let Some(range) = format::floor_range(&floors) else { return String::new() };
     let of = match (floors.len(), judged().count()) {
-        (1, 1) => "the figure".to_owned(),
-        (some, all) if some == all => format!("all {all} figures"),
-        (some, all) => format!("{some} of {all} figures"),
+        (0, _) => return String::new(),
+        (1, 1) => "for the figure".to_owned(),
+        (some, all) if some == all => format!("for all {all} figures"),
+        (some, all) => format!("for {some} of {all} figures"),
     };
-    let sides = if doc.arms.len() == 2 { "both" } else { "each side" };
-    let text = format!("assumed for {of} ({range}): more runs of {sides} measure it");
-    hang("noise   ", &text, look.columns)
+    hang("noise   ", &Noise::Assumed.clause(&of, &floors), look.columns)
 }
 
 /// The command for which box gives more for the money, where boxes are compared and a price is not known, or where one

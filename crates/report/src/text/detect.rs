@@ -59,11 +59,11 @@ pub fn table(doc: &DetectDoc, all: bool, look: Look) -> String {
     out
 }
 
-/// A count; `never` within the margin; else above the largest that is looked for.
+/// A count; `tie` within the margin; else above the largest that is looked for.
 fn number(count: Option<u64>, within: bool, most: usize) -> String {
     match count {
         Some(count) => count.to_string(),
-        None if within => "never".to_owned(),
+        None if within => "tie".to_owned(),
         None => format!("> {most}"),
     }
 }
@@ -85,11 +85,15 @@ fn legend(doc: &DetectDoc, shown: &[&DetectFigureDoc], look: Look) -> String {
             ),
         ),
     ];
+    if doc.difference <= doc.margin.max(doc.arms_margin) {
+        let margin = doc.smaller_margin();
+        let text = format!(
+            "= within the margin, which no number of runs changes; --margin {margin} sets a smaller one"
+        );
+        lines.push(("tie      ", text));
+    }
     if shown.iter().any(|figure| figure.machines.noise == Noise::Assumed) {
-        lines.push((
-            "*        ",
-            "= the noise is assumed: one run shows none; `boxscore aa` measures it".into(),
-        ));
+        lines.push(("*        ", format!("= {} (`boxscore aa`)", Noise::Assumed.sentence("", &[]))));
     }
     lines.iter().map(|(head, text)| hang(&format!("{head} "), text, look.columns)).collect()
 }

@@ -5,6 +5,7 @@
 
 pub mod aa;
 pub mod answer;
+pub mod apart;
 pub mod beside;
 mod ceilings;
 pub mod clusterperf;
@@ -46,6 +47,7 @@ mod shell;
 pub mod soak;
 pub mod spec;
 pub mod tail;
+pub mod telling;
 pub mod units;
 pub mod verdict_word;
 pub mod web_table;

@@ -508,16 +508,17 @@ fn again_note(rows: &[ScoreRow<'_>], look: Look) -> Part {
         rows.iter().filter_map(|row| row.one).filter(|series| again(series).is_some()).collect();
     let runs = shown.iter().map(|series| series.noise_runs.len());
     let Some((least, most)) = runs.clone().min().zip(runs.max()) else { return Part::default() };
-    let all = |noise: Noise| shown.iter().all(|series| series.noise == noise);
     let runs = if least == most { count(most, "run") } else { format!("{least} to {most} runs") };
-    let noise = match () {
-        () if all(Noise::Assumed) => "noise between runs assumed, not measured".to_owned(),
-        () if all(Noise::Measured) => format!("noise measured from {runs}"),
-        () => format!("noise from {runs}, in part assumed"),
+    let Some(noise) = Noise::of_all(shown.iter().map(|series| series.noise)) else { return Part::default() };
+    let from = match noise {
+        Noise::Measured => format!("from {runs}"),
+        Noise::Mixed => format!("with {runs}"),
+        Noise::Assumed | Noise::Within => String::new(),
     };
     let text = "again: where one further run here falls in 95 of 100 cases";
     let line = |text: &str| notes::marked("-", Tone::Dim, text, look);
-    Part::new(line(&format!("{text} ({noise})"))).or(Rank::Reason, "noise", line(text))
+    let whole = line(&format!("{text} ({})", noise.sentence(&from, &[])));
+    Part::new(whole).or(Rank::Reason, "noise", line(text))
 }
 
 /// Disks of a virtual machine: what their figures are of.
@@ -538,16 +539,15 @@ fn marks_note(rows: &[ScoreRow<'_>], look: Look) -> String {
     }
 }
 
-/// `1 run here, so the noise between runs is assumed: differences within 5 % are not told`
+/// `the noise between runs is assumed with 1 run here (floor 5 %); more runs measure it`
 fn noise_text(doc: &CompareDoc, rows: &[&RowDoc]) -> Option<String> {
     let assumed = rows.iter().filter(|row| matches!(row.noise, Some(Noise::Assumed | Noise::Mixed)));
     let floors: Vec<f64> = assumed.filter_map(|row| row.floor).collect();
-    let range = format::floor_range(&floors)?;
+    format::floor_range(&floors)?;
     let ours = rows.first().and_then(|row| doc.arms.iter().find(|arm| arm.name == row.arm))?;
-    let all_assumed = rows.iter().all(|row| row.noise.is_none_or(|noise| noise == Noise::Assumed));
-    let how = if all_assumed { "assumed" } else { "partly assumed" };
-    let runs = count(ours.runs.len(), "run");
-    Some(format!("{runs} here, so the noise between runs is {how}: differences within {range} are not told"))
+    let noise = Noise::of_all(rows.iter().filter_map(|row| row.noise))?;
+    let runs = format!("with {} here", count(ours.runs.len(), "run"));
+    Some(noise.sentence(&runs, &floors))
 }
 
 /// Why some figures have no interval.

@@ -5,14 +5,16 @@ use model::format::{self, Kind, Scale};
 
 use super::compared::{ComparedFigure, arms};
 use super::grid::{Align, Cut, Grid};
-use super::{Look, cut};
+use super::{Look, apart};
 
 /// One line of the table: a figure by one cost, of the base and of each arm with its ratio.
-struct Line {
-    figure: String,
-    unit: String,
-    base: String,
-    arms: Vec<String>,
+pub struct Line {
+    pub figure: String,
+    /// `Mop/s per USD/h`
+    pub unit: String,
+    pub base: String,
+    /// Value and ratio of each arm; the ratio is empty where it is not known.
+    pub arms: Vec<(String, String)>,
 }
 
 /// The table, with a blank line before it; empty where no figure has a price or watts.
@@ -21,18 +23,23 @@ pub fn table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> St
     if lines.is_empty() {
         return String::new();
     }
-    let names: Vec<String> = doc.arms.iter().map(|arm| cut(&arm.name, 16)).collect();
+    let names = apart::names(&doc.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), 16);
     let mut columns = vec![("per price and power", Align::Left), ("", Align::Left)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut grid = Grid::new(&columns).cutting(Cut::Middle);
     for line in lines {
-        let cells = [line.figure, line.unit, line.base].into_iter().chain(line.arms);
+        let arms = line.arms.into_iter().map(|(value, ratio)| match ratio.is_empty() {
+            true => value,
+            false => format!("{value} x{ratio}"),
+        });
+        let cells = [line.figure, line.unit, line.base].into_iter().chain(arms);
         grid.row(cells.map(Into::into).collect());
     }
     format!("\n{}", grid.render(look.columns, look.paint))
 }
 
-fn lines(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool) -> Vec<Line> {
+/// The lines of these figures: of published ones, or of `all`.
+pub fn lines(doc: &CompareDoc, figures: &[ComparedFigure<'_>], all: bool) -> Vec<Line> {
     let mut lines = Vec::new();
     for figure in figures {
         let row = |row: &Option<&'_ RowDoc>| row.is_some_and(|row| (all || row.point) && row.worth.is_some());
@@ -66,10 +73,10 @@ fn line(
     }
     let scale = Scale::common(&known, Kind::shown(any.card, &any.metric, any.unit));
     let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| scale.number(value));
-    let arms = arms(doc).iter().zip(&figure.rows).zip(of_arms()).map(|((_, row), value)| {
-        let ratio = row.and_then(&ratio).map_or(String::new(), |ratio| format!(" x{}", format::ratio(ratio)));
-        format!("{}{ratio}", shown(value))
-    });
+    let arms =
+        arms(doc).iter().zip(&figure.rows).zip(of_arms()).map(|((_, row), value)| {
+            (shown(value), row.and_then(&ratio).map_or(String::new(), format::ratio))
+        });
     let (figure, unit) = (figure.label.clone(), format!("{} per {per}", scale.ascii_unit()));
     Some(Line { figure, unit, base: shown(base), arms: arms.collect() })
 }

@@ -70,6 +70,43 @@ fn a_full_report_has_every_section_in_order() {
     assert!(text.contains("boxscore run --quick --seed 7"), "the command that makes it again");
 }
 
+#[test]
+fn what_is_drawn_turned_round_is_said() {
+    let text = report(&input());
+    assert!(text.contains("↓ = less is better, so 1 / ratio is drawn"), "memory latency");
+    let mut all_rates = input();
+    let rows = &mut all_rates.compare.as_mut().expect("a comparison").rows;
+    rows.retain(|row| row.better == model::Better::Higher);
+    let plot = report(&all_rates);
+    assert!(!plot.contains("less is better"), "nothing is turned round");
+}
+
+#[test]
+fn prices_and_watts_stand_on_cards_and_in_a_section() {
+    let mut input = input();
+    assert!(!report(&input).contains("<section id=\"price\""));
+    let run = input.runs[0].0.run.clone();
+    let doc = input.compare.as_mut().expect("a comparison");
+    for (arm, amount) in doc.arms.iter_mut().zip([0.1, 0.2]) {
+        arm.price = Some(model::data::Price { amount, currency: "USD".to_owned(), hourly: true });
+    }
+    doc.arms[1].watts = Some(65.0);
+    doc.arms[1].runs = vec![run];
+    doc.rows[0].per_price = Some(0.65);
+    doc.rows[0].worth = Some(model::doc::WorthDoc {
+        price: Some("USD/h".to_owned()),
+        arm_per_price: Some(655e6),
+        base_per_price: Some(1e9),
+        arm_per_watt: None,
+        base_per_watt: None,
+    });
+    let text = report(&input);
+    sound(&text);
+    assert!(text.contains("Price and power: ref-epyc-2c 0.10 USD/h; mini-1 0.20 USD/h, 65 W"), "the title");
+    assert!(text.contains("0.20 USD/h · 65 W"), "the card");
+    assert!(text.contains("Mop/s per USD/h") && text.contains(">0.65<"), "the figure per price");
+}
+
 fn web(runs: Vec<(model::doc::RunDoc, model::data::RunData)>) -> String {
     let text = report(&ReportInput { runs, compare: None, ..input() });
     sound(&text);

@@ -179,3 +179,30 @@ fn comparisons_with_every_doubt_price_and_watt_fit() {
     }
     fits(|look| compare::table(&many, look.all, look), crate::common::LEAD, "--all");
 }
+
+#[test]
+fn a_shortened_table_shows_what_decides_and_counts_the_rest() {
+    let mut doc = crate::common::compare();
+    let better = doc.rows[0].clone();
+    let worse = doc.rows[5].clone();
+    doc.rows.clear();
+    let with = |row: &model::doc::RowDoc, at: usize, ratio: f64| {
+        let mut row = model::doc::RowDoc { ratio: Some(ratio), low: None, high: None, ..row.clone() };
+        row.params.set("block", &format!("{at}MiB"));
+        row
+    };
+    doc.rows.extend((0..60).map(|at| with(&better, at, 1.3 + at as f64 / 100.0)));
+    doc.rows.extend((0..12).map(|at| with(&worse, at, 1.2 - at as f64 / 1000.0)));
+    let screen = compare::table(&doc, false, Look::wide(80));
+    assert!(screen.lines().count() <= 40, "{screen}");
+    let verdicts: Vec<&str> = screen
+        .lines()
+        .filter_map(|line| ["better", "worse"].into_iter().find(|word| line.trim_end().ends_with(word)))
+        .collect();
+    let shown = |word: &str| verdicts.iter().filter(|one| **one == word).count();
+    // As many of the few that are worse as of the many that are better.
+    assert!(shown("worse") == 12 && shown("better") >= 12, "{screen}");
+    assert!(verdicts[0] == "better" && screen.contains("1.89 "), "the farthest stands first: {screen}");
+    let rest = format!("the most different first; {} more figures ({0} better): --all", 60 - shown("better"));
+    assert!(screen.lines().any(|line| line == rest), "{rest}: {screen}");
+}

@@ -535,8 +535,15 @@ fn a_cut_table_has_one_count_and_the_marks_of_its_rows() {
     let is_row = |line: &&str| !line.contains("more figure") && !line.starts_with("? =");
     let below = text.lines().skip_while(|line| !line.contains(" verdict")).skip(1);
     let shown = below.take_while(is_row).count();
-    let count = text.lines().find_map(|line| line.strip_suffix(" more figures: --all"));
-    let count: usize = count.and_then(|count| count.parse().ok()).expect("a count");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = words.split("the most different first; ").nth(1).and_then(|rest| rest.split(": --all").next());
+    let line = line.expect("a count");
+    let count: usize =
+        line.split(" more figures (").next().and_then(|one| one.parse().ok()).expect("a count");
+    // The verdicts of the others add up to it.
+    let verdicts = line.split(['(', ')']).nth(1).expect("verdicts").split(", ");
+    let verdicts = verdicts.filter_map(|one| one.split(' ').next()?.parse::<usize>().ok());
+    assert_eq!(verdicts.sum::<usize>(), count, "{line}");
     assert_eq!(shown + count, all, "{text}");
     assert!(!text.contains("! = doubtful"), "{text}");
 }

@@ -380,16 +380,14 @@ pub fn single(rows: &[RowDoc], prepared: &[Prepared<'_>]) -> Option<String> {
     };
     let names: Vec<String> = prepared.iter().filter(is_single).map(|side| side.side.name.clone()).collect();
     let by_noise = rows.iter().any(|row| row.noise == Some(Noise::Assumed) && row.low.is_some());
-    let (have, theirs) = if names.len() > 1 {
-        ("have one take a figure each", "theirs")
+    let (have, their) = if names.len() > 1 {
+        ("have one take a figure each", "their")
     } else {
-        ("has one take a figure", "its own")
+        ("has one take a figure", "its")
     };
     (by_noise && !names.is_empty()).then(|| {
-        format!(
-            "{} {have}: no spread of {theirs} is in the intervals, assumed noise is",
-            format::list(&names)
-        )
+        let noise = Noise::Assumed.sentence("", &[]);
+        format!("{} {have}: {their} spread is not in the intervals, and {noise}", format::list(&names))
     })
 }
 

@@ -53,7 +53,7 @@ pub fn virtualisation(facts: &[Fact]) -> CheckDoc {
     match (is_virtual(facts), shown(facts, "virt.kind")) {
         (Some(kind), _) => check.warn(
             format!("{kind}: clock, neighbours and placement are not ours to see"),
-            "measure at several times (`boxscore run` again): the noise between runs is then measured",
+            "measure at several times (`boxscore run` again): more runs measure the noise between runs",
         ),
         (None, Some(found)) => check.ok(found),
         (None, None) => check.absent(facts, "virt.kind"),

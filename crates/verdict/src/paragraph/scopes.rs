@@ -315,7 +315,7 @@ fn unknown(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<St
     }
     let held = |by: Held| rows.iter().filter(|row| row.why.held() == Some(by)).count();
     let reason = if held(Held::AssumedNoise) > 0 {
-        ", since the noise between runs is assumed, not measured"
+        ", since the noise between runs is assumed"
     } else if held(Held::Interval) * 2 > rows.len() {
         ", since most intervals reach across the margin"
     } else if rows.iter().all(|row| row.why.one_episode()) {

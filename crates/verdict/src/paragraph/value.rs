@@ -17,14 +17,6 @@ fn worth(row: &RowDoc, per: Cost) -> Option<f64> {
     }
 }
 
-/// The cost of a side, with its unit.
-fn cost_of(arm: &ArmDoc, per: Cost) -> Option<String> {
-    match per {
-        Cost::Price => arm.price.as_ref().map(ToString::to_string),
-        Cost::Watts => arm.watts.map(|watts| format!("{watts} W")),
-    }
-}
-
 /// The index of the whole machine by one cost, given the rows of the arm; `None` where there is no index or no cost.
 pub fn of_index(
     per: Cost,
@@ -45,8 +37,8 @@ pub fn of_index(
         per,
         arm: arm.name.clone(),
         reference: base.name.clone(),
-        arm_cost: cost_of(arm, per)?,
-        reference_cost: cost_of(base, per)?,
+        arm_cost: arm.cost(per)?,
+        reference_cost: base.cost(per)?,
         value,
         low,
         high,
@@ -54,13 +46,6 @@ pub fn of_index(
         components: index.components,
         open: index.open,
     })
-}
-
-const fn unit(per: Cost) -> &'static str {
-    match per {
-        Cost::Price => "unit of price",
-        Cost::Watts => "watt",
-    }
 }
 
 /// The sentence on one cost, by the index where there is one; `None` where no row has a worth.
@@ -74,7 +59,7 @@ pub fn sentence(
         return Some(by_index(value));
     }
     rows.iter().find(|row| worth(row, per).is_some())?;
-    let unit = unit(per);
+    let unit = per.unit();
     let is_told = |row: &&&RowDoc| row.verdict < VerdictWord::CannotTell && !row.why.is_doubtful();
     let told: Vec<f64> = rows.iter().filter(is_told).filter_map(|row| worth(row, per)).collect();
     let Some(range) = phrase::factors(&told) else {
@@ -107,7 +92,7 @@ pub fn of_points(rows: &[&RowDoc], (arm, base): (&str, &str)) -> Option<String> 
 fn by_index(of: &ValueDoc) -> String {
     let ValueDoc { arm, reference, arm_cost, reference_cost, .. } = of;
     let [shown, from, to] = [of.value, of.low, of.high].map(format::ratio);
-    let unit = unit(of.per);
+    let unit = of.per.unit();
     let its = match of.per {
         Cost::Price => "for the money",
         Cost::Watts => "for its power",

@@ -21,7 +21,7 @@ fn undecided() -> Vec<(Reason, &'static str)> {
     let blocks = |blocks| Reason::NoInterval(NoInterval { blocks: Some(blocks), cause: Cause::NoPair });
     vec![
         (Reason::Held(Held::Interval), "the interval reaches across the margin"),
-        (Reason::Held(Held::AssumedNoise), "the noise between runs is assumed, not measured"),
+        (Reason::Held(Held::AssumedNoise), "the noise between runs is assumed"),
         (
             Reason::Held(Held::Family { rows: 1 }),
             "beyond the margin alone, not after the correction for 1 figure",

@@ -2,14 +2,14 @@
 //! room.
 
 use model::Better;
-use model::doc::{ArmDoc, CompareDoc, RowDoc, VerdictWord};
+use model::doc::{CompareDoc, RowDoc, VerdictWord};
 use model::format::{self, NOT_KNOWN, Scale};
 use model::why::Why;
 
 use super::super::fit::{Part, Rank};
 use super::super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::super::verdict_word::verdict;
-use super::super::{Look, Tone, cut, cut_front, hang, ranks, width};
+use super::super::{Look, Tone, apart, cut, hang, ranks, telling, width};
 use super::{ComparedFigure, Whys, arms, believed, interval_of, marks, plain_ratio, shown};
 
 /// Figures that are not among those of the table, and the command that shows them.
@@ -20,13 +20,36 @@ pub(super) struct Rest<'a> {
 }
 
 impl Rest<'_> {
-    /// `134 more figures: --all`, with so many of the table left out.
-    fn line(self, left_out: usize) -> String {
+    /// `134 more figures: --all`, with so many of the table left out, which then begins with the most different.
+    fn line(self, left_out: usize, kinds: &str, look: Look) -> String {
+        let order = if left_out > 0 { "the most different first; " } else { "" };
         match self.count + left_out {
             0 => String::new(),
-            count => format!("{}: {}\n", format::count(count, "more figure"), self.command),
+            count => {
+                let more = format::count(count, "more figure");
+                hang("", &format!("{order}{more}{kinds}: {}", self.command), look.columns)
+            }
         }
     }
+}
+
+/// ` (19 better, 204 worse)`: the verdicts on the rows of two sides that are not shown.
+fn kinds(doc: &CompareDoc, shown: &[ComparedFigure<'_>]) -> String {
+    let word = |row: &RowDoc| match row.verdict {
+        VerdictWord::CannotTell if row.point => "point",
+        VerdictWord::CannotTell => "cannot tell",
+        VerdictWord::Invalid => "refused",
+        told => told.word(),
+    };
+    let shown = || shown.iter().flat_map(|figure| figure.rows.iter().flatten().copied());
+    let left = |which: &str| {
+        let all = doc.rows.iter().filter(|row| word(row) == which).count();
+        all.saturating_sub(shown().filter(|row| word(row) == which).count())
+    };
+    let words = ["better", "worse", "tie", "cannot tell", "refused", "point"];
+    let counts = words.map(|word| (left(word), word)).into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+    if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
 }
 
 /// Two machines: everything in one table; where it is too wide, with less of it, and all of it folded. Below it the
@@ -36,7 +59,8 @@ pub(super) fn pair(doc: &CompareDoc, figures: &[ComparedFigure<'_>], rest: Rest<
         let mut whys = Whys::of(some);
         let table = one_table(doc, some, &mut whys, look);
         let (marks, reasons) = (marks(some, true, look), whys.lines(said, look));
-        format!("{table}{marks}{reasons}{}", rest.line(figures.len() - some.len()))
+        let more = rest.line(figures.len() - some.len(), &kinds(doc, some), look);
+        format!("{table}{marks}{reasons}{more}")
     };
     let leading = with_notes(figures, Why::many_leading);
     let whole = Part::new(with_notes(figures, Why::many)).or(Rank::Reason, SETTLED, leading);
@@ -124,17 +148,12 @@ fn costs(figures: &[ComparedFigure<'_>], arm: &str) -> String {
 /// Rows of a table that stay however long the screen is.
 const LEAST_ROWS: usize = 5;
 
-/// So many figures in their order: those that were told apart stay before those that were not.
+/// So many figures, the most different first.
 fn most_telling<'a>(figures: &[ComparedFigure<'a>], most: usize) -> Vec<ComparedFigure<'a>> {
-    let is_told = |row: &&RowDoc| {
-        matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse | VerdictWord::Invalid)
-    };
-    let weight = |figure: &ComparedFigure<'_>| usize::from(!figure.rows.iter().flatten().any(is_told));
-    let mut places: Vec<usize> = (0..figures.len()).collect();
-    places.sort_by_key(|place| (weight(&figures[*place]), *place));
-    places.truncate(most);
-    places.sort_unstable();
-    places.into_iter().map(|place| figures[place].clone()).collect()
+    let decided = |figure: &ComparedFigure<'a>| telling::deciding(figure.rows.iter().flatten().copied());
+    let (places, rows): (Vec<usize>, Vec<&RowDoc>) =
+        figures.iter().enumerate().filter_map(|(at, figure)| Some((at, decided(figure)?))).unzip();
+    telling::most_telling(&rows, most).into_iter().map(|at| figures[places[at]].clone()).collect()
 }
 
 /// More than two machines, or published ones: values side by side, each machine's ratios with the meaning of their
@@ -159,18 +178,18 @@ pub(super) fn several(
         apart.push_str(legend);
     }
     let ranks = ranks::table(doc, figures, look);
-    let more = rest.line(0);
+    let more = rest.line(0, "", look);
     let what = "intervals, verdicts and ranks";
     let part = Part::new(format!("{values}{apart}{ranks}{more}"))
         .or(Rank::Figure, "intervals and verdicts", format!("{values}{ranks}{more}"))
         .or(Rank::Figure, what, format!("{values}{more}"));
     let fewer = |part: Part, most: usize| {
         let table = side_by_side(doc, &most_telling(figures, most), usize::MAX, look);
-        part.or(Rank::Figure, what, format!("{table}{}", rest.line(figures.len() - most)))
+        part.or(Rank::Figure, what, format!("{table}{}", rest.line(figures.len() - most, "", look)))
     };
     let part = (LEAST_ROWS..figures.len()).rev().fold(part, fewer);
     let few = most_telling(figures, LEAST_ROWS);
-    let more = rest.line(figures.len() - few.len());
+    let more = rest.line(figures.len() - few.len(), "", look);
     let narrower = |part: Part, most: usize| {
         let left =
             format!("intervals, verdicts, ranks and {}", format::count(arms(doc).len() - most, "more side"));
@@ -410,12 +429,7 @@ fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
     Cell::tone(format!("{word}{}", whys.mark(row)), tone)
 }
 
-/// The names of the sides above columns: cut at the end, or where that would make two alike at the beginning.
+/// The names of the sides above columns.
 fn side_names(doc: &CompareDoc, most: usize) -> Vec<String> {
-    let cuts: Vec<String> = doc.arms.iter().map(|arm| cut(&arm.name, most)).collect();
-    let is_alike = |name: &String| cuts.iter().filter(|other| *other == name).count() > 1;
-    let apart = |(arm, name): (&ArmDoc, &String)| {
-        if is_alike(name) { cut_front(&arm.name, most) } else { name.clone() }
-    };
-    doc.arms.iter().zip(&cuts).map(apart).collect()
+    apart::names(&doc.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), most)
 }
