@@ -235,8 +235,8 @@ fn end(at: f64, beyond: bool, way: f64) -> Markup {
     }
 }
 
-/// Widths of the column of drawings in px: the least that it has on any screen, and those from which on there is room for
-/// more labels. `page.css` hides a label of the class `wN` below the N-th of them.
+/// Widths of the column of drawings in px: the least that it has on any screen, and those from which on there is room
+/// for more labels. `page.css` hides a label of the class `wN` below the N-th of them.
 const WIDTHS: [f64; 4] = [80.0, 140.0, 220.0, 320.0];
 
 /// The labels of the axis, in a box that knows its width.
@@ -251,7 +251,8 @@ fn foot(axis: &Axis) -> Markup {
     }
 }
 
-/// The place in `WIDTHS` of the least width at which each label touches no other one and no edge: 1 first, then the ends.
+/// The place in `WIDTHS` of the least width at which each label touches no other one and no edge: 1 comes first, then
+/// the ends.
 fn levels(axis: &Axis) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..axis.major.len()).collect();
     let far = |at: &usize| axis.major[*at].value.ln().abs();
