@@ -29,6 +29,7 @@ use stats::Decision;
 
 use crate::inflow;
 use crate::order::{self, BlockEntry};
+use crate::outage::Outages;
 use crate::tally::{self, Tally, Values, most_blocks, rule};
 use crate::turns::Turns;
 use crate::worker::Event;
@@ -67,7 +68,7 @@ pub struct Conductor<'a> {
     /// Places whose last take failed, or could not be done any more.
     failed: HashSet<Place>,
     /// Of the part of the run before it was resumed.
-    outages: again::Outages,
+    outages: Outages,
     /// The time of the budget begins with this part of the run.
     has_time_anew: bool,
     done: Vec<bool>,
@@ -111,7 +112,7 @@ impl<'a> Conductor<'a> {
             tally: HashMap::new(),
             finished: HashSet::new(),
             failed: HashSet::new(),
-            outages: again::Outages::default(),
+            outages: Outages::default(),
             has_time_anew: false,
             done: vec![false; plan.cells.len()],
             by_target: false,

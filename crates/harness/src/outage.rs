@@ -1,8 +1,8 @@
-//! Which blocks of a stored run `resume` measures again: those of an outage, such as a server that died.
+//! The blocks of a stored run that `resume` measures again: those of an outage, such as a server that died.
 //!
-//! An outage of an arm is the end of its takes of a cell, from the last one that succeeded on, if these failed or were no
-//! longer asked for. A take that fails and is followed by good ones is a result like others, and stays. All arms of a
-//! block are measured again, so that what is compared is measured side by side.
+//! An outage of an arm is the end of its takes of a cell, from the last one that succeeded on, if these failed or were
+//! no longer asked for. A take that fails and is followed by good ones is a result like others, and stays. All arms of
+//! a block are measured again, so that what is compared is measured side by side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +23,18 @@ pub struct Outage {
     pub blocks: BTreeSet<u32>,
     /// The arms without figures in them.
     pub arms: BTreeSet<u32>,
+}
+
+/// The outages of a study, by machine and cell.
+#[derive(Debug, Default)]
+pub struct Outages {
+    pub by_place: BTreeMap<(usize, u32), Outage>,
+}
+
+impl Outages {
+    pub fn has(&self, machine: usize, cell: u32, block: u32) -> bool {
+        self.by_place.get(&(machine, cell)).is_some_and(|outage| outage.blocks.contains(&block))
+    }
 }
 
 /// The outages of one machine's cells. `has_ended`: the run came to its end; an arm that never succeeded counts then

@@ -156,8 +156,8 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// A measured take of this machine that counts.
-    pub fn of(&self, machine: usize) -> Option<Taken> {
+    /// It as a measured take of this machine that counts; `None` if it is another.
+    pub fn measured_on(&self, machine: usize) -> Option<Taken> {
         let Take { block, cell, arm, .. } = self.take;
         let counts = self.machine == machine && self.take.phase == Phase::Measured;
         counts.then(|| Taken { block, cell, arm, has_failed: self.take.fault.is_some() })

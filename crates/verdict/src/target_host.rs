@@ -1,8 +1,8 @@
 //! The hosts of targets during their takes, by the telemetry that `--at` recorded there.
 //!
 //! A tick stands for the second before it, and counts where that second lies wholly in a measured take. Shares are of
-//! all CPUs, or of one. The telemetry counts all that runs there, not the server alone; the CPU time of the server's own
-//! processes stands beside it where they could be seen.
+//! all CPUs, or of one. The telemetry counts all that runs there, not the server alone; the CPU time of the server's
+//! own processes stands beside it where they could be seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 

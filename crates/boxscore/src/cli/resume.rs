@@ -1,5 +1,5 @@
-//! `boxscore resume`: continues an interrupted run, by default the newest one. Of a run that is named and had come to its
-//! end it measures again what failed there until the end, such as a target that died.
+//! `boxscore resume`: continues an interrupted run, by default the newest one. Of a run that is named and had come to
+//! its end it measures again what failed there until the end, such as a target that died.
 //!
 //! A run that loads a server of the user's is continued only where it is named: whoever says `resume` alone may have
 //! ended that load for the server's sake.
@@ -83,7 +83,7 @@ fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
     }
 }
 
-/// What each run of the same study measures again.
+/// Says of each run of the same study which blocks it measures again.
 fn announced(head: &RunHead, store: &Store) -> Result<Vec<String>, CliError> {
     let of_study = store.heads(&store::Filter { study: Some(head.study.clone()), ..Default::default() })?;
     let has_ended = of_study.iter().all(|one| matches!(one.status, Status::Complete | Status::Faulty));

@@ -124,14 +124,11 @@ pub fn distinct(arms: &[Arm]) -> Result<(), CliError> {
 /// Says which targets are one server or one process, and which share a host.
 pub fn shared(targets: &[Given]) -> Vec<String> {
     let sockets: Vec<(&Given, Vec<SocketAddr>)> = targets.iter().map(|one| (one, one.sockets())).collect();
-    let is_loopback = |all: &[SocketAddr]| all.iter().any(|one| one.ip().is_loopback());
     let one_server = |a: &[SocketAddr], b: &[SocketAddr]| a.iter().any(|one| b.contains(one));
     let one_process =
         |a: &[SocketAddr], b: &[SocketAddr]| !one_server(a, b) && !processes(a).is_disjoint(&processes(b));
-    let one_host = |a: &[SocketAddr], b: &[SocketAddr]| {
-        let is_same = a.iter().any(|one| b.iter().any(|other| one.ip() == other.ip()));
-        !one_server(a, b) && !one_process(a, b) && (is_same || is_loopback(a) && is_loopback(b))
-    };
+    let one_host =
+        |a: &[SocketAddr], b: &[SocketAddr]| !one_server(a, b) && !one_process(a, b) && is_one_host(a, b);
     // The names that have such a partner.
     let with_partner = |is_partner: &dyn Fn(&[SocketAddr], &[SocketAddr]) -> bool| {
         let has = |(one, own): &&(&Given, Vec<SocketAddr>)| {
@@ -150,6 +147,18 @@ pub fn shared(targets: &[Given]) -> Vec<String> {
     let host = with_partner(&one_host);
     let host = host.map(|names| format!("{names} share a host: each takes from what the other could have"));
     server.into_iter().chain(process).chain(host).collect()
+}
+
+/// True where addresses alone tell that two targets are on one host.
+pub fn lead_to_one_host(one: &Target, other: &Target) -> bool {
+    let of = |target: &Target| Given { name: target.name.clone(), address: target.address.clone() }.sockets();
+    is_one_host(&of(one), &of(other))
+}
+
+fn is_one_host(a: &[SocketAddr], b: &[SocketAddr]) -> bool {
+    let is_loopback = |all: &[SocketAddr]| all.iter().any(|one| one.ip().is_loopback());
+    let is_same = a.iter().any(|one| b.iter().any(|other| one.ip() == other.ip()));
+    is_same || is_loopback(a) && is_loopback(b)
 }
 
 /// The processes of this machine that listen there; none where they are elsewhere, or may not be seen.

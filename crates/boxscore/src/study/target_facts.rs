@@ -6,7 +6,6 @@ use std::path::Path;
 
 use model::doc::InspectDoc;
 use model::plan::{Plan, Takes, Target, Via};
-use model::url::host;
 use model::{Arm, Fact, Params, format};
 
 use super::attempt::tried;
@@ -15,6 +14,7 @@ use crate::cli::targets::TargetArgs;
 use crate::error::CliError;
 use crate::lookup::paths::Scratch;
 use crate::out;
+use crate::plan::targets::lead_to_one_host;
 
 /// Gives the targets of a plan the facts that the options lead to. Fails where one names no target, where a host cannot
 /// be asked, and where a file is no spec sheet.
@@ -38,11 +38,8 @@ pub fn fill(plan: &mut Plan, args: &TargetArgs, stop: &StopSignal) -> Result<(),
 /// Says which targets are on one host by its facts, though their addresses do not tell.
 fn shared(targets: &[Target]) -> Option<String> {
     let is_partner = |one: &&Target| {
-        targets.iter().any(|other| {
-            one.host_id().is_some()
-                && one.host_id() == other.host_id()
-                && host(&one.address) != host(&other.address)
-        })
+        let mut others = targets.iter().filter(|other| other.name != one.name && one.host_id().is_some());
+        others.any(|other| one.host_id() == other.host_id() && !lead_to_one_host(one, other))
     };
     let names: Vec<String> = targets.iter().filter(is_partner).map(|one| format!("`{}`", one.name)).collect();
     (!names.is_empty()).then(|| {

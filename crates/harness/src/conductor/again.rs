@@ -1,7 +1,5 @@
-//! What a study that is resumed takes over from before, and which blocks it measures again: those of an outage
-//! (`outage`).
-
-use std::collections::BTreeMap;
+//! The takes of before in a study that is resumed: those that it takes over, and those of an outage (`outage`), whose
+//! blocks it measures again.
 
 use model::note::Again;
 use model::{NoteBody, Phase};
@@ -10,16 +8,6 @@ use super::{Conductor, Finished, Place, SinkError};
 use crate::order::BlockEntry;
 use crate::outage::{Outage, Taken, outages};
 
-/// The outages of each machine's cells.
-#[derive(Debug, Default)]
-pub(super) struct Outages(BTreeMap<(usize, u32), Outage>);
-
-impl Outages {
-    fn has(&self, machine: usize, cell: u32, block: u32) -> bool {
-        self.0.get(&(machine, cell)).is_some_and(|outage| outage.blocks.contains(&block))
-    }
-}
-
 impl Conductor<'_> {
     /// Takes over the measured takes of an earlier part of the run, which are not repeated but for those of an outage.
     /// Warm-ups are repeated, since the child that they warmed is gone; only a planted world has nothing to warm.
@@ -27,9 +15,9 @@ impl Conductor<'_> {
     pub fn resume(&mut self, finished: &[Finished], has_ended: bool) {
         self.has_time_anew = has_ended;
         for machine in 0..self.machines.len() {
-            let taken: Vec<Taken> = finished.iter().filter_map(|one| one.of(machine)).collect();
+            let taken: Vec<Taken> = finished.iter().filter_map(|one| one.measured_on(machine)).collect();
             let found = outages(self.plan, &taken, has_ended).into_iter();
-            self.outages.0.extend(found.map(|(cell, outage)| ((machine, cell), outage)));
+            self.outages.by_place.extend(found.map(|(cell, outage)| ((machine, cell), outage)));
         }
         for Finished { machine, take } in finished {
             self.sitting = self.sitting.max(take.sitting + 1);
@@ -68,7 +56,7 @@ impl Conductor<'_> {
     /// True if a block of an outage is still to be measured again. Not where an arm cannot run: there the others have
     /// nothing to be measured beside.
     pub(super) fn owes(&self, cell: u32) -> bool {
-        let mut of_cell = self.outages.0.iter().filter(|((_, of), _)| *of == cell);
+        let mut of_cell = self.outages.by_place.iter().filter(|((_, of), _)| *of == cell);
         of_cell.any(|((machine, _), outage)| {
             self.machines[*machine].lost.is_none()
                 && self.can_run(*machine, cell, outage)
@@ -78,7 +66,8 @@ impl Conductor<'_> {
 
     /// True for an entry of an outage that cannot be mended.
     pub(super) fn is_hopeless(&self, BlockEntry { machine, cell, .. }: BlockEntry, block: u32) -> bool {
-        let outage = self.outages.0.get(&(machine, cell)).filter(|outage| outage.blocks.contains(&block));
+        let outage =
+            self.outages.by_place.get(&(machine, cell)).filter(|outage| outage.blocks.contains(&block));
         outage.is_some_and(|outage| !self.can_run(machine, cell, outage))
     }
 
@@ -93,7 +82,7 @@ impl Conductor<'_> {
 
     /// Says of each outage which blocks were measured again.
     pub(super) fn note_again(&mut self, machine: usize) -> Result<(), SinkError> {
-        for ((of, cell), outage) in &self.outages.0 {
+        for ((of, cell), outage) in &self.outages.by_place {
             let blocks = outage.blocks.iter().filter(|block| self.is_again(*of, *cell, **block)).count();
             let Some(known) = self.plan.cells.get(*cell as usize) else { continue };
             if *of != machine || blocks == 0 {

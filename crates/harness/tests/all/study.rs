@@ -481,35 +481,6 @@ fn a_resumed_study_repeats_nothing() {
 }
 
 #[test]
-fn an_outage_is_measured_again_in_all_arms() {
-    let plan = Plan { sittings: 2, ..plan(&[1, 2], 2, 1, Takes::Fixed(6)) };
-    let (_, whole) = conduct(&plan, &[], None);
-    let first = plan.warm_up;
-    // Cell 0 has no figures in arm 1 from its third block on; it was given up in its fifth.
-    let is_lost = |take: &Take| (take.cell, take.arm) == (0, 1) && take.block >= first + 2;
-    let left = whole.takes.into_iter().filter(|(_, take)| !is_lost(take) || take.block < first + 4);
-    let mut earlier: Vec<Finished> = left.map(|(machine, take)| Finished { machine, take }).collect();
-    for one in earlier.iter_mut().filter(|one| is_lost(&one.take)) {
-        one.take.fault = Some(Fault::new("gone"));
-        one.take.readings.clear();
-    }
-    let (outcome, rest) = conduct(&plan, &earlier, None);
-    assert_eq!((outcome.ended, outcome.faults), (Ended::Count, 0));
-    assert_eq!(rest.ends, [(0, Status::Complete)]);
-    let again: Vec<&Take> =
-        rest.takes.iter().map(|(_, take)| take).filter(|take| take.phase == Phase::Measured).collect();
-    assert!(again.iter().all(|take| take.cell == 0 && take.sitting > 1));
-    let mut places: Vec<(u32, u32)> = again.iter().map(|take| (take.block, take.arm)).collect();
-    places.sort_unstable();
-    let wanted: Vec<(u32, u32)> = (first + 2..first + 6).flat_map(|block| [(block, 0), (block, 1)]).collect();
-    assert_eq!(places, wanted);
-    let notes: Vec<&str> =
-        rest.notes.iter().filter(|(_, kind, _)| kind == "again").map(|(_, _, text)| text.as_str()).collect();
-    let [note] = notes[..] else { panic!("{:?}", rest.notes) };
-    assert!(note.contains("4 blocks measured again") && note.contains("`arm1`"), "{note}");
-}
-
-#[test]
 fn cells_that_were_done_are_not_warmed_again() {
     let plan = plan(&[1, 6], 1, 1, Takes::Adaptive { quick: true, target: 0.02 });
     // Cell 0 is steady at the first look, after 8 blocks and the warm-up; then only cell 1 is taken.

@@ -138,8 +138,8 @@ pub fn run_command(
     run_as_given(command, None, start, cpus, timeout)
 }
 
-/// Runs `command`, whose input was chosen, on `cpus` and waits for its end, at most `timeout`. Its error output is read,
-/// and its output too where `stdout` is `None`. Fails when it cannot be started.
+/// Runs `command`, whose input was chosen, on `cpus` and waits for its end, at most `timeout`. Its error output is
+/// read, and its output too where `stdout` is `None`. Fails when it cannot be started.
 pub fn run_as_given(
     mut command: Command,
     stdout: Option<Stdio>,
