@@ -30,6 +30,7 @@ pub mod metric;
 pub mod metrics;
 pub mod mutate;
 pub mod names;
+pub mod need;
 pub mod note;
 pub mod params;
 pub mod plan;
