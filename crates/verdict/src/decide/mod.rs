@@ -4,6 +4,8 @@
 //! to the number of boxes, `fleet` and `cost` from there to money, `mixed` looks for two kinds together, `swing` moves
 //! each input. Nothing is read or printed here; money is in one currency, powers in watts, times in seconds.
 
+pub mod capacity;
+
 use model::doc::{InputDoc, MachineDoc};
 use model::need::{Need, Ranged};
 use model::{Unit, Validity};

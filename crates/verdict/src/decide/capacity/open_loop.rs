@@ -1,0 +1,227 @@
+//! The largest rate that open loops of one setup held in a run, block by block.
+//!
+//! A rate is held where at least 95 % of what came due was answered in time, no queue grew, no more failed than may, and
+//! the percentile that has a limit was within it. What is held beyond a rate that was not is chance. Where the takes of
+//! a block have too few requests for the percentile, those of a sitting count together, or those of the run. Rates
+//! 1/s, times s. The value lies between the rate that was held and the next one that was tried, and is the former.
+
+use std::collections::BTreeMap;
+
+use model::data::RunData;
+use model::failure::Failure;
+use model::generate::HELD;
+use model::metrics::load;
+use model::{Histogram, MetricInfo};
+use stats::Run;
+
+use crate::loads::Load;
+
+/// The conditions under which a rate is held.
+#[derive(Clone, Copy, Debug)]
+pub struct Goal {
+    /// The share of requests, and the time that they must stay within.
+    pub limit: Option<(f64, f64)>,
+    /// The largest share that may fail.
+    pub errors: f64,
+}
+
+/// The largest rate of a run.
+pub struct Held<'l, 'a> {
+    pub worth: Run,
+    /// Loads whose rates were the largest in some block.
+    pub at: Vec<&'l Load<'a>>,
+    /// The lowest load beyond them, which was not held; `None` where all were.
+    pub next: Option<&'l Load<'a>>,
+    /// Blocks in which none was held, of all.
+    pub without: (usize, usize),
+}
+
+/// Why a run has none.
+pub enum Nothing {
+    /// The lowest rate was not held.
+    Lowest(f64),
+    /// Its takes have too few requests for the percentile.
+    FewRequests,
+    Empty,
+}
+
+/// A sitting, and a block of it.
+type Place = (u32, u32);
+
+/// The takes that are judged together.
+#[derive(Clone, Copy)]
+enum Grain {
+    Block,
+    Sitting,
+    Run,
+}
+
+impl Grain {
+    const ALL: [Grain; 3] = [Grain::Block, Grain::Sitting, Grain::Run];
+
+    const fn of(self, (sitting, block): Place) -> Place {
+        match self {
+            Grain::Block => (sitting, block),
+            Grain::Sitting => (sitting, 0),
+            Grain::Run => (0, 0),
+        }
+    }
+}
+
+/// One load in the takes of one place.
+struct Tried {
+    offered: f64,
+    /// `None`: too few requests to say.
+    held: Option<bool>,
+}
+
+/// The largest rate of these loads of a run, which differ in their rates alone.
+pub fn held<'l, 'a>(loads: &[&'l Load<'a>], run: &RunData, goal: Goal) -> Result<Held<'l, 'a>, Nothing> {
+    let places: BTreeMap<u64, Place> =
+        run.takes.iter().map(|take| (take.seq, (take.sitting, take.block))).collect();
+    let mut rising: Vec<(f64, &Load<'_>)> =
+        loads.iter().filter_map(|load| Some((load.offered()?, *load))).collect();
+    rising.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut last = Nothing::Empty;
+    for grain in Grain::ALL {
+        let rungs: Vec<(&Load<'_>, BTreeMap<Place, Tried>)> = (rising.iter())
+            .map(|(_, load)| (*load, Sums::of(load, &places, grain, goal)))
+            .collect();
+        match climbed(&rungs) {
+            Ok(found) => return Ok(found),
+            Err(nothing @ Nothing::FewRequests) => last = nothing,
+            Err(nothing) => return Err(nothing),
+        }
+    }
+    Err(last)
+}
+
+/// The largest rate by place, from the lowest rate up to the first that was not held.
+fn climbed<'l, 'a>(rungs: &[(&'l Load<'a>, BTreeMap<Place, Tried>)]) -> Result<Held<'l, 'a>, Nothing> {
+    let mut places: Vec<Place> = rungs.iter().flat_map(|(_, tried)| tried.keys().copied()).collect();
+    places.sort_unstable();
+    places.dedup();
+    let (mut values, mut at): (BTreeMap<u32, Vec<f64>>, Vec<usize>) = (BTreeMap::new(), Vec::new());
+    let (mut broken, mut lowest): (Vec<usize>, Option<f64>) = (Vec::new(), None);
+    for place in &places {
+        let mut best = None;
+        for (rung, (_, tried)) in rungs.iter().enumerate() {
+            let Some(tried) = tried.get(place) else { continue };
+            match tried.held {
+                Some(true) => best = Some((rung, tried.offered)),
+                Some(false) => {
+                    broken.push(rung);
+                    if best.is_none() {
+                        lowest.get_or_insert(tried.offered);
+                    }
+                    break;
+                }
+                None => return Err(Nothing::FewRequests),
+            }
+        }
+        if let Some((rung, offered)) = best {
+            values.entry(place.0).or_default().push(offered);
+            at.push(rung);
+        }
+    }
+    let without = places.len() - at.len();
+    let sittings: Vec<&[f64]> = values.values().map(Vec::as_slice).collect();
+    // Half of the blocks or more without a value: the median is none.
+    let worth = Run::from_sittings(&sittings).ok().filter(|_| 2 * without < places.len());
+    let Some(worth) = worth else { return Err(lowest.map_or(Nothing::Empty, Nothing::Lowest)) };
+    // All held in most blocks: no block says where it ends but by chance.
+    let next = (2 * broken.len() >= places.len()).then(|| broken.iter().min()).flatten();
+    at.sort_unstable();
+    at.dedup();
+    Ok(Held {
+        worth,
+        at: at.into_iter().map(|rung| rungs[rung].0).collect(),
+        next: next.map(|rung| rungs[*rung].0),
+        without: (without, places.len()),
+    })
+}
+
+/// Sums over takes of one load.
+#[derive(Default)]
+struct Sums {
+    takes: f64,
+    /// Requests were counted in all of them.
+    is_counted: bool,
+    offered: f64,
+    due: f64,
+    answered: f64,
+    failed: f64,
+    /// What the end of the load cut off.
+    cut: f64,
+    times: Histogram,
+    /// The largest of the takes' own percentiles, where the times themselves were not kept.
+    slowest: Option<f64>,
+}
+
+impl Sums {
+    /// Judged by place.
+    fn of(load: &Load<'_>, places: &BTreeMap<u64, Place>, grain: Grain, goal: Goal) -> BTreeMap<Place, Tried> {
+        let (due, window) = (load.by_take(&load::REQUESTS), load.by_take(&load::WINDOW));
+        let (offered, nominal) = (load.by_take(&load::OFFERED), load.offered().unwrap_or_default());
+        let (times, own) = (load.histograms_by_take(&load::RESPONSES), own_percentile(load, goal));
+        let mut failed: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+        for ((seq, kind), count) in load.by_part(&load::FAILED, "kind") {
+            let sums = failed.entry(seq).or_default();
+            sums.0 += count;
+            sums.1 += if kind == Failure::Cut.name() { count } else { 0.0 };
+        }
+        let mut all: BTreeMap<Place, Sums> = BTreeMap::new();
+        for (seq, reached) in load.by_take(&load::THROUGHPUT) {
+            let Some(place) = places.get(&seq) else { continue };
+            let new = || Sums { is_counted: true, ..Sums::default() };
+            let sums = all.entry(grain.of(*place)).or_insert_with(new);
+            let rate = offered.get(&seq).copied().unwrap_or(nominal);
+            let (due, answered, is_counted) = match (due.get(&seq), window.get(&seq)) {
+                (Some(due), Some(window)) => (*due, reached * window, true),
+                // Of one second.
+                _ => (rate, reached, false),
+            };
+            let (failed, cut) = failed.get(&seq).copied().unwrap_or_default();
+            sums.takes += 1.0;
+            sums.is_counted &= is_counted;
+            sums.offered += rate;
+            sums.due += due;
+            sums.answered += answered;
+            sums.failed += failed;
+            sums.cut += cut;
+            // Histograms of our own kind always merge.
+            let merged = times.get(&seq).is_none_or(|times| sums.times.merge(times).is_ok());
+            let own = own.get(&seq).copied().filter(|_| merged);
+            sums.slowest = own.map(|time| sums.slowest.map_or(time, |known| known.max(time))).or(sums.slowest);
+        }
+        let room = load.number("connections");
+        all.into_iter().map(|(place, sums)| (place, sums.tried(goal, room))).collect()
+    }
+
+    fn tried(self, goal: Goal, connections: Option<f64>) -> Tried {
+        let offered = self.offered / self.takes;
+        let counted = self.due - self.cut;
+        let is_well = counted > 0.0 && (self.failed - self.cut) / counted <= goal.errors;
+        let rest = self.due * (1.0 - goal.errors) - self.answered;
+        // More than its connections hold at the end of each take was not answered.
+        let lags = self.is_counted && connections.is_some_and(|room| rest > room * self.takes);
+        if !is_well || lags || self.answered < HELD * self.due {
+            return Tried { offered, held: Some(false) };
+        }
+        let Some((share, limit)) = goal.limit else { return Tried { offered, held: Some(true) } };
+        let time = if self.times.count() > 0 { self.times.percentile_s(share) } else { self.slowest };
+        Tried { offered, held: time.map(|time| time <= limit) }
+    }
+}
+
+/// The percentile that has a limit, of each take by itself, where it is a metric.
+fn own_percentile(load: &Load<'_>, goal: Goal) -> BTreeMap<u64, f64> {
+    let Some((share, _)) = goal.limit else { return BTreeMap::new() };
+    let is_its = |info: MetricInfo| {
+        info.quantile_of.is_some_and(|(_, q)| (q - share).abs() < 1e-9)
+    };
+    match [load::RESPONSE, load::RESPONSE_P99].iter().find(|metric| is_its(metric.info())) {
+        Some(metric) => load.by_take(metric),
+        None => BTreeMap::new(),
+    }
+}
