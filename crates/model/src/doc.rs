@@ -52,8 +52,8 @@ pub use answers::{
 pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
 pub use commands::{CommandDoc, WithoutShellDoc};
 pub use decide::{
-    BoughtDoc, BoxesDoc, BreakEvenDoc, CandidateDoc, CapacityDoc, CostCurveDoc, CostDoc, CostPointDoc, DecideDoc, ExcludedDoc,
-    InputDoc, MixedDoc, MixedPartDoc, NeedDoc, RackBound, SettleDoc, SwingDoc,
+    BoughtDoc, BoxesDoc, BreakEvenDoc, CandidateDoc, CapacityDoc, CostCurveDoc, CostDoc, CostPointDoc,
+    DecideDoc, ExcludedDoc, InputDoc, MixedDoc, MixedPartDoc, NeedDoc, RackBound, SettleDoc, SwingDoc,
 };
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use index::{IndexDoc, RankDoc, TieDoc};

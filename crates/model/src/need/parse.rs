@@ -34,7 +34,9 @@ pub fn parse(text: &str) -> Result<Need, NeedError> {
     let mut rest = words.iter().map(String::as_str);
     let Some(first) = rest.next() else { return Err(NeedError::new("the need is empty", FORMS)) };
     let mut named = |what: &str| {
-        rest.next().map(str::to_owned).ok_or_else(|| NeedError::new(format!("`{text}` names no {what}"), FORMS))
+        rest.next()
+            .map(str::to_owned)
+            .ok_or_else(|| NeedError::new(format!("`{text}` names no {what}"), FORMS))
     };
     let work = match first {
         "web" => Work::Web,
@@ -126,7 +128,10 @@ fn check(need: Need) -> Result<Need, NeedError> {
         return Err(NeedError::new(format!("`{}`: {is}", need.text), hint));
     }
     if is_space && (need.limit.is_some() || need.errors.is_some()) {
-        return Err(NeedError::new(format!("`{}`: space has no response time and no errors", need.text), FORMS));
+        return Err(NeedError::new(
+            format!("`{}`: space has no response time and no errors", need.text),
+            FORMS,
+        ));
     }
     Ok(need)
 }
@@ -235,7 +240,10 @@ mod tests {
     #[test]
     fn needs_are_read_as_they_are_written() {
         let web = parse("web 20000/s p99<20ms errors<0.1% connections=100").unwrap();
-        assert_eq!((web.work.clone(), web.demand, web.unit), (Work::Web, Some(Ranged::point(20_000.0)), Unit::PerSec));
+        assert_eq!(
+            (web.work.clone(), web.demand, web.unit),
+            (Work::Web, Some(Ranged::point(20_000.0)), Unit::PerSec)
+        );
         assert_eq!(web.limit.unwrap().seconds, 0.02);
         assert!((web.errors.unwrap() - 0.001).abs() < 1e-12);
         assert_eq!(web.params.get("connections"), Some("100"));

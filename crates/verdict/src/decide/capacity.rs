@@ -1,5 +1,5 @@
-//! What a box does for a need: found in measured runs and published points, or what is missing, with the command that
-//! would measure it. Never worked out from an index or from another need.
+//! The capacity of a box for a need: found in measured runs and published points, or what is missing, with the command
+//! that would measure it. Never worked out from an index or from another need.
 //!
 //! The figure is the mean of the runs' logarithms, and its standard error the noise between runs over the root of their
 //! number, as in comparisons. Figures that the load generator limited, or that were searched under stricter conditions,
@@ -33,7 +33,7 @@ use super::{Capacity, Missing};
 use crate::compare::Side;
 use crate::run_index::RunContext;
 
-/// What the user allows, and what is known of the files that needs name.
+/// The user's consent, and the mixes of the files that needs name.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     pub cards: Cards,

@@ -24,7 +24,8 @@ impl Loaded {
             Role::Load { .. } => card,
             Role::Search { load, .. } => card::find(cards, load)?,
         };
-        let is_its = |card: &&&'static Card| matches!(card.role, Role::Search { load: of, .. } if of == load.name);
+        let is_its =
+            |card: &&&'static Card| matches!(card.role, Role::Search { load: of, .. } if of == load.name);
         Some(Loaded { load, search: cards.iter().find(is_its).copied() })
     }
 

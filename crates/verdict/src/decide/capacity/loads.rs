@@ -1,5 +1,5 @@
-//! What a side does for requests to a server or a store: the largest load that a search found, the largest rate that an
-//! open loop held, or the highest rate of a closed one where the need has no limit.
+//! The capacity of a side for requests to a server or a store: the largest load that a search found, the largest rate
+//! that an open loop held, or the highest rate of a closed one where the need has no limit.
 //!
 //! A search within a stricter limit, or of a stricter percentile, is a lower bound. Of several setups that answer, the
 //! one that does most counts.
@@ -74,7 +74,8 @@ fn best(asked: Asked<'_, '_>, mut figures: Vec<Figure<'_>>) -> Option<Result<Cap
 fn of_point(asked: Asked<'_, '_>, point: &points::Point<'_>) -> Capacity {
     let key = &point.row.key;
     let card = asked.of.cards().find(|card| card.name == key.instrument);
-    let name = names::label(Key { card, instrument: &key.instrument, metric: &key.metric, params: &key.params });
+    let name =
+        names::label(Key { card, instrument: &key.instrument, metric: &key.metric, params: &key.params });
     points::capacity(asked.ready.side, point, name)
 }
 
@@ -88,7 +89,8 @@ fn unmeasured(asked: Asked<'_, '_>) -> String {
     }
     let conditions = rates::conditions(asked.need);
     let conditions = if conditions.is_empty() { String::new() } else { format!(" with {conditions}") };
-    let other = asked.ready.older(&asked.of.cards().map(|card| (card.name, card.definition)).collect::<Vec<_>>());
+    let other =
+        asked.ready.older(&asked.of.cards().map(|card| (card.name, card.definition)).collect::<Vec<_>>());
     match (other, side.runs.is_empty()) {
         (Some(older), _) => older,
         (None, true) => format!("nobody published {name}{conditions} of it"),

@@ -33,9 +33,11 @@ pub fn load(side: &Side<'_>, card: &Card, alike: &[&str], need: &Need, mix: Opti
     let before = before(side, card, alike);
     let url = given.0.remove("url").or_else(|| before.get("url").map(str::to_owned));
     let is_target = side.target().is_some();
-    words.extend(url.filter(|url| url != "none" && !is_target).into_iter().flat_map(|url| {
-        ["--url".to_owned(), word(&url)]
-    }));
+    words.extend(
+        url.filter(|url| url != "none" && !is_target)
+            .into_iter()
+            .flat_map(|url| ["--url".to_owned(), word(&url)]),
+    );
     let kept = before.0.into_iter().filter(|(name, _)| mix.is_none() || !OF_FLAGS.contains(&name.as_str()));
     let kept = kept.filter(|(name, _)| name != "url" && name != "mix");
     words.extend(set(&Params(kept.collect()).with(&given)));
@@ -62,7 +64,7 @@ fn set(params: &Params) -> Vec<String> {
     params.0.iter().flat_map(|(name, value)| ["--set".to_owned(), word(&format!("{name}={value}"))]).collect()
 }
 
-/// The parameters that all loads of the side's newest run have, but for the schedule, where they are not the usual ones.
+/// The parameters that all loads of the side's newest run have, but for the schedule and for usual ones.
 fn before(side: &Side<'_>, card: &Card, alike: &[&str]) -> Params {
     let Some(run) = newest(side) else { return Params::default() };
     let cells = run.plan.cells.iter().filter(|cell| alike.contains(&cell.instrument.as_str()));
@@ -76,7 +78,8 @@ fn before(side: &Side<'_>, card: &Card, alike: &[&str]) -> Params {
     let set = arm.filter(|_| side.arm.is_some() && side.target().is_none()).map(|arm| arm.set.clone());
     let mut params = common.with(&set.unwrap_or_default());
     params.0.retain(|name, value| {
-        card.param(name).is_some_and(|spec| !matches!(spec.part, Part::Schedule) && spec.default != value.as_str())
+        card.param(name)
+            .is_some_and(|spec| !matches!(spec.part, Part::Schedule) && spec.default != value.as_str())
     });
     params
 }

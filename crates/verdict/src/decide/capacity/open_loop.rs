@@ -1,11 +1,12 @@
 //! The largest rate that open loops of one setup held in a run, block by block.
 //!
-//! A rate is held where at least 95 % of what came due was answered in time, no queue grew, no more failed than may, and
-//! the percentile that has a limit was within it. What is held beyond a rate that was not is chance. Where the takes of
-//! a block have too few requests for the percentile, those of a sitting count together, or those of the run. Rates
-//! 1/s, times s. The value lies between the rate that was held and the next one that was tried, and is the former.
+//! A rate is held where at least 95 % of what came due was answered in time, no queue grew, no more failed than may,
+//! and the percentile that has a limit was within it. What is held beyond a rate that was not is chance. Where the
+//! takes of a block have too few requests for the percentile, those of a sitting count together, or those of the run.
+//! The true value lies between the rate that was held and the next one that was tried; the former is given. Rates 1/s,
+//! times s.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::RunData;
 use model::failure::Failure;
@@ -57,8 +58,6 @@ enum Grain {
 }
 
 impl Grain {
-    const ALL: [Grain; 3] = [Grain::Block, Grain::Sitting, Grain::Run];
-
     const fn of(self, (sitting, block): Place) -> Place {
         match self {
             Grain::Block => (sitting, block),
@@ -82,62 +81,83 @@ pub fn held<'l, 'a>(loads: &[&'l Load<'a>], run: &RunData, goal: Goal) -> Result
     let mut rising: Vec<(f64, &Load<'_>)> =
         loads.iter().filter_map(|load| Some((load.offered()?, *load))).collect();
     rising.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut last = Nothing::Empty;
-    for grain in Grain::ALL {
-        let rungs: Vec<(&Load<'_>, BTreeMap<Place, Tried>)> = (rising.iter())
-            .map(|(_, load)| (*load, Sums::of(load, &places, grain, goal)))
-            .collect();
-        match climbed(&rungs) {
-            Ok(found) => return Ok(found),
-            Err(nothing @ Nothing::FewRequests) => last = nothing,
-            Err(nothing) => return Err(nothing),
-        }
-    }
-    Err(last)
+    let rungs = |grain: Grain| -> Vec<Rung<'_, '_>> {
+        rising.iter().map(|(_, load)| (*load, Sums::of(load, &places, grain, goal))).collect()
+    };
+    // The finest in which there are requests enough; the last says what can be said.
+    let fine = [Grain::Block, Grain::Sitting].into_iter().map(rungs).find(|rungs| !is_short(rungs));
+    climbed(&fine.unwrap_or_else(|| rungs(Grain::Run)))
 }
 
-/// The largest rate by place, from the lowest rate up to the first that was not held.
-fn climbed<'l, 'a>(rungs: &[(&'l Load<'a>, BTreeMap<Place, Tried>)]) -> Result<Held<'l, 'a>, Nothing> {
-    let mut places: Vec<Place> = rungs.iter().flat_map(|(_, tried)| tried.keys().copied()).collect();
-    places.sort_unstable();
-    places.dedup();
-    let (mut values, mut at): (BTreeMap<u32, Vec<f64>>, Vec<usize>) = (BTreeMap::new(), Vec::new());
-    let (mut broken, mut lowest): (Vec<usize>, Option<f64>) = (Vec::new(), None);
-    for place in &places {
-        let mut best = None;
+/// A load with its takes by place.
+type Rung<'l, 'a> = (&'l Load<'a>, BTreeMap<Place, Tried>);
+
+/// The way up in one place, from the lowest rate to the first that was not held.
+#[derive(Default)]
+struct Way {
+    best: Option<(usize, f64)>,
+    broken: Option<(usize, f64)>,
+    /// Rates beyond the best have too few requests to say.
+    is_short: bool,
+}
+
+impl Way {
+    /// A rate with too few requests says nothing, and one beyond it may.
+    fn new(rungs: &[Rung<'_, '_>], place: Place) -> Way {
+        let mut way = Way::default();
         for (rung, (_, tried)) in rungs.iter().enumerate() {
-            let Some(tried) = tried.get(place) else { continue };
+            let Some(tried) = tried.get(&place) else { continue };
             match tried.held {
-                Some(true) => best = Some((rung, tried.offered)),
+                Some(true) => way = Way { best: Some((rung, tried.offered)), ..Way::default() },
                 Some(false) => {
-                    broken.push(rung);
-                    if best.is_none() {
-                        lowest.get_or_insert(tried.offered);
-                    }
+                    way.broken = Some((rung, tried.offered));
                     break;
                 }
-                None => return Err(Nothing::FewRequests),
+                None => way.is_short = true,
             }
         }
-        if let Some((rung, offered)) = best {
-            values.entry(place.0).or_default().push(offered);
-            at.push(rung);
-        }
+        way
     }
-    let without = places.len() - at.len();
+}
+
+fn places(rungs: &[Rung<'_, '_>]) -> BTreeSet<Place> {
+    rungs.iter().flat_map(|(_, tried)| tried.keys().copied()).collect()
+}
+
+fn is_short(rungs: &[Rung<'_, '_>]) -> bool {
+    places(rungs).into_iter().any(|place| Way::new(rungs, place).is_short)
+}
+
+/// The largest rates of all places together.
+fn climbed<'l, 'a>(rungs: &[Rung<'l, 'a>]) -> Result<Held<'l, 'a>, Nothing> {
+    let ways: Vec<(u32, Way)> =
+        places(rungs).into_iter().map(|place| (place.0, Way::new(rungs, place))).collect();
+    let mut values: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (sitting, (_, offered)) in ways.iter().filter_map(|(sitting, way)| Some((*sitting, way.best?))) {
+        values.entry(sitting).or_default().push(offered);
+    }
+    let without = ways.iter().filter(|(_, way)| way.best.is_none()).count();
     let sittings: Vec<&[f64]> = values.values().map(Vec::as_slice).collect();
     // Half of the blocks or more without a value: the median is none.
-    let worth = Run::from_sittings(&sittings).ok().filter(|_| 2 * without < places.len());
-    let Some(worth) = worth else { return Err(lowest.map_or(Nothing::Empty, Nothing::Lowest)) };
+    let worth = Run::from_sittings(&sittings).ok().filter(|_| 2 * without < ways.len());
+    let Some(worth) = worth else {
+        let lowest = ways.iter().filter(|(_, way)| way.best.is_none()).find_map(|(_, way)| way.broken);
+        let is_short = ways.iter().any(|(_, way)| way.is_short);
+        return Err(match lowest {
+            Some((_, offered)) => Nothing::Lowest(offered),
+            None if is_short => Nothing::FewRequests,
+            None => Nothing::Empty,
+        });
+    };
+    let at: BTreeSet<usize> = ways.iter().filter_map(|(_, way)| Some(way.best?.0)).collect();
+    let broken: Vec<usize> = ways.iter().filter_map(|(_, way)| Some(way.broken?.0)).collect();
     // All held in most blocks: no block says where it ends but by chance.
-    let next = (2 * broken.len() >= places.len()).then(|| broken.iter().min()).flatten();
-    at.sort_unstable();
-    at.dedup();
+    let next = broken.iter().min().filter(|_| 2 * broken.len() >= ways.len());
     Ok(Held {
         worth,
         at: at.into_iter().map(|rung| rungs[rung].0).collect(),
         next: next.map(|rung| rungs[*rung].0),
-        without: (without, places.len()),
+        without: (without, ways.len()),
     })
 }
 
@@ -151,7 +171,7 @@ struct Sums {
     due: f64,
     answered: f64,
     failed: f64,
-    /// What the end of the load cut off.
+    /// Cut off by the end of the load.
     cut: f64,
     times: Histogram,
     /// The largest of the takes' own percentiles, where the times themselves were not kept.
@@ -160,7 +180,12 @@ struct Sums {
 
 impl Sums {
     /// Judged by place.
-    fn of(load: &Load<'_>, places: &BTreeMap<u64, Place>, grain: Grain, goal: Goal) -> BTreeMap<Place, Tried> {
+    fn of(
+        load: &Load<'_>,
+        places: &BTreeMap<u64, Place>,
+        grain: Grain,
+        goal: Goal,
+    ) -> BTreeMap<Place, Tried> {
         let (due, window) = (load.by_take(&load::REQUESTS), load.by_take(&load::WINDOW));
         let (offered, nominal) = (load.by_take(&load::OFFERED), load.offered().unwrap_or_default());
         let (times, own) = (load.histograms_by_take(&load::RESPONSES), own_percentile(load, goal));
@@ -192,7 +217,8 @@ impl Sums {
             // Histograms of our own kind always merge.
             let merged = times.get(&seq).is_none_or(|times| sums.times.merge(times).is_ok());
             let own = own.get(&seq).copied().filter(|_| merged);
-            sums.slowest = own.map(|time| sums.slowest.map_or(time, |known| known.max(time))).or(sums.slowest);
+            sums.slowest =
+                own.map(|time| sums.slowest.map_or(time, |known| known.max(time))).or(sums.slowest);
         }
         let room = load.number("connections");
         all.into_iter().map(|(place, sums)| (place, sums.tried(goal, room))).collect()
@@ -217,9 +243,7 @@ impl Sums {
 /// The percentile that has a limit, of each take by itself, where it is a metric.
 fn own_percentile(load: &Load<'_>, goal: Goal) -> BTreeMap<u64, f64> {
     let Some((share, _)) = goal.limit else { return BTreeMap::new() };
-    let is_its = |info: MetricInfo| {
-        info.quantile_of.is_some_and(|(_, q)| (q - share).abs() < 1e-9)
-    };
+    let is_its = |info: MetricInfo| info.quantile_of.is_some_and(|(_, q)| (q - share).abs() < 1e-9);
     match [load::RESPONSE, load::RESPONSE_P99].iter().find(|metric| is_its(metric.info())) {
         Some(metric) => load.by_take(metric),
         None => BTreeMap::new(),

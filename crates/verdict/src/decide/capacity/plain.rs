@@ -1,4 +1,4 @@
-//! What a side does of the user's own commands, and at the rates that instruments measure besides loads.
+//! The capacity of a side for the user's own commands, and the rates that instruments measure besides loads.
 //!
 //! A command is run one at a time on each box, so that a box does as many as its time goes into a second.
 
@@ -114,7 +114,9 @@ pub fn instrument(ready: &Ready<'_>, need: &Need, name: &str) -> Result<Capacity
 pub fn unknown(ready: &Ready<'_>, name: &str) -> Missing {
     let names = ready.cards.iter().filter(|card| !card.metrics.is_empty()).map(|card| card.name);
     match nearest(name, names) {
-        Some(near) => Missing { why: format!("no instrument is called {name}: did you mean {near}?"), command: None },
+        Some(near) => {
+            Missing { why: format!("no instrument is called {name}: did you mean {near}?"), command: None }
+        }
         None => Missing {
             why: format!(
                 "nobody measured {name}: no instrument is called so; as a command of yours it is measured, and then \
@@ -134,7 +136,9 @@ fn unconditional(need: &Need, what: &str) -> Result<(), String> {
     match (&need.limit, need.errors) {
         (None, None) => Ok(()),
         (Some(limit), _) => Err(format!("{what} has no response times, and the need has {limit}")),
-        (None, Some(_)) => Err(format!("{what} has no failed requests, and the need has a condition on them")),
+        (None, Some(_)) => {
+            Err(format!("{what} has no failed requests, and the need has a condition on them"))
+        }
     }
 }
 
@@ -159,15 +163,21 @@ fn metric(card: &'static Card, unit: Unit) -> Result<&'static MetricInfo, String
         let units: Vec<String> = units.into_iter().map(str::to_owned).collect();
         match units.as_slice() {
             [] => format!("{} measures no rate", card.name),
-            some => format!("{} measures {}, and the demand is in {}", card.name, format::list(some), unit.symbol()),
+            some => format!(
+                "{} measures {}, and the demand is in {}",
+                card.name,
+                format::list(some),
+                unit.symbol()
+            ),
         }
     })
 }
 
 fn fits(card: &Card, need: &Need, params: &Params) -> bool {
-    need.params.0.iter().all(|(name, value)| {
-        params.get(name).is_some_and(|own| same_of(Some(card), name, own, value))
-    })
+    need.params
+        .0
+        .iter()
+        .all(|(name, value)| params.get(name).is_some_and(|own| same_of(Some(card), name, own, value)))
 }
 
 /// The only figure, or why there are several; `None` where there is none. Of commands, the arm that does most.
@@ -202,9 +212,8 @@ fn several(card: &Card, need: &Need, keys: &[&Params]) -> String {
         let more = if values.len() > TOLD { ", ..." } else { "" };
         format!("{name} ({}{more})", shown.join(", "))
     };
-    let example: Vec<String> = (apart.iter())
-        .filter_map(|(name, values)| Some(format!("{name}={}", values.first()?)))
-        .collect();
+    let example: Vec<String> =
+        (apart.iter()).filter_map(|(name, values)| Some(format!("{name}={}", values.first()?))).collect();
     let apart: Vec<String> = apart.iter().map(told).collect();
     format!(
         "{} figures of {} fit, which differ in {}: say which is meant, as in `{} {}`",
@@ -224,9 +233,10 @@ fn published(
     need: &Need,
 ) -> Option<Result<Capacity, String>> {
     let agrees = |params: &Params| {
-        need.params.0.iter().all(|(name, value)| {
-            params.get(name).is_none_or(|own| same_of(Some(card), name, own, value))
-        })
+        need.params
+            .0
+            .iter()
+            .all(|(name, value)| params.get(name).is_none_or(|own| same_of(Some(card), name, own, value)))
     };
     let fit = ready.side.published.iter().filter(|row| {
         row.key.instrument == card.name
@@ -243,7 +253,12 @@ fn published(
         return Some(Err(several(card, need, &keys)));
     }
     let key = &first.key;
-    let name = names::label(Key { card: Some(card), instrument: card.name, metric: metric.name, params: &key.params });
+    let name = names::label(Key {
+        card: Some(card),
+        instrument: card.name,
+        metric: metric.name,
+        params: &key.params,
+    });
     let open = need.params.0.keys().filter(|name| key.params.get(name).is_none()).cloned().collect();
     let point = Point { row: first, open, at_least: false };
     Some(Ok(points::capacity(ready.side, &point, name)))

@@ -10,7 +10,7 @@ use crate::decide::Capacity;
 /// A published figure that answers a need.
 pub struct Point<'a> {
     pub row: &'a Published,
-    /// What the need asks for, and the figure does not say.
+    /// Parts of the need that the figure does not tell.
     pub open: Vec<String>,
     pub at_least: bool,
 }

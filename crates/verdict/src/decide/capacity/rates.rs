@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::generate::WELL;
+use model::metrics::load;
 use model::names::{self, Key};
 use model::need::{Limit, Need};
 use model::params::{Match, parse_span};
-use model::metrics::load;
 use model::{Card, Params, Unit, format};
 
 use super::asked::{Asked, Requests};
@@ -23,7 +23,7 @@ use crate::noise::Known;
 const SAME: f64 = 1e-6;
 /// If none of n requests failed, fewer than 3 / n of all do, in 95 of 100 cases.
 const SHOWN: f64 = 3.0;
-/// What a curve is over.
+/// Parameters that a curve is over.
 const OVER: [&str; 2] = ["load", "rate"];
 
 /// Figures that answer a need, and why one that was measured does not.
@@ -94,9 +94,11 @@ fn figures<'a>(
 fn shows(load: &Load<'_>, errors: f64) -> Result<(), String> {
     let share = |share: f64| format::percent(share);
     match (load.failed_share(), load.requests()) {
-        (Some(failed), _) if failed > errors => {
-            Err(format!("{} of its requests failed, more than the {} of the need", share(failed), share(errors)))
-        }
+        (Some(failed), _) if failed > errors => Err(format!(
+            "{} of its requests failed, more than the {} of the need",
+            share(failed),
+            share(errors)
+        )),
         (Some(_), Some(requests)) if requests * errors >= SHOWN => Ok(()),
         (Some(_), Some(requests)) => Err(format!(
             "its {} requests are too few to show errors below {}",
@@ -116,13 +118,13 @@ enum Answers {
 
 fn answers(limit: &Limit, params: &Params) -> Answers {
     let searched = params.get("percentile").and_then(share).zip(params.get("limit").and_then(parse_span));
-    let Some(((percentile, limit_s), asked)) = searched.zip(share(&limit.percentile)) else { return Answers::Not };
+    let Some(((percentile, limit_s), asked)) = searched.zip(share(&limit.percentile)) else {
+        return Answers::Not;
+    };
     let same = |a: f64, b: f64| (a / b - 1.0).abs() <= SAME;
     match (same(percentile, asked), same(limit_s, limit.seconds)) {
         (true, true) => Answers::Exactly,
-        (is_same, is_limit)
-            if (is_same || percentile > asked) && (is_limit || limit_s < limit.seconds) =>
-        {
+        (is_same, is_limit) if (is_same || percentile > asked) && (is_limit || limit_s < limit.seconds) => {
             Answers::Stricter
         }
         _ => Answers::Not,
@@ -257,12 +259,8 @@ fn of_run<'l, 'a>(asked: Asked<'_, '_>, loads: &'l [Load<'a>], arms: &[&str]) ->
     all.into_iter().map(|(_, curve)| curve).collect()
 }
 
-/// What a run held, under the rules, and where it lies.
-fn measured<'a>(
-    asked: Asked<'_, 'a>,
-    judged: &JudgedRun<'a>,
-    held: &Held<'_, '_>,
-) -> (Measured<'a>, String) {
+/// The rate that a run held, under the rules, and where it lies.
+fn measured<'a>(asked: Asked<'_, 'a>, judged: &JudgedRun<'a>, held: &Held<'_, '_>) -> (Measured<'a>, String) {
     let mut metrics = asked.of.load.role.rate().into_iter().collect::<Vec<_>>();
     let limited = asked.need.limit.is_some();
     metrics.extend([load::RESPONSE.name(), load::RESPONSE_P99.name()].into_iter().filter(|_| limited));

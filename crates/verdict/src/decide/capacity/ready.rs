@@ -47,6 +47,9 @@ pub struct JudgedRun<'a> {
     pub rulings: Vec<Ruling>,
 }
 
+/// A figure of runs that teach the noise between them.
+type Taught<'r> = (&'r Series, Vec<(&'r RunData, Run)>);
+
 /// A figure of one run.
 pub struct Measured<'a> {
     pub run: &'a RunData,
@@ -171,7 +174,8 @@ impl<'a> Ready<'a> {
         for one in self.runs() {
             let mut seen: BTreeSet<RowKey> = BTreeSet::new();
             for (_, row) in self.rows(one) {
-                let Some(series) = one.run.series.get(row.index).filter(|series| wanted(one.run, series)) else {
+                let Some(series) = one.run.series.get(row.index).filter(|series| wanted(one.run, series))
+                else {
                     continue;
                 };
                 let key = self.key(one.run, series);
@@ -226,15 +230,17 @@ impl<'a> Ready<'a> {
             .ok_or_else(|| format!("{} has no value", figure.name))?;
         let left_out = figure.of.len() - used.len();
         let left_out = (left_out > 0).then(|| {
-            format!("{left_out} of {} are refused or doubtful, and not used", format::count(figure.of.len(), "run"))
+            format!(
+                "{left_out} of {} are refused or doubtful, and not used",
+                format::count(figure.of.len(), "run")
+            )
         });
         let doubts: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.texts()).collect();
         let whys: Vec<&str> = figure.why.iter().chain(&left_out).map(String::as_str).chain(doubts).collect();
         let newest = used.last().map(|one| one.run);
-        let command = newest.filter(|_| self.side.is_stored).map_or_else(
-            || again.to_owned(),
-            |run| format!("boxscore run --plan {}", short(&run.head.id)),
-        );
+        let command = newest
+            .filter(|_| self.side.is_stored)
+            .map_or_else(|| again.to_owned(), |run| format!("boxscore run --plan {}", short(&run.head.id)));
         let seconds: Vec<f64> = used.iter().filter_map(|one| one.run.head.seconds).collect();
         Ok(Capacity {
             ln,
@@ -247,7 +253,12 @@ impl<'a> Ready<'a> {
             published: false,
             validity: used.iter().map(|one| one.ruled.validity).max().unwrap_or(Validity::Unknown),
             why: (!whys.is_empty()).then(|| whys.join("; ")),
-            repeat: Some(Repeat { command, seconds: stats::mean(&seconds), noise: noise.s, runs: units.len() }),
+            repeat: Some(Repeat {
+                command,
+                seconds: stats::mean(&seconds),
+                noise: noise.s,
+                runs: units.len(),
+            }),
         })
     }
 
@@ -295,22 +306,25 @@ impl<'a> Ready<'a> {
             if self.runs().len() + self.earlier().len() < 2 {
                 return None;
             }
-            let mut rows: BTreeMap<RowKey, (&Series, Vec<(&RunData, Run)>)> = BTreeMap::new();
+            let mut rows: BTreeMap<RowKey, Taught<'_>> = BTreeMap::new();
             for one in self.runs() {
                 let mut seen: BTreeSet<RowKey> = BTreeSet::new();
                 for (_, row) in self.rows(one) {
-                    let Some(series) = one.run.series.get(row.index).filter(|series| self.teaches(series)) else {
+                    let Some(series) = one.run.series.get(row.index).filter(|series| self.teaches(series))
+                    else {
                         continue;
                     };
                     let key = self.key(one.run, series);
-                    if validity_of(&one.rulings, row.index).0 == Validity::Invalid || !seen.insert(key.clone()) {
+                    if validity_of(&one.rulings, row.index).0 == Validity::Invalid
+                        || !seen.insert(key.clone())
+                    {
                         continue;
                     }
                     let runs = &mut rows.entry(key).or_insert_with(|| (series, Vec::new())).1;
                     runs.extend(noise::run_of(series, None).map(|worth| (one.run, worth)));
                 }
             }
-            let seen = |(series, runs): &(&Series, Vec<(&RunData, Run)>)| {
+            let seen = |(series, runs): &Taught<'_>| {
                 let units = self.units(runs.iter().copied());
                 let mut known = self.history().of_key(&series.key, self.cards);
                 if let ([(run, worth)], false) = (runs.as_slice(), known.is_empty()) {
@@ -328,7 +342,8 @@ impl<'a> Ready<'a> {
         let of = |run: &RunData, cell: u32| {
             run.plan.cells.get(cell as usize).is_some_and(|cell| cell.instrument == instrument)
         };
-        let takes = || self.side.runs.iter().flat_map(|run| run.takes.iter().filter(|take| of(run, take.cell)));
+        let takes =
+            || self.side.runs.iter().flat_map(|run| run.takes.iter().filter(|take| of(run, take.cell)));
         if takes().any(|take| take.is_measured()) {
             return None;
         }
@@ -339,17 +354,21 @@ impl<'a> Ready<'a> {
     pub fn older(&self, wanted: &[(&str, u32)]) -> Option<String> {
         let keys = || self.side.runs.iter().flat_map(|run| &run.series).map(|series| &series.key);
         wanted.iter().find_map(|(name, definition)| {
-            let mut theirs = keys().filter(|key| key.instrument == *name).map(|key| key.definition).peekable();
+            let mut theirs =
+                keys().filter(|key| key.instrument == *name).map(|key| key.definition).peekable();
             let first = *theirs.peek()?;
             theirs.all(|other| other != *definition).then(|| {
-                format!("its figures of {name} are of definition {first}, and those of today are of {definition}")
+                format!(
+                    "its figures of {name} are of definition {first}, and those of today are of {definition}"
+                )
             })
         })
     }
 
     /// A figure of takes that is no percentile.
     fn teaches(&self, series: &Series) -> bool {
-        let info = card::find(self.cards, &series.key.instrument).and_then(|card| card.metric(&series.key.metric));
+        let info =
+            card::find(self.cards, &series.key.instrument).and_then(|card| card.metric(&series.key.metric));
         Samples::for_instrument(self.cards, &series.key.instrument) == Samples::Takes
             && info.is_none_or(|info| info.quantile_of.is_none())
     }

@@ -1,4 +1,4 @@
-//! What the rules leave of a figure of one run, as far as a decision depends on it.
+//! A figure of one run under the rules, as far as a decision depends on them.
 //!
 //! A figure that the load generator limited is a lower bound, and no doubtful one.
 
