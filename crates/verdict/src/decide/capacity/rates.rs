@@ -224,7 +224,8 @@ fn goal(need: &Need) -> Goal {
     Goal { limit, errors: need.errors.unwrap_or(1.0 - WELL) }
 }
 
-/// The open loops of a run that the need could mean, by setup: those that differ in their rates alone.
+/// The open loops of a run that the need could mean, by setup: those that differ in their rates alone, in one arm or
+/// in several.
 fn of_run<'l, 'a>(asked: Asked<'_, '_>, loads: &'l [Load<'a>], arms: &[&str]) -> Vec<OfRun<'l, 'a>> {
     let card = asked.of.load;
     let is_steady = |load: &Load<'_>| match load.params.get("arrivals") {
@@ -239,24 +240,25 @@ fn of_run<'l, 'a>(asked: Asked<'_, '_>, loads: &'l [Load<'a>], arms: &[&str]) ->
             && is_steady(load)
             && asked.fits(card, &load.params)
     };
-    let mut all: Vec<(&str, OfRun<'_, '_>)> = Vec::new();
+    let rate = |load: &Load<'_>| OVER.map(|name| load.params.get(name).map(str::to_owned));
+    let mut all: Vec<OfRun<'_, '_>> = Vec::new();
     for load in loads.iter().filter(fit) {
         let mut own = load.params.clone();
         own.0.retain(|name, _| !OVER.contains(&name.as_str()));
         let params = key_part(card.params, &own, Match::Close);
-        match all.iter_mut().find(|(_, known)| known.params == params) {
-            // A run speaks once for a setup: by its first arm.
-            Some((arm, known)) if *arm == load.arm => known.loads.push(load),
-            Some(_) => {}
+        match all.iter_mut().find(|known| known.params == params) {
+            // A run speaks once for a rate: by its first arm.
+            Some(known) if known.loads.iter().any(|other| rate(other) == rate(load)) => {}
+            Some(known) => known.loads.push(load),
             None => {
                 let metric = card.role.rate().unwrap_or_default();
                 let key = Key { card: Some(card), instrument: card.name, metric, params: &own };
                 let name = names::load::label(card, key, &["connections"]);
-                all.push((load.arm, OfRun { params, name, loads: vec![load] }));
+                all.push(OfRun { params, name, loads: vec![load] });
             }
         }
     }
-    all.into_iter().map(|(_, curve)| curve).collect()
+    all
 }
 
 /// The rate that a run held, under the rules, and where it lies.

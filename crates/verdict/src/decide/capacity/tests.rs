@@ -8,7 +8,7 @@ use model::need;
 use model::{Basis, Better, Fact, SeriesKey, Unit, Validity, Value, card};
 
 use super::*;
-use crate::loads::planted::{TAKES, empty, load, params, series, times};
+use crate::loads::planted::{TAKES, empty, load, load_in, params, series, times};
 
 const SEARCHED: &str = "connections=50;limit=20ms;percentile=p99;server=nginx";
 
@@ -163,6 +163,20 @@ fn a_curve_holds_up_to_the_first_rate_that_breaks() {
     assert!(missing.why.starts_with("the open loops had too few requests for p99.99"), "{missing:?}");
     // Without a limit all were held.
     assert!(of(&rates, 4000.0, "web 1/s").unwrap().at_least);
+}
+
+#[test]
+fn rates_that_arms_set_are_one_curve() {
+    let mut run = run(1);
+    run.plan.arms.clear();
+    for (at, rate) in (0..).zip([1000.0, 2000.0, 4000.0]) {
+        let (name, given) = (format!("rate={rate}"), format!("arrivals=poisson;connections=50;rate={rate}"));
+        run.plan.arms.push(model::Arm { name: name.clone(), set: params(&name) });
+        let reached = f64::min(rate, 2500.0);
+        load_in(&mut run, (at, &name), &given, &[("throughput", reached), ("offered-load", rate)]);
+    }
+    let found = capacity_of(vec![run], "web 1/s", &[]).unwrap();
+    assert!(near(&found, 2000.0) && !found.at_least, "{found:?}");
 }
 
 #[test]
