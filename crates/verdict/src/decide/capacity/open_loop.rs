@@ -163,7 +163,7 @@ fn climbed<'l, 'a>(rungs: &[Rung<'l, 'a>]) -> Result<Held<'l, 'a>, Nothing> {
 
 /// Sums over takes of one load.
 #[derive(Default)]
-struct Sums {
+struct Sums<'a> {
     takes: f64,
     /// Requests were counted in all of them.
     is_counted: bool,
@@ -173,29 +173,30 @@ struct Sums {
     failed: f64,
     /// Cut off by the end of the load.
     cut: f64,
-    times: Histogram,
+    times: Vec<&'a Histogram>,
     /// The largest of the takes' own percentiles, where the times themselves were not kept.
     slowest: Option<f64>,
 }
 
-impl Sums {
+impl<'a> Sums<'a> {
     /// Judged by place.
     fn of(
-        load: &Load<'_>,
+        load: &Load<'a>,
         places: &BTreeMap<u64, Place>,
         grain: Grain,
         goal: Goal,
     ) -> BTreeMap<Place, Tried> {
         let (due, window) = (load.by_take(&load::REQUESTS), load.by_take(&load::WINDOW));
         let (offered, nominal) = (load.by_take(&load::OFFERED), load.offered().unwrap_or_default());
-        let (times, own) = (load.histograms_by_take(&load::RESPONSES), own_percentile(load, goal));
+        let times = goal.limit.map(|_| load.histograms_by_take(&load::RESPONSES)).unwrap_or_default();
+        let own = own_percentile(load, goal);
         let mut failed: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
         for ((seq, kind), count) in load.by_part(&load::FAILED, "kind") {
             let sums = failed.entry(seq).or_default();
             sums.0 += count;
             sums.1 += if kind == Failure::Cut.name() { count } else { 0.0 };
         }
-        let mut all: BTreeMap<Place, Sums> = BTreeMap::new();
+        let mut all: BTreeMap<Place, Sums<'a>> = BTreeMap::new();
         for (seq, reached) in load.by_take(&load::THROUGHPUT) {
             let Some(place) = places.get(&seq) else { continue };
             let new = || Sums { is_counted: true, ..Sums::default() };
@@ -214,9 +215,8 @@ impl Sums {
             sums.answered += answered;
             sums.failed += failed;
             sums.cut += cut;
-            // Histograms of our own kind always merge.
-            let merged = times.get(&seq).is_none_or(|times| sums.times.merge(times).is_ok());
-            let own = own.get(&seq).copied().filter(|_| merged);
+            sums.times.extend(times.get(&seq));
+            let own = own.get(&seq).copied();
             sums.slowest =
                 own.map(|time| sums.slowest.map_or(time, |known| known.max(time))).or(sums.slowest);
         }
@@ -235,7 +235,16 @@ impl Sums {
             return Tried { offered, held: Some(false) };
         }
         let Some((share, limit)) = goal.limit else { return Tried { offered, held: Some(true) } };
-        let time = if self.times.count() > 0 { self.times.percentile_s(share) } else { self.slowest };
+        let time = match self.times.as_slice() {
+            [] => self.slowest,
+            [only] => only.percentile_s(share),
+            [first, others @ ..] => {
+                let mut merged = (*first).clone();
+                // Histograms of our own kind always merge.
+                let is_whole = others.iter().all(|one| merged.merge(one).is_ok());
+                merged.percentile_s(share).filter(|_| is_whole)
+            }
+        };
         Tried { offered, held: time.map(|time| time <= limit) }
     }
 }

@@ -166,6 +166,33 @@ fn a_curve_holds_up_to_the_first_rate_that_breaks() {
 }
 
 #[test]
+fn earlier_curves_and_other_figures_tell_the_noise() {
+    let of = |number: u32, factor: f64| {
+        let mut run = run(number);
+        open(&mut run, &[1000.0 * factor, 2000.0 * factor, 4000.0 * factor], 2000.0 * factor);
+        for connections in 1..=6 {
+            let value = 9000.0 * factor * (1.0 + 1e-3 * f64::from(connections * number % 5));
+            load(&mut run, &format!("connections={connections}"), &[("throughput", value)]);
+        }
+        run.series.iter_mut().for_each(|series| series.key.definition = web_definition());
+        run
+    };
+    let runs = [of(1, 1.0), of(2, 0.99), of(3, 1.01)];
+    // Alone, with an assumption worth four degrees of freedom; then with what seven figures of three runs show.
+    let one = of_side(&side(&runs[2..]), "web 1/s p99<20ms", &[]).unwrap();
+    let now = Side { earlier: runs[..2].iter().collect(), ..side(&runs[2..]) };
+    let found = of_side(&now, "web 1/s p99<20ms", &[]).unwrap();
+    assert!(near(&found, 2020.0) && one.dof == 4.0 && found.dof > 6.0, "{one:?} {found:?}");
+    assert!(found.se < one.se / 2.0, "{one:?} {found:?}");
+    let pooled = of_side(&side(&runs), "web 1/s p99<20ms", &[]).unwrap();
+    assert!(near(&pooled, 2000.0) && pooled.dof == found.dof && pooled.runs.len() == 3, "{pooled:?}");
+}
+
+fn web_definition() -> u32 {
+    card::find(instruments::cards(), "web").unwrap().definition
+}
+
+#[test]
 fn rates_that_arms_set_are_one_curve() {
     let mut run = run(1);
     run.plan.arms.clear();
