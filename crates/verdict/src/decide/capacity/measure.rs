@@ -8,7 +8,7 @@ use model::need::{Limit, Need};
 use model::params::show_time;
 use model::plan::Via;
 use model::shell::word;
-use model::{Card, Params, Part};
+use model::{Card, Cell, Params, Part};
 
 use crate::compare::Side;
 use crate::compare::matching::arm_name;
@@ -64,10 +64,13 @@ fn set(params: &Params) -> Vec<String> {
     params.0.iter().flat_map(|(name, value)| ["--set".to_owned(), word(&format!("{name}={value}"))]).collect()
 }
 
-/// The parameters that all loads of the side's newest run have, but for the schedule and for usual ones.
+/// The parameters that all loads of the newest run with such loads have, but for the schedule and for usual ones.
 fn before(side: &Side<'_>, card: &Card, alike: &[&str]) -> Params {
-    let Some(run) = newest(side) else { return Params::default() };
-    let cells = run.plan.cells.iter().filter(|cell| alike.contains(&cell.instrument.as_str()));
+    let is_alike = |cell: &&Cell| alike.contains(&cell.instrument.as_str());
+    let Some(run) = newest(side, |run| run.plan.cells.iter().any(|cell| is_alike(&cell))) else {
+        return Params::default();
+    };
+    let cells = run.plan.cells.iter().filter(is_alike);
     let mut each = cells.map(|cell| &cell.params);
     let Some(first) = each.next() else { return Params::default() };
     let mut common = first.clone();
@@ -84,13 +87,14 @@ fn before(side: &Side<'_>, card: &Card, alike: &[&str]) -> Params {
     params
 }
 
-fn newest<'a>(side: &Side<'a>) -> Option<&'a RunData> {
-    side.runs.iter().copied().max_by_key(|run| run.head.started_ns)
+fn newest<'a>(side: &Side<'a>, wanted: impl Fn(&RunData) -> bool) -> Option<&'a RunData> {
+    let runs = side.runs.iter().copied().filter(|run| wanted(run));
+    runs.max_by_key(|run| run.head.started_ns)
 }
 
 /// The machines, target and generators that the side was measured with, and its label.
 fn place(side: &Side<'_>) -> Vec<String> {
-    let Some(run) = newest(side) else { return Vec::new() };
+    let Some(run) = newest(side, |_| true) else { return Vec::new() };
     let mut words = Vec::new();
     if let Some(target) = side.target() {
         words.extend(["--target".to_owned(), word(&format!("{}={}", target.name, target.address))]);

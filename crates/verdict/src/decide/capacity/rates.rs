@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::data::RunData;
 use model::generate::WELL;
 use model::metrics::load;
 use model::names::{self, Key};
@@ -83,7 +84,7 @@ fn figures<'a>(
                 && asked.fits(card, &key.params)
                 && also(&key.params)
         },
-        |judged, row| match errors.zip(judged.index.load_of(row)) {
+        |judged, row| match errors.zip(judged.index().load_of(row)) {
             Some((errors, load)) => shows(load, errors),
             None => Ok(()),
         },
@@ -189,9 +190,11 @@ struct OfRun<'l, 'a> {
 pub fn curves<'a>(asked: Asked<'_, 'a>) -> Found<'a> {
     let mut all: BTreeMap<Params, Figure<'a>> = BTreeMap::new();
     let (mut nothing, goal) = (BTreeMap::new(), goal(asked.need));
-    for judged in asked.ready.runs() {
+    let has_load =
+        |run: &RunData| run.series.iter().any(|series| series.key.instrument == asked.of.load.name);
+    for judged in asked.ready.runs().iter().filter(|judged| has_load(judged.run)) {
         let arms = asked.ready.arms(judged.run);
-        for curve in of_run(asked, judged.index.loads(), &arms) {
+        for curve in of_run(asked, judged.index().loads(), &arms) {
             match open_loop::held(&curve.loads, judged.run, goal) {
                 Ok(held) => {
                     let (measured, why) = measured(asked, judged, &held);
@@ -267,13 +270,13 @@ fn measured<'a>(asked: Asked<'_, 'a>, judged: &JudgedRun<'a>, held: &Held<'_, '_
     let limited = asked.need.limit.is_some();
     metrics.extend([load::RESPONSE.name(), load::RESPONSE_P99.name()].into_iter().filter(|_| limited));
     let rows: Vec<usize> = held.at.iter().flat_map(|load| load.rows(&metrics)).collect();
-    let mut ruled = Ruled::of_rows(&judged.rulings, &rows);
+    let mut ruled = Ruled::of_rows(judged.rulings(), &rows);
     if let Some(errors) = asked.need.errors.filter(|errors| *errors < 1.0 - WELL)
         && let Some(Err(why)) = held.at.iter().map(|load| shows(load, errors)).find(Result::is_err)
     {
         ruled.refuse(why);
     }
-    let by_generator = |load: &&Load<'_>| sweep::generator(load, judged.index.loads()).is_bound();
+    let by_generator = |load: &&Load<'_>| sweep::generator(load, judged.index().loads()).is_bound();
     let (next, value) = (held.next.filter(|next| !by_generator(next)), rate(held.worth.m.exp()));
     let mut why = match (held.next.and_then(Load::offered), next) {
         (Some(offered), Some(_)) => format!("{value} was held, {} was not", rate(offered)),
@@ -291,7 +294,7 @@ fn measured<'a>(asked: Asked<'_, 'a>, judged: &JudgedRun<'a>, held: &Held<'_, '_
 
 /// The same curve in earlier runs.
 fn earlier<'a>(asked: Asked<'_, 'a>, setup: &Params, goal: Goal) -> Vec<Known<'a>> {
-    let of = |(run, loads): &(&'a model::data::RunData, Vec<Load<'a>>)| {
+    let of = |(run, loads): &(&'a RunData, Vec<Load<'a>>)| {
         let curves = of_run(asked, loads, &asked.ready.arms(run));
         let curve = curves.into_iter().find(|curve| curve.params == *setup)?;
         Some((run.head.id.as_str(), open_loop::held(&curve.loads, run, goal).ok()?.worth))

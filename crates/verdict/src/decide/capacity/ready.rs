@@ -11,7 +11,7 @@ use model::data::{RunData, Series};
 use model::id::short;
 use model::names::{self, Key};
 use model::params::Match;
-use model::{Cards, Host, Samples, Unit, Validity, card, format};
+use model::{Better, Cards, Host, Samples, Unit, Validity, card, format};
 use stats::between::HISTORY_MAX;
 use stats::{Learnt, Noise, Run, Seen};
 
@@ -40,11 +40,29 @@ pub struct Ready<'a> {
     learnt: OnceCell<Option<Learnt>>,
 }
 
-/// A run with what the rules say of it.
+/// A run with what the rules say of it, once somebody asks.
 pub struct JudgedRun<'a> {
     pub run: &'a RunData,
-    pub index: RunIndex<'a>,
-    pub rulings: Vec<Ruling>,
+    context: &'a RunContext<'a>,
+    judged: OnceCell<(RunIndex<'a>, Vec<Ruling>)>,
+}
+
+impl<'a> JudgedRun<'a> {
+    fn judged(&self) -> &(RunIndex<'a>, Vec<Ruling>) {
+        self.judged.get_or_init(|| {
+            let index = RunIndex::new(self.run, self.context);
+            let rulings = rules::of_index(&index);
+            (index, rulings)
+        })
+    }
+
+    pub fn index(&self) -> &RunIndex<'a> {
+        &self.judged().0
+    }
+
+    pub fn rulings(&self) -> &[Ruling] {
+        &self.judged().1
+    }
 }
 
 /// A figure of runs that teach the noise between them.
@@ -111,12 +129,8 @@ impl<'a> Ready<'a> {
         self.runs.get_or_init(|| {
             let mut runs: Vec<&'a RunData> = self.side.runs.clone();
             runs.sort_by_key(|run| run.head.started_ns);
-            let judged = |run: &'a RunData| {
-                let index = RunIndex::new(run, self.context);
-                let rulings = rules::of_index(&index);
-                JudgedRun { run, index, rulings }
-            };
-            runs.into_iter().map(judged).collect()
+            let unjudged = |run| JudgedRun { run, context: self.context, judged: OnceCell::new() };
+            runs.into_iter().map(unjudged).collect()
         })
     }
 
@@ -155,10 +169,10 @@ impl<'a> Ready<'a> {
 
     /// The rows of a run that it stands for, each with its arm.
     fn rows<'r>(&self, one: &'r JudgedRun<'a>) -> Vec<(&'r str, FigureRow<'r>)> {
-        let mut rows = figures_of(self.side, one.run, &one.index);
+        let mut rows = figures_of(self.side, one.run, one.index());
         if !one.run.plan.unchanged.is_empty() && self.arms(one.run).contains(&"") {
             let is_new = |row: &FigureRow<'_>| row.series.key.arm.is_empty();
-            rows.extend(one.index.figures().filter(is_new).map(|row| ("", row)));
+            rows.extend(one.index().figures().filter(is_new).map(|row| ("", row)));
         }
         rows
     }
@@ -172,6 +186,9 @@ impl<'a> Ready<'a> {
     ) -> Vec<(RowKey, Figure<'a>)> {
         let mut all: Vec<(RowKey, Figure<'a>)> = Vec::new();
         for one in self.runs() {
+            if !one.run.series.iter().any(|series| wanted(one.run, series)) {
+                continue;
+            }
             let mut seen: BTreeSet<RowKey> = BTreeSet::new();
             for (_, row) in self.rows(one) {
                 let Some(series) = one.run.series.get(row.index).filter(|series| wanted(one.run, series))
@@ -183,8 +200,8 @@ impl<'a> Ready<'a> {
                 if !seen.insert(key.clone()) {
                     continue;
                 }
-                let Some(worth) = noise::run_of(series, one.index.quantile(row)) else { continue };
-                let mut ruled = Ruled::of_rows(&one.rulings, &[row.index]);
+                let Some(worth) = noise::run_of(series, one.index().quantile(row)) else { continue };
+                let mut ruled = Ruled::of_rows(one.rulings(), &[row.index]);
                 if let Err(why) = shows(one, row) {
                     ruled.refuse(why);
                 }
@@ -303,7 +320,7 @@ impl<'a> Ready<'a> {
     /// The noise as the figures of the side show it together.
     fn learnt(&self) -> Option<Learnt> {
         *self.learnt.get_or_init(|| {
-            if self.runs().len() + self.earlier().len() < 2 {
+            if !self.may_teach() {
                 return None;
             }
             let mut rows: BTreeMap<RowKey, Taught<'_>> = BTreeMap::new();
@@ -315,7 +332,7 @@ impl<'a> Ready<'a> {
                         continue;
                     };
                     let key = self.key(one.run, series);
-                    if validity_of(&one.rulings, row.index).0 == Validity::Invalid
+                    if validity_of(one.rulings(), row.index).0 == Validity::Invalid
                         || !seen.insert(key.clone())
                     {
                         continue;
@@ -363,6 +380,19 @@ impl<'a> Ready<'a> {
                 )
             })
         })
+    }
+
+    /// Figures enough have several runs. Found without the rules, which take longest.
+    fn may_teach(&self) -> bool {
+        let runs = self.runs().iter().map(|one| one.run).chain(self.earlier().iter().map(|(run, _)| *run));
+        let mut counts: BTreeMap<RowKey, usize> = BTreeMap::new();
+        for run in runs {
+            let teaches = |series: &&Series| series.better != Better::Neither && self.teaches(series);
+            let keys: BTreeSet<RowKey> =
+                run.series.iter().filter(teaches).map(|series| self.key(run, series)).collect();
+            keys.into_iter().for_each(|key| *counts.entry(key).or_default() += 1);
+        }
+        counts.values().filter(|runs| **runs > 1).count() >= stats::between::MIN_FIGURES
     }
 
     /// A figure of takes that is no percentile.
