@@ -7,6 +7,7 @@ mod aa;
 mod answers;
 mod ceiling;
 mod commands;
+mod decide;
 mod detect;
 mod index;
 mod load;
@@ -50,6 +51,10 @@ pub use answers::{
 };
 pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
 pub use commands::{CommandDoc, WithoutShellDoc};
+pub use decide::{
+    BoughtDoc, BoxesDoc, BreakEvenDoc, CandidateDoc, CapacityDoc, CostCurveDoc, CostDoc, CostPointDoc,
+    DecideDoc, ExcludedDoc, InputDoc, MixedDoc, MixedPartDoc, NeedDoc, RackBound, SettleDoc, SwingDoc,
+};
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};

@@ -30,6 +30,8 @@ pub mod metric;
 pub mod metrics;
 pub mod mutate;
 pub mod names;
+pub mod nearest;
+pub mod need;
 pub mod note;
 pub mod params;
 pub mod plan;

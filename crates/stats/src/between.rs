@@ -30,7 +30,7 @@ const FIGURES_COUNT: f64 = 0.75;
 /// A standard deviation of logarithms below this is rounding.
 const ROUNDING: f64 = 1e-12;
 /// Fewest figures that tell how much spreads differ from figure to figure.
-const MIN_FIGURES: usize = 5;
+pub const MIN_FIGURES: usize = 5;
 
 /// One run of one series.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -31,6 +31,7 @@ pub mod ceilings;
 mod commands;
 pub mod compare;
 pub mod curve;
+pub mod decide;
 pub mod detect;
 pub mod doctor;
 mod facts;

@@ -192,10 +192,15 @@ impl<'a> Load<'a> {
 
     /// The histograms of the measured takes.
     pub fn histograms<Q: Quantity>(&self, metric: &Metric<Q>) -> Vec<&'a Histogram> {
+        self.histograms_by_take(metric).into_values().collect()
+    }
+
+    /// The histogram of each measured take.
+    pub fn histograms_by_take<Q: Quantity>(&self, metric: &Metric<Q>) -> BTreeMap<u64, &'a Histogram> {
         let points =
             self.of(metric.name()).filter(|(_, _, part)| part.is_empty()).flat_map(|(_, s, _)| measured(s));
         let kept = points.filter_map(|point| match &point.value {
-            Value::Histogram(histogram) => Some(histogram),
+            Value::Histogram(histogram) => Some((point.seq, histogram)),
             Value::Number(_) => None,
         });
         kept.collect()

@@ -101,7 +101,7 @@ fn renamed(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) ->
 }
 
 /// The part of parameters by which figures are matched.
-fn key_part(specs: &[ParamSpec], params: &Params, how: Match) -> Params {
+pub fn key_part(specs: &[ParamSpec], params: &Params, how: Match) -> Params {
     let part = |(name, value): (&String, &String)| {
         let part = match specs.iter().find(|spec| spec.name == name.as_str()) {
             Some(spec) => spec.key_part(value, how)?,

@@ -110,7 +110,7 @@ fn add_doubts(prepared: &mut Prepared<'_>, run: &RunData, arm: &str, rulings: &[
 
 /// The figures of the arm that a side stands for. Where it stands for no arm of a machine's own, those of all its arms,
 /// the first one's first: an arm that sets what tells figures apart adds figures.
-fn figures_of<'i>(
+pub fn figures_of<'i>(
     side: &'i Side<'_>,
     run: &'i RunData,
     index: &RunIndex<'i>,

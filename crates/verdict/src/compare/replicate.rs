@@ -23,11 +23,17 @@ pub const OF_A_TYPE: Host = Host::Virtual;
 
 /// One value for each box.
 pub fn boxes(entries: &[&Entry<'_>]) -> Vec<Run> {
-    let mut by: std::collections::BTreeMap<&str, Vec<Run>> = std::collections::BTreeMap::new();
-    for entry in entries {
-        by.entry(entry.run.head.machine_id.as_str()).or_default().extend(entry.worth);
+    let of_entry = |entry: &&Entry<'_>| Some((entry.run.head.machine_id.clone(), entry.worth?));
+    by_machine(entries.iter().filter_map(of_entry))
+}
+
+/// One value for each box, given each run's with the machine that it was made on.
+pub fn by_machine(runs: impl Iterator<Item = (String, Run)>) -> Vec<Run> {
+    let mut by: std::collections::BTreeMap<String, Vec<Run>> = std::collections::BTreeMap::new();
+    for (machine, run) in runs {
+        by.entry(machine).or_default().push(run);
     }
-    by.into_values().filter(|runs| !runs.is_empty()).map(|runs| pooled(&runs)).collect()
+    by.into_values().map(|runs| pooled(&runs)).collect()
 }
 
 fn pooled(runs: &[Run]) -> Run {

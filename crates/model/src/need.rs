@@ -1,0 +1,115 @@
+//! A need: work that the boxes of a fleet must do together, with its demand and the conditions under which it counts.
+//!
+//! Demands are in base units: requests, jobs or bytes a second, or bytes. A need says nothing of a box: what one can do
+//! is measured.
+
+mod parse;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::format;
+use crate::params::Params;
+use crate::unit::Unit;
+
+pub use parse::{NeedError, parse, parse_amount, parse_share};
+
+/// A value that is known as a point, or as the two ends of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranged {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Ranged {
+    pub const fn point(value: f64) -> Ranged {
+        Ranged { low: value, high: value }
+    }
+
+    /// The value that counts where one is needed.
+    pub fn middle(self) -> f64 {
+        self.low + (self.high - self.low) / 2.0
+    }
+
+    pub fn is_range(self) -> bool {
+        self.low < self.high
+    }
+
+    /// Both ends times a factor that is not negative.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Ranged {
+        Ranged { low: self.low * factor, high: self.high * factor }
+    }
+}
+
+/// A workload that figures were measured of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// Requests to a web server.
+    Web,
+    /// The requests of a mix of a log, by the name of its file.
+    Mix(String),
+    /// Operations of a key-value store.
+    Kv,
+    /// A command of the user's, one at a time on each box.
+    Cmd(String),
+    /// Requests of access logs, by the name of the file: demand and mix are those of the log.
+    Logs(String),
+    /// Memory of all boxes together.
+    Memory,
+    /// Disk space of all boxes together.
+    Disk,
+    /// Any rate that an instrument measures, by the instrument's name.
+    Instrument(String),
+}
+
+/// A need as it was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Need {
+    /// As it was written.
+    pub text: String,
+    pub work: Work,
+    /// `None`: the log says it.
+    pub demand: Option<Ranged>,
+    /// Of the demand.
+    pub unit: Unit,
+    /// Response time: the percentile, such as `p99`, and the seconds that it must stay within.
+    pub limit: Option<Limit>,
+    /// The largest share of requests that may fail.
+    pub errors: Option<f64>,
+    /// Parameters that the measured figure must have.
+    pub params: Params,
+}
+
+/// A percentile of response times with its limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    pub percentile: String,
+    pub seconds: f64,
+}
+
+impl Need {
+    /// Its short name: `web`, `kv`, `make -j8`, `memory`.
+    pub fn name(&self) -> &str {
+        match &self.work {
+            Work::Web => "web",
+            Work::Kv => "kv",
+            Work::Memory => "memory",
+            Work::Disk => "disk",
+            Work::Mix(name) | Work::Cmd(name) | Work::Logs(name) | Work::Instrument(name) => name,
+        }
+    }
+
+    /// A need of space is filled; one of a rate keeps boxes busy.
+    pub fn is_space(&self) -> bool {
+        matches!(self.work, Work::Memory | Work::Disk)
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{} < {}", self.percentile, format::quantity(self.seconds, Unit::Second))
+    }
+}

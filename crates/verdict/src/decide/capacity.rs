@@ -1,0 +1,79 @@
+//! The capacity of a box for a need: found in measured runs and published points, or what is missing, with the command
+//! that would measure it. Never worked out from an index or from another need.
+//!
+//! The figure is the mean of the runs' logarithms, and its standard error the noise between runs over the root of their
+//! number, as in comparisons. Figures that the load generator limited, or that were searched under stricter conditions,
+//! are lower bounds. Refused ones are not used, doubtful ones only where the user accepts the rule that doubts.
+//!
+//! Not here: how several boxes add up. No run measures one work on several boxes at once, so that no run shows what is
+//! lost there; `crate::scaling` is of threads.
+
+mod asked;
+mod loads;
+mod measure;
+mod open_loop;
+mod plain;
+mod points;
+mod rates;
+mod ready;
+mod ruled;
+mod space;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use model::need::{Need, Work};
+use model::{Cards, card, names};
+
+use asked::{Loaded, Requests};
+use ready::Ready;
+
+use super::{Capacity, Missing};
+use crate::compare::Side;
+use crate::run_index::RunContext;
+
+/// The user's consent, and the mixes of the files that needs name.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    pub cards: Cards,
+    /// Rules whose doubts are accepted.
+    pub accept: &'a [String],
+    /// Files of mixes and of logs as needs name them, with the name that plans have for the mix: label and digest.
+    pub mixes: &'a BTreeMap<String, String>,
+}
+
+/// The capacities of a side, in the order of the needs. Its runs are looked at once for all of them.
+pub fn capacities(side: &Side<'_>, needs: &[Need], options: &Options<'_>) -> Vec<Result<Capacity, Missing>> {
+    let context = RunContext { cards: options.cards, ..RunContext::default() };
+    let ready = Ready::new(side, options.accept, &context);
+    needs.iter().map(|need| of_need(&ready, need, options)).collect()
+}
+
+/// The capacity of a side for one need.
+pub fn capacity(side: &Side<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
+    let context = RunContext { cards: options.cards, ..RunContext::default() };
+    of_need(&Ready::new(side, options.accept, &context), need, options)
+}
+
+fn of_need(ready: &Ready<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
+    let named = |file: &str| options.mixes.get(file).map(String::as_str);
+    let load = |instrument: &str, requests: Requests<'_>| match Loaded::new(options.cards, instrument) {
+        Some(loaded) => loads::capacity(ready, loaded, need, requests),
+        None => plain::instrument(ready, need, instrument),
+    };
+    match &need.work {
+        Work::Web => load(names::instrument::WEB, Requests::Plain),
+        Work::Mix(file) => {
+            load(names::instrument::WEB, Requests::Mix { name: named(file).unwrap_or(file), file })
+        }
+        Work::Logs(file) => load(names::instrument::WEB, Requests::Log { name: named(file), file }),
+        Work::Kv => load(names::instrument::KV_LOAD, Requests::Plain),
+        Work::Cmd(name) => plain::command(ready, need, name),
+        Work::Memory | Work::Disk => space::capacity(ready.side, need),
+        Work::Instrument(name) => match card::find(options.cards, name) {
+            Some(_) => load(name, Requests::Plain),
+            None => Err(plain::unknown(ready, name)),
+        },
+    }
+}

@@ -1,0 +1,124 @@
+//! Commands that measure what is missing, as the side was measured before: the same machine or target, generators,
+//! setup and label.
+
+use std::collections::BTreeSet;
+
+use model::data::RunData;
+use model::need::{Limit, Need};
+use model::params::show_time;
+use model::plan::Via;
+use model::shell::word;
+use model::{Card, Cell, Params, Part};
+
+use crate::compare::Side;
+use crate::compare::matching::arm_name;
+
+/// The flag that asks for another value of a parameter of a search: it is said with `--slo`.
+const OF_SLO: [&str; 2] = ["percentile", "limit"];
+/// Said with `--url` and `--mix`.
+const OF_FLAGS: [&str; 3] = ["url", "mix", "content"];
+
+/// A load of a server, or the search of its largest one where the need has a limit. `alike` are the instruments of such
+/// loads, and `mix` is the file of the requests.
+pub fn load(side: &Side<'_>, card: &Card, alike: &[&str], need: &Need, mix: Option<&str>) -> String {
+    let mut words = vec!["boxscore".to_owned(), "run".to_owned(), card.name.to_owned()];
+    if let Some(Limit { percentile, seconds }) = &need.limit
+        && let Some(limit) = show_time(*seconds)
+    {
+        words.extend(["--slo".to_owned(), format!("{percentile}={limit}")]);
+    }
+    words.extend(mix.into_iter().flat_map(|file| ["--mix".to_owned(), word(file)]));
+    let given = need.params.0.iter().filter(|(name, _)| !OF_SLO.contains(&name.as_str()));
+    let mut given: Params = Params(given.map(|(name, value)| (name.clone(), value.clone())).collect());
+    let before = before(side, card, alike);
+    let url = given.0.remove("url").or_else(|| before.get("url").map(str::to_owned));
+    let is_target = side.target().is_some();
+    words.extend(
+        url.filter(|url| url != "none" && !is_target)
+            .into_iter()
+            .flat_map(|url| ["--url".to_owned(), word(&url)]),
+    );
+    let kept = before.0.into_iter().filter(|(name, _)| mix.is_none() || !OF_FLAGS.contains(&name.as_str()));
+    let kept = kept.filter(|(name, _)| name != "url" && name != "mix");
+    words.extend(set(&Params(kept.collect()).with(&given)));
+    words.extend(place(side));
+    words.join(" ")
+}
+
+/// An instrument with these parameters.
+pub fn instrument(side: &Side<'_>, card: &Card, params: &Params) -> String {
+    let mut words = vec!["boxscore".to_owned(), "run".to_owned(), card.name.to_owned()];
+    words.extend(set(params));
+    words.extend(place(side));
+    words.join(" ")
+}
+
+/// A command of the user's.
+pub fn command(side: &Side<'_>, text: &str) -> String {
+    let mut words = vec!["boxscore run --cmd".to_owned(), word(text)];
+    words.extend(place(side));
+    words.join(" ")
+}
+
+fn set(params: &Params) -> Vec<String> {
+    params.0.iter().flat_map(|(name, value)| ["--set".to_owned(), word(&format!("{name}={value}"))]).collect()
+}
+
+/// The parameters that all loads of the newest run with such loads have, but for the schedule and for usual ones.
+fn before(side: &Side<'_>, card: &Card, alike: &[&str]) -> Params {
+    let is_alike = |cell: &&Cell| alike.contains(&cell.instrument.as_str());
+    let Some(run) = newest(side, |run| run.plan.cells.iter().any(|cell| is_alike(&cell))) else {
+        return Params::default();
+    };
+    let cells = run.plan.cells.iter().filter(is_alike);
+    let mut each = cells.map(|cell| &cell.params);
+    let Some(first) = each.next() else { return Params::default() };
+    let mut common = first.clone();
+    for other in each {
+        common.0.retain(|name, value| other.get(name) == Some(value));
+    }
+    let arm = run.plan.arms.iter().find(|arm| arm.name == arm_name(side, run));
+    let set = arm.filter(|_| side.arm.is_some() && side.target().is_none()).map(|arm| arm.set.clone());
+    let mut params = common.with(&set.unwrap_or_default());
+    params.0.retain(|name, value| {
+        card.param(name)
+            .is_some_and(|spec| !matches!(spec.part, Part::Schedule) && spec.default != value.as_str())
+    });
+    params
+}
+
+fn newest<'a>(side: &Side<'a>, wanted: impl Fn(&RunData) -> bool) -> Option<&'a RunData> {
+    let runs = side.runs.iter().copied().filter(|run| wanted(run));
+    runs.max_by_key(|run| run.head.started_ns)
+}
+
+/// The machines, target and generators that the side was measured with, and its label.
+fn place(side: &Side<'_>) -> Vec<String> {
+    let Some(run) = newest(side, |_| true) else { return Vec::new() };
+    let mut words = Vec::new();
+    if let Some(target) = side.target() {
+        words.extend(["--target".to_owned(), word(&format!("{}={}", target.name, target.address))]);
+        words.extend(
+            target.at.iter().flat_map(|at| ["--at".to_owned(), word(&format!("{}={at}", target.name))]),
+        );
+    }
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for run in side.runs.iter().filter(|run| seen.insert(run.head.machine_id.as_str())) {
+        words.extend(via(run).into_iter().flat_map(|via| flag("--via", via)));
+    }
+    words.extend(run.plan.generators.iter().flat_map(|via| flag("--from", via)));
+    words.extend(run.head.label.iter().flat_map(|label| ["--label".to_owned(), word(label)]));
+    words
+}
+
+/// The machine of a run, where it is not the one that starts it.
+fn via(run: &RunData) -> Option<&Via> {
+    let machines = &run.plan.machines;
+    machines.iter().find(|via| machines.len() == 1 || via.name == run.head.machine)
+}
+
+fn flag(flag: &str, via: &Via) -> Vec<String> {
+    let Some(command) = &via.command else { return Vec::new() };
+    let named = if via.name.is_empty() { command.clone() } else { format!("{}={command}", via.name) };
+    vec![flag.to_owned(), word(&named)]
+}

@@ -1,0 +1,420 @@
+//! A side whose runs are looked at once for all its needs, and its figures weighed into capacities.
+//!
+//! Boxes are the unit where a side has several, else runs, as in comparisons. So is the noise between them, but that
+//! percentiles of times take no part where the side's figures teach it together: they say the same of a run as its
+//! rates do, and cost most to look up.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::data::{RunData, Series};
+use model::id::short;
+use model::names::{self, Key};
+use model::params::Match;
+use model::{Better, Cards, Host, Samples, Unit, Validity, card, format};
+use stats::between::HISTORY_MAX;
+use stats::{Learnt, Noise, Run, Seen};
+
+use super::ruled::Ruled;
+use crate::compare::correspond::key_part;
+use crate::compare::matching::{RowKey, arm_name};
+use crate::compare::prepare::figures_of;
+use crate::compare::{Side, replicate};
+use crate::decide::{Capacity, Repeat};
+use crate::loads::{self, Load};
+use crate::noise::{self, History, Known};
+use crate::rules;
+use crate::ruling::{Ruling, validity_of};
+use crate::run_index::{FigureRow, RunContext, RunIndex};
+
+/// A side for all its needs.
+pub struct Ready<'a> {
+    pub side: &'a Side<'a>,
+    pub cards: Cards,
+    /// Rules whose doubts are accepted.
+    accept: &'a [String],
+    context: &'a RunContext<'a>,
+    runs: OnceCell<Vec<JudgedRun<'a>>>,
+    earlier: OnceCell<Vec<(&'a RunData, Vec<Load<'a>>)>>,
+    history: OnceCell<History<'a>>,
+    learnt: OnceCell<Option<Learnt>>,
+}
+
+/// A run with what the rules say of it, once somebody asks.
+pub struct JudgedRun<'a> {
+    pub run: &'a RunData,
+    context: &'a RunContext<'a>,
+    judged: OnceCell<(RunIndex<'a>, Vec<Ruling>)>,
+}
+
+impl<'a> JudgedRun<'a> {
+    fn judged(&self) -> &(RunIndex<'a>, Vec<Ruling>) {
+        self.judged.get_or_init(|| {
+            let index = RunIndex::new(self.run, self.context);
+            let rulings = rules::of_index(&index);
+            (index, rulings)
+        })
+    }
+
+    pub fn index(&self) -> &RunIndex<'a> {
+        &self.judged().0
+    }
+
+    pub fn rulings(&self) -> &[Ruling] {
+        &self.judged().1
+    }
+}
+
+/// A figure of runs that teach the noise between them.
+type Taught<'r> = (&'r Series, Vec<(&'r RunData, Run)>);
+
+/// A figure of one run.
+pub struct Measured<'a> {
+    pub run: &'a RunData,
+    pub worth: Run,
+    pub ruled: Ruled,
+    /// The run shows no more than that it is at least this.
+    pub at_least: bool,
+}
+
+/// A figure of a side.
+pub struct Figure<'a> {
+    /// For people.
+    pub name: String,
+    pub instrument: &'a str,
+    pub unit: Unit,
+    /// Oldest run first.
+    pub of: Vec<Measured<'a>>,
+    /// Runs before those of the side, for the noise only.
+    pub earlier: Vec<Known<'a>>,
+    /// It was asked for less than the need is.
+    pub at_least: bool,
+    pub why: Option<String>,
+}
+
+impl Figure<'_> {
+    /// The mean of its runs' logarithms, whatever the rules say of them.
+    pub fn level(&self) -> f64 {
+        stats::mean(&self.of.iter().map(|one| one.worth.m).collect::<Vec<_>>()).unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// `11.2 k/s (web, nginx, 50 connections)`.
+    pub fn shown(&self) -> String {
+        format!("{} ({})", format::quantity(self.level().exp(), self.unit), self.name)
+    }
+
+    /// The inverse, such as runs a second of a time.
+    #[must_use]
+    pub fn inverse(mut self, unit: Unit) -> Self {
+        let turned = |run: Run| Run { m: -run.m, ..run };
+        for one in &mut self.of {
+            one.worth = turned(one.worth);
+        }
+        for (_, run) in &mut self.earlier {
+            *run = turned(*run);
+        }
+        self.unit = unit;
+        self
+    }
+}
+
+impl<'a> Ready<'a> {
+    pub fn new(side: &'a Side<'a>, accept: &'a [String], context: &'a RunContext<'a>) -> Ready<'a> {
+        let (runs, earlier, history) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Ready { side, cards: context.cards, accept, context, runs, earlier, history, learnt: OnceCell::new() }
+    }
+
+    /// Its runs, oldest first.
+    pub fn runs(&self) -> &[JudgedRun<'a>] {
+        self.runs.get_or_init(|| {
+            let mut runs: Vec<&'a RunData> = self.side.runs.clone();
+            runs.sort_by_key(|run| run.head.started_ns);
+            let unjudged = |run| JudgedRun { run, context: self.context, judged: OnceCell::new() };
+            runs.into_iter().map(unjudged).collect()
+        })
+    }
+
+    /// Earlier runs that count for the noise, oldest first, with their loads; none where boxes are the unit.
+    pub fn earlier(&self) -> &[(&'a RunData, Vec<Load<'a>>)] {
+        self.earlier.get_or_init(|| {
+            let of_side = |run: &&RunData| self.side.runs.iter().any(|own| own.head.id == run.head.id);
+            let mut runs: Vec<&'a RunData> =
+                self.side.earlier.iter().copied().filter(|run| !of_side(run) && !self.by_box()).collect();
+            runs.sort_by_key(|run| run.head.started_ns);
+            runs.into_iter().map(|run| (run, loads::of_run(run, self.cards))).collect()
+        })
+    }
+
+    fn history(&self) -> &History<'a> {
+        self.history.get_or_init(|| History::new(self.earlier().iter().map(|(run, _)| *run)))
+    }
+
+    fn by_box(&self) -> bool {
+        self.side.boxes() > 1
+    }
+
+    /// The arms of a run that it stands for, the first one first; the empty one where a cell is measured in none.
+    pub fn arms(&self, run: &'a RunData) -> Vec<&'a str> {
+        if self.side.arm.is_some() || !run.plan.targets.is_empty() {
+            let own = run.plan.arms.iter().map(|arm| arm.name.as_str());
+            let first = arm_name(self.side, run);
+            return own.filter(|name| *name == first).take(1).collect();
+        }
+        let mut arms: Vec<&str> = run.plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+        if !run.plan.unchanged.is_empty() {
+            arms.push("");
+        }
+        arms
+    }
+
+    /// The rows of a run that it stands for, each with its arm.
+    fn rows<'r>(&self, one: &'r JudgedRun<'a>) -> Vec<(&'r str, FigureRow<'r>)> {
+        let mut rows = figures_of(self.side, one.run, one.index());
+        if !one.run.plan.unchanged.is_empty() && self.arms(one.run).contains(&"") {
+            let is_new = |row: &FigureRow<'_>| row.series.key.arm.is_empty();
+            rows.extend(one.index().figures().filter(is_new).map(|row| ("", row)));
+        }
+        rows
+    }
+
+    /// The figures of the series that are wanted, each once for its setup, in the order in which they were measured.
+    /// Addresses and extents make no setup of their own. A run whose figure does not show what it must is refused.
+    pub fn figures(
+        &self,
+        wanted: impl Fn(&RunData, &Series) -> bool,
+        shows: impl Fn(&JudgedRun<'a>, FigureRow<'_>) -> Result<(), String>,
+    ) -> Vec<(RowKey, Figure<'a>)> {
+        let mut all: Vec<(RowKey, Figure<'a>)> = Vec::new();
+        for one in self.runs() {
+            if !one.run.series.iter().any(|series| wanted(one.run, series)) {
+                continue;
+            }
+            let mut seen: BTreeSet<RowKey> = BTreeSet::new();
+            for (_, row) in self.rows(one) {
+                let Some(series) = one.run.series.get(row.index).filter(|series| wanted(one.run, series))
+                else {
+                    continue;
+                };
+                let key = self.key(one.run, series);
+                // A run speaks once for a figure: by its first arm.
+                if !seen.insert(key.clone()) {
+                    continue;
+                }
+                let Some(worth) = noise::run_of(series, one.index().quantile(row)) else { continue };
+                let mut ruled = Ruled::of_rows(one.rulings(), &[row.index]);
+                if let Err(why) = shows(one, row) {
+                    ruled.refuse(why);
+                }
+                let at_least = ruled.bound.is_some();
+                let measured = Measured { run: one.run, worth, ruled, at_least };
+                match all.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, figure)) => figure.of.push(measured),
+                    None => all.push((key, self.figure(series, measured))),
+                }
+            }
+        }
+        all
+    }
+
+    fn key(&self, run: &RunData, series: &Series) -> RowKey {
+        let key = RowKey::of_series(series, run, &BTreeSet::new());
+        match card::find(self.cards, &key.instrument) {
+            Some(card) => RowKey { params: key_part(card.params, &key.params, Match::Close), ..key },
+            None => key,
+        }
+    }
+
+    fn figure(&self, series: &'a Series, first: Measured<'a>) -> Figure<'a> {
+        let key = &series.key;
+        Figure {
+            name: name(self.cards, series),
+            instrument: &key.instrument,
+            unit: key.unit,
+            of: vec![first],
+            earlier: self.history().of_key(key, self.cards),
+            at_least: false,
+            why: None,
+        }
+    }
+
+    /// The capacity that a figure is, or why it is none. `again` is a command that measures it again where none of its
+    /// runs stands in the store.
+    pub fn weigh(&self, figure: &Figure<'_>, again: &str) -> Result<Capacity, String> {
+        let used = self.usable(figure)?;
+        let (units, noise) = self.noise(figure, &used)?;
+        let ln = stats::mean(&units.iter().map(|run| run.m).collect::<Vec<_>>())
+            .filter(|ln| ln.is_finite())
+            .ok_or_else(|| format!("{} has no value", figure.name))?;
+        let left_out = figure.of.len() - used.len();
+        let left_out = (left_out > 0).then(|| {
+            format!(
+                "{left_out} of {} are refused or doubtful, and not used",
+                format::count(figure.of.len(), "run")
+            )
+        });
+        let doubts: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.texts()).collect();
+        let whys: Vec<&str> = figure.why.iter().chain(&left_out).map(String::as_str).chain(doubts).collect();
+        let newest = used.last().map(|one| one.run);
+        let command = newest
+            .filter(|_| self.side.is_stored)
+            .map_or_else(|| again.to_owned(), |run| format!("boxscore run --plan {}", short(&run.head.id)));
+        let seconds: Vec<f64> = used.iter().filter_map(|one| one.run.head.seconds).collect();
+        Ok(Capacity {
+            ln,
+            se: noise.s / (units.len() as f64).sqrt(),
+            dof: noise.dof(),
+            unit: figure.unit,
+            at_least: figure.at_least || used.iter().any(|one| one.at_least),
+            figure: figure.name.clone(),
+            runs: used.iter().map(|one| one.run.head.id.clone()).collect(),
+            published: false,
+            validity: used.iter().map(|one| one.ruled.validity).max().unwrap_or(Validity::Unknown),
+            why: (!whys.is_empty()).then(|| whys.join("; ")),
+            repeat: Some(Repeat {
+                command,
+                seconds: stats::mean(&seconds),
+                noise: noise.s,
+                runs: units.len(),
+            }),
+        })
+    }
+
+    /// The newest runs of a figure that may be used, or why none may.
+    fn usable<'f, 'm>(&self, figure: &'f Figure<'m>) -> Result<Vec<&'f Measured<'m>>, String> {
+        let mut good: Vec<&Measured<'_>> =
+            figure.of.iter().filter(|one| one.ruled.is_usable(self.accept)).collect();
+        good.drain(..good.len().saturating_sub(HISTORY_MAX));
+        let Some(last) = figure.of.last().filter(|_| good.is_empty()) else { return Ok(good) };
+        Err(format!("{} {}", figure.shown(), last.ruled.why_not(self.accept)))
+    }
+
+    /// The units of a figure, and the noise between them.
+    fn noise(&self, figure: &Figure<'_>, used: &[&Measured<'_>]) -> Result<(Vec<Run>, Noise), String> {
+        let units = self.units(used.iter().map(|one| (one.run, one.worth)));
+        let mut known = figure.earlier.clone();
+        if let ([only], false) = (used, known.is_empty()) {
+            // Alone it shows no spread.
+            known.push((only.run.head.id.as_str(), only.worth));
+        }
+        let (_, history) = noise::newest(&known);
+        let floor = self.floor(figure.instrument, used.iter().map(|one| one.run));
+        let noise = stats::noise(&[&units], &[&history], floor, self.learnt());
+        Ok((units, noise.map_err(|unfit| format!("{}: {unfit}", figure.name))?))
+    }
+
+    /// Each run's value, or each box's.
+    fn units<'r>(&self, runs: impl Iterator<Item = (&'r RunData, Run)>) -> Vec<Run> {
+        if self.by_box() {
+            replicate::by_machine(runs.map(|(run, worth)| (run.head.machine_id.clone(), worth)))
+        } else {
+            runs.map(|(_, worth)| worth).collect()
+        }
+    }
+
+    fn floor<'r>(&self, instrument: &str, runs: impl Iterator<Item = &'r RunData>) -> f64 {
+        let host = runs.map(noise::host).max().unwrap_or(Host::Unknown);
+        let host = if self.by_box() { replicate::OF_A_TYPE } else { host };
+        noise::assumed_floor(self.cards, instrument, host)
+    }
+
+    /// The noise as the figures of the side show it together.
+    fn learnt(&self) -> Option<Learnt> {
+        *self.learnt.get_or_init(|| {
+            if !self.may_teach() {
+                return None;
+            }
+            let mut rows: BTreeMap<RowKey, Taught<'_>> = BTreeMap::new();
+            for one in self.runs() {
+                let mut seen: BTreeSet<RowKey> = BTreeSet::new();
+                for (_, row) in self.rows(one) {
+                    let Some(series) = one.run.series.get(row.index).filter(|series| self.teaches(series))
+                    else {
+                        continue;
+                    };
+                    let key = self.key(one.run, series);
+                    if validity_of(one.rulings(), row.index).0 == Validity::Invalid
+                        || !seen.insert(key.clone())
+                    {
+                        continue;
+                    }
+                    let runs = &mut rows.entry(key).or_insert_with(|| (series, Vec::new())).1;
+                    runs.extend(noise::run_of(series, None).map(|worth| (one.run, worth)));
+                }
+            }
+            let seen = |(series, runs): &Taught<'_>| {
+                let units = self.units(runs.iter().copied());
+                let mut known = self.history().of_key(&series.key, self.cards);
+                if let ([(run, worth)], false) = (runs.as_slice(), known.is_empty()) {
+                    known.push((run.head.id.as_str(), *worth));
+                }
+                let floor = self.floor(&series.key.instrument, runs.iter().map(|(run, _)| *run));
+                Seen::new(&[&units], &[&noise::newest(&known).1], floor).ok()
+            };
+            stats::learn(&rows.values().filter_map(seen).collect::<Vec<_>>())
+        })
+    }
+
+    /// The last fault of the takes of an instrument, where none of them came to an end.
+    pub fn failed(&self, instrument: &str) -> Option<String> {
+        let of = |run: &RunData, cell: u32| {
+            run.plan.cells.get(cell as usize).is_some_and(|cell| cell.instrument == instrument)
+        };
+        let takes =
+            || self.side.runs.iter().flat_map(|run| run.takes.iter().filter(|take| of(run, take.cell)));
+        if takes().any(|take| take.is_measured()) {
+            return None;
+        }
+        takes().filter_map(|take| take.fault.as_ref()).next_back().map(|fault| fault.text.clone())
+    }
+
+    /// Says that an instrument was measured by another definition alone.
+    pub fn older(&self, wanted: &[(&str, u32)]) -> Option<String> {
+        let keys = || self.side.runs.iter().flat_map(|run| &run.series).map(|series| &series.key);
+        wanted.iter().find_map(|(name, definition)| {
+            let mut theirs =
+                keys().filter(|key| key.instrument == *name).map(|key| key.definition).peekable();
+            let first = *theirs.peek()?;
+            theirs.all(|other| other != *definition).then(|| {
+                format!(
+                    "its figures of {name} are of definition {first}, and those of today are of {definition}"
+                )
+            })
+        })
+    }
+
+    /// Figures enough have several runs. Found without the rules, which take longest.
+    fn may_teach(&self) -> bool {
+        let runs = self.runs().iter().map(|one| one.run).chain(self.earlier().iter().map(|(run, _)| *run));
+        let mut counts: BTreeMap<RowKey, usize> = BTreeMap::new();
+        for run in runs {
+            let teaches = |series: &&Series| series.better != Better::Neither && self.teaches(series);
+            let keys: BTreeSet<RowKey> =
+                run.series.iter().filter(teaches).map(|series| self.key(run, series)).collect();
+            keys.into_iter().for_each(|key| *counts.entry(key).or_default() += 1);
+        }
+        counts.values().filter(|runs| **runs > 1).count() >= stats::between::MIN_FIGURES
+    }
+
+    /// A figure of takes that is no percentile.
+    fn teaches(&self, series: &Series) -> bool {
+        let info =
+            card::find(self.cards, &series.key.instrument).and_then(|card| card.metric(&series.key.metric));
+        Samples::for_instrument(self.cards, &series.key.instrument) == Samples::Takes
+            && info.is_none_or(|info| info.quantile_of.is_none())
+    }
+}
+
+/// The name of a figure; of a load with its connections.
+fn name(cards: Cards, series: &Series) -> String {
+    let card = card::find(cards, &series.key.instrument);
+    let key = Key {
+        card,
+        instrument: &series.key.instrument,
+        metric: &series.key.metric,
+        params: &series.key.params,
+    };
+    match card.filter(|_| names::is_load(card)) {
+        Some(card) => names::load::label(card, key, &["connections"]),
+        None => names::label(key),
+    }
+}
