@@ -7,6 +7,7 @@
 mod close;
 mod generators;
 mod machine;
+mod questions;
 mod silence;
 mod sitting;
 mod stop;
@@ -33,7 +34,7 @@ use crate::turns::Turns;
 use crate::worker::Event;
 use machine::{Machine, Opening};
 
-pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError};
+pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError, Typist};
 
 const POLL: Duration = Duration::from_millis(200);
 /// An unsolicited answer is a protocol error; the child is dropped at once.
@@ -69,6 +70,7 @@ pub struct Conductor<'a> {
     stopping: stop::Stopping,
     interaction: Interaction,
     login: Option<Login>,
+    questions: questions::Questions<'a>,
     /// Number of the sitting under way.
     sitting: u32,
     taken: u64,
@@ -109,6 +111,7 @@ impl<'a> Conductor<'a> {
             stopping: stop::Stopping::default(),
             interaction: Interaction::default(),
             login: None,
+            questions: questions::Questions::default(),
             sitting: 0,
             taken: 0,
             taking_ns: 0,
@@ -476,6 +479,7 @@ impl<'a> Conductor<'a> {
     /// The next frame that needs an answer. Telemetry, notes and pings are handled here.
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         let count = self.machines.len();
+        self.hear_typist()?;
         match self.events.recv_timeout(POLL) {
             Ok((index, event)) if index >= count => self.hear_helper(index - count, event)?,
             Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),
@@ -531,6 +535,7 @@ impl<'a> Conductor<'a> {
             Frame::Progress(text) => {
                 self.sink.show(&Show::Doing { machine, text: &inflow::cut(text) });
             }
+            Frame::Ask { id, question } => self.ask(machine, id, question)?,
             Frame::Live(live) => self.sink.show(&Show::Live { machine, live: &live }),
             Frame::Note(note) => self.sink.note(machine, inflow::cut_note(note))?,
             Frame::Bye(cost) => {

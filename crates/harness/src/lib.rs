@@ -12,6 +12,7 @@ mod inflow;
 pub mod order;
 mod ports;
 mod probe_cache;
+mod prompter;
 pub mod recorder;
 mod relay;
 mod tally;

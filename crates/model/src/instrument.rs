@@ -15,6 +15,7 @@ use crate::login::Login;
 use crate::metric::{Metric, MetricInfo};
 use crate::note::NoteBody;
 use crate::params::Params;
+use crate::power::Prompt;
 use crate::unit::{Quantity, Seconds};
 
 /// `Smoke` is what the tests run: the smallest work that still shows every metric.
@@ -52,6 +53,10 @@ pub struct Setup {
     pub relay: Option<Arc<dyn Relay>>,
     /// For a key-value store of the user's.
     pub login: Option<Login>,
+    /// The command that prints watts, where the plan has one.
+    pub watts_command: Option<String>,
+    /// The way to somebody who reads a meter.
+    pub prompt: Option<Arc<dyn Prompt>>,
 }
 
 impl Setup {
@@ -72,6 +77,8 @@ impl Setup {
             mix: None,
             relay: None,
             login: None,
+            watts_command: None,
+            prompt: None,
         }
     }
 

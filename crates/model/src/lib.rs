@@ -33,6 +33,7 @@ pub mod names;
 pub mod note;
 pub mod params;
 pub mod plan;
+pub mod power;
 pub mod price;
 pub mod printed;
 pub mod progress;

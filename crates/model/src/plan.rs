@@ -172,6 +172,9 @@ pub struct Plan {
     /// The things that are measured where that is not the machine itself, in the order of their arms.
     #[serde(default)]
     pub targets: Vec<Target>,
+    /// The command that prints watts, for figures of the meter `command`.
+    #[serde(default)]
+    pub watts_command: Option<String>,
 }
 
 /// In the set of an arm beside its parameters: the cells that are profiled once, before their takes, as
@@ -240,6 +243,7 @@ impl Plan {
             mixes: BTreeMap::new(),
             unchanged: Vec::new(),
             targets: Vec::new(),
+            watts_command: None,
         }
     }
 

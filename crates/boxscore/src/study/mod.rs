@@ -13,6 +13,7 @@ pub mod login;
 mod planted;
 mod probing;
 pub mod quiet;
+pub mod readings;
 pub mod remedy;
 mod run;
 mod sink;

@@ -5,11 +5,14 @@ use model::Instrument;
 pub mod cmd;
 pub mod command_way;
 pub mod container;
+pub mod cpu_power;
 pub mod elf;
 pub mod guard;
 pub mod helper_process;
 pub mod kv_load;
+pub mod kv_power;
 pub mod kv_slo;
+pub mod levels;
 pub mod logs;
 pub mod mix;
 pub mod orphans;
@@ -22,14 +25,18 @@ pub mod server;
 pub mod shell;
 pub mod store_server;
 pub mod web;
+pub mod web_power;
 pub mod web_slo;
 pub mod working_tree;
 
 pub static ALL: &[&dyn Instrument] = &[
     &cmd::INSTRUMENT,
+    &cpu_power::INSTRUMENT,
     &kv_load::INSTRUMENT,
+    &kv_power::INSTRUMENT,
     &kv_slo::INSTRUMENT,
     &logs::INSTRUMENT,
     &web::INSTRUMENT,
+    &web_power::INSTRUMENT,
     &web_slo::INSTRUMENT,
 ];

@@ -18,6 +18,7 @@ pub mod methods;
 pub mod net;
 pub mod noise;
 pub mod other;
+pub mod power;
 pub mod profile;
 pub mod ranks;
 pub mod runtime;
@@ -50,6 +51,7 @@ pub static ALL: &[&Section] = &[
     &net::SECTION,
     &noise::SECTION,
     &other::SECTION,
+    &power::SECTION,
     &profile::SECTION,
     &ranks::SECTION,
     &runtime::SECTION,

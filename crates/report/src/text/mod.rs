@@ -31,6 +31,7 @@ mod logs_names;
 pub mod matrix;
 pub mod missing;
 pub mod notes;
+pub mod power;
 pub mod profile;
 pub mod prove;
 pub mod ranks;
