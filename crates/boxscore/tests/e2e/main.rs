@@ -32,6 +32,7 @@ mod net_far;
 mod note;
 mod numbers;
 mod odd_inputs;
+mod power;
 mod published_study;
 mod ramcloud;
 mod remove;
