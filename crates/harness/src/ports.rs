@@ -120,7 +120,7 @@ pub enum Show<'a> {
     NoReading {
         why: &'a str,
     },
-    /// The question has its answer, or its time is over.
+    /// The question is over: it has its answer, or there is none, or its time is over.
     QuestionOver {
         answered: bool,
     },

@@ -190,7 +190,7 @@ impl<'a> ProbeCache<'a> {
         let mut setup = Setup {
             relay: self.relay.clone(),
             prompt: self.prompt.clone(),
-            watts_command: plan.watts_command.clone(),
+            watts_command: plan.watts_command_of(self.job.machine, arm),
             command: plan.command_of(arm),
             arm: arm.name.clone(),
             sitting: self.job.sitting,

@@ -2,6 +2,7 @@
 //!
 //! A reading that somebody types takes longer than one of a counter. A quick run holds levels for a shorter time.
 
+use model::plan::TARGET_MARK;
 use model::power::{COMMAND_FLAG, METER, Meter, TYPED_FLAG};
 use model::{Card, Cell, Role, card};
 
@@ -24,6 +25,10 @@ pub fn command(args: &RunArgs) -> Result<Option<String>, CliError> {
             Err(CliError::usage(format!("--{COMMAND_FLAG} is empty"))
                 .hint("give a command that prints watts"))
         }
+        Some(text) if args.on.targets.len() > 1 && !text.contains(TARGET_MARK) => Err(CliError::usage(format!(
+            "--{COMMAND_FLAG} would read the power of one machine for every target"
+        ))
+        .hint(format!("write {TARGET_MARK} where the command names it: 'ssh bmc-{TARGET_MARK} ipmitool dcmi power reading'"))),
         text => Ok(text.map(str::to_owned)),
     }
 }

@@ -211,7 +211,7 @@ impl Display {
     fn question_over(&mut self, answered: bool) {
         if !answered {
             let start = if readings::has_terminal() { "\n" } else { "" };
-            out::say(&format!("{start}no reading in time: this take has no watts"));
+            out::say(&format!("{start}no reading: this take has no watts"));
         }
         if std::mem::take(&mut self.hides_bar) {
             self.bar = Some(spinner());

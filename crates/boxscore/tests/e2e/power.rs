@@ -12,8 +12,7 @@ use instruments::workload::levels::rapl::Rapl;
 use model::data::RunData;
 use model::doc::{CompareDoc, PowerDoc, RunDoc};
 
-const SHORT: [&str; 8] =
-    ["--takes", "1", "--sittings", "1", "--no-report", "--set", "settle=0.3", "--seed"];
+const SHORT: [&str; 8] = ["--takes", "1", "--sittings", "1", "--no-report", "--set", "settle=0.3", "--seed"];
 
 /// A short run, with further words.
 fn words<'a>(words: &[&'a str]) -> Vec<&'a str> {
@@ -66,7 +65,11 @@ fn a_command_reads_the_power_of_each_level_of_a_web_server() {
     assert!(joules(0.25) > joules(1.0) && joules(1.0) > Some(0.0), "{power:?}");
     let run = bench.only();
     let samples = run.series.iter().filter(|series| series.key.metric == "watts-sample");
-    assert!(samples.clone().count() == 5 && samples.map(|one| one.points.len()).all(|n| n >= 2), "{:?}", run.takes);
+    assert!(
+        samples.clone().count() == 5 && samples.map(|one| one.points.len()).all(|n| n >= 2),
+        "{:?}",
+        run.takes
+    );
     assert_eq!(run.plan.watts_command.as_deref(), Some(meter.as_str()));
     let curve = verdict::power::curve(&run);
     assert_eq!(curve.len(), 5);
@@ -99,7 +102,10 @@ fn readings_come_over_a_pipe_and_an_empty_one_is_missing() {
     std::fs::write(bench.path("readings"), "41.5\nforty\n60,5 W\n\n70\n80\n").expect("readings");
     let args = ["web", "--watts-typed", "readings", "--set", "server=builtin", "--set", "duration=2"];
     let said = bench.run(&words(&args)).expect(0, &["Watts on the meter now [take 1 of 5, web "]);
-    assert!(said.err.contains("`forty` is not a number of watts, such as 41.3; watts, or nothing:"), "{said:#?}");
+    assert!(
+        said.err.contains("`forty` is not a number of watts, such as 41.3; watts, or nothing:"),
+        "{said:#?}"
+    );
     let run = bench.only();
     let mut typed: Vec<f64> = (run.series.iter())
         .filter(|series| series.key.metric == "watts")
@@ -120,7 +126,8 @@ fn readings_come_over_a_pipe_and_an_empty_one_is_missing() {
 
 /// What the program says on a terminal, where somebody types after each question.
 fn typed_on_a_terminal(bench: &Bench, args: &[&str], line: &str) -> Said {
-    let quoted: Vec<String> = std::iter::once(PROGRAM).chain(args.iter().copied()).map(|w| format!("'{w}'")).collect();
+    let quoted: Vec<String> =
+        std::iter::once(PROGRAM).chain(args.iter().copied()).map(|w| format!("'{w}'")).collect();
     let mut command = Command::new("script");
     bench.settle(&mut command);
     command.args(["-qec", &quoted.join(" "), "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -160,8 +167,11 @@ fn a_terminal_is_asked_in_the_middle_of_each_take() {
     let watts: Vec<f64> = watts.flat_map(|series| series.measured()).collect();
     assert_eq!(watts, [61.5; 5], "{said:#?}");
     let rate = |level: &str| {
-        let is = |metric: &str, key: &model::SeriesKey| key.metric == metric && key.params.get("level") == Some(level);
-        let of = |metric: &str| run.series.iter().find(|one| is(metric, &one.key)).map(|one| one.measured()[0]);
+        let is = |metric: &str, key: &model::SeriesKey| {
+            key.metric == metric && key.params.get("level") == Some(level)
+        };
+        let of =
+            |metric: &str| run.series.iter().find(|one| is(metric, &one.key)).map(|one| one.measured()[0]);
         (of("level-rate"), of("joules-per-job"))
     };
     let ((quarter, much), (full, little)) = (rate("25"), rate("100"));

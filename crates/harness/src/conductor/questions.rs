@@ -65,7 +65,7 @@ impl Conductor<'_> {
                 Ok(())
             }
             Some(Ok(watts)) => {
-                self.close_question(true);
+                self.close_question(watts.is_some());
                 self.tell(machine, &Frame::Reading { id, watts })
             }
         }

@@ -134,10 +134,10 @@ fn joules(group: &[Named<'_>]) -> Markup {
 }
 
 fn table(one: &PowerDoc) -> Markup {
-    let each = format!("energy a {}", one.unit);
+    let (rate, each) = (format!("{}s/s", one.unit), format!("energy a {}", one.unit));
     let heads = [
         ("level", Column::Text),
-        ("rate", Column::Number),
+        (rate.as_str(), Column::Number),
         ("power", Column::Number),
         ("95 % interval", Column::Number),
         (each.as_str(), Column::Number),

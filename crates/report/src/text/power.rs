@@ -1,7 +1,7 @@
 //! Power at levels of a load, as a small table: what was done, what was drawn, and the energy of one request or job.
 
 use model::doc::{EstimateDoc, PowerDoc, PowerLevelDoc, SeriesDoc};
-use model::format::{Kind, Scale};
+use model::format::{Kind, Scale, number};
 use model::power::level_name;
 use model::unit::Unit;
 
@@ -29,13 +29,11 @@ pub fn part(all: &[PowerDoc], look: Look) -> Part {
 
 fn table(one: &PowerDoc, is_named: bool, look: Look) -> String {
     let name = if one.arm.is_empty() { &one.instrument } else { &one.arm };
-    let head = if is_named { format!("power of {name}") } else { "power".to_owned() };
-    let heads = ["rate", "watts", "95 % interval", "energy of one", "95 % interval"];
-    let each = format!("energy a {}", one.unit);
-    let heads: Vec<(&str, Align)> = std::iter::once((head.as_str(), Align::Left))
-        .chain(
-            heads.into_iter().map(|text| (if text == heads[3] { each.as_str() } else { text }, Align::Right)),
-        )
+    let head = if is_named { name.as_str() } else { "level" };
+    let (rate, each) = (format!("{}s/s", one.unit), format!("energy a {}", one.unit));
+    let numbers = [rate.as_str(), "power", "95 % interval", each.as_str(), "95 % interval"];
+    let heads: Vec<(&str, Align)> = std::iter::once((head, Align::Left))
+        .chain(numbers.into_iter().map(|text| (text, Align::Right)))
         .collect();
     let mut grid = Grid::new(&heads);
     let rows: Vec<[String; 5]> = cells(one);
@@ -54,15 +52,13 @@ fn table(one: &PowerDoc, is_named: bool, look: Look) -> String {
 
 /// The figures of each level: rate, watts with their interval, joules with theirs.
 pub fn cells(one: &PowerDoc) -> Vec<[String; 5]> {
-    let rate = Kind::for_unit(Unit::PerSec).item(if one.unit == "job" { "job" } else { "request" });
-    let rates = column(one, |level| &level.rate, rate);
+    let rate = |level: &PowerLevelDoc| level.rate.value.map_or_else(|| "-".to_owned(), number);
+    let rates: Vec<String> = one.levels.iter().map(rate).collect();
     let watts = column(one, |level| &level.watts, Kind::for_unit(Unit::Watt));
     let joules = column(one, |level| &level.joules, Kind::for_unit(Unit::Joule));
     let all = rates.into_iter().zip(watts).zip(joules);
-    all.map(|(((rate, _), (watts, of_watts)), (joules, of_joules))| {
-        [rate, watts, of_watts, joules, of_joules]
-    })
-    .collect()
+    all.map(|((rate, (watts, of_watts)), (joules, of_joules))| [rate, watts, of_watts, joules, of_joules])
+        .collect()
 }
 
 /// The values of a column in one unit, and their intervals.
@@ -123,9 +119,9 @@ mod tests {
         let text = table(&planted(), false, Look::plain());
         let lines: Vec<String> =
             text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-        assert_eq!(lines[0], "power rate watts 95 % interval energy a request 95 % interval");
-        assert_eq!(lines[1], "idle - 41.0 W 40.2 to 41.8 - -");
-        assert_eq!(lines[5], "at 100 % 12.30 krequest/s 78.0 W 76.4 to 79.6 6.34 mJ 6.21 to 6.47");
+        assert_eq!(lines[0], "level requests/s power 95 % interval energy a request 95 % interval");
+        assert_eq!(lines[1], "idle - 41.0 W 40.2 - 41.8 - -");
+        assert_eq!(lines[5], "at 100 % 12,300 78.0 W 76.4 - 79.6 6.34 mJ 6.21 - 6.47");
         assert_eq!(lines.len(), 6);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
@@ -138,6 +134,6 @@ mod tests {
         screen.add(part(&all, Look::plain()));
         let text = screen.fit(Look::plain(), "show", |text| text);
         assert_eq!(text.matches("the load generator works on this machine too").count(), 1, "{text}");
-        assert!(text.contains("power of web-power") && text.contains("power of b"), "{text}");
+        assert!(text.contains("web-power ") && text.contains("\nb "), "{text}");
     }
 }

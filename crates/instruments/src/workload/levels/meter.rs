@@ -47,6 +47,15 @@ impl Readings {
         self.watts
     }
 
+    /// Each with its moment.
+    pub fn samples(&self) -> &[(f64, f64)] {
+        &self.samples
+    }
+
+    pub fn remark(&self) -> Option<&str> {
+        self.remark.as_deref()
+    }
+
     /// Pushes them; says where there are none, or fewer than one a second.
     pub fn push(&self, record: &mut dyn Record) {
         for (at, watts) in &self.samples {
@@ -110,7 +119,8 @@ impl Source {
             Meter::Typed => {
                 let prompt = setup.prompt.clone();
                 let prompt = prompt.ok_or_else(|| Unfit::new("nobody can be asked for a reading here"))?;
-                Ok(Source::Typed { prompt, question: what.to_owned() })
+                let of = if setup.arm.is_empty() { String::new() } else { format!(" of {}", setup.arm) };
+                Ok(Source::Typed { prompt, question: format!("{what}{of}") })
             }
         }
     }
@@ -238,11 +248,6 @@ mod tests {
 
     use super::*;
 
-    fn command(text: &str) -> Source {
-        let cpus = sys::affinity::allowed().unwrap();
-        Source::Command { text: text.to_owned(), cpus }
-    }
-
     fn slept(source: &mut Source, seconds: f64) -> Result<Readings, Fault> {
         let long = Duration::from_secs_f64(seconds);
         source
@@ -251,53 +256,6 @@ mod tests {
                 Ok(())
             })
             .map(|((), readings)| readings)
-    }
-
-    #[test]
-    fn a_command_is_read_each_second_and_its_readings_are_kept_in_order() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("n").display().to_string();
-        let counting =
-            format!("n=$(cat {file} 2>/dev/null || echo 40); echo $((n + 1)) > {file}; echo \"$n W\"");
-        let readings = slept(&mut command(&counting), 2.6).unwrap();
-        let watts: Vec<f64> = readings.samples.iter().map(|(_, watts)| *watts).collect();
-        assert_eq!(watts, [40.0, 41.0, 42.0], "{readings:?}");
-        assert_eq!((readings.watts(), readings.remark), (Some(41.0), None));
-        assert!(readings.samples.windows(2).all(|pair| pair[0].0 < pair[1].0));
-    }
-
-    #[test]
-    fn a_command_that_fails_or_prints_no_watts_fails_the_take_with_what_it_said() {
-        for (text, says) in [
-            ("echo no sensor >&2; exit 3", "no sensor"),
-            ("echo much", "no number of watts in its output: much"),
-            ("echo 45000000", "over 100 kW"),
-            ("/no/such/meter", "not found"),
-        ] {
-            let why = slept(&mut command(text), 0.3).unwrap_err().text;
-            assert!(why.starts_with(&format!("--watts-cmd {text}: ")) && why.contains(says), "{why}");
-        }
-        let slow = slept(&mut command("sleep 1; echo 3"), 0.4).unwrap_err().text;
-        assert!(
-            slow.starts_with("no reading in the 0.4 s of the take: ") && slow.contains("took 1."),
-            "{slow}"
-        );
-    }
-
-    #[test]
-    fn a_slow_command_has_fewer_readings_and_that_is_said() {
-        let readings = slept(&mut command("sleep 1.8; echo 3"), 4.6).unwrap();
-        assert_eq!(readings.samples.len(), 1, "{readings:?}");
-        let remark = readings.remark.unwrap();
-        assert!(remark.starts_with("a take of 4.6 s has 1 reading, since the command"), "{remark}");
-    }
-
-    #[test]
-    fn what_fails_in_the_take_ends_its_readings() {
-        let from_ns = clock::now_ns();
-        let failed = command("echo 3").during::<()>(Duration::from_secs(60), || Err(Fault::new("gone")));
-        assert_eq!(failed.unwrap_err().text, "gone");
-        assert!(clock::now_ns() - from_ns < 30_000_000_000);
     }
 
     /// Answers from a list; an empty one answers nothing.
