@@ -29,6 +29,7 @@ use stats::Decision;
 
 use crate::inflow;
 use crate::order::{self, BlockEntry};
+use crate::questions::Questions;
 use crate::tally::{self, Tally, Values, most_blocks, rule};
 use crate::turns::Turns;
 use crate::worker::Event;
@@ -70,7 +71,7 @@ pub struct Conductor<'a> {
     stopping: stop::Stopping,
     interaction: Interaction,
     login: Option<Login>,
-    questions: questions::Questions<'a>,
+    questions: Questions<'a>,
     /// Number of the sitting under way.
     sitting: u32,
     taken: u64,
@@ -111,7 +112,7 @@ impl<'a> Conductor<'a> {
             stopping: stop::Stopping::default(),
             interaction: Interaction::default(),
             login: None,
-            questions: questions::Questions::default(),
+            questions: Questions::default(),
             sitting: 0,
             taken: 0,
             taking_ns: 0,

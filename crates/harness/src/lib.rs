@@ -13,6 +13,7 @@ pub mod order;
 mod ports;
 mod probe_cache;
 mod prompter;
+mod questions;
 pub mod recorder;
 mod relay;
 mod tally;

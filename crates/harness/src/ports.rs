@@ -156,7 +156,7 @@ pub trait Sink {
 pub trait Typist {
     /// A question stands from now on.
     fn ask(&mut self);
-    /// What was said to it meanwhile: watts, or that there is no reading. Fails where that is neither; the question
+    /// The answer that was given meanwhile: watts, or that there is no reading. Fails where it is neither; the question
     /// stands.
     fn answer(&mut self) -> Option<Result<Option<f64>, String>>;
     /// The question is over.

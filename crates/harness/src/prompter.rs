@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use model::frame::Frame;
 use model::power::Prompt;
 
-use crate::worker::{Output, send};
+/// The number of a question, and its answer.
+type Answer = (u64, Option<f64>);
 
-/// The last answer, with the number of its question.
+/// The last answer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answers(Arc<Mutex<Option<(u64, Option<f64>)>>>);
+pub(crate) struct Answers(Arc<Mutex<Option<Answer>>>);
 
 impl Answers {
     pub(crate) fn put(&self, id: u64, watts: Option<f64>) {
@@ -27,21 +28,23 @@ impl Answers {
     }
 }
 
+/// Sends a frame to the program.
+type Say = Box<dyn Fn(&Frame) + Send + Sync>;
+
 pub(crate) struct Prompter {
     answers: Answers,
-    output: Output,
+    say: Say,
     /// Number of the last question.
     asked: AtomicU64,
 }
 
 impl Prompter {
-    pub(crate) fn new(answers: Answers, output: Output) -> Prompter {
-        Prompter { answers, output, asked: AtomicU64::new(0) }
+    pub(crate) fn new(answers: Answers, say: Say) -> Prompter {
+        Prompter { answers, say, asked: AtomicU64::new(0) }
     }
 
     fn tell(&self, id: u64, question: Option<String>) {
-        // A broken pipe is noticed by the reading thread, which ends the child.
-        drop(send(&self.output, &Frame::Ask { id, question }));
+        (self.say)(&Frame::Ask { id, question });
     }
 }
 
@@ -73,7 +76,7 @@ mod tests {
     #[test]
     fn an_answer_to_an_earlier_question_is_none_to_this_one() {
         let answers = Answers::default();
-        let prompter = Prompter::new(answers.clone(), Arc::new(Mutex::new(Box::new(Vec::new()))));
+        let prompter = Prompter::new(answers.clone(), Box::new(|_| {}));
         prompter.ask("now");
         assert_eq!(prompter.answer(), None);
         answers.put(1, Some(41.0));

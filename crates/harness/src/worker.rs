@@ -232,7 +232,10 @@ impl Worker {
             let port = Port::new(job.generators.clone(), Arc::clone(frames), Arc::clone(output));
             Arc::new(port) as Arc<dyn Relay>
         });
-        let prompt = Arc::new(Prompter::new(answers.clone(), Arc::clone(output)));
+        let out = Arc::clone(output);
+        // A broken pipe is noticed by the reading thread, which ends the child.
+        let ask = Box::new(move |frame: &Frame| drop(send(&out, frame)));
+        let prompt = Arc::new(Prompter::new(answers.clone(), ask));
         let probes = ProbeCache::new(&self.instruments, job, host).with_relay(relay).with_progress(progress);
         let probes = probes.with_prompt(prompt);
         let mut session = WorkerSession { job, probes, output, zero_ns, own_ns: 0, cut };

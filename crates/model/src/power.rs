@@ -135,7 +135,7 @@ fn unit(word: &str) -> Option<f64> {
     match word {
         "W" | "w" | "Watt" | "Watts" | "watt" | "watts" | "WATT" | "WATTS" => Some(1.0),
         "mW" | "milliwatt" | "milliwatts" => Some(1e-3),
-        "uW" | "µW" | "μW" | "microwatts" => Some(1e-6),
+        "uW" | "\u{b5}W" | "\u{3bc}W" | "microwatts" => Some(1e-6),
         "kW" | "KW" => Some(1e3),
         _ => None,
     }

@@ -91,7 +91,7 @@ pub enum Topic {
     Work,
     /// Times are `takes 9 % longer for` what is named here; others go by their names.
     Wait(&'static str),
-    /// What is used up, of which less is better: `uses 9 % less` of what is named here.
+    /// Something that is used up, of which less is better: `uses 9 % less` of what is named here.
     Uses(&'static str),
     /// Rates of one value of a parameter together: `runs INSTRUMENT in VALUE 18 % faster`. `whole` stands for the value
     /// of figures without it.

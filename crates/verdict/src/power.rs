@@ -10,7 +10,7 @@ use model::metrics::load::{CORE_BUSY, SHARE};
 use model::metrics::power::{JOULES_PER_JOB, JOULES_PER_REQUEST, RATE, WATTS};
 use model::power::{LEVEL, METER, share};
 use model::url::Url;
-use model::{Card, Params, Role, Validity, card};
+use model::{Card, Params, Role, SeriesKey, Validity, card};
 
 use crate::run_index::RunIndex;
 
@@ -58,11 +58,12 @@ fn median(series: &Series) -> Option<f64> {
     stats::median(&values)
 }
 
-/// The loads of a run whose power was measured, with the rows of its document.
+/// The loads of a run whose power was measured, with the rows of its document. A level without a reading has its rate.
 pub fn of_run(index: &RunIndex<'_>, rows: &[SeriesDoc]) -> Vec<PowerDoc> {
     let mut found: BTreeMap<(String, String, Params), PowerDoc> = BTreeMap::new();
     let run = index.run;
-    for series in run.series.iter().filter(|series| series.key.metric == WATTS.name()) {
+    let is_level = |series: &&Series| [WATTS.name(), RATE.name()].contains(&series.key.metric.as_str());
+    for series in run.series.iter().filter(is_level) {
         let key = &series.key;
         let card = card::find(index.context.cards, &key.instrument);
         let Some(card) = card.filter(|card| matches!(card.role, Role::Power { .. })) else { continue };
@@ -70,38 +71,54 @@ pub fn of_run(index: &RunIndex<'_>, rows: &[SeriesDoc]) -> Vec<PowerDoc> {
         let mut params = key.params.clone();
         params.0.remove(LEVEL);
         let place = (key.instrument.clone(), key.arm.clone(), params.clone());
-        let doc = found.entry(place).or_insert_with(|| PowerDoc {
-            instrument: key.instrument.clone(),
-            arm: key.arm.clone(),
-            meter: params.get(METER).unwrap_or_default().to_owned(),
-            unit: unit(card).to_owned(),
-            levels: Vec::new(),
-            with_generator: is_beside_generator(card, &params, run),
-            generator_limit: None,
-            params,
-        });
-        let row = |metric: &str| {
-            let is_row = |row: &&SeriesDoc| {
-                row.instrument == key.instrument && row.arm == key.arm && row.params == key.params
-            };
-            rows.iter().filter(is_row).find(|row| row.metric == metric)
-        };
-        let rate =
-            run.series.iter().find(|other| other.key.metric == RATE.name() && other.key.is_beside(key));
-        doc.levels.push(PowerLevelDoc {
-            level,
-            n: series.measured().len() as u64,
-            watts: estimate(row(WATTS.name())),
-            rate: rate.map_or_else(none, summarised),
-            joules: estimate(row(joules(card))),
-        });
+        let doc = found.entry(place).or_insert_with(|| load(card, key, params, run));
+        if doc.at(level).is_none() {
+            doc.levels.push(level_doc(card, (level, key), run, rows));
+        }
         if level >= 1.0 {
-            doc.generator_limit = generator_limit(run, series);
+            doc.generator_limit = generator_limit(run, key);
         }
     }
     let mut all: Vec<PowerDoc> = found.into_values().collect();
     all.iter_mut().for_each(|doc| doc.levels.sort_by(|a, b| a.level.total_cmp(&b.level)));
     all
+}
+
+/// A load without its levels.
+fn load(card: &Card, key: &SeriesKey, params: Params, run: &RunData) -> PowerDoc {
+    PowerDoc {
+        instrument: key.instrument.clone(),
+        arm: key.arm.clone(),
+        meter: params.get(METER).unwrap_or_default().to_owned(),
+        unit: unit(card).to_owned(),
+        levels: Vec::new(),
+        with_generator: is_beside_generator(card, &params, run),
+        generator_limit: None,
+        params,
+    }
+}
+
+fn level_doc(
+    card: &Card,
+    (level, key): (f64, &SeriesKey),
+    run: &RunData,
+    rows: &[SeriesDoc],
+) -> PowerLevelDoc {
+    let row = |metric: &str| {
+        let is_row = |row: &&SeriesDoc| {
+            row.instrument == key.instrument && row.arm == key.arm && row.params == key.params
+        };
+        rows.iter().filter(is_row).find(|row| row.metric == metric)
+    };
+    let series =
+        |metric: &str| run.series.iter().find(|other| other.key.metric == metric && other.key.is_beside(key));
+    PowerLevelDoc {
+        level,
+        n: series(WATTS.name()).map_or(0, |series| series.measured().len() as u64),
+        watts: estimate(row(WATTS.name())),
+        rate: series(RATE.name()).map_or_else(none, summarised),
+        joules: estimate(row(joules(card))),
+    }
 }
 
 /// The metric of the energy of one request or job.
@@ -151,8 +168,7 @@ fn is_beside_generator(card: &Card, params: &Params, run: &RunData) -> bool {
 }
 
 /// The share of the generator's busiest core, where that was full beside a server that was not.
-fn generator_limit(run: &RunData, watts: &Series) -> Option<f64> {
-    let key = &watts.key;
+fn generator_limit(run: &RunData, key: &SeriesKey) -> Option<f64> {
     let is_of = |series: &&Series| {
         let other = &series.key;
         other.instrument == key.instrument && other.arm == key.arm && other.params.contains(&key.params)
@@ -230,6 +246,18 @@ mod tests {
         assert!(
             remarks[1].starts_with("the server saturates later: at 100 %") && remarks[1].contains("97 %")
         );
+    }
+
+    #[test]
+    fn a_level_without_a_reading_keeps_its_rate() {
+        let mut run = planted();
+        let is_half = |series: &Series| series.key.params.get(LEVEL) == Some("50");
+        run.series.retain(|series| !is_half(series) || series.key.metric == "level-rate");
+        let docs = docs(&run);
+        let half = docs[0].at(0.5).expect("a level");
+        assert_eq!((half.n, half.watts.value, half.joules.value), (0, None, None));
+        assert_eq!(half.rate.value, Some(500.0));
+        assert_eq!(curve(&run).len(), 2);
     }
 
     #[test]

@@ -57,14 +57,22 @@ pub fn plan(
     host: &Host,
     seed: u64,
 ) -> Result<(Plan, Vec<String>), CliError> {
-    let named;
-    let args = match choice::names(args) {
-        None => args,
+    match choice::names(args) {
+        None => planned(args, cards, host, seed),
         Some(names) => {
-            named = RunArgs { usual: Usual { names, ..args.usual.clone() }, ..args.clone() };
-            &named
+            let usual = Usual { names, ..args.usual.clone() };
+            planned(&RunArgs { usual, ..args.clone() }, cards, host, seed)
         }
-    };
+    }
+}
+
+/// The same of arguments that name what is measured, or want the headline set.
+fn planned(
+    args: &RunArgs,
+    cards: &[&'static Card],
+    host: &Host,
+    seed: u64,
+) -> Result<(Plan, Vec<String>), CliError> {
     let commands = command::read(args)?;
     let level = choice::level(args);
     let chosen = choice::cards(args, cards)?;

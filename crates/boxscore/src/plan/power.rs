@@ -1,4 +1,4 @@
-//! What the power is read by, and how long a level is held: chosen where the user does not say.
+//! The meter of cells of power, and how long a level is held: chosen where the user does not say.
 //!
 //! A reading that somebody types takes longer than one of a counter. A quick run holds levels for a shorter time.
 

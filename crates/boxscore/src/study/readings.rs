@@ -40,8 +40,8 @@ pub fn has_terminal() -> bool {
     std::io::stdin().is_terminal() && out::talks_to_a_person()
 }
 
-/// The readings that a plan needs: of a file, of standard input (`-`), else of the terminal; `None` where it needs none.
-/// Says so where there is nobody to ask. Fails when the file cannot be read.
+/// The readings that a plan needs: of a file, of standard input (`-`), else of the terminal; `None` where it needs
+/// none. Says so where there is nobody to ask. Fails when the file cannot be read.
 pub fn for_plan(plan: &Plan, from: Option<&str>) -> Result<Option<Readings>, CliError> {
     if !is_typed(plan) {
         return Ok(None);

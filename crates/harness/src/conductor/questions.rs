@@ -1,26 +1,11 @@
 //! Questions of a measuring child to the user: what a meter shows now. The take that asks goes on meanwhile.
 
-use std::fmt;
-
 use model::frame::Frame;
 use model::plan::Takes;
 
 use super::{Conductor, Show, SinkError, Typist};
 use crate::inflow;
 use crate::tally::most_blocks;
-
-/// Who is asked, and the question that stands: its machine and its number there.
-#[derive(Default)]
-pub(super) struct Questions<'a> {
-    typist: Option<&'a mut dyn Typist>,
-    open: Option<(usize, u64)>,
-}
-
-impl fmt::Debug for Questions<'_> {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("Questions").field("open", &self.open).finish_non_exhaustive()
-    }
-}
 
 impl<'a> Conductor<'a> {
     /// Somebody reads meters for the measuring children.

@@ -3,7 +3,7 @@
 //! SERT's idea, with work of our own. A job is a fixed piece of work in a core's own caches: numbers are mixed, sorted
 //! and searched, and a small matrix is multiplied; its result is checked. At 100 % every CPU does one job after the
 //! other. Below that each CPU has jobs due at its share of the saturation that was measured before, in batches of
-//! random size at random moments, and sleeps where none is due. Not in it: disks, network, and memory beyond the caches.
+//! random size at random moments, and sleeps where none is due. Not in it: disks, network, memory beyond the caches.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     Ok(Box::new(CpuLevels { level, times, source, team, cpus, seed: setup.seed, saturation: None }))
 }
 
-/// What each member is told: how long, and how many jobs a second; `None`: as many as it can.
+/// The order of each member: how long, and how many jobs a second; `None`: as many as it can.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     long: Duration,
@@ -272,7 +272,7 @@ impl CpuLevels {
         rate_of(&team.take(&Arc::new(order))?)
     }
 
-    /// What all CPUs can do, measured once.
+    /// Jobs a second of all CPUs without a pause, measured once.
     fn saturation(&mut self) -> Result<f64, Fault> {
         if let Some(known) = self.saturation {
             return Ok(known);

@@ -1,4 +1,5 @@
-//! The power of a machine whose web server is idle, at shares of its saturation, and saturated; and the energy a request.
+//! The power of a machine whose web server is idle, at shares of its saturation, and saturated; and the energy a
+//! request.
 
 use model::{Cadence, Card, Example, Family, Need, ParamSpec, Probe, Role, Setup, Shown, Simple, Unfit};
 

@@ -17,7 +17,7 @@ pub struct Drawn {
     pub full: Option<Answered>,
     /// At full load, per second.
     pub rate: Option<f64>,
-    /// What is counted: `request`, `job`.
+    /// The thing that is counted: `request`, `job`.
     pub unit: String,
     /// For each of them, at full load.
     pub joules: Option<Answered>,

@@ -17,7 +17,7 @@ pub struct PowerDoc {
     pub arm: String,
     /// `rapl`, `command` or `typed`: figures of different meters are not comparable.
     pub meter: String,
-    /// What is counted: `request` or `job`.
+    /// The thing that is counted: `request` or `job`.
     pub unit: String,
     /// By rising level.
     pub levels: Vec<PowerLevelDoc>,
@@ -54,7 +54,7 @@ impl PowerDoc {
         Some(of(0.0)? / of(1.0)?)
     }
 
-    /// What must be known of the figures, a sentence each.
+    /// A sentence for each thing that must be known of the figures.
     pub fn remarks(&self) -> Vec<String> {
         let mut all = Vec::new();
         if Meter::parse(&self.meter) == Some(Meter::Rapl) {

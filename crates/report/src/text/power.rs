@@ -93,7 +93,7 @@ pub fn planted() -> PowerDoc {
         joules: if share > 0.0 { known(watts / (12_300.0 * share), 0.02) } else { none() },
     };
     PowerDoc {
-        instrument: "web-power".to_owned(),
+        instrument: model::names::instrument::WEB_POWER.to_owned(),
         params: model::Params::default(),
         arm: String::new(),
         meter: "command".to_owned(),

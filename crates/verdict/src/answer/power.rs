@@ -6,7 +6,8 @@ use model::format::Kind;
 use model::power::Meter;
 use model::{Unit, names};
 
-use super::MOST;
+/// Loads that a sentence tells of.
+const MOST: usize = 4;
 
 /// `None` where no load has a level with a reading.
 pub fn drawn(doc: &RunDoc) -> Option<Answer> {

@@ -21,7 +21,7 @@ pub enum Topic {
     Serving,
     /// Good answers of a server or store under load, which is called so.
     Answers(&'static str),
-    /// What is used up, of which less is better.
+    /// Something that is used up, of which less is better.
     Uses(&'static str),
     /// `NAME` is higher or lower is better.
     Rate(String),

@@ -26,7 +26,7 @@ const MOST: Duration = Duration::from_secs(5);
 /// How often a waiting thread looks if it shall end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What the power is read by.
+/// The meter that the power is read by.
 pub enum Source {
     Rapl(Rapl),
     Command { text: String, cpus: Vec<usize> },
@@ -38,7 +38,7 @@ pub enum Source {
 pub struct Readings {
     samples: Vec<(f64, f64)>,
     watts: Option<f64>,
-    /// What to know of them.
+    /// A remark on them, where there is one to make.
     remark: Option<String>,
 }
 

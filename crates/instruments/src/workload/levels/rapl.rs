@@ -1,7 +1,7 @@
 //! Energy of all processor packages and their memory together, by RAPL.
 //!
-//! The processor's own estimate, without disks, fans, network and losses of the power supply. Parts of a package (cores,
-//! graphics) are in the package's own counter and not added again.
+//! The processor's own estimate, without disks, fans, network and losses of the power supply. Parts of a package
+//! (cores, graphics) are in the package's own counter and not added again.
 
 use model::Unfit;
 
@@ -17,7 +17,7 @@ pub struct Rapl {
     zones: Vec<Zone>,
 }
 
-/// What the counters showed.
+/// A reading of the counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
     at_ns: u64,
@@ -37,7 +37,7 @@ impl Rapl {
         }
     }
 
-    /// What they show now; `None` where one cannot be read.
+    /// A reading now; `None` where one cannot be read.
     pub fn count(&mut self) -> Option<Counted> {
         let microjoules =
             self.zones.iter_mut().map(|zone| zone.file.parse(lone).flatten()).collect::<Option<_>>()?;
