@@ -222,7 +222,7 @@ mod tests {
         for flag in ["--url", "--kv", "--lang", "--test"] {
             assert!(!help.contains(flag), "{flag}:\n{help}");
         }
-        assert!(help.contains("boxscore run net|kv|web|runtime --help"), "{help}");
+        assert!(help.contains("boxscore run cpu|net|kv|web|runtime --help"), "{help}");
     }
 
     #[test]

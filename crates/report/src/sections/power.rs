@@ -13,7 +13,7 @@ use crate::page::{self, Column};
 use crate::plot::line::{Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
-use crate::section::{ReportInput, Section};
+use crate::section::{ReportInput, Section, sentence};
 use crate::text::power::cells;
 
 pub static SECTION: Section = Section::new(43, draw);
@@ -39,12 +39,12 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         parts.push(watts(&group));
         parts.push(joules(&group));
     }
-    parts.extend(all.iter().map(|(name, one)| page::card(name, &table(one))));
     let mut remarks: Vec<String> = all.iter().flat_map(|(_, one)| one.remarks()).collect();
     remarks.dedup();
     let body = html! {
         (page::grid(&parts))
-        @for remark in &remarks { p { (page::prose(remark)) } }
+        @for (name, one) in &all { (page::card(name, &table(one))) }
+        @for remark in &remarks { p { (page::prose(&sentence(remark))) "." } }
     };
     (!all.is_empty()).then(|| page::section("power", &title, &body))
 }
