@@ -1,19 +1,33 @@
 //! The power of a machine whose key-value store is idle, at shares of its saturation, and saturated; and the energy a
 //! request.
 
-use model::{Cadence, Card, Example, Family, Need, ParamSpec, Probe, Role, Setup, Shown, Simple, Unfit};
+use model::power::{LEVEL, METER};
+use model::{
+    Cadence, Card, Example, Family, Need, ParamSpec, Probe, Role, Setup, Shown, Simple, Tell, Unfit,
+};
 
 use super::kv_load::ask::KvAsk;
 use super::kv_load::params;
 use super::kv_load::probe::KvLoads;
 use super::levels::{
-    DURATION, FLAGS, Levels, METRICS, OWN, SORTED, TELLS, VARIANTS, fit_meter, scheduled, seconds_of_level,
+    DURATION, FLAGS, Levels, METRICS, OWN, SORTED, VARIANTS, fit_meter, scheduled, seconds_of_level,
 };
 
 const OF_LOAD: [ParamSpec; ParamSpec::count_unscheduled(params::PARAMS)] =
     ParamSpec::unscheduled(params::PARAMS);
 const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] =
     ParamSpec::defaulting(ParamSpec::joined(&[&OWN, &OF_LOAD]), "duration", DURATION);
+
+/// The parameters in the names of figures.
+const TELLS: &[Tell] = &[
+    Tell::always(LEVEL),
+    Tell::always(METER),
+    Tell::unusual("connections"),
+    Tell::unusual("generators"),
+    Tell::unusual("keys"),
+    Tell::unusual("value-size"),
+    Tell::unusual("ratio"),
+];
 
 static CARD: Card = Card {
     name: model::names::instrument::KV_POWER,

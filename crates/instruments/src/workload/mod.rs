@@ -5,7 +5,6 @@ use model::Instrument;
 pub mod cmd;
 pub mod command_way;
 pub mod container;
-pub mod cpu_power;
 pub mod elf;
 pub mod guard;
 pub mod helper_process;
@@ -17,6 +16,7 @@ pub mod logs;
 pub mod mix;
 pub mod orphans;
 pub mod perftest;
+pub mod power;
 pub mod profile;
 pub mod ramcloud;
 pub mod relink;
@@ -31,11 +31,11 @@ pub mod working_tree;
 
 pub static ALL: &[&dyn Instrument] = &[
     &cmd::INSTRUMENT,
-    &cpu_power::INSTRUMENT,
     &kv_load::INSTRUMENT,
     &kv_power::INSTRUMENT,
     &kv_slo::INSTRUMENT,
     &logs::INSTRUMENT,
+    &power::INSTRUMENT,
     &web::INSTRUMENT,
     &web_power::INSTRUMENT,
     &web_slo::INSTRUMENT,

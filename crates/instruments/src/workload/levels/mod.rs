@@ -16,7 +16,7 @@ use model::metrics::power::{JOULES_PER_REQUEST, RATE, SAMPLE, SAMPLE_AT, WATTS};
 use model::power::{COMMAND_FLAG, FLAG, LEVEL, LEVELS, METER, Meter, TYPED_FLAG, level_name, share};
 use model::{
     By, Fault, Flag, Joules, Label, Matched, Means, MetricInfo, ParamKind, ParamSpec, Params, PerSec, Probe,
-    Record, RecordExt, Seconds, Setup, Size, Tell, Tier, Unfit, Variant,
+    Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
 };
 
 use super::web::metrics;
@@ -99,21 +99,6 @@ pub(super) const VARIANTS: &[Variant] = &[
 ];
 
 pub(super) const SORTED: &[By] = &[By::Metric, By::Param(LEVEL)];
-
-/// The parameters in the names of figures.
-pub(super) const TELLS: &[Tell] = &[
-    Tell::always(LEVEL),
-    Tell::always(METER),
-    Tell::unusual("content"),
-    Tell::unusual("mix"),
-    Tell::unusual("connections"),
-    Tell::unusual("generators"),
-    Tell::unusual("keepalive"),
-    Tell::unusual("keys"),
-    Tell::unusual("value-size"),
-    Tell::unusual("ratio"),
-    Tell::unusual("workers"),
-];
 
 const OF_LEVEL: &[MetricInfo] = &[
     JOULES_PER_REQUEST.info(),
