@@ -71,6 +71,12 @@ pub fn say(text: &str) {
     drop(writeln!(stderr, "{text}").and_then(|()| stderr.flush()));
 }
 
+/// Prints a question on stderr; what is typed stands behind it.
+pub fn ask(question: &str) {
+    let mut stderr = anstream::stderr();
+    drop(write!(stderr, "{question} ").and_then(|()| stderr.flush()));
+}
+
 /// True when progress may be drawn.
 pub fn talks_to_a_person() -> bool {
     std::io::stderr().is_terminal()

@@ -8,6 +8,7 @@ mod again;
 mod close;
 mod generators;
 mod machine;
+mod questions;
 mod silence;
 mod sitting;
 mod stop;
@@ -30,12 +31,13 @@ use stats::Decision;
 use crate::inflow;
 use crate::order::{self, BlockEntry};
 use crate::outage::Outages;
+use crate::questions::Questions;
 use crate::tally::{self, Tally, Values, most_blocks, rule};
 use crate::turns::Turns;
 use crate::worker::Event;
 use machine::{Machine, Opening};
 
-pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError};
+pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError, Typist};
 
 const POLL: Duration = Duration::from_millis(200);
 /// An unsolicited answer is a protocol error; the child is dropped at once.
@@ -77,6 +79,7 @@ pub struct Conductor<'a> {
     stopping: stop::Stopping,
     interaction: Interaction,
     login: Option<Login>,
+    questions: Questions<'a>,
     /// Number of the sitting under way.
     sitting: u32,
     taken: u64,
@@ -120,6 +123,7 @@ impl<'a> Conductor<'a> {
             stopping: stop::Stopping::default(),
             interaction: Interaction::default(),
             login: None,
+            questions: Questions::default(),
             sitting: 0,
             taken: 0,
             taking_ns: 0,
@@ -478,6 +482,7 @@ impl<'a> Conductor<'a> {
     /// The next frame that needs an answer. Telemetry, notes and pings are handled here.
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         let count = self.machines.len();
+        self.hear_typist()?;
         match self.events.recv_timeout(POLL) {
             Ok((index, event)) if index >= count => self.hear_helper(index - count, event)?,
             Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),
@@ -533,6 +538,7 @@ impl<'a> Conductor<'a> {
             Frame::Progress(text) => {
                 self.sink.show(&Show::Doing { machine, text: &inflow::cut(text) });
             }
+            Frame::Ask { id, question } => self.ask(machine, id, question)?,
             Frame::Live(live) => self.sink.show(&Show::Live { machine, live: &live }),
             Frame::Note(note) => self.sink.note(machine, inflow::cut_note(note))?,
             Frame::Bye(cost) => {

@@ -13,6 +13,8 @@ pub mod order;
 pub mod outage;
 mod ports;
 mod probe_cache;
+mod prompter;
+mod questions;
 pub mod recorder;
 mod relay;
 mod tally;

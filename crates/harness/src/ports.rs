@@ -111,6 +111,21 @@ pub enum Show<'a> {
     },
     /// The user asked to stop; the take in flight finishes first.
     Stopping,
+    /// Somebody is asked what a meter shows, in the middle of take `take` of `of`, if their number is fixed.
+    Question {
+        machine: usize,
+        text: &'a str,
+        take: u64,
+        of: Option<u64>,
+    },
+    /// The question stands, since this is no reading.
+    NoReading {
+        why: &'a str,
+    },
+    /// The question is over: it has its answer, or there is none, or its time is over.
+    QuestionOver {
+        answered: bool,
+    },
 }
 
 /// Receives everything that a study produces. `commit` returns only when the take is durable. Every method fails when
@@ -137,6 +152,17 @@ pub trait Sink {
     fn title(&self, cell: &Cell) -> String {
         format!("{} {}", cell.instrument, cell.params)
     }
+}
+
+/// Somebody who reads a meter, or what stands for one.
+pub trait Typist {
+    /// A question stands from now on.
+    fn ask(&mut self);
+    /// The answer that was given meanwhile: watts, or that there is no reading. Fails where it is neither; the question
+    /// stands.
+    fn answer(&mut self) -> Option<Result<Option<f64>, String>>;
+    /// The question is over.
+    fn withdraw(&mut self);
 }
 
 /// Interaction options: stream live progress; let Ctrl-C cut the take short.

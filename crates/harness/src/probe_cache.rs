@@ -9,6 +9,7 @@ use std::sync::Arc;
 use model::frame::Job;
 use model::generate::Relay;
 use model::plan::{PROFILE, Profiled};
+use model::power::Prompt;
 use model::progress::PREPARING;
 use model::{
     Cadence, Card, Fact, Fault, Instrument, Params, Probe, ProgressHandle, Record, Seconds, Setup, Unfit,
@@ -75,6 +76,7 @@ pub struct ProbeCache<'a> {
     conditions: HashMap<Vec<u32>, ConditionProbes>,
     clock: u64,
     relay: Option<Arc<dyn Relay>>,
+    prompt: Option<Arc<dyn Prompt>>,
     progress: ProgressHandle,
 }
 
@@ -89,6 +91,7 @@ impl<'a> ProbeCache<'a> {
             conditions,
             clock: 0,
             relay: None,
+            prompt: None,
             progress: ProgressHandle::default(),
         }
     }
@@ -97,6 +100,12 @@ impl<'a> ProbeCache<'a> {
     #[must_use]
     pub fn with_relay(self, relay: Option<Arc<dyn Relay>>) -> ProbeCache<'a> {
         ProbeCache { relay, ..self }
+    }
+
+    /// Sets the way to somebody who reads a meter.
+    #[must_use]
+    pub fn with_prompt(self, prompt: Arc<dyn Prompt>) -> ProbeCache<'a> {
+        ProbeCache { prompt: Some(prompt), ..self }
     }
 
     /// Sets the handle for progress reports and cancellation while probes are prepared.
@@ -180,6 +189,8 @@ impl<'a> ProbeCache<'a> {
         self.check_cpus(arm.set.get("cpus"))?;
         let mut setup = Setup {
             relay: self.relay.clone(),
+            prompt: self.prompt.clone(),
+            watts_command: plan.watts_command_of(self.job.machine, arm),
             command: plan.command_of(arm),
             arm: arm.name.clone(),
             sitting: self.job.sitting,

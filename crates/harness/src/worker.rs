@@ -17,6 +17,7 @@ use model::{Cadence, Card, Fact, Fault, Instrument, NoteBody, Params, Phase, Pro
 
 use crate::generator::{self, Generate};
 use crate::probe_cache::{Host, ProbeCache, setup};
+use crate::prompter::{Answers, Prompter};
 use crate::recorder::{Recorder, Watch};
 use crate::relay::Port;
 use crate::ticker::Ticker;
@@ -131,12 +132,18 @@ impl Worker {
         let lost = self.lost;
         let (cut, left) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let (asked, gone) = (Arc::clone(&cut), Arc::clone(&left));
+        let answers = Answers::default();
+        let heard = answers.clone();
         std::thread::spawn(move || {
             pump(input, |event| {
                 // Heard in the middle of anything; nobody waits for it in the channel.
                 if matches!(event, Event::Frame(Frame::Cut | Frame::Leave)) {
                     asked.fetch_or(matches!(event, Event::Frame(Frame::Cut)), Ordering::Relaxed);
                     gone.store(true, Ordering::Relaxed);
+                    return true;
+                }
+                if let Event::Frame(Frame::Reading { id, watts }) = event {
+                    heard.put(id, watts);
                     return true;
                 }
                 if matches!(event, Event::Lost(_) | Event::Frame(Frame::Abort)) {
@@ -153,7 +160,7 @@ impl Worker {
         (self.set_progress)(progress.clone());
         let mut failed = None;
         loop {
-            if self.sitting(&frames, &output, (&cut, &progress), failed)? == Next::End {
+            if self.sitting(&frames, &output, (&cut, &progress, &answers), failed)? == Next::End {
                 return Ok(());
             }
             failed = self.renewed(&output)?;
@@ -180,7 +187,7 @@ impl Worker {
         &self,
         frames: &Frames,
         output: &Output,
-        (cut, progress): (&Arc<AtomicBool>, &ProgressHandle),
+        (cut, progress, answers): (&Arc<AtomicBool>, &ProgressHandle, &Answers),
         failed: Option<String>,
     ) -> Result<Next, WorkerError> {
         let job = match next(frames)? {
@@ -193,7 +200,7 @@ impl Worker {
             send(output, &Frame::Note(NoteBody::remark("sitting", text)))?;
         }
         let end = Arc::new(AtomicBool::new(false));
-        let served = self.work(&job, frames, output, (&end, cut, progress.clone()));
+        let served = self.work(&job, frames, output, (&end, cut, progress.clone(), answers));
         end.store(true, Ordering::Relaxed);
         served
     }
@@ -203,7 +210,7 @@ impl Worker {
         job: &Job,
         frames: &Frames,
         output: &Output,
-        (end, cut, progress): (&Arc<AtomicBool>, &Arc<AtomicBool>, ProgressHandle),
+        (end, cut, progress, answers): (&Arc<AtomicBool>, &Arc<AtomicBool>, ProgressHandle, &Answers),
     ) -> Result<Next, WorkerError> {
         let zero_ns = sys::clock::now_ns().saturating_sub(job.elapsed_ns);
         let started_ns = sys::clock::now_ns();
@@ -225,7 +232,12 @@ impl Worker {
             let port = Port::new(job.generators.clone(), Arc::clone(frames), Arc::clone(output));
             Arc::new(port) as Arc<dyn Relay>
         });
+        let out = Arc::clone(output);
+        // A broken pipe is noticed by the reading thread, which ends the child.
+        let ask = Box::new(move |frame: &Frame| drop(send(&out, frame)));
+        let prompt = Arc::new(Prompter::new(answers.clone(), ask));
         let probes = ProbeCache::new(&self.instruments, job, host).with_relay(relay).with_progress(progress);
+        let probes = probes.with_prompt(prompt);
         let mut session = WorkerSession { job, probes, output, zero_ns, own_ns: 0, cut };
         let after = loop {
             match next(frames)? {

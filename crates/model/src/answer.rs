@@ -4,6 +4,7 @@
 //! figures answer a question is decided elsewhere (`verdict`).
 
 mod commands;
+mod power;
 
 use std::fmt::{self, Write as _};
 
@@ -15,6 +16,7 @@ use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quanti
 use crate::unit::Unit;
 
 pub use commands::Timed;
+pub use power::Drawn;
 
 /// One figure of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +90,8 @@ pub enum Answer {
     Within(Vec<Within>),
     /// Commands of the user's beside the first.
     Commands(Vec<Timed>),
+    /// Power from idle to full load.
+    Drawn(Vec<Drawn>),
     /// How one language fares beside another.
     Speed(Vec<Beside>),
     Measured {
@@ -296,6 +300,7 @@ impl fmt::Display for Answer {
             Answer::Served(served) => served.fmt(to),
             Answer::Within(all) => to.write_str(&joined(all)),
             Answer::Commands(all) => to.write_str(&commands::sentence(all)),
+            Answer::Drawn(all) => to.write_str(&joined(all)),
             Answer::Speed(all) => to.write_str(&all.iter().map(Beside::speed).collect::<Vec<_>>().join("; ")),
             Answer::Measured { all, beside } => {
                 to.write_str(&joined(all))?;
@@ -314,6 +319,7 @@ impl Answer {
             Answer::Served(served) => vec![served.rate.doc()],
             Answer::Within(all) => all.iter().map(|one| one.rate.doc()).collect(),
             Answer::Commands(all) => all.iter().map(Timed::doc).collect(),
+            Answer::Drawn(all) => all.iter().flat_map(Drawn::figures).collect(),
             Answer::Speed(all) => all.iter().map(Beside::doc).collect(),
             Answer::Measured { all, beside } => {
                 let figures = all.iter().flat_map(|one| one.figures.iter().map(Answered::doc));

@@ -83,6 +83,8 @@ crate::words! {
         Server = "server",
         /// A goal that only the user can name.
         Objective = "objective",
+        /// Something that reads the power of the machine.
+        Meter = "meter",
         /// Files that only the user can name.
         Files = "files",
     }

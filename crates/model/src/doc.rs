@@ -16,6 +16,7 @@ mod matrix;
 pub mod mix;
 mod next;
 mod paragraph;
+mod power;
 mod ratio;
 mod row;
 mod scaling;
@@ -66,6 +67,7 @@ pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
 pub use next::{Further, NextStep, Remedy};
 pub use paragraph::Paragraph;
+pub use power::{PowerDoc, PowerLevelDoc};
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
@@ -265,6 +267,9 @@ pub struct RunDoc {
     /// Searches for the largest load that holds, with their steps; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchDoc>,
+    /// Power at levels of load, and the energy a request; absent where none was measured (`--power`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub power: Vec<PowerDoc>,
     /// Figures by number of threads, with the law through them; absent where no sweep was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<ScalingDoc>,

@@ -43,6 +43,9 @@ pub enum Means {
     Profile,
     /// Whatever the machine can do that a load is held against is measured first, where no stored run says it.
     Ceilings,
+    /// It chooses the instrument that has it, in place of the load that it is of, and sets this parameter to this value
+    /// where it names one. Its own value is read by the program.
+    Chooses(Option<(&'static str, &'static str)>),
     /// Its values are names of tests.
     Tests,
 }

@@ -15,7 +15,7 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 9;
+pub const WIRE_VERSION: u32 = 10;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -185,6 +185,17 @@ pub enum Frame {
         id: u64,
         result: Result<Loaded, String>,
     },
+    /// Machine's child to program, within a take: ask the user what the meter shows. `None`: the last question is over.
+    Ask {
+        id: u64,
+        question: Option<String>,
+    },
+    /// The answer in watts, heard in the middle of the take; `None`: there is no reading.
+    Reading {
+        id: u64,
+        #[serde(with = "exact")]
+        watts: Option<f64>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -265,6 +276,8 @@ mod tests {
                 run_ns: 4,
             })),
             Frame::Generating { id: 1 },
+            Frame::Ask { id: 1, question: Some("watts".into()) },
+            Frame::Reading { id: 1, watts: Some(41.3) },
             Frame::Telemetry(Segment {
                 source: "cpu".into(),
                 columns: vec![("user".into(), "ratio".into())],
@@ -341,7 +354,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_frames_do_not_panic(which in 0usize..8, at in any::<prop::sample::Index>(), with in any::<u8>()) {
+        fn damaged_frames_do_not_panic(which in 0usize..12, at in any::<prop::sample::Index>(), with in any::<u8>()) {
             let mut bytes = encode(&sample()[which]).unwrap();
             let at = at.index(bytes.len());
             bytes[at] = with;

@@ -15,6 +15,7 @@ use crate::login::Login;
 use crate::metric::{Metric, MetricInfo};
 use crate::note::NoteBody;
 use crate::params::Params;
+use crate::power::Prompt;
 use crate::unit::{Quantity, Seconds};
 
 /// `Smoke` is what the tests run: the smallest work that still shows every metric.
@@ -54,6 +55,10 @@ pub struct Setup {
     pub login: Option<Login>,
     /// Address of the target on whose host this is, in the child that `--at` started there.
     pub target: Option<String>,
+    /// The command that prints watts, where the plan has one.
+    pub watts_command: Option<String>,
+    /// The way to somebody who reads a meter.
+    pub prompt: Option<Arc<dyn Prompt>>,
 }
 
 impl Setup {
@@ -75,6 +80,8 @@ impl Setup {
             relay: None,
             login: None,
             target: None,
+            watts_command: None,
+            prompt: None,
         }
     }
 

@@ -35,6 +35,7 @@ pub mod need;
 pub mod note;
 pub mod params;
 pub mod plan;
+pub mod power;
 pub mod price;
 pub mod printed;
 pub mod progress;

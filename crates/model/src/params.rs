@@ -274,6 +274,22 @@ impl ParamSpec {
         (is_told && is_free).then_some(implied)
     }
 
+    /// These with another default for the one of that name.
+    pub const fn defaulting<const N: usize>(
+        mut specs: [ParamSpec; N],
+        name: &str,
+        default: &'static str,
+    ) -> [ParamSpec; N] {
+        let mut at = 0;
+        while at < N {
+            if is_same_text(specs[at].name, name) {
+                specs[at].default = default;
+            }
+            at += 1;
+        }
+        specs
+    }
+
     /// How many of these are not part of the schedule.
     pub const fn count_unscheduled(specs: &[ParamSpec]) -> usize {
         let (mut at, mut count) = (0, 0);
@@ -339,6 +355,16 @@ impl ParamSpec {
         };
         self.kind.canonical(value).ok_or_else(|| wrong(self.kind.wanted()))
     }
+}
+
+/// `a == b`, while the program is compiled.
+const fn is_same_text(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 /// Parses `31`, `4k`, `4KiB`, `8MiB`, `1G` (prefixes are powers of two, `kB`/`MB`/`GB` powers of ten).

@@ -177,6 +177,9 @@ pub struct Plan {
     /// The things that are measured where that is not the machine itself, in the order of their arms.
     #[serde(default)]
     pub targets: Vec<Target>,
+    /// The command that prints watts, for figures of the meter `command`.
+    #[serde(default)]
+    pub watts_command: Option<String>,
 }
 
 /// In the set of an arm beside its parameters: the cells that are profiled once, before their takes, as
@@ -214,6 +217,9 @@ impl Profiled {
     }
 }
 
+/// Stands for the name of a target in the command that prints watts.
+pub const TARGET_MARK: &str = "{target}";
+
 /// The parameter of tests of the network that names the child which is their far end.
 pub const FAR: &str = "far";
 
@@ -245,6 +251,7 @@ impl Plan {
             mixes: BTreeMap::new(),
             unchanged: Vec::new(),
             targets: Vec::new(),
+            watts_command: None,
         }
     }
 
@@ -277,6 +284,15 @@ impl Plan {
         })
     }
 
+    /// The command that prints watts, for an arm on a machine: `{machine}` and `{target}` stand for their names.
+    pub fn watts_command_of(&self, machine: u32, arm: &Arm) -> Option<String> {
+        let named = |name: Option<&str>| name.unwrap_or_default().to_owned();
+        let machine = self.machines.get(machine as usize).map(|via| via.name.as_str());
+        let target = self.target(&arm.name).map(|target| target.name.as_str());
+        let text = self.watts_command.as_ref()?;
+        Some(text.replace(TARGET_MARK, &named(target)).replace("{machine}", &named(machine)))
+    }
+
     /// The role of its generators in messages: `generator`, or `far end` for tests of the network.
     pub fn role(&self) -> &'static str {
         let is_far = self.cells.iter().any(|cell| cell.params.get(FAR).is_some());
@@ -306,6 +322,21 @@ pub struct TakeOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_command_that_prints_watts_is_told_of_whom() {
+        let arm = |name: &str| Arm { name: name.to_owned(), set: Params::default() };
+        let plan = Plan {
+            watts_command: Some("ssh bmc-{target} power {machine}".to_owned()),
+            targets: vec![Target::new("a", "http://a/")],
+            machines: vec![Via { name: "box".to_owned(), command: None }],
+            ..Plan::bare(Vec::new(), Takes::Fixed(1))
+        };
+        assert_eq!(plan.watts_command_of(0, &arm("a")).as_deref(), Some("ssh bmc-a power box"));
+        assert_eq!(plan.watts_command_of(1, &arm("")).as_deref(), Some("ssh bmc- power "));
+        let none = Plan { watts_command: None, ..plan };
+        assert_eq!(none.watts_command_of(0, &arm("a")), None);
+    }
 
     #[test]
     fn profiled_cells_come_back() {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::card::{Card, Family, Variant};
 use crate::metric::Better;
 use crate::params::Params;
+use crate::shown::Role;
 use crate::unit::Unit;
 
 /// The parameter that says how many threads work, and its values that have a scope.
@@ -43,6 +44,8 @@ impl Card {
     /// number of threads. The user's own command speaks for the machine that it runs on.
     pub fn scope(&self, metric: &str, params: &Params) -> Option<Scope> {
         match self.family {
+            // Watts and joules are no performance.
+            _ if matches!(self.role, Role::Power { .. }) => None,
             Family::Cpu | Family::Memory | Family::Runtime => self.scope_by_threads(metric, params),
             Family::User => Some(Scope::WholeMachine),
             Family::Web | Family::Kv | Family::Disk | Family::Net => None,
@@ -53,6 +56,7 @@ impl Card {
     /// True for figures of CPUs, memory and runtimes: those of one thread and of all of them have a scope.
     pub const fn has_scopes(&self) -> bool {
         matches!(self.family, Family::Cpu | Family::Memory | Family::Runtime)
+            && !matches!(self.role, Role::Power { .. })
     }
 
     /// True for a figure that a price buys: of the whole machine, or the rate at which a machine serves requests.
@@ -125,5 +129,10 @@ mod tests {
         assert_eq!((scope("rate", "threads=4"), scope("other", "threads=1")), (None, None));
         let disk = Card { family: Family::Disk, ..CARD };
         assert_eq!(disk.scope("rate", &Params::default()), None);
+        let power = Card { role: Role::Power { load: None }, ..CARD };
+        assert_eq!(
+            (power.scope("rate", &Params::parse("threads=1").unwrap()), power.has_scopes()),
+            (None, false)
+        );
     }
 }

@@ -91,6 +91,8 @@ pub enum Topic {
     Work,
     /// Times are `takes 9 % longer for` what is named here; others go by their names.
     Wait(&'static str),
+    /// Something that is used up, of which less is better: `uses 9 % less` of what is named here.
+    Uses(&'static str),
     /// Rates of one value of a parameter together: `runs INSTRUMENT in VALUE 18 % faster`. `whole` stands for the value
     /// of figures without it.
     In { param: &'static str, whole: &'static str },
@@ -125,13 +127,15 @@ pub enum Role {
     Load { rate: &'static str },
     /// It looks for the highest rate of the load of that instrument that a server holds within a limit.
     Search { rate: &'static str, load: &'static str },
+    /// It holds levels of the load of that instrument, or of work of its own, and reads the power.
+    Power { load: Option<&'static str> },
 }
 
 impl Role {
     /// The rate of a load or a search.
     pub const fn rate(self) -> Option<&'static str> {
         match self {
-            Role::Plain => None,
+            Role::Plain | Role::Power { .. } => None,
             Role::Load { rate } | Role::Search { rate, .. } => Some(rate),
         }
     }

@@ -4,6 +4,7 @@
 //! sentence is the model's (`model::answer`); every number in it is one of the document's.
 
 mod commands;
+mod power;
 
 use std::collections::BTreeMap;
 
@@ -40,6 +41,7 @@ pub fn answer(doc: &RunDoc, index: &RunIndex<'_>) -> Option<AnswerDoc> {
         () if all(&|card| names::is_load(Some(card))) => {
             within(doc, index.run).or_else(|| served(doc, index))
         }
+        () if all(&|card| matches!(card.role, Role::Power { .. })) => power::drawn(doc),
         () if of_family(Family::Runtime) => speed(index),
         () if of_family(Family::Kv) => beside(&heads, index),
         () if of_family(Family::User) => commands::beside(index),

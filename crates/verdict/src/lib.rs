@@ -41,6 +41,7 @@ pub mod loads;
 pub mod matrix;
 pub mod noise;
 pub mod paragraph;
+pub mod power;
 pub mod prove;
 pub mod quantiles;
 mod requests;

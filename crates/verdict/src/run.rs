@@ -34,6 +34,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
     let traffic = run.traffic.as_ref();
     let served = traffic.into_iter().flat_map(traffic::of_run);
     let curves = crate::curves(&index, &rulings);
+    let power = crate::power::of_run(&index, &series);
     let used = run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
     let scaling = crate::scaling::of_run(&series, &run.facts, used, context.cards);
     let ended = run.notes.iter().rev().find_map(|note| match &note.body {
@@ -66,6 +67,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         target_hosts: crate::target_host::of_run(run),
         curves,
         searches: crate::searches::searches(&index),
+        power,
         scaling,
         soak,
         notes: run.notes.clone(),

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Command;
+use model::power::TYPED_FLAG;
 use model::{Card, Example, Family};
 
 use crate::cli::Layout;
@@ -147,8 +148,19 @@ pub struct RunArgs {
 }
 
 /// Options that change nothing of a plan that is there already.
-const BESIDE_PLAN: [&str; 10] =
-    ["wait_idle", "plan", "fake", "label", "price", "currency", "watts", "format", "no_report", "show_takes"];
+const BESIDE_PLAN: [&str; 11] = [
+    "wait_idle",
+    "plan",
+    "fake",
+    "label",
+    "price",
+    "currency",
+    "watts",
+    TYPED_FLAG,
+    "format",
+    "no_report",
+    "show_takes",
+];
 
 /// The options about targets.
 const TARGETS: [&str; 3] = ["targets", "at", "facts"];
@@ -210,7 +222,7 @@ mod tests {
         for flag in ["--url", "--kv", "--lang", "--test"] {
             assert!(!help.contains(flag), "{flag}:\n{help}");
         }
-        assert!(help.contains("boxscore run net|kv|web|runtime --help"), "{help}");
+        assert!(help.contains("boxscore run cpu|net|kv|web|runtime --help"), "{help}");
     }
 
     #[test]

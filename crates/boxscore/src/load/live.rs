@@ -98,6 +98,9 @@ impl Screen for LiveScreen {
             | Show::Unfit { .. }
             | Show::Turn { .. }
             | Show::NotBegun { .. }
+            | Show::Question { .. }
+            | Show::NoReading { .. }
+            | Show::QuestionOver { .. }
             | Show::HelperLost { .. } => {}
         }
     }

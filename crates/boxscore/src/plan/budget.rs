@@ -229,14 +229,15 @@ pub fn sittings(args: &RunArgs, arms: usize) -> u32 {
 }
 
 /// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before. Searches have
-/// none either: a search is many loads, and its server is loaded before its first one.
+/// none either: a search is many loads, and its server is loaded before its first one. A level of power is held for a
+/// while before each take.
 pub fn warm_up(args: &RunArgs, cells: &[Cell]) -> u32 {
     if let Some(warm) = args.commands.warm {
         return warm;
     }
     let role = |cell: &Cell| card::find(instruments::cards(), &cell.instrument).map(|card| card.role);
     let is_load = |cell: &Cell| role(cell).is_some_and(|role| role != Role::Plain);
-    let is_search = |cell: &Cell| matches!(role(cell), Some(Role::Search { .. }));
+    let is_search = |cell: &Cell| matches!(role(cell), Some(Role::Search { .. } | Role::Power { .. }));
     let is_warm = (args.usual.quick && cells.iter().all(is_load)) || cells.iter().all(is_search);
     u32::from(cells.is_empty() || !is_warm)
 }

@@ -2,7 +2,7 @@
 
 use model::plan::Level;
 use model::url::Scheme;
-use model::{Arm, Better, Card, Cell, ParamSpec, Params, Part, Tier, Variant};
+use model::{Arm, Better, Card, Cell, ParamSpec, Params, Part, Role, Tier, Variant};
 
 use super::host::Host;
 use super::settings::Settings;
@@ -58,7 +58,8 @@ fn tier(card: &Card, level: Level, arms: usize) -> Tier {
 
 /// Rows of the box score: of a named instrument every figure with a good direction, else those of the variant.
 fn headline(card: &Card, variant: &Variant, level: Level) -> Vec<String> {
-    if level != Level::Named {
+    // Of power the levels between idle and saturation are its curve.
+    if level != Level::Named || matches!(card.role, Role::Power { .. }) {
         return variant.headline.iter().map(|name| (*name).to_owned()).collect();
     }
     let is_row = |better: Better, name: &str| better != Better::Neither || variant.headline.contains(&name);

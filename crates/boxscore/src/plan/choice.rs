@@ -1,6 +1,8 @@
 //! Which instruments a run measures: those that are named, those of the tests that are picked, or the headline set.
 
+use model::names::instrument::POWER;
 use model::plan::Level;
+use model::power::{COMMAND_FLAG, FLAG, TYPED_FLAG};
 use model::{Cadence, Card, Family, Need, ParamKind, ParamSpec, Role, Tier};
 
 use crate::cli::run::RunArgs;
@@ -62,7 +64,8 @@ fn picked(args: &RunArgs, card: &Card) -> bool {
 
 /// True if an instrument needs nothing that only its user can name.
 fn is_usual(card: &Card) -> bool {
-    is_nameable(card) && !card.needs.contains(&Need::Objective)
+    let is_asked = |need: &Need| matches!(need, Need::Objective | Need::Meter);
+    is_nameable(card) && !card.needs.iter().any(is_asked)
 }
 
 fn is_nameable(card: &Card) -> bool {
@@ -99,7 +102,14 @@ fn named(
     Ok(chosen)
 }
 
-/// With a goal, the search for it in place of the load.
+/// The names that options stand for where none is given: power is then that of work of our own.
+pub fn names(args: &RunArgs) -> Option<Vec<String>> {
+    let is_free = args.usual.names.is_empty() && args.commands.is_empty() && args.soak.is_none();
+    let asks = [FLAG, COMMAND_FLAG, TYPED_FLAG].iter().any(|long| args.given.has(long));
+    (is_free && asks).then(|| vec![POWER.to_owned()])
+}
+
+/// With a goal, the search for it in place of the load; the same with power.
 fn searched(args: &RunArgs, card: &'static Card, all: &[&'static Card]) -> &'static Card {
     let is_search = |other: &&&Card| {
         let has_goal =
@@ -109,10 +119,11 @@ fn searched(args: &RunArgs, card: &'static Card, all: &[&'static Card]) -> &'sta
     all.iter().find(is_search).copied().unwrap_or(card)
 }
 
-/// The load that a search is for.
+/// The load that a search is for, or of which the power is measured.
 fn load_of(card: &Card) -> Option<&'static str> {
     match card.role {
         Role::Search { load, .. } => Some(load),
+        Role::Power { load } => load,
         Role::Load { .. } | Role::Plain => None,
     }
 }
@@ -127,6 +138,7 @@ fn unobeyed(args: &RunArgs, chosen: &[&Card], all: &[&Card]) -> Option<CliError>
             Role::Plain => is_one_of(&[card.name, card.family.name()]),
             Role::Load { .. } => is_one_of(&[card.name]),
             Role::Search { load, .. } => is_one_of(&[card.name, load]),
+            Role::Power { load } => is_one_of(&[card.name, load.unwrap_or_default()]),
         };
         let owners: Vec<&&Card> = all.iter().filter(|card| card.flag(long).is_some()).collect();
         if long != "test" {
@@ -157,7 +169,7 @@ fn belongs(long: &str, owners: &[&&Card]) -> CliError {
     for card in owners {
         let name = load_of(card).unwrap_or(card.name);
         let one = match card.role {
-            Role::Load { .. } | Role::Search { .. } if name != card.family.name() => {
+            Role::Load { .. } | Role::Search { .. } | Role::Power { .. } if name != card.family.name() => {
                 (name, format!("the load {name}"))
             }
             _ => (card.family.name(), format!("the family {}", card.family.name())),

@@ -29,7 +29,7 @@ pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<(Vec<Setting>, O
             return Err(with_example(error, long));
         }
         match first.means {
-            Means::Profile | Means::Ceilings => {}
+            Means::Profile | Means::Ceilings | Means::Chooses(None) => {}
             Means::Tests => settings.extend(tests(values, chosen)),
             Means::Lines(_) => settings.extend(meanings(args, &owners, &values.join("\n"), &mut mix)?),
             _ => {
@@ -118,6 +118,7 @@ fn meaning(
             let content = (!args.given.has(unless)).then(|| (key, mixed.to_owned()));
             mix.chain(content).collect()
         }
+        Means::Chooses(sets) => sets.iter().map(|(key, value)| (*key, (*value).to_owned())).collect(),
         Means::Profile | Means::Ceilings | Means::Tests => Vec::new(),
     };
     Ok((named, pairs))

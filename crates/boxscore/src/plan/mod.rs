@@ -7,6 +7,7 @@
 //!    every arm or for one of them.
 //! 3. `cells`: the parameter sets of each card with the settings laid over them, and the server of each named. Sets
 //!    that the arms make equal are merged after it is known that each setting has an effect.
+//!    The meter of cells of power is chosen then (`power`).
 //! 4. `fits`: cells that only a setting makes impossible here are left out or refused.
 //! 5. `budget`: how many takes, until when; the last cells are dropped where a quick run has no time for them. It comes
 //!    after `fits`, so that no time is kept for what cannot run.
@@ -22,6 +23,7 @@ mod fits;
 mod flags;
 mod host;
 pub mod mixes;
+mod power;
 mod profile;
 mod read;
 mod scan;
@@ -41,7 +43,7 @@ pub use host::Host;
 pub use model::params::parse_span;
 pub use read::{fake, read};
 
-use crate::cli::run::RunArgs;
+use crate::cli::run::{RunArgs, Usual};
 use crate::error::CliError;
 use settings::Settings;
 
@@ -50,6 +52,22 @@ const TAKE_SECONDS: f64 = 0.05;
 /// The plan that the arguments ask for, and notes for the user. Fails when they contradict each other or the cards, or
 /// cannot be carried out here.
 pub fn plan(
+    args: &RunArgs,
+    cards: &[&'static Card],
+    host: &Host,
+    seed: u64,
+) -> Result<(Plan, Vec<String>), CliError> {
+    match choice::names(args) {
+        None => planned(args, cards, host, seed),
+        Some(names) => {
+            let usual = Usual { names, ..args.usual.clone() };
+            planned(&RunArgs { usual, ..args.clone() }, cards, host, seed)
+        }
+    }
+}
+
+/// The same of arguments that name what is measured, or want the headline set.
+fn planned(
     args: &RunArgs,
     cards: &[&'static Card],
     host: &Host,
@@ -64,7 +82,8 @@ pub fn plan(
 
     let (cells, implied) = cells::make(args, &chosen, level, &settings, &host)?;
     settings.check_effect(&cells, &chosen)?;
-    let cells = cells::merged(cells, &settings.arms, &chosen);
+    let mut cells = cells::merged(cells, &settings.arms, &chosen);
+    let metered = power::settle(&mut cells, args, &settings, &host)?;
     measures_something(&cells, &chosen, args)?;
     let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
 
@@ -83,7 +102,7 @@ pub fn plan(
     let time = budget::Time { takes: &takes, warm_up, sittings, seconds: budget_seconds };
     let is_bounded = args.usual.span.is_some() && level == Level::Named && fake.is_none();
     let too_short = if soak.is_none() { time.too_short(&cells, arm_count, is_bounded) } else { None };
-    let notes = [settings.notes.clone(), implied, left_out].concat();
+    let notes = [settings.notes.clone(), implied, metered, left_out].concat();
     let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
 
     let unchanged = settings.unchanged(&cells, &chosen);
@@ -115,6 +134,7 @@ pub fn plan(
         mixes: settings.mix.map(|named| (named.name, named.mix)).into_iter().collect(),
         unchanged,
         targets: settings.targets,
+        watts_command: power::command(args)?,
     };
     Ok((plan, notes))
 }

@@ -6,7 +6,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
-use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome, SinkError};
+use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome, SinkError, Typist};
 use model::data::{RunData, Series, Status, TakeHead};
 use model::plan::{Plan, Takes, Target, Via};
 use model::reading::Take;
@@ -18,7 +18,7 @@ use super::display::{Screen, Silent};
 use super::finish::cut;
 use super::sink::{Begun, Cost, StoreSink};
 use super::stop_signal::StopSignal;
-use super::{link, login};
+use super::{link, login, readings};
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::ids::Ids;
@@ -30,6 +30,8 @@ pub struct Watch<'a> {
     pub screen: &'a mut dyn Screen,
     pub stop: &'a StopSignal,
     pub interaction: Interaction,
+    /// Where readings of a meter come from, if not from the terminal.
+    pub readings: Option<&'a str>,
 }
 
 /// A study after one attempt at it.
@@ -112,7 +114,7 @@ impl Attempt<'_> {
         store: &mut Store,
         path: &Path,
         ids: &mut Ids,
-        Watch { screen, stop, interaction }: Watch<'_>,
+        Watch { screen, stop, interaction, readings }: Watch<'_>,
     ) -> Result<Measured, CliError> {
         const EMPTY: &str = "interrupted before the first take";
         let nothing_yet = || CliError::interrupted(EMPTY);
@@ -126,12 +128,14 @@ impl Attempt<'_> {
             None => self.plan.targets.iter().filter_map(Target::agent).collect(),
         };
         let login = login::for_plan(self.plan)?;
+        let mut readings = readings::for_plan(self.plan, readings)?;
         let (links, events) = link::start(&self.plan.machines, generators, &agents)?;
         let mut sink = StoreSink::new(store, self.plan, screen, ids, &self.study, self.cost);
         sink.continue_runs(&self.runs);
         let stopped = || stop.is_requested();
         let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
         let mut conductor = conductor.with_generators(links.generators).with_target_agents(links.agents);
+        conductor = conductor.with_typist(readings.as_mut().map(|readings| readings as &mut dyn Typist));
         conductor.set_interaction(interaction);
         conductor.log_in(login);
         conductor.resume(&self.earlier, self.had_ended);
@@ -166,7 +170,7 @@ pub fn aside(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<RunData, Cli
 pub fn tried(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<(Outcome, RunData), CliError> {
     let mut store = Store::open_with(path, &Options::new(Mode::Create))?;
     let mut screen = Silent::default();
-    let watch = Watch { screen: &mut screen, stop, interaction: Interaction::default() };
+    let watch = Watch { screen: &mut screen, stop, interaction: Interaction::default(), readings: None };
     let measured = measure(plan, Cost::default(), &mut store, path, watch);
     // Nothing of it is kept: what can be said of a child that was lost, before its first frame or later, is why.
     let why = |error: CliError| match &screen.lost {

@@ -9,6 +9,7 @@ use model::progress::{PREPARING, REMARK};
 use model::reading::Take;
 use model::{Cell, Plan, names};
 
+use super::readings;
 use crate::lookup::what;
 use crate::out;
 
@@ -40,6 +41,8 @@ impl Screen for Silent {
 pub struct Display {
     plan: Plan,
     bar: Option<ProgressBar>,
+    /// A question stands where the live line would be drawn.
+    hides_bar: bool,
     doing: String,
     left: Option<f64>,
     /// The last estimate of each machine, cell and arm, shown while its next take runs.
@@ -124,6 +127,12 @@ impl Screen for Display {
                     model::format::count(all, "figure"),
                 ));
             }
+            Show::Question { machine, text, take, of } => {
+                let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+                self.ask(&format!("{}Watts on the meter now [take {take}{of}, {text}]:", self.on(*machine)));
+            }
+            Show::NoReading { why } => self.ask(&format!("{why}; watts, or nothing:")),
+            Show::QuestionOver { answered } => self.question_over(*answered),
             Show::Stopping => {
                 self.talk("stopping after the take in flight; once more ends at once");
             }
@@ -138,19 +147,22 @@ impl Screen for Display {
     }
 }
 
+/// The live line.
+fn spinner() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
 impl Display {
     pub fn new(plan: &Plan, quiet: bool, says_takes: bool) -> Display {
-        let bar = (out::talks_to_a_person() && !quiet).then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(250));
-            bar
-        });
         Display {
             plan: plan.clone(),
-            bar,
+            bar: (out::talks_to_a_person() && !quiet).then(spinner),
+            hides_bar: false,
             doing: String::new(),
             left: None,
             estimates: HashMap::new(),
@@ -184,6 +196,25 @@ impl Display {
             }
             Some(_) => self.refresh("fault"),
             None => self.refresh(&estimate),
+        }
+    }
+
+    /// Shows a question, behind which somebody types: nothing is drawn there until it is over.
+    fn ask(&mut self, question: &str) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+            self.hides_bar = true;
+        }
+        if readings::has_terminal() { out::ask(question) } else { out::say(question) }
+    }
+
+    fn question_over(&mut self, answered: bool) {
+        if !answered {
+            let start = if readings::has_terminal() { "\n" } else { "" };
+            out::say(&format!("{start}no reading: this take has no watts"));
+        }
+        if std::mem::take(&mut self.hides_bar) {
+            self.bar = Some(spinner());
         }
     }
 

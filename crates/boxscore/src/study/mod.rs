@@ -14,6 +14,7 @@ pub mod outages;
 mod planted;
 mod probing;
 pub mod quiet;
+pub mod readings;
 pub mod remedy;
 mod run;
 mod sink;

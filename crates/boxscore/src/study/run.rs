@@ -9,6 +9,7 @@ use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
 use model::flags::CEILINGS;
 use model::plan::Plan;
+use model::power::TYPED_FLAG;
 use model::{Cell, Family, Params, Setup, card};
 use store::Store;
 
@@ -108,7 +109,8 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
         args.usual.wait.wait(stop, global.json)?;
     }
     let mut display = Display::new(&plan, global.json, args.show_takes);
-    let watch = Watch { screen: &mut display, stop, interaction: interaction_of(&plan) };
+    let readings = args.given.value(TYPED_FLAG);
+    let watch = Watch { screen: &mut display, stop, interaction: interaction_of(&plan), readings };
     let measured = measure(&plan, cost, &mut store, &path, watch)?;
     if is_discarded(&measured, &mut store)? {
         return Err(none_fits(&measured.outcome, global.json));
@@ -184,7 +186,7 @@ pub fn measure_plan(
         warn_temporary(&path, &store, global)?;
     }
     wait.wait(&stop, global.json)?;
-    let watch = Watch { screen, stop: &stop, interaction };
+    let watch = Watch { screen, stop: &stop, interaction, readings: None };
     let measured = measure(plan, Cost::default(), &mut store, &path, watch)?;
     is_discarded(&measured, &mut store)?;
     Ok(measured)
@@ -208,7 +210,8 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let _measuring = measuring_alone(&plan, &path)?;
     probing::before(&plan, &stop)?;
     let mut display = Display::new(&plan, global.json, show_takes);
-    let watch = Watch { screen: &mut display, stop: &stop, interaction: interaction_of(&plan) };
+    let interaction = interaction_of(&plan);
+    let watch = Watch { screen: &mut display, stop: &stop, interaction, readings: None };
     let measured = measure_rest(study, &plan, &mut store, &path, watch)?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);

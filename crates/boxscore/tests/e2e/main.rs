@@ -33,6 +33,7 @@ mod note;
 mod numbers;
 mod odd_inputs;
 mod outages;
+mod power;
 mod published_study;
 mod ramcloud;
 mod remove;

@@ -77,6 +77,10 @@ impl Nginx {
         format!("http://{}:{}/page.txt", self.host, self.port)
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn stop(&mut self) {
         if self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
             signal(self.child.id(), "TERM");

@@ -23,33 +23,38 @@ static CARD: Card = Card {
 
 pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare);
 
+/// Where the kernel shows the counters.
+pub(crate) const CLASS: &str = "/sys/class/powercap";
+
 fn prepare(_: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-    const CLASS: &str = "/sys/class/powercap";
-    let zones = zones(CLASS);
+    let (zones, are_hidden) = zones(CLASS);
     if !zones.is_empty() {
+        let zones = zones.into_iter().map(|zone| (zone, Since::new())).collect();
         return Ok(Box::new(Zones { zones }));
     }
-    let there = names(CLASS).iter().any(|name| name.contains(':'));
-    Err(Unfit::new(if there {
+    Err(Unfit::new(if are_hidden {
         "needs root: run with sudo"
     } else {
         "this machine has no RAPL energy counters"
     }))
 }
 
-struct Zone {
+/// An energy counter.
+pub(crate) struct Zone {
+    /// `package-0`, `dram`, `core`, as the kernel calls it.
+    pub(crate) kind: String,
     name: Params,
-    file: Kept,
+    pub(crate) file: Kept,
     /// The counter's largest value, in microjoules.
-    range: Option<u64>,
-    since: Since<u64>,
+    pub(crate) range: Option<u64>,
 }
 
 struct Zones {
-    zones: Vec<Zone>,
+    zones: Vec<(Zone, Since<u64>)>,
 }
 
-fn zones(class: &str) -> Vec<Zone> {
+/// The counters that can be read, and whether there are some while none can be.
+pub(crate) fn zones(class: &str) -> (Vec<Zone>, bool) {
     let mut zones = Vec::new();
     // intel-rapl:0 is a package, intel-rapl:0:1 a part of it; AMD's counters have the same names.
     for id in names(class).into_iter().filter(|id| id.starts_with("intel-rapl:")) {
@@ -57,17 +62,18 @@ fn zones(class: &str) -> Vec<Zone> {
         let own = text("name").map(|name| String::from_utf8_lossy(&name).trim().to_owned());
         let own = own.unwrap_or_else(|| "zone".to_owned());
         let package = id.split(':').nth(1).unwrap_or("0");
-        let name = if own.starts_with("package") { own } else { format!("{own}-{package}") };
+        let name = if own.starts_with("package") { own.clone() } else { format!("{own}-{package}") };
         if let Some(file) = Kept::open(format!("{class}/{id}/energy_uj")) {
             let range = text("max_energy_range_uj").and_then(|bytes| lone(&bytes));
-            zones.push(Zone { name: extra("zone", &name), file, range, since: Since::new() });
+            zones.push(Zone { kind: own, name: extra("zone", &name), file, range });
         }
     }
-    zones
+    let are_hidden = zones.is_empty() && names(class).iter().any(|name| name.contains(':'));
+    (zones, are_hidden)
 }
 
 /// Energy used between two readings of a counter that wraps at `range`.
-fn used(now: u64, before: u64, range: Option<u64>) -> Option<u64> {
+pub(crate) fn used(now: u64, before: u64, range: Option<u64>) -> Option<u64> {
     match now.checked_sub(before) {
         Some(used) => Some(used),
         None => range?.checked_sub(before)?.checked_add(now),
@@ -76,9 +82,9 @@ fn used(now: u64, before: u64, range: Option<u64>) -> Option<u64> {
 
 impl Probe for Zones {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        for zone in &mut self.zones {
+        for (zone, since) in &mut self.zones {
             let Some(now) = zone.file.parse(lone).flatten() else { continue };
-            let Some(step) = zone.since.step(sys::clock::now_ns(), now) else { continue };
+            let Some(step) = since.step(sys::clock::now_ns(), now) else { continue };
             if let Some(energy) = used(*step.now, step.before, zone.range) {
                 record.push_of(&POWER, &zone.name, Watts(float(energy) / 1e6 / step.seconds));
             }
@@ -109,7 +115,8 @@ mod tests {
             std::fs::write(folder.join("energy_uj"), "12345\n").unwrap();
             std::fs::write(folder.join("max_energy_range_uj"), "262143328850\n").unwrap();
         }
-        let zones = zones(dir.path().to_str().unwrap());
+        let (zones, are_hidden) = zones(dir.path().to_str().unwrap());
+        assert!(!are_hidden);
         let names: Vec<String> = zones.iter().map(|zone| zone.name.to_string()).collect();
         assert_eq!(names, ["zone=package-0", "zone=dram-0"]);
         assert_eq!(zones[0].range, Some(262_143_328_850));

@@ -9,11 +9,14 @@ pub mod elf;
 pub mod guard;
 pub mod helper_process;
 pub mod kv_load;
+pub mod kv_power;
 pub mod kv_slo;
+pub mod levels;
 pub mod logs;
 pub mod mix;
 pub mod orphans;
 pub mod perftest;
+pub mod power;
 pub mod profile;
 pub mod ramcloud;
 pub mod relink;
@@ -22,14 +25,18 @@ pub mod server;
 pub mod shell;
 pub mod store_server;
 pub mod web;
+pub mod web_power;
 pub mod web_slo;
 pub mod working_tree;
 
 pub static ALL: &[&dyn Instrument] = &[
     &cmd::INSTRUMENT,
     &kv_load::INSTRUMENT,
+    &kv_power::INSTRUMENT,
     &kv_slo::INSTRUMENT,
     &logs::INSTRUMENT,
+    &power::INSTRUMENT,
     &web::INSTRUMENT,
+    &web_power::INSTRUMENT,
     &web_slo::INSTRUMENT,
 ];

@@ -123,6 +123,7 @@ fn set_by(flag: &Flag) -> Vec<&'static str> {
             assert!(!keys.is_empty(), "--{} reads nothing", flag.long);
             keys
         }
+        Means::Chooses(sets) => sets.iter().map(|(key, _)| *key).collect(),
         Means::Profile | Means::Ceilings | Means::Tests => Vec::new(),
     }
 }
@@ -135,7 +136,11 @@ fn options_set_parameters_of_their_card_and_mean_one_thing_in_a_family() {
             let what = format!("{} --{}", card.name, flag.long);
             assert!(longs.insert(flag.long), "{what} stands twice");
             assert!(!flag.says.is_empty(), "{what} has no help");
-            assert_eq!(flag.value_name.is_empty(), matches!(flag.means, Means::Ceilings), "{what}");
+            assert_eq!(
+                flag.value_name.is_empty(),
+                matches!(flag.means, Means::Ceilings | Means::Chooses(None)),
+                "{what}"
+            );
             for param in set_by(flag) {
                 assert!(card.param(param).is_some(), "{what} sets {param}, which the card does not have");
             }

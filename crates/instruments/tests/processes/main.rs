@@ -8,6 +8,7 @@
 mod guarded;
 mod limits;
 mod perftest;
+mod power;
 mod ramcloud;
 mod servers;
 mod sheet;
@@ -47,6 +48,11 @@ const CASES: &[Case] = cases! {
         queues_that_are_too_short_are_named;
     perftest:
         again_with_the_stand_ins;
+    power:
+        a_command_is_read_each_second_in_order
+        a_command_without_watts_fails_the_take
+        a_slow_command_has_fewer_readings
+        what_fails_in_the_take_ends_its_readings;
     ramcloud:
         everything;
     servers:

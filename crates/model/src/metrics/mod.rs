@@ -10,6 +10,7 @@ pub mod logs;
 pub mod machine;
 pub mod memory;
 pub mod net;
+pub mod power;
 pub mod telemetry;
 pub mod warmup;
 

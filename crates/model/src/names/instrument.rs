@@ -23,6 +23,10 @@ pub const NET_BANDWIDTH: &str = "net-bandwidth";
 pub const NET_CONNECT: &str = "net-connect";
 pub const NET_PACKETS: &str = "net-packets";
 pub const NET_USE: &str = "net-use";
+/// Power at levels of a load, and of work of our own.
+pub const KV_POWER: &str = "kv-power";
+pub const POWER: &str = "power";
+pub const WEB_POWER: &str = "web-power";
 pub const RABIN: &str = "rabin";
 pub const SCHEDULER: &str = "scheduler";
 pub const SCIMARK_WARMUP: &str = "scimark-warmup";

@@ -18,6 +18,7 @@ pub mod methods;
 pub mod net;
 pub mod noise;
 pub mod other;
+pub mod power;
 pub mod price;
 pub mod profile;
 pub mod ranks;
@@ -51,6 +52,7 @@ pub static ALL: &[&Section] = &[
     &net::SECTION,
     &noise::SECTION,
     &other::SECTION,
+    &power::SECTION,
     &price::SECTION,
     &profile::SECTION,
     &ranks::SECTION,

@@ -34,6 +34,7 @@ mod logs_values;
 pub mod matrix;
 pub mod missing;
 pub mod notes;
+pub mod power;
 pub mod profile;
 pub mod prove;
 pub mod ranks;

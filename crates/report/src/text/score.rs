@@ -21,8 +21,8 @@ use super::spec::Spec;
 pub use super::tail::{Advice, Tail};
 use super::verdict_word::verdict;
 use super::{
-    Look, Tone, answer, beside, cores, joined, logs_beside, notes, profile, scaling, search, shell, soak,
-    tail, units, web_table, wrap,
+    Look, Tone, answer, beside, cores, joined, logs_beside, notes, power, profile, scaling, search, shell,
+    soak, tail, units, web_table, wrap,
 };
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
@@ -71,9 +71,11 @@ pub fn score(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &T
     }
     screen.add(soak::table(&run.soak, look));
     rows.retain(|row| !row.main().is_some_and(|series| soak::has(&run.soak, series)));
+    rows.retain(|row| !row.main().is_some_and(|series| power::has(&run.power, series)));
+    screen.add(power::part(&run.power, look));
     if !rows.is_empty() {
         screen.add(rows_part(&rows, facts, versus, &show, look));
-    } else if run.soak.is_empty() && sweeps.is_empty() {
+    } else if run.soak.is_empty() && run.power.is_empty() && sweeps.is_empty() {
         screen.add("no figure was measured\n".to_owned());
     }
     if !sweeps.is_empty() && !rows.is_empty() {

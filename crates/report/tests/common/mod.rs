@@ -291,6 +291,7 @@ pub fn run() -> RunDoc {
         target_hosts: Vec::new(),
         curves: Vec::new(),
         searches: Vec::new(),
+        power: Vec::new(),
         scaling: Vec::new(),
         soak: Vec::new(),
         notes: Vec::new(),

@@ -68,6 +68,9 @@ fn kind(metric: &str) -> (Unit, Better) {
         | "silent-server-cores"
         | "in-flight" => (Unit::Count, Better::Neither),
         "error-rate" => (Unit::Ratio, Better::Lower),
+        "watts" => (Unit::Watt, Better::Lower),
+        "joules-per-request" => (Unit::Joule, Better::Lower),
+        "level-rate" => (Unit::PerSec, Better::Neither),
         _ => (Unit::Ratio, Better::Neither),
     }
 }

@@ -85,6 +85,7 @@ pub fn clause_naming(
         Topic::Work => wait("takes", " for the work"),
         Topic::Serving => rate("serves the same requests"),
         Topic::Answers(what) => answers(&least, &most, what, base),
+        Topic::Uses(what) => uses(&least, &most, what, base),
         Topic::Rate(name) => rate(&format!("runs {name}")),
         Topic::Wait(name) => wait("takes", &format!(" for {name}")),
     })
@@ -103,6 +104,20 @@ fn answers(least: &End, most: &End, what: &str, base: Option<&str>) -> String {
         format!("answers {} more requests/s{than} ({what})", range(least, most, |v| hundred(v - 1.0), " %"))
     } else {
         format!("answers {} fewer requests/s{than} ({what})", range(most, least, |v| hundred(1.0 - v), " %"))
+    }
+}
+
+/// `uses 9 to 12 % less power than a`, `uses 2.10 to 2.30 times the power of a`.
+fn uses(least: &End, most: &End, what: &str, base: Option<&str>) -> String {
+    let than = base.map(|name| format!(" than {name}")).unwrap_or_default();
+    let (low, high) = (least.value, most.value);
+    if low >= 1.0 && high >= 2.0 {
+        let of = base.map(|name| format!(" of {name}")).unwrap_or_default();
+        format!("uses {} the {what}{of}", range(least, most, two, " times"))
+    } else if high > 1.0 {
+        format!("uses {} more {what}{than}", range(least, most, |v| hundred(v - 1.0), " %"))
+    } else {
+        format!("uses {} less {what}{than}", range(most, least, |v| hundred(1.0 - v), " %"))
     }
 }
 
@@ -203,6 +218,9 @@ mod tests {
         let slower = "computes 10 % (floating) to 20 % (integer) slower than ref";
         assert_eq!(say(&Topic::Compute, &[0.8, 0.9]), slower);
         assert_eq!(say(&Topic::MemoryWait, &[1.21]), "waits 21 % longer for memory than ref");
+        assert_eq!(say(&Topic::Uses("power"), &[0.8]), "uses 20 % less power than ref");
+        assert_eq!(say(&Topic::Uses("power"), &[1.3]), "uses 30 % more power than ref");
+        assert_eq!(say(&Topic::Uses("power"), &[2.5]), "uses 2.50 times the power of ref");
         assert_eq!(say(&Topic::MemoryWait, &[0.8, 0.8]), "waits 20 % shorter for memory than ref");
         let times = "moves memory 1.50 times (floating) to 2.40 times (integer) as fast as ref";
         assert_eq!(say(&Topic::MemoryRate, &[2.4, 1.5]), times);

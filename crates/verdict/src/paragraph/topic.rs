@@ -21,6 +21,8 @@ pub enum Topic {
     Serving,
     /// Good answers of a server or store under load, which is called so.
     Answers(&'static str),
+    /// Something that is used up, of which less is better.
+    Uses(&'static str),
     /// `NAME` is higher or lower is better.
     Rate(String),
     Wait(String),
@@ -49,6 +51,7 @@ impl Topic {
             About::Disk(what) if lower => Topic::DiskWait(what),
             About::Disk(_) => Topic::DiskRate,
             About::Work => Topic::Work,
+            About::Uses(what) if lower => Topic::Uses(what),
             About::Wait(what) if lower => Topic::Wait(what.to_owned()),
             About::In { param, whole } if !lower => {
                 let value = row.params.get(param).unwrap_or(whole);
@@ -76,14 +79,18 @@ impl Topic {
             Topic::Work => "the work".to_owned(),
             Topic::Serving => "serving the same requests".to_owned(),
             Topic::Answers(what) => format!("{what} throughput"),
+            Topic::Uses(what) => (*what).to_owned(),
             Topic::Rate(name) | Topic::Wait(name) => name.clone(),
         }
     }
 
-    /// Number of a row in the topic's clause: how long against the base for waits, else how fast.
+    /// Number of a row in the topic's clause: how long against the base for waits, how much for what is used,
+    /// else how fast.
     pub fn factor(&self, row: &RowDoc) -> Option<f64> {
         match self {
-            Topic::MemoryWait | Topic::DiskWait(_) | Topic::Work | Topic::Wait(_) => row.ratio,
+            Topic::MemoryWait | Topic::DiskWait(_) | Topic::Work | Topic::Uses(_) | Topic::Wait(_) => {
+                row.ratio
+            }
             Topic::Compute
             | Topic::MemoryRate
             | Topic::DiskRate

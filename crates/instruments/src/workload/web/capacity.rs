@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use model::Params;
 use model::plan::PROFILE;
+use model::power::{LEVEL, METER};
 
 use super::metrics::failures;
 use crate::load::generators::Sent;
@@ -17,7 +18,7 @@ use crate::load::{Error, Load, Outcome};
 use crate::progress;
 
 /// Parameters that a capacity does not depend on.
-const FREE: [&str; 6] = ["arrivals", "load", "rate", "duration", "requests", PROFILE];
+const FREE: [&str; 9] = ["arrivals", "load", "rate", "duration", "requests", LEVEL, METER, "settle", PROFILE];
 /// Whatever else is busy only takes from a burst: they go on until so many in a row brought no more.
 const VAIN: usize = 3;
 const MOST_BURSTS: usize = 9;

@@ -134,6 +134,18 @@ impl Loads {
         }
     }
 
+    /// Makes a load of which nothing is recorded. Fails when the generators cannot work.
+    pub fn unmeasured(&mut self, rate: f64) -> Result<(), Fault> {
+        let load = self.at(rate)?.0;
+        self.loads += 1;
+        self.ask.run(&load, &Control::default()).map(drop).map_err(Fault::from)
+    }
+
+    /// Good answers per second.
+    pub fn rate_of(&self, outcome: &Outcome) -> Option<f64> {
+        metrics::rate(outcome, self.ask.is_large())
+    }
+
     /// The rate of an open loop, and the capacity that it is a share of.
     fn rate(&self) -> Result<(Option<f64>, Option<f64>), Fault> {
         Ok(match self.ask.offered {
