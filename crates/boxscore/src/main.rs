@@ -2,6 +2,7 @@
 
 mod access_logs;
 mod cli;
+mod decide;
 mod error;
 mod import;
 mod load;
@@ -135,6 +136,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Load(args) => load::run(args, global),
         Verb::Logs(args) => cli::logs::run(args, global),
         Verb::Compare(args) => cli::compare::run(args, global),
+        Verb::Decide(args) => decide::run(args, global),
         Verb::Report(args) => cli::report::run(args, global),
         Verb::History(args) => cli::history::run(args, global),
         Verb::Show(args) => cli::show::run(args, global),

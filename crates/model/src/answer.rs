@@ -4,6 +4,7 @@
 //! figures answer a question is decided elsewhere (`verdict`).
 
 mod commands;
+mod decided;
 mod power;
 
 use std::fmt::{self, Write as _};
@@ -16,6 +17,7 @@ use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quanti
 use crate::unit::Unit;
 
 pub use commands::Timed;
+pub use decided::{Chosen, Decided};
 pub use power::Drawn;
 
 /// One figure of an answer.
@@ -99,6 +101,8 @@ pub enum Answer {
         /// Of the first beside each other, where there are several.
         beside: Vec<Beside>,
     },
+    /// Boxes that do the work.
+    Decided(Decided),
     /// No figure of so many holds.
     Nothing {
         name: String,
@@ -306,6 +310,7 @@ impl fmt::Display for Answer {
                 to.write_str(&joined(all))?;
                 beside.iter().try_for_each(|one| write!(to, "; {}", one.compared()))
             }
+            Answer::Decided(decided) => decided.fmt(to),
             Answer::Nothing { name, figures } => {
                 write!(to, "{}no figure of {figures} holds", head(name))
             }
@@ -325,6 +330,7 @@ impl Answer {
                 let figures = all.iter().flat_map(|one| one.figures.iter().map(Answered::doc));
                 figures.chain(beside.iter().map(Beside::doc)).collect()
             }
+            Answer::Decided(decided) => decided.docs(),
             Answer::Nothing { .. } => Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ mod aa;
 mod answers;
 mod ceiling;
 mod commands;
-mod decide;
+pub mod decide;
 mod detect;
 mod index;
 mod load;

@@ -7,6 +7,7 @@ mod basis;
 pub mod card;
 pub mod command;
 pub mod data;
+pub mod decision;
 pub mod derived;
 pub mod doc;
 pub mod drops;

@@ -6,7 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::exact;
-use crate::fact::Fact;
+use crate::fact::{Fact, FactValue};
+use crate::need::Ranged;
+
+/// The fact that says a band of prices.
+const BAND: &str = "cost.band";
 
 /// Price of a machine or a target: by the hour, or bought.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,11 +52,46 @@ impl Price {
             Some(Price { amount, currency: currency.to_uppercase(), hourly })
         })
     }
+
+    /// The ends of the band of prices to buy a machine that a fact says (`2000 to 2500 USD a node`), its currency, and
+    /// the fact's caveat.
+    pub fn band_of_facts(facts: &[Fact]) -> Option<(Ranged, String, Option<&str>)> {
+        let fact = facts.iter().find(|fact| fact.key == BAND)?;
+        let Some(FactValue::Text(text)) = &fact.value else { return None };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (low, high, currency) = match words.as_slice() {
+            [low, "to", high, currency, ..] => (*low, *high, *currency),
+            [ends, currency, ..] => {
+                let (low, high) = ends.split_once("..")?;
+                (low, high, *currency)
+            }
+            _ => return None,
+        };
+        let end = |text: &str| text.parse().ok().filter(|end: &f64| end.is_finite() && *end > 0.0);
+        let (low, high) = (end(low)?, end(high)?);
+        let is_code = currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_uppercase());
+        (low <= high && is_code).then(|| (Ranged { low, high }, currency.to_owned(), fact.why.as_deref()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_band_of_prices_is_read_as_studies_and_users_write_it() {
+        for text in ["2000 to 2500 USD a node", "2000..2500 USD"] {
+            let facts = [Fact::text(BAND, text, "s").because("with memory")];
+            let (band, currency, why) = Price::band_of_facts(&facts).unwrap();
+            assert_eq!(
+                (band.low, band.high, currency.as_str(), why),
+                (2000.0, 2500.0, "USD", Some("with memory"))
+            );
+        }
+        for text in ["", "cheap", "2500 to 2000 USD", "nan to 2 USD", "2000 to 2500 dollars", "-1 to 2 USD"] {
+            assert!(Price::band_of_facts(&[Fact::text(BAND, text, "s")]).is_none(), "{text}");
+        }
+    }
 
     #[test]
     fn a_price_is_shown_as_it_is_said() {

@@ -1,9 +1,9 @@
-//! Comparisons and ratios as comma-separated values (RFC 4180): one line a row of the document, base units.
+//! Comparisons, ratios and decisions as comma-separated values (RFC 4180): one line a row of the document, base units.
 //!
 //! A missing value is an empty field. Ratios per hourly price and per purchase price have a column each, so that the
 //! two never meet in one.
 
-use model::doc::{BoundsDoc, CompareDoc, Method, RatioDoc, RowDoc};
+use model::doc::{BoundsDoc, CandidateDoc, CapacityDoc, CompareDoc, DecideDoc, Method, RatioDoc, RowDoc};
 
 const HEAD: [&str; 30] = [
     "instrument",
@@ -74,6 +74,99 @@ pub fn ratio(doc: &RatioDoc) -> String {
         add("ratio-of-ratios", &one.row.arm, one.method, &one.row, one.bounds.as_ref());
     }
     out
+}
+
+/// Columns of a decision: of a candidate, then of what a box of it does for one need.
+const DECIDE: [&str; 33] = [
+    "candidate",
+    "published",
+    "boxes",
+    "spare",
+    "total",
+    "probability",
+    "at_most",
+    "binding",
+    "utilisation",
+    "cost",
+    "cost_low",
+    "cost_high",
+    "per_month",
+    "boxes_cost",
+    "energy_cost",
+    "space_cost",
+    "currency",
+    "watts",
+    "rack_units",
+    "racks",
+    "cheapest",
+    "tie",
+    "need",
+    "demand",
+    "unit",
+    "capacity",
+    "low",
+    "high",
+    "at_least",
+    "per_price",
+    "per_watt",
+    "per_million",
+    "joules",
+];
+
+/// A line for each candidate and need.
+pub fn decide(doc: &DecideDoc) -> String {
+    let mut out = line(&DECIDE.map(str::to_owned));
+    for one in &doc.candidates {
+        for (at, need) in doc.needs.iter().enumerate() {
+            let own = one.capacities.iter().find(|own| own.need == need.name);
+            let listed = |values: &[Option<f64>]| number(values.get(at).copied().flatten());
+            let of_need = [need.name.clone(), number(Some(need.grown)), need.unit.symbol().to_owned()];
+            let worth = [listed(&one.per_million), listed(&one.joules)];
+            let all = candidate(one, doc).into_iter().chain(of_need).chain(capacity(own)).chain(worth);
+            out.push_str(&line(&all.collect::<Vec<_>>()));
+        }
+    }
+    out
+}
+
+fn candidate(one: &CandidateDoc, doc: &DecideDoc) -> [String; 22] {
+    let (cost, boxes) = (one.cost.as_ref(), &one.boxes);
+    let whole = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
+    [
+        one.name.clone(),
+        one.published.to_string(),
+        boxes.needed.to_string(),
+        boxes.spare.to_string(),
+        boxes.total.to_string(),
+        number(Some(boxes.probability)),
+        boxes.at_most.to_string(),
+        boxes.binding.clone(),
+        number(boxes.utilisation),
+        number(cost.map(|cost| cost.life)),
+        number(cost.map(|cost| cost.low)),
+        number(cost.map(|cost| cost.high)),
+        number(cost.map(|cost| cost.per_month)),
+        number(cost.map(|cost| cost.boxes)),
+        number(cost.and_then(|cost| cost.energy)),
+        number(cost.and_then(|cost| cost.space)),
+        doc.currency.clone().unwrap_or_default(),
+        number(one.total_watts),
+        number(one.total_rack_units),
+        whole(one.racks),
+        number(one.cheapest),
+        whole(one.tie),
+    ]
+}
+
+fn capacity(own: Option<&CapacityDoc>) -> [String; 6] {
+    [
+        number(own.map(|own| own.value)),
+        number(own.and_then(|own| own.low)),
+        number(own.and_then(|own| own.high)),
+        own.map_or(String::new(), |own| own.at_least.to_string()),
+        number(own.and_then(|own| own.per_price)),
+        number(own.and_then(|own| own.per_watt)),
+    ]
 }
 
 fn fields(doc: &CompareDoc, row: &RowDoc) -> Vec<String> {

@@ -5,6 +5,7 @@
 //! `model::format` only.
 
 pub mod csv;
+pub mod decide;
 pub mod html;
 pub mod markdown;
 pub mod page;

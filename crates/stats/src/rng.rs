@@ -82,6 +82,37 @@ impl Rng {
         -(1.0 - self.uniform()).ln()
     }
 
+    /// Student's t with so many degrees of freedom, which need not be whole; the normal distribution where they are
+    /// without end.
+    pub fn student(&mut self, dof: f64) -> f64 {
+        let z = self.normal();
+        if !dof.is_finite() {
+            return z;
+        }
+        // A chi-square variable is twice a gamma variable of half the degrees of freedom.
+        z / (2.0 * self.gamma(dof / 2.0) / dof).sqrt()
+    }
+
+    /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000); of a shape below 1 by that of one more.
+    fn gamma(&mut self, shape: f64) -> f64 {
+        if shape < 1.0 {
+            return self.gamma(shape + 1.0) * (1.0 - self.uniform()).powf(1.0 / shape);
+        }
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        loop {
+            let z = self.normal();
+            let v = (1.0 + c * z).powi(3);
+            if v <= 0.0 {
+                continue;
+            }
+            let u = 1.0 - self.uniform();
+            if u.ln() < 0.5 * z * z + d * (1.0 - v + v.ln()) {
+                return d * v;
+            }
+        }
+    }
+
     /// Random order, in place (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
@@ -124,6 +155,24 @@ mod tests {
             }
         }
         assert_eq!(first(Rng::derive(1, "a")), all[0]);
+    }
+
+    #[test]
+    fn student_draws_have_the_distribution() {
+        for dof in [1.5, 4.0, 30.0, f64::INFINITY] {
+            let mut r = Rng::derive(3, &dof.to_string());
+            let n = 40_000;
+            let draws: Vec<f64> = (0..n).map(|_| r.student(dof)).collect();
+            for p in [0.025, 0.2, 0.5, 0.9, 0.975] {
+                let at =
+                    if dof.is_finite() { crate::student_quantile(p, dof) } else { crate::normal_quantile(p) };
+                let below = draws.iter().filter(|t| **t <= at).count() as f64 / f64::from(n);
+                assert!(
+                    (below - p).abs() < 5.0 * (p * (1.0 - p) / f64::from(n)).sqrt(),
+                    "{dof} {p}: {below}"
+                );
+            }
+        }
     }
 
     #[test]

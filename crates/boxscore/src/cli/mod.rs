@@ -12,6 +12,7 @@ pub mod commands;
 mod common;
 pub mod compare;
 pub mod costs;
+pub mod decide;
 pub mod detect;
 pub mod docs;
 pub mod doctor;
@@ -155,6 +156,8 @@ pub enum Verb {
     Logs(Box<logs::LogsArgs>),
     /// Compare machines, runs or labels: ratios, intervals, verdicts
     Compare(compare::CompareArgs),
+    /// Say which boxes do a work, how many, at what cost, and what would change that
+    Decide(Box<decide::DecideArgs>),
     /// Write the HTML report
     Report(report::ReportArgs),
     /// List the runs in the store

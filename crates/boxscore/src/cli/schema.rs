@@ -28,6 +28,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("compare", schema_for!(doc::CompareDoc)),
         ("compare-matrix", schema_for!(doc::MatrixDoc)),
         ("compare-ratio", schema_for!(doc::RatioDoc)),
+        ("decide", schema_for!(doc::DecideDoc)),
         ("aa", schema_for!(doc::AaDoc)),
         ("study", schema_for!(doc::StudyDoc)),
         ("studies", schema_for!(doc::StudiesDoc)),

@@ -99,6 +99,21 @@ impl Resolver {
         })
     }
 
+    /// Names of labels and machines: those of the store, and published ones.
+    pub fn names(&self) -> Vec<String> {
+        let labels = self.heads.iter().filter_map(|head| head.label.clone());
+        let machines = self.heads.iter().map(|head| head.machine.clone());
+        let published = self.machines.iter().map(|machine| machine.name.clone());
+        let references = catalogue::references().into_iter().map(str::to_owned);
+        labels.chain(machines).chain(published).chain(references).collect()
+    }
+
+    /// True for a name of a single run, which stands for its machines or arms.
+    pub fn is_run(&self, name: &str) -> bool {
+        let is_newest = matches!(latest(name), Ok(Some(_)));
+        is_newest || matches!(self.meanings(name).as_deref(), Ok([Meaning::Run(_)]))
+    }
+
     /// False before anything is stored.
     pub fn has_store(&self) -> bool {
         self.store.is_some()

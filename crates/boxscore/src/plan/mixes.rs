@@ -45,7 +45,12 @@ pub fn read(flag: &str, path: &Path) -> Result<Named, CliError> {
     }
     let mix: MixDoc = serde_json::from_str(&text).map_err(place)?;
     mix.check().map_err(|what| wrong(what).hint(hint))?;
-    let canonical = serde_json::to_vec(&mix).map_err(|error| wrong(error.to_string()))?;
+    named(mix)
+}
+
+/// A mix with its name.
+pub fn named(mix: MixDoc) -> Result<Named, CliError> {
+    let canonical = serde_json::to_vec(&mix)?;
     Ok(Named { name: name(&mix.label, logs::hash::name(&canonical)), mix })
 }
 

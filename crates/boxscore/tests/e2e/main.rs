@@ -9,6 +9,7 @@ mod ceilings;
 mod commands;
 mod compare;
 mod containers;
+mod decide;
 mod doctor;
 mod export;
 mod faults;

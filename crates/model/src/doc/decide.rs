@@ -25,7 +25,7 @@ pub struct DecideDoc {
     /// Upper-case code such as `EUR`; absent where nothing has a price.
     pub currency: Option<String>,
     pub needs: Vec<NeedDoc>,
-    /// What the user said, with its provenance: life, price of energy, utilisation, spares.
+    /// Inputs of the user's, with their provenance: life, price of energy, utilisation, spares.
     pub inputs: Vec<InputDoc>,
     /// Cheapest first; then those without a cost by their number of boxes.
     pub candidates: Vec<CandidateDoc>,
@@ -37,8 +37,9 @@ pub struct DecideDoc {
     pub break_even: Vec<BreakEvenDoc>,
     /// Measurements that would settle a tie.
     pub settle: Vec<SettleDoc>,
-    /// What one amount of money buys of each candidate.
+    /// The boxes that one amount of money buys of each candidate, and those that the budget buys.
     pub equal_price: Vec<BoughtDoc>,
+    pub budget: Vec<BoughtDoc>,
     /// Boxes and cost of each candidate over the demand: factors of what is asked for.
     pub curves: Vec<CostCurveDoc>,
     /// Remarks: stale prices, assumptions, figures that are not used.
@@ -93,6 +94,9 @@ pub struct CandidateDoc {
     pub capacities: Vec<CapacityDoc>,
     pub boxes: BoxesDoc,
     pub price: Option<InputDoc>,
+    /// The price is rent: `per_price` of its capacities is of an hour's.
+    #[serde(default)]
+    pub rented: bool,
     /// Of one box at the load that it gets; absent where nobody knows them.
     pub watts: Option<InputDoc>,
     pub rack_units: Option<InputDoc>,
@@ -119,7 +123,7 @@ pub struct CandidateDoc {
 }
 
 crate::words! {
-    /// What a rack is full of first.
+    /// The limit that a rack reaches first.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum RackBound as word {
@@ -128,7 +132,7 @@ crate::words! {
     }
 }
 
-/// What one box does for one need.
+/// The capacity of one box for one need.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityDoc {
     pub need: String,
@@ -138,6 +142,12 @@ pub struct CapacityDoc {
     pub high: Option<f64>,
     /// The box does at least this: the load generator, or the highest load that was tried, set it.
     pub at_least: bool,
+    /// Of a unit of money: of the price to buy a box, or of an hour's rent. Of the middle of a range.
+    #[serde(default)]
+    pub per_price: Option<f64>,
+    /// Of a watt of a box at full load.
+    #[serde(default)]
+    pub per_watt: Option<f64>,
     /// The figure: `web SLO p99 within 20 ms`.
     pub figure: String,
     pub runs: Vec<String>,
@@ -211,10 +221,10 @@ pub struct MixedPartDoc {
     pub shares: Vec<f64>,
 }
 
-/// What an input changes.
+/// The change by an input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SwingDoc {
-    /// `web of box-a`, `energy price`, `demand of kv`.
+    /// `rate of web on box-a`, `energy price`, `demand of kv`.
     pub input: String,
     /// For people: `11.2 k/s`, `0.20 EUR/kWh`.
     pub low: String,
@@ -249,7 +259,7 @@ pub struct SettleDoc {
     pub why: String,
 }
 
-/// What one amount of money buys.
+/// The boxes that one amount of money buys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BoughtDoc {
     pub candidate: String,

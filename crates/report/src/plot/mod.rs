@@ -16,6 +16,7 @@ pub mod ratio;
 pub mod sparkline;
 pub mod stack;
 pub mod strip;
+pub mod swing;
 
 use maud::{Markup, Render, html};
 
@@ -28,6 +29,7 @@ pub use ratio::RatioPlot;
 pub use sparkline::Sparkline;
 pub use stack::Stack;
 pub use strip::StripPlot;
+pub use swing::SwingPlot;
 
 /// The text around a figure. The title is a sentence that says the finding.
 #[derive(Clone, Debug, Default)]

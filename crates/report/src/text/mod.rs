@@ -13,6 +13,7 @@ pub mod commands;
 pub mod compare;
 pub mod compared;
 pub mod cores;
+pub mod decide;
 pub mod detect;
 pub mod doctor;
 pub mod fit;

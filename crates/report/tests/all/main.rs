@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod decide;
 mod html;
 mod html_logs;
 mod lengths;

@@ -4,6 +4,7 @@
 #![allow(dead_code, unused_imports, reason = "each test and example uses a part")]
 
 mod data;
+pub mod decide;
 mod load;
 pub mod logs;
 pub mod runtime;

@@ -1,14 +1,30 @@
 //! Decisions: which boxes do the work, how many of them, at what cost, and what would change that.
 //!
 //! `capacity` finds what a box does for a need in measured runs and published points. `draws` carries its uncertainty
-//! to the number of boxes, `fleet` and `cost` from there to money, `mixed` looks for two kinds together, `swing` moves
-//! each input. Nothing is read or printed here; money is in one currency, powers in watts, times in seconds.
+//! to the number of boxes, `world` from there to money, `order` finds the cheapest, `mixed` looks for two kinds together,
+//! `swing` moves each input. Nothing is read or printed here; money is in one currency, powers in watts, times in seconds.
+
+mod bought;
+mod document;
+mod draws;
+mod mixed;
+mod order;
+mod settle;
+mod sized;
+mod swing;
+#[cfg(test)]
+mod tests;
+mod words;
+mod world;
 
 pub mod capacity;
 
 use model::doc::{InputDoc, MachineDoc};
 use model::need::{Need, Ranged};
 use model::{Unit, Validity};
+
+pub use document::decide;
+pub use words::{life, rate};
 
 /// What a box does for a need: a positive figure, known by its logarithm.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,7 +148,9 @@ pub struct Question {
     pub rack_watts: Option<f64>,
     pub rack_units: f64,
     pub currency: Option<String>,
+    /// Money for boxes: what one amount buys of each candidate, and what the user's budget buys.
     pub equal_price: Option<f64>,
+    pub budget: Option<f64>,
     /// The probability with which the boxes must be enough.
     pub sure: f64,
     /// The demand of each hour of a day as a share of the largest; empty: the demand is there all day.

@@ -20,7 +20,7 @@ impl Loaded {
     pub fn new(cards: Cards, instrument: &str) -> Option<Loaded> {
         let card = card::find(cards, instrument)?;
         let load = match card.role {
-            Role::Plain => return None,
+            Role::Plain | Role::Power { .. } => return None,
             Role::Load { .. } => card,
             Role::Search { load, .. } => card::find(cards, load)?,
         };

@@ -1,0 +1,233 @@
+//! From a side's data to a candidate: what it does for each need, its price, its watts, its rack units.
+
+use std::collections::BTreeSet;
+
+use model::Validity;
+use model::data::RunData;
+use model::decision::Key;
+use model::doc::{ExcludedDoc, InputDoc};
+use model::format::number;
+use model::need::{Need, Ranged};
+use model::power::Meter;
+use verdict::RunContext;
+use verdict::decide::capacity::{Options, capacities};
+use verdict::decide::{Candidate, Input, Watts};
+use verdict::power::PowerLevel;
+
+use super::asked::{Asked, Said};
+use super::demand::Demands;
+use super::prices::Prices;
+use crate::error::CliError;
+use crate::lookup::ids::short;
+use crate::lookup::resolve::Loaded;
+
+/// Candidates, and what is said of them beside the figures.
+pub struct Found {
+    pub candidates: Vec<Candidate>,
+    pub excluded: Vec<ExcludedDoc>,
+    pub notes: Vec<String>,
+    pub currency: Option<String>,
+}
+
+/// Every side as a candidate. Fails where two are priced in unlike currencies.
+pub fn gather(
+    asked: &Asked,
+    sides: &[Loaded],
+    demands: &Demands,
+    prices: &Prices,
+) -> Result<Found, CliError> {
+    check_names(sides, prices)?;
+    let accept = accepted(asked.all(Key::Accept), sides)?;
+    let options = Options { cards: instruments::cards(), accept: &accept, mixes: &demands.mixes };
+    let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
+    let mut candidates = Vec::new();
+    for side in sides {
+        let capacities = capacities(&side.side(), &needs, &options);
+        candidates.push(Candidate {
+            name: side.name.clone(),
+            machine: side.machine.clone(),
+            published: side.runs.is_empty(),
+            capacities,
+            price: prices.price(side)?,
+            watts: watts_of(side, prices),
+            rack_units: prices.rack_units(side),
+        });
+    }
+    let currency = one_currency(&candidates)?;
+    Ok(Found { candidates, excluded: Vec::new(), notes: slips(sides), currency })
+}
+
+/// The rules whose doubts are accepted. Fails for one that doubts nothing of these sides.
+fn accepted(said: &[Said], sides: &[Loaded]) -> Result<Vec<String>, CliError> {
+    if said.is_empty() {
+        return Ok(Vec::new());
+    }
+    let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+    let mut kinds: BTreeSet<String> = BTreeSet::new();
+    for run in sides.iter().flat_map(|side| &side.runs) {
+        let found =
+            verdict::rulings(run, &context).into_iter().map(|ruling| ruling.finding).collect::<Vec<_>>();
+        let doubts = found.iter().filter(|one| matches!(one.state, Validity::Doubtful | Validity::Invalid));
+        kinds.extend(doubts.map(|finding| finding.kind().to_owned()));
+    }
+    match said.iter().find(|said| !kinds.contains(&said.given)) {
+        None => Ok(said.iter().map(|said| said.given.clone()).collect()),
+        Some(said) => {
+            let known: Vec<&str> = kinds.iter().map(String::as_str).collect();
+            let hint = match known.as_slice() {
+                [] => "no rule doubts a figure of them".to_owned(),
+                known => format!("these do: {}", known.join(", ")),
+            };
+            let error = said.wrong("no figure of these sides is doubted by such a rule", &hint);
+            Err(error.did_you_mean(&said.given, known))
+        }
+    }
+}
+
+/// The power of a box: as it was said, else by the curve that was measured, else as it was noted.
+fn watts_of(side: &Loaded, prices: &Prices) -> Option<Watts> {
+    let point = |input: Input| {
+        let middle = input.value.middle();
+        let factor = input.value.times(1.0 / middle);
+        Watts { curve: vec![(1.0, middle)], factor, doc: input.doc }
+    };
+    prices
+        .said_watts(side)
+        .map(point)
+        .or_else(|| curve_of(side))
+        .or_else(|| prices.noted_watts(side).map(point))
+}
+
+/// The curve of the newest run that has one: of the load that draws most at saturation, by a meter at the plug rather
+/// than by RAPL, which does not see all of the box.
+fn curve_of(side: &Loaded) -> Option<Watts> {
+    let of_run = |run: &RunData| {
+        let mut loads: Vec<Vec<PowerLevel>> = Vec::new();
+        let is_own = |level: &PowerLevel| side.arm.as_ref().is_none_or(|arm| level.arm == *arm);
+        for level in verdict::power::curve(run).into_iter().filter(is_own) {
+            let same = |load: &&mut Vec<PowerLevel>| {
+                load.first().is_some_and(|first| {
+                    (&first.instrument, &first.arm, &first.meter)
+                        == (&level.instrument, &level.arm, &level.meter)
+                })
+            };
+            match loads.iter_mut().find(same) {
+                Some(load) => load.push(level),
+                None => loads.push(vec![level]),
+            }
+        }
+        let is_whole = |load: &&Vec<PowerLevel>| load.last().is_some_and(|last| last.level >= 1.0);
+        let by_plug =
+            |load: &Vec<PowerLevel>| load.first().is_some_and(|first| first.meter != Meter::Rapl.word());
+        let most = |load: &Vec<PowerLevel>| load.last().map_or(0.0, |last| last.watts);
+        let best = loads
+            .iter()
+            .filter(is_whole)
+            .max_by(|a, b| by_plug(a).cmp(&by_plug(b)).then(most(a).total_cmp(&most(b))))?;
+        Some(as_watts(best, &run.head.id))
+    };
+    side.runs.iter().rev().find_map(of_run)
+}
+
+fn as_watts(load: &[PowerLevel], run: &str) -> Watts {
+    let watts = |level: &PowerLevel| level.watts;
+    let (low, high) =
+        (load.iter().map(watts).fold(f64::INFINITY, f64::min), load.iter().map(watts).fold(0.0, f64::max));
+    let first = load.first();
+    let meter = first.map_or("", |first| first.meter.as_str());
+    let reads_low = if meter == Meter::Rapl.word() { ", which reads low" } else { "" };
+    let idle =
+        first.filter(|first| first.level == 0.0).map(|first| format!("{} W idle, ", number(first.watts)));
+    let full = load.last().map_or(high, watts);
+    let doc = InputDoc {
+        name: "watts".to_owned(),
+        shown: format!("{}{} W at saturation", idle.unwrap_or_default(), number(full)),
+        value: Some(full),
+        low: Some(low),
+        high: Some(high),
+        from: format!("the power curve of run {} ({meter}{reads_low})", short(run)),
+        date: None,
+        is_stale: false,
+    };
+    Watts {
+        curve: load.iter().map(|level| (level.level, level.watts)).collect(),
+        factor: Ranged::point(1.0),
+        doc,
+    }
+}
+
+/// Fails for a price or watts of a name that is no side's.
+fn check_names(sides: &[Loaded], prices: &Prices) -> Result<(), CliError> {
+    let is_side = |name: &str| sides.iter().any(|side| side.name == name || side.machine.name == name);
+    match prices.names().find(|name| !is_side(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let known: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
+            let error =
+                CliError::usage(format!("no side is called `{name}`, of which a price or watts are said"));
+            Err(error.hint(format!("the sides are {}", known.join(", "))).did_you_mean(name, known))
+        }
+    }
+}
+
+/// The currency of all prices.
+fn one_currency(candidates: &[Candidate]) -> Result<Option<String>, CliError> {
+    let mut priced = candidates.iter().filter_map(|one| Some((one.name.as_str(), one.price.as_ref()?)));
+    let Some((first, price)) = priced.next() else { return Ok(None) };
+    match priced.find(|(_, other)| other.currency != price.currency) {
+        None => Ok(Some(price.currency.clone())),
+        Some((name, other)) => Err(CliError::usage(format!(
+            "the price of {first} is in {}, that of {name} in {}",
+            price.currency, other.currency
+        ))
+        .hint("say all prices in one currency: --price NAME=..., with --currency")),
+    }
+}
+
+/// Remarks on a worth that a study printed and that does not follow from its own figures.
+fn slips(sides: &[Loaded]) -> Vec<String> {
+    let fact = |side: &Loaded| {
+        let fact = side.facts.iter().find(|fact| fact.key == "cost.slip")?;
+        Some(format!("{}: {}", side.name, fact.value.as_ref()?.text()))
+    };
+    sides.iter().filter_map(fact).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::{InputDoc, MachineDoc};
+    use verdict::decide::Cost;
+
+    use super::*;
+
+    #[test]
+    fn unlike_currencies_name_both_sides() {
+        let one = |name: &str, currency: &str| Candidate {
+            name: name.to_owned(),
+            machine: MachineDoc { id: String::new(), name: name.to_owned() },
+            published: false,
+            capacities: Vec::new(),
+            price: Some(Cost {
+                amount: Ranged::point(1.0),
+                hourly: false,
+                currency: currency.to_owned(),
+                doc: InputDoc {
+                    name: "price".to_owned(),
+                    shown: String::new(),
+                    value: None,
+                    low: None,
+                    high: None,
+                    from: String::new(),
+                    date: None,
+                    is_stale: false,
+                },
+            }),
+            watts: None,
+            rack_units: None,
+        };
+        let error = one_currency(&[one("a", "EUR"), one("b", "USD")]).unwrap_err();
+        assert!(error.message.contains("of a is in EUR") && error.message.contains("of b in USD"), "{error}");
+        assert_eq!(one_currency(&[one("a", "EUR"), one("b", "EUR")]).unwrap().as_deref(), Some("EUR"));
+        assert_eq!(one_currency(&[]).unwrap(), None);
+    }
+}

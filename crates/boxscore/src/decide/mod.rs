@@ -1,0 +1,123 @@
+//! `boxscore decide`: which boxes do the work, how many, at what cost, and what would change that.
+//!
+//! `asked` reads the command line and the file as text, `inputs`, `demand` and `prices` make numbers of it, `sides` and
+//! `candidates` look up what was measured. `verdict::decide` draws the conclusion.
+
+mod asked;
+mod candidates;
+mod changed;
+mod demand;
+mod inputs;
+mod knee;
+mod page;
+mod prices;
+mod sides;
+
+use model::decision::Key;
+use model::doc::{DecideDoc, InputDoc};
+use verdict::decide::{Candidate, Question, Scaling, decide};
+
+use crate::cli::Global;
+use crate::cli::decide::{DecideArgs, FailOn, Format};
+use crate::error::{CliError, Kind};
+use crate::lookup::paths;
+use crate::lookup::resolve::{Loaded, Resolver};
+use crate::out;
+
+use asked::Asked;
+use demand::Demands;
+use inputs::{Inputs, Utilisation};
+use prices::Prices;
+
+pub fn run(args: &DecideArgs, global: &Global) -> Result<u8, CliError> {
+    let asked = Asked::new(args)?;
+    // What cannot be read is said before logs are.
+    let before = args.against.as_deref().map(changed::stored).transpose()?;
+    let currency = inputs::currency(&asked)?;
+    let inputs = Inputs::read(&asked, currency.as_deref())?;
+    let prices = Prices::read(&asked, currency, now(), inputs.stale_s)?;
+    let mut resolver = Resolver::new(global)?;
+    let sides = sides::load(asked.all(Key::From), &mut resolver)?;
+    let demands = demand::read(&asked, inputs.growth)?;
+    let doc = document(&asked, demands, &sides, &prices)?;
+    let page = match args.no_report || (args.out.is_none() && !resolver.has_store()) {
+        true => None,
+        false => Some(page::write(&doc, &asked, args, &paths::store(global)?)?),
+    };
+    match (global.json, args.format) {
+        (true, _) | (_, Format::Json) => out::json(&doc),
+        (_, Format::Csv) => out::print(&report::csv::decide(&doc)),
+        (_, Format::Text) => {
+            let tail = page.map_or_else(String::new, |path| format!("report  {}\n", paths::tilde(&path)));
+            out::print(&report::text::decide::screen(&doc, &tail, out::look().with_all(args.all)));
+        }
+    }
+    if let (Some(FailOn::Changed), Some(before)) = (args.fail_on, &before)
+        && let Some(change) = changed::change(before, &doc)
+    {
+        out::say(&change);
+        return Ok(Kind::Faults.exit_code());
+    }
+    Ok(if doc.candidates.is_empty() { Kind::Data.exit_code() } else { 0 })
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    sys::clock::wall_ns() as f64 / 1e9
+}
+
+fn document(
+    asked: &Asked,
+    demands: Demands,
+    sides: &[Loaded],
+    prices: &Prices,
+) -> Result<DecideDoc, CliError> {
+    let found = candidates::gather(asked, sides, &demands, prices)?;
+    // The prices say the currency of what else is money.
+    let currency = found.currency.or(inputs::currency(asked)?);
+    let inputs = Inputs::read(asked, currency.as_deref())?;
+    let (utilisation, knee) = match &inputs.utilisation {
+        Utilisation::Share(share) => (*share, None),
+        Utilisation::Knee(said) => {
+            let (share, from) = knee::utilisation(said, sides)?;
+            (share, Some(inputs::utilisation_doc(share, &from)))
+        }
+    };
+    let mut notes = found.notes;
+    notes.extend(demand::short_day(&demands));
+    notes.extend(demands.notes);
+    notes.extend(inputs::stale_note(&stale(&found.candidates), inputs.stale_s));
+    let question = Question {
+        months: inputs.months(),
+        needs: demands.needs,
+        utilisation,
+        spare: inputs.spare,
+        scaling: Scaling::Linear,
+        life_s: inputs.life_s,
+        kwh: inputs.kwh,
+        pue: inputs.pue,
+        per_unit_month: inputs.per_unit_month,
+        rack_watts: inputs.rack_watts,
+        rack_units: inputs.rack_units,
+        currency,
+        equal_price: inputs.equal_price,
+        budget: inputs.budget,
+        sure: inputs.sure,
+        day: demands.day,
+        inputs: inputs.docs.into_iter().chain(knee).collect(),
+        notes,
+        draws: inputs.draws,
+        seed: inputs.seed,
+    };
+    Ok(decide(&question, &found.candidates, found.excluded))
+}
+
+/// Prices and watts that are older than they may be: of which candidate, and the date.
+fn stale(candidates: &[Candidate]) -> Vec<(String, String)> {
+    let of = |one: &Candidate| {
+        let price: Option<&InputDoc> = one.price.as_ref().map(|price| &price.doc);
+        let doc = price.filter(|doc| doc.is_stale)?;
+        Some((one.name.clone(), doc.date.clone()?))
+    };
+    candidates.iter().filter_map(of).collect()
+}

@@ -1,0 +1,157 @@
+//! The page of a decision: the answer, the candidates, cost against demand, what would change it, and what it rests on.
+//!
+//! The texts of figures are those of the screen (`text::decide::cells`).
+
+mod plots;
+mod tables;
+
+use maud::{Markup, html};
+use model::doc::DecideDoc;
+use model::format::{count, fixed};
+
+use crate::page::{self, Head};
+use crate::text::decide::cells;
+use crate::theme::Trust;
+
+/// The whole page. `command` makes it again.
+pub fn page(doc: &DecideDoc, command: &str, version: &str) -> String {
+    let body = html! {
+        (page::first_screen(&doc.answer.sentence, &tally(doc), &left(doc), &right(doc)))
+        (parts(doc))
+        (capacities(doc))
+        (demand(doc))
+        (changes(doc))
+        (settle(doc))
+        (bought(doc))
+        (inputs(doc))
+        footer {
+            "boxscore " (version) " · " (fixed(doc.draws as f64, 0)) " draws from seed " (doc.seed.to_string())
+            " · intervals are of 95 %"
+        }
+    };
+    let needs: Vec<&str> = doc.needs.iter().map(|need| need.text.as_str()).collect();
+    let facts =
+        vec!["decision".to_owned(), count(doc.candidates.len(), "candidate"), cells::life(doc).to_owned()];
+    let head = Head { machine: needs.join(" + "), facts, command: command.to_owned() };
+    page::page(&format!("{} · boxscore", needs.join(", ")), &head, &body)
+}
+
+fn tally(doc: &DecideDoc) -> Markup {
+    let currency = cells::currency(doc);
+    html! {
+        span {
+            (count(doc.needs.len(), "need")) " · " (count(doc.candidates.len(), "candidate"))
+            @if !doc.excluded.is_empty() { " · " (count(doc.excluded.len(), "side")) " left out" }
+        }
+        @if doc.currency.is_some() { span class="mut" { "all money in " (currency) } }
+    }
+}
+
+fn left(doc: &DecideDoc) -> Markup {
+    html! {
+        @if !doc.paragraph.is_empty() {
+            p { @for sentence in &doc.paragraph { (page::prose(&format!("{}. ", cells::sentence(sentence, doc)))) } }
+        }
+        @if doc.candidates.is_empty() { p class="nothing" { "No candidate can do this work" } }
+        @else { (tables::candidates(doc)) }
+        @if let Some(mixed) = &doc.mixed { p { "Two kinds together: " (page::prose(&cells::mixed(mixed, doc))) } }
+    }
+}
+
+fn right(doc: &DecideDoc) -> Markup {
+    let left_out = |one: &model::doc::ExcludedDoc| {
+        let need = one.need.as_ref().map_or_else(String::new, |need| format!(", {need}"));
+        let body = html! {
+            strong { (one.name) (need) } ": " (page::prose(&one.why))
+            @if let Some(command) = &one.command { br; code { (command) } }
+        };
+        Trust::Refused.line(&body)
+    };
+    html! {
+        @if let Some(plot) = plots::cheapest(doc) { (plot) }
+        @if !doc.excluded.is_empty() {
+            (page::card("Left out", &html! { ul class="trust" { @for one in &doc.excluded { (left_out(one)) } } }))
+        }
+        @if !doc.notes.is_empty() {
+            (page::card("What to know", &html! {
+                ul class="trust" { @for note in &doc.notes { (Trust::Info.line(&page::prose(note))) } }
+            }))
+        }
+    }
+}
+
+fn parts(doc: &DecideDoc) -> Markup {
+    match doc.candidates.iter().any(|one| one.cost.is_some() || one.racks.is_some()) {
+        true => page::section("cost", "What the cost is made of, and the space", &tables::parts(doc)),
+        false => html! {},
+    }
+}
+
+fn capacities(doc: &DecideDoc) -> Markup {
+    if doc.candidates.is_empty() {
+        return html! {};
+    }
+    page::section(
+        "capacity",
+        "What one box does",
+        &html! {
+            @for (at, need) in doc.needs.iter().enumerate() {
+                h3 { (need.text) }
+                (tables::capacities(need, at, doc))
+            }
+        },
+    )
+}
+
+fn demand(doc: &DecideDoc) -> Markup {
+    match plots::costs(doc) {
+        Some(plot) => page::section("demand", "Cost against demand", &page::grid(&[plot])),
+        None => html! {},
+    }
+}
+
+fn changes(doc: &DecideDoc) -> Markup {
+    if doc.tornado.is_empty() && doc.break_even.is_empty() {
+        return html! {};
+    }
+    page::section(
+        "changes",
+        "What would change the answer",
+        &html! {
+            @if let Some(plot) = plots::tornado(doc) { (plot) }
+            @if !doc.break_even.is_empty() {
+                h3 { "Where another one becomes the cheapest" }
+                (tables::break_even(doc))
+            }
+        },
+    )
+}
+
+fn settle(doc: &DecideDoc) -> Markup {
+    if doc.settle.is_empty() {
+        return html! {};
+    }
+    let line = |one: &model::doc::SettleDoc| {
+        html! { li { (cells::effort(one)) ": " (page::command(&one.command)) " " (page::prose(&one.why)) } }
+    };
+    page::section(
+        "settle",
+        "What would settle the tie",
+        &html! { ul class="plain" { @for one in &doc.settle { (line(one)) } } },
+    )
+}
+
+fn bought(doc: &DecideDoc) -> Markup {
+    let part = |id: &str, list: &[model::doc::BoughtDoc]| match list.first() {
+        Some(first) => {
+            let title = format!("What {} buys", cells::money_in(first.amount, doc));
+            page::section(id, &title, &tables::bought(list, doc))
+        }
+        None => html! {},
+    };
+    html! { (part("equal-price", &doc.equal_price)) (part("budget", &doc.budget)) }
+}
+
+fn inputs(doc: &DecideDoc) -> Markup {
+    page::section("inputs", "What it rests on", &tables::inputs(doc))
+}

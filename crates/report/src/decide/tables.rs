@@ -1,0 +1,218 @@
+//! The tables of a decision's page.
+
+use maud::{Markup, html};
+use model::Validity;
+use model::doc::{BoughtDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, NeedDoc};
+use model::format::percent;
+
+use crate::page::{Column, prose, table};
+use crate::text::decide::{cells, tables::bracket};
+
+/// Letters from which on a text is broken into lines.
+const LONG: usize = 40;
+
+/// A column with its cells; `None` is a dash.
+type Cells = (String, Column, Vec<Option<String>>);
+
+/// A table without the columns in which no row has anything.
+fn set(head: &str, names: Vec<Markup>, columns: Vec<Cells>) -> Markup {
+    let columns: Vec<Cells> =
+        columns.into_iter().filter(|(_, _, cells)| cells.iter().any(Option::is_some)).collect();
+    let mut heads = vec![(head, Column::Text)];
+    heads.extend(columns.iter().map(|(head, kind, _)| (head.as_str(), *kind)));
+    let rows: Vec<Vec<Markup>> = names
+        .into_iter()
+        .enumerate()
+        .map(|(row, name)| {
+            let cell = |(_, kind, cells): &Cells| {
+                let text = cells.get(row).and_then(Option::as_deref).unwrap_or("-");
+                // A sentence may be broken, in a column wide enough to be read.
+                let class = if *kind == Column::Text && text.len() > LONG { "why" } else { "n" };
+                html! { span class=(class) { (crate::plot::tied(text)) } }
+            };
+            std::iter::once(name).chain(columns.iter().map(cell)).collect()
+        })
+        .collect();
+    table(&heads, &rows)
+}
+
+fn column<T>(head: &str, all: &[T], cell: impl Fn(&T) -> Option<String>) -> Cells {
+    (head.to_owned(), Column::Number, all.iter().map(cell).collect())
+}
+
+/// The names of the candidates, those in one bracket marked.
+fn names(all: &[CandidateDoc]) -> Vec<Markup> {
+    let name = |(at, one): (usize, &CandidateDoc)| {
+        let mark = bracket(all, at);
+        html! {
+            span class="n" {
+                @if mark != " " { (mark) " " } (one.name)
+                @if one.published { " " small class="mut" { "published" } }
+            }
+        }
+    };
+    all.iter().enumerate().map(name).collect()
+}
+
+/// The candidates, cheapest first.
+pub fn candidates(doc: &DecideDoc) -> Markup {
+    let all = &doc.candidates;
+    let (currency, life) = (cells::currency(doc), cells::life(doc));
+    let several = all.len() > 1;
+    let columns = vec![
+        column("boxes", all, |one| Some(cells::boxes(&one.boxes))),
+        column(&format!("{currency}, {life}"), all, |one| {
+            one.cost.as_ref().map(|cost| cells::money(cost.life))
+        }),
+        column("a month", all, |one| one.cost.as_ref().map(|cost| cells::money(cost.per_month))),
+        column("W", all, |one| one.total_watts.map(cells::plain)),
+        column("U", all, |one| one.total_rack_units.map(cells::plain)),
+        column("cheapest", all, |one| one.cheapest.filter(|_| several).map(cells::probability)),
+    ];
+    html! {
+        (set("", names(all), columns))
+        @if (0..all.len()).any(|at| bracket(all, at) != " ") {
+            p class="note" { "Candidates in one bracket cannot be told apart by cost." }
+        }
+        @for one in all { @if let Some(why) = &one.no_cost { p class="note" { "No cost: " (prose(why)) } } }
+    }
+}
+
+/// The parts of the cost, and the racks.
+pub fn parts(doc: &DecideDoc) -> Markup {
+    let all = &doc.candidates;
+    let interval = |one: &CandidateDoc| {
+        let cost = one.cost.as_ref()?;
+        Some(format!("{} to {}", cells::money(cost.low), cells::money(cost.high)))
+    };
+    let ratio = |one: &CandidateDoc| {
+        let ratio = one.ratio.as_ref()?;
+        let ends = ratio.low.zip(ratio.high).map_or_else(String::new, |(low, high)| {
+            format!(" ({})", model::format::ratio_interval(low, high))
+        });
+        Some(format!("{}{ends}", model::format::ratio(ratio.value?)))
+    };
+    let several = all.len() > 1;
+    let columns = vec![
+        column("bound by", all, |one| Some(one.boxes.binding.clone()).filter(|_| doc.needs.len() > 1)),
+        column("utilisation", all, |one| one.boxes.utilisation.map(percent)),
+        column(cells::currency(doc), all, |one| one.cost.as_ref().map(|cost| cells::money(cost.life))),
+        column("interval", all, interval),
+        column("for boxes", all, |one| one.cost.as_ref().map(|cost| cells::money(cost.boxes))),
+        column("for energy", all, |one| one.cost.as_ref()?.energy.map(cells::money)),
+        column("for space", all, |one| one.cost.as_ref()?.space.map(cells::money)),
+        column("times the first", all, |one| ratio(one).filter(|_| several)),
+        column("racks", all, cells::rack),
+    ];
+    let without = all.iter().filter_map(|one| one.cost.as_ref()).flat_map(|cost| &cost.without);
+    let mut missing: Vec<&String> = without.collect();
+    missing.dedup();
+    html! {
+        (set("", names(all), columns))
+        @for one in missing { p class="note" { "Not in the cost: " (prose(one)) } }
+    }
+}
+
+/// The capacity of one box of each candidate for a need.
+pub fn capacities(need: &NeedDoc, at: usize, doc: &DecideDoc) -> Markup {
+    let all = &doc.candidates;
+    let of = |one: &CandidateDoc| one.capacities.iter().find(|own| own.need == need.name).cloned();
+    let currency = cells::currency(doc);
+    let worth = |one: &CandidateDoc| of(one)?.per_price.map(|value| cells::worth(value, need.unit));
+    let bulk = cells::bulk(at, doc);
+    let state = |own: CapacityDoc| match own.validity {
+        Validity::Doubtful | Validity::Invalid => {
+            Some(format!("{}: {}", own.validity.word(), own.why.unwrap_or_default()))
+        }
+        _ => own.why,
+    };
+    let columns = vec![
+        column("a box", all, |one| of(one).as_ref().map(cells::capacity)),
+        column("95 % interval", all, |one| {
+            cells::interval(&of(one)?).map(|(low, high)| format!("{low} to {high}"))
+        }),
+        column(&format!("{currency} for {}", bulk.words), all, |one| {
+            one.per_million.get(at).copied().flatten().map(|cost| bulk.text(cost))
+        }),
+        column(cells::joules_head(need.unit), all, |one| {
+            one.joules.get(at).copied().flatten().map(|each| cells::joules(each, need.unit))
+        }),
+        column(&format!("for a {currency}"), all, |one| worth(one).filter(|_| !one.rented)),
+        column(&format!("for {currency}/h"), all, |one| worth(one).filter(|_| one.rented)),
+        column("for a watt", all, |one| of(one)?.per_watt.map(|value| cells::worth(value, need.unit))),
+        ("figure".to_owned(), Column::Text, all.iter().map(|one| of(one).map(|own| own.figure)).collect()),
+        (
+            "runs".to_owned(),
+            Column::Text,
+            all.iter()
+                .map(|one| of(one).map(|own| short(&own.runs)).filter(|runs| !runs.is_empty()))
+                .collect(),
+        ),
+        ("remark".to_owned(), Column::Text, all.iter().map(|one| of(one).and_then(state)).collect()),
+    ];
+    let amount = |value: f64| cells::Amounts::like(value, need.unit).text(value);
+    html! {
+        (set("", names(all), columns))
+        p class="note" {
+            "Demand " (amount(need.demand)) " (" (prose(&need.from)) ")"
+            @if (need.grown / need.demand - 1.0).abs() > 1e-6 { ", grown to " (amount(need.grown)) }
+        }
+    }
+}
+
+fn short(runs: &[String]) -> String {
+    runs.iter().map(|run| model::id::short(run)).collect::<Vec<_>>().join(", ")
+}
+
+/// The value of each input from which on another candidate is the cheapest.
+pub fn break_even(doc: &DecideDoc) -> Markup {
+    let all = &doc.break_even;
+    let names = all.iter().map(|one| html! { span class="n" { (one.input) } }).collect();
+    let columns = vec![
+        column("now", all, |one| Some(one.now_shown.clone())),
+        column("from", all, |one| Some(one.at_shown.clone())),
+        ("cheapest beyond".to_owned(), Column::Text, all.iter().map(|one| Some(one.then.clone())).collect()),
+    ];
+    set("", names, columns)
+}
+
+/// The boxes that one amount of money buys of each candidate.
+pub fn bought(list: &[BoughtDoc], doc: &DecideDoc) -> Markup {
+    let names = list.iter().map(|one| html! { span class="n" { (one.candidate) } }).collect();
+    let mut columns = vec![column("boxes", list, |one| Some(one.boxes.to_string()))];
+    for (at, need) in doc.needs.iter().enumerate() {
+        columns.push(column(&need.name, list, |one| {
+            let own = one.does.get(at)?.as_ref()?;
+            let amounts = cells::Amounts::like(own.value?, need.unit);
+            let ends = own.low.zip(own.high).map_or_else(String::new, |(low, high)| {
+                format!(" ({} to {})", amounts.bare(low), amounts.bare(high))
+            });
+            Some(format!("{}{ends}", amounts.text(own.value?)))
+        }));
+    }
+    columns.push(column("enough", list, |one| Some(if one.is_enough { "yes" } else { "no" }.to_owned())));
+    set("", names, columns)
+}
+
+/// Every input with its provenance.
+pub fn inputs(doc: &DecideDoc) -> Markup {
+    let own = doc.inputs.iter().map(|input| (input.name.clone(), input));
+    let of_boxes = doc.candidates.iter().flat_map(|one| {
+        let inputs = [("price", &one.price), ("watts", &one.watts), ("rack units", &one.rack_units)];
+        inputs
+            .into_iter()
+            .filter_map(|(what, input)| Some((format!("{what} of {}", one.name), input.as_ref()?)))
+    });
+    let all: Vec<(String, &InputDoc)> = own.chain(of_boxes).collect();
+    let names = all.iter().map(|(name, _)| html! { span class="n" { (name) } }).collect();
+    let text = |head: &str, cell: &dyn Fn(&InputDoc) -> Option<String>| {
+        (head.to_owned(), Column::Text, all.iter().map(|(_, input)| cell(input)).collect::<Vec<_>>())
+    };
+    let columns = vec![
+        text("value", &|input| Some(input.shown.clone())),
+        text("from", &|input| Some(input.from.clone())),
+        text("date", &|input| input.date.clone()),
+        text("stale", &|input| input.is_stale.then(|| "older than it may be".to_owned())),
+    ];
+    set("", names, columns)
+}

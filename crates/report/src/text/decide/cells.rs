@@ -1,0 +1,276 @@
+//! The texts of a decision's figures, the same on the screen, the page and in sentences.
+
+use model::doc::{BoxesDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, MixedDoc, SettleDoc, SwingDoc};
+use model::format::{self, Kind, Scale, fixed, number, percent, ratio};
+use model::unit::Unit;
+
+/// A share of draws from which on no digit of the rest means anything.
+const NEARLY_ALL: f64 = 0.9995;
+
+/// A probability: `93 %`, `99.5 %`, `over 99.9 %`, `under 0.1 %`.
+pub fn probability(share: f64) -> String {
+    match share {
+        share if share >= NEARLY_ALL => "over 99.9 %".to_owned(),
+        share if share > 0.99 => format!("{} %", fixed(share * 100.0, 1)),
+        share if share > 0.0 && share < 1.0 - NEARLY_ALL => "under 0.1 %".to_owned(),
+        share => percent(share),
+    }
+}
+
+/// `11 (93 %; 12: 99.5 %)`, `11+1 (93 %; 12+1: 99.5 %)`, `at most 9`.
+pub fn boxes(boxes: &BoxesDoc) -> String {
+    let with_spare = |needed: u64| match boxes.spare {
+        0 => needed.to_string(),
+        spare => format!("{needed}+{spare}"),
+    };
+    let most = if boxes.at_most { "at most " } else { "" };
+    let first = format!("{most}{}", with_spare(boxes.needed));
+    match boxes.next {
+        None if boxes.probability >= NEARLY_ALL => first,
+        None => format!("{first} ({})", probability(boxes.probability)),
+        Some((next, sure)) => {
+            format!(
+                "{first} ({}; {}: {})",
+                probability(boxes.probability),
+                with_spare(next),
+                probability(sure)
+            )
+        }
+    }
+}
+
+/// The scale in which a capacity and its interval are shown: `2,310/s`, `40.0 an hour`, `1.20 TiB`.
+pub struct Amounts {
+    factor: f64,
+    scale: Option<Scale>,
+    unit: &'static str,
+}
+
+impl Amounts {
+    /// The scale that suits a value.
+    pub fn like(value: f64, unit: Unit) -> Amounts {
+        let (factor, name) = match (unit, value) {
+            (Unit::PerSec, value) if value >= 0.1 => (1.0, "/s"),
+            (Unit::PerSec, value) if value >= 0.1 / 60.0 => (60.0, " a minute"),
+            (Unit::PerSec, _) => (3600.0, " an hour"),
+            _ => (1.0, ""),
+        };
+        let scale = (unit != Unit::PerSec).then(|| Scale::common(&[value], Kind::for_unit(unit)));
+        Amounts { factor, scale, unit: name }
+    }
+
+    /// With its unit.
+    pub fn text(&self, value: f64) -> String {
+        match &self.scale {
+            Some(scale) => scale.with_unit(value),
+            None => format!("{}{}", number(value * self.factor), self.unit),
+        }
+    }
+
+    /// Without.
+    pub fn bare(&self, value: f64) -> String {
+        match &self.scale {
+            Some(scale) => scale.number(value),
+            None => number(value * self.factor),
+        }
+    }
+}
+
+/// `2,310/s`, `at least 2,310/s`.
+pub fn capacity(capacity: &CapacityDoc) -> String {
+    let least = if capacity.at_least { "at least " } else { "" };
+    format!("{least}{}", Amounts::like(capacity.value, capacity.unit).text(capacity.value))
+}
+
+/// The ends of its interval in the same unit.
+pub fn interval(capacity: &CapacityDoc) -> Option<(String, String)> {
+    let amounts = Amounts::like(capacity.value, capacity.unit);
+    Some((amounts.bare(capacity.low?), amounts.bare(capacity.high?)))
+}
+
+/// A number that is whole by nature without decimals.
+pub fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 9_999.5 { fixed(value, 0) } else { number(value) }
+}
+
+/// Money, without its currency.
+pub fn money(amount: f64) -> String {
+    plain(amount)
+}
+
+/// `48,200 EUR`.
+pub fn money_in(amount: f64, doc: &DecideDoc) -> String {
+    match &doc.currency {
+        Some(currency) => format!("{} {currency}", money(amount)),
+        None => money(amount),
+    }
+}
+
+/// The currency, or `money` where there is none.
+pub fn currency(doc: &DecideDoc) -> &str {
+    doc.currency.as_deref().unwrap_or("money")
+}
+
+/// The number of units that a cost is told of: so many that it has digits.
+pub struct Bulk {
+    /// Of costs of a million.
+    factor: f64,
+    /// `M`, `G`, `TB`, and the words for it.
+    pub letter: &'static str,
+    pub words: &'static str,
+}
+
+/// A cost below this is told of more units.
+const LITTLE: f64 = 0.01;
+
+impl Bulk {
+    pub fn text(&self, per_million: f64) -> String {
+        number(per_million * self.factor)
+    }
+}
+
+/// The same for all candidates of a need.
+pub fn bulk(need: usize, doc: &DecideDoc) -> Bulk {
+    let is_bytes = doc.needs.get(need).is_some_and(|need| need.unit == Unit::BytesPerSec);
+    let costs = doc.candidates.iter().filter_map(|one| one.per_million.get(need).copied().flatten());
+    let most = costs.fold(0.0, f64::max);
+    match most {
+        _ if is_bytes => Bulk { factor: 1e6, letter: "TB", words: "a terabyte" },
+        most if most >= LITTLE || most <= 0.0 => Bulk { factor: 1.0, letter: "M", words: "a million" },
+        most if most >= LITTLE * 1e-3 => Bulk { factor: 1e3, letter: "G", words: "a billion" },
+        _ => Bulk { factor: 1e6, letter: "T", words: "a trillion" },
+    }
+}
+
+/// The joules of one unit of a need's work, and the head of their column: of a request, or of a gigabyte.
+pub fn joules(each: f64, unit: Unit) -> String {
+    number(each * if unit == Unit::BytesPerSec { 1e9 } else { 1.0 })
+}
+
+pub fn joules_head(unit: Unit) -> &'static str {
+    if unit == Unit::BytesPerSec { "J/GB" } else { "J" }
+}
+
+/// A capacity by a unit of money or by a watt: `72.0`, `8.44 MB/s`.
+pub fn worth(value: f64, unit: Unit) -> String {
+    if unit == Unit::PerSec { number(value) } else { Amounts::like(value, unit).text(value) }
+}
+
+/// A sentence that begins large, but for the name of a candidate or a need, which is written as it is.
+pub fn sentence(text: &str, doc: &DecideDoc) -> String {
+    let needs = doc.needs.iter().map(|need| need.name.as_str());
+    let mut names = doc.candidates.iter().map(|one| one.name.as_str()).chain(needs);
+    let is_name = names.any(|name| text.starts_with(name));
+    if is_name { text.to_owned() } else { crate::section::sentence(text) }
+}
+
+/// The life as it was said; `life` where it was not.
+pub fn life(doc: &DecideDoc) -> &str {
+    doc.inputs.iter().find(|input| input.name == "life").map_or("life", |input| input.shown.as_str())
+}
+
+/// The racks, and the boxes that one holds: `2 (7 a rack, by power)`.
+pub fn rack(candidate: &CandidateDoc) -> Option<String> {
+    let racks = candidate.racks?;
+    let per = candidate.boxes_per_rack.zip(candidate.rack_bound);
+    let per =
+        per.map_or_else(String::new, |(boxes, bound)| format!(" ({boxes} a rack, by {})", bound.word()));
+    Some(format!("{racks}{per}"))
+}
+
+/// Both ends of a range, the unit once: `0.20 to 0.40 EUR/kWh`.
+pub fn ends(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+/// True if no second candidate has a cost: then swings are costs and no ratios.
+pub fn is_alone(doc: &DecideDoc) -> bool {
+    doc.candidates.iter().filter(|one| one.cost.is_some()).count() < 2
+}
+
+/// Both ends of what an input changes: `0.81 to 0.93`.
+pub fn swing(swing: &SwingDoc, doc: &DecideDoc) -> String {
+    let shown = |value: f64| if is_alone(doc) { money(value) } else { ratio(value) };
+    format!("{} to {}", shown(swing.at_low), shown(swing.at_high))
+}
+
+/// The cheapest candidate over the whole range of an input: `box-b stays`, `box-a at 0.20 EUR/kWh`.
+pub fn best(swing: &SwingDoc, doc: &DecideDoc) -> String {
+    let first = doc.candidates.first().map_or("", |one| one.name.as_str());
+    let at = |best: &str, end: &str| (best != first).then(|| format!("{best} at {end}"));
+    let ends = [at(&swing.best_at_low, &swing.low), at(&swing.best_at_high, &swing.high)];
+    let others: Vec<String> = ends.into_iter().flatten().collect();
+    if others.is_empty() { format!("{first} stays") } else { others.join(", ") }
+}
+
+/// `3 more runs, 6 min`.
+pub fn effort(settle: &SettleDoc) -> String {
+    let runs = format!("{} more {}", settle.runs, if settle.runs == 1 { "run" } else { "runs" });
+    match settle.seconds {
+        Some(seconds) => format!("{runs}, {}", format::rounded_duration(seconds)),
+        None => runs,
+    }
+}
+
+/// `8 of box-a and 2 of box-b: 45,000 EUR, 5 % less than one kind`.
+pub fn mixed(mixed: &MixedDoc, doc: &DecideDoc) -> String {
+    let parts: Vec<String> =
+        mixed.parts.iter().map(|part| format!("{} of {}", part.boxes, part.candidate)).collect();
+    format!(
+        "{} together: {}, {} less than the cheapest kind alone",
+        format::list(&parts),
+        money_in(mixed.cost, doc),
+        percent(mixed.saved)
+    )
+}
+
+/// `0.30 EUR/kWh (--kwh)`, with the date of a stale one.
+pub fn input(input: &InputDoc) -> String {
+    let date = input.date.as_ref().map_or_else(String::new, |date| format!(", {date}"));
+    let date = if input.from.contains(input.date.as_deref().unwrap_or("\0")) { String::new() } else { date };
+    let stale = if input.is_stale { ", stale" } else { "" };
+    format!("{} ({}{date}{stale})", input.shown, input.from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_boxes_have_their_probability() {
+        let one = BoxesDoc {
+            needed: 11,
+            probability: 0.93,
+            next: Some((12, 0.995)),
+            low: 10,
+            high: 12,
+            spare: 0,
+            total: 11,
+            at_most: false,
+            binding: "web".to_owned(),
+            utilisation: None,
+        };
+        assert_eq!(boxes(&one), "11 (93 %; 12: 99.5 %)");
+        let spare = BoxesDoc { spare: 1, total: 12, ..one.clone() };
+        assert_eq!(boxes(&spare), "11+1 (93 %; 12+1: 99.5 %)");
+        let certain = BoxesDoc { probability: 1.0, next: None, at_most: true, ..one };
+        assert_eq!(boxes(&certain), "at most 11");
+    }
+
+    #[test]
+    fn amounts_are_in_the_unit_in_which_they_are_read() {
+        let text = |value: f64, unit| Amounts::like(value, unit).text(value);
+        assert_eq!(text(2310.0, Unit::PerSec), "2,310/s");
+        assert_eq!(text(400.0 / 3600.0, Unit::PerSec), "0.111/s");
+        assert_eq!(text(0.01, Unit::PerSec), "0.600 a minute");
+        assert_eq!(text(0.001, Unit::PerSec), "3.60 an hour");
+        assert_eq!(text(2.0 * 1024f64.powi(4), Unit::Byte), "2.00 TiB");
+        assert_eq!(
+            [probability(0.93), probability(0.9999), probability(1e-5)],
+            ["93 %", "over 99.9 %", "under 0.1 %"]
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! What an amount of money buys of each candidate, and how boxes and cost grow with the demand.
+
+use model::doc::{BoughtDoc, CostCurveDoc, CostPointDoc, EstimateDoc};
+
+use super::draws::known;
+use super::sized::{Sized, at};
+use super::swing::interval;
+use super::world::{Common, Load, Own, Shared, boxes, cost, counted, load, spare};
+use super::{Candidate, Question};
+
+const HOUR_S: f64 = 3600.0;
+/// Candidates whose curve is drawn, and the factors of the demand that it spans.
+const DRAWN: usize = 6;
+const LEAST: f64 = 0.1;
+const MOST: f64 = 3.0;
+const POINTS: i32 = 60;
+
+/// What an amount buys: boxes alone, without energy and space; rented ones for the whole life.
+pub fn bought(all: &[Sized<'_>], question: &Question, middle: &Shared, amount: f64) -> Vec<BoughtDoc> {
+    all.iter().filter_map(|one| buy(one, question, middle, amount)).collect()
+}
+
+fn buy(one: &Sized<'_>, question: &Question, middle: &Shared, amount: f64) -> Option<BoughtDoc> {
+    let is_hourly = one.candidate.price.as_ref()?.hourly;
+    let each = one.own.price? * if is_hourly { question.life_s / HOUR_S } else { 1.0 };
+    let boxes = (amount / each * (1.0 + 1e-9)).floor().clamp(0.0, 1e9) as u64;
+    let does = known(one.candidate)?.into_iter().zip(&question.needs).map(|(capacity, need)| {
+        let used = if need.need.is_space() { 1.0 } else { middle.utilisation };
+        let all = |value: f64| value * boxes as f64 * used;
+        let ends = interval(capacity);
+        Some(EstimateDoc {
+            value: Some(all(capacity.ln.exp())),
+            low: ends.map(|(low, _)| all(low)),
+            high: ends.map(|(_, high)| all(high)),
+            why: ends.is_none().then(|| "the figure is a point".to_owned()),
+        })
+    });
+    Some(BoughtDoc {
+        candidate: one.candidate.name.clone(),
+        amount,
+        boxes,
+        does: does.collect(),
+        is_enough: boxes >= one.total(question),
+    })
+}
+
+/// Boxes and cost over factors of the demand, of the first candidates.
+pub fn curves(all: &[Sized<'_>], question: &Question, middle: &Shared, common: Common) -> Vec<CostCurveDoc> {
+    let factors: Vec<f64> =
+        (0..=POINTS).map(|step| LEAST * (MOST / LEAST).powf(f64::from(step) / f64::from(POINTS))).collect();
+    let curve = |one: &Sized<'_>| {
+        let mut loads: Vec<Load> = one.draws.iter().map(|draw| draw.load).collect();
+        loads.sort_by(|a, b| a.rates.max(a.space).total_cmp(&b.rates.max(b.space)));
+        let quantile = |share: f64| at(&loads, share);
+        let (low, sure, high) = (quantile(0.025)?, quantile(question.sure)?, quantile(0.975)?);
+        let mean = load(question, &middle.mean, &one.own.capacity).rates;
+        let point = |factor: &f64| {
+            let by = |load: Load| {
+                let scaled = Load { rates: load.rates * factor, space: load.space * factor };
+                let needed = boxes(scaled, middle.utilisation, question.scaling)?;
+                let total = needed + spare(needed, question.spare);
+                let money =
+                    priced(one.candidate, question, (middle, &one.own), (total, mean * factor), common);
+                Some((needed, money))
+            };
+            let (boxes, cost) = by(sure)?;
+            let end = |load: Load| by(load).and_then(|(_, cost)| cost);
+            Some(CostPointDoc { factor: *factor, boxes, cost, low: end(low), high: end(high) })
+        };
+        let points = factors.iter().filter_map(point).collect();
+        Some(CostCurveDoc { candidate: one.candidate.name.clone(), points })
+    };
+    all.iter().take(DRAWN).filter_map(curve).collect()
+}
+
+fn priced(
+    candidate: &Candidate,
+    question: &Question,
+    world: (&Shared, &Own),
+    boxes: (u64, f64),
+    common: Common,
+) -> Option<f64> {
+    cost(candidate, question, world, boxes).map(|parts| counted(parts, common))
+}

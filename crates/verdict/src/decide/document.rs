@@ -1,0 +1,280 @@
+//! The document of a decision, from the question and the candidates.
+
+use model::answer::{Answer, Chosen, Decided, Doubted};
+use model::doc::decide::SCHEMA;
+use model::doc::{CandidateDoc, CapacityDoc, DecideDoc, ExcludedDoc, MixedDoc, NeedDoc, RackBound};
+use model::format;
+
+use super::draws::{known, middle, shared};
+use super::order::{NAMED, Place, places, sort};
+use super::sized::Sized;
+use super::swing::{Field, interval};
+use super::words;
+use super::world::{Common, Shared, load, mean_watts};
+use super::{Candidate, Capacity, Question, Watts, bought, mixed, settle};
+
+const MILLION: f64 = 1e6;
+
+/// Sizes every candidate that can do the work, and orders them by cost. `excluded` are sides that cannot, as far as
+/// they were known before.
+pub fn decide(question: &Question, candidates: &[Candidate], excluded: Vec<ExcludedDoc>) -> DecideDoc {
+    let (all, middle) = (shared(question), middle(question));
+    let common = common(question, candidates);
+    let mut out = excluded;
+    let mut sized = Vec::new();
+    for candidate in candidates {
+        match Sized::new(candidate, question, (&all, &middle), common) {
+            Ok(Some(one)) => sized.push(one),
+            Ok(None) => out.extend(missing(candidate, question)),
+            Err(why) => {
+                out.push(ExcludedDoc { name: candidate.name.clone(), need: None, why, command: None });
+            }
+        }
+    }
+    sort(&mut sized, common);
+    let places = places(&sized, common);
+    let field = Field { all: &sized, question, middle: &middle, common };
+    let each = |(one, place): (&Sized<'_>, &Place)| candidate_doc(one, place, question, &middle, common);
+    let mixed = mixed::mixed(&sized, question, &middle, common);
+    let docs: Vec<CandidateDoc> = sized.iter().zip(&places).map(each).collect();
+    let buys = |amount: Option<f64>| {
+        amount.map_or_else(Vec::new, |amount| bought::bought(&sized, question, &middle, amount))
+    };
+    let (answer, break_even) = (decided(&docs, question), field.break_evens());
+    DecideDoc {
+        schema: SCHEMA.to_owned(),
+        paragraph: words::paragraph(&docs, question, mixed.as_ref(), &break_even),
+        answer: Answer::Decided(answer).doc(Doubted::default()),
+        currency: question.currency.clone(),
+        needs: needs(question, &middle),
+        inputs: question.inputs.clone(),
+        excluded: out,
+        tornado: field.swings(),
+        break_even,
+        settle: settle_if_tied(&docs, || settle::settle(&sized, question, &middle, common)),
+        equal_price: buys(question.equal_price),
+        budget: buys(question.budget),
+        curves: bought::curves(&sized, question, &middle, common),
+        notes: notes(question, &docs, mixed.as_ref(), common),
+        mixed,
+        candidates: docs,
+        draws: question.draws as u64,
+        seed: question.seed,
+    }
+}
+
+/// Parts of the cost that every candidate with a price has.
+fn common(question: &Question, candidates: &[Candidate]) -> Common {
+    let can = |one: &&Candidate| one.price.is_some() && known(one).is_some();
+    let mut priced = candidates.iter().filter(can).peekable();
+    if priced.peek().is_none() {
+        return Common::default();
+    }
+    let (energy, space) = priced.fold((true, true), |(energy, space), one| {
+        (energy && one.watts.is_some(), space && one.rack_units.is_some())
+    });
+    Common { energy: energy && question.kwh.is_some(), space: space && question.per_unit_month.is_some() }
+}
+
+fn missing<'a>(candidate: &'a Candidate, question: &'a Question) -> impl Iterator<Item = ExcludedDoc> + 'a {
+    let each = candidate.capacities.iter().zip(&question.needs);
+    each.filter_map(|(capacity, need)| {
+        let missing = capacity.as_ref().err()?;
+        Some(ExcludedDoc {
+            name: candidate.name.clone(),
+            need: Some(need.need.name().to_owned()),
+            why: missing.why.clone(),
+            command: missing.command.clone(),
+        })
+    })
+}
+
+fn needs(question: &Question, middle: &Shared) -> Vec<NeedDoc> {
+    let one = |(need, grown): (&super::Demanded, &f64)| {
+        let conditions = need.need.limit.iter().map(ToString::to_string);
+        let errors = need.need.errors.map(|share| format!("errors < {}", format::percent(share)));
+        NeedDoc {
+            text: need.need.text.clone(),
+            name: need.need.name().to_owned(),
+            unit: need.need.unit,
+            demand: need.demand.middle(),
+            demand_low: need.demand.low,
+            demand_high: need.demand.high,
+            grown: *grown,
+            conditions: conditions.chain(errors).collect(),
+            from: need.from.clone(),
+        }
+    };
+    question.needs.iter().zip(&middle.demand).map(one).collect()
+}
+
+fn candidate_doc(
+    one: &Sized<'_>,
+    place: &Place,
+    question: &Question,
+    middle: &Shared,
+    common: Common,
+) -> CandidateDoc {
+    let candidate = one.candidate;
+    let total = one.total(question) as f64;
+    let mean = load(question, &middle.mean, &one.own.capacity).rates;
+    let watts = mean_watts(candidate, question, &one.own, (mean / total).clamp(0.0, 1.0));
+    let rack = rack(one, question);
+    let cost = one.cost_doc(question, common);
+    let capacities = known(candidate).unwrap_or_default();
+    let of_need = |capacity: &Capacity, demand: f64, value: f64| (demand / value / mean, capacity.unit);
+    let shares: Vec<Option<f64>> = question
+        .needs
+        .iter()
+        .zip(&middle.mean)
+        .zip(capacities.iter().zip(&one.own.capacity))
+        .map(|((need, demand), (capacity, value))| {
+            (!need.need.is_space()).then(|| of_need(capacity, *demand, *value).0 / demand)
+        })
+        .collect();
+    let life = cost.as_ref().map(|cost| cost.life);
+    CandidateDoc {
+        name: candidate.name.clone(),
+        machine: candidate.machine.clone(),
+        published: candidate.published,
+        capacities: capacities
+            .iter()
+            .zip(&question.needs)
+            .map(|(one, need)| capacity_doc(one, need, candidate))
+            .collect(),
+        boxes: one.boxes_doc(question, middle),
+        price: candidate.price.as_ref().map(|price| price.doc.clone()),
+        rented: candidate.price.as_ref().is_some_and(|price| price.hourly),
+        watts: candidate.watts.as_ref().map(|watts| watts.doc.clone()),
+        rack_units: candidate.rack_units.as_ref().map(|units| units.doc.clone()),
+        no_cost: candidate.price.is_none().then(|| format!("the price of {} is unknown", candidate.name)),
+        total_watts: watts.map(|watts| watts * total),
+        total_rack_units: one.own.rack_units.map(|units| units * total),
+        racks: rack.map(|(boxes, _)| (total / boxes as f64).ceil() as u64),
+        boxes_per_rack: rack.map(|(boxes, _)| boxes),
+        rack_bound: rack.map(|(_, bound)| bound),
+        joules: shares.iter().map(|share| Some(watts? * total * (*share)?)).collect(),
+        per_million: shares.iter().map(|share| Some(life? * (*share)? / question.life_s * MILLION)).collect(),
+        cost,
+        cheapest: place.cheapest,
+        tie: place.tie,
+        ratio: place.ratio.clone(),
+    }
+}
+
+fn capacity_doc(one: &Capacity, need: &super::Demanded, candidate: &Candidate) -> CapacityDoc {
+    let ends = interval(one);
+    let value = one.ln.exp();
+    let price = candidate.price.as_ref().map(|price| price.amount.middle());
+    let watts = candidate.watts.as_ref().map(full_watts);
+    let by = |divisor: Option<f64>| divisor.filter(|divisor| *divisor > 0.0).map(|divisor| value / divisor);
+    CapacityDoc {
+        need: need.need.name().to_owned(),
+        unit: one.unit,
+        value,
+        low: ends.map(|(low, _)| low),
+        high: ends.map(|(_, high)| high),
+        at_least: one.at_least,
+        per_price: by(price),
+        per_watt: by(watts),
+        figure: one.figure.clone(),
+        runs: one.runs.clone(),
+        validity: one.validity,
+        why: one.why.clone(),
+    }
+}
+
+/// The watts of a box at full load, at the middle of their range.
+fn full_watts(watts: &Watts) -> f64 {
+    highest(watts) * watts.factor.middle()
+}
+
+fn highest(watts: &Watts) -> f64 {
+    watts.curve.iter().map(|(_, watts)| *watts).fold(0.0, f64::max)
+}
+
+/// Boxes that a rack holds: within its units, and within its watts at full load.
+fn rack(one: &Sized<'_>, question: &Question) -> Option<(u64, RackBound)> {
+    let full = |watts: &Watts| highest(watts) * one.own.watts;
+    let power = one.candidate.watts.as_ref().map(full).filter(|watts| *watts > 0.0);
+    let by_power = question.rack_watts.zip(power).map(|(rack, one)| (rack / one, RackBound::Power));
+    let by_space = one.own.rack_units.filter(|units| *units > 0.0);
+    let by_space = by_space.map(|units| (question.rack_units / units, RackBound::Space));
+    let all = [by_space, by_power].into_iter().flatten();
+    let (boxes, bound) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let whole = (boxes * (1.0 + 1e-9)).floor() as u64;
+    (whole > 0).then_some((whole, bound))
+}
+
+fn decided(docs: &[CandidateDoc], question: &Question) -> Decided {
+    let chosen = |doc: &CandidateDoc| {
+        let ratio = doc.ratio.as_ref().and_then(|ratio| Some((ratio.value?, ratio.low?, ratio.high?)));
+        Chosen {
+            name: doc.name.clone(),
+            boxes: doc.boxes.total,
+            low: doc.boxes.low + doc.boxes.spare,
+            high: doc.boxes.high + doc.boxes.spare,
+            at_most: doc.boxes.at_most,
+            published: doc.published,
+            cost: doc.cost.as_ref().map(|cost| cost.life),
+            ratio,
+        }
+    };
+    Decided {
+        all: docs.iter().map(chosen).collect(),
+        tied: tied(docs),
+        currency: question.currency.clone().unwrap_or_default(),
+        life: words::life(question.life_s),
+        more: 0,
+    }
+}
+
+/// Candidates that cannot be told apart from the first by cost, itself included.
+fn tied(docs: &[CandidateDoc]) -> usize {
+    let is_named = docs.first().and_then(|doc| doc.cheapest).is_none_or(|cheapest| cheapest >= NAMED);
+    let in_group = docs.iter().filter(|doc| doc.tie == Some(1)).count();
+    if is_named { 1 } else { in_group.max(2).min(docs.iter().filter(|doc| doc.tie.is_some()).count()).max(1) }
+}
+
+fn settle_if_tied<T>(docs: &[CandidateDoc], settle: impl FnOnce() -> Vec<T>) -> Vec<T> {
+    if tied(docs) > 1 { settle() } else { Vec::new() }
+}
+
+/// What a reader must know beside the figures.
+fn notes(
+    question: &Question,
+    docs: &[CandidateDoc],
+    mixed: Option<&MixedDoc>,
+    common: Common,
+) -> Vec<String> {
+    let mut notes = question.notes.clone();
+    let rates = question.needs.iter().filter(|need| !need.need.is_space()).count();
+    if rates > 1 {
+        notes.push("needs of rates share the boxes: what they take of a box is assumed to add up".to_owned());
+    }
+    if question.scaling == super::Scaling::Linear && docs.iter().any(|doc| doc.boxes.total > 1) {
+        notes.push(
+            "several boxes are assumed to do as many times the work of one: nobody measured it".to_owned(),
+        );
+    }
+    let published: Vec<String> =
+        docs.iter().filter(|doc| doc.published).map(|doc| doc.name.clone()).collect();
+    if !published.is_empty() && published.len() < docs.len() {
+        notes.push(format!(
+            "figures of {} are published points without an interval, beside measured ones",
+            format::list(&published)
+        ));
+    }
+    let unmeasured = |has: bool, wanted: bool, what: &str, of: &str| {
+        (wanted && !has && docs.iter().any(|doc| doc.cost.is_some()))
+            .then(|| format!("{what} is in no comparison of costs: {of} of some candidate are unknown"))
+    };
+    notes.extend(unmeasured(common.energy, question.kwh.is_some(), "energy", "the watts"));
+    notes.extend(unmeasured(common.space, question.per_unit_month.is_some(), "space", "the rack units"));
+    if mixed.is_some() {
+        notes.push(
+            "the mixture is computed at the estimates, with the same margin as each kind alone".to_owned(),
+        );
+    }
+    notes
+}

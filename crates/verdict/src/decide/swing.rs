@@ -1,0 +1,247 @@
+//! What would change the answer: each uncertain input at both of its ends, and the value at which another candidate
+//! becomes the cheapest.
+//!
+//! All else stays at its middle. Capacities move over their 95 % interval; the margin for their uncertainty is left out
+//! then, since it is what is looked at.
+
+use model::doc::{BreakEvenDoc, SwingDoc};
+use model::format;
+use model::need::Ranged;
+
+use super::draws::{known, mean_growth};
+use super::sized::Sized;
+use super::words::{ends, rate};
+use super::world::{Common, Shared};
+use super::{Capacity, Question};
+
+/// Candidates whose own inputs are moved: the first and its rivals.
+const LOOKED_AT: usize = 3;
+/// Break-evens are looked for up to this factor on either side, in so many steps.
+const WIDEST: f64 = 10.0;
+const STEPS: i32 = 120;
+const HALVINGS: usize = 40;
+/// Rounds of halving that leave less than is shown.
+const LIKE: f64 = 1e-9;
+
+/// An input that can take another value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Knob {
+    Capacity { candidate: usize, need: usize },
+    Price(usize),
+    Watts(usize),
+    Demand(usize),
+    Growth(usize),
+    Utilisation,
+    Kwh,
+    Pue,
+    Space,
+}
+
+/// The sorted candidates, with what is needed to ask for their cost elsewhere.
+pub struct Field<'s, 'a> {
+    pub all: &'s [Sized<'a>],
+    pub question: &'s Question,
+    pub middle: &'s Shared,
+    pub common: Common,
+}
+
+impl Field<'_, '_> {
+    /// Costs in the world in which one input has another value; `None` of a candidate without one.
+    fn costs(&self, knob: Knob, value: f64) -> Vec<Option<f64>> {
+        let mut shared = self.middle.clone();
+        match knob {
+            Knob::Demand(need) => {
+                let growth = self.question.needs[need].growth.middle();
+                (shared.demand[need], shared.mean[need]) = (value * growth, value * mean_growth(growth));
+            }
+            Knob::Growth(need) => {
+                let demand = self.question.needs[need].demand.middle();
+                (shared.demand[need], shared.mean[need]) = (demand * value, demand * mean_growth(value));
+            }
+            Knob::Utilisation => shared.utilisation = value,
+            Knob::Kwh => shared.kwh = Some(value),
+            Knob::Pue => shared.pue = value,
+            Knob::Space => shared.per_unit_month = Some(value),
+            Knob::Capacity { .. } | Knob::Price(_) | Knob::Watts(_) => {}
+        }
+        let cost = |(place, one): (usize, &Sized<'_>)| {
+            let mut own = one.own.clone();
+            let mut margin = one.margin;
+            match knob {
+                Knob::Capacity { candidate, need } if candidate == place => {
+                    own.capacity[need] = value;
+                    margin = 1.0;
+                }
+                Knob::Price(candidate) if candidate == place => own.price = Some(value),
+                Knob::Watts(candidate) if candidate == place => own.watts = value,
+                _ => {}
+            }
+            one.cost_in(self.question, (&shared, &own), margin, self.common)
+        };
+        self.all.iter().enumerate().map(cost).collect()
+    }
+
+    fn best(&self, costs: &[Option<f64>]) -> Option<usize> {
+        let priced = costs.iter().enumerate().filter_map(|(place, cost)| Some((place, (*cost)?)));
+        priced.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place)
+    }
+
+    fn name(&self, place: Option<usize>) -> String {
+        place.map_or_else(String::new, |place| self.all[place].candidate.name.clone())
+    }
+
+    /// Candidates whose own inputs are moved, by their places.
+    fn looked_at(&self) -> impl Iterator<Item = (usize, &Sized<'_>)> {
+        self.all.iter().enumerate().filter(|(_, one)| one.parts.is_some()).take(LOOKED_AT)
+    }
+
+    /// Inputs that have an interval or a range, with its ends.
+    fn uncertain(&self) -> Vec<(Knob, Ranged)> {
+        let question = self.question;
+        let mut all: Vec<(Knob, Ranged)> = Vec::new();
+        for (candidate, one) in self.looked_at() {
+            let capacities = known(one.candidate).unwrap_or_default();
+            let moved = capacities.into_iter().enumerate().filter_map(|(need, capacity)| {
+                let (low, high) = interval(capacity)?;
+                Some((Knob::Capacity { candidate, need }, Ranged { low, high }))
+            });
+            all.extend(moved);
+            all.extend(one.candidate.price.as_ref().map(|price| (Knob::Price(candidate), price.amount)));
+            let counts = self.common.energy;
+            let watts = one.candidate.watts.as_ref().filter(|_| counts);
+            all.extend(watts.map(|watts| (Knob::Watts(candidate), watts.factor)));
+        }
+        for (place, need) in question.needs.iter().enumerate() {
+            all.push((Knob::Demand(place), need.demand));
+            all.push((Knob::Growth(place), need.growth));
+        }
+        all.push((Knob::Utilisation, question.utilisation));
+        all.extend(question.kwh.filter(|_| self.common.energy).map(|kwh| (Knob::Kwh, kwh)));
+        all.extend(self.common.energy.then_some((Knob::Pue, question.pue)));
+        all.extend(question.per_unit_month.filter(|_| self.common.space).map(|money| (Knob::Space, money)));
+        all
+    }
+
+    /// The tornado: the largest effect first.
+    pub fn swings(&self) -> Vec<SwingDoc> {
+        let value = |costs: &[Option<f64>]| {
+            let mut priced = costs.iter().filter_map(|cost| *cost);
+            let first = priced.next()?;
+            Some(priced.next().map_or(first, |second| first / second))
+        };
+        let one = |(knob, range): (Knob, Ranged)| {
+            let (low, high) = (self.costs(knob, range.low), self.costs(knob, range.high));
+            Some(SwingDoc {
+                input: self.input(knob),
+                low: self.shown(knob, range.low),
+                high: self.shown(knob, range.high),
+                at_low: value(&low)?,
+                at_high: value(&high)?,
+                best_at_low: self.name(self.best(&low)),
+                best_at_high: self.name(self.best(&high)),
+            })
+        };
+        let mut all: Vec<SwingDoc> =
+            self.uncertain().into_iter().filter(|(_, range)| range.is_range()).filter_map(one).collect();
+        let effect = |swing: &SwingDoc| (swing.at_high / swing.at_low).ln().abs();
+        all.sort_by(|a, b| effect(b).total_cmp(&effect(a)));
+        all
+    }
+
+    /// The nearest values of inputs at which another candidate is the cheapest.
+    pub fn break_evens(&self) -> Vec<BreakEvenDoc> {
+        if self.all.iter().filter(|one| one.parts.is_some()).count() < 2 {
+            return Vec::new();
+        }
+        let mut all: Vec<(f64, BreakEvenDoc)> = Vec::new();
+        for (knob, range) in self.uncertain() {
+            let now = range.middle();
+            // Growth by itself is a demand that is larger.
+            if matches!(knob, Knob::Growth(_)) && !range.is_range() {
+                continue;
+            }
+            let Some((at, then)) = self.break_even(knob, now) else { continue };
+            let doc = BreakEvenDoc {
+                input: self.input(knob),
+                now,
+                at,
+                now_shown: self.shown(knob, now),
+                at_shown: self.shown(knob, at),
+                then: self.name(Some(then)),
+            };
+            all.push(((at / now).ln().abs(), doc));
+        }
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all.into_iter().map(|(_, doc)| doc).collect()
+    }
+
+    /// The nearest value of one input at which another one is the cheapest, and which.
+    fn break_even(&self, knob: Knob, now: f64) -> Option<(f64, usize)> {
+        let best = |value: f64| self.best(&self.costs(knob, value));
+        let here = best(now)?;
+        let most = if knob == Knob::Utilisation { 1.0 / now } else { WIDEST };
+        let least = if knob == Knob::Pue { 1.0 / now } else { 1.0 / WIDEST };
+        let look = |end: f64| {
+            let at = |step: i32| now * end.powf(f64::from(step) / f64::from(STEPS));
+            let step = (1..=STEPS).find(|step| best(at(*step)).is_some_and(|other| other != here))?;
+            let (mut near, mut far) = (at(step - 1), at(step));
+            for _ in 0..HALVINGS {
+                let middle = (near * far).sqrt();
+                if best(middle) == Some(here) { near = middle } else { far = middle }
+            }
+            Some((far, best(far)?))
+        };
+        let sides = [most, least].into_iter().filter(|end| (end - 1.0).abs() > LIKE).filter_map(look);
+        sides.min_by(|a, b| (a.0 / now).ln().abs().total_cmp(&(b.0 / now).ln().abs()))
+    }
+
+    /// `rate of web on box-a`, `price of box-b`, `energy price`.
+    fn input(&self, knob: Knob) -> String {
+        let need = |place: usize| self.question.needs[place].need.name();
+        let of = |place: usize| &self.all[place].candidate.name;
+        match knob {
+            Knob::Capacity { candidate, need: place } if self.question.needs[place].need.is_space() => {
+                format!("{} of {}", need(place), of(candidate))
+            }
+            Knob::Capacity { candidate, need: place } => {
+                format!("rate of {} on {}", need(place), of(candidate))
+            }
+            Knob::Price(place) => format!("price of {}", of(place)),
+            Knob::Watts(place) => format!("watts of {}", of(place)),
+            Knob::Demand(place) => format!("demand of {}", need(place)),
+            Knob::Growth(place) => format!("growth of {}", need(place)),
+            Knob::Utilisation => "utilisation".to_owned(),
+            Knob::Kwh => "energy price".to_owned(),
+            Knob::Pue => "PUE".to_owned(),
+            Knob::Space => "price of space".to_owned(),
+        }
+    }
+
+    fn shown(&self, knob: Knob, value: f64) -> String {
+        let currency = self.question.currency.as_deref().unwrap_or_default();
+        match knob {
+            Knob::Capacity { need, .. } | Knob::Demand(need) => {
+                rate(value, self.question.needs[need].need.unit)
+            }
+            Knob::Price(place) => {
+                let is_hourly = self.all[place].candidate.price.as_ref().is_some_and(|price| price.hourly);
+                format!("{} {currency}{}", format::number(value), if is_hourly { "/h" } else { "" })
+            }
+            Knob::Watts(place) => {
+                let curve = self.all[place].candidate.watts.as_ref().map(|watts| watts.curve.as_slice());
+                let full = curve.and_then(<[_]>::last).map_or(f64::NAN, |(_, watts)| watts * value);
+                format!("{} W", format::number(full))
+            }
+            Knob::Growth(_) => format!("{} times", format::ratio(value)),
+            Knob::Utilisation => format::percent(value),
+            Knob::Kwh => format!("{} {currency}/kWh", format::number(value)),
+            Knob::Pue => format::ratio(value),
+            Knob::Space => format!("{} {currency} a unit and month", format::number(value)),
+        }
+    }
+}
+
+/// The 95 % interval of a capacity; `None` of a point.
+pub fn interval(capacity: &Capacity) -> Option<(f64, f64)> {
+    (capacity.se > 0.0).then(|| ends(capacity))
+}

@@ -1,0 +1,268 @@
+//! Decisions over planted boxes whose truth is known.
+
+use std::fmt::Write as _;
+
+use model::Validity;
+use model::doc::{InputDoc, MachineDoc};
+use model::need::{self, Ranged};
+use stats::{Rng, Run};
+
+use super::world::{Load, boxes};
+use super::*;
+
+fn input(name: &str) -> InputDoc {
+    InputDoc {
+        name: name.to_owned(),
+        shown: String::new(),
+        value: None,
+        low: None,
+        high: None,
+        from: "given".to_owned(),
+        date: None,
+        is_stale: false,
+    }
+}
+
+fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
+    Capacity {
+        ln: value.ln(),
+        se,
+        dof,
+        unit,
+        at_least: false,
+        figure: "planted".to_owned(),
+        runs: Vec::new(),
+        published: false,
+        validity: Validity::Ok,
+        why: None,
+        repeat: None,
+    }
+}
+
+fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate {
+    Candidate {
+        name: name.to_owned(),
+        machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
+        published: false,
+        capacities: capacities.into_iter().map(Ok).collect(),
+        price: Some(Cost {
+            amount: Ranged::point(price),
+            hourly: false,
+            currency: "EUR".to_owned(),
+            doc: input("price"),
+        }),
+        watts: None,
+        rack_units: None,
+    }
+}
+
+fn demanded(text: &str) -> Demanded {
+    let need = need::parse(text).expect(text);
+    let demand = need.demand.expect("a demand");
+    Demanded { need, demand, growth: Ranged::point(1.0), from: "given".to_owned() }
+}
+
+fn question(needs: &[&str]) -> Question {
+    Question {
+        needs: needs.iter().map(|text| demanded(text)).collect(),
+        utilisation: Ranged::point(0.7),
+        spare: Spare::None,
+        scaling: Scaling::Linear,
+        life_s: 4.0 * 365.25 * 86_400.0,
+        months: 48.0,
+        kwh: None,
+        pue: Ranged::point(1.0),
+        per_unit_month: None,
+        rack_watts: None,
+        rack_units: 42.0,
+        currency: Some("EUR".to_owned()),
+        equal_price: None,
+        budget: None,
+        sure: 0.9,
+        day: Vec::new(),
+        inputs: Vec::new(),
+        notes: Vec::new(),
+        draws: 2_000,
+        seed: 1,
+    }
+}
+
+fn watts(curve: &[(f64, f64)]) -> Option<Watts> {
+    Some(Watts { curve: curve.to_vec(), factor: Ranged::point(1.0), doc: input("watts") })
+}
+
+#[test]
+fn points_are_counted_as_by_hand() {
+    let mut question = question(&["web 20000/s", "kv 100k/s", "memory 1TiB"]);
+    (question.kwh, question.pue) = (Some(Ranged::point(0.3)), Ranged::point(1.5));
+    question.per_unit_month = Some(Ranged::point(20.0));
+    let gib = 1024f64.powi(3);
+    let mut a = candidate(
+        "a",
+        vec![
+            capacity(5_000.0, 0.0, 4.0, Unit::PerSec),
+            capacity(50e3, 0.0, 4.0, Unit::PerSec),
+            capacity(128.0 * gib, 0.0, 4.0, Unit::Byte),
+        ],
+        1_000.0,
+    );
+    a.watts = watts(&[(0.0, 100.0), (1.0, 200.0)]);
+    a.rack_units = Some(Input { value: Ranged::point(2.0), doc: input("rack units") });
+    let doc = decide(&question, &[a], Vec::new());
+    let one = &doc.candidates[0];
+    // 20,000 / 5,000 + 100,000 / 50,000 = 6 boxes of work, 8.57 at 70 %; 1 TiB needs 8.
+    assert_eq!((one.boxes.needed, one.boxes.total, one.boxes.probability), (9, 9, 1.0));
+    assert_eq!(one.boxes.binding, "web");
+    assert!((one.boxes.utilisation.expect("utilisation") - 6.0 / 9.0).abs() < 1e-9);
+    let cost = one.cost.as_ref().expect("a cost");
+    // 166.7 W a box over 35,064 h.
+    let energy = 9.0 * (100.0 + 100.0 * 6.0 / 9.0) / 1000.0 * 35_064.0 * 1.5 * 0.3;
+    assert!((cost.energy.expect("energy") - energy).abs() < 1e-6 * energy);
+    assert_eq!((cost.boxes, cost.space), (9_000.0, Some(9.0 * 2.0 * 20.0 * 48.0)));
+    assert!((cost.life - (9_000.0 + energy + 17_280.0)).abs() < 1e-6);
+    // Two thirds of the work are of web: 1,500 W x 2/3 / 20,000.
+    assert!((one.joules[0].expect("joules") - 1_500.0 * (4.0 / 6.0) / 20_000.0).abs() < 1e-9);
+    assert_eq!(one.joules[2], None);
+    assert_eq!(doc.answer.sentence, "9 of a for 49,950 EUR over 4 years");
+}
+
+#[test]
+fn a_rack_is_full_by_power_or_by_space() {
+    let mut question = question(&["web 1000/s"]);
+    question.rack_watts = Some(800.0);
+    let rack = |watts_of: f64, units: f64| {
+        let mut one = candidate("a", vec![capacity(1_000.0, 0.0, 4.0, Unit::PerSec)], 10.0);
+        one.watts = watts(&[(0.0, watts_of)]);
+        one.rack_units = Some(Input { value: Ranged::point(units), doc: input("rack units") });
+        let doc = decide(&question, &[one], Vec::new());
+        (doc.candidates[0].boxes_per_rack, doc.candidates[0].rack_bound)
+    };
+    assert_eq!(rack(40.0, 1.0), (Some(20), Some(model::doc::RackBound::Power)));
+    assert_eq!(rack(10.0, 2.0), (Some(21), Some(model::doc::RackBound::Space)));
+    assert_eq!(rack(900.0, 1.0).0, None, "not one fits");
+}
+
+#[test]
+fn a_side_that_misses_a_figure_is_left_out_with_its_command() {
+    let question = question(&["web 1000/s"]);
+    let mut one = candidate("a", Vec::new(), 10.0);
+    one.capacities =
+        vec![Err(Missing { why: "never measured".to_owned(), command: Some("boxscore run web".to_owned()) })];
+    let doc = decide(&question, &[one], Vec::new());
+    assert!(doc.candidates.is_empty() && doc.answer.sentence.starts_with("none of these"));
+    assert_eq!(doc.excluded[0].command.as_deref(), Some("boxscore run web"));
+}
+
+#[test]
+fn two_kinds_together_do_what_each_is_good_at() {
+    let question = question(&["web 70000/s", "memory 4TiB"]);
+    let tib = 1024f64.powi(4);
+    let kinds = [
+        candidate(
+            "fast",
+            vec![capacity(50e3, 0.0, 4.0, Unit::PerSec), capacity(0.1 * tib, 0.0, 4.0, Unit::Byte)],
+            100.0,
+        ),
+        candidate(
+            "roomy",
+            vec![capacity(1e3, 0.0, 4.0, Unit::PerSec), capacity(2.0 * tib, 0.0, 4.0, Unit::Byte)],
+            150.0,
+        ),
+    ];
+    let doc = decide(&question, &kinds, Vec::new());
+    // Alone: 40 of fast for 4,000. Together: 2 of fast serve, 2 of roomy hold, for 500.
+    assert_eq!(doc.answer.sentence.split(';').next(), Some("40 of fast for 4,000 EUR over 4 years"));
+    let mixed = doc.mixed.expect("a mixture");
+    let parts: Vec<(&str, u64)> =
+        mixed.parts.iter().map(|part| (part.candidate.as_str(), part.boxes)).collect();
+    assert_eq!((parts, mixed.cost), (vec![("fast", 2), ("roomy", 2)], 500.0));
+}
+
+#[test]
+fn the_price_at_which_another_is_cheaper_is_found() {
+    let question = question(&["web 7000/s"]);
+    let kind = |name, rate: f64, price| candidate(name, vec![capacity(rate, 0.0, 4.0, Unit::PerSec)], price);
+    let doc = decide(&question, &[kind("a", 1_000.0, 100.0), kind("b", 2_000.0, 220.0)], Vec::new());
+    // 10 of a for 1,000; 5 of b for 1,100: b is cheaper below 200.
+    let of_b = doc.break_even.iter().find(|one| one.input == "price of b").expect("a break-even");
+    assert!((of_b.at - 200.0).abs() < 0.01 && of_b.then == "b", "{of_b:?}");
+    let of_a = doc.break_even.iter().find(|one| one.input == "price of a").expect("a break-even");
+    assert!((of_a.at - 110.0).abs() < 0.01 && of_a.then == "b", "{of_a:?}");
+}
+
+#[test]
+fn energy_that_is_not_known_of_all_is_in_no_comparison() {
+    let mut question = question(&["web 7000/s"]);
+    question.kwh = Some(Ranged::point(1.0));
+    let kind = |name, price| candidate(name, vec![capacity(1_000.0, 0.0, 4.0, Unit::PerSec)], price);
+    let mut hot = kind("hot", 90.0);
+    hot.watts = watts(&[(0.0, 500.0)]);
+    let doc = decide(&question, &[kind("unknown", 100.0), hot], Vec::new());
+    assert_eq!(doc.candidates[0].name, "hot");
+    let without = |place: usize| doc.candidates[place].cost.as_ref().map(|cost| cost.without.join(" "));
+    assert!(without(0).is_some_and(|text| text.contains("not compared")));
+    assert!(without(1).is_some_and(|text| text.contains("the watts of unknown are unknown")));
+    assert!(doc.notes.iter().any(|note| note.starts_with("energy is in no comparison")));
+}
+
+/// Runs of a planted box: noise between runs from the prior that the noise of comparisons starts from.
+fn measured(truth: f64, runs: usize, floor: f64, rng: &mut Rng, unit: Unit) -> Capacity {
+    let s0 = floor / (1.96 * std::f64::consts::SQRT_2);
+    // Student's t over normal is the root of dof over chi-square, which is the prior's factor.
+    let (z, t) = (rng.clone().normal(), rng.student(stats::between::PRIOR_DOF));
+    let s = s0 * (t / z).abs();
+    let all: Vec<Run> =
+        (0..runs).map(|_| Run { m: truth.ln() + s * rng.normal(), se: None, takes: 6 }).collect();
+    let noise = stats::noise(&[&all], &[], floor, None).expect("noise");
+    let m = all.iter().map(|run| run.m).sum::<f64>() / runs as f64;
+    Capacity { ln: m, ..capacity(1.0, noise.s / (runs as f64).sqrt(), noise.dof(), unit) }
+}
+
+/// Worlds with so many runs of each figure: the share of intervals that hold the true number of boxes, how often a
+/// cheapest is named, and how often wrongly.
+fn worlds(count: u64, runs: usize, floor: f64) -> (f64, u64, u64) {
+    let question = Question { draws: 400, ..question(&["web 400k/s", "kv 3M/s"]) };
+    let (mut held, mut counted, mut named, mut wrong) = (0u64, 0u64, 0u64, 0u64);
+    for seed in 0..count {
+        let mut rng = Rng::derive(seed, "world");
+        let mut planted = |name: &str| {
+            let truth = [2_000.0 * (0.3 * rng.normal()).exp(), 20e3 * (0.3 * rng.normal()).exp()];
+            let seen = truth.map(|truth| measured(truth, runs, floor, &mut rng, Unit::PerSec));
+            let price = 1_000.0 * (0.3 * rng.normal()).exp();
+            let load = Load { rates: 400e3 / truth[0] + 3e6 / truth[1], space: 0.0 };
+            let needed = boxes(load, 0.7, Scaling::Linear).expect("boxes");
+            (candidate(name, seen.to_vec(), price), needed, needed as f64 * price)
+        };
+        let all = [planted("a"), planted("b"), planted("c")];
+        let asked = Question { seed, ..question.clone() };
+        let doc = decide(&asked, &all.clone().map(|(candidate, ..)| candidate), Vec::new());
+        let of = |name: &str| all.iter().find(|(candidate, ..)| candidate.name == name).expect("planted");
+        for one in &doc.candidates {
+            counted += 1;
+            held += u64::from((one.boxes.low..=one.boxes.high).contains(&of(&one.name).1));
+        }
+        if let Some(best) = doc.candidates.first().filter(|one| one.cheapest >= Some(order::NAMED)) {
+            let least = all.iter().map(|(.., cost)| *cost).fold(f64::INFINITY, f64::min);
+            named += 1;
+            wrong += u64::from(of(&best.name).2 > least);
+        }
+    }
+    (held as f64 / counted as f64, named, wrong)
+}
+
+/// The table of `docs/statistics.md`, which `BOXSCORE_WORLDS=FILE` writes.
+#[test]
+fn intervals_hold_the_truth_and_the_cheapest_is_rarely_named_wrongly() {
+    let path = std::env::var_os("BOXSCORE_WORLDS");
+    let count = if path.is_some() { 1_000 } else { 300 };
+    let mut table = String::new();
+    for (floor, runs) in [(0.10, 1), (0.22, 1), (0.22, 2), (0.22, 5)] {
+        let (held, named, wrong) = worlds(count, runs, floor);
+        let _ = writeln!(table, "| {:.0} % | {runs} | {held:.3} | {named} | {wrong} |", floor * 100.0);
+        assert!((0.92..=0.98).contains(&held), "{table}");
+        assert!(named * 2 > count && wrong * 20 <= named, "{table}");
+    }
+    if let Some(path) = path {
+        std::fs::write(path, table).expect("the table");
+    }
+}
