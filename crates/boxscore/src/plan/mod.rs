@@ -102,8 +102,7 @@ fn planned(
     let time = budget::Time { takes: &takes, warm_up, sittings, seconds: budget_seconds };
     let is_bounded = args.usual.span.is_some() && level == Level::Named && fake.is_none();
     let too_short = if soak.is_none() { time.too_short(&cells, arm_count, is_bounded) } else { None };
-    let notes = [settings.notes.clone(), implied, metered, left_out].concat();
-    let notes = notes.into_iter().chain(no_time).chain(too_short).collect();
+    let notes = [settings.notes.clone(), implied, metered, left_out].concat().into_iter();
 
     let unchanged = settings.unchanged(&cells, &chosen);
     let mut arms = command::crossed(settings.arms, &commands, args)?;
@@ -136,7 +135,7 @@ fn planned(
         targets: settings.targets,
         watts_command: power::command(args)?,
     };
-    Ok((plan, notes))
+    Ok((plan, notes.chain(no_time).chain(too_short).collect()))
 }
 
 /// Fails where a run would measure nothing: no variant of what was named is in it.

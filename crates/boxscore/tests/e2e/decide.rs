@@ -235,3 +235,58 @@ fn a_logs_busiest_quarter_hour_is_the_demand() {
     near(Some(doc.needs[0].demand), 2.0);
     assert!(doc.needs[0].from.contains("mix.json"), "{}", doc.needs[0].from);
 }
+
+#[test]
+fn watts_are_those_of_the_power_curve_at_the_load() {
+    let bench = Bench::new();
+    let level = |level: &str, watts: u32| {
+        format!(
+            r#"{{"instrument": "power", "metric": "watts", "params": {{"level": "{level}"}}, "median": {watts}}}"#
+        )
+    };
+    let levels =
+        [("idle", 20), ("25", 30), ("50", 40), ("75", 50), ("100", 60)].map(|(at, watts)| level(at, watts));
+    bench.world(&format!(
+        r#"{{"seed": 3, "series": [{}, {{"instrument": "*", "median": 1e9, "spread": 0.01}}]}}"#,
+        levels.join(", ")
+    ));
+    let run = [
+        "run",
+        "power",
+        "crc32c",
+        "--quick",
+        "--watts-cmd",
+        "echo 50",
+        "--no-report",
+        "--fake",
+        "world.json",
+    ];
+    bench.run(&[&run[..], &["--label", "curved"]].concat()).expect(0, &[]);
+    let args = [
+        "decide",
+        "--need",
+        NEED,
+        "--from",
+        "curved",
+        "--price",
+        "100",
+        "--kwh",
+        "0.3",
+        "--no-report",
+        "--json",
+    ];
+    let doc = document(&bench.run(&args).expect(0, &[]));
+    let one = candidate(&doc, "curved");
+    let watts = one.watts.clone().expect("a curve");
+    assert!(
+        watts.from.starts_with("the power curve of run ") && watts.from.ends_with("(command)"),
+        "{watts:?}"
+    );
+    assert_eq!(watts.shown, "20.0 W idle, 60.0 W at saturation");
+    let each = one.total_watts.expect("watts") / one.boxes.total as f64;
+    let load = one.boxes.utilisation.expect("of a rate");
+    assert!((each - (20.0 + 40.0 * load)).abs() < 0.2, "{each} W at {load}");
+    // What is typed goes before the curve.
+    let doc = document(&bench.run(&[&args[..], &["--watts", "curved=80"]].concat()).expect(0, &[]));
+    assert_eq!(candidate(&doc, "curved").watts.as_ref().map(|watts| watts.from.as_str()), Some("--watts"));
+}

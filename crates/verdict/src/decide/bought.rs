@@ -1,4 +1,4 @@
-//! What an amount of money buys of each candidate, and how boxes and cost grow with the demand.
+//! The boxes that an amount of money buys of each candidate, and how boxes and cost grow with the demand.
 
 use model::doc::{BoughtDoc, CostCurveDoc, CostPointDoc, EstimateDoc};
 
@@ -15,7 +15,7 @@ const LEAST: f64 = 0.1;
 const MOST: f64 = 3.0;
 const POINTS: i32 = 60;
 
-/// What an amount buys: boxes alone, without energy and space; rented ones for the whole life.
+/// The boxes that an amount buys: without energy and space; rented ones for the whole life.
 pub fn bought(all: &[Sized<'_>], question: &Question, middle: &Shared, amount: f64) -> Vec<BoughtDoc> {
     all.iter().filter_map(|one| buy(one, question, middle, amount)).collect()
 }

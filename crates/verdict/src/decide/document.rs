@@ -240,7 +240,7 @@ fn settle_if_tied<T>(docs: &[CandidateDoc], settle: impl FnOnce() -> Vec<T>) -> 
     if tied(docs) > 1 { settle() } else { Vec::new() }
 }
 
-/// What a reader must know beside the figures.
+/// Remarks that a reader must know beside the figures.
 fn notes(
     question: &Question,
     docs: &[CandidateDoc],

@@ -1,8 +1,9 @@
 //! Decisions: which boxes do the work, how many of them, at what cost, and what would change that.
 //!
 //! `capacity` finds what a box does for a need in measured runs and published points. `draws` carries its uncertainty
-//! to the number of boxes, `world` from there to money, `order` finds the cheapest, `mixed` looks for two kinds together,
-//! `swing` moves each input. Nothing is read or printed here; money is in one currency, powers in watts, times in seconds.
+//! to the number of boxes, `world` from there to money, `order` finds the cheapest, `mixed` looks for two kinds
+//! together, `swing` moves each input. Nothing is read or printed here; money is in one currency, powers in watts,
+//! times in seconds.
 
 mod bought;
 mod document;
@@ -26,7 +27,7 @@ use model::{Unit, Validity};
 pub use document::decide;
 pub use words::{life, rate};
 
-/// What a box does for a need: a positive figure, known by its logarithm.
+/// The work that a box does for a need: a positive figure, known by its logarithm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capacity {
     /// Natural logarithm of the figure, in the unit of the need.
@@ -128,7 +129,7 @@ pub enum Scaling {
     Usl { sigma: f64, kappa: f64 },
 }
 
-/// What is asked, and under which conditions.
+/// The question, and its conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     pub needs: Vec<Demanded>,

@@ -1,5 +1,5 @@
-//! What would change the answer: each uncertain input at both of its ends, and the value at which another candidate
-//! becomes the cheapest.
+//! The inputs that would change the answer: each uncertain input at both of its ends, and the value at which another
+//! candidate becomes the cheapest.
 //!
 //! All else stays at its middle. Capacities move over their 95 % interval; the margin for their uncertainty is left out
 //! then, since it is what is looked at.

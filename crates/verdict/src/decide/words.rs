@@ -39,7 +39,7 @@ pub fn life(seconds: f64) -> String {
     format!("{} days", format::number(seconds / DAY_S))
 }
 
-/// What a buyer has to know, a sentence each, without full stops.
+/// The things that a buyer has to know, a sentence each, without full stops.
 pub fn paragraph(
     docs: &[CandidateDoc],
     question: &Question,
