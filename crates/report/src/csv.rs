@@ -118,7 +118,7 @@ pub fn decide(doc: &DecideDoc) -> String {
     let mut out = line(&DECIDE.map(str::to_owned));
     for one in &doc.candidates {
         for (at, need) in doc.needs.iter().enumerate() {
-            let own = one.capacities.iter().find(|own| own.need == need.name);
+            let own = one.capacities.get(at);
             let listed = |values: &[Option<f64>]| number(values.get(at).copied().flatten());
             let of_need = [need.name.clone(), number(Some(need.grown)), need.unit.symbol().to_owned()];
             let worth = [listed(&one.per_million), listed(&one.joules)];

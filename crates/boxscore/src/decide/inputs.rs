@@ -47,6 +47,8 @@ pub struct Inputs {
     pub budget: Option<f64>,
     /// Factor of every demand at the end of the time for which it grows.
     pub growth: Ranged,
+    /// Seconds over which the demand grows.
+    pub growth_s: f64,
     pub sure: f64,
     pub stale_s: f64,
     pub draws: usize,
@@ -74,7 +76,7 @@ impl Inputs {
             return Err(said.wrong("a site draws at least what its boxes do", "write 1.4 or 1.2..1.6"));
         }
         docs.extend(pue.map(|(pue, said)| doc("PUE", pue, "", &said.from)));
-        let growth = growth(asked, life_s, &mut docs)?;
+        let (growth, growth_s) = growth(asked, life_s, &mut docs)?;
         let per_unit_month = per_unit(asked, &money, &mut docs)?;
         let rack_watts = above_zero(asked, Key::RackWatts)?;
         docs.extend(rack_watts.map(|(watts, said)| doc("rack power", Ranged::point(watts), "W", &said.from)));
@@ -105,6 +107,7 @@ impl Inputs {
             equal_price,
             budget,
             growth,
+            growth_s,
             sure,
             stale_s: stale(asked)?,
             draws: draws.map_or(DRAWS, |draws| draws as usize),
@@ -241,7 +244,7 @@ fn parse_spare(text: &str) -> Option<Spare> {
     }
 }
 
-fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<InputDoc>) -> Result<Ranged, CliError> {
+fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<InputDoc>) -> Result<(Ranged, f64), CliError> {
     let span = |said: &Said| {
         parse_life(&said.given).ok_or_else(|| said.wrong("not a length of time", "write 3y or 18 months"))
     };
@@ -249,7 +252,7 @@ fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<InputDoc>) -> Result<Ranged
     let Some(said) = asked.one(Key::Growth) else {
         return match asked_span {
             Some((_, said)) => Err(said.wrong("nothing grows", "say the growth too: --growth 5%/month")),
-            None => Ok(Ranged::point(1.0)),
+            None => Ok((Ranged::point(1.0), life_s)),
         };
     };
     let growth: Growth = parse_growth(&said.given)
@@ -265,7 +268,7 @@ fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<InputDoc>) -> Result<Ranged
     })?;
     let text = format!("{} for {over}: {} times today's{how}", said.given.trim(), shown(rounded(factor), ""));
     docs.push(with_text("growth", factor, text, &said.from));
-    Ok(factor)
+    Ok((factor, seconds))
 }
 
 /// Three digits are enough to be read.

@@ -103,6 +103,7 @@ fn document(
         equal_price: inputs.equal_price,
         budget: inputs.budget,
         sure: inputs.sure,
+        growth_s: inputs.growth_s,
         day: demands.day,
         inputs: inputs.docs.into_iter().chain(knee).collect(),
         notes,

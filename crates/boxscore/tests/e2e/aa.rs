@@ -44,7 +44,7 @@ fn runs_without_the_figure_do_not_crowd_out_its_noise() {
     let (low, high) = (series.again_low.expect("an interval"), series.again_high.expect("an interval"));
     assert!(low < series.low.expect("an interval") && high > series.high.expect("an interval"), "{series:?}");
     let text = bench.run(&["show", &ids[5]]).expect(0, &[]).out;
-    assert!(text.contains("again") && text.contains("from 5 runs"), "{text}");
+    assert!(text.contains("again") && text.contains("with 5 runs"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 

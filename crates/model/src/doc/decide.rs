@@ -114,7 +114,7 @@ pub struct CandidateDoc {
     pub joules: Vec<Option<f64>>,
     /// Money for a million units of each need's work over the whole life, at the demand.
     pub per_million: Vec<Option<f64>>,
-    /// Probability that no other candidate is cheaper.
+    /// Probability that no other candidate is cheaper; none of published points, which have no draws.
     pub cheapest: Option<f64>,
     /// Candidates with the same number cannot be told apart by cost; 1 is the cheapest.
     pub tie: Option<u64>,
@@ -165,6 +165,9 @@ pub struct BoxesDoc {
     pub probability: f64,
     /// One more, and its probability; absent where the first is certain.
     pub next: Option<(u64, f64)>,
+    /// Spare boxes of that number.
+    #[serde(default)]
+    pub next_spare: Option<u64>,
     /// The 95 % interval of the number that is needed.
     pub low: u64,
     pub high: u64,
@@ -179,7 +182,7 @@ pub struct BoxesDoc {
     pub utilisation: Option<f64>,
 }
 
-/// Money over the whole life, of all boxes.
+/// Money over the whole life, of all boxes that are bought. Parts that are not known of every candidate are not in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CostDoc {
     pub life: f64,

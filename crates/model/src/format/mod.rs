@@ -109,6 +109,19 @@ pub fn percent(share: f64) -> String {
     format!("{} %", fixed(value, places))
 }
 
+/// A probability from which on no digit of the rest means anything.
+pub const NEARLY_ALL: f64 = 0.9995;
+
+/// A probability by draws: `93 %`, `99.5 %`, `>99.9 %`, `<0.1 %`.
+pub fn probability(share: f64) -> String {
+    match share {
+        share if share >= NEARLY_ALL => ">99.9 %".to_owned(),
+        share if share > 0.99 => format!("{} %", fixed(share * 100.0, 1)),
+        share if share > 0.0 && share < 1.0 - NEARLY_ALL => "<0.1 %".to_owned(),
+        share => percent(share),
+    }
+}
+
 /// In place of a number whose digits would mean nothing.
 pub const NOT_KNOWN: &str = "not known";
 /// An interval of a ratio whose ends are so many times apart says nothing.

@@ -66,7 +66,7 @@ pub fn costs(doc: &DecideDoc) -> Option<Markup> {
     };
     let series = drawn.iter().map(|curve| steps(curve, unit)).collect();
     let caption = Caption::new(title).subtitle(format!(
-        "{} over {}, bands: 95 % intervals",
+        "{} over {}, bands: with the ends of the number of boxes",
         cells::currency(doc),
         cells::life(doc)
     ));

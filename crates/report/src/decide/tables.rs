@@ -116,7 +116,7 @@ pub fn parts(doc: &DecideDoc) -> Markup {
 /// The capacity of one box of each candidate for a need.
 pub fn capacities(need: &NeedDoc, at: usize, doc: &DecideDoc) -> Markup {
     let all = &doc.candidates;
-    let of = |one: &CandidateDoc| one.capacities.iter().find(|own| own.need == need.name).cloned();
+    let of = |one: &CandidateDoc| one.capacities.get(at).cloned();
     let currency = cells::currency(doc);
     let worth = |one: &CandidateDoc| of(one)?.per_price.map(|value| cells::worth(value, need.unit));
     let bulk = cells::bulk(at, doc);

@@ -49,22 +49,21 @@ pub fn curves(all: &[Sized<'_>], question: &Question, middle: &Shared, common: C
     let factors: Vec<f64> =
         (0..=POINTS).map(|step| LEAST * (MOST / LEAST).powf(f64::from(step) / f64::from(POINTS))).collect();
     let curve = |one: &Sized<'_>| {
-        let mut loads: Vec<Load> = one.draws.iter().map(|draw| draw.load).collect();
-        loads.sort_by(|a, b| a.rates.max(a.space).total_cmp(&b.rates.max(b.space)));
+        let mut loads: Vec<f64> = one.draws.iter().map(|draw| draw.ideal).collect();
+        loads.sort_by(f64::total_cmp);
         let quantile = |share: f64| at(&loads, share);
         let (low, sure, high) = (quantile(0.025)?, quantile(question.sure)?, quantile(0.975)?);
         let mean = load(question, &middle.mean, &one.own.capacity).rates;
         let point = |factor: &f64| {
-            let by = |load: Load| {
-                let scaled = Load { rates: load.rates * factor, space: load.space * factor };
-                let needed = boxes(scaled, middle.utilisation, question.scaling)?;
+            let by = |ideal: f64| {
+                let needed = boxes(Load { rates: ideal * factor, space: 0.0 }, 1.0, question.scaling)?;
                 let total = needed + spare(needed, question.spare);
                 let money =
                     priced(one.candidate, question, (middle, &one.own), (total, mean * factor), common);
                 Some((needed, money))
             };
             let (boxes, cost) = by(sure)?;
-            let end = |load: Load| by(load).and_then(|(_, cost)| cost);
+            let end = |ideal: f64| by(ideal).and_then(|(_, cost)| cost);
             Some(CostPointDoc { factor: *factor, boxes, cost, low: end(low), high: end(high) })
         };
         let points = factors.iter().filter_map(point).collect();

@@ -6,11 +6,11 @@ use model::doc::{CandidateDoc, CapacityDoc, DecideDoc, ExcludedDoc, MixedDoc, Ne
 use model::format;
 
 use super::draws::{known, middle, shared};
-use super::order::{NAMED, Place, places, sort};
+use super::order::{Place, places, sort};
 use super::sized::Sized;
 use super::swing::{Field, interval};
 use super::words;
-use super::world::{Common, Shared, load, mean_watts};
+use super::world::{Common, Shared, load, mean_watts, spare};
 use super::{Candidate, Capacity, Question, Watts, bought, mixed, settle};
 
 const MILLION: f64 = 1e6;
@@ -70,7 +70,9 @@ fn common(question: &Question, candidates: &[Candidate]) -> Common {
     if priced.peek().is_none() {
         return Common::default();
     }
-    let (energy, space) = priced.fold((true, true), |(energy, space), one| {
+    // The rent of a box pays for both.
+    let bought = priced.filter(|one| one.price.as_ref().is_some_and(|price| !price.hourly));
+    let (energy, space) = bought.fold((true, true), |(energy, space), one| {
         (energy && one.watts.is_some(), space && one.rack_units.is_some())
     });
     Common { energy: energy && question.kwh.is_some(), space: space && question.per_unit_month.is_some() }
@@ -122,14 +124,15 @@ fn candidate_doc(
     let rack = rack(one, question);
     let cost = one.cost_doc(question, common);
     let capacities = known(candidate).unwrap_or_default();
-    let of_need = |capacity: &Capacity, demand: f64, value: f64| (demand / value / mean, capacity.unit);
+    // The demand of the day's hours is a share of the largest.
+    let day = stats::mean(&question.day).unwrap_or(1.0);
     let shares: Vec<Option<f64>> = question
         .needs
         .iter()
         .zip(&middle.mean)
-        .zip(capacities.iter().zip(&one.own.capacity))
-        .map(|((need, demand), (capacity, value))| {
-            (!need.need.is_space()).then(|| of_need(capacity, *demand, *value).0 / demand)
+        .zip(&one.own.capacity)
+        .map(|((need, demand), value)| {
+            (!need.need.is_space()).then(|| demand / value / mean / (demand * day))
         })
         .collect();
     let life = cost.as_ref().map(|cost| cost.life);
@@ -212,8 +215,8 @@ fn decided(docs: &[CandidateDoc], question: &Question) -> Decided {
         Chosen {
             name: doc.name.clone(),
             boxes: doc.boxes.total,
-            low: doc.boxes.low + doc.boxes.spare,
-            high: doc.boxes.high + doc.boxes.spare,
+            low: doc.boxes.low + spare(doc.boxes.low, question.spare),
+            high: doc.boxes.high + spare(doc.boxes.high, question.spare),
             at_most: doc.boxes.at_most,
             published: doc.published,
             cost: doc.cost.as_ref().map(|cost| cost.life),
@@ -231,9 +234,7 @@ fn decided(docs: &[CandidateDoc], question: &Question) -> Decided {
 
 /// Candidates that cannot be told apart from the first by cost, itself included.
 fn tied(docs: &[CandidateDoc]) -> usize {
-    let is_named = docs.first().and_then(|doc| doc.cheapest).is_none_or(|cheapest| cheapest >= NAMED);
-    let in_group = docs.iter().filter(|doc| doc.tie == Some(1)).count();
-    if is_named { 1 } else { in_group.max(2).min(docs.iter().filter(|doc| doc.tie.is_some()).count()).max(1) }
+    docs.iter().filter(|doc| doc.tie == Some(1)).count().max(1)
 }
 
 fn settle_if_tied<T>(docs: &[CandidateDoc], settle: impl FnOnce() -> Vec<T>) -> Vec<T> {
@@ -265,8 +266,24 @@ fn notes(
             format::list(&published)
         ));
     }
+    for doc in docs.iter().filter(|doc| !doc.published) {
+        let said = doc.capacities.iter().filter_map(|one| Some((one, one.why.as_ref()?)));
+        notes.extend(said.map(|(one, why)| format!("{}, {}: {why}", doc.name, one.need)));
+    }
+    let bounds: Vec<String> =
+        docs.iter().skip(1).filter(|doc| doc.boxes.at_most).map(|doc| doc.name.clone()).collect();
+    if !bounds.is_empty() {
+        let names = format::list(&bounds);
+        notes.push(format!(
+            "{names} may need fewer boxes and cost less: a rate of it is a lower bound, which the load set; measure \
+             with more generators (`--from`) or a higher load"
+        ));
+    }
+    if docs.iter().any(|doc| doc.rented) && (question.kwh.is_some() || question.per_unit_month.is_some()) {
+        notes.push("the rent of a box pays for its energy and its place".to_owned());
+    }
     let unmeasured = |has: bool, wanted: bool, what: &str, of: &str| {
-        (wanted && !has && docs.iter().any(|doc| doc.cost.is_some()))
+        (wanted && !has && docs.iter().any(|doc| doc.cost.is_some() && !doc.rented))
             .then(|| format!("{what} is in no comparison of costs: {of} of some candidate are unknown"))
     };
     notes.extend(unmeasured(common.energy, question.kwh.is_some(), "energy", "the watts"));

@@ -15,12 +15,14 @@ use super::{Candidate, Capacity, Question};
 #[derive(Clone, Copy, Debug)]
 pub struct Draw {
     pub load: Load,
+    /// Boxes before they are made whole: by rates at the utilisation, or by space, whichever is more.
+    pub ideal: f64,
     /// Needed, without spares; more than [`MOST_BOXES`] where no number is enough.
     pub boxes: u64,
-    /// Of all boxes; of parts that are known of every candidate.
+    /// Of the boxes that this draw needs, spares included; of parts that are known of every candidate.
     pub cost: Option<f64>,
-    /// Of all known parts.
-    pub whole: Option<f64>,
+    /// The same of the number that was asked for.
+    pub bought: Option<f64>,
 }
 
 /// Inputs that all candidates share, one for each draw.
@@ -28,11 +30,19 @@ pub fn shared(question: &Question) -> Vec<Shared> {
     let mut rng = Rng::derive(question.seed, "shared");
     let mut uniform = |range: Ranged| range.low + (range.high - range.low) * rng.uniform();
     let mut one = || {
-        let grown: Vec<(f64, f64)> =
-            question.needs.iter().map(|need| (uniform(need.demand), uniform(need.growth))).collect();
+        // All demands grow together.
+        let place = uniform(Ranged { low: 0.0, high: 1.0 });
+        let grown: Vec<(f64, f64)> = question
+            .needs
+            .iter()
+            .map(|need| {
+                let growth = need.growth.low + (need.growth.high - need.growth.low) * place;
+                (uniform(need.demand), growth)
+            })
+            .collect();
         Shared {
             demand: grown.iter().map(|(demand, growth)| demand * growth).collect(),
-            mean: grown.iter().map(|(demand, growth)| demand * mean_growth(*growth)).collect(),
+            mean: grown.iter().map(|(demand, growth)| demand * mean_growth(*growth, question)).collect(),
             utilisation: uniform(question.utilisation),
             kwh: question.kwh.map(&mut uniform),
             pue: uniform(question.pue),
@@ -49,7 +59,7 @@ pub fn middle(question: &Question) -> Shared {
     let needs = question.needs.iter().map(|need| (need.demand.middle(), need.growth.middle()));
     Shared {
         demand: needs.clone().map(|(demand, growth)| demand * growth).collect(),
-        mean: needs.map(|(demand, growth)| demand * mean_growth(growth)).collect(),
+        mean: needs.map(|(demand, growth)| demand * mean_growth(growth, question)).collect(),
         utilisation: question.utilisation.middle(),
         kwh: question.kwh.map(Ranged::middle),
         pue: question.pue.middle(),
@@ -59,10 +69,12 @@ pub fn middle(question: &Question) -> Shared {
     }
 }
 
-/// The mean of a demand that grows steadily by this factor, as a multiple of its beginning.
-pub fn mean_growth(factor: f64) -> f64 {
+/// The mean over the life of a demand that grows steadily by this factor and then stays, as a multiple of its beginning.
+pub fn mean_growth(factor: f64, question: &Question) -> f64 {
     let ln = factor.ln();
-    if ln.abs() < 1e-9 { 1.0 } else { (factor - 1.0) / ln }
+    let growing = if ln.abs() < 1e-9 { 1.0 } else { (factor - 1.0) / ln };
+    let share = (question.growth_s / question.life_s).clamp(0.0, 1.0);
+    share * growing + (1.0 - share) * factor
 }
 
 /// A candidate at the estimates of its capacities and the middles of its inputs. `None` if it misses a capacity.
@@ -80,12 +92,12 @@ pub fn known(candidate: &Candidate) -> Option<Vec<&Capacity>> {
     candidate.capacities.iter().map(|capacity| capacity.as_ref().ok()).collect()
 }
 
-/// The draws of a candidate. `None` if it misses a capacity.
+/// The draws of a candidate, with the cost of so many boxes where a number is given. `None` if it misses a capacity.
 pub fn draws(
     candidate: &Candidate,
     question: &Question,
     all: &[Shared],
-    common: Common,
+    (common, bought): (Common, Option<u64>),
 ) -> Option<Vec<Draw>> {
     let known = known(candidate)?;
     let mut own = centre(candidate)?;
@@ -102,23 +114,32 @@ pub fn draws(
         own.price = candidate.price.as_ref().map(|price| uniform(price.amount));
         own.watts = candidate.watts.as_ref().map_or(1.0, |watts| uniform(watts.factor));
         own.rack_units = candidate.rack_units.as_ref().map(|units| uniform(units.value));
-        draw(candidate, question, (shared, &own), common)
+        draw(candidate, question, (shared, &own), (common, bought))
     };
     Some(all.iter().map(&mut one).collect())
 }
 
-fn draw(candidate: &Candidate, question: &Question, (shared, own): (&Shared, &Own), common: Common) -> Draw {
+fn draw(
+    candidate: &Candidate,
+    question: &Question,
+    (shared, own): (&Shared, &Own),
+    (common, bought): (Common, Option<u64>),
+) -> Draw {
     let full = load(question, &shared.demand, &own.capacity);
+    let ideal = full.ideal(shared.utilisation);
     let Some(needed) = boxes(full, shared.utilisation, question.scaling) else {
-        return Draw { load: full, boxes: MOST_BOXES + 1, cost: None, whole: None };
+        return Draw { load: full, ideal, boxes: MOST_BOXES + 1, cost: None, bought: None };
     };
-    let total = needed + spare(needed, question.spare);
     let mean = load(question, &shared.mean, &own.capacity);
-    let parts = cost(candidate, question, (shared, own), (total, mean.rates));
+    let priced = |total: u64| {
+        let parts = cost(candidate, question, (shared, own), (total, mean.rates))?;
+        Some(counted(parts, common))
+    };
     Draw {
         load: full,
+        ideal,
         boxes: needed,
-        cost: parts.map(|parts| counted(parts, common)),
-        whole: parts.map(|parts| parts.sum()),
+        cost: priced(needed + spare(needed, question.spare)),
+        bought: bought.and_then(priced),
     }
 }

@@ -154,6 +154,8 @@ pub struct Question {
     pub budget: Option<f64>,
     /// The probability with which the boxes must be enough.
     pub sure: f64,
+    /// Seconds over which the demand grows, from the beginning of the life.
+    pub growth_s: f64,
     /// The demand of each hour of a day as a share of the largest; empty: the demand is there all day.
     pub day: Vec<f64>,
     /// As documents show them.

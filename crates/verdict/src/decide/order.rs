@@ -7,6 +7,8 @@ use super::world::Common;
 
 /// The probability from which on a candidate is named the cheapest, and below the rest of which one is no rival.
 pub const NAMED: f64 = 0.95;
+/// Where the first is not named, whoever wins so many draws is a rival.
+const RIVAL: f64 = 0.02;
 
 /// The place of a candidate by its cost.
 #[derive(Clone, Debug, Default)]
@@ -30,18 +32,24 @@ pub fn sort(all: &mut [Sized<'_>], common: Common) {
 
 /// Places of sorted candidates.
 pub fn places(all: &[Sized<'_>], common: Common) -> Vec<Place> {
-    let cheapest = cheapest(all);
+    let won = cheapest(all);
+    // A lower bound may be cheaper than it looks, so that no draw says which one is the cheapest.
+    let is_open = all.iter().skip(1).any(|one| one.is_bound() && one.parts.is_some());
+    let is_named = !is_open && won.first().copied().flatten().is_none_or(|won| won >= NAMED);
     let (mut tie, mut head) = (0, None::<&Sized<'_>>);
     let mut places = Vec::new();
-    for (one, cheapest) in all.iter().zip(cheapest) {
+    for (one, won) in all.iter().zip(won) {
         if one.counted(common).is_none() {
             places.push(Place::default());
             continue;
         }
-        if !head.is_some_and(|head| below(one, head) > 1.0 - NAMED) {
+        let may_win = tie == 1 && !is_named && (one.is_bound() || won >= Some(RIVAL));
+        if !(may_win || head.is_some_and(|head| below(one, head) > 1.0 - NAMED)) {
             (tie, head) = (tie + 1, Some(one));
         }
         let ratio = all.first().and_then(|first| ratio(one, first, common));
+        // A published point has no draws: it is the cheapest or it is not.
+        let cheapest = won.filter(|_| !one.candidate.published && !is_open);
         places.push(Place { cheapest, tie: Some(tie), ratio });
     }
     places

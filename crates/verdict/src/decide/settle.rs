@@ -8,6 +8,7 @@ use model::doc::SettleDoc;
 use super::draws::known;
 use super::order::NAMED;
 use super::sized::Sized;
+use super::words::ends;
 use super::world::{Common, Shared};
 use super::{Capacity, Question};
 
@@ -23,8 +24,11 @@ pub fn settle(all: &[Sized<'_>], question: &Question, middle: &Shared, common: C
     let wanted = apart / stats::normal_quantile(NAMED);
     let sides = [parts(first, question, middle), parts(second, question, middle)];
     let all: Vec<(f64, &Capacity)> = sides.into_iter().flatten().collect();
-    let variance =
-        |more: u64| -> f64 { all.iter().map(|(weight, one)| weight.powi(2) * of(one, more)).sum() };
+    // A range of a price stays, however often is measured.
+    let fixed: f64 = [first, second].into_iter().map(|one| of_price(one)).sum();
+    let variance = |more: u64| -> f64 {
+        fixed + all.iter().map(|(weight, one)| weight.powi(2) * of(one, more)).sum::<f64>()
+    };
     if variance(0).sqrt() <= wanted {
         return Vec::new();
     }
@@ -39,7 +43,7 @@ pub fn settle(all: &[Sized<'_>], question: &Question, middle: &Shared, common: C
             command: repeat.command.clone(),
             runs,
             seconds: repeat.seconds.map(|seconds| seconds * runs as f64),
-            why: format!("{} is known to {}", one.figure, model::format::percent(2.0 * one.se)),
+            why: known_to(one),
         });
     }
     steps
@@ -55,6 +59,18 @@ fn parts<'a>(one: &Sized<'a>, question: &Question, middle: &Shared) -> Vec<(f64,
         .collect();
     let sum: f64 = loads.iter().map(|(load, _)| load).sum();
     loads.into_iter().map(|(load, known)| (load / sum, known)).collect()
+}
+
+/// How well a capacity is known: half its interval.
+fn known_to(one: &Capacity) -> String {
+    let (low, high) = ends(one);
+    format!("{} is known to {}", one.figure, model::format::percent((high / low).sqrt() - 1.0))
+}
+
+/// Variance of the logarithm of a price that was given as a range: uniform between its ends.
+fn of_price(one: &Sized<'_>) -> f64 {
+    let amount = one.candidate.price.as_ref().map(|price| price.amount);
+    amount.map_or(0.0, |amount| ((amount.high - amount.low) / amount.middle()).powi(2) / 12.0)
 }
 
 /// Variance of a capacity's logarithm after so many more runs.

@@ -30,9 +30,8 @@ impl<'a> Sized<'a> {
         (all, middle): (&[Shared], &Shared),
         common: Common,
     ) -> Result<Option<Sized<'a>>, String> {
-        let (Some(own), Some(draws)) =
-            (draws::centre(candidate), draws::draws(candidate, question, all, common))
-        else {
+        let drawn = |bought| draws::draws(candidate, question, all, (common, bought));
+        let (Some(own), Some(draws)) = (draws::centre(candidate), drawn(None)) else {
             return Ok(None);
         };
         let mut numbers: Vec<u64> = draws.iter().map(|draw| draw.boxes).collect();
@@ -41,15 +40,14 @@ impl<'a> Sized<'a> {
         if needed > MOST_BOXES {
             return Err("no number of boxes does the work".to_owned());
         }
-        let ideal = |draw: &Draw| draw.load.rates.max(draw.load.space);
-        let mut loads: Vec<f64> = draws.iter().map(ideal).collect();
+        let mut loads: Vec<f64> = draws.iter().map(|draw| draw.ideal).collect();
         loads.sort_by(f64::total_cmp);
-        let full = load(question, &middle.demand, &own.capacity);
-        let centre = full.rates.max(full.space);
+        let centre = load(question, &middle.demand, &own.capacity).ideal(middle.utilisation);
         let margin = at(&loads, question.sure).map_or(1.0, |sure| (sure / centre).max(1.0));
         let total = needed + spare(needed, question.spare);
         let mean = load(question, &middle.mean, &own.capacity);
         let parts = cost(candidate, question, (middle, &own), (total, mean.rates));
+        let draws = if parts.is_some() { drawn(Some(total)).unwrap_or(draws) } else { draws };
         Ok(Some(Sized { candidate, own, draws, needed, margin, parts }))
     }
 
@@ -81,6 +79,11 @@ impl<'a> Sized<'a> {
         self.parts.map(|parts| counted(parts, common))
     }
 
+    /// Fewer boxes may be enough: a capacity is a lower bound.
+    pub fn is_bound(&self) -> bool {
+        draws::known(self.candidate).unwrap_or_default().iter().any(|capacity| capacity.at_least)
+    }
+
     pub fn boxes_doc(&self, question: &Question, middle: &Shared) -> BoxesDoc {
         let mut numbers: Vec<u64> = self.draws.iter().map(|draw| draw.boxes).collect();
         numbers.sort_unstable();
@@ -89,65 +92,73 @@ impl<'a> Sized<'a> {
         let full = load(question, &middle.demand, &self.own.capacity);
         let total = self.total(question);
         let has_rates = question.needs.iter().any(|need| !need.need.is_space());
-        let known = draws::known(self.candidate).unwrap_or_default();
+        let further = self.needed + 1;
         BoxesDoc {
             needed: self.needed,
             probability,
-            next: (probability < 1.0).then(|| (self.needed + 1, enough(self.needed + 1))),
+            next: (probability < 1.0).then(|| (further, enough(further))),
+            next_spare: (probability < 1.0).then(|| spare(further, question.spare)),
             low: at(&numbers, LOW).unwrap_or(self.needed),
             high: at(&numbers, HIGH).unwrap_or(self.needed).min(MOST_BOXES),
             spare: spare(self.needed, question.spare),
             total,
-            at_most: known.iter().any(|capacity| capacity.at_least),
+            at_most: self.is_bound(),
             binding: self.binding(question, middle),
             utilisation: has_rates.then(|| full.rates / total as f64),
         }
     }
 
-    /// The need that decides the number: of space if that fills more boxes, else the rate with the largest share.
+    /// The need that decides the number: of space if that needs more boxes in most draws, else the rate with the largest
+    /// share.
     fn binding(&self, question: &Question, middle: &Shared) -> String {
         let each = || question.needs.iter().zip(&middle.demand).zip(&self.own.capacity);
         let largest = |is_space: bool| {
             let of_kind = each().filter(move |((need, _), _)| need.need.is_space() == is_space);
             let sized = of_kind.map(|((need, demand), capacity)| (demand / capacity, need.need.name()));
-            sized.max_by(|a, b| a.0.total_cmp(&b.0))
+            sized.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
         };
-        let full = load(question, &middle.demand, &self.own.capacity);
+        let by_space = self.draws.iter().filter(|draw| draw.load.space >= draw.ideal).count();
         let (space, rate) = (largest(true), largest(false));
-        let by_rate = full.rates / middle.utilisation;
-        let chosen = match (space, rate) {
-            (Some(space), Some(_)) if space.0.ceil() > by_rate.ceil() => Some(space),
-            (space, rate) => rate.or(space),
-        };
-        chosen.map_or_else(String::new, |(_, name)| name.to_owned())
+        let chosen = if 2 * by_space > self.draws.len() { space.or(rate) } else { rate.or(space) };
+        chosen.unwrap_or_default().to_owned()
     }
 
     pub fn cost_doc(&self, question: &Question, common: Common) -> Option<CostDoc> {
         let parts = self.parts?;
-        let mut drawn: Vec<f64> = self.draws.iter().filter_map(|draw| draw.whole).collect();
+        let mut drawn: Vec<f64> = self.draws.iter().filter_map(|draw| draw.bought).collect();
         drawn.sort_by(f64::total_cmp);
-        let life = parts.sum();
-        let mut without = Vec::new();
-        if question.kwh.is_some() && parts.energy.is_none() {
-            without.push(format!("energy: the watts of {} are unknown", self.candidate.name));
-        } else if parts.energy.is_some() && !common.energy {
-            without.push("energy is not compared: the watts of another candidate are unknown".to_owned());
-        }
-        if question.per_unit_month.is_some() && parts.space.is_none() {
-            without.push(format!("space: the rack units of {} are unknown", self.candidate.name));
-        } else if parts.space.is_some() && !common.space {
-            without.push("space is not compared: the rack units of another candidate are unknown".to_owned());
-        }
+        let life = counted(parts, common);
         Some(CostDoc {
             life,
             low: at(&drawn, LOW)?.min(life),
             high: at(&drawn, HIGH)?.max(life),
             per_month: life / question.months,
             boxes: parts.boxes,
-            energy: parts.energy,
-            space: parts.space,
-            without,
+            energy: parts.energy.filter(|_| common.energy),
+            space: parts.space.filter(|_| common.space),
+            without: self.without(question, common, parts),
         })
+    }
+
+    /// Parts that are not in the cost, and why.
+    fn without(&self, question: &Question, common: Common, parts: Parts) -> Vec<String> {
+        let name = &self.candidate.name;
+        let currency = question.currency.as_deref().unwrap_or_default();
+        let is_rented = self.candidate.price.as_ref().is_some_and(|price| price.hourly);
+        let one = |asked: bool, part: Option<f64>, is_common: bool, what: &str, of: &str| match part {
+            _ if !asked || is_rented => None,
+            None => Some(format!("{what}: the {of} of {name} are unknown")),
+            Some(money) if !is_common => {
+                let money = model::format::number(money);
+                Some(format!(
+                    "{what} of {name}, {money} {currency}: the {of} of another candidate are unknown"
+                ))
+            }
+            Some(_) => None,
+        };
+        let energy = one(question.kwh.is_some(), parts.energy, common.energy, "energy", "watts");
+        let space = one(question.per_unit_month.is_some(), parts.space, common.space, "space", "rack units");
+        energy.into_iter().chain(space).collect()
     }
 }
 

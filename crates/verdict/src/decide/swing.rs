@@ -2,7 +2,8 @@
 //! candidate becomes the cheapest.
 //!
 //! All else stays at its middle. Capacities move over their 95 % interval; the margin for their uncertainty is left out
-//! then, since it is what is looked at.
+//! then, since it is what is looked at. A break-even is where another candidate is the cheapest from there on, as far as
+//! was looked.
 
 use model::doc::{BreakEvenDoc, SwingDoc};
 use model::format;
@@ -30,7 +31,7 @@ enum Knob {
     Price(usize),
     Watts(usize),
     Demand(usize),
-    Growth(usize),
+    Growth,
     Utilisation,
     Kwh,
     Pue,
@@ -46,17 +47,22 @@ pub struct Field<'s, 'a> {
 }
 
 impl Field<'_, '_> {
-    /// Costs in the world in which one input has another value; `None` of a candidate without one.
-    fn costs(&self, knob: Knob, value: f64) -> Vec<Option<f64>> {
+    /// Costs in the world in which one input has another value; `None` of a candidate without one. `is_sure` keeps the
+    /// margin for the uncertainty of a capacity that is moved.
+    fn costs(&self, knob: Knob, value: f64, is_sure: bool) -> Vec<Option<f64>> {
         let mut shared = self.middle.clone();
         match knob {
             Knob::Demand(need) => {
                 let growth = self.question.needs[need].growth.middle();
-                (shared.demand[need], shared.mean[need]) = (value * growth, value * mean_growth(growth));
+                (shared.demand[need], shared.mean[need]) =
+                    (value * growth, value * mean_growth(growth, self.question));
             }
-            Knob::Growth(need) => {
-                let demand = self.question.needs[need].demand.middle();
-                (shared.demand[need], shared.mean[need]) = (demand * value, demand * mean_growth(value));
+            Knob::Growth => {
+                let mean = mean_growth(value, self.question);
+                for (place, need) in self.question.needs.iter().enumerate() {
+                    let demand = need.demand.middle();
+                    (shared.demand[place], shared.mean[place]) = (demand * value, demand * mean);
+                }
             }
             Knob::Utilisation => shared.utilisation = value,
             Knob::Kwh => shared.kwh = Some(value),
@@ -70,7 +76,7 @@ impl Field<'_, '_> {
             match knob {
                 Knob::Capacity { candidate, need } if candidate == place => {
                     own.capacity[need] = value;
-                    margin = 1.0;
+                    margin = if is_sure { margin } else { 1.0 };
                 }
                 Knob::Price(candidate) if candidate == place => own.price = Some(value),
                 Knob::Watts(candidate) if candidate == place => own.watts = value,
@@ -113,8 +119,9 @@ impl Field<'_, '_> {
         }
         for (place, need) in question.needs.iter().enumerate() {
             all.push((Knob::Demand(place), need.demand));
-            all.push((Knob::Growth(place), need.growth));
         }
+        // All demands grow alike.
+        all.extend(question.needs.first().map(|need| (Knob::Growth, need.growth)));
         all.push((Knob::Utilisation, question.utilisation));
         all.extend(question.kwh.filter(|_| self.common.energy).map(|kwh| (Knob::Kwh, kwh)));
         all.extend(self.common.energy.then_some((Knob::Pue, question.pue)));
@@ -130,7 +137,7 @@ impl Field<'_, '_> {
             Some(priced.next().map_or(first, |second| first / second))
         };
         let one = |(knob, range): (Knob, Ranged)| {
-            let (low, high) = (self.costs(knob, range.low), self.costs(knob, range.high));
+            let (low, high) = (self.costs(knob, range.low, false), self.costs(knob, range.high, false));
             Some(SwingDoc {
                 input: self.input(knob),
                 low: self.shown(knob, range.low),
@@ -157,7 +164,7 @@ impl Field<'_, '_> {
         for (knob, range) in self.uncertain() {
             let now = range.middle();
             // Growth by itself is a demand that is larger.
-            if matches!(knob, Knob::Growth(_)) && !range.is_range() {
+            if knob == Knob::Growth && !range.is_range() {
                 continue;
             }
             let Some((at, then)) = self.break_even(knob, now) else { continue };
@@ -177,13 +184,16 @@ impl Field<'_, '_> {
 
     /// The nearest value of one input at which another one is the cheapest, and which.
     fn break_even(&self, knob: Knob, now: f64) -> Option<(f64, usize)> {
-        let best = |value: f64| self.best(&self.costs(knob, value));
-        let here = best(now)?;
+        let best = |value: f64| self.best(&self.costs(knob, value, true));
+        // From elsewhere than the answer nothing leads away from it.
+        let here = best(now).filter(|here| *here == 0)?;
         let most = if knob == Knob::Utilisation { 1.0 / now } else { WIDEST };
         let least = if knob == Knob::Pue { 1.0 / now } else { 1.0 / WIDEST };
         let look = |end: f64| {
             let at = |step: i32| now * end.powf(f64::from(step) / f64::from(STEPS));
-            let step = (1..=STEPS).find(|step| best(at(*step)).is_some_and(|other| other != here))?;
+            // Whole boxes make the cheapest change back and forth: what counts is from where on it stays another one.
+            let is_other = |step: &i32| best(at(*step)).is_some_and(|other| other != here);
+            let step = (1..=STEPS).rev().take_while(is_other).last()?;
             let (mut near, mut far) = (at(step - 1), at(step));
             for _ in 0..HALVINGS {
                 let middle = (near * far).sqrt();
@@ -209,7 +219,7 @@ impl Field<'_, '_> {
             Knob::Price(place) => format!("price of {}", of(place)),
             Knob::Watts(place) => format!("watts of {}", of(place)),
             Knob::Demand(place) => format!("demand of {}", need(place)),
-            Knob::Growth(place) => format!("growth of {}", need(place)),
+            Knob::Growth => "growth".to_owned(),
             Knob::Utilisation => "utilisation".to_owned(),
             Knob::Kwh => "energy price".to_owned(),
             Knob::Pue => "PUE".to_owned(),
@@ -232,7 +242,7 @@ impl Field<'_, '_> {
                 let full = curve.and_then(<[_]>::last).map_or(f64::NAN, |(_, watts)| watts * value);
                 format!("{} W", format::number(full))
             }
-            Knob::Growth(_) => format!("{} times", format::ratio(value)),
+            Knob::Growth => format!("{} times", format::ratio(value)),
             Knob::Utilisation => format::percent(value),
             Knob::Kwh => format!("{} {currency}/kWh", format::number(value)),
             Knob::Pue => format::ratio(value),

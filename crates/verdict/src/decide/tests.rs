@@ -79,6 +79,7 @@ fn question(needs: &[&str]) -> Question {
         equal_price: None,
         budget: None,
         sure: 0.9,
+        growth_s: 4.0 * 365.25 * 86_400.0,
         day: Vec::new(),
         inputs: Vec::new(),
         notes: Vec::new(),
@@ -188,6 +189,7 @@ fn the_price_at_which_another_is_cheaper_is_found() {
     assert!((of_b.at - 200.0).abs() < 0.01 && of_b.then == "b", "{of_b:?}");
     let of_a = doc.break_even.iter().find(|one| one.input == "price of a").expect("a break-even");
     assert!((of_a.at - 110.0).abs() < 0.01 && of_a.then == "b", "{of_a:?}");
+    assert!(doc.break_even.iter().all(|one| one.then == "b"));
 }
 
 #[test]
@@ -200,9 +202,80 @@ fn energy_that_is_not_known_of_all_is_in_no_comparison() {
     let doc = decide(&question, &[kind("unknown", 100.0), hot], Vec::new());
     assert_eq!(doc.candidates[0].name, "hot");
     let without = |place: usize| doc.candidates[place].cost.as_ref().map(|cost| cost.without.join(" "));
-    assert!(without(0).is_some_and(|text| text.contains("not compared")));
+    assert!(without(0).is_some_and(|text| text.contains("energy of hot, 175,")), "{:?}", without(0));
     assert!(without(1).is_some_and(|text| text.contains("the watts of unknown are unknown")));
     assert!(doc.notes.iter().any(|note| note.starts_with("energy is in no comparison")));
+    let said = "10 of hot for 900 EUR over 4 years; unknown needs 10 and costs 1.11 times as much";
+    assert_eq!(doc.answer.sentence, said);
+}
+
+#[test]
+fn rent_pays_for_the_energy() {
+    let mut question = question(&["web 7000/s"]);
+    question.kwh = Some(Ranged::point(0.3));
+    let rate = || vec![capacity(1_000.0, 0.0, 4.0, Unit::PerSec)];
+    let mut bought = candidate("bought", rate(), 1_000.0);
+    bought.watts = watts(&[(0.0, 100.0)]);
+    let mut rented = candidate("rented", rate(), 0.05);
+    rented.price = rented.price.map(|price| Cost { hourly: true, ..price });
+    let doc = decide(&question, &[bought, rented], Vec::new());
+    let life = |name: &str| {
+        let one = doc.candidates.iter().find(|one| one.name == name).expect("a candidate");
+        one.cost.as_ref().expect("a cost").life
+    };
+    assert!((life("rented") - 10.0 * 0.05 * 35_064.0).abs() < 1e-6);
+    assert!((life("bought") - 10.0 * (1_000.0 + 0.1 * 35_064.0 * 0.3)).abs() < 1e-6);
+}
+
+#[test]
+fn a_rival_whose_rate_is_a_lower_bound_is_not_beaten() {
+    let question = question(&["web 7000/s"]);
+    let known = candidate("known", vec![capacity(1_000.0, 0.0, 4.0, Unit::PerSec)], 100.0);
+    let mut bound = candidate("bound", vec![capacity(900.0, 0.0, 4.0, Unit::PerSec)], 100.0);
+    bound.capacities = vec![Ok(Capacity { at_least: true, ..capacity(900.0, 0.0, 4.0, Unit::PerSec) })];
+    let doc = decide(&question, &[known, bound], Vec::new());
+    assert_eq!(
+        (doc.candidates[0].tie, doc.candidates[1].tie, doc.candidates[0].cheapest),
+        (Some(1), Some(1), None)
+    );
+    assert!(doc.answer.sentence.contains("at most 12 of bound"), "{}", doc.answer.sentence);
+    assert!(doc.answer.sentence.contains("cannot be told apart"));
+    assert!(doc.notes.iter().any(|note| note.starts_with("bound may need fewer boxes")));
+}
+
+#[test]
+fn the_margin_is_that_of_the_rates_where_they_decide() {
+    let question = question(&["web 6000/s", "memory 8GiB"]);
+    let gib = 1024f64.powi(3);
+    let seen = vec![capacity(1_000.0, 0.06, 30.0, Unit::PerSec), capacity(gib, 0.0, 4.0, Unit::Byte)];
+    let doc = decide(&question, &[candidate("a", seen, 100.0)], Vec::new());
+    let one = &doc.candidates[0];
+    // 8.57 boxes by the rate in the middle, 8 by memory.
+    assert_eq!((one.boxes.needed, one.boxes.binding.as_str()), (10, "web"));
+    let at_once =
+        doc.curves[0].points.iter().min_by(|a, b| (a.factor - 1.0).abs().total_cmp(&(b.factor - 1.0).abs()));
+    assert!(at_once.is_some_and(|point| point.boxes.abs_diff(10) <= 1), "{at_once:?}");
+}
+
+#[test]
+fn growth_that_ends_is_paid_for_until_the_end() {
+    let question = Question { growth_s: 365.25 * 86_400.0, ..question(&["web 1/s"]) };
+    // A quarter of the life grows to twice the demand, the rest stays there.
+    let wanted = 0.25 / 2f64.ln() + 0.75 * 2.0;
+    assert!((draws::mean_growth(2.0, &question) - wanted).abs() < 1e-9);
+}
+
+#[test]
+fn each_number_of_boxes_has_its_own_spares() {
+    let question = Question { spare: Spare::Zones(3), ..question(&["web 4000/s"]) };
+    let doc = decide(
+        &question,
+        &[candidate("a", vec![capacity(1_000.0, 0.06, 30.0, Unit::PerSec)], 1.0)],
+        Vec::new(),
+    );
+    let boxes = &doc.candidates[0].boxes;
+    // 7 in two of three zones are 4 in each, and so are 8.
+    assert_eq!((boxes.needed, boxes.spare, boxes.next_spare), (7, 5, Some(4)));
 }
 
 /// Runs of a planted box: noise between runs from the prior that the noise of comparisons starts from.

@@ -67,13 +67,13 @@ pub fn paragraph(
 fn enough(first: &CandidateDoc) -> String {
     let boxes = &first.boxes;
     let spare = if boxes.spare > 0 { format!("; {} more are spare", boxes.spare) } else { String::new() };
-    if boxes.probability >= 1.0 && boxes.low == boxes.high {
+    if boxes.probability >= format::NEARLY_ALL {
         return format!("{} of {} are enough{spare}", boxes.needed, first.name);
     }
-    let next = boxes
-        .next
-        .map_or_else(String::new, |(n, probability)| format!(", {n} with {}", format::percent(probability)));
-    let probability = format::percent(boxes.probability);
+    let next = boxes.next.map_or_else(String::new, |(n, probability)| {
+        format!(", {n} with {}", format::probability(probability))
+    });
+    let probability = format::probability(boxes.probability);
     format!("{} of {} are enough with a probability of {probability}{next}{spare}", boxes.needed, first.name)
 }
 

@@ -51,9 +51,10 @@ pub struct Parts {
     pub space: Option<f64>,
 }
 
-impl Parts {
-    pub fn sum(&self) -> f64 {
-        self.boxes + self.energy.unwrap_or(0.0) + self.space.unwrap_or(0.0)
+impl Load {
+    /// Boxes at a utilisation, before they are made whole.
+    pub fn ideal(self, utilisation: f64) -> f64 {
+        (self.rates / utilisation).max(self.space)
     }
 }
 
@@ -147,7 +148,7 @@ pub fn mean_watts(candidate: &Candidate, question: &Question, own: &Own, utilisa
     Some(stats::mean(&all)? * own.watts)
 }
 
-/// The cost of all boxes over their life; `None` without a price.
+/// The cost of all boxes over their life; `None` without a price. The rent of a box pays for its energy and its place.
 pub fn cost(
     candidate: &Candidate,
     question: &Question,
@@ -159,10 +160,16 @@ pub fn cost(
     let is_hourly = candidate.price.as_ref().is_some_and(|price| price.hourly);
     let boxes = if is_hourly { price * hours * n } else { price * n };
     let energy = || {
+        if is_hourly {
+            return None;
+        }
         let watts = mean_watts(candidate, question, own, (load / n).clamp(0.0, 1.0))?;
         Some(watts * n / 1000.0 * hours * shared.pue * shared.kwh?)
     };
-    let space = || Some(own.rack_units? * n * shared.per_unit_month? * shared.months);
+    let space = || {
+        let units = own.rack_units.filter(|_| !is_hourly)?;
+        Some(units * n * shared.per_unit_month? * shared.months)
+    };
     Some(Parts { boxes, energy: energy(), space: space() })
 }
 

@@ -4,35 +4,24 @@ use model::doc::{BoxesDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, Mixed
 use model::format::{self, Kind, Scale, fixed, number, percent, ratio};
 use model::unit::Unit;
 
-/// A share of draws from which on no digit of the rest means anything.
-const NEARLY_ALL: f64 = 0.9995;
-
-/// A probability: `93 %`, `99.5 %`, `over 99.9 %`, `under 0.1 %`.
-pub fn probability(share: f64) -> String {
-    match share {
-        share if share >= NEARLY_ALL => "over 99.9 %".to_owned(),
-        share if share > 0.99 => format!("{} %", fixed(share * 100.0, 1)),
-        share if share > 0.0 && share < 1.0 - NEARLY_ALL => "under 0.1 %".to_owned(),
-        share => percent(share),
-    }
-}
+pub use model::format::probability;
 
 /// `11 (93 %; 12: 99.5 %)`, `11+1 (93 %; 12+1: 99.5 %)`, `at most 9`.
 pub fn boxes(boxes: &BoxesDoc) -> String {
-    let with_spare = |needed: u64| match boxes.spare {
+    let with_spare = |needed: u64, spare: u64| match spare {
         0 => needed.to_string(),
         spare => format!("{needed}+{spare}"),
     };
     let most = if boxes.at_most { "at most " } else { "" };
-    let first = format!("{most}{}", with_spare(boxes.needed));
+    let first = format!("{most}{}", with_spare(boxes.needed, boxes.spare));
     match boxes.next {
-        None if boxes.probability >= NEARLY_ALL => first,
+        None if boxes.probability >= format::NEARLY_ALL => first,
         None => format!("{first} ({})", probability(boxes.probability)),
         Some((next, sure)) => {
             format!(
                 "{first} ({}; {}: {})",
                 probability(boxes.probability),
-                with_spare(next),
+                with_spare(next, boxes.next_spare.unwrap_or(boxes.spare)),
                 probability(sure)
             )
         }
@@ -245,6 +234,7 @@ mod tests {
             needed: 11,
             probability: 0.93,
             next: Some((12, 0.995)),
+            next_spare: None,
             low: 10,
             high: 12,
             spare: 0,
@@ -270,7 +260,7 @@ mod tests {
         assert_eq!(text(2.0 * 1024f64.powi(4), Unit::Byte), "2.00 TiB");
         assert_eq!(
             [probability(0.93), probability(0.9999), probability(1e-5)],
-            ["93 %", "over 99.9 %", "under 0.1 %"]
+            ["93 %", ">99.9 %", "<0.1 %"]
         );
     }
 }

@@ -79,7 +79,7 @@ pub fn candidates(doc: &DecideDoc, most: usize, look: Look) -> String {
 /// The capacity of one box of each candidate for a need.
 pub fn capacities(need: &NeedDoc, at: usize, doc: &DecideDoc, most: usize, look: Look) -> String {
     let all: Vec<&CandidateDoc> = doc.candidates.iter().take(most).collect();
-    let of = |one: &CandidateDoc| one.capacities.iter().find(|own| own.need == need.name).cloned();
+    let of = |one: &CandidateDoc| one.capacities.get(at).cloned();
     let names: Vec<String> = all
         .iter()
         .map(|one| {
