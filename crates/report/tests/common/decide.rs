@@ -73,6 +73,7 @@ fn candidate(name: &str, (needed, tie): (u64, u64), cost: f64) -> CandidateDoc {
             needed,
             probability: 0.93,
             next: Some((needed + 1, 0.995)),
+            next_spare: None,
             low: needed - 1,
             high: needed + 1,
             spare: 1,
