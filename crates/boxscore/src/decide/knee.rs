@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(
             found.note.as_deref(),
             Some(
-                "one utilisation stands for all sides and needs, that of the knees of a 60.0 % and b 80.0 %; \
+                "one utilisation stands for all sides and needs, that of the knees of a 60 % and b 80 %; \
                  c has no such curve"
             )
         );
