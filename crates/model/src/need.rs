@@ -13,7 +13,7 @@ use crate::format;
 use crate::params::Params;
 use crate::unit::Unit;
 
-pub use parse::{NeedError, parse, parse_amount, parse_share};
+pub use parse::{NeedError, TEST, parse, parse_amount, parse_share};
 
 /// A value that is known as a point, or as the two ends of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,18 @@ pub enum Work {
     Instrument(String),
 }
 
+impl Work {
+    pub fn name(&self) -> &str {
+        match self {
+            Work::Web => "web",
+            Work::Kv => "kv",
+            Work::Memory => "memory",
+            Work::Disk => "disk",
+            Work::Mix(name) | Work::Cmd(name) | Work::Logs(name) | Work::Instrument(name) => name,
+        }
+    }
+}
+
 /// A need as it was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Need {
@@ -81,6 +93,9 @@ pub struct Need {
     pub errors: Option<f64>,
     /// Parameters that the measured figure must have.
     pub params: Params,
+    /// Its name where other needs are of the same work.
+    #[serde(default)]
+    pub called: Option<String>,
 }
 
 /// A percentile of response times with its limit.
@@ -91,15 +106,21 @@ pub struct Limit {
 }
 
 impl Need {
-    /// Its short name: `web`, `kv`, `make -j8`, `memory`.
+    /// Its short name: `web`, `kv`, `make -j8`, `memory`; beside other needs of its work `disk-seq op=read`.
     pub fn name(&self) -> &str {
-        match &self.work {
-            Work::Web => "web",
-            Work::Kv => "kv",
-            Work::Memory => "memory",
-            Work::Disk => "disk",
-            Work::Mix(name) | Work::Cmd(name) | Work::Logs(name) | Work::Instrument(name) => name,
+        self.called.as_deref().unwrap_or_else(|| self.work.name())
+    }
+
+    /// Its work with its conditions and parameters: `disk-seq op=read`, `web p99 < 20.0 ms`.
+    pub fn long_name(&self) -> String {
+        let mut name = self.work.name().to_owned();
+        let params = self.params.0.iter().map(|(key, value)| format!("{key}={value}"));
+        let limit = self.limit.iter().map(ToString::to_string);
+        let errors = self.errors.iter().map(|share| format!("errors < {}", format::percent(*share)));
+        for part in params.chain(limit).chain(errors) {
+            name = format!("{name} {part}");
         }
+        name
     }
 
     /// A need of space is filled; one of a rate keeps boxes busy.

@@ -12,6 +12,7 @@ use model::power::{LEVEL, METER, share};
 use model::url::Url;
 use model::{Card, Params, Role, SeriesKey, Validity, card};
 
+use crate::ruling::{Ruling, validity_of};
 use crate::run_index::RunIndex;
 
 /// A core that is used further is full.
@@ -29,13 +30,19 @@ pub struct PowerLevel {
     pub meter: String,
     pub instrument: String,
     pub arm: String,
+    /// All but the level: levels of unlike ones are of different setups.
+    pub params: Params,
 }
 
-/// Every measured level of a run, by instrument, arm, meter and rising level. Levels without a reading are left out.
-pub fn curve(run: &RunData) -> Vec<PowerLevel> {
+/// Every measured level of a run, by instrument, arm, setup and rising level. Levels without a reading, and those that
+/// a rule refuses, are left out.
+pub fn curve(run: &RunData, rulings: &[Ruling]) -> Vec<PowerLevel> {
     let mut all: Vec<PowerLevel> = Vec::new();
-    for series in run.series.iter().filter(|series| series.key.metric == WATTS.name()) {
+    for (at, series) in run.series.iter().enumerate() {
         let key = &series.key;
+        if key.metric != WATTS.name() || validity_of(rulings, at).0 == Validity::Invalid {
+            continue;
+        }
         let Some(level) = key.params.get(LEVEL).and_then(share) else { continue };
         let Some(watts) = median(series) else { continue };
         let is_rate = |other: &&Series| other.key.metric == RATE.name() && other.key.is_beside(key);
@@ -46,11 +53,18 @@ pub fn curve(run: &RunData) -> Vec<PowerLevel> {
             meter: key.params.get(METER).unwrap_or_default().to_owned(),
             instrument: key.instrument.clone(),
             arm: key.arm.clone(),
+            params: without_level(&key.params),
         });
     }
-    let place = |one: &PowerLevel| (one.instrument.clone(), one.arm.clone(), one.meter.clone());
+    let place = |one: &PowerLevel| (one.instrument.clone(), one.arm.clone(), one.params.clone());
     all.sort_by(|a, b| place(a).cmp(&place(b)).then(a.level.total_cmp(&b.level)));
     all
+}
+
+fn without_level(params: &Params) -> Params {
+    let mut params = params.clone();
+    params.0.remove(LEVEL);
+    params
 }
 
 fn median(series: &Series) -> Option<f64> {
@@ -68,8 +82,7 @@ pub fn of_run(index: &RunIndex<'_>, rows: &[SeriesDoc]) -> Vec<PowerDoc> {
         let card = card::find(index.context.cards, &key.instrument);
         let Some(card) = card.filter(|card| matches!(card.role, Role::Power { .. })) else { continue };
         let Some(level) = key.params.get(LEVEL).and_then(share) else { continue };
-        let mut params = key.params.clone();
-        params.0.remove(LEVEL);
+        let params = without_level(&key.params);
         let place = (key.instrument.clone(), key.arm.clone(), params.clone());
         let doc = found.entry(place).or_insert_with(|| load(card, key, params, run));
         if doc.at(level).is_none() {
@@ -223,10 +236,37 @@ mod tests {
     #[test]
     fn levels_are_a_curve_in_their_order() {
         let curve: Vec<(f64, f64, Option<f64>)> =
-            curve(&planted()).iter().map(|one| (one.level, one.watts, one.throughput)).collect();
+            curve(&planted(), &[]).iter().map(|one| (one.level, one.watts, one.throughput)).collect();
         assert_eq!(curve, [(0.0, 40.0, None), (0.5, 60.0, Some(500.0)), (1.0, 80.0, Some(1000.0))]);
-        assert_eq!(super::curve(&planted())[0].meter, "command");
-        assert!(super::curve(&empty()).is_empty());
+        assert_eq!(super::curve(&planted(), &[])[0].meter, "command");
+        assert!(super::curve(&empty(), &[]).is_empty());
+    }
+
+    #[test]
+    fn setups_are_curves_of_their_own() {
+        let mut run = planted();
+        let mut other = planted().series;
+        other.iter_mut().for_each(|series| series.key.params.set("connections", "7"));
+        run.series.extend(other);
+        let curve = curve(&run, &[]);
+        let levels: Vec<f64> = curve.iter().map(|one| one.level).collect();
+        assert_eq!(levels, [0.0, 0.5, 1.0, 0.0, 0.5, 1.0]);
+        assert!(curve[0].params != curve[3].params && curve[0].params == curve[2].params);
+        assert!(curve.iter().all(|one| one.params.get(LEVEL).is_none()));
+    }
+
+    #[test]
+    fn refused_levels_are_left_out() {
+        let run = planted();
+        let is_half =
+            |series: &Series| series.key.metric == "watts" && series.key.params.get(LEVEL) == Some("50");
+        let at = run.series.iter().position(is_half).expect("a level");
+        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+        let mut rulings = crate::rulings(&run, &context);
+        let one = rulings.first_mut().expect("a rule looks at every run");
+        (one.reach, one.finding.state) = (vec![at], Validity::Invalid);
+        let levels: Vec<f64> = curve(&run, &rulings[..1]).iter().map(|one| one.level).collect();
+        assert_eq!(levels, [0.0, 1.0]);
     }
 
     #[test]
@@ -257,7 +297,7 @@ mod tests {
         let half = docs[0].at(0.5).expect("a level");
         assert_eq!((half.n, half.watts.value, half.joules.value), (0, None, None));
         assert_eq!(half.rate.value, Some(500.0));
-        assert_eq!(curve(&run).len(), 2);
+        assert_eq!(curve(&run, &[]).len(), 2);
     }
 
     #[test]

@@ -3,22 +3,18 @@
 use std::collections::BTreeSet;
 
 use model::Validity;
-use model::data::RunData;
 use model::decision::Key;
-use model::doc::{ExcludedDoc, InputDoc};
-use model::format::number;
-use model::need::{Need, Ranged};
-use model::power::Meter;
+use model::doc::ExcludedDoc;
+use model::need::Need;
 use verdict::RunContext;
+use verdict::decide::Candidate;
 use verdict::decide::capacity::{Options, capacities};
-use verdict::decide::{Candidate, Input, Watts};
-use verdict::power::PowerLevel;
 
 use super::asked::{Asked, Said};
 use super::demand::Demands;
 use super::prices::Prices;
+use super::watts::{self, Powered};
 use crate::error::CliError;
-use crate::lookup::ids::short;
 use crate::lookup::resolve::Loaded;
 
 /// Candidates, and what is said of them beside the figures.
@@ -40,8 +36,15 @@ pub fn gather(
     let accept = accepted(asked.all(Key::Accept), sides)?;
     let options = Options { cards: instruments::cards(), accept: &accept, mixes: &demands.mixes };
     let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
+    let mut powered: Vec<Option<Powered>> =
+        sides.iter().map(|side| watts::of_side(side, prices, &needs, &demands.mixes)).collect();
+    let mut notes = slips(sides);
+    notes.extend(powered.iter().flatten().filter_map(|one| one.note.clone()));
+    notes.extend(watts::comparable(sides, &mut powered));
+    notes.extend(prices.unmatched(sides));
+    notes.extend(prices.without_currency(sides));
     let mut candidates = Vec::new();
-    for side in sides {
+    for (side, powered) in sides.iter().zip(powered) {
         let capacities = capacities(&side.side(), &needs, &options);
         candidates.push(Candidate {
             name: side.name.clone(),
@@ -49,12 +52,12 @@ pub fn gather(
             published: side.runs.is_empty(),
             capacities,
             price: prices.price(side)?,
-            watts: watts_of(side, prices),
+            watts: powered.map(|powered| powered.watts),
             rack_units: prices.rack_units(side),
         });
     }
     let currency = one_currency(&candidates)?;
-    Ok(Found { candidates, excluded: Vec::new(), notes: slips(sides), currency })
+    Ok(Found { candidates, excluded: Vec::new(), notes, currency })
 }
 
 /// The rules whose doubts are accepted. Fails for one that doubts nothing of these sides.
@@ -81,78 +84,6 @@ fn accepted(said: &[Said], sides: &[Loaded]) -> Result<Vec<String>, CliError> {
             let error = said.wrong("no figure of these sides is doubted by such a rule", &hint);
             Err(error.did_you_mean(&said.given, known))
         }
-    }
-}
-
-/// The power of a box: as it was said, else by the curve that was measured, else as it was noted.
-fn watts_of(side: &Loaded, prices: &Prices) -> Option<Watts> {
-    let point = |input: Input| {
-        let middle = input.value.middle();
-        let factor = input.value.times(1.0 / middle);
-        Watts { curve: vec![(1.0, middle)], factor, doc: input.doc }
-    };
-    prices
-        .said_watts(side)
-        .map(point)
-        .or_else(|| curve_of(side))
-        .or_else(|| prices.noted_watts(side).map(point))
-}
-
-/// The curve of the newest run that has one: of the load that draws most at saturation, by a meter at the plug rather
-/// than by RAPL, which does not see all of the box.
-fn curve_of(side: &Loaded) -> Option<Watts> {
-    let of_run = |run: &RunData| {
-        let mut loads: Vec<Vec<PowerLevel>> = Vec::new();
-        let is_own = |level: &PowerLevel| side.arm.as_ref().is_none_or(|arm| level.arm == *arm);
-        for level in verdict::power::curve(run).into_iter().filter(is_own) {
-            let same = |load: &&mut Vec<PowerLevel>| {
-                load.first().is_some_and(|first| {
-                    (&first.instrument, &first.arm, &first.meter)
-                        == (&level.instrument, &level.arm, &level.meter)
-                })
-            };
-            match loads.iter_mut().find(same) {
-                Some(load) => load.push(level),
-                None => loads.push(vec![level]),
-            }
-        }
-        let is_whole = |load: &&Vec<PowerLevel>| load.last().is_some_and(|last| last.level >= 1.0);
-        let by_plug =
-            |load: &Vec<PowerLevel>| load.first().is_some_and(|first| first.meter != Meter::Rapl.word());
-        let most = |load: &Vec<PowerLevel>| load.last().map_or(0.0, |last| last.watts);
-        let best = loads
-            .iter()
-            .filter(is_whole)
-            .max_by(|a, b| by_plug(a).cmp(&by_plug(b)).then(most(a).total_cmp(&most(b))))?;
-        Some(as_watts(best, &run.head.id))
-    };
-    side.runs.iter().rev().find_map(of_run)
-}
-
-fn as_watts(load: &[PowerLevel], run: &str) -> Watts {
-    let watts = |level: &PowerLevel| level.watts;
-    let (low, high) =
-        (load.iter().map(watts).fold(f64::INFINITY, f64::min), load.iter().map(watts).fold(0.0, f64::max));
-    let first = load.first();
-    let meter = first.map_or("", |first| first.meter.as_str());
-    let reads_low = if meter == Meter::Rapl.word() { ", which reads low" } else { "" };
-    let idle =
-        first.filter(|first| first.level == 0.0).map(|first| format!("{} W idle, ", number(first.watts)));
-    let full = load.last().map_or(high, watts);
-    let doc = InputDoc {
-        name: "watts".to_owned(),
-        shown: format!("{}{} W at saturation", idle.unwrap_or_default(), number(full)),
-        value: Some(full),
-        low: Some(low),
-        high: Some(high),
-        from: format!("the power curve of run {} ({meter}{reads_low})", short(run)),
-        date: None,
-        is_stale: false,
-    };
-    Watts {
-        curve: load.iter().map(|level| (level.level, level.watts)).collect(),
-        factor: Ranged::point(1.0),
-        doc,
     }
 }
 
@@ -196,6 +127,7 @@ fn slips(sides: &[Loaded]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use model::doc::{InputDoc, MachineDoc};
+    use model::need::Ranged;
     use verdict::decide::Cost;
 
     use super::*;

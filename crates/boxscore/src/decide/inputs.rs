@@ -335,15 +335,15 @@ fn stale(asked: &Asked) -> Result<f64, CliError> {
     })
 }
 
-/// The sentence of prices that are stale.
+/// The sentence of what is stale: which input of which side, and its date.
 pub fn stale_note(stale: &[(String, String)], stale_s: f64) -> Option<String> {
     if stale.is_empty() {
         return None;
     }
     let all: Vec<String> = stale.iter().map(|(name, date)| format!("{name} ({date})")).collect();
-    let prices = if all.len() == 1 { "a price is".to_owned() } else { format!("{} prices are", all.len()) };
+    let inputs = if all.len() == 1 { "an input is".to_owned() } else { format!("{} inputs are", all.len()) };
     let age = verdict::decide::life(stale_s);
-    Some(format!("{prices} older than {age}, so the cost may have changed since: {}", all.join(", ")))
+    Some(format!("{inputs} older than {age}, so the cost may have changed since: {}", all.join(", ")))
 }
 
 #[cfg(test)]

@@ -12,9 +12,11 @@ mod knee;
 mod page;
 mod prices;
 mod sides;
+mod watts;
 
 use model::decision::Key;
 use model::doc::{DecideDoc, InputDoc};
+use model::need::Need;
 use verdict::decide::{Candidate, Question, Scaling, decide};
 
 use crate::cli::Global;
@@ -52,11 +54,11 @@ pub fn run(args: &DecideArgs, global: &Global) -> Result<u8, CliError> {
             out::print(&report::text::decide::screen(&doc, &tail, out::look().with_all(args.all)));
         }
     }
-    if let (Some(FailOn::Changed), Some(before)) = (args.fail_on, &before)
-        && let Some(change) = changed::change(before, &doc)
-    {
+    if let Some(change) = before.as_ref().and_then(|before| changed::change(before, &doc)) {
         out::say(&change);
-        return Ok(Kind::Faults.exit_code());
+        if args.fail_on == Some(FailOn::Changed) {
+            return Ok(Kind::Faults.exit_code());
+        }
     }
     Ok(if doc.candidates.is_empty() { Kind::Data.exit_code() } else { 0 })
 }
@@ -76,14 +78,16 @@ fn document(
     // The prices say the currency of what else is money.
     let currency = found.currency.or(inputs::currency(asked)?);
     let inputs = Inputs::read(asked, currency.as_deref())?;
+    let mut notes = found.notes;
     let (utilisation, knee) = match &inputs.utilisation {
         Utilisation::Share(share) => (*share, None),
         Utilisation::Knee(said) => {
-            let (share, from) = knee::utilisation(said, sides)?;
-            (share, Some(inputs::utilisation_doc(share, &from)))
+            let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
+            let found = knee::utilisation(said, sides, &needs)?;
+            notes.extend(found.note);
+            (found.share, Some(inputs::utilisation_doc(found.share, &found.from)))
         }
     };
-    let mut notes = found.notes;
     notes.extend(demand::short_day(&demands));
     notes.extend(demands.notes);
     notes.extend(inputs::stale_note(&stale(&found.candidates), inputs.stale_s));
@@ -113,12 +117,17 @@ fn document(
     Ok(decide(&question, &found.candidates, found.excluded))
 }
 
-/// Prices and watts that are older than they may be: of which candidate, and the date.
+/// Prices, watts and rack units that are older than they may be: which one of which candidate, and the date.
 fn stale(candidates: &[Candidate]) -> Vec<(String, String)> {
     let of = |one: &Candidate| {
-        let price: Option<&InputDoc> = one.price.as_ref().map(|price| &price.doc);
-        let doc = price.filter(|doc| doc.is_stale)?;
-        Some((one.name.clone(), doc.date.clone()?))
+        let price = one.price.iter().map(|price| &price.doc);
+        let docs = price.chain(one.watts.iter().map(|watts| &watts.doc));
+        let docs = docs.chain(one.rack_units.iter().map(|units| &units.doc));
+        let said = |doc: &InputDoc| {
+            let date = doc.date.clone().filter(|_| doc.is_stale)?;
+            Some((format!("{} of {}", doc.name, one.name), date))
+        };
+        docs.filter_map(said).collect::<Vec<_>>()
     };
-    candidates.iter().filter_map(of).collect()
+    candidates.iter().flat_map(of).collect()
 }

@@ -8,7 +8,7 @@ use model::data::Price;
 use model::decision::{Key, parse_price, parse_range};
 use model::doc::InputDoc;
 use model::fact::Fact;
-use model::format::{Moment, number};
+use model::format::{Moment, list, number};
 use model::need::Ranged;
 use verdict::decide::{Cost, Input};
 
@@ -19,6 +19,9 @@ use crate::lookup::resolve::Loaded;
 
 const COLUMNS: [&str; 7] = ["name", "price", "currency", "watts", "rack_units", "source", "date"];
 const PRICE_HINT: &str = "write 0.19/h, 35/month, 1200/y, 429 (bought) or 2000..2500 (a range)";
+
+/// Names of a table that are told.
+const TOLD: usize = 3;
 
 /// A value with where it is from.
 #[derive(Clone, Debug)]
@@ -102,6 +105,37 @@ impl Prices {
         // Of a file of prices only some lines may be of these sides.
         let typed = self.price.iter().chain(&self.watts).filter(|(_, known)| known.is_typed);
         typed.filter_map(|(name, _)| name.as_deref())
+    }
+
+    /// Lines of the file of prices that are of no side.
+    pub fn unmatched(&self, sides: &[Loaded]) -> Option<String> {
+        let is_side = |name: &str| sides.iter().any(|side| side.name == name || side.machine.name == name);
+        let all = self.price.iter().chain(&self.watts).chain(&self.rack_units);
+        let listed = all.filter(|(_, known)| !known.is_typed).filter_map(|(name, _)| name.as_deref());
+        let names: std::collections::BTreeSet<&str> = listed.filter(|name| !is_side(name)).collect();
+        let mut told: Vec<String> = names.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
+        let more = names.len() - told.len();
+        told.extend((more > 0).then(|| format!("{more} more")));
+        let (are, sides) = if names.len() == 1 { ("is", "no side") } else { ("are", "no sides") };
+        (!names.is_empty())
+            .then(|| format!("{} of the table of prices {are} {sides} of this decision", list(&told)))
+    }
+
+    /// Sides whose price names no currency, as the command does not either.
+    pub fn without_currency(&self, sides: &[Loaded]) -> Option<String> {
+        if self.currency.is_some() {
+            return None;
+        }
+        let is_bare = |side: &&Loaded| value(&self.price, side).is_some_and(|known| known.currency.is_none());
+        let bare: Vec<String> = sides.iter().filter(is_bare).map(|side| side.name.clone()).collect();
+        (!bare.is_empty()).then(|| {
+            format!(
+                "no currency is said for the price of {}, so that all money is taken to be in {}: --currency says \
+                 another",
+                list(&bare),
+                usd()
+            )
+        })
     }
 
     /// The price of a side. Fails where it is in another currency than `--currency`.
@@ -376,6 +410,26 @@ mod tests {
         assert_eq!((b.amount.low, b.hourly, b.doc.is_stale), (429.0, false, true));
         assert_eq!(prices.said_watts(&side("a")).unwrap().value, Ranged { low: 35.0, high: 45.0 });
         assert!(prices.said_watts(&side("b")).is_none() && prices.price(&side("c")).unwrap().is_none());
+    }
+
+    #[test]
+    fn lines_of_no_side_and_prices_without_currency_are_told() {
+        let prices = prices("name,price,currency\na,1,\nb,2,EUR\nx,3,EUR\ny,3,EUR\nz,4,EUR\nw,5,EUR\n");
+        assert_eq!(
+            prices.unmatched(&[side("a"), side("b")]).unwrap(),
+            "`w`, `x`, `y` and 1 more of the table of prices are no sides of this decision"
+        );
+        let all = ["a", "b", "w", "x", "y"].map(side);
+        assert!(prices.unmatched(&all).unwrap().starts_with("`z` of the table of prices is no side"));
+        let note = prices.without_currency(&all).unwrap();
+        assert!(
+            note.starts_with(
+                "no currency is said for the price of a, so that all money is taken to be in USD"
+            )
+        );
+        assert_eq!(prices.without_currency(&[side("b")]), None);
+        let said = Prices { currency: Some("EUR".to_owned()), ..prices };
+        assert_eq!(said.without_currency(&all), None);
     }
 
     #[test]

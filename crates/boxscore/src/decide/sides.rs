@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::CliError;
+use crate::lookup::ids::short;
 use crate::lookup::resolve::{Loaded, Resolver};
 use crate::lookup::sides::{distinct, of_arm};
 
@@ -17,14 +18,42 @@ pub fn load(from: &[Said], resolver: &mut Resolver) -> Result<Vec<Loaded>, CliEr
         for name in names {
             for side in candidates(&name, from.len() > 1, resolver)? {
                 // A pattern and a name may mean the same.
-                if !sides.iter().any(|known| known.name == side.name) {
+                let is_known = |known: &Loaded| {
+                    known.name == side.name && known.arm == side.arm && ids(known).eq(ids(&side))
+                };
+                if !sides.iter().any(is_known) {
                     sides.push(side);
                 }
             }
         }
     }
     distinct(&sides)?;
-    Ok(sides)
+    let known: Vec<(&str, Option<&str>)> =
+        sides.iter().map(|side| (side.name.as_str(), ids(side).next_back())).collect();
+    let names = told_apart(&known);
+    Ok(sides.into_iter().zip(names).map(|(side, name)| Loaded { name, ..side }).collect())
+}
+
+/// The ids of its runs, oldest first.
+fn ids(side: &Loaded) -> impl DoubleEndedIterator<Item = &str> {
+    side.runs.iter().map(|run| run.head.id.as_str())
+}
+
+/// A name of its own for each side of a name and a newest run: sides of one name have the short id of that run behind
+/// it, and numbers where that is the same too.
+fn told_apart(sides: &[(&str, Option<&str>)]) -> Vec<String> {
+    let is_shared = |name: &str| sides.iter().filter(|(other, _)| *other == name).count() > 1;
+    let mut names: Vec<String> = Vec::new();
+    for (name, newest) in sides {
+        let own = match newest {
+            Some(id) if is_shared(name) => format!("{name}@{}", short(id)),
+            _ => (*name).to_owned(),
+        };
+        let numbered = (2..).map(|number| format!("{own}#{number}"));
+        let free = std::iter::once(own.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.extend(free);
+    }
+    names
 }
 
 fn is_pattern(name: &str) -> bool {
@@ -69,4 +98,21 @@ fn candidates(name: &str, among: bool, resolver: &mut Resolver) -> Result<Vec<Lo
     }
     let one = |arm: &String| of_arm(Loaded { name: format!("{name}/{arm}"), ..side.clone() }, arm);
     Ok(newest.iter().map(one).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_of_one_name_have_the_ids_of_their_runs() {
+        let (one, two) = ("0123456789abcdef", "fedcba9876543210");
+        let of = |sides: &[(&str, Option<&str>)]| told_apart(sides);
+        assert_eq!(of(&[("a", Some(one)), ("b", Some(two)), ("c", None)]), ["a", "b", "c"]);
+        let both = of(&[("a", Some(one)), ("b", None), ("a", Some(two))]);
+        assert_eq!(both, [format!("a@{}", short(one)), "b".to_owned(), format!("a@{}", short(two))]);
+        // A pool whose newest run is the other side.
+        let pool = of(&[("a", Some(one)), ("a", Some(one))]);
+        assert_eq!(pool, [format!("a@{}", short(one)), format!("a@{}#2", short(one))]);
+    }
 }

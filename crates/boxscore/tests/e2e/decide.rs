@@ -139,6 +139,22 @@ fn the_cheapest_of_planted_boxes_is_chosen_and_a_change_is_told() {
 }
 
 #[test]
+fn two_runs_of_one_machine_are_two_candidates() {
+    let bench = planted();
+    let args = ["decide", "--need", NEED, "--no-report", "--json", "--from", "latest", "latest~1"];
+    let doc = document(&bench.run(&args).expect(0, &[]));
+    let names: Vec<&str> = doc.candidates.iter().map(|one| one.name.as_str()).collect();
+    assert!(names.len() == 2 && names[0] != names[1], "{names:?}");
+    for one in &doc.candidates {
+        let run = &one.capacities[0].runs[0];
+        assert!(one.name.split_once('@').is_some_and(|(_, id)| run.starts_with(id)), "{names:?}: {run}");
+    }
+    // The same run twice is one.
+    let doc = document(&bench.run(&[&args[..], &["latest"]].concat()).expect(0, &[]));
+    assert_eq!(doc.candidates.len(), 2);
+}
+
+#[test]
 fn a_file_of_a_decision_says_the_same_as_the_options() {
     let bench = planted();
     std::fs::write(
@@ -219,9 +235,11 @@ fn a_logs_busiest_quarter_hour_is_the_demand() {
     }
     std::fs::write(bench.path("a.log"), log).expect("written");
     let args = ["decide", "--need", "logs a.log", "--from", "atom-330", "--no-report", "--json"];
-    // A published figure does not say of which requests it is.
-    let doc = document(&bench.run(&args).expect(0, &[]));
+    // A published figure does not say of which requests it is: the commands that measure those of the log are told.
+    let doc = document(&bench.run(&args).expect(1, &[]));
     let need = &doc.needs[0];
+    let command = doc.excluded[0].command.clone().expect("a command");
+    assert_eq!(command, "boxscore logs a.log --profile-out mix.json && boxscore run web --mix mix.json");
     near(Some(need.demand), 2.0);
     assert_eq!(need.from, "the busiest quarter hour of a.log (2026-05-01 20:15)");
     assert!(doc.notes.iter().any(|note| note.contains("hours is that of a.log")), "{:?}", doc.notes);

@@ -71,7 +71,7 @@ fn a_command_reads_the_power_of_each_level_of_a_web_server() {
         run.takes
     );
     assert_eq!(run.plan.watts_command.as_deref(), Some(meter.as_str()));
-    let curve = verdict::power::curve(&run);
+    let curve = verdict::power::curve(&run, &[]);
     assert_eq!(curve.len(), 5);
     assert!(curve[0].throughput.is_none() && curve[4].throughput > Some(1.0), "{curve:?}");
     compared(&bench, &words(&[args.as_slice(), &["--label", "b"]].concat()));

@@ -12,6 +12,9 @@ const MOST: f64 = 1e18;
 /// Percentiles that a limit can be of, as searches know them.
 const PERCENTILES: [&str; 6] = ["p50", "p90", "p95", "p99", "p99.9", "p99.99"];
 
+/// The parameter that a test of an instrument is.
+pub const TEST: &str = "test";
+
 /// Why a need cannot be read, and how it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeedError {
@@ -61,11 +64,21 @@ pub fn parse(text: &str) -> Result<Need, NeedError> {
         limit: None,
         errors: None,
         params: Params::default(),
+        called: None,
     };
+    let mut rest = rest.peekable();
+    if let Some(test) = rest.next_if(|word| matches!(need.work, Work::Instrument(_)) && is_test(word)) {
+        need.params.set(TEST, test);
+    }
     for word in rest {
         take(&mut need, word)?;
     }
     check(need)
+}
+
+/// A bare word behind an instrument: one of its tests, as in `hadoop terasort 1TB/h`.
+fn is_test(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.contains(['<', '=', '/'])
 }
 
 /// One word behind the work.
@@ -255,6 +268,27 @@ mod tests {
         assert_eq!(parse("disk-seq 2GB/s op=read").unwrap().unit, Unit::BytesPerSec);
         assert_eq!(parse("logs a.log p99<50ms").unwrap().demand, None);
         assert_eq!(parse("MIX.json 3000/s").unwrap().work, Work::Mix("MIX.json".to_owned()));
+    }
+
+    #[test]
+    fn an_instrument_may_have_a_test_behind_it() {
+        let need = parse("hadoop terasort 1TB/h").unwrap();
+        assert_eq!(
+            (&need.work, need.params.get(TEST)),
+            (&Work::Instrument("hadoop".into()), Some("terasort"))
+        );
+        assert_eq!((need.demand, need.unit), (Some(Ranged::point(1e12 / 3600.0)), Unit::BytesPerSec));
+        assert_eq!((need.name(), need.long_name().as_str()), ("hadoop", "hadoop test=terasort"));
+        for (text, part) in [
+            ("hadoop terasort", "no demand"),
+            ("hadoop terasort wordcount 1TB/h", "neither a rate"),
+            ("hadoop terasort 1TB/h test=x", "twice"),
+            ("web soon 10/s", "neither a rate"),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert!(error.what.contains(part), "{text}: {}", error.what);
+        }
+        assert_eq!(parse("web 1/s p99<20ms").unwrap().long_name(), "web p99 < 20.0 ms");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //!
 //! The figure is the mean of the runs' logarithms, and its standard error the noise between runs over the root of their
 //! number, as in comparisons. Figures that the load generator limited, or that were searched under stricter conditions,
-//! are lower bounds. Refused ones are not used, doubtful ones only where the user accepts the rule that doubts.
+//! are lower bounds. Doubtful and refused ones are used only where the user accepts the rules that say so, and then say
+//! why they are doubted.
 //!
 //! Not here: how several boxes add up. No run measures one work on several boxes at once, so that no run shows what is
 //! lost there; `crate::scaling` is of threads.
@@ -37,7 +38,7 @@ use crate::run_index::RunContext;
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     pub cards: Cards,
-    /// Rules whose doubts are accepted.
+    /// Rules that may doubt or refuse what is used.
     pub accept: &'a [String],
     /// Files of mixes and of logs as needs name them, with the name that plans have for the mix: label and digest.
     pub mixes: &'a BTreeMap<String, String>,
@@ -54,6 +55,17 @@ pub fn capacities(side: &Side<'_>, needs: &[Need], options: &Options<'_>) -> Vec
 pub fn capacity(side: &Side<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
     let context = RunContext { cards: options.cards, ..RunContext::default() };
     of_need(&Ready::new(side, options.accept, &context), need, options)
+}
+
+/// The load that answers a work, such as `web`; `None` of what is no load.
+pub fn load_of(cards: Cards, work: &Work) -> Option<&'static str> {
+    let instrument = match work {
+        Work::Web | Work::Mix(_) | Work::Logs(_) => names::instrument::WEB,
+        Work::Kv => names::instrument::KV_LOAD,
+        Work::Instrument(name) => name,
+        Work::Cmd(_) | Work::Memory | Work::Disk => return None,
+    };
+    Loaded::new(cards, instrument).map(|loaded| loaded.load.name)
 }
 
 fn of_need(ready: &Ready<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
@@ -73,7 +85,7 @@ fn of_need(ready: &Ready<'_>, need: &Need, options: &Options<'_>) -> Result<Capa
         Work::Memory | Work::Disk => space::capacity(ready.side, need),
         Work::Instrument(name) => match card::find(options.cards, name) {
             Some(_) => load(name, Requests::Plain),
-            None => Err(plain::unknown(ready, name)),
+            None => Err(plain::unknown(ready, need, name)),
         },
     }
 }

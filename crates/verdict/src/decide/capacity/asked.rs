@@ -2,11 +2,15 @@
 
 use model::nearest::nearest;
 use model::need::Need;
+use model::shell::word;
 use model::{Card, Cards, Params, Role, Unit, card};
 
 use super::measure;
 use super::ready::Ready;
 use crate::compare::matching::same_of;
+
+/// The file of a log's mix in the commands that make and measure it.
+const MIX: &str = "mix.json";
 
 /// The instruments of a load and of the search for its largest one.
 #[derive(Clone, Copy)]
@@ -59,11 +63,11 @@ impl Requests<'_> {
         }
     }
 
-    /// The file of the mix, for the command that repeats it.
-    const fn file(&self) -> Option<&str> {
+    /// The file of the mix, or of the log.
+    pub const fn file(&self) -> Option<&str> {
         match self {
-            Requests::Mix { file, .. } => Some(file),
-            Requests::Plain | Requests::Log { .. } => None,
+            Requests::Mix { file, .. } | Requests::Log { file, .. } => Some(file),
+            Requests::Plain => None,
         }
     }
 }
@@ -112,10 +116,16 @@ impl Asked<'_, '_> {
         Some(open.chain(self.need.errors.map(|_| "errors".to_owned())).collect())
     }
 
-    /// The command that measures it.
+    /// The command that measures it. Of a log, a mix of its requests is made first.
     pub fn command(self) -> String {
         let alike: Vec<&str> = self.of.cards().map(|card| card.name).collect();
-        measure::load(self.ready.side, self.of.load, &alike, self.need, self.requests.file())
+        let run = |mix| measure::load(self.ready.side, self.of.load, &alike, self.need, mix);
+        match self.requests {
+            Requests::Log { file, .. } => {
+                format!("boxscore logs {} --profile-out {MIX} && {}", word(file), run(Some(MIX)))
+            }
+            Requests::Plain | Requests::Mix { .. } => run(self.requests.file()),
+        }
     }
 }
 

@@ -22,14 +22,7 @@ pub fn capacity(
 ) -> Result<Capacity, Missing> {
     let asked = Asked { ready, of, need, requests };
     asked.check().map_err(|why| Missing { why, command: None })?;
-    let Requests::Log { file, .. } = requests else { return found(asked) };
-    let other = |mut capacity: Capacity| {
-        let said = format!("its requests are not those of {file}: it was measured without a mix");
-        capacity.why = Some(capacity.why.map_or_else(|| said.clone(), |why| format!("{said}; {why}")));
-        capacity
-    };
-    let plain = || found(Asked { requests: Requests::Plain, ..asked }).map(other);
-    found(asked).or_else(|missing| plain().map_err(|_| missing))
+    found(asked)
 }
 
 fn found(asked: Asked<'_, '_>) -> Result<Capacity, Missing> {
@@ -89,18 +82,20 @@ fn unmeasured(asked: Asked<'_, '_>) -> String {
     }
     let conditions = rates::conditions(asked.need);
     let conditions = if conditions.is_empty() { String::new() } else { format!(" with {conditions}") };
+    let requests =
+        asked.requests.file().map_or_else(String::new, |file| format!(" by the requests of {file}"));
     let other =
         asked.ready.older(&asked.of.cards().map(|card| (card.name, card.definition)).collect::<Vec<_>>());
     match (other, side.runs.is_empty()) {
         (Some(older), _) => older,
-        (None, true) => format!("nobody published {name}{conditions} of it"),
+        (None, true) => format!("nobody published {name}{requests}{conditions} of it"),
         (None, false) => {
             let params = if asked.need.params.is_empty() {
                 String::new()
             } else {
                 format!(" ({})", asked.need.params.to_string().replace(';', ", "))
             };
-            format!("no run of it measured {name}{conditions}{params}")
+            format!("no run of it measured {name}{requests}{conditions}{params}")
         }
     }
 }

@@ -9,7 +9,8 @@ use model::data::{RunData, Series};
 use model::metrics::command::WALL;
 use model::names::{self, Key};
 use model::nearest::nearest;
-use model::need::Need;
+use model::need::{Need, TEST};
+use model::shell::word;
 use model::{Better, Card, MetricInfo, Params, Unit, card, format};
 
 use super::asked::known;
@@ -78,7 +79,7 @@ fn untimed(ready: &Ready<'_>, name: &str) -> String {
 
 /// The rate that an instrument measures in the unit of the need.
 pub fn instrument(ready: &Ready<'_>, need: &Need, name: &str) -> Result<Capacity, Missing> {
-    let Some(card) = card::find(ready.cards, name) else { return Err(unknown(ready, name)) };
+    let Some(card) = card::find(ready.cards, name) else { return Err(unknown(ready, need, name)) };
     let again = measure::instrument(ready.side, card, &need.params);
     let missing = |why: String| Missing { why, command: Some(again.clone()) };
     let metric = unconditional(need, name)
@@ -111,19 +112,24 @@ pub fn instrument(ready: &Ready<'_>, need: &Need, name: &str) -> Result<Capacity
 }
 
 /// A work that no instrument is called by.
-pub fn unknown(ready: &Ready<'_>, name: &str) -> Missing {
+pub fn unknown(ready: &Ready<'_>, need: &Need, name: &str) -> Missing {
     let names = ready.cards.iter().filter(|card| !card.metrics.is_empty()).map(|card| card.name);
     match nearest(name, names) {
         Some(near) => {
             Missing { why: format!("no instrument is called {name}: did you mean {near}?"), command: None }
         }
-        None => Missing {
-            why: format!(
-                "nobody measured {name}: no instrument is called so; as a command of yours it is measured, and then \
-                 needed as `cmd {name} 400/h`"
-            ),
-            command: Some(measure::command(ready.side, name)),
-        },
+        None => {
+            let test = need.params.get(TEST).map_or_else(String::new, |test| format!(" {test}"));
+            let command = format!("{name}{test}");
+            Missing {
+                why: format!(
+                    "nobody measured {command}: no instrument is called {name}; as a command of yours it is \
+                     measured, and then needed as `cmd {} 400/h`",
+                    word(&command)
+                ),
+                command: Some(measure::command(ready.side, &command)),
+            }
+        }
     }
 }
 

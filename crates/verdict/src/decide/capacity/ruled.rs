@@ -17,9 +17,16 @@ pub struct Ruled {
 
 /// A rule that doubts or refuses it.
 struct Doubted {
+    /// Empty: no rule, but the need itself.
     rule: String,
     text: String,
     refuses: bool,
+}
+
+impl Doubted {
+    fn is_accepted(&self, accept: &[String]) -> bool {
+        !self.rule.is_empty() && accept.contains(&self.rule)
+    }
 }
 
 impl Ruled {
@@ -55,28 +62,31 @@ impl Ruled {
         self.doubts.insert(0, Doubted { rule: String::new(), text, refuses: true });
     }
 
-    /// No rule refuses it, and those that doubt it are accepted.
+    /// The rules that doubt or refuse it are accepted. What no rule knows cannot be accepted.
     pub fn is_usable(&self, accept: &[String]) -> bool {
-        self.doubts.iter().all(|doubted| !doubted.refuses && accept.contains(&doubted.rule))
+        self.doubts.iter().all(|doubted| doubted.is_accepted(accept))
     }
 
     /// Why it is not used: a clause behind its value.
     pub fn why_not(&self, accept: &[String]) -> String {
-        if let Some(refused) = self.doubts.iter().find(|doubted| doubted.refuses) {
+        if let Some(refused) = self.doubts.iter().find(|doubted| doubted.rule.is_empty()) {
             return format!("is not used: {}", refused.text);
         }
+        let left = || self.doubts.iter().filter(|doubted| !doubted.is_accepted(accept));
+        // What refuses it says more than what doubts it.
+        let first = left().find(|doubted| doubted.refuses).or_else(|| left().next());
         let mut rules: Vec<&str> = Vec::new();
-        for doubted in self.doubts.iter().filter(|doubted| !accept.contains(&doubted.rule)) {
+        for doubted in first.into_iter().chain(left()) {
             if !rules.contains(&doubted.rule.as_str()) {
                 rules.push(&doubted.rule);
             }
         }
-        let first = self.doubts.iter().find(|doubted| rules.first() == Some(&doubted.rule.as_str()));
-        let accept: Vec<String> = rules.iter().map(|rule| format!("--accept {rule}")).collect();
+        let flags: Vec<String> = rules.iter().map(|rule| format!("--accept {rule}")).collect();
         format!(
-            "is doubtful ({}), and not used unless {}: {}",
+            "is {} ({}), and not used unless {}: {}",
+            if first.is_some_and(|first| first.refuses) { "refused" } else { "doubtful" },
             rules.join(", "),
-            accept.join(" "),
+            flags.join(" "),
             first.map_or("", |first| &first.text)
         )
     }
@@ -84,5 +94,45 @@ impl Ruled {
     /// The sentences that doubt it or make it a lower bound.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.bound.iter().map(String::as_str).chain(self.doubts.iter().map(|doubted| doubted.text.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ruled(doubts: &[(&str, bool)]) -> Ruled {
+        let doubts = doubts.iter().map(|(rule, refuses)| Doubted {
+            rule: (*rule).to_owned(),
+            text: format!("{rule} says so"),
+            refuses: *refuses,
+        });
+        Ruled { validity: Validity::Invalid, doubts: doubts.collect(), bound: None }
+    }
+
+    #[test]
+    fn refused_figures_need_consent_as_doubtful_ones_do() {
+        let one = ruled(&[("drift", false), ("host-busy", true)]);
+        assert!(!one.is_usable(&[]) && !one.is_usable(&["drift".to_owned()]));
+        assert_eq!(
+            one.why_not(&[]),
+            "is refused (host-busy, drift), and not used unless --accept host-busy --accept drift: \
+             host-busy says so"
+        );
+        assert_eq!(
+            one.why_not(&["host-busy".to_owned()]),
+            "is doubtful (drift), and not used unless --accept drift: drift says so"
+        );
+        let both = ["drift".to_owned(), "host-busy".to_owned()];
+        assert!(one.is_usable(&both));
+        assert_eq!(one.texts().count(), 2, "why it is refused is still said");
+    }
+
+    #[test]
+    fn the_conditions_of_the_need_cannot_be_accepted() {
+        let mut one = ruled(&[("drift", true)]);
+        one.refuse("2 % of its requests failed".to_owned());
+        assert!(!one.is_usable(&["drift".to_owned(), String::new()]));
+        assert_eq!(one.why_not(&["drift".to_owned()]), "is not used: 2 % of its requests failed");
     }
 }

@@ -288,6 +288,10 @@ fn unknown_parameters_and_units_are_refused() {
     let unknown = of("hadoop 1/h");
     assert!(unknown.why.starts_with("nobody measured hadoop"), "{unknown:?}");
     assert_eq!(unknown.command.as_deref(), Some("boxscore run --cmd hadoop"));
+    let sort = of("hadoop terasort 1TB/h");
+    assert!(sort.why.contains("needed as `cmd 'hadoop terasort' 400/h`"), "{sort:?}");
+    assert_eq!(sort.command.as_deref(), Some("boxscore run --cmd 'hadoop terasort'"));
+    assert!(of("disk-seq read 1GB/s").why.starts_with("disk-seq has no parameter `test`"));
     assert!(of("crc32c 1/s").why.contains("crc32c measures B/s"), "{:?}", of("crc32c 1/s"));
     assert!(of("crc32c 1GB/s p99<1ms").why.contains("no response times"));
     assert!(
@@ -308,8 +312,15 @@ fn a_mix_is_answered_by_its_own_requests() {
     assert!(of(mixed, "web 1/s p99<20ms").is_err() && of(SEARCHED, "shop.json 1/s p99<20ms").is_err());
     let named = mixed.replace("shop@", "a.log@");
     assert!(of(&named, "logs /x/a.log p99<20ms").unwrap().why.is_none());
-    let why = of(SEARCHED, "logs a.log p99<20ms").unwrap().why.unwrap();
-    assert_eq!(why, "its requests are not those of a.log: it was measured without a mix");
+    // Other requests say nothing of those of the log.
+    for given in [SEARCHED, mixed] {
+        let missing = of(given, "logs /x/a.log p99<20ms").unwrap_err();
+        assert_eq!(missing.why, "no run of it measured web by the requests of /x/a.log with p99 < 20.0 ms");
+        let command = missing.command.unwrap();
+        let made =
+            "boxscore logs /x/a.log --profile-out mix.json && boxscore run web --slo p99=20ms --mix mix.json";
+        assert!(command.starts_with(made), "{command}");
+    }
 }
 
 #[test]

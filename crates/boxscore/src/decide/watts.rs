@@ -1,0 +1,236 @@
+//! The power of one box of a side: as it was said, else by the curve that was measured, else as it was noted.
+
+use std::collections::BTreeMap;
+
+use model::data::RunData;
+use model::doc::InputDoc;
+use model::format::{list, number};
+use model::metrics::power::WATTS;
+use model::need::{Need, Ranged, Work};
+use model::power::Meter;
+use model::{Role, card};
+use verdict::RunContext;
+use verdict::decide::capacity::load_of;
+use verdict::decide::{Input, Watts};
+use verdict::power::PowerLevel;
+
+use super::prices::Prices;
+use crate::lookup::ids::short;
+use crate::lookup::resolve::Loaded;
+
+/// The power of a box, and what is to be said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Powered {
+    pub watts: Watts,
+    /// Measured by RAPL, which does not see all of the box.
+    pub by_rapl: bool,
+    pub note: Option<String>,
+}
+
+/// Names of mixes by the files that needs name.
+type Mixes = BTreeMap<String, String>;
+
+/// The power of a side's box; `None` where nobody knows it.
+pub fn of_side(side: &Loaded, prices: &Prices, needs: &[Need], mixes: &Mixes) -> Option<Powered> {
+    let point = |input: Input| {
+        let middle = input.value.middle();
+        let factor = input.value.times(1.0 / middle);
+        let watts = Watts { curve: vec![(1.0, middle)], factor, doc: input.doc };
+        Powered { watts, by_rapl: false, note: None }
+    };
+    prices
+        .said_watts(side)
+        .map(point)
+        .or_else(|| curve_of(side, needs, mixes))
+        .or_else(|| prices.noted_watts(side).map(point))
+}
+
+/// Leaves out the watts by RAPL where others are by another meter, and says so: both together would make the former
+/// look cheap.
+pub fn comparable(sides: &[Loaded], powered: &mut [Option<Powered>]) -> Option<String> {
+    let names = |powered: &[Option<Powered>], by_rapl: bool| -> Vec<String> {
+        let is_so = |one: &Option<Powered>| one.as_ref().is_some_and(|one| one.by_rapl == by_rapl);
+        sides.iter().zip(powered).filter(|(_, one)| is_so(one)).map(|(side, _)| side.name.clone()).collect()
+    };
+    let (low, others) = (names(powered, true), names(powered, false));
+    if low.is_empty() || others.is_empty() {
+        return None;
+    }
+    for one in powered.iter_mut().filter(|one| one.as_ref().is_some_and(|one| one.by_rapl)) {
+        *one = None;
+    }
+    Some(format!(
+        "the watts of {} are not used: they are by RAPL, which reads low, and those of {} are not, so that they cannot \
+         be compared",
+        list(&low),
+        list(&others)
+    ))
+}
+
+/// The curve of the newest run that has one: under the load of a need, by a meter at the plug rather than by RAPL; of
+/// several the one that draws most at saturation.
+fn curve_of(side: &Loaded, needs: &[Need], mixes: &Mixes) -> Option<Powered> {
+    let of_run = |run: &RunData| {
+        let loads = loads(side, run);
+        let best = best(&loads, needs, mixes)?;
+        let first = best.first()?;
+        let wanted = needs.iter().filter(|need| !need.is_space()).map(|need| need.name().to_owned());
+        let wanted: Vec<String> = wanted.collect();
+        let note = (!is_of_a_need(first, needs) && !wanted.is_empty()).then(|| {
+            format!(
+                "the watts of {} were measured under {}: none were under {}",
+                side.name,
+                first.instrument,
+                list(&wanted)
+            )
+        });
+        let by_rapl = first.meter == Meter::Rapl.word();
+        Some(Powered { watts: as_watts(best, &run.head.id), by_rapl, note })
+    };
+    side.runs.iter().rev().find_map(of_run)
+}
+
+/// The levels of each load and setup of a run, by rising level. Refused ones are left out.
+fn loads(side: &Loaded, run: &RunData) -> Vec<Vec<PowerLevel>> {
+    if !run.series.iter().any(|series| series.key.metric == WATTS.name()) {
+        return Vec::new();
+    }
+    let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+    let is_own = |level: &PowerLevel| side.arm.as_ref().is_none_or(|arm| level.arm == *arm);
+    let mut loads: Vec<Vec<PowerLevel>> = Vec::new();
+    for level in verdict::power::curve(run, &verdict::rulings(run, &context)).into_iter().filter(is_own) {
+        let same = |load: &&mut Vec<PowerLevel>| {
+            load.first().is_some_and(|first| {
+                (&first.instrument, &first.arm, &first.params)
+                    == (&level.instrument, &level.arm, &level.params)
+            })
+        };
+        match loads.iter_mut().find(same) {
+            Some(load) => load.push(level),
+            None => loads.push(vec![level]),
+        }
+    }
+    loads
+}
+
+/// The load that counts of those that were measured up to saturation.
+fn best<'l>(loads: &'l [Vec<PowerLevel>], needs: &[Need], mixes: &Mixes) -> Option<&'l Vec<PowerLevel>> {
+    let is_whole = |load: &&Vec<PowerLevel>| load.last().is_some_and(|last| last.level >= 1.0);
+    let rank = |load: &Vec<PowerLevel>| {
+        let first = load.first();
+        (
+            first.is_some_and(|first| is_of_a_need(first, needs)),
+            first.is_some_and(|first| has_a_mix(first, needs, mixes)),
+            first.is_some_and(|first| first.meter != Meter::Rapl.word()),
+        )
+    };
+    let most = |load: &Vec<PowerLevel>| load.last().map_or(0.0, |last| last.watts);
+    loads.iter().filter(is_whole).max_by(|a, b| rank(a).cmp(&rank(b)).then(most(a).total_cmp(&most(b))))
+}
+
+/// The load under which it was measured is that of a need.
+fn is_of_a_need(level: &PowerLevel, needs: &[Need]) -> bool {
+    let cards = instruments::cards();
+    let load = match card::find(cards, &level.instrument).map(|card| card.role) {
+        Some(Role::Power { load }) => load,
+        _ => None,
+    };
+    load.is_some() && needs.iter().any(|need| load_of(cards, &need.work) == load)
+}
+
+/// Its requests are those of a need.
+fn has_a_mix(level: &PowerLevel, needs: &[Need], mixes: &Mixes) -> bool {
+    let mix = level.params.get("mix").filter(|mix| *mix != "none");
+    needs.iter().any(|need| match &need.work {
+        Work::Mix(file) | Work::Logs(file) => mix.is_some() && mixes.get(file).map(String::as_str) == mix,
+        _ => mix.is_none(),
+    })
+}
+
+fn as_watts(load: &[PowerLevel], run: &str) -> Watts {
+    let watts = |level: &PowerLevel| level.watts;
+    let (low, high) =
+        (load.iter().map(watts).fold(f64::INFINITY, f64::min), load.iter().map(watts).fold(0.0, f64::max));
+    let first = load.first();
+    let meter = first.map_or("", |first| first.meter.as_str());
+    let reads_low = if meter == Meter::Rapl.word() { ", which reads low" } else { "" };
+    let idle =
+        first.filter(|first| first.level == 0.0).map(|first| format!("{} W idle, ", number(first.watts)));
+    let full = load.last().map_or(high, watts);
+    let doc = InputDoc {
+        name: "watts".to_owned(),
+        shown: format!("{}{} W at saturation", idle.unwrap_or_default(), number(full)),
+        value: Some(full),
+        low: Some(low),
+        high: Some(high),
+        from: format!("the power curve of run {} ({meter}{reads_low})", short(run)),
+        date: None,
+        is_stale: false,
+    };
+    Watts {
+        curve: load.iter().map(|level| (level.level, level.watts)).collect(),
+        factor: Ranged::point(1.0),
+        doc,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Params;
+    use model::doc::MachineDoc;
+    use model::need::parse;
+
+    use super::*;
+
+    fn load(instrument: &str, meter: &str, params: &[(&str, &str)], full: f64) -> Vec<PowerLevel> {
+        let params = Params(params.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect());
+        let level = |(level, share): (f64, f64)| PowerLevel {
+            level,
+            watts: full * share,
+            throughput: None,
+            meter: meter.to_owned(),
+            instrument: instrument.to_owned(),
+            arm: String::new(),
+            params: params.clone(),
+        };
+        [(0.0, 0.5), (1.0, 1.0)].map(level).to_vec()
+    }
+
+    #[test]
+    fn the_curve_of_the_needs_load_counts() {
+        let loads = [
+            load("power", "command", &[], 90.0),
+            load("web-power", "rapl", &[], 30.0),
+            load("web-power", "command", &[], 60.0),
+            load("web-power", "command", &[("mix", "shop@1")], 50.0),
+            load("kv-power", "command", &[], 80.0),
+        ];
+        let mixes = BTreeMap::from([("shop.json".to_owned(), "shop@1".to_owned())]);
+        let of = |need: &str| best(&loads, &[parse(need).unwrap()], &mixes).unwrap()[1].watts;
+        assert_eq!(
+            [of("web 1/s"), of("kv 1/s"), of("shop.json 1/s"), of("crc32c 1GB/s")],
+            [60.0, 80.0, 50.0, 90.0]
+        );
+        let need = [parse("crc32c 1GB/s").unwrap()];
+        assert!(!is_of_a_need(&loads[0][0], &need));
+        // A curve whose saturation was refused is none.
+        assert_eq!(best(&[loads[0][..1].to_vec()], &need, &mixes), None);
+    }
+
+    #[test]
+    fn rapl_beside_another_meter_is_left_out_and_said() {
+        let side = |name: &str| Loaded::new(name, MachineDoc { id: name.into(), name: name.into() });
+        let of = |meter: &str| {
+            let watts = as_watts(&load("power", meter, &[], 40.0), "r");
+            Some(Powered { watts, by_rapl: meter == Meter::Rapl.word(), note: None })
+        };
+        let sides = [side("a"), side("b"), side("c")];
+        let mut all = [of("rapl"), of("command"), None];
+        let note = comparable(&sides, &mut all).unwrap();
+        assert!(note.starts_with("the watts of a are not used: they are by RAPL"), "{note}");
+        assert!(all[0].is_none() && all[1].is_some());
+        let mut alike = [of("rapl"), of("rapl"), None];
+        assert_eq!(comparable(&sides, &mut alike), None);
+        assert!(alike[0].is_some());
+    }
+}
