@@ -162,7 +162,7 @@ impl Field<'_, '_> {
         }
         let mut all: Vec<(f64, BreakEvenDoc)> = Vec::new();
         for (knob, range) in self.uncertain() {
-            let now = range.middle();
+            let now = self.now(knob, range);
             // Growth by itself is a demand that is larger.
             if knob == Knob::Growth && !range.is_range() {
                 continue;
@@ -180,6 +180,14 @@ impl Field<'_, '_> {
         }
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         all.into_iter().map(|(_, doc)| doc).collect()
+    }
+
+    /// The value that an input has: the estimate of a capacity, else the middle of its range.
+    fn now(&self, knob: Knob, range: Ranged) -> f64 {
+        match knob {
+            Knob::Capacity { candidate, need } => self.all[candidate].own.capacity[need],
+            _ => range.middle(),
+        }
     }
 
     /// The nearest value of one input at which another one is the cheapest, and which.

@@ -193,6 +193,15 @@ fn the_price_at_which_another_is_cheaper_is_found() {
 }
 
 #[test]
+fn a_break_even_of_a_rate_begins_at_the_estimate() {
+    let question = question(&["web 70000/s"]);
+    let kind = |name, rate: f64, price| candidate(name, vec![capacity(rate, 0.2, 4.0, Unit::PerSec)], price);
+    let doc = decide(&question, &[kind("a", 1_000.0, 100.0), kind("b", 1_000.0, 130.0)], Vec::new());
+    let of_b = doc.break_even.iter().find(|one| one.input == "rate of web on b").expect("a break-even");
+    assert!((of_b.now - 1_000.0).abs() < 1e-6 && of_b.at > 1_200.0 && of_b.at < 1_400.0, "{of_b:?}");
+}
+
+#[test]
 fn energy_that_is_not_known_of_all_is_in_no_comparison() {
     let mut question = question(&["web 7000/s"]);
     question.kwh = Some(Ranged::point(1.0));
