@@ -69,7 +69,8 @@ pub fn middle(question: &Question) -> Shared {
     }
 }
 
-/// The mean over the life of a demand that grows steadily by this factor and then stays, as a multiple of its beginning.
+/// The mean over the life of a demand that grows steadily by this factor and then stays, as a multiple of its
+/// beginning.
 pub fn mean_growth(factor: f64, question: &Question) -> f64 {
     let ln = factor.ln();
     let growing = if ln.abs() < 1e-9 { 1.0 } else { (factor - 1.0) / ln };

@@ -108,8 +108,8 @@ impl<'a> Sized<'a> {
         }
     }
 
-    /// The need that decides the number: of space if that needs more boxes in most draws, else the rate with the largest
-    /// share.
+    /// The need that decides the number: of space if that needs more boxes in most draws, else the rate with the
+    /// largest share.
     fn binding(&self, question: &Question, middle: &Shared) -> String {
         let each = || question.needs.iter().zip(&middle.demand).zip(&self.own.capacity);
         let largest = |is_space: bool| {

@@ -2,8 +2,8 @@
 //! candidate becomes the cheapest.
 //!
 //! All else stays at its middle. Capacities move over their 95 % interval; the margin for their uncertainty is left out
-//! then, since it is what is looked at. A break-even is where another candidate is the cheapest from there on, as far as
-//! was looked.
+//! then, since it is what is looked at. A break-even is where another candidate is the cheapest from there on, as far
+//! as was looked.
 
 use model::doc::{BreakEvenDoc, SwingDoc};
 use model::format;
