@@ -5,7 +5,7 @@ use model::doc::{BoughtDoc, CostCurveDoc, CostPointDoc, EstimateDoc};
 use super::draws::known;
 use super::sized::{Sized, at};
 use super::swing::interval;
-use super::world::{Common, Load, Own, Shared, boxes, cost, counted, load, spare};
+use super::world::{Common, Inputs, Load, Shared, boxes, cost, counted, load, spare};
 use super::{Candidate, Question};
 
 const HOUR_S: f64 = 3600.0;
@@ -22,7 +22,7 @@ pub fn bought(all: &[Sized<'_>], question: &Question, middle: &Shared, amount: f
 
 fn buy(one: &Sized<'_>, question: &Question, middle: &Shared, amount: f64) -> Option<BoughtDoc> {
     let is_hourly = one.candidate.price.as_ref()?.hourly;
-    let each = one.own.price? * if is_hourly { question.life_s / HOUR_S } else { 1.0 };
+    let each = one.own.inputs.price? * if is_hourly { question.life_s / HOUR_S } else { 1.0 };
     let boxes = (amount / each * (1.0 + 1e-9)).floor().clamp(0.0, 1e9) as u64;
     let does = known(one.candidate)?.into_iter().zip(&question.needs).map(|(capacity, need)| {
         let used = if need.need.is_space() { 1.0 } else { middle.utilisation };
@@ -58,8 +58,13 @@ pub fn curves(all: &[Sized<'_>], question: &Question, middle: &Shared, common: C
             let by = |ideal: f64| {
                 let needed = boxes(Load { rates: ideal * factor, space: 0.0 }, 1.0, question.scaling)?;
                 let total = needed + spare(needed, question.spare);
-                let money =
-                    priced(one.candidate, question, (middle, &one.own), (total, mean * factor), common);
+                let money = priced(
+                    one.candidate,
+                    question,
+                    (middle, &one.own.inputs),
+                    (total, mean * factor),
+                    common,
+                );
                 Some((needed, money))
             };
             let (boxes, cost) = by(sure)?;
@@ -75,7 +80,7 @@ pub fn curves(all: &[Sized<'_>], question: &Question, middle: &Shared, common: C
 fn priced(
     candidate: &Candidate,
     question: &Question,
-    world: (&Shared, &Own),
+    world: (&Shared, &Inputs),
     boxes: (u64, f64),
     common: Common,
 ) -> Option<f64> {

@@ -120,7 +120,7 @@ fn candidate_doc(
     let candidate = one.candidate;
     let total = one.total(question) as f64;
     let mean = load(question, &middle.mean, &one.own.capacity).rates;
-    let watts = mean_watts(candidate, question, &one.own, (mean / total).clamp(0.0, 1.0));
+    let watts = mean_watts(candidate, question, &one.own.inputs, (mean / total).clamp(0.0, 1.0));
     let rack = rack(one, question);
     let cost = one.cost_doc(question, common);
     let capacities = known(candidate).unwrap_or_default();
@@ -152,7 +152,7 @@ fn candidate_doc(
         rack_units: candidate.rack_units.as_ref().map(|units| units.doc.clone()),
         no_cost: candidate.price.is_none().then(|| format!("the price of {} is unknown", candidate.name)),
         total_watts: watts.map(|watts| watts * total),
-        total_rack_units: one.own.rack_units.map(|units| units * total),
+        total_rack_units: one.own.inputs.rack_units.map(|units| units * total),
         racks: rack.map(|(boxes, _)| (total / boxes as f64).ceil() as u64),
         boxes_per_rack: rack.map(|(boxes, _)| boxes),
         rack_bound: rack.map(|(_, bound)| bound),
@@ -198,10 +198,10 @@ fn highest(watts: &Watts) -> f64 {
 
 /// Boxes that a rack holds: within its units, and within its watts at full load.
 fn rack(one: &Sized<'_>, question: &Question) -> Option<(u64, RackBound)> {
-    let full = |watts: &Watts| highest(watts) * one.own.watts;
+    let full = |watts: &Watts| highest(watts) * one.own.inputs.watts;
     let power = one.candidate.watts.as_ref().map(full).filter(|watts| *watts > 0.0);
     let by_power = question.rack_watts.zip(power).map(|(rack, one)| (rack / one, RackBound::Power));
-    let by_space = one.own.rack_units.filter(|units| *units > 0.0);
+    let by_space = one.own.inputs.rack_units.filter(|units| *units > 0.0);
     let by_space = by_space.map(|units| (question.rack_units / units, RackBound::Space));
     let all = [by_space, by_power].into_iter().flatten();
     let (boxes, bound) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;

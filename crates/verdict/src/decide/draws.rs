@@ -8,7 +8,7 @@
 use model::need::Ranged;
 use stats::Rng;
 
-use super::world::{Common, Load, MOST_BOXES, Own, Shared, boxes, cost, counted, load, spare};
+use super::world::{Common, Inputs, Load, MOST_BOXES, Own, Shared, boxes, cost, counted, load, spare};
 use super::{Candidate, Capacity, Question};
 
 /// One draw of a candidate.
@@ -21,8 +21,9 @@ pub struct Draw {
     pub boxes: u64,
     /// Of the boxes that this draw needs, spares included; of parts that are known of every candidate.
     pub cost: Option<f64>,
-    /// The same of the number that was asked for.
-    pub bought: Option<f64>,
+    /// Boxes at full capacity that the needs of rates take in the mean over the life.
+    pub mean: f64,
+    pub inputs: Inputs,
 }
 
 /// Inputs that all candidates share, one for each draw.
@@ -82,9 +83,11 @@ pub fn mean_growth(factor: f64, question: &Question) -> f64 {
 pub fn centre(candidate: &Candidate) -> Option<Own> {
     Some(Own {
         capacity: known(candidate)?.iter().map(|capacity| capacity.ln.exp()).collect(),
-        price: candidate.price.as_ref().map(|price| price.amount.middle()),
-        watts: candidate.watts.as_ref().map_or(1.0, |watts| watts.factor.middle()),
-        rack_units: candidate.rack_units.as_ref().map(|units| units.value.middle()),
+        inputs: Inputs {
+            price: candidate.price.as_ref().map(|price| price.amount.middle()),
+            watts: candidate.watts.as_ref().map_or(1.0, |watts| watts.factor.middle()),
+            rack_units: candidate.rack_units.as_ref().map(|units| units.value.middle()),
+        },
     })
 }
 
@@ -93,12 +96,12 @@ pub fn known(candidate: &Candidate) -> Option<Vec<&Capacity>> {
     candidate.capacities.iter().map(|capacity| capacity.as_ref().ok()).collect()
 }
 
-/// The draws of a candidate, with the cost of so many boxes where a number is given. `None` if it misses a capacity.
+/// The draws of a candidate. `None` if it misses a capacity.
 pub fn draws(
     candidate: &Candidate,
     question: &Question,
     all: &[Shared],
-    (common, bought): (Common, Option<u64>),
+    common: Common,
 ) -> Option<Vec<Draw>> {
     let known = known(candidate)?;
     let mut own = centre(candidate)?;
@@ -112,35 +115,29 @@ pub fn draws(
             }
         }
         let mut uniform = |range: Ranged| range.low + (range.high - range.low) * inputs.uniform();
-        own.price = candidate.price.as_ref().map(|price| uniform(price.amount));
-        own.watts = candidate.watts.as_ref().map_or(1.0, |watts| uniform(watts.factor));
-        own.rack_units = candidate.rack_units.as_ref().map(|units| uniform(units.value));
-        draw(candidate, question, (shared, &own), (common, bought))
+        own.inputs.price = candidate.price.as_ref().map(|price| uniform(price.amount));
+        own.inputs.watts = candidate.watts.as_ref().map_or(1.0, |watts| uniform(watts.factor));
+        own.inputs.rack_units = candidate.rack_units.as_ref().map(|units| uniform(units.value));
+        draw(candidate, question, (shared, &own), common)
     };
     Some(all.iter().map(&mut one).collect())
 }
 
-fn draw(
-    candidate: &Candidate,
-    question: &Question,
-    (shared, own): (&Shared, &Own),
-    (common, bought): (Common, Option<u64>),
-) -> Draw {
-    let full = load(question, &shared.demand, &own.capacity);
-    let ideal = full.ideal(shared.utilisation);
-    let Some(needed) = boxes(full, shared.utilisation, question.scaling) else {
-        return Draw { load: full, ideal, boxes: MOST_BOXES + 1, cost: None, bought: None };
-    };
-    let mean = load(question, &shared.mean, &own.capacity);
-    let priced = |total: u64| {
-        let parts = cost(candidate, question, (shared, own), (total, mean.rates))?;
+fn draw(candidate: &Candidate, question: &Question, (shared, own): (&Shared, &Own), common: Common) -> Draw {
+    let load = |demand: &[f64]| load(question, demand, &own.capacity);
+    let (full, mean, inputs) = (load(&shared.demand), load(&shared.mean).rates, own.inputs);
+    let needed = boxes(full, shared.utilisation, question.scaling);
+    let priced = |needed: u64| {
+        let total = needed + spare(needed, question.spare);
+        let parts = cost(candidate, question, (shared, &inputs), (total, mean))?;
         Some(counted(parts, common))
     };
     Draw {
         load: full,
-        ideal,
-        boxes: needed,
-        cost: priced(needed + spare(needed, question.spare)),
-        bought: bought.and_then(priced),
+        ideal: full.ideal(shared.utilisation),
+        boxes: needed.unwrap_or(MOST_BOXES + 1),
+        cost: needed.and_then(priced),
+        mean,
+        inputs,
     }
 }

@@ -20,6 +20,8 @@ pub struct Sized<'a> {
     /// By how much the load at that probability exceeds the load at the estimates: what keeps other worlds as sure.
     pub margin: f64,
     pub parts: Option<Parts>,
+    /// What the boxes that are bought cost in each draw, sorted.
+    bought: Vec<f64>,
 }
 
 impl<'a> Sized<'a> {
@@ -30,8 +32,9 @@ impl<'a> Sized<'a> {
         (all, middle): (&[Shared], &Shared),
         common: Common,
     ) -> Result<Option<Sized<'a>>, String> {
-        let drawn = |bought| draws::draws(candidate, question, all, (common, bought));
-        let (Some(own), Some(draws)) = (draws::centre(candidate), drawn(None)) else {
+        let (Some(own), Some(draws)) =
+            (draws::centre(candidate), draws::draws(candidate, question, all, common))
+        else {
             return Ok(None);
         };
         let mut numbers: Vec<u64> = draws.iter().map(|draw| draw.boxes).collect();
@@ -46,9 +49,14 @@ impl<'a> Sized<'a> {
         let margin = at(&loads, question.sure).map_or(1.0, |sure| (sure / centre).max(1.0));
         let total = needed + spare(needed, question.spare);
         let mean = load(question, &middle.mean, &own.capacity);
-        let parts = cost(candidate, question, (middle, &own), (total, mean.rates));
-        let draws = if parts.is_some() { drawn(Some(total)).unwrap_or(draws) } else { draws };
-        Ok(Some(Sized { candidate, own, draws, needed, margin, parts }))
+        let parts = cost(candidate, question, (middle, &own.inputs), (total, mean.rates));
+        let bought = |(draw, shared): (&Draw, &Shared)| {
+            let parts = cost(candidate, question, (shared, &draw.inputs), (total, draw.mean))?;
+            Some(counted(parts, common))
+        };
+        let mut bought: Vec<f64> = draws.iter().zip(all).filter_map(bought).collect();
+        bought.sort_by(f64::total_cmp);
+        Ok(Some(Sized { candidate, own, draws, needed, margin, parts, bought }))
     }
 
     pub fn total(&self, question: &Question) -> u64 {
@@ -70,7 +78,7 @@ impl<'a> Sized<'a> {
         let needed = boxes(full, shared.utilisation, question.scaling)?;
         let total = needed + spare(needed, question.spare);
         let mean = load(question, &shared.mean, &own.capacity);
-        let parts = cost(self.candidate, question, (shared, own), (total, mean.rates))?;
+        let parts = cost(self.candidate, question, (shared, &own.inputs), (total, mean.rates))?;
         Some(counted(parts, common))
     }
 
@@ -125,13 +133,11 @@ impl<'a> Sized<'a> {
 
     pub fn cost_doc(&self, question: &Question, common: Common) -> Option<CostDoc> {
         let parts = self.parts?;
-        let mut drawn: Vec<f64> = self.draws.iter().filter_map(|draw| draw.bought).collect();
-        drawn.sort_by(f64::total_cmp);
         let life = counted(parts, common);
         Some(CostDoc {
             life,
-            low: at(&drawn, LOW)?.min(life),
-            high: at(&drawn, HIGH)?.max(life),
+            low: at(&self.bought, LOW)?.min(life),
+            high: at(&self.bought, HIGH)?.max(life),
             per_month: life / question.months,
             boxes: parts.boxes,
             energy: parts.energy.filter(|_| common.energy),

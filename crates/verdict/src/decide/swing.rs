@@ -78,8 +78,8 @@ impl Field<'_, '_> {
                     own.capacity[need] = value;
                     margin = if is_sure { margin } else { 1.0 };
                 }
-                Knob::Price(candidate) if candidate == place => own.price = Some(value),
-                Knob::Watts(candidate) if candidate == place => own.watts = value,
+                Knob::Price(candidate) if candidate == place => own.inputs.price = Some(value),
+                Knob::Watts(candidate) if candidate == place => own.inputs.watts = value,
                 _ => {}
             }
             one.cost_in(self.question, (&shared, &own), margin, self.common)

@@ -29,6 +29,12 @@ pub struct Shared {
 pub struct Own {
     /// Of each need, in its unit.
     pub capacity: Vec<f64>,
+    pub inputs: Inputs,
+}
+
+/// Values of one candidate that its cost depends on, besides the number of boxes and their load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inputs {
     pub price: Option<f64>,
     /// Factor of the watts curve.
     pub watts: f64,
@@ -138,24 +144,29 @@ pub fn watts_at(curve: &[(f64, f64)], utilisation: f64) -> Option<f64> {
 }
 
 /// Watts of one box in the mean over a day.
-pub fn mean_watts(candidate: &Candidate, question: &Question, own: &Own, utilisation: f64) -> Option<f64> {
+pub fn mean_watts(
+    candidate: &Candidate,
+    question: &Question,
+    inputs: &Inputs,
+    utilisation: f64,
+) -> Option<f64> {
     let curve = &candidate.watts.as_ref()?.curve;
     if question.day.is_empty() {
-        return Some(watts_at(curve, utilisation)? * own.watts);
+        return Some(watts_at(curve, utilisation)? * inputs.watts);
     }
     let hours = question.day.iter().map(|share| watts_at(curve, utilisation * share));
     let all: Vec<f64> = hours.collect::<Option<_>>()?;
-    Some(stats::mean(&all)? * own.watts)
+    Some(stats::mean(&all)? * inputs.watts)
 }
 
 /// The cost of all boxes over their life; `None` without a price. The rent of a box pays for its energy and its place.
 pub fn cost(
     candidate: &Candidate,
     question: &Question,
-    (shared, own): (&Shared, &Own),
+    (shared, inputs): (&Shared, &Inputs),
     (total, load): (u64, f64),
 ) -> Option<Parts> {
-    let (price, n) = (own.price?, total as f64);
+    let (price, n) = (inputs.price?, total as f64);
     let hours = shared.life_s / HOUR_S;
     let is_hourly = candidate.price.as_ref().is_some_and(|price| price.hourly);
     let boxes = if is_hourly { price * hours * n } else { price * n };
@@ -163,11 +174,11 @@ pub fn cost(
         if is_hourly {
             return None;
         }
-        let watts = mean_watts(candidate, question, own, (load / n).clamp(0.0, 1.0))?;
+        let watts = mean_watts(candidate, question, inputs, (load / n).clamp(0.0, 1.0))?;
         Some(watts * n / 1000.0 * hours * shared.pue * shared.kwh?)
     };
     let space = || {
-        let units = own.rack_units.filter(|_| !is_hourly)?;
+        let units = inputs.rack_units.filter(|_| !is_hourly)?;
         Some(units * n * shared.per_unit_month? * shared.months)
     };
     Some(Parts { boxes, energy: energy(), space: space() })
