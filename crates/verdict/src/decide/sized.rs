@@ -20,7 +20,7 @@ pub struct Sized<'a> {
     /// By how much the load at that probability exceeds the load at the estimates: what keeps other worlds as sure.
     pub margin: f64,
     pub parts: Option<Parts>,
-    /// What the boxes that are bought cost in each draw, sorted.
+    /// The cost of the boxes that are bought, one value a draw, sorted.
     bought: Vec<f64>,
 }
 
