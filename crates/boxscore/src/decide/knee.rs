@@ -5,11 +5,10 @@
 use model::doc::CurveDoc;
 use model::need::{Need, Ranged};
 use verdict::decide::capacity::load_of;
-use verdict::{RunContext, RunIndex};
+use verdict::{Judged, JudgedSide};
 
 use super::asked::Said;
 use crate::error::CliError;
-use crate::lookup::resolve::Loaded;
 
 /// The knee of a side's curve of one load.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,16 +26,17 @@ pub struct Found {
 }
 
 /// The smallest and the largest of the candidates' knees of the loads that the needs are of.
-pub fn utilisation(said: &Said, sides: &[Loaded], needs: &[Need]) -> Result<Found, CliError> {
+pub fn utilisation(said: &Said, sides: &[JudgedSide<'_>], needs: &[Need]) -> Result<Found, CliError> {
     let mut loads: Vec<&'static str> =
         needs.iter().filter_map(|need| load_of(instruments::cards(), &need.work)).collect();
     loads.sort_unstable();
     loads.dedup();
-    let of = |side: &Loaded| loads.iter().filter_map(|load| of_side(side, load)).collect::<Vec<_>>();
-    found(said, sides, &loads, &sides.iter().flat_map(of).collect::<Vec<_>>())
+    let of = |side: &JudgedSide<'_>| loads.iter().filter_map(|load| of_side(side, load)).collect::<Vec<_>>();
+    let names: Vec<&str> = sides.iter().map(|side| side.side.name.as_str()).collect();
+    found(said, &names, &loads, &sides.iter().flat_map(of).collect::<Vec<_>>())
 }
 
-fn found(said: &Said, sides: &[Loaded], loads: &[&str], knees: &[Knee]) -> Result<Found, CliError> {
+fn found(said: &Said, sides: &[&str], loads: &[&str], knees: &[Knee]) -> Result<Found, CliError> {
     let shares = knees.iter().map(|knee| knee.share);
     let (low, high) = (shares.clone().min_by(f64::total_cmp), shares.max_by(f64::total_cmp));
     let Some((low, high)) = low.zip(high) else {
@@ -52,11 +52,8 @@ fn found(said: &Said, sides: &[Loaded], loads: &[&str], knees: &[Knee]) -> Resul
         format!("{}{load} {}", knee.side, model::format::percent(knee.share))
     };
     let all: Vec<String> = knees.iter().map(words).collect();
-    let without: Vec<String> = sides
-        .iter()
-        .map(|side| side.name.clone())
-        .filter(|name| !knees.iter().any(|knee| knee.side == *name))
-        .collect();
+    let has_none = |name: &&&str| !knees.iter().any(|knee| knee.side == **name);
+    let without: Vec<String> = sides.iter().filter(has_none).map(|name| (*name).to_owned()).collect();
     let is_one = sides.len() * loads.len() == 1;
     let missing = match without.as_slice() {
         [] => String::new(),
@@ -72,16 +69,14 @@ fn found(said: &Said, sides: &[Loaded], loads: &[&str], knees: &[Knee]) -> Resul
 }
 
 /// The knee of a load in the newest run that has one; of several setups that with the highest rate, as of capacities.
-fn of_side(side: &Loaded, load: &'static str) -> Option<Knee> {
-    let of_run = |curves: Vec<CurveDoc>| {
+fn of_side(judged: &JudgedSide<'_>, load: &'static str) -> Option<Knee> {
+    let side = judged.side;
+    let of_run = |one: &Judged<'_>| {
         let is_own = |curve: &&CurveDoc| side.arm.as_ref().is_none_or(|arm| curve.arm == *arm);
-        best(curves.iter().filter(is_own), load)
+        best(verdict::curves(one.index(), &[]).iter().filter(is_own), load)
     };
-    side.runs.iter().rev().find_map(|run| {
-        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
-        let share = of_run(verdict::curves(&RunIndex::new(run, &context), &[]))?;
-        Some(Knee { side: side.name.clone(), load, share })
-    })
+    let share = judged.runs.iter().rev().find_map(|one| of_run(one))?;
+    Some(Knee { side: side.name.clone(), load, share })
 }
 
 fn best<'c>(curves: impl Iterator<Item = &'c CurveDoc>, load: &str) -> Option<f64> {
@@ -98,13 +93,7 @@ fn share(curve: &CurveDoc) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use model::doc::MachineDoc;
-
     use super::*;
-
-    fn side(name: &str) -> Loaded {
-        Loaded::new(name, MachineDoc { id: name.into(), name: name.into() })
-    }
 
     fn said() -> Said {
         Said { given: "knee".into(), at: "--utilisation".into(), from: "--utilisation".into() }
@@ -133,7 +122,7 @@ mod tests {
 
     #[test]
     fn one_range_of_several_knees_is_said() {
-        let sides = [side("a"), side("b"), side("c")];
+        let sides = ["a", "b", "c"];
         let all = [knee("a", "web", 0.6), knee("b", "web", 0.8)];
         let found = found(&said(), &sides, &["web"], &all).unwrap();
         assert_eq!(found.share, Ranged { low: 0.6, high: 0.8 });

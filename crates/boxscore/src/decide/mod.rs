@@ -18,6 +18,7 @@ use model::decision::Key;
 use model::doc::{DecideDoc, InputDoc};
 use model::need::Need;
 use verdict::decide::{Candidate, Question, Scaling, decide};
+use verdict::{JudgedSide, RunContext, Side};
 
 use crate::cli::Global;
 use crate::cli::decide::{DecideArgs, FailOn, Format};
@@ -35,13 +36,12 @@ pub fn run(args: &DecideArgs, global: &Global) -> Result<u8, CliError> {
     let asked = Asked::new(args)?;
     // What cannot be read is said before logs are.
     let before = args.against.as_deref().map(changed::stored).transpose()?;
-    let currency = inputs::currency(&asked)?;
-    let inputs = Inputs::read(&asked, currency.as_deref())?;
-    let prices = Prices::read(&asked, currency, now(), inputs.stale_s)?;
+    let inputs = Inputs::read(&asked)?;
+    let prices = Prices::read(&asked, inputs.currency.clone(), now(), inputs.stale_s)?;
     let mut resolver = Resolver::new(global)?;
     let sides = sides::load(asked.all(Key::From), &mut resolver)?;
     let demands = demand::read(&asked, inputs.growth)?;
-    let doc = document(&asked, demands, &sides, &prices)?;
+    let doc = document(&asked, (inputs, demands), &sides, &prices)?;
     let page = match args.no_report || (args.out.is_none() && !resolver.has_store()) {
         true => None,
         false => Some(page::write(&doc, &asked, args, &paths::store(global)?)?),
@@ -70,20 +70,23 @@ fn now() -> f64 {
 
 fn document(
     asked: &Asked,
-    demands: Demands,
+    (inputs, demands): (Inputs, Demands),
     sides: &[Loaded],
     prices: &Prices,
 ) -> Result<DecideDoc, CliError> {
-    let found = candidates::gather(asked, sides, &demands, prices)?;
+    let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+    let borrowed: Vec<Side<'_>> = sides.iter().map(Loaded::side).collect();
+    let judged = JudgedSide::all(&borrowed, &context);
+    let found = candidates::gather(asked, (sides, &judged), &demands, prices)?;
     // The prices say the currency of what else is money.
-    let currency = found.currency.or(inputs::currency(asked)?);
-    let inputs = Inputs::read(asked, currency.as_deref())?;
+    let currency = found.currency.or_else(|| inputs.currency.clone());
+    let docs = inputs.docs(currency.as_deref());
     let mut notes = found.notes;
     let (utilisation, knee) = match &inputs.utilisation {
         Utilisation::Share(share) => (*share, None),
         Utilisation::Knee(said) => {
             let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
-            let found = knee::utilisation(said, sides, &needs)?;
+            let found = knee::utilisation(said, &judged, &needs)?;
             notes.extend(found.note);
             (found.share, Some(inputs::utilisation_doc(found.share, &found.from)))
         }
@@ -109,7 +112,7 @@ fn document(
         sure: inputs.sure,
         growth_s: inputs.growth_s,
         day: demands.day,
-        inputs: inputs.docs.into_iter().chain(knee).collect(),
+        inputs: docs.into_iter().chain(knee).collect(),
         notes,
         draws: inputs.draws,
         seed: inputs.seed,

@@ -152,6 +152,9 @@ pub struct CapacityDoc {
     pub figure: String,
     pub runs: Vec<String>,
     pub validity: Validity,
+    /// Rules that doubt or refuse it, and that the user accepts: `drift`.
+    #[serde(default)]
+    pub doubted_by: Vec<String>,
     /// Why it is doubtful, published, or has no interval.
     pub why: Option<String>,
 }

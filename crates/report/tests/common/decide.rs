@@ -50,6 +50,7 @@ fn capacity(need: &str, value: f64) -> CapacityDoc {
         figure: "web SLO p99 within 20 ms".to_owned(),
         runs: vec!["0192f3".to_owned()],
         validity: Validity::Ok,
+        doubted_by: Vec::new(),
         why: None,
     }
 }

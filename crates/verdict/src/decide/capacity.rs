@@ -31,8 +31,11 @@ use asked::{Loaded, Requests};
 use ready::Ready;
 
 use super::{Capacity, Missing};
-use crate::compare::Side;
-use crate::run_index::RunContext;
+use crate::judged::JudgedSide;
+
+/// Files of mixes and of logs as needs name them, with the name that plans have for the mix: label and digest. Of a log
+/// of whose requests no mix can be made, the reason.
+pub type Mixes = BTreeMap<String, Result<String, String>>;
 
 /// The user's consent, and the mixes of the files that needs name.
 #[derive(Clone, Copy)]
@@ -40,21 +43,17 @@ pub struct Options<'a> {
     pub cards: Cards,
     /// Rules that may doubt or refuse what is used.
     pub accept: &'a [String],
-    /// Files of mixes and of logs as needs name them, with the name that plans have for the mix: label and digest.
-    pub mixes: &'a BTreeMap<String, String>,
+    pub mixes: &'a Mixes,
 }
 
 /// The capacities of a side, in the order of the needs. Its runs are looked at once for all of them.
-pub fn capacities(side: &Side<'_>, needs: &[Need], options: &Options<'_>) -> Vec<Result<Capacity, Missing>> {
-    let context = RunContext { cards: options.cards, ..RunContext::default() };
-    let ready = Ready::new(side, options.accept, &context);
+pub fn capacities(
+    side: &JudgedSide<'_>,
+    needs: &[Need],
+    options: &Options<'_>,
+) -> Vec<Result<Capacity, Missing>> {
+    let ready = Ready::new(side, options.accept, options.cards);
     needs.iter().map(|need| of_need(&ready, need, options)).collect()
-}
-
-/// The capacity of a side for one need.
-pub fn capacity(side: &Side<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
-    let context = RunContext { cards: options.cards, ..RunContext::default() };
-    of_need(&Ready::new(side, options.accept, &context), need, options)
 }
 
 /// The load that answers a work, such as `web`; `None` of what is no load.
@@ -69,7 +68,8 @@ pub fn load_of(cards: Cards, work: &Work) -> Option<&'static str> {
 }
 
 fn of_need(ready: &Ready<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
-    let named = |file: &str| options.mixes.get(file).map(String::as_str);
+    let mix = |file: &str| options.mixes.get(file).map(|mix| mix.as_deref());
+    let named = |file: &str| mix(file).and_then(Result::ok);
     let load = |instrument: &str, requests: Requests<'_>| match Loaded::new(options.cards, instrument) {
         Some(loaded) => loads::capacity(ready, loaded, need, requests),
         None => plain::instrument(ready, need, instrument),
@@ -79,7 +79,10 @@ fn of_need(ready: &Ready<'_>, need: &Need, options: &Options<'_>) -> Result<Capa
         Work::Mix(file) => {
             load(names::instrument::WEB, Requests::Mix { name: named(file).unwrap_or(file), file })
         }
-        Work::Logs(file) => load(names::instrument::WEB, Requests::Log { name: named(file), file }),
+        Work::Logs(file) => {
+            let has_mix = !matches!(mix(file), Some(Err(_)));
+            load(names::instrument::WEB, Requests::Log { name: named(file), file, has_mix })
+        }
         Work::Kv => load(names::instrument::KV_LOAD, Requests::Plain),
         Work::Cmd(name) => plain::command(ready, need, name),
         Work::Memory | Work::Disk => space::capacity(ready.side, need),

@@ -183,6 +183,7 @@ fn capacity_doc(one: &Capacity, need: &super::Demanded, candidate: &Candidate) -
         figure: one.figure.clone(),
         runs: one.runs.clone(),
         validity: one.validity,
+        doubted_by: one.doubted_by.clone(),
         why: one.why.clone(),
     }
 }

@@ -11,7 +11,7 @@ use model::need::Ranged;
 
 use super::draws::{known, mean_growth};
 use super::sized::Sized;
-use super::words::{ends, rate};
+use super::words::ends;
 use super::world::{Common, Shared};
 use super::{Capacity, Question};
 
@@ -239,7 +239,7 @@ impl Field<'_, '_> {
         let currency = self.question.currency.as_deref().unwrap_or_default();
         match knob {
             Knob::Capacity { need, .. } | Knob::Demand(need) => {
-                rate(value, self.question.needs[need].need.unit)
+                format::amount(value, self.question.needs[need].need.unit)
             }
             Knob::Price(place) => {
                 let is_hourly = self.all[place].candidate.price.as_ref().is_some_and(|price| price.hourly);

@@ -34,6 +34,7 @@ fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
         runs: Vec::new(),
         published: false,
         validity: Validity::Ok,
+        doubted_by: Vec::new(),
         why: None,
         repeat: None,
     }
