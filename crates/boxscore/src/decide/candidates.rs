@@ -50,6 +50,7 @@ pub fn gather(
             name: side.name.clone(),
             machine: side.machine.clone(),
             published: side.runs.is_empty(),
+            planted: side.runs.iter().any(|run| run.plan.fake.is_some()),
             capacities,
             price: prices.price(side)?,
             watts: powered.map(|powered| powered.watts),
@@ -134,6 +135,7 @@ mod tests {
             name: name.to_owned(),
             machine: MachineDoc { id: String::new(), name: name.to_owned() },
             published: false,
+            planted: false,
             capacities: Vec::new(),
             price: Some(Cost {
                 amount: Ranged::point(1.0),

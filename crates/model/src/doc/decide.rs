@@ -91,6 +91,9 @@ pub struct CandidateDoc {
     pub machine: MachineDoc,
     /// Its figures are points that others published.
     pub published: bool,
+    /// Runs of it were planted by `--fake`: no measurement.
+    #[serde(default)]
+    pub planted: bool,
     pub capacities: Vec<CapacityDoc>,
     pub boxes: BoxesDoc,
     pub price: Option<InputDoc>,

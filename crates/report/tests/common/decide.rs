@@ -66,6 +66,7 @@ fn candidate(name: &str, (needed, tie): (u64, u64), cost: f64) -> CandidateDoc {
         name: name.to_owned(),
         machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
         published: false,
+        planted: false,
         capacities: vec![
             capacity("web", 24_000.0 / needed as f64),
             capacity("kv", 310_000.0 / needed as f64),

@@ -140,6 +140,7 @@ fn candidate_doc(
         name: candidate.name.clone(),
         machine: candidate.machine.clone(),
         published: candidate.published,
+        planted: candidate.planted,
         capacities: capacities
             .iter()
             .zip(&question.needs)
@@ -220,7 +221,9 @@ fn decided(docs: &[CandidateDoc], question: &Question) -> Decided {
             high: doc.boxes.high + spare(doc.boxes.high, question.spare),
             at_most: doc.boxes.at_most,
             published: doc.published,
+            planted: doc.planted,
             cost: doc.cost.as_ref().map(|cost| cost.life),
+            rent: doc.cost.as_ref().filter(|_| doc.rented).map(|cost| cost.per_month),
             ratio,
         }
     };

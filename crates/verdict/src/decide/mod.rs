@@ -104,6 +104,8 @@ pub struct Candidate {
     pub name: String,
     pub machine: MachineDoc,
     pub published: bool,
+    /// Runs of it were planted by `--fake`.
+    pub planted: bool,
     /// In the order of the needs.
     pub capacities: Vec<Result<Capacity, Missing>>,
     pub price: Option<Cost>,

@@ -45,6 +45,7 @@ fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate {
         name: name.to_owned(),
         machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
         published: false,
+        planted: false,
         capacities: capacities.into_iter().map(Ok).collect(),
         price: Some(Cost {
             amount: Ranged::point(price),

@@ -2,6 +2,7 @@
 
 use model::doc::{BreakEvenDoc, CandidateDoc, CostDoc, MixedDoc};
 use model::format::{self, Amounts};
+use model::need::Ranged;
 use stats::student_quantile;
 
 use super::{Capacity, Question};
@@ -84,7 +85,11 @@ fn binds(first: &CandidateDoc, question: &Question) -> String {
     if need.need.is_space() {
         return format!("the number is decided by {}: a box has {least}{value}", boxes.binding);
     }
-    let used = format::percent(question.utilisation.middle());
+    let Ranged { low, high } = question.utilisation;
+    let used = match format::percent(low) {
+        low_shown if low < high => format!("{low_shown} to {}", format::percent(high)),
+        used => used,
+    };
     format!(
         "the number is decided by {}: a box does {least}{value}{limit}{ends}, of which {used} is used",
         boxes.binding

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use model::data::{RunData, Series};
+use model::doc::Binding;
 use model::id::short;
 use model::names::{self, Key};
 use model::params::Match;
@@ -17,6 +18,7 @@ use stats::between::HISTORY_MAX;
 use stats::{Learnt, Noise, Run, Seen};
 
 use super::ruled::Ruled;
+use crate::bottleneck;
 use crate::compare::correspond::key_part;
 use crate::compare::matching::{RowKey, arm_name};
 use crate::compare::prepare::figures_of;
@@ -26,7 +28,7 @@ use crate::judged::{Judged, JudgedSide};
 use crate::loads::{self, Load};
 use crate::noise::{self, History, Known};
 use crate::ruling::validity_of;
-use crate::run_index::FigureRow;
+use crate::run_index::{FigureRow, RunIndex};
 
 /// A side for all its needs.
 pub struct Ready<'a> {
@@ -177,6 +179,7 @@ impl<'a> Ready<'a> {
                 if let Err(why) = shows(one, row) {
                     ruled.refuse(why);
                 }
+                ruled.bound = ruled.bound.take().or_else(|| connections_limit(one.index(), row));
                 let at_least = ruled.bound.is_some();
                 let measured = Measured { run: one.run, worth, ruled, at_least };
                 match all.iter_mut().find(|(known, _)| *known == key) {
@@ -380,6 +383,17 @@ impl<'a> Ready<'a> {
 }
 
 /// The name of a figure; of a load with its connections.
+/// Why the rate of a closed loop is a lower bound: with more connections, which nobody tried, it would be larger.
+fn connections_limit(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<String> {
+    let load = index.load_of(row)?;
+    let series = index.run.series.get(row.index)?;
+    if !load.is_closed() || series.key.metric != load.rate_metric() {
+        return None;
+    }
+    let found = bottleneck::of_load(index, load);
+    (found.kind == Binding::Connections).then_some(found.sentence)
+}
+
 fn name(cards: Cards, series: &Series) -> String {
     let card = card::find(cards, &series.key.instrument);
     let key = Key {
