@@ -5,4 +5,5 @@
 
 pub mod import;
 pub mod inventory;
+pub mod plan;
 pub mod ranges;
