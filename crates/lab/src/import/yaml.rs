@@ -156,7 +156,7 @@ impl Reader<'_> {
         Ok(entries)
     }
 
-    /// What stands behind a key, or below it.
+    /// The value behind a key, or below it.
     fn value(&mut self, rest: &str, indent: usize, line: usize, depth: usize) -> Result<Yaml, FileError> {
         if rest.starts_with(['&', '*']) {
             return Err(FileError::new(line, "anchors and aliases are not read", "write the values out"));

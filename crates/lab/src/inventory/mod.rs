@@ -24,7 +24,7 @@ use crate::ranges::{DefaultName, Expanded, Known, MOST, NameSet, RangeError, Ran
 /// The usual name of the file.
 pub const FILE: &str = "lab.toml";
 
-/// What the file says of no node in particular.
+/// Values of the file that are of no node in particular.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// The name that a bare number stands for.
@@ -159,7 +159,7 @@ impl Inventory {
         match nearest(name, names()) {
             _ if !alike.is_empty() => format!("the inventory has {alike}"),
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`boxscore lab nodes @*` shows the nodes of the inventory".to_owned(),
+            None => "`boxscore lab nodes '@*'` shows the nodes of the inventory".to_owned(),
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct Row {
     pub kind: RowKind,
     /// The host or the chassis that it belongs to.
     pub machine: String,
-    /// What stands behind the machine's name in its own.
+    /// The letters behind the machine's name in its own.
     pub suffix: String,
     /// A place in [`Plan::subnets`].
     pub subnet: usize,
@@ -114,7 +114,7 @@ pub fn plan(rules: Rules, earlier: &Earlier) -> Result<Plan, FileError> {
 }
 
 impl Plan {
-    /// The plan with MAC addresses. Fails for the first one whose name is none of the plan, with the line of their list.
+    /// The plan with MAC addresses. Fails for the first whose name is none of the plan, with the line of their list.
     pub fn with_macs(mut self, macs: &Macs) -> Result<Plan, FileError> {
         let names: HashSet<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
         if let Some((line, name)) = macs.first_unknown(|name| names.contains(name)) {

@@ -18,7 +18,7 @@ const CHASSIS: &[&str] = &["name", "slots", "hosts", "managers", "subnet"];
 const MOST_SUFFIX: usize = 8;
 const MOST_SLOTS: u64 = 4096;
 
-/// What a plan file says.
+/// A plan file as it is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
     pub domain: Option<String>,
@@ -57,7 +57,7 @@ pub struct ChassisRule {
     /// The hosts, chassis by chassis, so many in each.
     pub hosts: Vec<String>,
     pub slots: usize,
-    /// What is put behind the name of a chassis.
+    /// The letters that are put behind the name of a chassis.
     pub managers: Vec<String>,
     pub subnet: Option<usize>,
 }

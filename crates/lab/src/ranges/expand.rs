@@ -1,8 +1,8 @@
 //! The tree of an expression into names.
 //!
 //! A bare word is first looked up whole among the known names, and read as a range only where it is none of them.
-//! Behind an address or `.2`, bare numbers of the same list are octets, until a name, a group or another operator comes.
-//! An address of a known machine is that machine, so that `@*!10.0.0.7` leaves it out.
+//! Behind an address or `.2`, bare numbers of the same list are octets, until a name, a group or another operator
+//! comes. An address of a known machine is that machine, so that `@*!10.0.0.7` leaves it out.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -217,7 +217,7 @@ impl Expander<'_> {
                 true => {
                     "* and ? stand for letters of machines in the inventory; name one with --inventory FILE"
                 }
-                false => "`boxscore lab nodes @*` shows the machines of the inventory",
+                false => "`boxscore lab nodes '@*'` shows the machines of the inventory",
             };
             return Err(RangeError::new(
                 column,

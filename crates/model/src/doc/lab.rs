@@ -100,7 +100,7 @@ pub struct LabSubnetDoc {
 pub struct LabPortDoc {
     /// `host`, `nic`, `bmc` or `manager`.
     pub kind: String,
-    /// What stands behind the name of the machine; empty for the first port of a host.
+    /// The letters behind the name of the machine; empty for the first port of a host.
     pub suffix: String,
     pub subnet: String,
     /// Folded names in each chassis, in their order; last those that are in none.

@@ -9,7 +9,7 @@ use crate::error::CliError;
 
 const AFTER: &str = "\
 Examples:
-  boxscore lab nodes @*                      the machines of lab.toml
+  boxscore lab nodes '@*'                    the machines of lab.toml
   boxscore lab nodes 'atom[001-044]!@sick'   those of an expression
   boxscore lab import hosts.ini > lab.toml   an inventory from Ansible's
   boxscore lab plan plan.toml                names and addresses for machines to come

@@ -15,14 +15,14 @@ use crate::out;
 
 const AFTER: &str = "\
 Examples:
-  boxscore lab nodes @*                         all machines of the inventory
+  boxscore lab nodes '@*'                       all machines of the inventory
   boxscore lab nodes 'atom[001-044,100]!@sick'  a range and a number, without a group
-  boxscore lab nodes 1,5-7,10+3 --fold          numbers of the default name; 10+3 is three: 10, 11, 12
+  boxscore lab nodes 1,5-7,10+3 --fold          numbers of the default name; 10+3 is 10, 11, 12
   boxscore lab nodes '@leaf1&@role:server' --count
-  boxscore lab nodes @* -x @sick -i 'atom*'     the same without quotation marks for ! and &
+  boxscore lab nodes atom001+44 -x @sick        without quotation marks; -i EXPR is in both
   boxscore lab nodes -f names.txt --expand
-Operators work from left to right: a,b and  a!b without  a&b in both  a^b in one of them. In a shell, ! & ^ * ? [ ( need
-quotation marks. In xCAT, 10+3 is four: 10 to 13.";
+Operators work from left to right: a,b or, a!b without, a&b in both, a^b in one of them.
+In a shell, ! & ^ * ? [ ( need quotation marks. In xCAT, 10+3 is four: 10 to 13.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
