@@ -85,6 +85,8 @@ fn an_expression_that_is_wrong_or_empty_is_a_usage_error() {
     let bench = bench();
     for (args, says) in [
         (&["nodes", "atom[1-5"][..], &["`atom[1-5`: column 5: the bracket is not closed", "hint: add ]"][..]),
+        (&["nodes", ""], &["column 1: the expression is empty"]),
+        (&["nodes", "a", "", "b"], &["column 3: nothing stands between"]),
         (&["nodes", "@sik"], &["there is no group `@sik`", "did you mean `@sick`?"]),
         (&["nodes", "atom002-005"], &["atom[002-005]"]),
         (&["nodes", "atom001!atom001"], &["nothing is left"]),
@@ -194,6 +196,11 @@ fn a_plan_is_shown_written_and_kept() {
     );
     let said = lab(&bench, &["nodes", "@*", "--count", "--inventory", "net/lab.toml"]).expect(0, &[]);
     assert_eq!(said.out, "7\n");
+    // A file that somebody wrote stays.
+    std::fs::write(bench.path("net/lab.toml"), LAB).expect("an inventory");
+    lab(&bench, &["plan", "plan.toml", "--out", "net"])
+        .expect(1, &["net/lab.toml is there and was not made"]);
+    assert_eq!(std::fs::read_to_string(bench.path("net/lab.toml")).expect("a file"), LAB);
     std::fs::write(bench.path("plan.toml"), PLAN.replace("10.5.0.0/24", "10.3.0.128/25")).expect("a plan");
     lab(&bench, &["plan", "plan.toml"])
         .expect(1, &["plan.toml:3: os (10.3.0.0/24) and management", "overlap"]);

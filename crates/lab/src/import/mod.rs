@@ -57,7 +57,9 @@ impl Form {
         } else if first.contains(',') {
             Some(Form::Csv)
         } else {
-            (first.starts_with('[') || first.contains("ansible_")).then_some(Form::AnsibleIni)
+            // Hosts of no group may stand before the first one.
+            let is_ini = |line: &str| line.starts_with('[') || line.contains(" ansible_");
+            text.lines().map(str::trim).any(is_ini).then_some(Form::AnsibleIni)
         }
     }
 }

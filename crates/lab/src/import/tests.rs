@@ -187,6 +187,7 @@ fn the_form_is_guessed_by_name_and_by_text() {
         ("config", SSH, Some(Form::Ssh)),
         ("-", YAML, Some(Form::AnsibleYaml)),
         ("-", CSV, Some(Form::Csv)),
+        ("-", "web1\nweb2\n[db]\ndb1\n", Some(Form::AnsibleIni)),
         ("-", "hello\n", None),
         ("-", "", None),
     ] {

@@ -6,10 +6,18 @@ use std::fmt::Write as _;
 use model::toml_file::FileError;
 
 use super::assign::{Plan, Row, RowKind};
-use crate::inventory::{Bmc, Group, Inventory, Node, Settings};
+use crate::inventory::{Bmc, Group, Inventory, Node, Settings, write};
 use crate::ranges::fold;
 
+/// The first line of each file, by which it is known that it may be written again.
 const MADE: &str = "# made by `boxscore lab plan`\n";
+/// The first line of the CSV, which has no remarks.
+const HEADS: &str = "name,address,kind,machine,chassis,slot,mac,network\n";
+
+/// True for the text of a file that a plan was written as.
+pub fn is_made(text: &str) -> bool {
+    text.starts_with(MADE) || text.starts_with(HEADS)
+}
 
 /// `/etc/hosts`.
 pub fn hosts(plan: &Plan) -> String {
@@ -83,7 +91,7 @@ pub fn ansible(plan: &Plan) -> String {
 
 /// Every name with what is known of it; an earlier plan is read from this.
 pub fn csv(plan: &Plan) -> String {
-    let mut out = String::from("name,address,kind,machine,chassis,slot,mac,network\n");
+    let mut out = HEADS.to_owned();
     for row in &plan.rows {
         let slot = row.slot.map(|slot| slot.to_string()).unwrap_or_default();
         let mac = row.mac.map(|mac| mac.to_string()).unwrap_or_default();
@@ -95,8 +103,13 @@ pub fn csv(plan: &Plan) -> String {
     out
 }
 
+/// `lab.toml`: the hosts and the managers.
+pub fn lab_file(plan: &Plan) -> Result<String, FileError> {
+    inventory(plan).map(|made| format!("{MADE}{}", write(&made)))
+}
+
 /// The hosts and the managers as an inventory, each chassis a group and a rack.
-pub fn inventory(plan: &Plan) -> Result<Inventory, FileError> {
+fn inventory(plan: &Plan) -> Result<Inventory, FileError> {
     let rows: HashMap<&str, &Row> =
         of_kind(plan, RowKind::Bmc).map(|row| (row.machine.as_str(), row)).collect();
     let bmc = |host: &str| {

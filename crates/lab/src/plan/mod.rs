@@ -14,7 +14,7 @@ mod subnet;
 
 pub use assign::{Plan, PlanNote, Row, RowKind, plan};
 pub use earlier::{Earlier, Macs, earlier, macs};
-pub use files::{ansible, csv, dnsmasq, hosts, inventory, ssh};
+pub use files::{ansible, csv, dnsmasq, hosts, is_made, lab_file, ssh};
 pub use read::{Rules, read};
 pub use subnet::Subnet;
 

@@ -1,8 +1,8 @@
 //! Plans: the address plan of the 2014 study, what a later plan keeps, what is refused, and the files.
 
 use super::{
-    Earlier, Plan, PlanNote, Row, RowKind, ansible, csv, dnsmasq, earlier, hosts, inventory, macs, plan,
-    read, ssh,
+    Earlier, Plan, PlanNote, Row, RowKind, ansible, csv, dnsmasq, earlier, hosts, is_made, lab_file, macs,
+    plan, read, ssh,
 };
 use crate::import::{Form, import};
 use crate::inventory;
@@ -232,9 +232,15 @@ fn the_files_are_read_as_they_are_meant() {
         (atom.address.as_str(), atom.user.as_deref(), atom.groups.join(" ")),
         ("192.168.3.45", Some("root"), "mercury2".to_owned())
     );
+    let files = [hosts(&made), dnsmasq(&made), ssh(&made), ansible(&made), csv(&made)];
+    assert!(
+        files.iter().all(|text| is_made(text))
+            && is_made(&lab_file(&made).expect("a file"))
+            && !is_made(ATOMS)
+    );
     let of_ssh = import(&ssh(&made), Form::Ssh).expect("a configuration").inventory;
     assert_eq!((of_ssh.nodes().len(), of_ssh.nodes()[0].user.as_deref()), (132, Some("root")));
-    let lab = inventory::read(&inventory::write(&inventory(&made).expect("an inventory"))).expect("it reads");
+    let lab = inventory::read(&lab_file(&made).expect("an inventory")).expect("it reads");
     assert_eq!(lab.nodes().len(), 132 + 12);
     let atom = lab.find("atom132").expect("a node");
     assert_eq!((atom.rack.as_deref(), atom.position), (Some("mercury3"), Some(44)));

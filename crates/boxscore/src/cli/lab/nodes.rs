@@ -104,13 +104,16 @@ fn say_unknown(inventory: &Inventory, document: &LabNodesDoc) {
 
 /// The names that all arguments together leave. Fails where none is left.
 fn named(args: &NodesArgs, known: &Known) -> Result<Expanded, CliError> {
-    let mut texts = vec![args.expressions.join(",")];
+    let mut texts: Vec<String> = Vec::new();
+    if !args.expressions.is_empty() {
+        texts.push(args.expressions.join(","));
+    }
     if let Some(path) = &args.file {
         texts.push(of_file(path)?);
     }
     let mut names = NameSet::default();
     let mut notes: Vec<RangeNote> = Vec::new();
-    for text in texts.iter().filter(|text| !text.is_empty()) {
+    for text in &texts {
         let expanded = expand(text, known).map_err(|error| refused(text, &error))?;
         names.extend(expanded.names);
         notes.extend(expanded.notes);

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use lab::plan::{
-    Earlier, Plan, Row, RowKind, ansible, csv, dnsmasq, earlier, hosts, inventory, macs, plan, read, ssh,
+    Earlier, Plan, Row, RowKind, ansible, csv, dnsmasq, earlier, hosts, is_made, lab_file, macs, plan, read,
+    ssh,
 };
 use lab::ranges::fold;
 use model::doc::{LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc};
@@ -106,14 +107,13 @@ fn text(made: &Plan, form: PlanForm) -> Result<String, CliError> {
         PlanForm::Ssh => ssh(made),
         PlanForm::Ansible => ansible(made),
         PlanForm::Lab => {
-            let made =
-                inventory(made).map_err(|error| CliError::data(error.what.clone()).hint(error.hint))?;
-            lab::inventory::write(&made)
+            lab_file(made).map_err(|error| CliError::data(error.what.clone()).hint(error.hint))?
         }
     })
 }
 
-/// Writes every file, the table last: it alone says what was given out.
+/// Writes every file, the table last: it alone says what was given out. Fails before it writes over a file that no plan
+/// was written as.
 fn written(made: &Plan, dir: &Path) -> Result<Vec<PathBuf>, CliError> {
     const FILES: [(&str, PlanForm); 6] = [
         ("hosts", PlanForm::Hosts),
@@ -124,6 +124,12 @@ fn written(made: &Plan, dir: &Path) -> Result<Vec<PathBuf>, CliError> {
         (TABLE, PlanForm::Csv),
     ];
     std::fs::create_dir_all(dir).map_err(|error| CliError::data(format!("{}: {error}", dir.display())))?;
+    for path in FILES.iter().map(|(name, _)| dir.join(name)).filter(|path| path.exists()) {
+        if !is_made(&file(&path)?) {
+            let what = format!("{} is there and was not made by `lab plan`", path.display());
+            return Err(CliError::data(what).hint("name another folder, or move the file away"));
+        }
+    }
     let mut paths = Vec::new();
     for (name, form) in FILES {
         let path = dir.join(name);
