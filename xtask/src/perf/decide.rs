@@ -21,7 +21,7 @@ const RUNS: u32 = 3;
 const TURNS: usize = 5;
 const MOST_MS: f64 = 2000.0;
 
-/// What is measured of each side, and the needs that it answers; the memory is a fact of the planted box.
+/// Instruments of each side, and the needs that they answer; the memory is a fact of the planted box.
 const MEASURED: [&str; 4] = ["web-slo", "kv-slo", "crc32c", "mem-bandwidth"];
 const NEEDS: [&str; 5] = [
     "web 200k/s p99<10ms",

@@ -79,8 +79,8 @@ const OF_LOAD: &[MetricInfo] = &[
     CPU.info(),
 ];
 
-/// What a load leaves behind beside its own figures ([`push_evidence`]), of those who send it for figures of theirs.
-pub const OF_EVIDENCE: &[MetricInfo] = &[
+/// Evidence beside the figures of a search or a level of power, which send a load for them ([`push_evidence`]).
+const OF_EVIDENCE: &[MetricInfo] = &[
     RESPONSES.info(),
     SERVICES.info(),
     SHARE.info(),
@@ -100,7 +100,7 @@ pub const OF_EVIDENCE: &[MetricInfo] = &[
 ];
 
 /// Metrics of the server and of the machine during a load.
-pub const OF_MACHINE: &[MetricInfo] = &[
+const OF_MACHINE: &[MetricInfo] = &[
     SERVER_CPU.info(),
     SERVER_CORES.info(),
     SILENT_CORES.info(),
