@@ -4,6 +4,7 @@ mod access_logs;
 mod cli;
 mod decide;
 mod error;
+mod fleet;
 mod import;
 mod load;
 mod lookup;
@@ -147,6 +148,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Export(args) => cli::export::run(args, global),
         Verb::Import(args) => cli::import::run(args, global),
         Verb::Doctor(args) => cli::doctor::run(args, global),
+        Verb::Lab(args) => fleet::run(args, global),
         Verb::Schema(args) => cli::schema::run(args),
         Verb::Agent(args) => cli::agent::run(args),
         Verb::Guard(args) => cli::guard::run(args),

@@ -10,6 +10,7 @@ mod commands;
 pub mod decide;
 mod detect;
 mod index;
+mod lab;
 mod load;
 mod logs;
 mod matrix;
@@ -58,6 +59,7 @@ pub use decide::{
 };
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use index::{IndexDoc, RankDoc, TieDoc};
+pub use lab::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabTextDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LeftOutDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures,

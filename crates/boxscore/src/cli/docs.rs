@@ -58,6 +58,9 @@ fn cli() -> String {
     section(&mut text, &root, "boxscore");
     for verb in root.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help") {
         section(&mut text, verb, &format!("boxscore {}", verb.get_name()));
+        for part in verb.get_subcommands().filter(|part| !part.is_hide_set() && part.get_name() != "help") {
+            section(&mut text, part, &format!("boxscore {} {}", verb.get_name(), part.get_name()));
+        }
         if verb.get_name() == "run" {
             flags::families().into_iter().for_each(|family| {
                 family_section(&mut text, family, family.name(), &format!("Options of {}", family.name()));

@@ -25,6 +25,7 @@ pub mod hide;
 pub mod history;
 pub mod import;
 pub mod inspect;
+pub mod lab;
 pub mod list;
 pub mod load;
 pub mod logs;
@@ -178,6 +179,8 @@ pub enum Verb {
     Import(import::ImportArgs),
     /// Say what about this host would spoil measurements, and how to change it
     Doctor(doctor::DoctorArgs),
+    /// Work with many hosts by ssh: run commands, copy files
+    Lab(lab::LabArgs),
     /// Print the JSON Schema of a verb's document
     Schema(schema::SchemaArgs),
     /// Serve as the measuring child over stdin and stdout

@@ -46,6 +46,9 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("logs-live", schema_for!(doc::LogsLiveDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
+        ("lab-run", schema_for!(doc::LabRunDoc)),
+        ("lab-push", schema_for!(doc::LabCopyDoc)),
+        ("lab-pull", schema_for!(doc::LabCopyDoc)),
         ("error", schema_for!(doc::ErrorDoc)),
     ]
 }
