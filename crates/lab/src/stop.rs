@@ -49,7 +49,7 @@ pub(crate) struct Limit<'a> {
 
 impl<'a> Limit<'a> {
     /// A limit of this length from now on.
-    pub(crate) fn of(stop: &'a Stop, length: Option<Duration>) -> Limit<'a> {
+    pub(crate) fn from_now(stop: &'a Stop, length: Option<Duration>) -> Limit<'a> {
         let end = |length: Duration| {
             sys::clock::now_ns().saturating_add(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
         };
@@ -72,7 +72,7 @@ impl<'a> Limit<'a> {
 
     /// Sleeps, unless a stop is requested or the limit is reached.
     pub(crate) fn pause(&self, length: Duration) -> Result<(), Cut> {
-        let own = Limit::of(self.stop, Some(length));
+        let own = Limit::from_now(self.stop, Some(length));
         let first = self.until_ns.map_or(own.until_ns, |until| own.until_ns.map(|end| end.min(until)));
         match (Limit { stop: self.stop, until_ns: first }).wait(&[]) {
             Err(Cut::TimedOut) if first == own.until_ns => Ok(()),
@@ -90,19 +90,19 @@ mod tests {
     fn a_stop_ends_every_wait_and_a_deadline_its_own() {
         let stop = Stop::new().unwrap();
         let (reader, writer) = std::io::pipe().unwrap();
-        let short = Limit::of(&stop, Some(Duration::from_millis(1)));
+        let short = Limit::from_now(&stop, Some(Duration::from_millis(1)));
         assert_eq!(short.wait(&[Interest::Read(reader.as_fd())]), Err(Cut::TimedOut));
-        assert_eq!(Limit::of(&stop, None).pause(Duration::from_millis(1)), Ok(()));
+        assert_eq!(Limit::from_now(&stop, None).pause(Duration::from_millis(1)), Ok(()));
         assert_eq!(short.pause(Duration::from_secs(600)), Err(Cut::TimedOut));
         drop(writer);
-        assert!(Limit::of(&stop, None).wait(&[Interest::Read(reader.as_fd())]).unwrap()[0].closed);
+        assert!(Limit::from_now(&stop, None).wait(&[Interest::Read(reader.as_fd())]).unwrap()[0].closed);
         assert!(!stop.is_requested());
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| Limit::of(&stop, None).pause(Duration::from_secs(600)));
+            let waiting = scope.spawn(|| Limit::from_now(&stop, None).pause(Duration::from_secs(600)));
             stop.request();
             assert_eq!(waiting.join().unwrap(), Err(Cut::Interrupted));
         });
         assert!(stop.is_requested());
-        assert_eq!(Limit::of(&stop, None).wait(&[]), Err(Cut::Interrupted));
+        assert_eq!(Limit::from_now(&stop, None).wait(&[]), Err(Cut::Interrupted));
     }
 }

@@ -1,8 +1,9 @@
 //! `boxscore lab run -- uname -r` beside clush on 132 ssh servers of this host: wall time and CPU time.
 //!
-//! Both use one configuration of ssh, with curve25519 as key exchange, and 64 hosts at once. Cold: each logs in to every
-//! host. Warm: the connections are open, ours by `--keep`, clush's by ControlMaster. CPU time is that of the program and
-//! its children, and of the ssh processes that stay with the connections; the servers' is not counted.
+//! Both use one configuration of ssh, with curve25519 as key exchange, and 64 hosts at once. Cold: each logs in to
+//! every host. Warm: the connections are open, ours by `--keep`, clush's by ControlMaster. CPU time is that of the
+//! program and its children, and of the ssh processes that stay with the connections; that of the servers is not
+//! counted.
 
 use std::fs;
 use std::net::TcpListener;
@@ -68,8 +69,7 @@ fn compare(options: &Options, outcome: &mut Outcome, fleet: &Fleet<'_>) -> Resul
             Err(error) => outcome.skip(&format!("{what} beside clush"), &format!("{error:#}")),
         }
     }
-    fleet.close("boxscore")?;
-    fleet.close("clush")
+    Ok(())
 }
 
 /// The servers, ended when dropped.
@@ -80,6 +80,8 @@ struct Fleet<'a> {
 
 impl Drop for Fleet<'_> {
     fn drop(&mut self) {
+        // What cannot be closed ends by itself.
+        drop(self.close("boxscore").and_then(|()| self.close("clush")));
         let pids: Vec<String> = self
             .pids
             .iter()
@@ -164,7 +166,7 @@ impl<'a> Fleet<'a> {
     fn clush(&self, warm: bool) -> Result<Took> {
         let options = format!("-F {}", self.path(if warm { "warm" } else { "cold" }));
         let hosts = format!("node[001-{HOSTS}]");
-        self.timed(&["clush", "-b", "-f", "64", "-o", &options, "-w", &hosts, "uname", "-r"], "clush")
+        self.timed(&["clush", "-q", "-b", "-f", "64", "-o", &options, "-w", &hosts, "uname", "-r"], "clush")
     }
 
     /// Runs a command; its connections are in a folder of this name. Fails unless every host answered.
@@ -172,7 +174,7 @@ impl<'a> Fleet<'a> {
         let place = self.path(connections);
         let before = masters_cpu(&place)?;
         let mut command = Command::new("bash");
-        command.args(["-c", "TIMEFORMAT='%R %U %S'; time \"$@\"", "bash"]).args(words);
+        command.args(["-c", "TIMEFORMAT=$'\\n%R %U %S'; time \"$@\"", "bash"]).args(words);
         command.env("XDG_RUNTIME_DIR", self.folder);
         let (out, err) = captured(&mut command, LIMIT)?;
         if !out.contains(&format!("[001-{HOSTS}]")) {

@@ -19,7 +19,7 @@ impl From<BadPath> for CliError {
     }
 }
 
-/// Hosts and what stands behind the colon. An address may hold colons, so a path that begins with `/` or `~` goes first.
+/// Hosts and the text behind the colon. An address may hold colons, so a path that begins with `/` or `~` goes first.
 fn split<'a>(text: &'a str, what: &str) -> Result<(Vec<Host>, &'a str), CliError> {
     let place = [":/", ":~"].iter().filter_map(|mark| text.find(mark)).min().or_else(|| text.find(':'));
     let parts = place.and_then(|place| Some((text.get(..place)?, text.get(place + 1..)?)));

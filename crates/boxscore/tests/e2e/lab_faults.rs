@@ -120,7 +120,7 @@ fn a_connection_that_breaks_is_no_end_of_the_command() {
     std::thread::sleep(Duration::from_secs(1));
     let inner = children(session);
     signal(session, "KILL");
-    inner.into_iter().for_each(|pid| signal_if_there(pid));
+    inner.into_iter().for_each(signal_if_there);
     let hosts = hosts(running.wait_with_output().expect("it ends").into());
     assert_failures(&hosts, &[("node2", "lost", "the connection was lost")]);
     assert_eq!(hosts[1].stdout, "begun\n");

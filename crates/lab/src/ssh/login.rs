@@ -166,7 +166,7 @@ pub(super) struct Reach<'a> {
 
 impl Reach<'_> {
     pub(super) fn limit(&self, length: Option<Duration>) -> Limit<'_> {
-        Limit::of(self.stop, length)
+        Limit::from_now(self.stop, length)
     }
 
     pub(super) fn socket(&self, host: &Host) -> PathBuf {
@@ -241,7 +241,7 @@ impl Reach<'_> {
     /// asked ends by itself, some seconds after its last command.
     pub(super) fn close(&self, host: &Host) {
         let Ok(own) = Stop::new() else { return };
-        let limit = Limit::of(&own, Some(GREETING));
+        let limit = Limit::from_now(&own, Some(GREETING));
         let socket = self.socket(host);
         let Ok(mut mux) = Mux::connect(&socket, limit) else { return };
         if mux.terminate().is_ok() {

@@ -292,7 +292,7 @@ mod tests {
         let stop = Stop::new().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
-        let limit = Limit::of(&stop, Some(Duration::from_millis(20)));
+        let limit = Limit::from_now(&stop, Some(Duration::from_millis(20)));
         assert!(matches!(Mux::connect(&path, limit), Err(MuxError::Gone)));
         let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
         assert!(matches!(Mux::connect(&path, limit), Err(MuxError::Cut(Cut::TimedOut))));

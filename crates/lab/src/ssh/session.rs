@@ -210,10 +210,10 @@ impl Running<'_, '_> {
         limit: Option<Duration>,
     ) -> Result<Ended, Failure> {
         let mut chunk = vec![0; CHUNK];
-        let mut now = Limit::of(base.stop, Some(opening));
+        let mut now = Limit::from_now(base.stop, Some(opening));
         loop {
             if self.hear()? {
-                now = Limit::of(base.stop, limit);
+                now = Limit::from_now(base.stop, limit);
             }
             let is_over = self.mux.is_over();
             if is_over && !self.opened {
@@ -223,7 +223,7 @@ impl Running<'_, '_> {
                 return Ok(self.ended());
             }
             let ends = is_over || self.code.is_some();
-            let turn = match self.wait(if ends { Limit::of(base.stop, Some(REST)) } else { now }) {
+            let turn = match self.wait(if ends { Limit::from_now(base.stop, Some(REST)) } else { now }) {
                 Ok(turn) => turn,
                 Err(Cut::TimedOut) if ends => return Ok(self.ended()),
                 Err(cut) => return Err(self.cut(cut, opening, limit)),

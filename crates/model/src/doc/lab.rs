@@ -35,7 +35,8 @@ pub struct LabHostDoc {
     pub ok: bool,
     /// The exit code of the command; null where there is none.
     pub exit: Option<u32>,
-    /// The kind of the failure, where the command has no exit code: `refused`, `host-key-changed`, `timeout`, `signal` ...
+    /// The kind of the failure, where the command has no exit code: `refused`, `host-key-changed`, `timeout`, `signal`
+    /// ...
     pub failure: Option<String>,
     /// Why there is no exit code, in words.
     pub why: Option<String>,
