@@ -109,14 +109,16 @@ impl<'a> Fleet<'a> {
             client.push_str(&format!("Host node{number:03}\n HostName 127.0.2.{number}\n"));
             let pid = folder.join(format!("{number}.pid"));
             let config = path(&format!("{number}.conf"));
+            // Another home: what the user's shell does at its start is no part of the comparison.
             fs::write(
                 &config,
                 format!(
                     "Port {port}\nListenAddress 127.0.2.{number}\nHostKey {}\nPidFile {}\nAuthorizedKeysFile {}\n\
-                     StrictModes no\nUsePAM no\n",
+                     StrictModes no\nUsePAM no\nSetEnv HOME={}\n",
                     path("hostkey"),
                     pid.display(),
-                    path("id.pub")
+                    path("id.pub"),
+                    folder.display()
                 ),
             )?;
             shell::run("/usr/sbin/sshd", &["-f", &config, "-E", &path("sshd.log")])?;
