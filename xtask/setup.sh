@@ -23,6 +23,7 @@ quiet() {
     policy=/usr/sbin/policy-rc.d
     services=""
     for service in nginx redis-server memcached; do have $service || services="$services $service"; done
+    [ -x /usr/sbin/sshd ] || services="$services ssh"
     if [ -e $policy ]; then
         policy=""
     else
@@ -84,6 +85,9 @@ test | dist-all)
     need podman podman
     need runc runc
     need busybox busybox-static
+    # Without a service; the tests start its program.
+    need ssh openssh-client
+    have /usr/sbin/sshd || need sshd openssh-server
     ;;
 esac
 case $goal in
@@ -99,6 +103,9 @@ bench)
     need h2load nghttp2-client
     need sockperf sockperf
     need iperf3 iperf3
+    need ssh openssh-client
+    have /usr/sbin/sshd || need sshd openssh-server
+    need clush clustershell
     ;;
 esac
 case $goal in dist) need musl-gcc musl-tools ;; esac

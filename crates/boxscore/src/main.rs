@@ -4,6 +4,7 @@ mod access_logs;
 mod cli;
 mod decide;
 mod error;
+mod fleet;
 mod import;
 mod load;
 mod lookup;

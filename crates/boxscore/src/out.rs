@@ -71,6 +71,12 @@ pub fn say(text: &str) {
     drop(writeln!(stderr, "{text}").and_then(|()| stderr.flush()));
 }
 
+/// Prints text with its own line ends on stderr.
+pub fn say_all(text: &str) {
+    let mut stderr = anstream::stderr();
+    drop(stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()));
+}
+
 /// Prints a question on stderr; what is typed stands behind it.
 pub fn ask(question: &str) {
     let mut stderr = anstream::stderr();

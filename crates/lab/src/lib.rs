@@ -1,9 +1,13 @@
-//! Fleets of machines: which there are, how they are called, and where they answer.
+//! Fleets of machines: which there are, how they are called, where they answer, and what is done on them.
 //!
 //! `ranges` reads expressions of names, `inventory` the file `lab.toml`, `import` the lists of others, `plan` makes
-//! names and addresses. Nothing here prints, stores or measures.
+//! names and addresses. `ssh` runs commands on hosts and copies files. Nothing here prints, stores or measures.
 
+mod fan_out;
 pub mod import;
 pub mod inventory;
 pub mod plan;
+pub mod private;
 pub mod ranges;
+pub mod ssh;
+pub mod stop;

@@ -87,30 +87,64 @@ pub fn sync_dir(dir: &Path) -> Result<()> {
         .map_err(|e| Error::os(format!("sync the folder {}", dir.display()), e))
 }
 
+/// A file that is written under another name and takes its own once it is whole; until then readers see the old
+/// content, and a drop leaves nothing behind.
+#[derive(Debug)]
+pub struct NewFile {
+    /// Closed once it has its name.
+    file: Option<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl NewFile {
+    /// Begins a file that will be at `path`, with `mode` as the umask allows. Fails when the folder cannot be written.
+    pub fn create(path: &Path, mode: u32) -> Result<Self> {
+        let what = || format!("write {}", path.display());
+        let name = path.file_name().ok_or_else(|| Error::invalid(what(), "it names no file"))?;
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}.{}.tmp", std::process::id(), crate::clock::now_ns()));
+        let temporary = folder(path).join(temporary);
+        let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary);
+        let file = opened.map_err(|e| Error::os(what(), e))?;
+        Ok(Self { file: Some(file), temporary, path: path.to_owned() })
+    }
+
+    fn failed(&self, e: std::io::Error) -> Error {
+        Error::os(format!("write {}", self.path.display()), e)
+    }
+
+    /// Adds to the end. Fails when the disk is full.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes));
+        written.map_err(|e| self.failed(e))
+    }
+
+    /// Gives it its name, in place of what had it; it survives a power cut. Fails when the kernel refuses.
+    pub fn finish(mut self) -> Result<()> {
+        let file = self.file.as_ref().map_or(Ok(()), File::sync_all);
+        file.and_then(|()| std::fs::rename(&self.temporary, &self.path)).map_err(|e| self.failed(e))?;
+        self.file = None;
+        sync_dir(folder(&self.path))
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            // What failed before is what matters; the temporary file is ours.
+            let _removed = std::fs::remove_file(&self.temporary);
+        }
+    }
+}
+
 /// Replaces `path` by `bytes` atomically: readers see the old or the new content, also after a power cut. A new file
 /// gets `mode` as the umask allows. Fails when the folder cannot be written.
 pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    let what = || format!("write {}", path.display());
-    let name = path.file_name().ok_or_else(|| Error::invalid(what(), "it names no file"))?;
-    let dir = folder(path);
-    let mut temporary = std::ffi::OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{}.{}.tmp", std::process::id(), crate::clock::now_ns()));
-    let temporary = dir.join(temporary);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(&temporary)
-        .map_err(|e| Error::os(what(), e))?;
-    let done =
-        file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&temporary, path));
-    if let Err(e) = done {
-        // The first failure is what matters; the temporary file is ours.
-        let _removed = std::fs::remove_file(&temporary);
-        return Err(Error::os(what(), e));
-    }
-    sync_dir(dir)
+    let mut file = NewFile::create(path, mode)?;
+    file.append(bytes)?;
+    file.finish()
 }
 
 /// User and group id of the file that `path` leads to. Fails when there is none.

@@ -8,6 +8,7 @@ mod crc;
 mod decide;
 mod generators;
 mod kv;
+mod lab;
 mod limits;
 mod logs;
 mod memory;
@@ -28,7 +29,7 @@ use pairs::Outcome;
 type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
 /// The parts by the names that `--only` takes, in the order in which they run.
-const PARTS: [(&str, Part); 12] = [
+const PARTS: [(&str, Part); 13] = [
     ("crc32c", crc::run),
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
@@ -40,6 +41,7 @@ const PARTS: [(&str, Part); 12] = [
     ("runtime", runtime::run),
     ("commands", |options, _, outcome| commands::run(options, outcome)),
     ("decide", |options, _, outcome| decide::run(options, outcome)),
+    ("lab", |options, _, outcome| lab::run(options, outcome)),
     ("limits", |options, _, outcome| limits::run(options, outcome)),
 ];
 
@@ -56,10 +58,10 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// The parts that run `boxscore` itself.
-const OF_PRODUCT: [&str; 5] = ["web", "kv", "commands", "decide", "limits"];
+const OF_PRODUCT: [&str; 6] = ["web", "kv", "commands", "decide", "lab", "limits"];
 
 /// The parts that run nothing of ours besides.
-const ALONE: [&str; 4] = ["web", "commands", "decide", "limits"];
+const ALONE: [&str; 5] = ["web", "commands", "decide", "lab", "limits"];
 
 /// Builds the programs that run our side, so that they are never those of another commit: `boxscore` where it is needed
 /// and none was given, and ours beside the peers, whose dependencies are locked beside it.

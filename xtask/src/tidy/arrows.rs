@@ -29,7 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["model"]),
     ("verdict", &["model", "stats"]),
     ("report", &["model", "stats"]),
-    ("lab", &["model"]),
+    ("lab", &["model", "sys"]),
     (
         "boxscore",
         &["model", "stats", "sys", "instruments", "harness", "logs", "store", "verdict", "report", "lab"],

@@ -49,6 +49,9 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("lab-plan", schema_for!(doc::LabPlanDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
+        ("lab-run", schema_for!(doc::LabRunDoc)),
+        ("lab-push", schema_for!(doc::LabCopyDoc)),
+        ("lab-pull", schema_for!(doc::LabCopyDoc)),
         ("error", schema_for!(doc::ErrorDoc)),
     ]
 }

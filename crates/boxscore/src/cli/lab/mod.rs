@@ -1,11 +1,15 @@
 //! `boxscore lab`: many machines. A verb of its own is a file here.
 
+pub mod copy;
 pub mod import;
 pub mod nodes;
 pub mod plan;
+pub mod reach;
+pub mod run;
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::fleet;
 
 const AFTER: &str = "\
 Examples:
@@ -13,6 +17,10 @@ Examples:
   boxscore lab nodes 'atom[001-044]!@sick'   those of an expression
   boxscore lab import hosts.ini > lab.toml   an inventory from Ansible's
   boxscore lab plan plan.toml                names and addresses for machines to come
+  boxscore lab run atom001,atom002 -- uname -r
+  boxscore lab push boxscore atom001,atom002:/usr/local/bin
+  boxscore lab pull atom001,atom002:/var/log/syslog logs
+Hosts are reached by the system's ssh with your configuration, and must let you in without asking.
 docs/guide/lab.md has the expressions and the files.";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -30,6 +38,12 @@ pub enum LabVerb {
     Import(import::LabImportArgs),
     /// Give names and addresses to machines that are to be set up
     Plan(plan::PlanArgs),
+    /// Run a command on hosts; outputs that are the same are shown once
+    Run(run::LabRunArgs),
+    /// Copy files to hosts, whole or not at all, and verify them there
+    Push(copy::PushArgs),
+    /// Copy files of hosts into a folder for each
+    Pull(copy::PullArgs),
 }
 
 pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
@@ -37,5 +51,8 @@ pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
         LabVerb::Nodes(args) => nodes::run(args, global),
         LabVerb::Import(args) => import::run(args, global),
         LabVerb::Plan(args) => plan::run(args, global),
+        LabVerb::Run(args) => fleet::run::run(args, global),
+        LabVerb::Push(args) => fleet::copy::push(args, global),
+        LabVerb::Pull(args) => fleet::copy::pull(args, global),
     }
 }

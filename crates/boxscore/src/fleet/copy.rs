@@ -1,0 +1,146 @@
+//! `boxscore lab push` and `boxscore lab pull`.
+
+use std::path::Path;
+
+use lab::ssh::copy::{BadPath, Copied, LocalFile, Pull, Push};
+use lab::ssh::{Host, Options, fold};
+use model::doc::{LabCopiedDoc, LabCopyDoc};
+use report::text::lab_hosts as text;
+
+use super::reach::{self, Progress};
+use crate::cli::Global;
+use crate::cli::lab::copy::{PullArgs, PushArgs};
+use crate::error::CliError;
+use crate::out;
+
+impl From<BadPath> for CliError {
+    fn from(error: BadPath) -> CliError {
+        CliError::usage(error.to_string())
+    }
+}
+
+/// Hosts and the text behind the colon. An address may hold colons, so a path that begins with `/` or `~` goes first.
+fn split<'a>(text: &'a str, what: &str) -> Result<(Vec<Host>, &'a str), CliError> {
+    let place = [":/", ":~"].iter().filter_map(|mark| text.find(mark)).min().or_else(|| text.find(':'));
+    let parts = place.and_then(|place| Some((text.get(..place)?, text.get(place + 1..)?)));
+    let wrong = || {
+        CliError::usage(format!("`{text}`: hosts, a colon and {what} are needed"))
+            .hint("for example a,b:/opt")
+    };
+    let (hosts, rest) = parts.filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)?;
+    Ok((Host::list(hosts)?, rest))
+}
+
+pub fn push(args: &PushArgs, global: &Global) -> Result<u8, CliError> {
+    let (hosts, folder) = split(&args.to, "a folder")?;
+    let options = reach::options(&args.reach)?;
+    let files: Vec<LocalFile> =
+        args.files.iter().map(|path| LocalFile::read(path)).collect::<Result<_, _>>()?;
+    let names: Vec<String> = args.files.iter().map(|path| path.display().to_string()).collect();
+    let copies = Push::new(files, folder)?;
+    if args.reach.dry_run {
+        let what = format!("would copy {} to {folder}", names.join(", "));
+        out::print(&reach::plan(&hosts, &options, &what)?);
+        return Ok(0);
+    }
+    let target = Target { verb: "lab-push", files: names, to: folder.to_owned(), hosts: &hosts };
+    target.copy(global, |sockets, stop, done| copies.run(&hosts, &options, sockets, stop, done))
+}
+
+pub fn pull(args: &PullArgs, global: &Global) -> Result<u8, CliError> {
+    let (hosts, files) = split(&args.from, "files")?;
+    let options: Options = reach::options(&args.reach)?;
+    let paths: Vec<String> = files.split(',').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    let copies = Pull::new(&paths, Path::new(&args.to))?;
+    let to = args.to.display().to_string();
+    if args.reach.dry_run {
+        let what = format!("would copy {} to {to}/HOST", paths.join(", "));
+        out::print(&reach::plan(&hosts, &options, &what)?);
+        return Ok(0);
+    }
+    let target = Target { verb: "lab-pull", files: paths, to, hosts: &hosts };
+    target.copy(global, |sockets, stop, done| copies.run(&hosts, &options, sockets, stop, done))
+}
+
+struct Target<'a> {
+    verb: &'static str,
+    files: Vec<String>,
+    to: String,
+    hosts: &'a [Host],
+}
+
+impl Target<'_> {
+    fn copy(
+        self,
+        global: &Global,
+        work: impl FnOnce(&lab::ssh::Sockets, &lab::stop::Stop, &mut dyn FnMut(Copied)) -> std::io::Result<()>,
+    ) -> Result<u8, CliError> {
+        let (sockets, stop) = reach::begin()?;
+        let mut progress = Progress::begin(self.hosts, global.json);
+        let mut all: Vec<Copied> = Vec::with_capacity(self.hosts.len());
+        let went = work(&sockets, &stop, &mut |one: Copied| {
+            progress.done(&one.host, || {});
+            all.push(one);
+        });
+        drop(progress);
+        went.map_err(|error| CliError::data(format!("no thread can be started: {error}")))?;
+        all.sort_by_key(|one| one.index);
+        let document = self.document(&all, stop.is_requested());
+        if global.json {
+            out::json(&document);
+        } else {
+            out::say_all(&text::copied(&document));
+        }
+        Ok(reach::code(document.failures.is_empty(), document.interrupted))
+    }
+
+    fn document(self, all: &[Copied], interrupted: bool) -> LabCopyDoc {
+        let failed = all.iter().filter_map(|one| one.result.as_ref().err().map(|failure| (failure, one)));
+        let groups = fold::by_text(failed.map(|(failure, one)| (failure.to_string(), (failure, &one.host))));
+        let failures = groups.iter().filter_map(|(_, group)| {
+            let hosts: Vec<&Host> = group.iter().map(|(_, host)| *host).collect();
+            group.first().map(|(failure, _)| reach::failed(failure, &hosts))
+        });
+        LabCopyDoc {
+            schema: format!("boxscore.{}/1", self.verb),
+            files: self.files,
+            to: self.to,
+            failures: failures.collect(),
+            hosts: all.iter().map(host).collect(),
+            interrupted,
+        }
+    }
+}
+
+fn host(one: &Copied) -> LabCopiedDoc {
+    let failure = one.result.as_ref().err();
+    LabCopiedDoc {
+        host: one.host.to_string(),
+        ok: failure.is_none(),
+        verified: one.result.as_ref().ok().map(|verified| verified.word().to_owned()),
+        failure: failure.map(|failure| failure.word().to_owned()),
+        why: failure.map(ToString::to_string),
+        files: one.files,
+        bytes: one.bytes,
+        seconds: one.seconds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_stand_before_the_colon() {
+        let read =
+            |text| split(text, "a folder").map(|(hosts, rest)| (reach::folded(&hosts), rest.to_owned()));
+        assert_eq!(read("a1,a2:/opt").unwrap(), ("a[1-2]".to_owned(), "/opt".to_owned()));
+        assert_eq!(read("::1:/opt").unwrap(), ("::1".to_owned(), "/opt".to_owned()));
+        assert_eq!(read("root@a:x:/y").unwrap_err().kind.exit_code(), 2);
+        assert_eq!(read("a:~/x").unwrap().1, "~/x");
+        assert_eq!(read("a:x").unwrap().1, "x");
+        for bad in ["a", "a:", ":x", "-a:/x", ""] {
+            assert_eq!(read(bad).unwrap_err().kind.exit_code(), 2, "{bad}");
+        }
+    }
+}

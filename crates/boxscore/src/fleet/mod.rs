@@ -1,0 +1,5 @@
+//! Commands on many hosts and copies. The work is in the crate `lab`; here are arguments, documents and exit codes.
+
+pub mod copy;
+mod reach;
+pub mod run;

@@ -1,0 +1,98 @@
+//! `lab push` and `lab pull` on real ssh servers: whole and verified, or not at all.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use model::doc::LabCopyDoc;
+
+use crate::common::sshd::{Fleet, text};
+use crate::common::{cannot, root};
+
+fn plain(_: usize) -> String {
+    String::new()
+}
+
+fn names(folder: &std::path::Path) -> Vec<String> {
+    let found = fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> =
+        found.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn files_arrive_whole_verified_and_with_their_permissions() {
+    let fleet = Fleet::start(2, plain);
+    let body: Vec<u8> = (0..300_000u32).flat_map(|n| n.to_be_bytes()).collect();
+    fs::write(fleet.path("-big $(id) 'x'"), &body).expect("a file");
+    fs::write(fleet.path("tool"), "#!/bin/sh\n").expect("a file");
+    fs::set_permissions(fleet.path("tool"), PermissionsExt::from_mode(0o755)).expect("its mode");
+    // Both servers are this machine, so each file is written twice.
+    let odd = fleet.path("it's a $(touch pwned) \"folder\"");
+    fs::create_dir(&odd).expect("a folder");
+    let to = format!("node1,node2:{}", text(&odd));
+    let said = fleet.run(&["push", "./-big $(id) 'x'", "tool", &to]);
+    let said = said.expect(0, &["copied: 2 hosts: 2 files each, verified by sha256"]);
+    assert_eq!(said.out, "");
+    assert_eq!(names(&odd), ["-big $(id) 'x'", "tool"]);
+    assert!(fs::read(odd.join("-big $(id) 'x'")).expect("the file") == body);
+    assert_eq!(fs::metadata(odd.join("tool")).expect("the file").permissions().mode() & 0o777, 0o755);
+    assert!(!fleet.path("pwned").exists() && !odd.join("pwned").exists());
+    let from = format!("node1,node2:{},{}", text(&odd.join("-big $(id) 'x'")), text(&odd.join("tool")));
+    fleet.run(&["pull", &from, "here"]).expect(0, &["copied: 2 hosts: 2 files each, verified by sha256"]);
+    for host in ["node1", "node2"] {
+        assert!(fs::read(fleet.path("here").join(host).join("-big $(id) 'x'")).expect("the file") == body);
+        assert_eq!(names(&fleet.path("here").join(host)).len(), 2);
+    }
+}
+
+#[test]
+fn what_cannot_be_copied_leaves_the_old_file_and_nothing_else() {
+    let fleet =
+        Fleet::start(2, |number| if number == 2 { "ForceCommand false".to_owned() } else { String::new() });
+    fs::create_dir_all(fleet.path("to/f")).expect("a folder");
+    fs::write(fleet.path("f"), "new").expect("a file");
+    let push = |folder: &str| fleet.run(&["push", "f", &format!("node1:{folder}")]);
+    let to = text(&fleet.path("to"));
+    push(&to).expect(3, &["failed: 1 host: node1: not copied: f: a folder has its name there"]);
+    push(&text(&fleet.path("none")))
+        .expect(3, &["failed: 1 host: node1: not copied: f: its folder ", "cannot be entered"]);
+    assert_eq!(names(&fleet.path("to")), ["f"]);
+    fleet
+        .run(&["push", "f", &format!("node2:{to}")])
+        .expect(3, &["failed: 1 host: node2: not copied: f: the script"]);
+    fleet
+        .run(&["pull", "node1:/nowhere/x", "here"])
+        .expect(3, &["node1: not copied: /nowhere/x: there is no such file"]);
+    fleet.run(&["pull", "node2:/etc/hostname", "here"]).expect(3, &["node2: not copied: /etc/hostname"]);
+    assert!(!fleet.path("here/node1/x").exists() && !fleet.path("here/node2/hostname").exists());
+    fleet.run(&["pull", "node1:/etc/..", "here"]).expect(2, &["names no file"]);
+    fleet.run(&["push", "none", "node1:/tmp"]).expect(2, &["none: "]);
+    fleet.run(&["push", "f", "node1"]).expect(2, &["hosts, a colon and a folder are needed"]);
+    let said = fleet.run_with(&["pull", "node1:/nowhere/x", "here"], &["--keep", "0", "--json"]);
+    let document: LabCopyDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!((document.hosts[0].ok, document.failures.len()), (false, 1));
+}
+
+#[test]
+fn a_full_disk_is_told_by_host_and_keeps_the_old_file() {
+    if !root() {
+        return cannot("a small disk needs root");
+    }
+    let fleet = Fleet::start(1, plain);
+    let disk = fleet.path("disk");
+    fs::create_dir(&disk).expect("a folder");
+    fs::write(fleet.path("f"), vec![1u8; 200_000]).expect("a file");
+    let mount = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k", "none"])
+        .arg(&disk)
+        .status();
+    assert!(mount.is_ok_and(|status| status.success()), "no tmpfs");
+    fs::write(disk.join("f"), "old").expect("a file");
+    let said = fleet.run(&["push", "f", &format!("node1:{}", text(&disk))]);
+    let left = (names(&disk), fs::read_to_string(disk.join("f")).expect("the file"));
+    let gone = std::process::Command::new("umount").arg(&disk).status();
+    assert!(gone.is_ok_and(|status| status.success()), "it stays mounted");
+    said.expect(3, &["node1: not copied: f: it could not be written", "No space left on device"]);
+    assert_eq!(left, (vec!["f".to_owned()], "old".to_owned()));
+}
