@@ -26,10 +26,13 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// `Tue 14:00 to 14:24`, `from Tue 14:00 to the end of what was read`, in a log of so many seconds.
+    /// `Tue 14:00 to 14:24`, `Tue 14:00` within a minute, `from Tue 14:00 to the end of what was read`, in a log of so many seconds.
     pub fn text(&self, span: f64) -> Option<String> {
         let (from, to) = (Moment::at(self.from)?, Moment::at(self.to)?);
         let range = || {
+            if (from.date(), from.time()) == (to.date(), to.time()) {
+                return from.within(span);
+            }
             let end = if from.date() == to.date() { to.time() } else { to.within(span) };
             format!("{} to {end}", from.within(span))
         };
@@ -204,6 +207,8 @@ mod tests {
             outage(true, false)
                 .ends_with("failed with 5xx, from the beginning of what was read to Tue 14:24.")
         );
+        let minute = Stretch { from: noon, to: noon + 59.0, failures: 9, from_start: false, to_end: false };
+        assert_eq!(minute.text(86_400.0).as_deref(), Some("Tue 14:00"));
         assert!(outage(true, true).ends_with(
             "failed with 5xx, Tue 14:00 to 14:24, from the beginning to the end of what was read."
         ));

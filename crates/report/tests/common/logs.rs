@@ -369,7 +369,11 @@ pub fn answers() -> AnswersDoc {
             names(&[("10.0.0.1", 9), ("10.0.0.2", 8), ("10.0.0.3", 8)], 2_117, Some(900)),
             Some(noon),
         )),
-        over_time: OverTimeDoc { step: 300.0, rows: (0..288).map(row).collect() },
+        over_time: OverTimeDoc {
+            step: 300.0,
+            rows: (0..288).map(row).collect(),
+            ..OverTimeDoc::default()
+        },
         agents: Some(AgentsDoc {
             requests: 600_000,
             bots: 84_000,
