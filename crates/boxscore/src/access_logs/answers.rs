@@ -13,8 +13,8 @@ use logs::aggregate::pace::{Failures, Pace};
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::{Aggregate, Slot};
 use model::doc::{
-    AgentsDoc, AnswersDoc, AskedDoc, BotDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc,
-    ReferrersDoc,
+    AgentsDoc, AnswersDoc, AskedDoc, BotDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OutageDoc,
+    OverTimeDoc, PeakDoc, ReferrersDoc,
 };
 use model::traffic::StatusClass;
 use verdict::traffic::answers::TIMES;
@@ -63,6 +63,17 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
     }
 }
 
+/// Outages by label.
+pub type Outages = BTreeMap<String, OutageDoc>;
+
+/// The answers of a label with its outage.
+pub fn with_outage(label: &str, outages: &Outages, mut answers: AnswersDoc) -> AnswersDoc {
+    if let Some(failed) = &mut answers.server_errors {
+        failed.outage = outages.get(label).cloned();
+    }
+    answers
+}
+
 /// Requests whose line tells a time of day; all where the log covers too much time to know.
 fn dated(one: &Aggregate) -> u64 {
     let slots = one.slots.sorted().map(|slots| slots.iter().map(|(_, strata)| strata.total().requests).sum());
@@ -108,6 +119,7 @@ fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
         // What follows is concluded elsewhere.
         mostly: Vec::new(),
         episode: None,
+        outage: None,
     })
 }
 

@@ -80,6 +80,29 @@ pub struct FailedDoc {
     /// The stretch that most of them are in, where they are not spread.
     #[serde(default)]
     pub episode: Option<EpisodeDoc>,
+    /// The path of most of them during the episode; `null` where there is none, or the logs cannot be read twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage: Option<OutageDoc>,
+}
+
+/// Requests of one path during an episode.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutageDoc {
+    pub path: String,
+    pub failed: u64,
+    pub requests: u64,
+    /// Time that the failed ones took; `null` where no line tells it.
+    pub seconds: Option<f64>,
+    /// The same path and time under the other labels that were read.
+    pub others: Vec<ServedDoc>,
+}
+
+/// Requests of a label, and those of them that the server failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServedDoc {
+    pub label: String,
+    pub failed: u64,
+    pub requests: u64,
 }
 
 /// A name that most of some failures have in common.
