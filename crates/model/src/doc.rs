@@ -50,7 +50,7 @@ use crate::unit::Unit;
 pub use aa::{AaDoc, AaFigureDoc, AaPairDoc, PriorWord};
 pub use answers::{
     AgentsDoc, AnswersDoc, AskedDoc, BotDoc, EpisodeDoc, FailedDoc, LogFormatDoc, MissingDoc, MostlyDoc,
-    MostlyOf, NameDoc, NamesDoc, OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc,
+    MostlyOf, NameDoc, NamesDoc, OutageDoc, OverTimeDoc, OverTimeRow, PeakDoc, ReferrersDoc, ServedDoc,
 };
 pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
 pub use commands::{CommandDoc, WithoutShellDoc};

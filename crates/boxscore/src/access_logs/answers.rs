@@ -3,15 +3,18 @@
 //! Requests, seconds since 1970. What the lines do not tell is named missing, with the reason, and is never 0. Nothing
 //! is concluded here: the sentence and the episodes come from [`verdict::traffic::answers`].
 
+use std::collections::BTreeMap;
+
 use logs::aggregate::agents::{BOT, is_same_site};
 use logs::aggregate::bots::{self, CLIENT};
+use logs::aggregate::bounded::Merge;
 use logs::aggregate::names::{Asked, Names};
-use logs::aggregate::pace::Failures;
+use logs::aggregate::pace::{Failures, Pace};
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::{Aggregate, Slot};
 use model::doc::{
-    AgentsDoc, AnswersDoc, AskedDoc, BotDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OverTimeDoc, PeakDoc,
-    ReferrersDoc,
+    AgentsDoc, AnswersDoc, AskedDoc, BotDoc, FailedDoc, MissingDoc, NameDoc, NamesDoc, OutageDoc,
+    OverTimeDoc, PeakDoc, ReferrersDoc,
 };
 use model::traffic::StatusClass;
 use verdict::traffic::answers::TIMES;
@@ -43,6 +46,7 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
         client_errors: failed(0),
         server_errors: failed(1),
         over_time: over_time(one, zone),
+        around: around(one, zone),
         agents: (agents > 0).then(|| AgentsDoc {
             requests: agents,
             bots: one.agents.total(BOT),
@@ -57,6 +61,17 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
         error: CountMin::ERROR,
         ..AnswersDoc::default()
     }
+}
+
+/// Outages by label.
+pub type Outages = BTreeMap<String, OutageDoc>;
+
+/// The answers of a label with its outage.
+pub fn with_outage(label: &str, outages: &Outages, mut answers: AnswersDoc) -> AnswersDoc {
+    if let Some(failed) = &mut answers.server_errors {
+        failed.outage = outages.get(label).cloned();
+    }
+    answers
 }
 
 /// Requests whose line tells a time of day; all where the log covers too much time to know.
@@ -104,6 +119,7 @@ fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
         // What follows is concluded elsewhere.
         mostly: Vec::new(),
         episode: None,
+        outage: None,
     })
 }
 
@@ -226,39 +242,78 @@ fn referrers(one: &Aggregate, most: usize) -> Option<ReferrersDoc> {
     })
 }
 
+/// The shortest step at which a stretch has few enough.
+fn step(first: i64, last: i64) -> Option<i64> {
+    STEPS.into_iter().find(|step| (last - first) / step < MOST_STEPS)
+}
+
 /// Requests and failures in steps that are as short as their number allows.
 fn over_time(one: &Aggregate, zone: i64) -> OverTimeDoc {
-    let Some((first, last)) = one.span else { return OverTimeDoc::default() };
-    let fits = |step: &&i64| (last - first) / **step < MOST_STEPS;
-    let Some(step) = STEPS.iter().find(fits).copied() else { return OverTimeDoc::default() };
-    let mut rows: std::collections::BTreeMap<i64, (u64, Failures)> = std::collections::BTreeMap::new();
-    let place = |at: i64| (at + zone).div_euclid(step) * step - zone;
-    match one.pace.minutes() {
-        Some(minutes) if step < 900 => {
-            for (minute, counts) in minutes {
-                let row = rows.entry(place(minute * 60)).or_default();
-                row.0 += counts.requests();
-                row.1.client += counts.failures.client;
-                row.1.server += counts.failures.server;
-            }
-        }
-        _ => {
-            let start = |slot: &Slot| place(slot.start());
-            for (slot, strata) in one.slots.sorted().unwrap_or_default() {
-                rows.entry(start(slot)).or_default().0 += strata.total().requests;
-            }
-            for (slot, failures) in one.pace.failures().unwrap_or_default() {
-                let row = rows.entry(start(slot)).or_default();
-                row.1.client += failures.client;
-                row.1.server += failures.server;
-            }
+    let Some(step) = one.span.and_then(|(first, last)| step(first, last)) else {
+        return OverTimeDoc::default();
+    };
+    let by_minute = by_minute(&one.pace, step, zone);
+    if step < 900
+        && let Some(doc) = by_minute
+    {
+        return doc;
+    }
+    let mut rows: BTreeMap<i64, (u64, Failures)> = BTreeMap::new();
+    let start = |slot: &Slot| place(slot.start(), step, zone);
+    for (slot, strata) in one.slots.sorted().unwrap_or_default() {
+        rows.entry(start(slot)).or_default().0 += strata.total().requests;
+    }
+    for (slot, failures) in one.pace.failures().unwrap_or_default() {
+        rows.entry(start(slot)).or_default().1.merge(failures);
+    }
+    OverTimeDoc { server_failed: by_minute.unwrap_or_default().server_failed, ..stepped(rows, step) }
+}
+
+/// The same with the requests that only conditions on status or time leave out; empty where all of that is too much
+/// time.
+fn around(one: &Aggregate, zone: i64) -> Option<OverTimeDoc> {
+    if one.around.is_empty() {
+        return None;
+    }
+    let mut all = one.pace.clone();
+    all.merge(&one.around);
+    let minutes = all.minutes().unwrap_or_default();
+    let span =
+        minutes.first().zip(minutes.last()).map(|((first, _), (last, _))| (**first * 60, **last * 60 + 59));
+    let doc = span.and_then(|(first, last)| by_minute(&all, step(first, last)?, zone));
+    Some(doc.unwrap_or_default())
+}
+
+/// The beginning of the step that a moment is in.
+fn place(at: i64, step: i64, zone: i64) -> i64 {
+    (at + zone).div_euclid(step) * step - zone
+}
+
+/// By the minutes that are known; none where there are too many.
+fn by_minute(pace: &Pace, step: i64, zone: i64) -> Option<OverTimeDoc> {
+    let mut rows: BTreeMap<i64, (u64, Failures)> = BTreeMap::new();
+    let mut failed: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
+    for (minute, counts) in pace.minutes()? {
+        let place = place(minute * 60, step, zone);
+        let row = rows.entry(place).or_default();
+        row.0 += counts.requests();
+        row.1.merge(&counts.failures);
+        if let Some(told) = counts.server_failed {
+            let [first, last] = [told.0, told.1].map(|second| minute * 60 + i64::from(second));
+            let known = failed.entry(place).or_insert((first, last));
+            *known = (known.0.min(first), known.1.max(last));
         }
     }
+    let server_failed = failed.into_values().map(|(first, last)| (first as f64, last as f64)).collect();
+    Some(OverTimeDoc { server_failed, ..stepped(rows, step) })
+}
+
+fn stepped(rows: BTreeMap<i64, (u64, Failures)>, step: i64) -> OverTimeDoc {
     let row = |(at, (requests, failures)): (i64, (u64, Failures))| {
         (at as f64, requests, failures.client, failures.server)
     };
     let rows: Vec<_> = rows.into_iter().map(row).collect();
-    OverTimeDoc { step: if rows.is_empty() { 0.0 } else { step as f64 }, rows }
+    OverTimeDoc { step: if rows.is_empty() { 0.0 } else { step as f64 }, rows, ..OverTimeDoc::default() }
 }
 
 fn missing(one: &Aggregate) -> Vec<MissingDoc> {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use logs::aggregate::bounded::Merge;
 use logs::aggregate::file::Labels;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::timeline::Timeline;
@@ -93,8 +94,12 @@ pub fn part(
             ..CutSide::default()
         };
         parted.pairs.push((half(&before, one, side(false)), half(&after, other, side(true))));
-        for (name, side) in [(&before, one), (&after, other)] {
-            labels.labels.insert(name.clone(), side.aggregate.clone());
+        for (name, side, beside) in [(&before, one, other), (&after, other, one)] {
+            let mut side = side.aggregate.clone();
+            // An outage that the cut parts began before it.
+            side.around.merge(&beside.aggregate.pace);
+            side.around.merge(&beside.aggregate.around);
+            labels.labels.insert(name.clone(), side);
         }
         // In the order in which the labels were given; what is of no side comes behind its sides.
         let place = order.iter().position(|known| known == label).unwrap_or(order.len());

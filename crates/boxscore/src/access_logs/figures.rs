@@ -40,6 +40,7 @@ pub struct Asked<'a> {
     /// Each label was cut in two; what is of no side is compared with nothing.
     pub is_cut: bool,
     pub most: usize,
+    pub outages: &'a answers::Outages,
 }
 
 /// The whole document, but for the run.
@@ -191,8 +192,8 @@ fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
 /// The row of a whole label, with its answers.
 fn labelled(label: &str, one: &Aggregate, asked: &Asked<'_>) -> TrafficDoc {
     let row = whole(label, one);
-    let answers =
-        verdict::traffic::answers::of_label(&row, &answers::answers(one, asked.most), asked.conditions);
+    let answers = answers::with_outage(label, asked.outages, answers::answers(one, asked.most));
+    let answers = verdict::traffic::answers::of_label(&row, &answers, asked.conditions);
     TrafficDoc { answers: Some(Box::new(answers)), ..row }
 }
 

@@ -18,7 +18,7 @@ use model::{Better, Cell, Instrument, MetricInfo, Note, Params, Plan};
 use store::{Filter, Store};
 
 use super::Named;
-use super::answers::answers;
+use super::answers::{Outages, answers, with_outage};
 use super::cut::Parted;
 use super::figures::{group, tops, whole};
 use crate::cli::agent::BUILD;
@@ -36,6 +36,7 @@ pub struct Besides<'a> {
     pub machines: &'a [BesideDoc],
     /// The conditions that all requests met.
     pub conditions: &'a [String],
+    pub outages: Option<&'a Outages>,
 }
 
 impl Besides<'_> {
@@ -140,7 +141,10 @@ fn traffic(name: &str, one: &Aggregate, besides: Besides<'_>) -> Traffic {
         conditions: besides.sorted(),
         top: tops(name, one, TOP),
         whole: over_all(&whole(name, one)),
-        answers: Some(Box::new(answers(one, TOP))),
+        answers: Some(Box::new(match besides.outages {
+            Some(outages) => with_outage(name, outages, answers(one, TOP)),
+            None => answers(one, TOP),
+        })),
         cut: besides.parted.and_then(|parted| parted.side(name)).cloned(),
         beside: besides.machines.iter().find(is_beside).cloned(),
     }

@@ -11,9 +11,11 @@ mod inputs;
 mod keep;
 mod log_format;
 pub mod mix;
+pub mod outage;
 #[cfg(test)]
 mod proof;
 
+pub use answers::Outages;
 pub use figures::{Asked, Named, absent, document, findings, groups, has_names};
 pub use inputs::{Chosen, Formats, choose, labels_of};
 pub use keep::{Besides, keep, stored};

@@ -20,7 +20,7 @@ use store::Store;
 use crate::access_logs::beside::Recorded;
 use crate::access_logs::cut::{Cut, Parted};
 use crate::access_logs::follow::{Ask, Followed};
-use crate::access_logs::{Asked, Chosen, Formats, Named};
+use crate::access_logs::{Asked, Chosen, Formats, Named, Outages};
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::lookup::ids::{Ids, short};
@@ -137,6 +137,8 @@ struct Gathered {
     faults: Vec<String>,
     /// Where runs are kept.
     store: Option<Store>,
+    /// How the logs were read, where all of them are files that can be read again.
+    again: Option<Options>,
 }
 
 impl Gathered {
@@ -202,12 +204,19 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(absent).chain(own));
     let conditions = conditions(args);
     let most = view(args, global.json).most;
-    let asked =
-        Asked { by: &args.by, conditions: &conditions, filters: &filters, is_cut: parted.is_some(), most };
+    let outages = outages(args, &named, parted.as_ref(), gathered.again.as_ref())?;
+    let asked = Asked {
+        by: &args.by,
+        conditions: &conditions,
+        filters: &filters,
+        is_cut: parted.is_some(),
+        most,
+        outages: &outages,
+    };
     let mut document = access_logs::document(&named, &asked, formats, judged);
     document.beside = beside.docs;
     if let Some(store) = &mut store {
-        document.run = keep(args, &named, parted.as_ref(), &document, store)?;
+        document.run = keep(args, &named, (parted.as_ref(), &outages), &document, store)?;
     }
     if let Some(parted) = parted {
         parted.finish(&mut document);
@@ -215,6 +224,19 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     show(&document, args, global);
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
     Ok(if skipped || beside.is_apart || !gathered.faults.is_empty() { 3 } else { 0 })
+}
+
+/// The requests of paths while the server failed them, of logs that can be read again.
+fn outages(
+    args: &LogsArgs,
+    named: &[Named<'_>],
+    parted: Option<&Parted>,
+    again: Option<&Options>,
+) -> Result<Outages, CliError> {
+    let Some(options) = again else { return Ok(Outages::default()) };
+    let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
+    let inputs = || access_logs::choose(&args.files, &formats).map(|chosen| chosen.inputs);
+    access_logs::outage::find(named, parted, options, inputs)
 }
 
 /// Refuses first the flags that can be refused without reading a line.
@@ -320,7 +342,8 @@ fn gather(args: &LogsArgs, settings: Settings, wants: Wants, global: &Global) ->
     order.splice(0..0, chosen.labels);
     let Chosen { formats, findings, .. } = chosen;
     let besides = outcome.besides;
-    Ok(Gathered { labels, besides, order, formats, units, findings, faults, store })
+    let again = (chosen.bytes.is_some() && args.merge.is_empty()).then_some(options);
+    Ok(Gathered { labels, besides, order, formats, units, findings, faults, store, again })
 }
 
 /// Follows the logs until the user or `--for` ends it, and returns what was read.
@@ -410,14 +433,18 @@ fn formats_said(formats: &[FormatDoc]) -> String {
 fn keep(
     args: &LogsArgs,
     named: &[Named<'_>],
-    parted: Option<&Parted>,
+    (parted, outages): (Option<&Parted>, &Outages),
     document: &LogsDoc,
     store: &mut Store,
 ) -> Result<Option<String>, CliError> {
     let text = formats_said(&document.formats);
     let notes = [Note::of_run(NoteBody::remark("logs", text))];
-    let besides =
-        access_logs::Besides { parted, machines: &document.beside, conditions: &document.conditions };
+    let besides = access_logs::Besides {
+        parted,
+        machines: &document.beside,
+        conditions: &document.conditions,
+        outages: Some(outages),
+    };
     let runs = access_logs::keep(named, besides, args.label.as_deref(), &notes, &mut Ids::new(None));
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");

@@ -29,6 +29,15 @@ impl Condition {
     }
 }
 
+/// How far a request meets all conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Met {
+    All,
+    /// All but those on status or time.
+    ButStatusOrTime,
+    No,
+}
+
 /// The conditions in their order; empty until there is a request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Conditions(Vec<Condition>);
@@ -40,14 +49,19 @@ impl Conditions {
         Conditions(self.0.iter().map(beside).collect())
     }
 
-    /// True if a request meets all; counts those that it does not meet.
-    pub fn meet(&mut self, filters: &[Filter], record: &Record<'_>, scratch: &mut Vec<u8>) -> bool {
+    /// How far a request meets all; counts those that it does not meet.
+    pub fn meet(&mut self, filters: &[Filter], record: &Record<'_>, scratch: &mut Vec<u8>) -> Met {
         self.0.resize(filters.len().max(self.0.len()), Condition::default());
-        let mut meets_all = true;
+        let mut met = Met::All;
         for (filter, counts) in filters.iter().zip(&mut self.0) {
             let found = filter.meets(record, scratch);
             counts.left_out += u64::from(!found.holds);
-            meets_all &= found.holds;
+            met = match (found.holds, met) {
+                (true, met) => met,
+                (false, Met::No) => Met::No,
+                (false, _) if filter.is_on_status_or_time() => Met::ButStatusOrTime,
+                (false, _) => Met::No,
+            };
             match found.is_equal {
                 Some(true) => counts.equal += 1,
                 // Once it is known to occur, the others do not matter, and of any order the same are kept.
@@ -58,7 +72,7 @@ impl Conditions {
                 _ => {}
             }
         }
-        meets_all
+        met
     }
 
     pub fn each(&self) -> &[Condition] {
@@ -139,6 +153,20 @@ mod tests {
         one.merge(&two);
         assert_eq!(one.each()[0].left_out, 5);
         assert_eq!(one.each()[0].values().len(), 2);
+    }
+
+    #[test]
+    fn conditions_on_status_or_time_are_told_from_others() {
+        let met = |texts: &[&str]| {
+            let filters: Vec<Filter> = texts.iter().map(|text| Filter::parse(text).unwrap()).collect();
+            let record = Record { path: Some(b"/a"), status: Some(200), ..Record::default() };
+            Conditions::default().meet(&filters, &record, &mut Vec::new())
+        };
+        assert_eq!(met(&["path=/a", "status<500"]), Met::All);
+        for text in ["status>=500", "status-class=5xx", "at>=2026-11-10T20:00", "hour-of-day=14"] {
+            assert_eq!(met(&["path=/a", text]), Met::ButStatusOrTime, "{text}");
+            assert_eq!((met(&["path=/b", text]), met(&[text, "path=/b"])), (Met::No, Met::No), "{text}");
+        }
     }
 
     #[test]

@@ -119,6 +119,19 @@ impl Filter {
         self.meets(record, scratch).holds
     }
 
+    /// True of a condition on the status or the time of day: what it leaves out is the same work at another time, or
+    /// with another end.
+    pub fn is_on_status_or_time(&self) -> bool {
+        match &self.test {
+            Test::At { .. } | Test::Number { what: Number::Status, .. } => true,
+            Test::Number { .. } => false,
+            Test::Text { key, .. } => matches!(
+                key,
+                Key::Status | Key::StatusClass | Key::Minute | Key::Hour | Key::Day | Key::HourOfDay
+            ),
+        }
+    }
+
     /// The text that a value is to be equal to, or unequal, with its property.
     pub fn names(&self) -> Option<(Key, String)> {
         match &self.test {

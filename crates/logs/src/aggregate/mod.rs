@@ -166,6 +166,8 @@ pub struct Aggregate {
     pub clients: Distinct,
     pub paths: Paths,
     pub pace: Pace,
+    /// Requests that only conditions on status or time leave out: failures are judged beside them.
+    pub around: Pace,
     /// Behind failures, by whether the server is said to be at fault: the paths, the clients and the virtual
     /// hosts.
     pub failed_paths: Names,
@@ -257,6 +259,7 @@ impl Merge for Aggregate {
         self.clients.merge(&other.clients);
         self.paths.merge(&other.paths);
         self.pace.merge(&other.pace);
+        self.around.merge(&other.around);
         self.failed_paths.merge(&other.failed_paths);
         self.failed_clients.merge(&other.failed_clients);
         self.failed_hosts.merge(&other.failed_hosts);

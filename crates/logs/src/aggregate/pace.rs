@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bounded::{Bounded, Merge};
-use super::{MOST_SLOTS, Slot};
+use super::{MOST_SLOTS, Slot, widest};
 use crate::scan::At;
 
 /// 69 days.
@@ -33,12 +33,19 @@ impl Merge for Failures {
     }
 }
 
+/// The first and the last second of a minute in which the server failed.
+type Failed = Option<(u8, u8)>;
+/// A minute as it is written.
+type Written = (Vec<u32>, Failures, Failed);
+
 /// Requests of each second of a minute, and those of it that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "(Vec<u32>, Failures)", into = "(Vec<u32>, Failures)")]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Minute {
     seconds: Vec<u32>,
     pub failures: Failures,
+    /// Of requests with a status from 500 on.
+    pub server_failed: Failed,
 }
 
 impl Minute {
@@ -46,6 +53,13 @@ impl Minute {
         self.seconds.resize(SECONDS, 0);
         if let Some(count) = self.seconds.get_mut(second) {
             *count = count.saturating_add(requests);
+        }
+    }
+
+    fn add_failure(&mut self, second: u8, is_server: bool) {
+        self.failures.add(is_server);
+        if is_server {
+            self.server_failed = widest(self.server_failed, Some((second, second)));
         }
     }
 
@@ -61,21 +75,22 @@ impl Merge for Minute {
             *mine = mine.saturating_add(*theirs);
         }
         self.failures.merge(&other.failures);
+        self.server_failed = widest(self.server_failed, other.server_failed);
     }
 }
 
-impl From<Minute> for (Vec<u32>, Failures) {
-    fn from(minute: Minute) -> (Vec<u32>, Failures) {
-        (minute.seconds, minute.failures)
+impl From<Minute> for Written {
+    fn from(minute: Minute) -> Written {
+        (minute.seconds, minute.failures, minute.server_failed)
     }
 }
 
-impl TryFrom<(Vec<u32>, Failures)> for Minute {
+impl TryFrom<Written> for Minute {
     type Error = &'static str;
 
-    fn try_from((seconds, failures): (Vec<u32>, Failures)) -> Result<Minute, &'static str> {
+    fn try_from((seconds, failures, server_failed): Written) -> Result<Minute, &'static str> {
         if seconds.len() == SECONDS {
-            Ok(Minute { seconds, failures })
+            Ok(Minute { seconds, failures, server_failed })
         } else {
             Err("a minute without 60 seconds")
         }
@@ -103,7 +118,8 @@ impl Pace {
         if let Some(minute) = self.minutes.at(&at.seconds.div_euclid(60)) {
             // As a minute that has seconds.
             minute.add(0, 0);
-            minute.failures.add(is_server);
+            // Below 60 it fits.
+            minute.add_failure(at.seconds.rem_euclid(60) as u8, is_server);
         }
         let slot = Slot { quarter: at.seconds.div_euclid(900), zone: at.zone };
         if let Some(failures) = self.failures.at(&slot) {
@@ -124,6 +140,11 @@ impl Pace {
     /// Minutes since 1970 that had requests, in their order; none where there are too many.
     pub fn minutes(&self) -> Option<Vec<(&i64, &Minute)>> {
         self.minutes.sorted()
+    }
+
+    /// True if nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.minutes.is_empty() && !self.minutes.overflowed()
     }
 
     /// Failures by quarter hour, without those that have none; none where there are too many.
@@ -157,6 +178,12 @@ mod tests {
         let minutes = all.minutes().unwrap();
         assert_eq!((*minutes[0].0, minutes[0].1.requests(), minutes[1].1.requests()), (-1, 2, 9));
         assert_eq!(minutes[1].1.failures, Failures { client: 0, server: 1 });
+        assert_eq!((minutes[0].1.server_failed, minutes[1].1.server_failed), (None, Some((21, 21))));
+        let mut later = Pace::default();
+        later.add_failure(at(1_700_000_030), true);
+        later.merge(&all);
+        assert_eq!(later.minutes().unwrap()[1].1.server_failed, Some((21, 50)));
+        assert!(Pace::default().is_empty() && !later.is_empty());
         let failures = all.failures().unwrap();
         assert_eq!((failures.len(), failures[0].0.quarter, failures[0].1.client), (2, -1, 1));
     }

@@ -5,6 +5,7 @@ use model::log_linear::highest_of;
 
 use super::agents;
 use super::bots::{self, BotRequest};
+use super::conditions::Met;
 use super::few::Few;
 use super::folders::{self, Mark, Passing};
 use super::names::{Asked, Lately};
@@ -264,14 +265,21 @@ impl<'a> Writer<'a> {
     /// True if all filters accept a request. Counts it if not.
     #[inline(never)]
     fn is_let_in(&mut self, record: &Record<'_>) -> bool {
-        let all = &mut self.aggregate.conditions;
-        let is_let_in = all.meet(&self.settings.filters, record, &mut self.key);
-        if !is_let_in {
-            self.aggregate.lines += 1;
-            self.aggregate.parsed += 1;
-            self.aggregate.filtered += 1;
+        let all = &mut *self.aggregate;
+        let met = all.conditions.meet(&self.settings.filters, record, &mut self.key);
+        if met == Met::All {
+            return true;
         }
-        is_let_in
+        all.lines += 1;
+        all.parsed += 1;
+        all.filtered += 1;
+        if let (Met::ButStatusOrTime, Some(at)) = (met, record.at) {
+            all.around.add(at, 1);
+            if let Some(status) = record.status.filter(|status| *status >= 400) {
+                all.around.add_failure(at, status >= 500);
+            }
+        }
+        false
     }
 
     /// Adds a request to the optional aggregates.

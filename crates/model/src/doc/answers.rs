@@ -27,6 +27,10 @@ pub struct AnswersDoc {
     pub server_errors: Option<FailedDoc>,
     /// Requests and failures over time.
     pub over_time: OverTimeDoc,
+    /// The same with the requests that only conditions on status or time, or a cut, leave out: the beginning and the
+    /// end of an episode are judged by these. `null` where none are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<OverTimeDoc>,
     pub agents: Option<AgentsDoc>,
     pub referrers: Option<ReferrersDoc>,
     /// True if all requests came from one client, or all for one virtual host: that failures did then tells nothing.
@@ -76,6 +80,29 @@ pub struct FailedDoc {
     /// The stretch that most of them are in, where they are not spread.
     #[serde(default)]
     pub episode: Option<EpisodeDoc>,
+    /// The path of most of them during the episode; `null` where there is none, or the logs cannot be read twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage: Option<OutageDoc>,
+}
+
+/// Requests of one path during an episode.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutageDoc {
+    pub path: String,
+    pub failed: u64,
+    pub requests: u64,
+    /// Time that the failed ones took; `null` where no line tells it.
+    pub seconds: Option<f64>,
+    /// The same path and time under the other labels that were read.
+    pub others: Vec<ServedDoc>,
+}
+
+/// Requests of a label, and those of them that the server failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServedDoc {
+    pub label: String,
+    pub failed: u64,
+    pub requests: u64,
 }
 
 /// A name that most of some failures have in common.
@@ -142,6 +169,8 @@ pub struct AskedDoc {
 /// A stretch of time that most failures are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EpisodeDoc {
+    /// The first and the last failure, to the second. Of requests with a status from 400 to 499, and of a log of more
+    /// than 69 days, the beginning of its first step and the end of its last.
     pub from: f64,
     pub to: f64,
     /// Failures within it.
@@ -163,6 +192,9 @@ pub struct OverTimeDoc {
     pub step: f64,
     /// When a step began, its requests, those with a status from 400 to 499, and from 500 on.
     pub rows: Vec<OverTimeRow>,
+    /// The first and the last request with a status from 500 on of each step that has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_failed: Vec<(f64, f64)>,
 }
 
 /// The programs that asked.

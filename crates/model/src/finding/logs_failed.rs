@@ -2,7 +2,7 @@
 //! behind most of the requests that were refused).
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
-use crate::doc::MostlyDoc;
+use crate::doc::{MostlyDoc, MostlyOf, OutageDoc};
 use crate::format::{self, Moment, fixed, percent, quantity};
 use crate::unit::Unit;
 
@@ -26,10 +26,28 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// `Tue 14:00 to 14:24`, `from Tue 14:00 to the end of what was read`, in a log of so many seconds.
+    /// The same behind a label: `from Tue 14:00 to 14:24`, `at Tue 14:00`.
+    fn since(&self, span: f64) -> Option<String> {
+        let text = self.text(span)?;
+        Some(match (self.from_start, self.to_end) {
+            (false, false) if self.is_one_minute() => format!("at {text}"),
+            (false, false) | (true, true) => format!("from {text}"),
+            _ => text,
+        })
+    }
+
+    fn is_one_minute(&self) -> bool {
+        (self.from / 60.0).floor() == (self.to / 60.0).floor()
+    }
+
+    /// `Tue 14:00 to 14:24`, `Tue 14:00` within a minute, `from Tue 14:00 to the end of what was read`, in a log of so
+    /// many seconds.
     pub fn text(&self, span: f64) -> Option<String> {
         let (from, to) = (Moment::at(self.from)?, Moment::at(self.to)?);
         let range = || {
+            if self.is_one_minute() {
+                return from.within(span);
+            }
             let end = if from.date() == to.date() { to.time() } else { to.within(span) };
             format!("{} to {end}", from.within(span))
         };
@@ -53,6 +71,8 @@ pub enum LogsFailed {
         /// Names that most of them have in common.
         mostly: Vec<MostlyDoc>,
         episode: Option<Stretch>,
+        /// Requests of the path of most of them, in that stretch.
+        outage: Option<OutageDoc>,
         /// Length of the log in s.
         span: f64,
         /// Share of the time that all requests took, where that is much.
@@ -91,6 +111,35 @@ fn when(episode: &Stretch, requests: u64, span: f64) -> Option<String> {
     })
 }
 
+/// `from Tue 20:00 to 20:23 40 of 40 requests for /cart failed with 5xx after 2.50 ms on average (old: 0 of 32);
+/// outside of that none`, of so many failures in a log of so many seconds.
+fn told(outage: &OutageDoc, when: &str, mostly: &[MostlyDoc], requests: u64) -> String {
+    let many = |count: u64| fixed(count as f64, 0);
+    let (failed, all) = (many(outage.failed), many(outage.requests));
+    let noun = if outage.requests == 1 { "request" } else { "requests" };
+    let mut text = format!("{when} {failed} of {all} {noun} for {} failed with 5xx", outage.path);
+    if let Some(seconds) = outage.seconds {
+        let mean = seconds / outage.failed.max(1) as f64;
+        text.push_str(&format!(" after {} on average", quantity(mean, Unit::Second)));
+    }
+    let of = |one: &crate::doc::ServedDoc| {
+        format!("{}: {} of {}", one.label, many(one.failed), many(one.requests))
+    };
+    let others: Vec<String> = outage.others.iter().map(of).collect();
+    if !others.is_empty() {
+        text.push_str(&format!(" ({})", others.join(", ")));
+    }
+    let common: Vec<MostlyDoc> = mostly.iter().filter(|one| one.what != MostlyOf::Path).cloned().collect();
+    if let Some(common) = MostlyDoc::list(&common, requests) {
+        text.push_str(&format!(", {common}"));
+    }
+    match requests.saturating_sub(outage.failed) {
+        0 => text + "; outside of that none",
+        1 => text + "; besides these 1 request",
+        more => format!("{text}; besides these {} requests", many(more)),
+    }
+}
+
 impl Conclusion for LogsFailed {
     fn kind(&self) -> &str {
         match self {
@@ -109,6 +158,18 @@ impl Conclusion for LogsFailed {
 
     fn one(&self) -> String {
         match self {
+            LogsFailed::Server {
+                label,
+                requests,
+                mostly,
+                episode: Some(episode),
+                outage: Some(outage),
+                span,
+                ..
+            } if episode.since(*span).is_some() => {
+                let when = episode.since(*span).unwrap_or_default();
+                format!("{label}: {}.", told(outage, &when, mostly, *requests))
+            }
             LogsFailed::Server { label, requests, share, mostly, episode, span, seconds, .. } => {
                 let count = fixed(*requests as f64, 0);
                 let noun = if *requests == 1 { "request" } else { "requests" };
@@ -159,7 +220,7 @@ impl Conclusion for LogsFailed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doc::MostlyOf;
+    use crate::doc::ServedDoc;
 
     #[test]
     fn an_outage_is_told_with_its_time_and_its_cost() {
@@ -176,6 +237,7 @@ mod tests {
                 share: 0.001_45,
                 mostly,
                 episode,
+                outage: None,
                 span: 86_400.0,
                 time_share: seconds.map(|_| 0.584),
                 seconds,
@@ -204,9 +266,49 @@ mod tests {
             outage(true, false)
                 .ends_with("failed with 5xx, from the beginning of what was read to Tue 14:24.")
         );
+        let minute = Stretch { from: noon, to: noon + 59.0, failures: 9, from_start: false, to_end: false };
+        assert_eq!(minute.text(86_400.0).as_deref(), Some("Tue 14:00"));
         assert!(outage(true, true).ends_with(
             "failed with 5xx, Tue 14:00 to 14:24, from the beginning to the end of what was read."
         ));
+    }
+
+    #[test]
+    fn an_outage_of_a_path_is_told_with_all_its_requests() {
+        let outage = OutageDoc {
+            path: "/cart".to_owned(),
+            failed: 40,
+            requests: 40,
+            seconds: Some(0.1),
+            others: vec![ServedDoc { label: "old".to_owned(), failed: 0, requests: 32 }],
+        };
+        let said = |requests, outage: &OutageDoc, to: f64| {
+            let noon = 1_794_923_999.0 - 1_794_923_999.0 % 86_400.0 + 14.0 * 3600.0;
+            let stretch =
+                Stretch { from: noon, to: noon + to, failures: 40, from_start: false, to_end: false };
+            LogsFailed::Server {
+                label: "new".to_owned(),
+                requests,
+                share: 0.001,
+                mostly: Vec::new(),
+                episode: Some(stretch),
+                outage: Some(outage.clone()),
+                span: 86_400.0,
+                time_share: None,
+                seconds: None,
+            }
+            .one()
+        };
+        assert_eq!(
+            said(40, &outage, 1439.0),
+            "new: from Tue 14:00 to 14:23 40 of 40 requests for /cart failed with 5xx after 2.50 ms on average (old: 0 \
+             of 32); outside of that none."
+        );
+        let alone = OutageDoc { seconds: None, others: Vec::new(), ..outage };
+        assert_eq!(
+            said(45, &alone, 9.0),
+            "new: at Tue 14:00 40 of 40 requests for /cart failed with 5xx; besides these 5 requests."
+        );
     }
 
     #[test]

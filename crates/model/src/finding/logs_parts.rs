@@ -47,15 +47,16 @@ fn said(part: &PartRatio) -> String {
 }
 
 impl LogsParts {
-    /// True if all parts that differ take longer (or all shorter, as `longer` says) and the rest ties: then they make
-    /// the whole difference.
+    /// True if all parts that differ take longer (or all shorter, as `longer` says) and the rest, taken together, ties:
+    /// then they make the whole difference.
     pub fn are_all_of_it(&self, longer: bool) -> bool {
         self.rest == Rest::Ties && self.parts.iter().all(|part| (part.ratio > 1.0) == longer)
     }
 
-    /// `all of it in /download/ (48 to 74 % longer); the rest ties`: behind the size of the whole difference.
+    /// `all of it in /download/ (48 to 74 % longer); the rest, taken together, ties`: behind the size of the whole
+    /// difference. Of a part of the rest alone there may be nothing to tell.
     pub fn all_of_it(&self) -> String {
-        format!("all of it in {}; the rest ties", self.named())
+        format!("all of it in {}; the rest, taken together, ties", self.named())
     }
 
     /// `/download/ (48 to 74 % longer) and 2 more`.
@@ -78,7 +79,7 @@ impl Conclusion for LogsParts {
 
     fn one(&self) -> String {
         let rest = match self.rest {
-            Rest::Ties => "the rest ties",
+            Rest::Ties => "the rest, taken together, ties",
             Rest::Open => "of the rest it cannot be told",
         };
         format!("{} differs from {} in time on {}; {rest}.", self.arm, self.base, self.named())
@@ -112,7 +113,7 @@ mod tests {
         };
         assert_eq!(
             said(part(1.58, 1.66), 0, Rest::Ties),
-            "web2 differs from web1 in time on /download/ (58 to 66 % longer); the rest ties."
+            "web2 differs from web1 in time on /download/ (58 to 66 % longer); the rest, taken together, ties."
         );
         assert_eq!(
             said(part(0.88, 0.9), 2, Rest::Open),
@@ -121,7 +122,10 @@ mod tests {
         let (arm, base) = ("b".to_owned(), "a".to_owned());
         let mut all = LogsParts { arm, base, parts: vec![part(1.48, 1.74)], more: 0, rest: Rest::Ties };
         assert!(all.are_all_of_it(true) && !all.are_all_of_it(false));
-        assert_eq!(all.all_of_it(), "all of it in /download/ (48 to 74 % longer); the rest ties");
+        assert_eq!(
+            all.all_of_it(),
+            "all of it in /download/ (48 to 74 % longer); the rest, taken together, ties"
+        );
         all.rest = Rest::Open;
         assert!(!all.are_all_of_it(true));
         assert!(said(part(2.12, 2.34), 0, Rest::Ties).contains("(2.1 to 2.3 times as long)"));

@@ -226,6 +226,7 @@ fn of_failures() -> Vec<Rule> {
                 from_start: false,
                 to_end: false,
             }),
+            outage: None,
             span: 86_400.0,
             time_share: Some(0.5),
             seconds: Some(30.0),

@@ -385,7 +385,7 @@ fn title(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
     failures.chain([served(all, rows, findings)]).collect::<Vec<_>>().join(" ")
 }
 
-/// `, all of it in /download/ (48 to 74 % longer); the rest ties`, where that is so.
+/// `, all of it in /download/ (48 to 74 % longer); the rest, taken together, ties`, where that is so.
 fn part(row: &RowDoc, findings: &[&Finding]) -> String {
     let parts = findings.iter().filter_map(|finding| match &finding.rule {
         Rule::LogsParts(parts) if parts.arm == row.arm && parts.base == row.base => Some(parts),

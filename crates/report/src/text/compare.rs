@@ -124,7 +124,9 @@ impl Whys {
     /// The mark behind a row's verdict: its letter, and `!` where a figure is doubtful.
     pub(super) fn mark(&mut self, row: &RowDoc) -> String {
         let doubt = if doubtful(row) { " !" } else { "" };
-        if row.point || row.verdict < VerdictWord::CannotTell || row.why.is_empty() {
+        // What limits a verdict that was reached is said as well as what kept one back.
+        let is_plain = row.verdict < VerdictWord::CannotTell && !row.why.failed_at_once();
+        if row.point || is_plain || row.why.is_empty() {
             return doubt.to_owned();
         }
         let same = |group: &Vec<Why>| group.iter().any(|known| known.is_like(&row.why));
@@ -398,4 +400,29 @@ fn published(doc: &CompareDoc) -> BTreeMap<(bool, Option<&str>), Vec<&str>> {
         sources.entry((!arm.pasted, source)).or_default().push(&arm.name);
     }
     sources
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::RowDoc;
+    use model::why::{FailedWithin, Reason};
+
+    use super::*;
+
+    #[test]
+    fn a_verdict_on_one_outage_has_its_reason() {
+        let mut row: RowDoc = serde_json::from_str(ROW).unwrap();
+        let mut whys = Whys::default();
+        assert_eq!((whys.mark(&row).as_str(), whys.lines(Why::many, Look::plain()).as_str()), ("", ""));
+        let within = Some(FailedWithin { arm: (40, 256), base: (0, 260), p: 1e-13 });
+        row.why = Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 193, within }.into();
+        assert_eq!(whys.mark(&row), " (a)");
+        let said = whys.lines(Why::many, Look::plain());
+        assert!(said.contains("they tell of that time, and of no other"), "{said}");
+    }
+
+    const ROW: &str = r#"{"instrument": "logs", "metric": "error-rate", "unit": "ratio", "better": "lower",
+        "params": {}, "headline": true, "arm": "new", "base": "old", "arm_value": 0.0015, "base_value": 0.0,
+        "ratio": null, "low": null, "high": null, "p": 1e-13, "p_holm": 1e-13, "floor": null, "noise": null,
+        "margin": 0.05, "verdict": "worse", "why": null, "point": false, "per_price": null, "per_watt": null}"#;
 }

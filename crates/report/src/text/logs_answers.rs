@@ -410,7 +410,7 @@ pub fn folded(over_time: &OverTimeDoc, most: usize) -> OverTimeDoc {
             (sum.1, sum.2, sum.3) = (sum.1 + row.1, sum.2 + row.2, sum.3 + row.3);
         }
     }
-    OverTimeDoc { step, rows }
+    OverTimeDoc { step, rows, ..OverTimeDoc::default() }
 }
 
 /// The lines that a server's configuration lacks, as they are: they are to be pasted.
@@ -458,7 +458,7 @@ mod tests {
                 (row.0, row.1) = (row.0 + 10, row.1 + failed);
             });
             let rows = all.iter().map(|(at, row)| (*at as f64 * 300.0, row.0, row.1, 1)).collect();
-            let whole = OverTimeDoc { step: 300.0, rows };
+            let whole = OverTimeDoc { step: 300.0, rows, ..OverTimeDoc::default() };
             let folded = folded(&whole, STRIP);
             let sum = |doc: &OverTimeDoc| {
                 doc.rows.iter().fold((0, 0, 0), |sum, row| (sum.0 + row.1, sum.1 + row.2, sum.2 + row.3))

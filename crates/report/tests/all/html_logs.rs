@@ -62,7 +62,7 @@ fn all_labels_are_drawn_on_one_axis() {
     let (mut runs, _) = machines();
     for ((run, _), share) in runs.iter_mut().zip([1, 2]) {
         let rows = (0..200).map(|n| (crate::common::logs::DAY + f64::from(n) * 300.0, 600 * share, 0, 0));
-        let over_time = OverTimeDoc { step: 300.0, rows: rows.collect() };
+        let over_time = OverTimeDoc { step: 300.0, rows: rows.collect(), ..OverTimeDoc::default() };
         run.log = Some(Box::new(AnswersDoc { over_time, ..AnswersDoc::default() }));
     }
     let text = page(runs.clone(), None);

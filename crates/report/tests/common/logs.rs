@@ -314,6 +314,11 @@ fn each_bot(google: &str) -> Vec<BotDoc> {
     ]
 }
 
+/// Steps of 5 minutes.
+fn steps(rows: impl Iterator<Item = (f64, u64, u64, u64)>) -> OverTimeDoc {
+    OverTimeDoc { step: 300.0, rows: rows.collect(), ..OverTimeDoc::default() }
+}
+
 /// What a label was asked, how it answered, and who asked.
 pub fn answers() -> AnswersDoc {
     let names = |all: &[(&str, u64)], others, distinct| NamesDoc {
@@ -369,7 +374,7 @@ pub fn answers() -> AnswersDoc {
             names(&[("10.0.0.1", 9), ("10.0.0.2", 8), ("10.0.0.3", 8)], 2_117, Some(900)),
             Some(noon),
         )),
-        over_time: OverTimeDoc { step: 300.0, rows: (0..288).map(row).collect() },
+        over_time: steps((0..288).map(row)),
         agents: Some(AgentsDoc {
             requests: 600_000,
             bots: 84_000,

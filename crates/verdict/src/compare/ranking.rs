@@ -3,11 +3,12 @@
 //! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. An
 //! index takes every headline row of the base of one scope (whole machine, one thread); a missing one makes it missing.
 //! How many of its rows are open is said with it: an index off 1 would else say more than they do. Published points
-//! have neither interval nor part in it.
+//! have neither interval nor part in it. Where a row of a log's hours is judged by another row, that one is ranked.
 
 use std::collections::BTreeSet;
 
 use model::doc::{IndexDoc, RankDoc, TieDoc};
+use model::why::Reason;
 use model::{Better, Cards, Scope, card};
 use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Rank, Verdict};
 
@@ -21,15 +22,19 @@ use model::format;
 /// Ranks figure by figure, the best side first, and which neighbours cannot be told apart.
 pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> (Vec<RankDoc>, Vec<TieDoc>) {
     let (mut all, mut ties) = (Vec::new(), Vec::new());
-    for key in headlines(prepared) {
-        let sound = |side: &usize| prepared[*side].rows.get(&key).is_some_and(|row| row.speaking().is_ok());
+    for key in headlines(pairs, prepared) {
+        let is_of_sides = prepared.iter().any(|side| side.rows.contains_key(&key));
+        let sound = |side: &usize| match prepared[*side].rows.get(&key) {
+            Some(row) => row.speaking().is_ok(),
+            None => !is_of_sides && judged_value(pairs, prepared, (*side, &key)).is_some(),
+        };
         let having: Vec<usize> = (0..prepared.len()).filter(sound).collect();
         if having.len() < 2 {
             continue;
         }
         let matrix = matrix(pairs, &having, &key);
         let places = stats::ranks(&matrix);
-        let order = best_first(prepared, &having, &key, &places);
+        let order = best_first((pairs, prepared), &having, &key, &places);
         let name = |at: usize| prepared[having[at]].side.name.clone();
         for at in &order {
             let narrow = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
@@ -53,11 +58,18 @@ pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> (Vec<RankDoc>, Vec<Tie
 }
 
 /// Places within `having`: by rank, then by the worst rank, then by the figure itself.
-fn best_first(prepared: &[Prepared<'_>], having: &[usize], key: &RowKey, places: &[Rank]) -> Vec<usize> {
+fn best_first(
+    (pairs, prepared): (&Pairs, &[Prepared<'_>]),
+    having: &[usize],
+    key: &RowKey,
+    places: &[Rank],
+) -> Vec<usize> {
     let good = |at: usize| {
-        let row = prepared[having[at]].rows.get(key);
-        let value = row.and_then(super::prepared::SideRow::value).unwrap_or(f64::NAN);
-        if row.is_some_and(|row| row.better == Better::Lower) { -value } else { value }
+        let own = prepared[having[at]].rows.get(key).and_then(|row| Some((row.value()?, row.better)));
+        let (value, better) = own
+            .or_else(|| judged_value(pairs, prepared, (having[at], key)))
+            .unwrap_or((f64::NAN, Better::Higher));
+        if better == Better::Lower { -value } else { value }
     };
     let mut order: Vec<usize> = (0..having.len()).collect();
     order.sort_by(|a, b| {
@@ -67,17 +79,47 @@ fn best_first(prepared: &[Prepared<'_>], having: &[usize], key: &RowKey, places:
     order
 }
 
-/// Headline rows in the order in which the sides name them.
-fn headlines(prepared: &[Prepared<'_>]) -> Vec<RowKey> {
+/// Headline rows in the order in which the sides name them, then those that only pairs of sides have. A row whose
+/// verdict stands in another row is none.
+fn headlines(pairs: &Pairs, prepared: &[Prepared<'_>]) -> Vec<RowKey> {
+    let judged: Vec<&Judged> = all_judged(pairs, prepared.len()).collect();
+    let is_elsewhere = |one: &Judged| one.row.why.reasons.contains(&Reason::Hours { judged_elsewhere: true });
+    let stands_elsewhere = |key: &RowKey| judged.iter().any(|one| one.key == *key && is_elsewhere(one));
     let mut all: Vec<RowKey> = Vec::new();
     for side in prepared {
         for key in side.order.iter().filter(|key| side.rows.get(key).is_some_and(|row| row.headline)) {
-            if !all.contains(key) {
+            if !all.contains(key) && !stands_elsewhere(key) {
                 all.push(key.clone());
             }
         }
     }
+    let is_new =
+        |one: &&&Judged| one.row.headline && !prepared.iter().any(|side| side.rows.contains_key(&one.key));
+    for one in judged.iter().filter(is_new) {
+        if !all.contains(&one.key) {
+            all.push(one.key.clone());
+        }
+    }
     all
+}
+
+/// The judged rows of every two of so many sides.
+fn all_judged(pairs: &Pairs, sides: usize) -> impl Iterator<Item = &Judged> {
+    (0..sides).flat_map(move |arm| (0..arm).flat_map(move |base| pairs.rows(arm, base)))
+}
+
+/// The figure of a side in a row that only pairs of sides have, of the first such pair; and which is the better way.
+fn judged_value(
+    pairs: &Pairs,
+    prepared: &[Prepared<'_>],
+    (side, key): (usize, &RowKey),
+) -> Option<(f64, Better)> {
+    let as_arm = (0..side).map(|base| (side, base));
+    let as_base = (side + 1..prepared.len()).map(|arm| (arm, side));
+    as_arm.chain(as_base).find_map(|(arm, base)| {
+        let row = &pairs.rows(arm, base).iter().find(|judged| judged.key == *key)?.row;
+        Some((if arm == side { row.arm_value } else { row.base_value }?, row.better))
+    })
 }
 
 /// Verdicts of the given sides among each other for one row.

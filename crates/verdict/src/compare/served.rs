@@ -339,6 +339,33 @@ mod tests {
     }
 
     #[test]
+    fn ranks_and_ties_are_those_of_the_judged_rows() {
+        let ranks = |doc: &CompareDoc| -> Vec<(String, String, u32, u32)> {
+            let of =
+                |one: &model::doc::RankDoc| (one.metric.clone(), one.arm.clone(), one.rank, one.worst_rank);
+            doc.ranks.iter().map(of).collect()
+        };
+        let mut runs = [run("a", 0, 2000.0, None), run("b", 0, 1000.0, None), run("c", 0, 1001.0, None)];
+        for run in &mut runs {
+            let (instrument, headline) = (INSTRUMENT.to_owned(), vec!["bandwidth".to_owned()]);
+            run.plan.cells = vec![model::Cell { instrument, params: Params::default(), headline }];
+        }
+        let doc = of(&[&runs[0], &runs[1]]);
+        let row = |metric: &str, arm: &str, rank, worst| (metric.to_owned(), arm.to_owned(), rank, worst);
+        let both = [
+            row("speed", "b", 1, 1),
+            row("speed", "a", 2, 2),
+            row("time", "b", 1, 1),
+            row("time", "a", 2, 2),
+        ];
+        assert_eq!((ranks(&doc), doc.ties.len()), (both.into(), 0), "{:?}", doc.ties);
+        let doc = of(&[&runs[0], &runs[1], &runs[2]]);
+        assert_eq!(ranks(&doc)[2], row("speed", "a", 3, 3));
+        let ties: Vec<_> = doc.ties.iter().map(|tie| (tie.metric.as_str(), tie.arms.join(" "))).collect();
+        assert_eq!(ties, [("speed", "b c".to_owned()), ("time", "b c".to_owned())]);
+    }
+
+    #[test]
     fn figures_are_those_over_all_requests_where_the_logs_have_them() {
         let mut runs = [run("a", 0, 2000.0, None), run("b", 0, 1000.0, None)];
         for (run, whole) in runs.iter_mut().zip([400.0, 1000.0]) {

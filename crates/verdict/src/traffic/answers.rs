@@ -52,11 +52,12 @@ fn named(label: &str, conditions: &[String]) -> String {
 
 fn concluded(label: &str, answers: &AnswersDoc, (requests, p99): (u64, Option<f64>)) -> AnswersDoc {
     let mut all = answers.clone();
-    let classes: [(&mut Option<FailedDoc>, Class); 2] =
-        [(&mut all.client_errors, |row| row.2), (&mut all.server_errors, |row| row.3)];
-    for (failed, class) in classes {
+    let of_server = &answers.around.as_ref().unwrap_or(&answers.over_time).server_failed[..];
+    let classes: [(&mut Option<FailedDoc>, Class, Spans<'_>); 2] =
+        [(&mut all.client_errors, |row| row.2, &[]), (&mut all.server_errors, |row| row.3, of_server)];
+    for (failed, class, spans) in classes {
         if let Some(failed) = failed {
-            failed.episode = episode(&answers.over_time, class);
+            failed.episode = own_episode(answers, class, spans);
             failed.mostly = mostly(failed, answers);
         }
     }
@@ -75,6 +76,21 @@ fn span(over_time: &OverTimeDoc) -> Option<f64> {
 /// Seconds of the shortest step that episodes are looked for in: in a shorter one chance leaves gaps.
 const COARSE: f64 = 300.0;
 
+/// The first and the last failure of each step that has one; empty where that is not known.
+type Spans<'a> = &'a [(f64, f64)];
+
+/// The episode that most failures of a log are in. Where conditions on status or time leave requests out, or a cut
+/// does, it is looked for in all that was read, and its failures are those that were let in.
+fn own_episode(answers: &AnswersDoc, class: Class, spans: Spans<'_>) -> Option<EpisodeDoc> {
+    let own = &answers.over_time;
+    let Some(around) = &answers.around else { return episode(own, class, spans) };
+    let found = episode(around, class, spans)?;
+    let is_within = |row: &&Row| row.0 + own.step > found.from && row.0 <= found.to;
+    let failures: u64 = own.rows.iter().filter(is_within).map(class).sum();
+    let all: u64 = own.rows.iter().map(class).sum();
+    (failures > 0 && failures as f64 >= MOST * all as f64).then_some(EpisodeDoc { failures, ..found })
+}
+
 /// Rows of at least [`COARSE`] seconds, and those seconds.
 fn coarse(over_time: &OverTimeDoc) -> (Vec<Row>, f64) {
     let step = over_time.step;
@@ -92,8 +108,14 @@ fn coarse(over_time: &OverTimeDoc) -> (Vec<Row>, f64) {
     (rows, COARSE)
 }
 
-/// The stretch without the steps at its ends in which nothing failed.
-fn trimmed(found: EpisodeDoc, over_time: &OverTimeDoc, class: Class) -> EpisodeDoc {
+/// The stretch from the first to the last failure; where only their steps are known, from the first step to the end of
+/// the last.
+fn trimmed(found: EpisodeDoc, over_time: &OverTimeDoc, class: Class, spans: Spans<'_>) -> EpisodeDoc {
+    let mut known = spans.iter().filter(|span| span.1 >= found.from && span.0 < found.to);
+    if let Some(first) = known.next() {
+        let last = known.next_back().unwrap_or(first);
+        return EpisodeDoc { from: first.0, to: last.1, ..found };
+    }
     let within = |row: &&Row| row.0 >= found.from && row.0 < found.to && class(row) > 0;
     let mut failed = over_time.rows.iter().filter(within);
     let Some(first) = failed.next() else { return found };
@@ -103,7 +125,7 @@ fn trimmed(found: EpisodeDoc, over_time: &OverTimeDoc, class: Class) -> EpisodeD
 
 /// The shortest stretch with half of the failures and what is like it beside. It is short, or it reaches back to the
 /// beginning or on to the end of what was read; and requests in it failed far more often than others.
-fn episode(over_time: &OverTimeDoc, class: Class) -> Option<EpisodeDoc> {
+fn episode(over_time: &OverTimeDoc, class: Class, spans: Spans<'_>) -> Option<EpisodeDoc> {
     let (rows, step) = coarse(over_time);
     let count =
         |part: &[Row]| (part.iter().map(class).sum::<u64>(), part.iter().map(|row| row.1).sum::<u64>());
@@ -130,7 +152,7 @@ fn episode(over_time: &OverTimeDoc, class: Class) -> Option<EpisodeDoc> {
     };
     let found =
         EpisodeDoc { from: rows[from].0, to: rows[to].0 + step, failures: inside.0, from_start, to_end };
-    is_apart.then(|| trimmed(found, over_time, class))
+    is_apart.then(|| trimmed(found, over_time, class, spans))
 }
 
 /// The stretch with what is like it on both sides: the next failures, where at least [`NEAR`] as large a part of the
@@ -271,7 +293,7 @@ mod tests {
     /// A day of steps of 5 minutes with 100 requests each, and so many failures of both classes in each.
     fn day(failed: impl Fn(usize) -> (u64, u64)) -> OverTimeDoc {
         let row = |n: usize| (NOON + n as f64 * 300.0, 100, failed(n).0, failed(n).1);
-        OverTimeDoc { step: 300.0, rows: (0..288).map(row).collect() }
+        OverTimeDoc { step: 300.0, rows: (0..288).map(row).collect(), ..OverTimeDoc::default() }
     }
 
     fn doc() -> AnswersDoc {
@@ -323,7 +345,7 @@ mod tests {
 
     #[test]
     fn failures_that_are_spread_or_few_or_follow_the_traffic_are_no_episode() {
-        let found = |over_time: &OverTimeDoc| episode(over_time, |row| row.3);
+        let found = |over_time: &OverTimeDoc| episode(over_time, |row| row.3, &[]);
         assert_eq!(found(&day(|n| (0, u64::from(n % 3 == 0)))), None);
         assert_eq!(found(&day(|n| (0, if n == 9 { 9 } else { 0 }))), None);
         assert_eq!(found(&OverTimeDoc::default()), None);
@@ -341,17 +363,21 @@ mod tests {
     #[test]
     fn an_outage_may_reach_to_the_ends_of_what_was_read() {
         let found = |over_time: &OverTimeDoc| {
-            let one = episode(over_time, |row| row.3)?;
+            let one = episode(over_time, |row| row.3, &[])?;
             Some((one.from - NOON, one.to - NOON, one.from_start, one.to_end))
         };
         // All at once, in a log of a minute.
-        let short =
-            OverTimeDoc { step: 1.0, rows: (0..60).map(|n| (NOON + f64::from(n), 10, 0, 10)).collect() };
+        let short = OverTimeDoc {
+            step: 1.0,
+            rows: (0..60).map(|n| (NOON + f64::from(n), 10, 0, 10)).collect(),
+            ..OverTimeDoc::default()
+        };
         assert_eq!(found(&short), Some((0.0, 60.0, true, true)));
         // A few minutes without a failure do not end it.
         let minutes = |failed: fn(usize) -> u64| OverTimeDoc {
             step: 60.0,
             rows: (0..30).map(|n| (NOON + n as f64 * 60.0, 11, 0, failed(n))).collect(),
+            ..OverTimeDoc::default()
         };
         let gaps = minutes(|n| [2, 3, 2, 0, 0, 4, 0, 2][n % 8]);
         assert_eq!(found(&gaps), Some((0.0, 1800.0, true, true)));
@@ -363,6 +389,41 @@ mod tests {
         // The last quarter of a day.
         let last = found(&day(|n| (0, if n >= 216 { 40 } else { 0 }))).unwrap();
         assert_eq!(last, (216.0 * 300.0, 86_400.0, false, true));
+    }
+
+    #[test]
+    fn an_episode_goes_from_its_first_to_its_last_failure() {
+        let mut doc = doc();
+        doc.over_time.server_failed =
+            (24..28).map(|n| NOON + f64::from(n) * 300.0).map(|at| (at + 5.0, at + 177.0)).collect();
+        let label = TrafficDoc { label: "shop".into(), parsed: 28_800, ..TrafficDoc::default() };
+        let said = of_label(&label, &doc, &[]);
+        let episode = said.server_errors.unwrap().episode.unwrap();
+        assert_eq!((episode.from, episode.to), (NOON + 7205.0, NOON + 8277.0));
+        assert!(said.sentence.contains("all in one episode, Mon 15:00 to 15:17"), "{}", said.sentence);
+    }
+
+    #[test]
+    fn a_condition_or_a_cut_begins_and_ends_no_outage() {
+        let mut doc = doc();
+        let label = TrafficDoc { label: "shop".into(), parsed: 400, ..TrafficDoc::default() };
+        let mut outage = doc.over_time.rows[24..28].to_vec();
+        outage.iter_mut().for_each(|row| row.1 = row.3);
+        doc.around = Some(std::mem::replace(
+            &mut doc.over_time,
+            OverTimeDoc { step: 300.0, rows: outage, ..OverTimeDoc::default() },
+        ));
+        let of = |doc: &AnswersDoc| of_label(&label, doc, &[]).server_errors.unwrap().episode;
+        let found = of(&doc).unwrap();
+        assert_eq!((found.from, found.to, found.failures), (NOON + 7200.0, NOON + 8400.0, 120));
+        assert!(!found.from_start && !found.to_end);
+        // From its second half on: the outage is the same, its failures are those that were let in.
+        doc.over_time.rows.drain(..2);
+        let half = of(&doc).unwrap();
+        assert_eq!((half.from, half.failures, half.from_start), (NOON + 7200.0, 60, false));
+        // All of that is too much time to know.
+        doc.around = Some(OverTimeDoc::default());
+        assert_eq!(of(&doc), None);
     }
 
     #[test]

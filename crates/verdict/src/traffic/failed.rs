@@ -174,6 +174,7 @@ pub fn finding(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Findin
         share: failed.share,
         mostly: failed.mostly.clone(),
         episode: failed.episode.map(|episode| stretch(&episode, answers.zone)),
+        outage: failed.outage.clone(),
         span: whole.span.unwrap_or(0.0),
         time_share,
         seconds: failed.seconds.filter(|_| time_share.is_some()).map(|all| all / failed.requests as f64),

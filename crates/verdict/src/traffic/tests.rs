@@ -177,7 +177,7 @@ fn the_part_that_differs_is_named() {
     let rows: Vec<&RowDoc> = all.rows.iter().collect();
     let said = crate::paragraph::of_pair("b", "a", &rows, &all.findings);
     assert!(said.len() == 1 && said[0].contains(", all of it in /download/ ("), "{said:?}");
-    assert!(said[0].ends_with(" % longer); the rest ties."), "{said:?}");
+    assert!(said[0].ends_with(" % longer); the rest, taken together, ties."), "{said:?}");
     // It is that of a log of this folder alone, to the last digit.
     let alone = |mut group: ServerGroup| {
         group.cells = group.folders.remove("/download/").unwrap();
