@@ -11,6 +11,7 @@ mod inputs;
 mod knee;
 mod page;
 mod prices;
+mod scaling;
 mod sides;
 mod watts;
 
@@ -28,7 +29,7 @@ use crate::out;
 
 use asked::Asked;
 use demand::Demands;
-use inputs::{Inputs, Utilisation};
+use inputs::Inputs;
 use prices::Prices;
 
 pub fn run(args: &DecideArgs, global: &Global) -> Result<u8, CliError> {
@@ -41,7 +42,8 @@ pub fn run(args: &DecideArgs, global: &Global) -> Result<u8, CliError> {
     let mut resolver = Resolver::new(global)?;
     let sides = sides::load(asked.all(Key::From), &mut resolver)?;
     let demands = demand::read(&asked, inputs.growth)?;
-    let doc = document(&asked, demands, &sides, &prices)?;
+    let scaling = scaling::read(&asked, &demands, &mut resolver)?;
+    let doc = document(&asked, demands, &sides, &prices, scaling)?;
     let page = match args.no_report || (args.out.is_none() && !resolver.has_store()) {
         true => None,
         false => Some(page::write(&doc, &asked, args, &paths::store(global)?)?),
@@ -73,43 +75,42 @@ fn document(
     demands: Demands,
     sides: &[Loaded],
     prices: &Prices,
+    scaling: Scaling,
 ) -> Result<DecideDoc, CliError> {
-    let found = candidates::gather(asked, sides, &demands, prices)?;
+    let at_knee = inputs::knee(asked);
+    if let Some(said) = at_knee {
+        let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
+        knee::check(said, &needs)?;
+    }
+    let found = candidates::gather(asked, sides, &demands, prices, at_knee.is_some())?;
     // The prices say the currency of what else is money.
     let currency = found.currency.or(inputs::currency(asked)?);
     let inputs = Inputs::read(asked, currency.as_deref())?;
     let mut notes = found.notes;
-    let (utilisation, knee) = match &inputs.utilisation {
-        Utilisation::Share(share) => (*share, None),
-        Utilisation::Knee(said) => {
-            let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
-            let found = knee::utilisation(said, sides, &needs)?;
-            notes.extend(found.note);
-            (found.share, Some(inputs::utilisation_doc(found.share, &found.from)))
-        }
-    };
     notes.extend(demand::short_day(&demands));
     notes.extend(demands.notes);
     notes.extend(inputs::stale_note(&stale(&found.candidates), inputs.stale_s));
     let question = Question {
         months: inputs.months(),
         needs: demands.needs,
-        utilisation,
+        utilisation: inputs.utilisation,
         spare: inputs.spare,
-        scaling: Scaling::Linear,
+        scaling,
         life_s: inputs.life_s,
         kwh: inputs.kwh,
         pue: inputs.pue,
         per_unit_month: inputs.per_unit_month,
         rack_watts: inputs.rack_watts,
         rack_units: inputs.rack_units,
+        circuit_watts: inputs.circuit_watts,
+        per_circuit_month: inputs.per_circuit_month,
         currency,
         equal_price: inputs.equal_price,
         budget: inputs.budget,
         sure: inputs.sure,
         growth_s: inputs.growth_s,
         day: demands.day,
-        inputs: inputs.docs.into_iter().chain(knee).collect(),
+        inputs: inputs.docs,
         notes,
         draws: inputs.draws,
         seed: inputs.seed,

@@ -93,7 +93,8 @@ fn binds(first: &CandidateDoc, question: &Question) -> String {
     if need.need.is_space() {
         return format!("the number is decided by {}: a box has {least}{value}", boxes.binding);
     }
-    let used = format::percent(question.utilisation.middle());
+    let used = first.utilisation.as_ref().and_then(|used| used.value);
+    let used = format::percent(used.unwrap_or_else(|| question.utilisation.middle()));
     format!(
         "the number is decided by {}: a box does {least}{value}{limit}{ends}, of which {used} is used",
         boxes.binding
@@ -105,7 +106,12 @@ fn money(first: &CandidateDoc, cost: &CostDoc, question: &Question) -> String {
     let currency = question.currency.as_deref().unwrap_or_default();
     let number = format::number;
     let part = |value: Option<f64>, of: &str| value.map(|value| format!("{} for {of}", number(value)));
-    let parts = [part(Some(cost.boxes), "boxes"), part(cost.energy, "energy"), part(cost.space, "space")];
+    let parts = [
+        part(Some(cost.boxes), "boxes"),
+        part(cost.energy, "energy"),
+        part(cost.space, "space"),
+        part(cost.circuits, "circuits"),
+    ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let ends = if number(cost.low) == number(cost.high) {
         String::new()
