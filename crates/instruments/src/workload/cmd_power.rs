@@ -33,7 +33,9 @@ const TIME: ParamSpec = ParamSpec::new(
     DURATION,
     "seconds for which idle is measured, and for which the command is repeated",
 );
-const PARAMS: &[ParamSpec] = &[LEVELS, OWN[1], OWN[2], TIME, TIMEOUT];
+const PAUSE: ParamSpec =
+    ParamSpec { says: "seconds for which nothing is done before idle is measured", ..OWN[2] };
+const PARAMS: &[ParamSpec] = &[LEVELS, OWN[1], PAUSE, TIME, TIMEOUT];
 
 static CARD: Card = Card {
     name: model::names::instrument::CMD_POWER,

@@ -124,12 +124,11 @@ impl Field<'_, '_> {
         let mut all: Vec<(Knob, Ranged)> = Vec::new();
         for (candidate, one) in self.looked_at() {
             let capacities = known(one.candidate).unwrap_or_default();
-            let moved = capacities.into_iter().enumerate().map(|(need, capacity)| {
-                let range = match interval(capacity) {
-                    Some((low, high)) => Ranged { low, high },
-                    None => Ranged::point(capacity.ln.exp()),
-                };
-                (Knob::Capacity { candidate, need }, range)
+            let moved = capacities.into_iter().enumerate().filter_map(|(need, capacity)| {
+                // Memory and disks can be bought; a published rate is as it is.
+                let fact = || question.needs[need].need.is_space().then(|| Ranged::point(capacity.ln.exp()));
+                let range = interval(capacity).map(|(low, high)| Ranged { low, high }).or_else(fact)?;
+                Some((Knob::Capacity { candidate, need }, range))
             });
             all.extend(moved);
             all.extend(one.candidate.price.as_ref().map(|price| (Knob::Price(candidate), price.amount)));
