@@ -73,6 +73,11 @@ test | dist-all)
     have /usr/sbin/apache2 || need httpd apache2-bin
     need redis-server redis-server
     need memcached memcached
+    # Reads expressions of names as ours are read.
+    need nodeset clustershell
+    # They check the files of a plan.
+    have /usr/sbin/dnsmasq || need dnsmasq dnsmasq-base
+    need ssh openssh-client
     need javac default-jdk-headless
     # Containers, and a shell that needs no libraries in them.
     need systemd-nspawn systemd-container

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::shell::{self, Steps};
-use crate::{adding, deny, dist, generate, readme, tidy};
+use crate::{adding, deny, dist, failures, generate, readme, tidy};
 
 /// How long each test with `fuzz` in its name mutates its seeds.
 const FUZZ_SECONDS: &str = "BOXSCORE_FUZZ_SECONDS";
@@ -37,7 +37,12 @@ fn checks(steps: &mut Steps, cargo: &str) {
             &["clippy", "--quiet", "--keep-going", "--workspace", "--all-targets", "--", "-D", "warnings"],
         )
     });
-    steps.step("tests", || shell::run(cargo, &["test", "--workspace", "--all-targets", "--no-fail-fast"]));
+    steps.step("tests", || {
+        failures::tests(&mut shell::command(
+            cargo,
+            &["test", "--workspace", "--all-targets", "--no-fail-fast"],
+        ))
+    });
     steps.step("doc tests", || shell::run(cargo, &["test", "--workspace", "--doc", "--quiet"]));
     steps.step("house rules", tidy::run);
     steps.step("generated files", || generate::run(true));

@@ -8,6 +8,7 @@ mod ci;
 mod count;
 mod deny;
 mod dist;
+mod failures;
 mod generate;
 mod install;
 mod new;

@@ -73,13 +73,20 @@ impl Steps {
         let start = Instant::now();
         let outcome = work();
         if let Err(error) = &outcome {
-            eprintln!("==> {name}: FAILED: {error:#}");
+            let error = format!("{error:#}");
+            eprintln!("==> {name}: FAILED: {}", error.lines().next().unwrap_or_default());
         }
         self.done.push((name.into(), start.elapsed().as_secs_f64(), outcome));
     }
 
     pub fn finish(self) -> Result<()> {
         println!();
+        // Once more at the end, where a log that was cut still shows it.
+        for (name, _, outcome) in &self.done {
+            if let Err(error) = outcome {
+                println!("==> {name}: {error:#}\n");
+            }
+        }
         for (name, seconds, outcome) in &self.done {
             println!("{} {seconds:7.1} s  {name}", if outcome.is_ok() { "ok    " } else { "FAILED" });
         }

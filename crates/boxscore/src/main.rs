@@ -146,6 +146,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Resume(args) => cli::resume::run(args, global),
         Verb::Export(args) => cli::export::run(args, global),
         Verb::Import(args) => cli::import::run(args, global),
+        Verb::Lab(args) => cli::lab::run(args, global),
         Verb::Doctor(args) => cli::doctor::run(args, global),
         Verb::Schema(args) => cli::schema::run(args),
         Verb::Agent(args) => cli::agent::run(args),

@@ -10,6 +10,7 @@ mod commands;
 pub mod decide;
 mod detect;
 mod index;
+mod lab;
 mod load;
 mod logs;
 mod matrix;
@@ -59,6 +60,9 @@ pub use decide::{
 };
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use index::{IndexDoc, RankDoc, TieDoc};
+pub use lab::{
+    LabBmcDoc, LabImportDoc, LabNodeDoc, LabNodesDoc, LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc,
+};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LeftOutDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures,

@@ -46,6 +46,7 @@ pub mod shell;
 pub mod shown;
 pub mod study_file;
 pub mod subject;
+pub mod toml_file;
 pub mod traffic;
 pub mod unit;
 pub mod url;

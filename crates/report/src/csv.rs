@@ -3,7 +3,9 @@
 //! A missing value is an empty field. Ratios per hourly price and per purchase price have a column each, so that the
 //! two never meet in one.
 
-use model::doc::{BoundsDoc, CandidateDoc, CapacityDoc, CompareDoc, DecideDoc, Method, RatioDoc, RowDoc};
+use model::doc::{
+    BoundsDoc, CandidateDoc, CapacityDoc, CompareDoc, DecideDoc, ExcludedDoc, Method, RatioDoc, RowDoc,
+};
 
 const HEAD: [&str; 30] = [
     "instrument",
@@ -76,8 +78,8 @@ pub fn ratio(doc: &RatioDoc) -> String {
     out
 }
 
-/// Columns of a decision: of a candidate, then of what a box of it does for one need.
-const DECIDE: [&str; 33] = [
+/// Columns of a decision: of a candidate, then of what a box of it does for one need, and how far that may be believed.
+const DECIDE: [&str; 40] = [
     "candidate",
     "published",
     "boxes",
@@ -111,9 +113,17 @@ const DECIDE: [&str; 33] = [
     "per_watt",
     "per_million",
     "joules",
+    "figure",
+    "validity",
+    "point",
+    "doubted_by",
+    "why",
+    "excluded",
+    "command",
 ];
 
-/// A line for each candidate and need.
+/// A line for each candidate and need, then one for each side and need that is left out, with the reason and the command
+/// that would measure it.
 pub fn decide(doc: &DecideDoc) -> String {
     let mut out = line(&DECIDE.map(str::to_owned));
     for one in &doc.candidates {
@@ -123,10 +133,41 @@ pub fn decide(doc: &DecideDoc) -> String {
             let of_need = [need.name.clone(), number(Some(need.grown)), need.unit.symbol().to_owned()];
             let worth = [listed(&one.per_million), listed(&one.joules)];
             let all = candidate(one, doc).into_iter().chain(of_need).chain(capacity(own)).chain(worth);
-            out.push_str(&line(&all.collect::<Vec<_>>()));
+            out.push_str(&line(&all.chain(trust(own)).collect::<Vec<_>>()));
         }
     }
+    out.extend(doc.excluded.iter().map(|one| line(&excluded(one, doc))));
     out
+}
+
+/// How far a capacity may be believed. A point has no interval.
+fn trust(own: Option<&CapacityDoc>) -> [String; 7] {
+    let text = |of: fn(&CapacityDoc) -> String| own.map_or(String::new(), of);
+    [
+        text(|own| own.figure.clone()),
+        text(|own| own.validity.word().to_owned()),
+        text(|own| own.low.is_none().to_string()),
+        text(|own| own.doubted_by.join(";")),
+        text(|own| own.why.clone().unwrap_or_default()),
+        false.to_string(),
+        String::new(),
+    ]
+}
+
+/// A side that is left out: the fields of figures are empty.
+fn excluded(one: &ExcludedDoc, doc: &DecideDoc) -> Vec<String> {
+    let need = one.need.as_ref().and_then(|name| doc.needs.iter().find(|need| need.name == *name));
+    let field = |column: &&str| match *column {
+        "candidate" => one.name.clone(),
+        "need" => one.need.clone().unwrap_or_default(),
+        "demand" => number(need.map(|need| need.grown)),
+        "unit" => need.map_or(String::new(), |need| need.unit.symbol().to_owned()),
+        "why" => one.why.clone(),
+        "excluded" => true.to_string(),
+        "command" => one.command.clone().unwrap_or_default(),
+        _ => String::new(),
+    };
+    DECIDE.iter().map(field).collect()
 }
 
 fn candidate(one: &CandidateDoc, doc: &DecideDoc) -> [String; 22] {

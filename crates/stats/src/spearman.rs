@@ -3,6 +3,8 @@
 //! Up to [`EXACT_MAX`] pairs every order is counted; above, Student's t with n - 2 degrees of freedom,
 //! held above 2 / n!, the smallest p that exists. Ties get midranks.
 
+use std::sync::OnceLock;
+
 use crate::distributions::student_p;
 use crate::unfit::{Unfit, check};
 
@@ -46,18 +48,50 @@ fn t_p(rho: f64, n: usize) -> f64 {
     student_p(t, dof).max(2.0 / orders).min(1.0)
 }
 
-/// Share of all orders of `y` whose product with `x` is at least as far from zero (Heap's algorithm).
+/// Of untied ranks, by the number of pairs: how many orders have a product so many quarters from zero, or farther.
+static UNTIED: [OnceLock<Vec<u32>>; EXACT_MAX + 1] = [const { OnceLock::new() }; EXACT_MAX + 1];
+
+/// Share of all orders of `y` whose product with `x` is at least as far from zero. Those of untied ranks are counted
+/// once.
 fn exact_p(x: &[f64], y: &[f64], product: f64) -> f64 {
-    let far = product.abs() - 1e-9; // products are multiples of a quarter
+    let known = if is_untied(x) && is_untied(y) { UNTIED.get(x.len()) } else { None };
+    let own;
+    let as_far = match known {
+        Some(known) => known.get_or_init(|| orders_as_far(x, y)),
+        None => {
+            own = orders_as_far(x, y);
+            &own
+        }
+    };
+    let far = as_far.get(quarters(product)).copied().unwrap_or_default();
+    f64::from(far) / f64::from(as_far.first().copied().unwrap_or(1))
+}
+
+fn is_untied(ranks: &[f64]) -> bool {
+    let mut sorted = ranks.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+/// Products of midranks are multiples of a quarter.
+fn quarters(product: f64) -> usize {
+    (4.0 * product.abs()).round() as usize
+}
+
+/// Counts all orders of `y` by the distance of their product with `x` from zero (Heap's algorithm): how many are so
+/// many quarters from it, or farther.
+fn orders_as_far(x: &[f64], y: &[f64]) -> Vec<u32> {
+    let most = quarters((dot(x, x) * dot(y, y)).sqrt());
+    let mut counts = vec![0_u32; most + 1];
+    let mut count = |product: f64| counts[quarters(product).min(most)] += 1;
     let mut y = y.to_vec();
+    count(dot(x, &y));
     let mut counters = vec![0; y.len()];
-    let (mut total, mut as_far) = (1_u32, u32::from(product.abs() >= far));
     let mut i = 1;
     while i < y.len() {
         if counters[i] < i {
             y.swap(if i % 2 == 0 { 0 } else { counters[i] }, i);
-            total += 1;
-            as_far += u32::from(dot(x, &y).abs() >= far);
+            count(dot(x, &y));
             counters[i] += 1;
             i = 1;
         } else {
@@ -65,7 +99,10 @@ fn exact_p(x: &[f64], y: &[f64], product: f64) -> f64 {
             i += 1;
         }
     }
-    f64::from(as_far) / f64::from(total)
+    for at in (0..most).rev() {
+        counts[at] += counts[at + 1];
+    }
+    counts
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -106,6 +143,24 @@ mod tests {
         assert!((down.rho + 1.0).abs() < 1e-12 && (down.p - 2.0 / 120.0).abs() < 1e-12);
         let long: Vec<f64> = (0..200).map(f64::from).collect();
         assert!(spearman(&long, &long).expect("fit").p < 1e-100);
+    }
+
+    #[test]
+    fn every_order_counts_with_ties_and_without() {
+        // Ranks -1, 0, 1 give products 2, 1, 1, -1, -1, -2.
+        let x = [1.0, 2.0, 3.0];
+        let p = |y: &[f64]| spearman(&x, y).expect("fit").p;
+        assert!((p(&[5.0, 6.0, 7.0]) - 2.0 / 6.0).abs() < 1e-12);
+        assert!((p(&[5.0, 7.0, 6.0]) - 1.0).abs() < 1e-12);
+        // Ranks -0.5, -0.5, 1 give products 1.5, 0, -1.5, twice each.
+        assert!((p(&[5.0, 5.0, 7.0]) - 4.0 / 6.0).abs() < 1e-12);
+        assert!((p(&[5.0, 7.0, 5.0]) - 1.0).abs() < 1e-12);
+        // The second of one length finds what the first counted, in whatever order its values are.
+        let eight: Vec<f64> = (0..8).map(f64::from).collect();
+        let turned: Vec<f64> = eight.iter().rev().copied().collect();
+        for y in [&eight, &turned, &eight] {
+            assert!((spearman(&turned, y).expect("fit").p - 2.0 / 40_320.0).abs() < 1e-15);
+        }
     }
 
     #[test]

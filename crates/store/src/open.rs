@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::{StoreError, parent};
@@ -223,6 +224,8 @@ fn connect(path: &Path, options: &Options) -> Result<Connection> {
     db.busy_timeout(options.busy).map_err(fail)?;
     db.pragma_update(None, "foreign_keys", true).map_err(fail)?;
     db.pragma_update(None, "cache_size", -8000).map_err(fail)?; // 8 MB, whatever the store's size
+    // Else a statement is prepared again for each value that it is asked with.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
 }

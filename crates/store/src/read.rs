@@ -105,11 +105,10 @@ impl Store {
         self.load_with(run, Want { series: Which::All, telemetry: false, rest: true })
     }
 
-    /// Facts and these series only, for many runs: what a comparison needs of earlier runs. Takes, notes and
-    /// telemetry are empty.
-    pub fn load_rows(&self, runs: &[String], keys: &[SeriesKey]) -> Result<Vec<RunData>> {
-        let want = Want { series: Which::Keys(keys), telemetry: false, rest: false };
-        runs.iter().map(|run| self.load_with(run, want)).collect()
+    /// Facts and these series of a run only: what a comparison needs of earlier runs. Takes, notes and telemetry are
+    /// empty.
+    pub fn load_rows(&self, run: &str, keys: &[SeriesKey]) -> Result<RunData> {
+        self.load_with(run, Want { series: Which::Keys(keys), telemetry: false, rest: false })
     }
 
     /// Of these runs, given newest first, those among which every figure finds the newest `most` runs that measured it;

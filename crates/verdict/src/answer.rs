@@ -203,7 +203,7 @@ fn ratios(index: &RunIndex<'_>, param: &str, over: &str, under: &str, metric: &s
     let machine = model::doc::MachineDoc { id: run.head.machine_id.clone(), name: run.head.machine.clone() };
     let side = Side {
         runs: vec![run],
-        earlier: index.context.earlier.iter().collect(),
+        earlier: index.context.earlier.clone(),
         facts: run.facts.clone(),
         ..Side::new(&run.head.machine, machine)
     };

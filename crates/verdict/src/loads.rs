@@ -103,6 +103,11 @@ pub fn of_run(run: &RunData, cards: Cards) -> Vec<Load<'_>> {
 }
 
 impl<'a> Load<'a> {
+    /// The metric of what is answered a second.
+    pub fn rate_metric(&self) -> &'static str {
+        self.rate
+    }
+
     fn of<'l>(
         &'l self,
         metric: &'l str,

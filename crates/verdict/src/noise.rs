@@ -104,7 +104,7 @@ pub struct Gathered {
 /// The runs of every row of a run, by the row's place.
 pub fn gather(index: &RunIndex<'_>) -> BTreeMap<usize, Gathered> {
     let context = index.context;
-    let history = History::new(context.earlier);
+    let history = History::new(context.earlier.iter().copied());
     let of_row = |row: FigureRow<'_>| {
         let key = &row.series.key;
         let this = run_of(row.series, index.quantile(row))?;

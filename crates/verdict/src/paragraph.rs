@@ -350,6 +350,22 @@ pub mod tests {
     }
 
     #[test]
+    fn response_times_are_told_before_that_both_answered_what_was_offered() {
+        let load = "arrivals=constant;rate=5000";
+        let mut wait = RowDoc {
+            metric: "response-time-p50".to_owned(),
+            low: Some(1.06),
+            high: Some(1.22),
+            ..row("web", load, Better::Lower, 1.12, VerdictWord::CannotTell)
+        };
+        wait.why = Reason::Held(Held::AssumedNoise).into();
+        let rate = row("web", load, Better::Higher, 1.0, VerdictWord::Tie);
+        let text = paragraph(&doc(vec![rate, wait])).to_string();
+        assert!(text.starts_with("mini-1 probably takes 6 to 22 % longer for"), "{text}");
+        assert!(text.contains("They tie on"), "{text}");
+    }
+
+    #[test]
     fn it_says_of_what_it_speaks() {
         let mut doc = doc(vec![row("index", "kind=integer", Better::Higher, 1.0, VerdictWord::Tie)]);
         for (arm, runs) in doc.arms.iter_mut().zip([3, 2]) {

@@ -29,7 +29,7 @@ const COUNTERS: &str = instrument::COUNTERS;
 #[derive(Clone, Debug, Default)]
 pub struct RunContext<'a> {
     /// Earlier runs of the same machine and config class, for the noise. Their series are enough.
-    pub earlier: &'a [RunData],
+    pub earlier: Vec<&'a RunData>,
     pub cards: Cards,
     /// Figures of the same machine that loads are held against, of this and other runs; `None` where nobody looked.
     pub ceilings: Option<&'a [Figure]>,

@@ -19,7 +19,7 @@ const TURNS: usize = 21;
 
 pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
     let binary = options.product();
-    let store = Scratch::new()?;
+    let store = Scratch::new("limits")?;
     #[expect(clippy::cast_precision_loss, reason = "a file's size is far below 2^53")]
     let megabytes = std::fs::metadata(&binary)?.len() as f64 / 1e6;
     keep(outcome, "size of the binary", Ok(megabytes), 15.0, "MB");
@@ -39,7 +39,7 @@ pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
 }
 
 /// Shows and keeps a value with its limit; a verb that fails is skipped, visibly.
-fn keep(outcome: &mut Outcome, what: &'static str, value: Result<f64>, most: f64, unit: &'static str) {
+pub fn keep(outcome: &mut Outcome, what: &'static str, value: Result<f64>, most: f64, unit: &'static str) {
     match value {
         Ok(value) => {
             let mark = if value <= most { "holds" } else { "BROKEN" };
@@ -50,12 +50,12 @@ fn keep(outcome: &mut Outcome, what: &'static str, value: Result<f64>, most: f64
     }
 }
 
-/// A folder of its own that goes when this does.
-struct Scratch(PathBuf);
+/// A folder of its own, with a store, that goes when this does.
+pub struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Result<Scratch> {
-        let path = shell::root().join("target/perf-store");
+    pub fn new(name: &str) -> Result<Scratch> {
+        let path = shell::root().join("target").join(format!("perf-{name}"));
         if path.exists() {
             std::fs::remove_dir_all(&path)?;
         }
@@ -63,7 +63,11 @@ impl Scratch {
         Ok(Scratch(path))
     }
 
-    fn command(&self, binary: &str, words: &[&str]) -> Command {
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn command(&self, binary: &str, words: &[&str]) -> Command {
         let mut command = shell::command(binary, words);
         command.env("BOXSCORE_STORE", self.0.join("store.db")).current_dir(&self.0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -98,13 +102,13 @@ impl Drop for Scratch {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Cost {
-    ms: f64,
+pub struct Cost {
+    pub ms: f64,
     peak_kib: f64,
 }
 
 /// Median time and largest memory of several runs; a failure is an error.
-fn middle(make: impl Fn() -> Command, turns: usize) -> Result<Cost> {
+pub fn middle(make: impl Fn() -> Command, turns: usize) -> Result<Cost> {
     let costs = (0..turns).map(|_| cost(&mut make())).collect::<Result<Vec<Cost>>>()?;
     let times: Vec<f64> = costs.iter().map(|cost| cost.ms).collect();
     let peak_kib = costs.iter().map(|cost| cost.peak_kib).fold(0.0, f64::max);

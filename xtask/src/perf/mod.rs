@@ -5,6 +5,7 @@
 mod bound;
 mod commands;
 mod crc;
+mod decide;
 mod generators;
 mod kv;
 mod limits;
@@ -27,7 +28,7 @@ use pairs::Outcome;
 type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
 /// The parts by the names that `--only` takes, in the order in which they run.
-const PARTS: [(&str, Part); 11] = [
+const PARTS: [(&str, Part); 12] = [
     ("crc32c", crc::run),
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
@@ -38,6 +39,7 @@ const PARTS: [(&str, Part); 11] = [
     ("net", net::run),
     ("runtime", runtime::run),
     ("commands", |options, _, outcome| commands::run(options, outcome)),
+    ("decide", |options, _, outcome| decide::run(options, outcome)),
     ("limits", |options, _, outcome| limits::run(options, outcome)),
 ];
 
@@ -54,10 +56,10 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// The parts that run `boxscore` itself.
-const OF_PRODUCT: [&str; 4] = ["web", "kv", "commands", "limits"];
+const OF_PRODUCT: [&str; 5] = ["web", "kv", "commands", "decide", "limits"];
 
 /// The parts that run nothing of ours besides.
-const ALONE: [&str; 3] = ["web", "commands", "limits"];
+const ALONE: [&str; 4] = ["web", "commands", "decide", "limits"];
 
 /// Builds the programs that run our side, so that they are never those of another commit: `boxscore` where it is needed
 /// and none was given, and ours beside the peers, whose dependencies are locked beside it.

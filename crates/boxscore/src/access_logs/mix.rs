@@ -41,6 +41,9 @@ pub fn document(labels: &Labels, formats: &[FormatDoc], logged: bool) -> Result<
         }
     };
     let mix = one.mix.as_deref().ok_or("there is no request to make a mix of")?;
+    if mix.bodies.total() == 0 {
+        return Err("no mix can be made of these requests: no answer with a body has a size".to_owned());
+    }
     let count = |(name, count): (String, u64)| (count > 0).then_some((name, count));
     let methods = Method::ALL.iter().zip(one.methods);
     let (first, last) = one.span.unzip();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use model::decision::parse_life;
 use model::doc::{CompareDoc, VerdictWord};
 use verdict::compare::{Apart, CompareOptions, Side, compare};
 use verdict::matrix::MatrixOptions;
@@ -59,7 +60,7 @@ pub struct CompareArgs {
     /// How to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// How long a bought machine lives (3y, 26280h): makes its price hourly
+    /// How long a bought machine lives (4y, 18 months, 365d): makes its price hourly
     #[arg(long, value_name = "DURATION")]
     pub life: Option<String>,
     /// Exit 3 when any row has this verdict
@@ -224,13 +225,6 @@ fn document(loaded: &[Loaded], args: &CompareArgs) -> Result<CompareDoc, CliErro
 /// The options of a comparison. Fails for a margin or a life that is no number.
 fn options(args: &CompareArgs) -> Result<CompareOptions, CliError> {
     let margin = args.margin.as_deref().map(|text| plan::share("--margin", text)).transpose()?;
-    let life = args.life.as_deref().map(|text| {
-        let years = text.strip_suffix('y').and_then(|years| years.parse::<f64>().ok());
-        let hours = years.map(|years| years * 8766.0).or_else(|| Some(plan::parse_span(text)? / 3600.0));
-        hours.filter(|hours| *hours > 0.0).ok_or_else(|| {
-            CliError::usage(format!("--life {text}: not a duration")).hint("write 3y, 365d or 26280h")
-        })
-    });
     Ok(CompareOptions {
         margin,
         all: args.all,
@@ -238,9 +232,16 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, CliError> {
         across: args.across.iter().map(|name| name.trim().to_owned()).collect(),
         other_conditions: true,
         sources: args.all || args.format == Format::Json,
-        life_hours: life.transpose()?,
+        life_hours: args.life.as_deref().map(life_hours).transpose()?,
         cards: instruments::cards(),
     })
+}
+
+fn life_hours(text: &str) -> Result<f64, CliError> {
+    let wrong = || {
+        CliError::usage(format!("--life {text}: not a length of time")).hint("write 4y, 18 months or 365d")
+    };
+    parse_life(text).map(|seconds| seconds / 3600.0).ok_or_else(wrong)
 }
 
 /// True if all runs are of logs, which are read again and not run.
@@ -284,4 +285,22 @@ fn named(loaded: &[Loaded]) -> Vec<Side<'_>> {
         sides.push(side);
     }
     sides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_is_a_length_of_time_as_in_decide() {
+        for (text, hours) in
+            [("3y", 26_298.0), ("18 months", 13_149.0), ("365d", 8760.0), ("26280h", 26_280.0)]
+        {
+            assert_eq!(life_hours(text).ok(), Some(hours), "{text}");
+        }
+        for text in ["", "3", "-3y", "0y", "nany", "ever"] {
+            let error = life_hours(text).expect_err(text);
+            assert!(error.message.starts_with(&format!("--life {text}: not a length")), "{error}");
+        }
+    }
 }

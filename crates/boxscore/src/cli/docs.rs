@@ -57,7 +57,11 @@ fn cli() -> String {
     root.build();
     section(&mut text, &root, "boxscore");
     for verb in root.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help") {
-        section(&mut text, verb, &format!("boxscore {}", verb.get_name()));
+        let name = format!("boxscore {}", verb.get_name());
+        section(&mut text, verb, &name);
+        for inner in verb.get_subcommands().filter(|inner| inner.get_name() != "help") {
+            section(&mut text, inner, &format!("{name} {}", inner.get_name()));
+        }
         if verb.get_name() == "run" {
             flags::families().into_iter().for_each(|family| {
                 family_section(&mut text, family, family.name(), &format!("Options of {}", family.name()));

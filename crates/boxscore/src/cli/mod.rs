@@ -25,6 +25,7 @@ pub mod hide;
 pub mod history;
 pub mod import;
 pub mod inspect;
+pub mod lab;
 pub mod list;
 pub mod load;
 pub mod logs;
@@ -176,6 +177,8 @@ pub enum Verb {
     Export(export::ExportArgs),
     /// Read exported runs, or machine sheets as CSV
     Import(import::ImportArgs),
+    /// Many machines: their names, addresses and inventory
+    Lab(lab::LabArgs),
     /// Say what about this host would spoil measurements, and how to change it
     Doctor(doctor::DoctorArgs),
     /// Print the JSON Schema of a verb's document

@@ -11,7 +11,7 @@ use crate::out;
     after_long_help = "Examples:\n  boxscore schema run\n  boxscore schema compare > compare.schema.json"
 )]
 pub struct SchemaArgs {
-    /// A verb, `compare-matrix`, `mix` or `error`
+    /// A verb, `compare-matrix`, `lab-nodes`, `mix` or `error`
     #[arg(value_name = "VERB")]
     pub verb: String,
 }
@@ -44,6 +44,9 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("logs", schema_for!(doc::LogsDoc)),
         ("mix", schema_for!(doc::MixDoc)),
         ("logs-live", schema_for!(doc::LogsLiveDoc)),
+        ("lab-nodes", schema_for!(doc::LabNodesDoc)),
+        ("lab-import", schema_for!(doc::LabImportDoc)),
+        ("lab-plan", schema_for!(doc::LabPlanDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
         ("error", schema_for!(doc::ErrorDoc)),

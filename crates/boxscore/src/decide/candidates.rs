@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::Validity;
 use model::decision::Key;
 use model::doc::ExcludedDoc;
 use model::need::Need;
-use verdict::RunContext;
+use model::{Finding, Validity};
+use verdict::JudgedSide;
 use verdict::decide::Candidate;
 use verdict::decide::capacity::{Options, capacities};
 
@@ -30,28 +30,28 @@ pub struct Found {
 /// unlike currencies.
 pub fn gather(
     asked: &Asked,
-    sides: &[Loaded],
+    (sides, judged): (&[Loaded], &[JudgedSide<'_>]),
     demands: &Demands,
     prices: &Prices,
     at_knee: bool,
 ) -> Result<Found, CliError> {
     check_names(sides, prices)?;
-    let accept = accepted(asked.all(Key::Accept), sides)?;
+    let accept = accepted(asked.all(Key::Accept), judged)?;
     let options = Options { cards: instruments::cards(), accept: &accept, mixes: &demands.mixes };
     let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
-    let mut powered: Vec<Option<Powered>> =
-        sides.iter().map(|side| watts::of_side(side, prices, &needs, &demands.mixes)).collect();
+    let power = |(side, judged)| watts::of_side(side, judged, prices, (&needs, &demands.mixes));
+    let mut powered: Vec<Option<Powered>> = sides.iter().zip(judged).map(power).collect();
     let mut notes = slips(sides);
     notes.extend(powered.iter().flatten().filter_map(|one| one.note.clone()));
     notes.extend(watts::comparable(sides, &mut powered));
     notes.extend(prices.unmatched(sides));
     notes.extend(prices.without_currency(sides));
     let (mut candidates, mut excluded) = (Vec::new(), Vec::new());
-    for (side, powered) in sides.iter().zip(powered) {
-        let capacities = capacities(&side.side(), &needs, &options);
+    for ((side, judged), powered) in sides.iter().zip(judged).zip(powered) {
+        let capacities = capacities(judged, &needs, &options);
         // What it does is missed first.
         let utilisation = match at_knee && capacities.iter().all(Result::is_ok) {
-            true => knee::of_side(side, &needs, &options),
+            true => knee::of_side(judged, &needs, &options),
             false => Ok(None),
         };
         let utilisation = match utilisation {
@@ -65,6 +65,7 @@ pub fn gather(
             name: side.name.clone(),
             machine: side.machine.clone(),
             published: side.runs.is_empty(),
+            planted: side.runs.iter().any(|run| run.plan.fake.is_some()),
             capacities,
             price: prices.price(side)?,
             watts: powered.map(|powered| powered.watts),
@@ -77,22 +78,18 @@ pub fn gather(
 }
 
 /// The rules whose doubts are accepted. Fails for one that doubts nothing of these sides.
-fn accepted(said: &[Said], sides: &[Loaded]) -> Result<Vec<String>, CliError> {
+fn accepted(said: &[Said], sides: &[JudgedSide<'_>]) -> Result<Vec<String>, CliError> {
     if said.is_empty() {
         return Ok(Vec::new());
     }
-    let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
-    let mut kinds: BTreeSet<String> = BTreeSet::new();
-    for run in sides.iter().flat_map(|side| &side.runs) {
-        let found =
-            verdict::rulings(run, &context).into_iter().map(|ruling| ruling.finding).collect::<Vec<_>>();
-        let doubts = found.iter().filter(|one| matches!(one.state, Validity::Doubtful | Validity::Invalid));
-        kinds.extend(doubts.map(|finding| finding.kind().to_owned()));
-    }
-    match said.iter().find(|said| !kinds.contains(&said.given)) {
+    let findings = sides.iter().flat_map(|side| &side.runs).flat_map(|run| run.rulings());
+    let findings = findings.map(|ruling| &ruling.finding);
+    let doubts = findings.filter(|one| matches!(one.state, Validity::Doubtful | Validity::Invalid));
+    let kinds: BTreeSet<&str> = doubts.map(Finding::kind).collect();
+    match said.iter().find(|said| !kinds.contains(said.given.as_str())) {
         None => Ok(said.iter().map(|said| said.given.clone()).collect()),
         Some(said) => {
-            let known: Vec<&str> = kinds.iter().map(String::as_str).collect();
+            let known: Vec<&str> = kinds.into_iter().collect();
             let hint = match known.as_slice() {
                 [] => "no rule doubts a figure of them".to_owned(),
                 known => format!("these do: {}", known.join(", ")),
@@ -154,6 +151,7 @@ mod tests {
             name: name.to_owned(),
             machine: MachineDoc { id: String::new(), name: name.to_owned() },
             published: false,
+            planted: false,
             capacities: Vec::new(),
             price: Some(Cost {
                 amount: Ranged::point(1.0),

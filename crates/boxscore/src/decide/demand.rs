@@ -2,11 +2,10 @@
 
 mod shown;
 
-use std::collections::BTreeMap;
-
 use model::decision::Key;
 use model::need::{Need, Ranged, Work, parse};
 use verdict::decide::Demanded;
+use verdict::decide::capacity::Mixes;
 
 use super::asked::{Asked, Said};
 use crate::error::CliError;
@@ -20,8 +19,7 @@ pub struct Demands {
     /// The demand of each hour as a share of the peak; empty: nobody knows.
     pub day: Vec<f64>,
     pub notes: Vec<String>,
-    /// Files of mixes and logs as needs name them, with the name that figures of the mix have.
-    pub mixes: BTreeMap<String, String>,
+    pub mixes: Mixes,
 }
 
 /// Reads every need, and the logs that they name.
@@ -68,7 +66,10 @@ impl Demands {
                 (demand, from) = (Some(Ranged::point(shown.rate)), shown.from);
             }
             self.notes.extend(shown.notes);
-            self.mixes.extend(shown.mix.map(|mix| (file.clone(), mix)));
+            if let Err(why) = &shown.mix {
+                self.notes.push(format!("{file}: {why}"));
+            }
+            self.mixes.insert(file.clone(), shown.mix);
             match (self.day.is_empty(), shown.day.is_empty()) {
                 (_, true) => {}
                 (true, false) => {

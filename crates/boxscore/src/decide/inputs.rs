@@ -49,8 +49,29 @@ pub struct Inputs {
     pub stale_s: f64,
     pub draws: usize,
     pub seed: u64,
-    /// As documents show them.
-    pub docs: Vec<InputDoc>,
+    /// The currency that was asked for.
+    pub currency: Option<String>,
+    told: Vec<Told>,
+}
+
+/// An input as documents show it.
+#[derive(Clone, Debug)]
+struct Told {
+    doc: InputDoc,
+    /// It is money, of such a unit behind the currency: `/kWh`.
+    money: Option<(Ranged, &'static str)>,
+}
+
+impl Told {
+    fn money(name: &str, range: Ranged, unit: &'static str, said: &Said) -> Told {
+        Told { doc: with_text(name, range, String::new(), &said.from), money: Some((range, unit)) }
+    }
+}
+
+impl From<InputDoc> for Told {
+    fn from(doc: InputDoc) -> Told {
+        Told { doc, money: None }
+    }
 }
 
 impl Inputs {
@@ -58,33 +79,46 @@ impl Inputs {
         self.life_s / SECONDS_A_MONTH
     }
 
-    /// Reads every option; money is in `currency`, where it is known. Fails for the first that is no value of its key.
-    pub fn read(asked: &Asked, currency: Option<&str>) -> Result<Inputs, CliError> {
-        let mut docs = Vec::new();
-        let money = currency.unwrap_or_default().to_owned();
+    /// The inputs as documents show them, with their money in this currency.
+    pub fn docs(&self, currency: Option<&str>) -> Vec<InputDoc> {
+        let currency = currency.unwrap_or_default();
+        let told = |told: &Told| match told.money {
+            Some((range, unit)) => {
+                InputDoc { shown: shown(range, &format!("{currency}{unit}")), ..told.doc.clone() }
+            }
+            None => told.doc.clone(),
+        };
+        self.told.iter().map(told).collect()
+    }
+
+    /// Reads every option. Fails for the first that is no value of its key.
+    pub fn read(asked: &Asked) -> Result<Inputs, CliError> {
+        let currency = currency(asked)?;
+        let mut docs: Vec<Told> = Vec::new();
         let life_s = life(asked, &mut docs)?;
         let utilisation = utilisation(asked, &mut docs)?;
         let spare = spare(asked, &mut docs)?;
         let kwh = range(asked, Key::Kwh, "write 0.30 or 0.20..0.40")?;
-        docs.extend(kwh.map(|(kwh, said)| doc("energy price", kwh, &format!("{money}/kWh"), &said.from)));
+        docs.extend(kwh.map(|(kwh, said)| Told::money("energy price", kwh, "/kWh", said)));
         let pue = range(asked, Key::Pue, "write 1.4 or 1.2..1.6")?;
         if let Some((_, said)) = pue.filter(|(pue, _)| pue.low < 1.0) {
             return Err(said.wrong("a site draws at least what its boxes do", "write 1.4 or 1.2..1.6"));
         }
-        docs.extend(pue.map(|(pue, said)| doc("PUE", pue, "", &said.from)));
+        docs.extend(pue.map(|(pue, said)| doc("PUE", pue, "", &said.from).into()));
         let (growth, growth_s) = growth(asked, life_s, &mut docs)?;
-        let per_unit_month = a_month(asked, (Key::PerU, "rack unit"), &money, &mut docs)?;
+        let per_unit_month = a_month(asked, (Key::PerU, "rack unit"), &mut docs)?;
         let circuit_watts = circuit(asked, &mut docs)?;
-        let per_circuit_month = a_month(asked, (Key::PerCircuit, "price of a circuit"), &money, &mut docs)?;
+        let per_circuit_month = a_month(asked, (Key::PerCircuit, "price of a circuit"), &mut docs)?;
         if let Some(said) = asked.one(Key::PerCircuit).filter(|_| circuit_watts.is_none()) {
             return Err(said.wrong("no circuit is said", "say what one carries: --circuit 230V/16A"));
         }
         let rack_watts = above_zero(asked, Key::RackWatts)?;
-        docs.extend(rack_watts.map(|(watts, said)| doc("rack power", Ranged::point(watts), "W", &said.from)));
+        let rack = |(watts, said): (f64, &Said)| doc("rack power", Ranged::point(watts), "W", &said.from);
+        docs.extend(rack_watts.map(|one| rack(one).into()));
         let rack_units = above_zero(asked, Key::RackUnits)?;
-        let amount = |key: Key, name: &str, docs: &mut Vec<InputDoc>| -> Result<Option<f64>, CliError> {
+        let amount = |key: Key, name: &str, docs: &mut Vec<Told>| -> Result<Option<f64>, CliError> {
             let amount = above_zero(asked, key)?;
-            docs.extend(amount.map(|(amount, said)| doc(name, Ranged::point(amount), &money, &said.from)));
+            docs.extend(amount.map(|(amount, said)| Told::money(name, Ranged::point(amount), "", said)));
             Ok(amount.map(|(amount, _)| amount))
         };
         let equal_price = amount(Key::EqualPrice, "equal price", &mut docs)?;
@@ -115,7 +149,8 @@ impl Inputs {
             stale_s: stale(asked)?,
             draws: draws.map_or(DRAWS, |draws| draws as usize),
             seed: seed.unwrap_or(SEED),
-            docs,
+            currency,
+            told: docs,
         })
     }
 }
@@ -142,7 +177,11 @@ fn shown(range: Ranged, unit: &str) -> String {
         false => plain(range.low),
     };
     // `0.30 EUR/kWh`; `0.30/kWh` without a currency.
-    if unit.starts_with('/') { format!("{ends}{unit}") } else { format!("{ends} {unit}").trim().to_owned() }
+    if unit.starts_with('/') {
+        format!("{ends}{unit}")
+    } else {
+        format!("{ends} {}", unit.trim()).trim().to_owned()
+    }
 }
 
 fn doc(name: &str, range: Ranged, unit: &str, from: &str) -> InputDoc {
@@ -171,7 +210,7 @@ fn percents(range: Ranged) -> String {
 }
 
 /// The currency that was asked for.
-pub fn currency(asked: &Asked) -> Result<Option<String>, CliError> {
+fn currency(asked: &Asked) -> Result<Option<String>, CliError> {
     let Some(said) = asked.one(Key::Currency) else { return Ok(None) };
     let is_code = said.given.len() == 3 && said.given.bytes().all(|byte| byte.is_ascii_alphabetic());
     match is_code {
@@ -180,7 +219,7 @@ pub fn currency(asked: &Asked) -> Result<Option<String>, CliError> {
     }
 }
 
-fn life(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<f64, CliError> {
+fn life(asked: &Asked, docs: &mut Vec<Told>) -> Result<f64, CliError> {
     let (text, from) = match asked.one(Key::Life) {
         Some(said) => (said.given.as_str(), said.from.as_str()),
         None => (LIFE, DEFAULT),
@@ -191,7 +230,7 @@ fn life(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<f64, CliError> {
         None => CliError::usage("the life is not a length of time"),
     };
     let seconds = seconds.ok_or_else(wrong)?;
-    docs.push(with_text("life", Ranged::point(seconds), verdict::decide::life(seconds), from));
+    docs.push(with_text("life", Ranged::point(seconds), verdict::decide::life(seconds), from).into());
     Ok(seconds)
 }
 
@@ -200,12 +239,13 @@ pub fn knee(asked: &Asked) -> Option<&Said> {
     asked.one(Key::Utilisation).filter(|said| said.given.trim() == "knee")
 }
 
-fn utilisation(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<Ranged, CliError> {
+fn utilisation(asked: &Asked, docs: &mut Vec<Told>) -> Result<Ranged, CliError> {
     let hint = "write 60%, 50..70% or knee";
     let (range, from) = match asked.one(Key::Utilisation) {
         Some(said) if knee(asked).is_some() => {
             let text = "at the knee of each one's curve".to_owned();
-            docs.push(InputDoc { value: None, ..with_text("utilisation", UTILISATION, text, &said.from) });
+            let doc = with_text("utilisation", UTILISATION, text, &said.from);
+            docs.push(InputDoc { value: None, ..doc }.into());
             return Ok(UTILISATION);
         }
         Some(said) => {
@@ -214,7 +254,7 @@ fn utilisation(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<Ranged, CliErr
         }
         None => (UTILISATION, DEFAULT),
     };
-    docs.push(utilisation_doc(range, from));
+    docs.push(utilisation_doc(range, from).into());
     Ok(range)
 }
 
@@ -222,7 +262,7 @@ pub fn utilisation_doc(range: Ranged, from: &str) -> InputDoc {
     with_text("utilisation", range, percents(range), from)
 }
 
-fn spare(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<Spare, CliError> {
+fn spare(asked: &Asked, docs: &mut Vec<Told>) -> Result<Spare, CliError> {
     let Some(said) = asked.one(Key::Spare) else { return Ok(Spare::None) };
     let spare = parse_spare(&said.given).ok_or_else(|| {
         said.wrong("not a way to have spare boxes", "write n+1, n+2, zone, 4 zones or none")
@@ -235,7 +275,7 @@ fn spare(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<Spare, CliError> {
             (format!("1 of {zones} zones may fail{usual}"), zones as f64)
         }
     };
-    docs.push(with_text("spare", Ranged::point(value), shown, &said.from));
+    docs.push(with_text("spare", Ranged::point(value), shown, &said.from).into());
     Ok(spare)
 }
 
@@ -256,7 +296,7 @@ fn parse_spare(text: &str) -> Option<Spare> {
     }
 }
 
-fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<InputDoc>) -> Result<(Ranged, f64), CliError> {
+fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<Told>) -> Result<(Ranged, f64), CliError> {
     let span = |said: &Said| {
         parse_life(&said.given).ok_or_else(|| said.wrong("not a length of time", "write 3y or 18 months"))
     };
@@ -279,7 +319,7 @@ fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<InputDoc>) -> Result<(Range
         said.wrong(&what, "say a smaller growth, or a shorter time: --for 3y")
     })?;
     let text = format!("{} for {over}: {} times today's{how}", said.given.trim(), shown(rounded(factor), ""));
-    docs.push(with_text("growth", factor, text, &said.from));
+    docs.push(with_text("growth", factor, text, &said.from).into());
     Ok((factor, seconds))
 }
 
@@ -290,7 +330,7 @@ fn rounded(range: Ranged) -> Ranged {
 }
 
 /// The watts that a circuit carries all the time.
-fn circuit(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<Option<f64>, CliError> {
+fn circuit(asked: &Asked, docs: &mut Vec<Told>) -> Result<Option<f64>, CliError> {
     let Some(said) = asked.one(Key::Circuit) else { return Ok(None) };
     let circuit = parse_circuit(&said.given).ok_or_else(|| {
         said.wrong(
@@ -308,7 +348,7 @@ fn circuit(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<Option<f64>, CliEr
         ),
         None => format!("{} W", number(circuit.watts)),
     };
-    docs.push(with_text("circuit", Ranged::point(circuit.watts), text, &said.from));
+    docs.push(with_text("circuit", Ranged::point(circuit.watts), text, &said.from).into());
     Ok(Some(circuit.watts))
 }
 
@@ -316,8 +356,7 @@ fn circuit(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<Option<f64>, CliEr
 fn a_month(
     asked: &Asked,
     (key, name): (Key, &str),
-    money: &str,
-    docs: &mut Vec<InputDoc>,
+    docs: &mut Vec<Told>,
 ) -> Result<Option<Ranged>, CliError> {
     let Some(said) = asked.one(key) else { return Ok(None) };
     let (amount, months) = match said.given.split_once('/') {
@@ -334,7 +373,7 @@ fn a_month(
     let range = parse_range(amount).zip(months).map(|(range, months)| range.times(1.0 / months));
     let range =
         range.ok_or_else(|| said.wrong("not money by the month", "write 20/month or 15..25/month"))?;
-    docs.push(doc(name, range, &format!("{money} a month"), &said.from));
+    docs.push(Told::money(name, range, " a month", said));
     Ok(Some(range))
 }
 
@@ -351,7 +390,7 @@ fn whole(asked: &Asked, key: Key) -> Result<Option<u64>, CliError> {
     asked.one(key).map(read).transpose()
 }
 
-fn sure(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<f64, CliError> {
+fn sure(asked: &Asked, docs: &mut Vec<Told>) -> Result<f64, CliError> {
     let (share, from) = match asked.one(Key::Sure) {
         Some(said) => {
             let share = parse_share(&said.given).filter(|share| *share > 0.0 && *share < 1.0);
@@ -360,7 +399,7 @@ fn sure(asked: &Asked, docs: &mut Vec<InputDoc>) -> Result<f64, CliError> {
         }
         None => (SURE, DEFAULT),
     };
-    docs.push(with_text("enough with", Ranged::point(share), percent(share), from));
+    docs.push(with_text("enough with", Ranged::point(share), percent(share), from).into());
     Ok(share)
 }
 
@@ -371,7 +410,7 @@ fn stale(asked: &Asked) -> Result<f64, CliError> {
     };
     parse_life(text).ok_or_else(|| match said {
         Some(said) => said.wrong("not a length of time", "write 1y or 90d"),
-        None => CliError::usage("the age of a stale price is not a length of time"),
+        None => CliError::usage("the age of stale inputs is not a length of time"),
     })
 }
 
@@ -395,16 +434,14 @@ mod tests {
         let mut args =
             DecideArgs { need: vec!["web 1/s".into()], from: vec!["a".into()], ..DecideArgs::default() };
         change(&mut args);
-        let asked = Asked::new(&args)?;
-        let currency = currency(&asked)?;
-        Inputs::read(&asked, currency.as_deref())
+        Inputs::read(&Asked::new(&args)?)
     }
 
     #[test]
     fn defaults_are_said() {
         let inputs = inputs(|_| {}).unwrap();
         let shown: Vec<String> =
-            inputs.docs.iter().map(|doc| format!("{} {} {}", doc.name, doc.shown, doc.from)).collect();
+            inputs.docs(None).iter().map(|doc| format!("{} {} {}", doc.name, doc.shown, doc.from)).collect();
         assert_eq!(shown, ["life 4 years default", "utilisation 70 % default", "enough with 90 % default"]);
         assert!((inputs.months() - 48.0).abs() < 1e-9);
     }
@@ -422,7 +459,14 @@ mod tests {
             args.per_circuit = Some("90..110/month".into());
         })
         .unwrap();
-        let text = inputs.docs.iter().map(|doc| format!("{} {}\n", doc.name, doc.shown)).collect::<String>();
+        let text = |currency: Option<&str>| {
+            let docs = inputs.docs(currency);
+            docs.iter().map(|doc| format!("{} {}\n", doc.name, doc.shown)).collect::<String>()
+        };
+        // The currency is known from the prices alone where nobody asks for one.
+        let (text, without) = (text(inputs.currency.as_deref()), text(None));
+        assert!(without.contains("energy price 0.20 to 0.40/kWh\n"), "{without}");
+        assert!(without.contains("rack unit 20 a month\n"), "{without}");
         for part in [
             "energy price 0.20 to 0.40 EUR/kWh\n",
             "growth 5%/month for 3 years: 5.79 times today's\n",

@@ -8,16 +8,15 @@ use model::doc::{CurveDoc, ExcludedDoc};
 use model::format::quantity;
 use model::need::{Need, Ranged};
 use model::unit::Unit;
+use verdict::JudgedSide;
 use verdict::decide::Input;
 use verdict::decide::capacity::{Options, curve_command, load_of};
-use verdict::{RunContext, RunIndex};
 
 use super::asked::Said;
 use super::inputs::utilisation_doc;
 use super::watts::is_of_requests;
 use crate::error::CliError;
 use crate::lookup::ids::short;
-use crate::lookup::resolve::Loaded;
 
 /// The knee of a curve, the highest load that was held on it, and what the curve leaves open.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,9 +50,14 @@ fn loads(needs: &[Need]) -> Vec<(&'static str, &Need)> {
 
 /// The share of a side's box that is used; `None` where no need is of a load. Fails, with the command that would
 /// measure it, where a load has no knee.
-pub fn of_side(side: &Loaded, needs: &[Need], options: &Options<'_>) -> Result<Option<Input>, ExcludedDoc> {
-    let one = |(load, need)| {
-        let found = newest(side, (load, need), options).ok_or_else(|| missing(side, (load, need), options));
+pub fn of_side(
+    judged: &JudgedSide<'_>,
+    needs: &[Need],
+    options: &Options<'_>,
+) -> Result<Option<Input>, ExcludedDoc> {
+    let one = |of: (&'static str, &Need)| {
+        let load = of.0;
+        let found = newest(judged, of, options).ok_or_else(|| missing(judged, of, options));
         found.map(|(knee, run)| (load, knee, run))
     };
     let all: Vec<(&str, Knee, String)> = loads(needs).into_iter().map(one).collect::<Result<_, _>>()?;
@@ -73,29 +77,29 @@ fn input(load: &str, knee: &Knee, run: &str) -> Input {
     Input { value, doc: utilisation_doc(value, &from) }
 }
 
-fn missing(side: &Loaded, (load, need): (&str, &Need), options: &Options<'_>) -> ExcludedDoc {
+fn missing(judged: &JudgedSide<'_>, (load, need): (&str, &Need), options: &Options<'_>) -> ExcludedDoc {
     ExcludedDoc {
-        name: side.name.clone(),
+        name: judged.side.name.clone(),
         need: Some(need.name().to_owned()),
         why: format!("no run of it has a curve of {load} with a knee, at which it is to be used"),
-        command: curve_command(&side.side(), need, options),
+        command: curve_command(judged, need, options),
     }
 }
 
 /// The knee of a load in the newest run that has one, with the run; of several setups that with the highest rate, as of
 /// capacities.
-fn newest(side: &Loaded, (load, need): (&str, &Need), options: &Options<'_>) -> Option<(Knee, String)> {
-    let of_run = |curves: Vec<CurveDoc>| {
-        let is_own = |curve: &&CurveDoc| {
-            let is_of_arm = side.arm.as_ref().is_none_or(|arm| curve.arm == *arm);
-            is_of_arm && is_of_requests(&curve.params, need, options.mixes)
-        };
-        best(curves.iter().filter(is_own), load)
+fn newest(
+    judged: &JudgedSide<'_>,
+    (load, need): (&str, &Need),
+    options: &Options<'_>,
+) -> Option<(Knee, String)> {
+    let arm = judged.side.arm.as_ref();
+    let is_own = |curve: &&CurveDoc| {
+        arm.is_none_or(|arm| curve.arm == *arm) && is_of_requests(&curve.params, need, options.mixes)
     };
-    side.runs.iter().rev().find_map(|run| {
-        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
-        let knee = of_run(verdict::curves(&RunIndex::new(run, &context), &[]))?;
-        Some((knee, short(&run.head.id).to_owned()))
+    judged.runs.iter().rev().find_map(|one| {
+        let knee = best(verdict::curves(one.index(), &[]).iter().filter(is_own), load)?;
+        Some((knee, short(&one.run.head.id).to_owned()))
     })
 }
 
@@ -112,10 +116,10 @@ fn knee(curve: &CurveDoc) -> Option<Knee> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use model::doc::MachineDoc;
     use model::need::parse;
+    use verdict::decide::capacity::Mixes;
+    use verdict::{RunContext, Side};
 
     use super::*;
 
@@ -152,11 +156,13 @@ mod tests {
 
     #[test]
     fn a_side_without_a_curve_has_the_command_that_measures_it() {
-        let side = Loaded::new("a", MachineDoc { id: "a".into(), name: "a".into() });
-        let mixes = BTreeMap::new();
+        let sides = [Side::new("a", MachineDoc { id: "a".into(), name: "a".into() })];
+        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+        let judged = JudgedSide::all(&sides, &context);
+        let mixes = Mixes::new();
         let options = Options { cards: instruments::cards(), accept: &[], mixes: &mixes };
         let needs = [parse("web 1/s p99<20ms connections=100").unwrap(), parse("memory 1TiB").unwrap()];
-        let missing = of_side(&side, &needs, &options).unwrap_err();
+        let missing = of_side(&judged[0], &needs, &options).unwrap_err();
         assert!(missing.why.contains("a curve of web with a knee"), "{}", missing.why);
         assert_eq!(missing.command.as_deref(), Some("boxscore run web --set connections=100"));
         assert!(check(&said(), &needs).is_ok());

@@ -18,7 +18,8 @@ mod watts;
 use model::decision::Key;
 use model::doc::{DecideDoc, InputDoc};
 use model::need::Need;
-use verdict::decide::{Candidate, Question, Scaling, decide};
+use verdict::decide::{Candidate, Question, decide};
+use verdict::{JudgedSide, RunContext, Side};
 
 use crate::cli::Global;
 use crate::cli::decide::{DecideArgs, FailOn, Format};
@@ -31,19 +32,19 @@ use asked::Asked;
 use demand::Demands;
 use inputs::Inputs;
 use prices::Prices;
+use scaling::Wish;
 
 pub fn run(args: &DecideArgs, global: &Global) -> Result<u8, CliError> {
     let asked = Asked::new(args)?;
     // What cannot be read is said before logs are.
     let before = args.against.as_deref().map(changed::stored).transpose()?;
-    let currency = inputs::currency(&asked)?;
-    let inputs = Inputs::read(&asked, currency.as_deref())?;
-    let prices = Prices::read(&asked, currency, now(), inputs.stale_s)?;
+    let inputs = Inputs::read(&asked)?;
+    let prices = Prices::read(&asked, inputs.currency.clone(), now(), inputs.stale_s)?;
     let mut resolver = Resolver::new(global)?;
     let sides = sides::load(asked.all(Key::From), &mut resolver)?;
     let demands = demand::read(&asked, inputs.growth)?;
-    let scaling = scaling::read(&asked, &demands, &mut resolver)?;
-    let doc = document(&asked, demands, &sides, &prices, scaling)?;
+    let scaling = Wish::read(asked.all(Key::Scaling), &mut resolver)?;
+    let doc = document(&asked, (inputs, demands), (&sides, &scaling), &prices)?;
     let page = match args.no_report || (args.out.is_none() && !resolver.has_store()) {
         true => None,
         false => Some(page::write(&doc, &asked, args, &paths::store(global)?)?),
@@ -72,20 +73,24 @@ fn now() -> f64 {
 
 fn document(
     asked: &Asked,
-    demands: Demands,
-    sides: &[Loaded],
+    (inputs, demands): (Inputs, Demands),
+    (sides, scaling): (&[Loaded], &Wish),
     prices: &Prices,
-    scaling: Scaling,
 ) -> Result<DecideDoc, CliError> {
     let at_knee = inputs::knee(asked);
     if let Some(said) = at_knee {
         let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
         knee::check(said, &needs)?;
     }
-    let found = candidates::gather(asked, sides, &demands, prices, at_knee.is_some())?;
+    let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+    let borrowed: Vec<Side<'_>> = sides.iter().chain(scaling.sides()).map(Loaded::side).collect();
+    let judged = JudgedSide::all(&borrowed, &context);
+    let (judged, together) = judged.split_at(sides.len());
+    let scaling = scaling.settle(asked.all(Key::Accept), &demands, together)?;
+    let found = candidates::gather(asked, (sides, judged), &demands, prices, at_knee.is_some())?;
     // The prices say the currency of what else is money.
-    let currency = found.currency.or(inputs::currency(asked)?);
-    let inputs = Inputs::read(asked, currency.as_deref())?;
+    let currency = found.currency.or_else(|| inputs.currency.clone());
+    let docs = inputs.docs(currency.as_deref());
     let mut notes = found.notes;
     notes.extend(demand::short_day(&demands));
     notes.extend(demands.notes);
@@ -110,7 +115,7 @@ fn document(
         sure: inputs.sure,
         growth_s: inputs.growth_s,
         day: demands.day,
-        inputs: inputs.docs,
+        inputs: docs,
         notes,
         draws: inputs.draws,
         seed: inputs.seed,

@@ -45,7 +45,7 @@ pub struct Prices {
     rack_units: Named,
     /// The currency of prices that name none.
     currency: Option<String>,
-    /// Seconds since 1970, and the age from which on a dated price is stale.
+    /// Seconds since 1970, and the age from which on a dated value is stale.
     now: f64,
     stale_s: f64,
 }
@@ -400,7 +400,8 @@ mod tests {
     #[test]
     fn a_table_has_prices_with_source_and_date() {
         let table = "name,price,currency,watts,rack_units,source,date\n\
-                     a,1200/y,EUR,35..45,0.5,vendor list,2026-03-01\nb,429,eur,,,shop,2024-01-01\n";
+                     a,1200/y,EUR,35..45,0.5,vendor list,2026-03-01\nb,429,eur,,,shop,2024-01-01\n\
+                     c,,,50,2,shop,2024-01-01\n";
         let prices = prices(table);
         let a = prices.price(&side("a")).unwrap().unwrap();
         assert!(a.hourly && (a.amount.low - 1200.0 / 8766.0).abs() < 1e-12, "{a:?}");
@@ -410,6 +411,11 @@ mod tests {
         assert_eq!((b.amount.low, b.hourly, b.doc.is_stale), (429.0, false, true));
         assert_eq!(prices.said_watts(&side("a")).unwrap().value, Ranged { low: 35.0, high: 45.0 });
         assert!(prices.said_watts(&side("b")).is_none() && prices.price(&side("c")).unwrap().is_none());
+        // Watts and rack units have the date of their line.
+        let (a, c) = (side("a"), side("c"));
+        let stale = |one: Option<Input>| one.unwrap().doc.is_stale;
+        assert!(stale(prices.said_watts(&c)) && stale(prices.rack_units(&c)));
+        assert!(!stale(prices.said_watts(&a)) && !stale(prices.rack_units(&a)));
     }
 
     #[test]

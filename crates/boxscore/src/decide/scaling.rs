@@ -4,54 +4,92 @@
 
 use std::collections::BTreeMap;
 
-use model::decision::{Key, parse_loss};
+use model::decision::parse_loss;
 use model::need::Need;
+use verdict::JudgedSide;
 use verdict::decide::capacity::{Options, capacities};
 use verdict::decide::{Capacity, Missing, Scaling, Together};
 
-use super::asked::{Asked, Said};
+use super::asked::Said;
 use super::demand::Demands;
 use crate::error::CliError;
-use crate::lookup::resolve::Resolver;
+use crate::lookup::resolve::{Loaded, Resolver};
 
 const HINT: &str =
     "write a loss, 0.03 or 0.03:0.001, or the sides by their number of boxes, 1=web-1 2=web-2 4=web-4";
 /// Boxes beyond this are a slip.
 const MOST: u64 = 1_000_000;
 
-/// A side with its number of boxes, and what it does for each need.
-type Of<'s> = (u64, &'s Said, String, Vec<Result<Capacity, Missing>>);
+/// The scaling that was asked for.
+pub enum Wish {
+    Settled(Scaling),
+    /// As these sides measured it, each of so many boxes.
+    Measured {
+        boxes: Vec<(u64, Said)>,
+        sides: Vec<Loaded>,
+    },
+}
 
-/// The scaling that was asked for; linear where none was. Fails for what is neither a loss nor sides, and for sides
-/// that did not measure one need on three numbers of boxes.
-pub fn read(asked: &Asked, demands: &Demands, resolver: &mut Resolver) -> Result<Scaling, CliError> {
-    let all = asked.all(Key::Scaling);
-    let Some(first) = all.first() else { return Ok(Scaling::Linear) };
-    if let ([_], Some((sigma, kappa))) = (all, parse_loss(&first.given)) {
-        return Ok(Scaling::Stated { sigma, kappa });
+/// A side with its number of boxes, and what it does for each need.
+type Of<'s> = (u64, &'s Said, &'s str, Vec<Result<Capacity, Missing>>);
+
+impl Wish {
+    /// Linear where nothing was asked for. Fails for what is neither a loss nor sides.
+    pub fn read(all: &[Said], resolver: &mut Resolver) -> Result<Wish, CliError> {
+        let Some(first) = all.first() else { return Ok(Wish::Settled(Scaling::Linear)) };
+        if let ([_], Some((sigma, kappa))) = (all, parse_loss(&first.given)) {
+            return Ok(Wish::Settled(Scaling::Stated { sigma, kappa }));
+        }
+        let (mut boxes, mut sides) = (Vec::new(), Vec::new());
+        for (count, (name, said)) in self::sides(all)? {
+            boxes.push((count, said.clone()));
+            sides.push(resolver.resolve(name)?);
+        }
+        Ok(Wish::Measured { boxes, sides })
     }
-    let sides = sides(all)?;
-    let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
-    let accept: Vec<String> = asked.all(Key::Accept).iter().map(|said| said.given.clone()).collect();
-    let options = Options { cards: instruments::cards(), accept: &accept, mixes: &demands.mixes };
-    let mut found: Vec<Of<'_>> = Vec::new();
-    for (boxes, (name, said)) in sides {
-        let side = resolver.resolve(name)?;
-        found.push((boxes, said, side.name.clone(), capacities(&side.side(), &needs, &options)));
+
+    /// The sides that measured it, by rising number of boxes.
+    pub fn sides(&self) -> &[Loaded] {
+        match self {
+            Wish::Settled(_) => &[],
+            Wish::Measured { sides, .. } => sides,
+        }
     }
-    // One need that all of them measured.
-    let is_rate = |place: &usize| needs.get(*place).is_some_and(|need| !need.is_space());
-    let rates: Vec<usize> = (0..needs.len()).filter(is_rate).collect();
-    let of = |place: usize| {
-        let one = |(boxes, _, side, all): &Of<'_>| {
-            let capacity = all.get(place)?.clone().ok()?;
-            Some(Together { boxes: *boxes, side: side.clone(), capacity })
+
+    /// The scaling, of its sides as they were judged. Fails where they did not measure one need on three numbers of
+    /// boxes.
+    pub fn settle(
+        &self,
+        accept: &[Said],
+        demands: &Demands,
+        judged: &[JudgedSide<'_>],
+    ) -> Result<Scaling, CliError> {
+        let boxes = match self {
+            Wish::Settled(scaling) => return Ok(scaling.clone()),
+            Wish::Measured { boxes, .. } => boxes,
         };
-        found.iter().map(one).collect::<Option<Vec<_>>>()
-    };
-    match rates.iter().find_map(|place| of(*place)) {
-        Some(points) => Scaling::measured(points).map_err(|why| first.wrong(&why.to_string(), HINT)),
-        None => Err(unmeasured(first, &rates, &found)),
+        let Some((_, first)) = boxes.first() else { return Ok(Scaling::Linear) };
+        let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
+        let accept: Vec<String> = accept.iter().map(|said| said.given.clone()).collect();
+        let options = Options { cards: instruments::cards(), accept: &accept, mixes: &demands.mixes };
+        let mut found: Vec<Of<'_>> = Vec::new();
+        for ((boxes, said), side) in boxes.iter().zip(judged) {
+            found.push((*boxes, said, side.side.name.as_str(), capacities(side, &needs, &options)));
+        }
+        // One need that all of them measured.
+        let is_rate = |place: &usize| needs.get(*place).is_some_and(|need| !need.is_space());
+        let rates: Vec<usize> = (0..needs.len()).filter(is_rate).collect();
+        let of = |place: usize| {
+            let one = |(boxes, _, side, all): &Of<'_>| {
+                let capacity = all.get(place)?.clone().ok()?;
+                Some(Together { boxes: *boxes, side: (*side).to_owned(), capacity })
+            };
+            found.iter().map(one).collect::<Option<Vec<_>>>()
+        };
+        match rates.iter().find_map(|place| of(*place)) {
+            Some(points) => Scaling::measured(points).map_err(|why| first.wrong(&why.to_string(), HINT)),
+            None => Err(unmeasured(first, &rates, &found)),
+        }
     }
 }
 
@@ -75,7 +113,7 @@ fn unmeasured(said: &Said, rates: &[usize], found: &[Of<'_>]) -> CliError {
     let missing = |place: usize| {
         let of = |(_, said, side, all): &Of<'_>| {
             let missing = all.get(place)?.as_ref().err()?.clone();
-            Some(((*said).clone(), side.clone(), missing))
+            Some(((*said).clone(), (*side).to_owned(), missing))
         };
         found.iter().find_map(of)
     };

@@ -1,7 +1,5 @@
 //! The power of one box of a side: as it was said, else by the curve that was measured, else as it was noted.
 
-use std::collections::BTreeMap;
-
 use model::command::{COMMAND, label};
 use model::data::RunData;
 use model::doc::InputDoc;
@@ -11,10 +9,10 @@ use model::names::instrument::CMD;
 use model::need::{Need, Ranged, Work};
 use model::power::Meter;
 use model::{Params, Role, card};
-use verdict::RunContext;
-use verdict::decide::capacity::load_of;
+use verdict::decide::capacity::{Mixes, load_of};
 use verdict::decide::{Input, Watts};
 use verdict::power::PowerLevel;
+use verdict::{Judged, JudgedSide};
 
 use super::prices::Prices;
 use crate::lookup::ids::short;
@@ -29,11 +27,13 @@ pub struct Powered {
     pub note: Option<String>,
 }
 
-/// Names of mixes by the files that needs name.
-type Mixes = BTreeMap<String, String>;
-
 /// The power of a side's box; `None` where nobody knows it.
-pub fn of_side(side: &Loaded, prices: &Prices, needs: &[Need], mixes: &Mixes) -> Option<Powered> {
+pub fn of_side(
+    side: &Loaded,
+    judged: &JudgedSide<'_>,
+    prices: &Prices,
+    (needs, mixes): (&[Need], &Mixes),
+) -> Option<Powered> {
     let point = |input: Input| {
         let middle = input.value.middle();
         let factor = input.value.times(1.0 / middle);
@@ -43,7 +43,7 @@ pub fn of_side(side: &Loaded, prices: &Prices, needs: &[Need], mixes: &Mixes) ->
     prices
         .said_watts(side)
         .map(point)
-        .or_else(|| curve_of(side, needs, mixes))
+        .or_else(|| curve_of(judged, needs, mixes))
         .or_else(|| prices.noted_watts(side).map(point))
 }
 
@@ -71,9 +71,10 @@ pub fn comparable(sides: &[Loaded], powered: &mut [Option<Powered>]) -> Option<S
 
 /// The curve of the newest run that has one: under the load of a need, by a meter at the plug rather than by RAPL; of
 /// several the one that draws most at saturation.
-fn curve_of(side: &Loaded, needs: &[Need], mixes: &Mixes) -> Option<Powered> {
-    let of_run = |run: &RunData| {
-        let (loads, needs) = (loads(side, run), &by_text(run, needs));
+fn curve_of(judged: &JudgedSide<'_>, needs: &[Need], mixes: &Mixes) -> Option<Powered> {
+    let side = judged.side;
+    let of_run = |one: &Judged<'_>| {
+        let (loads, needs) = (loads(side.arm.as_deref(), one), &by_text(one.run, needs));
         let best = best(&loads, needs, mixes)?;
         let first = best.first()?;
         let wanted = needs.iter().filter(|need| !need.is_space()).map(|need| need.name().to_owned());
@@ -88,9 +89,9 @@ fn curve_of(side: &Loaded, needs: &[Need], mixes: &Mixes) -> Option<Powered> {
         });
         let by_rapl = first.meter == Meter::Rapl.word();
         let saturation = saturation(best, needs, mixes);
-        Some(Powered { watts: as_watts(best, saturation, &run.head.id), by_rapl, note })
+        Some(Powered { watts: as_watts(best, saturation, &one.run.head.id), by_rapl, note })
     };
-    side.runs.iter().rev().find_map(of_run)
+    judged.runs.iter().rev().find_map(|one| of_run(one))
 }
 
 /// Needs whose commands are called by a name of the run's plan, by their text.
@@ -106,15 +107,15 @@ fn by_text(run: &RunData, needs: &[Need]) -> Vec<Need> {
     needs
 }
 
-/// The levels of each load and setup of a run, by rising level. Refused ones are left out.
-fn loads(side: &Loaded, run: &RunData) -> Vec<Vec<PowerLevel>> {
+/// The levels of each load and setup of a run, or of its arm, by rising level. Refused ones are left out.
+fn loads(arm: Option<&str>, judged: &Judged<'_>) -> Vec<Vec<PowerLevel>> {
+    let run = judged.run;
     if !run.series.iter().any(|series| series.key.metric == WATTS.name()) {
         return Vec::new();
     }
-    let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
-    let is_own = |level: &PowerLevel| side.arm.as_ref().is_none_or(|arm| level.arm == *arm);
+    let is_own = |level: &PowerLevel| arm.is_none_or(|arm| level.arm == arm);
     let mut loads: Vec<Vec<PowerLevel>> = Vec::new();
-    for level in verdict::power::curve(run, &verdict::rulings(run, &context)).into_iter().filter(is_own) {
+    for level in verdict::power::curve(run, judged.rulings()).into_iter().filter(is_own) {
         let same = |load: &&mut Vec<PowerLevel>| {
             load.first().is_some_and(|first| {
                 (&first.instrument, &first.arm, &first.params)
@@ -170,7 +171,9 @@ fn has_a_mix(level: &PowerLevel, needs: &[Need], mixes: &Mixes) -> bool {
 pub fn is_of_requests(params: &Params, need: &Need, mixes: &Mixes) -> bool {
     let mix = params.get("mix").filter(|mix| *mix != "none");
     match &need.work {
-        Work::Mix(file) | Work::Logs(file) => mix.is_some() && mixes.get(file).map(String::as_str) == mix,
+        Work::Mix(file) | Work::Logs(file) => {
+            mix.is_some() && mixes.get(file).and_then(|name| name.as_deref().ok()) == mix
+        }
         _ => mix.is_none(),
     }
 }
@@ -248,7 +251,7 @@ mod tests {
             load("kv-power", "command", &[], 80.0),
             load("cmd-power", "command", &[("command", "make -j8")], 70.0),
         ];
-        let mixes = BTreeMap::from([("shop.json".to_owned(), "shop@1".to_owned())]);
+        let mixes = Mixes::from([("shop.json".to_owned(), Ok("shop@1".to_owned()))]);
         let of = |need: &str| best(&loads, &[parse(need).unwrap()], &mixes).unwrap()[1].watts;
         assert_eq!(
             [of("web 1/s"), of("kv 1/s"), of("shop.json 1/s"), of("crc32c 1GB/s"), of("cmd 'make -j8' 1/h")],

@@ -5,6 +5,7 @@ pub mod catalogue;
 pub mod ceilings;
 pub mod cpus;
 pub mod ids;
+pub mod inventory;
 pub mod labels;
 pub mod names;
 pub mod paths;

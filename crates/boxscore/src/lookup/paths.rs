@@ -72,6 +72,17 @@ pub fn data_dir() -> Result<PathBuf, CliError> {
     })
 }
 
+/// `boxscore` in the XDG configuration directory of the user, or of the user who called sudo; `None` where no home
+/// directory is known.
+pub fn config_dir() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(home) = sudo_home() {
+        return Some(home.join(".config/boxscore"));
+    }
+    let base = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")));
+    base.map(|base| base.join("boxscore"))
+}
+
 /// The home of the user who called sudo, when that is not root.
 fn sudo_home() -> Option<PathBuf> {
     let user = sys::files::invoking_user();

@@ -4,19 +4,22 @@
 //! `.` and labels pool the runs of the newest config class, a label those of each of its boxes. A name that may mean
 //! several things is an error that lists them.
 
+mod earlier;
 mod machines;
+mod read_runs;
 mod targets;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use model::Fact;
 use model::data::{Price, Published, RunData, RunHead, watts_of_facts};
 use model::doc::MachineDoc;
 use model::fact::same_class;
 use model::plan::Level;
-use model::{Fact, SeriesKey};
 use report::text::line;
-use store::{Filter, MachineSheet, Store, StoreError, Want, Which};
+use store::{Filter, MachineSheet, Store, StoreError};
 use verdict::compare::SideOf;
 
 use crate::cli::Global;
@@ -29,6 +32,8 @@ use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, l
 use crate::lookup::sides::{of_arm, of_runs, pasted_side, published_side, reference_side, sheet_side};
 use crate::lookup::{catalogue, names, paths};
 use crate::out;
+
+use read_runs::ReadRuns;
 
 /// Limit of the runs of a figure that are pooled, and of the earlier ones that its noise is taken from.
 pub const MOST_RUNS: usize = 20;
@@ -60,8 +65,8 @@ impl Meaning {
     }
 }
 
-/// One side of a comparison, with its data.
-pub type Loaded = SideOf<RunData>;
+/// One side of a comparison, with its data. Sides share the runs that several of them have.
+pub type Loaded = SideOf<Rc<RunData>>;
 
 /// Looks names up; reads a store's list of runs once.
 pub struct Resolver {
@@ -72,6 +77,7 @@ pub struct Resolver {
     classes: HashMap<String, Vec<Fact>>,
     /// Which studies are soaks, as far as they were asked for.
     soaks: HashMap<String, bool>,
+    read: ReadRuns,
 }
 
 impl Resolver {
@@ -88,15 +94,18 @@ impl Resolver {
             None => Vec::new(),
         };
         let machines = catalogue::noted(store.as_ref())?;
-        Ok(Resolver { path, store, heads, machines, classes: HashMap::new(), soaks: HashMap::new() })
+        let (classes, soaks, read) = (HashMap::new(), HashMap::new(), ReadRuns::default());
+        Ok(Resolver { path, store, heads, machines, classes, soaks, read })
     }
 
     /// Fails when there is no store yet.
     pub fn store(&self) -> Result<&Store, CliError> {
-        self.store.as_ref().ok_or_else(|| {
-            CliError::data(format!("there is no store at {}", self.path.display()))
-                .hint("`boxscore run --quick` measures this machine")
-        })
+        self.store.as_ref().ok_or_else(|| self.no_store())
+    }
+
+    fn no_store(&self) -> CliError {
+        CliError::data(format!("there is no store at {}", self.path.display()))
+            .hint("`boxscore run --quick` measures this machine")
     }
 
     /// Names of labels and machines: those of the store, and published ones.
@@ -493,16 +502,15 @@ impl Resolver {
     }
 
     fn load(
-        &self,
+        &mut self,
         name: &str,
         newest: &RunHead,
         chosen: &[String],
         arm: Option<String>,
     ) -> Result<Loaded, CliError> {
-        let store = self.store()?;
-        let want = Want { series: Which::All, telemetry: false, rest: true };
-        let load = |id: &String| store.load_with(id, want).map_err(CliError::from);
-        let runs: Vec<RunData> = chosen.iter().map(load).collect::<Result<_, _>>()?;
+        let store = self.store.as_ref().ok_or_else(|| self.no_store())?;
+        let read = chosen.iter().map(|id| self.read.whole(id, store));
+        let runs: Vec<Rc<RunData>> = read.collect::<Result<_, _>>()?;
         if let (Some(arm), Some(run)) = (&arm, runs.last())
             && !run.plan.arms.iter().any(|known| known.name == *arm)
         {
@@ -519,40 +527,6 @@ impl Resolver {
             Some(arm) => of_arm(side, &arm),
             None => side,
         })
-    }
-
-    /// Other runs of the same machine and configuration, from which the noise between runs is estimated: of each figure
-    /// of these runs, the newest that have it.
-    pub fn earlier(
-        &mut self,
-        newest: &RunHead,
-        chosen: &[String],
-        runs: &[RunData],
-    ) -> Result<Vec<RunData>, CliError> {
-        let alike = self.others(newest, chosen)?;
-        let mut keys: Vec<SeriesKey> =
-            runs.iter().flat_map(|run| run.rows().map(|series| series.key.clone())).collect();
-        keys.sort();
-        keys.dedup();
-        let store = self.store()?;
-        let ids = store.newest_with(&alike, Some(&keys), MOST_RUNS)?;
-        store.load_rows(&ids, &keys).map_err(CliError::from)
-    }
-
-    /// The other complete runs of a run's machine and configuration, newest first.
-    pub fn others(&mut self, of: &RunHead, chosen: &[String]) -> Result<Vec<String>, CliError> {
-        let is_other = |head: &&RunHead| {
-            head.machine_id == of.machine_id && is_whole(head) && !head.hidden && !chosen.contains(&head.id)
-        };
-        let others: Vec<RunHead> = self.heads.iter().filter(is_other).cloned().collect();
-        self.alike(of, &others)
-    }
-
-    /// The complete runs of a machine in the configuration of these facts, newest first.
-    pub fn runs_with(&mut self, machine_id: &str, facts: &[Fact]) -> Result<Vec<String>, CliError> {
-        let heads = self.visible(machine_id);
-        let whole = self.repeated(&heads);
-        self.in_class(facts, &whole)
     }
 
     /// True of a run of `--soak`; a plan that cannot be read is none.

@@ -2,6 +2,7 @@
 //! the same.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use model::Basis;
 use model::SeriesKey;
@@ -54,8 +55,8 @@ pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
     let Some(newest) = runs.last().map(|run| run.head.clone()) else {
         return Err(CliError::data(format!("{name}: no run in it")));
     };
-    let runs: Vec<RunData> =
-        runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id).collect();
+    let own = runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id);
+    let runs: Vec<Rc<RunData>> = own.map(Rc::new).collect();
     let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
     let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
     let called = newest.label.clone().unwrap_or_else(|| newest.machine.clone());

@@ -1,5 +1,7 @@
 //! A stored run with its document, and the command that repeats it.
 
+use std::rc::Rc;
+
 use model::data::RunData;
 use model::doc::RunDoc;
 use model::plan::{Level, Plan};
@@ -16,7 +18,7 @@ use crate::lookup::sides::of_runs;
 pub struct Shown {
     pub doc: RunDoc,
     pub data: RunData,
-    pub earlier: Vec<RunData>,
+    pub earlier: Vec<Rc<RunData>>,
 }
 
 impl Shown {
@@ -36,7 +38,7 @@ pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver)
     let cards = instruments::cards();
     let ceilings = ceilings::of_run(&data, cards, resolver)?;
     let context = RunContext {
-        earlier: &earlier,
+        earlier: earlier.iter().map(Rc::as_ref).collect(),
         cards,
         ceilings: ceilings.as_deref(),
         siblings: resolver.siblings(&data.head),

@@ -1,5 +1,7 @@
 //! The comparison that stands beside a run on the screen and in its report, and that of a report's names.
 
+use std::rc::Rc;
+
 use model::data::RunData;
 use model::doc::CompareDoc;
 use model::id::Called;
@@ -101,8 +103,9 @@ fn of_machines(shown: &[Shown]) -> Result<Vec<Loaded>, CliError> {
         let is_alike = |one: &&&Shown| {
             one.doc.run == newest.doc.run || newest.earlier.iter().any(|run| run.head.id == one.doc.run)
         };
-        let runs: Vec<RunData> = own.iter().filter(is_alike).map(|one| one.data.clone()).collect();
-        let is_other = |earlier: &&RunData| runs.iter().all(|run| run.head.id != earlier.head.id);
+        let alike = own.iter().filter(is_alike);
+        let runs: Vec<Rc<RunData>> = alike.map(|one| Rc::new(one.data.clone())).collect();
+        let is_other = |earlier: &&Rc<RunData>| runs.iter().all(|run| run.head.id != earlier.head.id);
         let earlier = newest.earlier.iter().filter(is_other).cloned().collect();
         Some(newest.side(newest.doc.machine.name.clone()).map(|side| Loaded { runs, earlier, ..side }))
     };

@@ -256,6 +256,16 @@ fn a_logs_busiest_quarter_hour_is_the_demand() {
     );
     near(Some(doc.needs[0].demand), 2.0);
     assert!(doc.needs[0].from.contains("mix.json"), "{}", doc.needs[0].from);
+    // A log whose requests cannot be made again says so, and no command that would fail.
+    let heads = std::fs::read_to_string(bench.path("a.log")).expect("a log").replace("GET", "HEAD");
+    std::fs::write(bench.path("heads.log"), heads).expect("written");
+    let args = ["decide", "--need", "logs heads.log", "--from", "atom-330", "--no-report", "--json"];
+    let doc = document(&bench.run(&args).expect(1, &[]));
+    let note = "heads.log: no mix can be made of these requests: no answer with a body has a size";
+    assert!(doc.notes.iter().any(|own| own == note), "{:?}", doc.notes);
+    let excluded = &doc.excluded[0];
+    assert!(excluded.why.ends_with("; no mix can be made of these requests"), "{}", excluded.why);
+    assert_eq!(excluded.command, None);
 }
 
 #[test]

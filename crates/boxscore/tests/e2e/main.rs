@@ -23,6 +23,7 @@ mod interrupt;
 mod kv;
 mod kv_load;
 mod kv_login;
+mod lab;
 mod load;
 mod logs;
 mod logs_answers;

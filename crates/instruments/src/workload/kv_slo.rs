@@ -3,14 +3,11 @@
 //! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop with Poisson arrivals, in
 //! requests per second.
 
-use model::{
-    Cadence, Card, Family, Need, ParamSpec, Probe, Role, Setup, Shown, Simple, Tier, Unfit, Variant,
-};
+use model::{Cadence, Card, Family, Need, ParamSpec, Role, Shown, Simple, Tier, Variant};
 
-use super::kv_load::ask::KvAsk;
 use super::kv_load::params;
 use super::kv_load::probe::KvLoads;
-use super::web_slo::{Goal, METRICS, OWN, Searches, seconds_of_search};
+use super::web_slo::{METRICS, OWN, fit, prepare, seconds_of_search};
 
 const OF_LOAD: [ParamSpec; ParamSpec::count_unscheduled(params::PARAMS)] =
     ParamSpec::unscheduled(params::PARAMS);
@@ -40,14 +37,5 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit).lasts(seconds_of_search);
-
-fn fit(setup: &Setup) -> Result<(), Unfit> {
-    Goal::from_setup(setup)?;
-    KvAsk::searching(setup).map(drop)
-}
-
-fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-    let goal = Goal::from_setup(setup)?;
-    Ok(Box::new(Searches::new(goal, KvLoads::prepare(setup, KvAsk::searching(setup)?)?)))
-}
+pub static INSTRUMENT: Simple =
+    Simple::new(&CARD, prepare::<KvLoads>).fits(fit::<KvLoads>).lasts(seconds_of_search);

@@ -10,7 +10,7 @@ use model::flags;
 use model::format;
 use model::generate::{HELD, WELL};
 use model::histogram::percentile_needs;
-use model::metrics::load::{self, CAPACITY, RESPONSES, SERVICES, SHARE, SLO};
+use model::metrics::load::{self, CAPACITY, SLO};
 use model::note::CutAt;
 use model::params::{parse_span, show_time};
 use model::progress::REMARK;
@@ -22,7 +22,7 @@ use model::{
 
 use super::search::{Answer, Range, STEPS, search};
 use super::web::metrics;
-use super::web::params::{self, Ask};
+use super::web::params::{self, Ask, searching};
 use super::web::probe::{Loads, Watched};
 use super::web::seconds;
 use crate::load::Outcome;
@@ -77,25 +77,8 @@ const OF_SEARCH: &[MetricInfo] = &[
     load::STEP_TIME.info(),
     load::STEP_HELD.info(),
     CAPACITY.info(),
-    RESPONSES.info(),
-    SERVICES.info(),
-    SHARE.info(),
-    load::THREAD.info(),
-    load::REQUESTS.info(),
-    load::REDIRECTS.info(),
-    load::STATUSES.info(),
-    load::STALL.info(),
-    load::STALL_AT.info(),
-    load::STALL_WAITING.info(),
-    load::WINDOW.info(),
-    load::FAILED.info(),
-    load::LATE.info(),
-    load::LATE_READ.info(),
-    load::LATE_READ_P99.info(),
-    load::IN_FLIGHT.info(),
 ];
-const ALL: usize = OF_SEARCH.len() + metrics::OF_MACHINE.len();
-pub(super) const METRICS: [MetricInfo; ALL] = metrics::joined(OF_SEARCH);
+pub(super) const METRICS: [MetricInfo; metrics::count_sent(OF_SEARCH)] = metrics::sent(OF_SEARCH);
 
 static CARD: Card = Card {
     name: "web-slo",
@@ -133,7 +116,7 @@ const LONG_S: f64 = 60.0;
 
 /// A goal: the share of requests and the time within which they must be answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Goal {
+struct Goal {
     share: f64,
     limit_s: f64,
     /// How long a step lasts at least; `None` where its percentile may be of few requests.
@@ -152,7 +135,7 @@ fn search_s(step_s: f64) -> f64 {
 
 impl Goal {
     /// Reads the goal of a setup. Fails when it is malformed or no step is long enough to show it.
-    pub(super) fn from_setup(setup: &Setup) -> Result<Goal, Unfit> {
+    fn from_setup(setup: &Setup) -> Result<Goal, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let percent = text("percentile").strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
         let percent = percent.filter(|percent| *percent > 0.0 && *percent < 100.0);
@@ -236,7 +219,7 @@ impl Goal {
 
     /// Makes one search in a range and pushes the load that it found, after the user's end of it too. Fails when it
     /// finds none.
-    pub(super) fn search(
+    fn search(
         self,
         (capacity, range): (f64, Range),
         loads: &mut Loads,
@@ -309,7 +292,8 @@ fn tell(step: u32, rate: f64, lasts: Option<f64>) {
     }
 }
 
-pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(fit).lasts(seconds_of_search);
+pub static INSTRUMENT: Simple =
+    Simple::new(&CARD, prepare::<Loads>).fits(fit::<Loads>).lasts(seconds_of_search);
 
 /// How long a search lasts, as far as the parameters tell it: a slow server makes its steps longer.
 pub(super) fn seconds_of_search(params: &Params) -> Option<f64> {
@@ -318,18 +302,28 @@ pub(super) fn seconds_of_search(params: &Params) -> Option<f64> {
     Some((seconds::take(params)? - asked + least_step_s(asked, limit_s)) * f64::from(STEPS))
 }
 
-fn fit(setup: &Setup) -> Result<(), Unfit> {
+/// Fails where a setup is no search of such loads.
+pub(super) fn fit<L: Placed>(setup: &Setup) -> Result<(), Unfit> {
     Goal::from_setup(setup)?;
-    Ask::searching(setup).map(|_| ())
+    L::check(&searching(setup))
 }
 
-fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+/// Searches of such loads.
+pub(super) fn prepare<L: Placed>(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let goal = Goal::from_setup(setup)?;
-    Ok(Box::new(Searches::new(goal, Loads::prepare(setup, Ask::searching(setup)?)?)))
+    let loads = L::start(&searching(setup))?;
+    Ok(Box::new(Searches { goal, loads, hopeless: None }))
 }
 
 /// Loads, with what must be in place for them.
-pub(super) trait Placed {
+pub(super) trait Placed: Sized + 'static {
+    /// The family of instruments that they are of, as people call it.
+    const WHAT: &'static str;
+
+    /// Starts and asks nothing. Fails where a setup is none of such loads.
+    fn check(setup: &Setup) -> Result<(), Unfit>;
+    /// Finds or starts the server. Fails when it cannot be reached or started.
+    fn start(setup: &Setup) -> Result<Self, Unfit>;
     /// Does something before the takes, where what it needs is in place then.
     fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault>;
     /// Does a take.
@@ -344,6 +338,16 @@ pub(super) trait Placed {
 }
 
 impl Placed for Loads {
+    const WHAT: &'static str = "web";
+
+    fn check(setup: &Setup) -> Result<(), Unfit> {
+        Ask::from_setup(setup).map(drop)
+    }
+
+    fn start(setup: &Setup) -> Result<Loads, Unfit> {
+        Loads::prepare(setup, Ask::from_setup(setup)?)
+    }
+
     fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault> {
         work(self)
     }
@@ -366,17 +370,11 @@ impl Placed for Loads {
 }
 
 /// Searches, one a take.
-pub(super) struct Searches<L> {
+struct Searches<L> {
     goal: Goal,
     loads: L,
     /// Why no search can find anything on this server.
     hopeless: Option<String>,
-}
-
-impl<L> Searches<L> {
-    pub(super) const fn new(goal: Goal, loads: L) -> Searches<L> {
-        Searches { goal, loads, hopeless: None }
-    }
 }
 
 impl<L: Placed> Probe for Searches<L> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::AnsweredDoc;
+use crate::fake::PLANTED;
 use crate::format;
 use crate::unit::Unit;
 
@@ -18,8 +19,12 @@ pub struct Chosen {
     /// Fewer may be enough.
     pub at_most: bool,
     pub published: bool,
+    /// Runs of it were planted by `--fake`: no measurement.
+    pub planted: bool,
     /// Of all boxes over their life.
     pub cost: Option<f64>,
+    /// Of all boxes a month, where they are rented.
+    pub rent: Option<f64>,
     /// Cost as a multiple of the first one's, with its interval.
     pub ratio: Option<(f64, f64, f64)>,
 }
@@ -63,9 +68,23 @@ impl Decided {
         format!("{} {}", format::number(cost), self.currency)
     }
 
-    /// ` for 12,300 EUR over 4 years`.
+    /// ` for 12,300 EUR over 4 years`; of rented ones ` for 256 EUR a month (12,300 over 4 years)`.
     fn cost(&self, of: &Chosen) -> String {
-        of.cost.map_or_else(String::new, |cost| format!(" for {} over {}", self.money(cost), self.life))
+        match (of.cost, of.rent) {
+            (Some(cost), Some(rent)) => {
+                format!(" for {} a month ({} over {})", self.money(rent), format::number(cost), self.life)
+            }
+            (Some(cost), None) => format!(" for {} over {}", self.money(cost), self.life),
+            (None, _) => String::new(),
+        }
+    }
+
+    /// The candidates that nobody measured.
+    fn planted(&self) -> Option<String> {
+        let names: Vec<String> =
+            self.all.iter().filter(|one| one.planted).map(|one| one.name.clone()).collect();
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        (!names.is_empty()).then(|| format!("{} {verb} {PLANTED}", format::list(&names)))
     }
 
     fn tie(&self) -> String {
@@ -98,8 +117,9 @@ impl fmt::Display for Decided {
         let Some(first) = self.all.first() else {
             return to.write_str("none of these can be sized: what is missing is said below");
         };
+        let planted = self.planted().map_or_else(String::new, |planted| format!("; {planted}"));
         if self.tied > 1 {
-            return to.write_str(&self.tie());
+            return write!(to, "{}{planted}", self.tie());
         }
         write!(to, "{}{}", first.count(), self.cost(first))?;
         for other in self.all.iter().skip(1).take(TOLD) {
@@ -109,7 +129,7 @@ impl fmt::Display for Decided {
         if first.cost.is_none() && self.all.len() > 1 {
             to.write_str("; without prices none is the cheapest")?;
         }
-        Ok(())
+        to.write_str(&planted)
     }
 }
 
@@ -119,7 +139,18 @@ mod tests {
 
     fn chosen(name: &str, boxes: u64, cost: Option<f64>, ratio: Option<(f64, f64, f64)>) -> Chosen {
         let name = name.to_owned();
-        Chosen { name, boxes, low: boxes, high: boxes, at_most: false, published: false, cost, ratio }
+        Chosen {
+            name,
+            boxes,
+            low: boxes,
+            high: boxes,
+            at_most: false,
+            published: false,
+            planted: false,
+            cost,
+            rent: None,
+            ratio,
+        }
     }
 
     fn decided(all: Vec<Chosen>, tied: usize) -> Decided {

@@ -2,13 +2,11 @@
 //! the command line are.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use toml::{Spanned, Value};
 
 use super::{Key, Shape};
-use crate::nearest::nearest;
-use crate::study_file::FileError;
+use crate::toml_file::{FileError, line_of};
 
 /// The values of a key, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,31 +21,19 @@ const HINT: &str = "docs/guide/decide.md says what a decision's file holds";
 
 /// Reads the file. The error is the first thing that is wrong in it; of an unknown key it names the nearest.
 pub fn read(text: &str) -> Result<Vec<Entry>, FileError> {
-    let table: BTreeMap<Spanned<String>, Spanned<Value>> = toml::from_str(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| line_of(text, &span));
-        FileError::new(line, error.message().trim(), HINT)
-    })?;
+    let table: BTreeMap<Spanned<String>, Spanned<Value>> =
+        toml::from_str(text).map_err(|error| FileError::of_toml(text, &error, HINT))?;
     let mut entries = Vec::new();
     for (key, value) in table {
         let line = line_of(text, &key.span());
         let key = key.into_inner();
         let Some(known) = Key::parse(&key) else {
-            let hint = match nearest(&key, Key::WORDS.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the keys are {}", Key::WORDS.join(", ")),
-            };
-            return Err(FileError::new(line, format!("unknown key `{key}`"), hint));
+            return Err(FileError::unknown_key(line, &key, Key::WORDS));
         };
         entries.push(Entry { line, key: known, values: values(known, value.into_inner(), line)? });
     }
     entries.sort_by_key(|entry| entry.line);
     Ok(entries)
-}
-
-/// The line, from 1 on, at which a part of the text begins.
-fn line_of(text: &str, span: &Range<usize>) -> usize {
-    let before = text.as_bytes().get(..span.start.min(text.len())).unwrap_or_default();
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
 fn values(key: Key, value: Value, line: usize) -> Result<Vec<String>, FileError> {

@@ -94,6 +94,9 @@ pub struct CandidateDoc {
     pub machine: MachineDoc,
     /// Its figures are points that others published.
     pub published: bool,
+    /// Runs of it were planted by `--fake`: no measurement.
+    #[serde(default)]
+    pub planted: bool,
     pub capacities: Vec<CapacityDoc>,
     pub boxes: BoxesDoc,
     pub price: Option<InputDoc>,
@@ -163,6 +166,9 @@ pub struct CapacityDoc {
     pub figure: String,
     pub runs: Vec<String>,
     pub validity: Validity,
+    /// Rules that doubt or refuse it, and that the user accepts: `drift`.
+    #[serde(default)]
+    pub doubted_by: Vec<String>,
     /// Why it is doubtful, published, or has no interval.
     pub why: Option<String>,
 }

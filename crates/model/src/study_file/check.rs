@@ -1,11 +1,12 @@
 //! Looks up what a study file names: instruments, metrics, parameters and units by the cards, machines and their
 //! published figures by what the caller knows of them.
 
-use super::{Column, Content, FigureKey, FileError, Row, StudyFile, StudyRun, StudyTable};
+use super::{Column, Content, FigureKey, Row, StudyFile, StudyRun, StudyTable};
 use crate::card::{self, Cadence, Card, Cards};
 use crate::data::Published;
 use crate::params::{Params, same};
 use crate::printed;
+use crate::toml_file::FileError;
 use crate::unit::Unit;
 
 /// A machine of a column, as far as a file is checked by it.

@@ -12,7 +12,6 @@ mod key;
 mod read;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +21,7 @@ pub use key::FigureKey;
 pub use read::read;
 
 use crate::params::Params;
+pub use crate::toml_file::FileError;
 
 /// The column of this machine: the figures that the runs of the file measure.
 pub const HERE: &str = ".";
@@ -178,30 +178,6 @@ pub struct Missing {
     pub what: String,
     pub why: String,
 }
-
-/// Why a study file cannot be used, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileError {
-    /// From 1 on.
-    pub line: usize,
-    pub what: String,
-    /// The way out.
-    pub hint: String,
-}
-
-impl FileError {
-    pub fn new(line: usize, what: impl Into<String>, hint: impl Into<String>) -> FileError {
-        FileError { line, what: what.into(), hint: hint.into() }
-    }
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.line, self.what)
-    }
-}
-
-impl std::error::Error for FileError {}
 
 #[cfg(test)]
 mod tests;

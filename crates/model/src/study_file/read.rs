@@ -1,17 +1,16 @@
 //! TOML into a study file. What it names is not looked up here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::key::parse_params;
 use super::{
-    Column, Content, Extent, FigureKey, FileError, HERE, Missing, Per, Row, Statistic, StudyFile, StudyRun,
-    StudyTable,
+    Column, Content, Extent, FigureKey, HERE, Missing, Per, Row, Statistic, StudyFile, StudyRun, StudyTable,
 };
 use crate::params::parse_span;
+use crate::toml_file::{FileError, line_of};
 
 /// Where a file does not say how long a run lasts at most, in seconds.
 const MOST_SECONDS: f64 = 300.0;
@@ -119,10 +118,8 @@ struct MissingText {
 
 /// Reads a study file. The error is the first thing that is wrong in it.
 pub fn read(text: &str) -> Result<StudyFile, FileError> {
-    let file: FileText = toml::from_str(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| line_of(text, &span));
-        FileError::new(line, error.message().trim(), "docs/guide/studies.md says what a study file holds")
-    })?;
+    const HINT: &str = "docs/guide/studies.md says what a study file holds";
+    let file: FileText = toml::from_str(text).map_err(|error| FileError::of_toml(text, &error, HINT))?;
     let runs: Result<Vec<StudyRun>, FileError> =
         file.run.into_iter().map(|run| read_run(text, run)).collect();
     let tables: Result<Vec<StudyTable>, FileError> =
@@ -144,12 +141,6 @@ pub fn read(text: &str) -> Result<StudyFile, FileError> {
         tables,
         missing: file.missing.into_iter().map(|one| Missing { what: one.what, why: one.why }).collect(),
     })
-}
-
-/// The line, from 1 on, at which a part of the text begins.
-fn line_of(text: &str, span: &Range<usize>) -> usize {
-    let before = text.as_bytes().get(..span.start.min(text.len())).unwrap_or_default();
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
 /// A name that may be a part of a label and of a path.

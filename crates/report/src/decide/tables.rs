@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use model::Validity;
 use model::doc::{BoughtDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, NeedDoc};
-use model::format::percent;
+use model::format::{self, percent};
 
 use crate::page::{Column, prose, table};
 use crate::text::decide::{cells, tables::bracket};
@@ -152,7 +152,7 @@ pub fn capacities(need: &NeedDoc, at: usize, doc: &DecideDoc) -> Markup {
         ),
         ("remark".to_owned(), Column::Text, all.iter().map(|one| of(one).and_then(state)).collect()),
     ];
-    let amount = |value: f64| cells::Amounts::like(value, need.unit).text(value);
+    let amount = |value: f64| format::amount(value, need.unit);
     html! {
         (set("", names(all), columns))
         p class="note" {
@@ -185,7 +185,7 @@ pub fn bought(list: &[BoughtDoc], doc: &DecideDoc) -> Markup {
     for (at, need) in doc.needs.iter().enumerate() {
         columns.push(column(&need.name, list, |one| {
             let own = one.does.get(at)?.as_ref()?;
-            let amounts = cells::Amounts::like(own.value?, need.unit);
+            let amounts = format::Amounts::like(own.value?, need.unit);
             let ends = own.low.zip(own.high).map_or_else(String::new, |(low, high)| {
                 format!(" ({} to {})", amounts.bare(low), amounts.bare(high))
             });

@@ -9,6 +9,7 @@ mod axes;
 pub mod bars;
 pub mod ecdf;
 pub mod flame;
+mod forest;
 pub mod heat;
 mod labels;
 pub mod line;

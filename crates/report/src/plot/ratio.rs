@@ -2,14 +2,13 @@
 //!
 //! A row's `ratio` is oriented by the caller so that better lies to the right; `shown` is the text beside
 //! it, which may be the plain ratio. The band is the margin inside which a difference does not matter. A
-//! hollow mark is a point without samples; two that are joined are the ends of a printed range. The
-//! figure is a table with small drawings in percentages of their column, so it reflows at any width and
-//! is its own data table.
+//! hollow mark is a point without samples; two that are joined are the ends of a printed range.
 
 use maud::{Markup, html};
 use model::format;
 use model::unit::Unit;
 
+use super::forest::{frame, pc, upright};
 use super::{Caption, Estimate, Left, text_width, values};
 use crate::scale::{Axis, AxisSpec};
 use crate::theme::Verdict;
@@ -88,37 +87,29 @@ impl RatioPlot {
             .collect();
         let axis = self.fit(&spec, &drawn);
         let margin = self.margin();
-        html! {
-            figure class="forest" {
-                figcaption {
-                    @if !self.caption.title.is_empty() { strong { (super::tied(&self.caption.title)) } }
-                    @if !self.caption.subtitle.is_empty() { span { (self.caption.subtitle) } }
-                }
-                @if self.rows.is_empty() { p class="nothing" { "No data" } } @else {
-                    table {
-                        thead { tr {
-                            th scope="col" { span class="sr" { "metric" } }
-                            th scope="col" { (self.head(&axis, margin)) }
-                            th scope="col" { "ratio" }
-                            th scope="col" class="iv" { "95 % interval" }
-                            th scope="col" { span class="sr" { "verdict" } }
-                        } }
-                        tbody { @for (i, (row, drawn)) in self.rows.iter().zip(&drawn).enumerate() {
-                            @if !row.group.is_empty() && (i == 0 || self.rows[i - 1].group != row.group) {
-                                tr { th class="group" scope="rowgroup" colspan="5" { (row.group) } }
-                            }
-                            (self.row(row, *drawn, &axis, margin))
-                        } }
-                        tfoot { tr { th {} td { (foot(&axis)) } td colspan="3" class="axis" {} } }
+        let table = html! {
+            table {
+                thead { tr {
+                    th scope="col" { span class="sr" { "metric" } }
+                    th scope="col" { (self.head(&axis, margin)) }
+                    th scope="col" { "ratio" }
+                    th scope="col" class="iv" { "95 % interval" }
+                    th scope="col" { span class="sr" { "verdict" } }
+                } }
+                tbody { @for (i, (row, drawn)) in self.rows.iter().zip(&drawn).enumerate() {
+                    @if !row.group.is_empty() && (i == 0 || self.rows[i - 1].group != row.group) {
+                        tr { th class="group" scope="rowgroup" colspan="5" { (row.group) } }
                     }
-                    p class="note" { (self.axis) ", logarithmic, " (self.sides.above) " to the right; band = margin of " (format::percent(margin))
-                        (self.turned())
-                        @if self.rows.iter().any(|r| !r.sampled) { "; hollow = a point without samples" }
-                        @if self.rows.iter().any(|r| r.doubtful) { "; ! = doubtful, see Trust" } }
-                }
-                @for note in left.notes() { p class="note" { (note) } }
+                    (self.row(row, *drawn, &axis, margin))
+                } }
+                tfoot { tr { th {} td { (foot(&axis)) } td colspan="3" class="axis" {} } }
             }
-        }
+            p class="note" { (self.axis) ", logarithmic, " (self.sides.above) " to the right; band = margin of " (format::percent(margin))
+                (self.turned())
+                @if self.rows.iter().any(|r| !r.sampled) { "; hollow = a point without samples" }
+                @if self.rows.iter().any(|r| r.doubtful) { "; ! = doubtful, see Trust" } }
+        };
+        frame(&self.caption, (!self.rows.is_empty()).then_some(table), &left)
     }
 
     /// How rows are drawn of which less is better.
@@ -190,17 +181,13 @@ impl RatioPlot {
     }
 }
 
-fn pc(value: f64) -> String {
-    format!("{}%", super::Px(value))
-}
-
 /// Band, grid and the line at 1.
 fn ground(axis: &Axis, margin: f64) -> Markup {
     let (low, high) = (axis.at(1.0 / (1.0 + margin)), axis.at(1.0 + margin));
     html! {
         rect class="band" x=(pc(low)) width=(pc(high - low)) height="100%" {}
-        @for tick in &axis.major { line class="g" x1=(pc(axis.at(tick.value))) x2=(pc(axis.at(tick.value))) y2="100%" {} }
-        line class="one" x1=(pc(axis.at(1.0))) x2=(pc(axis.at(1.0))) y2="100%" {}
+        @for tick in &axis.major { (upright("g", axis.at(tick.value))) }
+        (upright("one", axis.at(1.0)))
     }
 }
 

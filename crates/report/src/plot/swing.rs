@@ -1,12 +1,12 @@
 //! A tornado: what each input changes between its ends, the largest change first.
 //!
-//! It is a table with a drawing a row, in per cent of the column's width, so it reflows at any width and is its own
-//! data table. Values are as they come; the line is where nothing is changed.
+//! Values are as they come; the line is where nothing is changed.
 
 use maud::{Markup, html};
 use model::format::Kind;
 
-use super::{Caption, Left, Px};
+use super::forest::{frame, pc, upright};
+use super::{Caption, Left};
 use crate::scale::{Axis, AxisSpec};
 
 #[derive(Clone, Debug)]
@@ -46,28 +46,20 @@ impl SwingPlot {
             .collect();
         let values = rows.iter().filter(|(_, drawn)| *drawn).flat_map(|(row, _)| [row.at.0, row.at.1]);
         let axis = Axis::fit(&spec, values.chain(self.line), 4.0, 96.0, 4);
-        html! {
-            figure class="forest" {
-                figcaption {
-                    @if !self.caption.title.is_empty() { strong { (super::tied(&self.caption.title)) } }
-                    @if !self.caption.subtitle.is_empty() { span { (self.caption.subtitle) } }
-                }
-                @if self.rows.is_empty() { p class="nothing" { "No data" } } @else {
-                    table {
-                        thead { tr {
-                            th scope="col" { span class="sr" { "input" } }
-                            th scope="col" { span class="sr" { (self.axis) } }
-                            th scope="col" { (self.head) }
-                            th scope="col" { span class="sr" { "conclusion" } }
-                        } }
-                        tbody { @for (row, drawn) in &rows { (self.row(row, *drawn, &axis)) } }
-                        tfoot { tr { th {} td { (foot(&axis)) } td colspan="2" {} } }
-                    }
-                    p class="note" { (axis.title) "; hollow: at the low end of the input, full: at its high end" }
-                }
-                @for note in left.notes() { p class="note" { (note) } }
+        let table = html! {
+            table {
+                thead { tr {
+                    th scope="col" { span class="sr" { "input" } }
+                    th scope="col" { span class="sr" { (self.axis) } }
+                    th scope="col" { (self.head) }
+                    th scope="col" { span class="sr" { "conclusion" } }
+                } }
+                tbody { @for (row, drawn) in &rows { (self.row(row, *drawn, &axis)) } }
+                tfoot { tr { th {} td { (foot(&axis)) } td colspan="2" {} } }
             }
-        }
+            p class="note" { (axis.title) "; hollow: at the low end of the input, full: at its high end" }
+        };
+        frame(&self.caption, (!self.rows.is_empty()).then_some(table), &left)
     }
 
     fn row(&self, row: &SwingRow, drawn: bool, axis: &Axis) -> Markup {
@@ -103,14 +95,6 @@ impl SwingPlot {
             }
         }
     }
-}
-
-fn upright(class: &str, at: f64) -> Markup {
-    html! { line class=(class) x1=(pc(at)) x2=(pc(at)) y2="100%" {} }
-}
-
-fn pc(value: f64) -> String {
-    format!("{}%", Px(value))
 }
 
 fn foot(axis: &Axis) -> Markup {

@@ -20,6 +20,7 @@ pub mod fit;
 pub mod fold;
 pub mod grid;
 pub mod history;
+pub mod lab;
 pub mod line;
 pub mod list;
 pub mod load;

@@ -1,5 +1,6 @@
 //! Decisions on the screen, on the page and as CSV.
 
+use model::Validity;
 use report::text::{LINES, Look, decide, width};
 
 use crate::common::decide::{decision, published};
@@ -76,5 +77,23 @@ fn the_page_has_what_the_screen_has() {
 fn the_table_has_a_line_for_each_candidate_and_need() {
     let table = report::csv::decide(&decision());
     let columns: Vec<usize> = table.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(columns, [33; 7], "{table}");
+    assert_eq!(columns, [40; 8], "{table}");
+    let last = table.lines().last().unwrap_or_default();
+    assert!(last.starts_with("box-c,,") && last.contains(",kv,"), "{last}");
+    let end = "nobody measured kv with p99 within 1 ms and replicas=2,true,";
+    assert!(last.contains(end) && last.contains("boxscore run kv-slo"), "{last}");
+}
+
+#[test]
+fn the_table_says_how_far_figures_may_be_believed() {
+    let mut doc = decision();
+    let own = &mut doc.candidates[0].capacities[0];
+    (own.validity, own.doubted_by) = (Validity::Doubtful, vec!["background".into(), "drift".into()]);
+    own.why = Some("it drifts".into());
+    let own = &mut doc.candidates[0].capacities[1];
+    (own.low, own.high) = (None, None);
+    let table = report::csv::decide(&doc);
+    let ends = |at: usize, end: &str| table.lines().nth(at).is_some_and(|line| line.ends_with(end));
+    assert!(ends(1, ",doubtful,false,background;drift,it drifts,false,"), "{table}");
+    assert!(ends(2, ",ok,true,,,false,"), "{table}");
 }

@@ -50,6 +50,7 @@ fn capacity(need: &str, value: f64) -> CapacityDoc {
         figure: "web SLO p99 within 20 ms".to_owned(),
         runs: vec!["0192f3".to_owned()],
         validity: Validity::Ok,
+        doubted_by: Vec::new(),
         why: None,
     }
 }
@@ -65,6 +66,7 @@ fn candidate(name: &str, (needed, tie): (u64, u64), cost: f64) -> CandidateDoc {
         name: name.to_owned(),
         machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
         published: false,
+        planted: false,
         capacities: vec![
             capacity("web", 24_000.0 / needed as f64),
             capacity("kv", 310_000.0 / needed as f64),

@@ -173,8 +173,8 @@ fn only_what_is_wanted_is_loaded() {
     let whole = full(&mut store, "r");
     let light = store.load_light("r").unwrap();
     assert_eq!(light, RunData { telemetry: vec![], ..whole.clone() });
-    let rows = store.load_rows(&["r".into()], &[key("bandwidth")]).unwrap();
-    assert_eq!((rows[0].series.len(), rows[0].takes.len(), rows[0].facts.len()), (1, 0, facts().len()));
+    let rows = store.load_rows("r", &[key("bandwidth")]).unwrap();
+    assert_eq!((rows.series.len(), rows.takes.len(), rows.facts.len()), (1, 0, facts().len()));
     let want = Want { series: Which::Rows, telemetry: false, rest: true };
     assert_eq!(store.load_with("r", want).unwrap(), light);
     let other = Filter { label: Some("before".into()), machine_id: Some("m2".into()), ..Filter::default() };

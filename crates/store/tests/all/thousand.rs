@@ -151,8 +151,9 @@ fn a_thousand_runs_stay_quick_to_list_and_compare() {
     let ids = timed("heads of two machines", || [of("machine-3"), of("machine-4")].concat());
     assert_eq!(ids.len() as u64, 2 * RUNS / MACHINES);
     let headline: Vec<SeriesKey> = (0..15).map(|cell| key(cell, "bandwidth")).collect();
-    let rows =
-        timed("headline rows of all runs of two machines", || store.load_rows(&ids, &headline).unwrap());
+    let load = |id: &String| store.load_rows(id, &headline).unwrap();
+    let rows: Vec<RunData> =
+        timed("headline rows of all runs of two machines", || ids.iter().map(load).collect());
     assert!(rows.iter().all(|run| run.series.len() == 15 && run.facts.len() == FACTS));
     assert!(rows.iter().all(|run| run.telemetry.is_empty() && run.takes.is_empty()));
     assert!(rows.iter().flat_map(|run| &run.series).all(|series| series.points.len() as u64 == TAKES));

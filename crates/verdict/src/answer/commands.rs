@@ -19,7 +19,7 @@ pub fn beside(index: &RunIndex<'_>) -> Option<Answer> {
     let machine = MachineDoc { id: run.head.machine_id.clone(), name: run.head.machine.clone() };
     let side = |arm: &model::Arm| Side {
         runs: vec![run],
-        earlier: index.context.earlier.iter().collect(),
+        earlier: index.context.earlier.clone(),
         facts: run.facts.clone(),
         arm: Some(arm.name.clone()),
         ..Side::new(&arm.name, machine.clone())

@@ -1,5 +1,6 @@
 //! A side of a comparison, and what the user asks of the comparison.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
 use model::data::{Price, Published, RunData};
@@ -9,7 +10,7 @@ use model::{Cards, Fact, SubjectDoc};
 
 use super::matching::arm_name;
 
-/// One side of a comparison, which owns its runs (`R` is [`RunData`]) or borrows them.
+/// One side of a comparison, which owns its runs (`R` is [`RunData`]), shares or borrows them.
 #[derive(Clone, Debug)]
 pub struct SideOf<R> {
     pub name: String,
@@ -52,14 +53,14 @@ impl<R> SideOf<R> {
     }
 }
 
-impl SideOf<RunData> {
+impl<R: Borrow<RunData>> SideOf<R> {
     /// The same side with its runs borrowed.
     pub fn side(&self) -> Side<'_> {
         SideOf {
             name: self.name.clone(),
             machine: self.machine.clone(),
-            runs: self.runs.iter().collect(),
-            earlier: self.earlier.iter().collect(),
+            runs: self.runs.iter().map(Borrow::borrow).collect(),
+            earlier: self.earlier.iter().map(Borrow::borrow).collect(),
             arm: self.arm.clone(),
             published: self.published.clone(),
             facts: self.facts.clone(),

@@ -30,8 +30,11 @@ use asked::{Asked, Loaded, Requests};
 use ready::Ready;
 
 use super::{Capacity, Missing};
-use crate::compare::Side;
-use crate::run_index::RunContext;
+use crate::judged::JudgedSide;
+
+/// Files of mixes and of logs as needs name them, with the name that plans have for the mix: label and digest. Of a log
+/// of whose requests no mix can be made, the reason.
+pub type Mixes = BTreeMap<String, Result<String, String>>;
 
 /// The user's consent, and the mixes of the files that needs name.
 #[derive(Clone, Copy)]
@@ -39,21 +42,17 @@ pub struct Options<'a> {
     pub cards: Cards,
     /// Rules that may doubt or refuse what is used.
     pub accept: &'a [String],
-    /// Files of mixes and of logs as needs name them, with the name that plans have for the mix: label and digest.
-    pub mixes: &'a BTreeMap<String, String>,
+    pub mixes: &'a Mixes,
 }
 
 /// The capacities of a side, in the order of the needs. Its runs are looked at once for all of them.
-pub fn capacities(side: &Side<'_>, needs: &[Need], options: &Options<'_>) -> Vec<Result<Capacity, Missing>> {
-    let context = RunContext { cards: options.cards, ..RunContext::default() };
-    let ready = Ready::new(side, options.accept, &context);
+pub fn capacities(
+    side: &JudgedSide<'_>,
+    needs: &[Need],
+    options: &Options<'_>,
+) -> Vec<Result<Capacity, Missing>> {
+    let ready = Ready::new(side, options.accept, options.cards);
     needs.iter().map(|need| of_need(&ready, need, options)).collect()
-}
-
-/// The capacity of a side for one need.
-pub fn capacity(side: &Side<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
-    let context = RunContext { cards: options.cards, ..RunContext::default() };
-    of_need(&Ready::new(side, options.accept, &context), need, options)
 }
 
 /// The load that answers a work, such as `web`; `None` of what is no load.
@@ -61,13 +60,13 @@ pub fn load_of(cards: Cards, work: &Work) -> Option<&'static str> {
     Loaded::new(cards, instrument_of(work)?).map(|loaded| loaded.load.name)
 }
 
-/// The command that measures the load of a need over its rates, whatever its conditions; `None` of what is no load.
-pub fn curve_command(side: &Side<'_>, need: &Need, options: &Options<'_>) -> Option<String> {
+/// The command that measures the load of a need over its rates, whatever its conditions; `None` of what is no load,
+/// and of a log of which no mix can be made.
+pub fn curve_command(side: &JudgedSide<'_>, need: &Need, options: &Options<'_>) -> Option<String> {
     let need = Need { limit: None, errors: None, ..need.clone() };
     let of = Loaded::new(options.cards, instrument_of(&need.work)?)?;
-    let context = RunContext { cards: options.cards, ..RunContext::default() };
-    let ready = Ready::new(side, options.accept, &context);
-    Some(Asked { ready: &ready, of, need: &need, requests: requests(&need.work, options) }.command())
+    let ready = Ready::new(side, options.accept, options.cards);
+    Asked { ready: &ready, of, need: &need, requests: requests(&need.work, options) }.command()
 }
 
 /// The instrument that answers a work; `None` of commands and of space.
@@ -81,10 +80,13 @@ fn instrument_of(work: &Work) -> Option<&str> {
 }
 
 fn requests<'n>(work: &'n Work, options: &'n Options<'_>) -> Requests<'n> {
-    let named = |file: &str| options.mixes.get(file).map(String::as_str);
+    let mix = |file: &str| options.mixes.get(file).map(|mix| mix.as_deref());
+    let named = |file: &str| mix(file).and_then(Result::ok);
     match work {
         Work::Mix(file) => Requests::Mix { name: named(file).unwrap_or(file), file },
-        Work::Logs(file) => Requests::Log { name: named(file), file },
+        Work::Logs(file) => {
+            Requests::Log { name: named(file), file, has_mix: !matches!(mix(file), Some(Err(_))) }
+        }
         _ => Requests::Plain,
     }
 }

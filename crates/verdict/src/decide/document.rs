@@ -159,6 +159,7 @@ fn candidate_doc(
         name: candidate.name.clone(),
         machine: candidate.machine.clone(),
         published: candidate.published,
+        planted: candidate.planted,
         capacities: capacities
             .iter()
             .zip(&question.needs)
@@ -210,6 +211,7 @@ fn capacity_doc(one: &Capacity, need: &super::Demanded, candidate: &Candidate) -
         figure: one.figure.clone(),
         runs: one.runs.clone(),
         validity: one.validity,
+        doubted_by: one.doubted_by.clone(),
         why: one.why.clone(),
     }
 }
@@ -239,7 +241,9 @@ fn decided(docs: &[CandidateDoc], question: &Question) -> Decided {
             high: doc.boxes.high + spare(doc.boxes.high, question.spare),
             at_most: doc.boxes.at_most,
             published: doc.published,
+            planted: doc.planted,
             cost: doc.cost.as_ref().map(|cost| cost.life),
+            rent: doc.cost.as_ref().filter(|_| doc.rented).map(|cost| cost.per_month),
             ratio,
         }
     };

@@ -32,7 +32,7 @@ use model::{Unit, Validity};
 
 pub use document::decide;
 pub use scaling::{Scaling, Together};
-pub use words::{life, rate};
+pub use words::life;
 
 /// The work that a box does for a need: a positive figure, known by its logarithm.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,10 +51,12 @@ pub struct Capacity {
     pub runs: Vec<String>,
     pub published: bool,
     pub validity: Validity,
+    /// Rules that doubt or refuse it, and that the user accepts.
+    pub doubted_by: Vec<String>,
     /// Why it is doubtful, or has no interval.
     pub why: Option<String>,
     /// The command that repeats what it was measured by, the seconds that it took, and the noise between runs that a
-    /// further run would have; `None` for points.
+    /// further run would have; `None` where nothing can measure it again, as of points.
     pub repeat: Option<Repeat>,
 }
 
@@ -111,6 +113,8 @@ pub struct Candidate {
     pub name: String,
     pub machine: MachineDoc,
     pub published: bool,
+    /// Runs of it were planted by `--fake`.
+    pub planted: bool,
     /// In the order of the needs.
     pub capacities: Vec<Result<Capacity, Missing>>,
     pub price: Option<Cost>,

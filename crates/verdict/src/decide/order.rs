@@ -103,7 +103,7 @@ fn ratio(one: &Sized<'_>, first: &Sized<'_>, common: Common) -> Option<EstimateD
     let value = one.counted(common)? / first.counted(common)?;
     let mut drawn: Vec<f64> =
         one.draws.iter().zip(&first.draws).filter_map(|(a, b)| Some(a.cost? / b.cost?)).collect();
-    drawn.sort_by(f64::total_cmp);
+    drawn.sort_unstable_by(f64::total_cmp);
     Some(EstimateDoc {
         value: Some(value),
         low: at(&drawn, 0.025).map(|low| low.min(value)),

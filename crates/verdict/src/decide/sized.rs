@@ -18,6 +18,8 @@ pub struct Sized<'a> {
     pub candidate: &'a Candidate,
     pub own: Own,
     pub draws: Vec<Draw>,
+    /// Boxes that are needed, one value a draw, sorted.
+    numbers: Vec<u64>,
     /// The number that is enough with the probability that was asked for.
     pub needed: u64,
     /// By how much the boxes at that probability exceed those at the estimates: what keeps other worlds as sure.
@@ -53,7 +55,7 @@ impl<'a> Sized<'a> {
             });
         }
         let mut fleets: Vec<f64> = draws.iter().map(|draw| draw.fleet).collect();
-        fleets.sort_by(f64::total_cmp);
+        fleets.sort_unstable_by(f64::total_cmp);
         let full = load(question, &middle.demand, &own.capacity);
         let centre = fleet(full, own.inputs.used(middle), middle.law);
         let margin =
@@ -66,8 +68,8 @@ impl<'a> Sized<'a> {
             Some(counted(parts, common))
         };
         let mut bought: Vec<f64> = draws.iter().zip(all).filter_map(bought).collect();
-        bought.sort_by(f64::total_cmp);
-        Ok(Some(Sized { candidate, own, draws, needed, margin, parts, bought }))
+        bought.sort_unstable_by(f64::total_cmp);
+        Ok(Some(Sized { candidate, own, draws, numbers, needed, margin, parts, bought }))
     }
 
     pub fn total(&self, question: &Question) -> u64 {
@@ -102,8 +104,7 @@ impl<'a> Sized<'a> {
     }
 
     pub fn boxes_doc(&self, question: &Question, middle: &Shared) -> BoxesDoc {
-        let mut numbers: Vec<u64> = self.draws.iter().map(|draw| draw.boxes).collect();
-        numbers.sort_unstable();
+        let numbers = &self.numbers;
         let enough = |n: u64| share(numbers.partition_point(|one| *one <= n), numbers.len());
         let probability = enough(self.needed);
         let full = load(question, &middle.demand, &self.own.capacity);
@@ -115,8 +116,8 @@ impl<'a> Sized<'a> {
             probability,
             next: (probability < 1.0).then(|| (further, enough(further))),
             next_spare: (probability < 1.0).then(|| spare(further, question.spare)),
-            low: at(&numbers, LOW).unwrap_or(self.needed),
-            high: at(&numbers, HIGH).unwrap_or(self.needed).min(MOST_BOXES),
+            low: at(numbers, LOW).unwrap_or(self.needed),
+            high: at(numbers, HIGH).unwrap_or(self.needed).min(MOST_BOXES),
             spare: spare(self.needed, question.spare),
             total,
             at_most: self.is_bound(),

@@ -14,7 +14,7 @@ use super::draws::{known, mean_growth};
 use super::law::Law;
 use super::sized::Sized;
 use super::values::Shared;
-use super::words::{ends, rate};
+use super::words::ends;
 use super::world::Common;
 use super::{Capacity, Question};
 
@@ -278,7 +278,7 @@ impl Field<'_, '_> {
         let currency = self.question.currency.as_deref().unwrap_or_default();
         match knob {
             Knob::Capacity { need, .. } | Knob::Demand(need) => {
-                rate(value, self.question.needs[need].need.unit)
+                format::amount(value, self.question.needs[need].need.unit)
             }
             Knob::Price(place) => {
                 let is_hourly = self.all[place].candidate.price.as_ref().is_some_and(|price| price.hourly);

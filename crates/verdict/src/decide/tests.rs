@@ -35,6 +35,7 @@ pub fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
         runs: Vec::new(),
         published: false,
         validity: Validity::Ok,
+        doubted_by: Vec::new(),
         why: None,
         repeat: None,
     }
@@ -45,6 +46,7 @@ pub fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate
         name: name.to_owned(),
         machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
         published: false,
+        planted: false,
         capacities: capacities.into_iter().map(Ok).collect(),
         price: Some(Cost {
             amount: Ranged::point(price),

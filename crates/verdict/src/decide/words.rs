@@ -1,23 +1,14 @@
 //! Numbers of a decision as people read them, and its sentences.
 
 use model::doc::{BreakEvenDoc, CandidateDoc, CostDoc, MixedDoc};
-use model::{Unit, format};
+use model::format::{self, Amounts};
+use model::need::Ranged;
 use stats::student_quantile;
 
 use super::{Capacity, Question};
 
 const DAY_S: f64 = 86_400.0;
 const YEAR_S: f64 = 365.25 * DAY_S;
-
-/// A rate or an amount: `20,000/s`, `400/h`, `2.00 TiB`.
-pub fn rate(value: f64, unit: Unit) -> String {
-    match unit {
-        // A rate of less than one a second is told by the hour.
-        Unit::PerSec if value < 1.0 => format!("{}/h", format::number(value * 3600.0)),
-        Unit::PerSec => format!("{}/s", format::number(value)),
-        unit => format::quantity(value, unit),
-    }
-}
 
 /// The ends of the 95 % interval of a capacity.
 pub fn ends(capacity: &Capacity) -> (f64, f64) {
@@ -85,16 +76,24 @@ fn binds(first: &CandidateDoc, question: &Question) -> String {
         return format!("the number is decided by {}", boxes.binding);
     };
     let least = if capacity.at_least { "at least " } else { "" };
+    let amounts = Amounts::like(capacity.value, capacity.unit);
     let ends = capacity.low.zip(capacity.high).map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {})", rate(low, capacity.unit), rate(high, capacity.unit))
+        format!(" ({} to {})", amounts.text(low), amounts.text(high))
     });
     let limit = need.need.limit.as_ref().map_or_else(String::new, |limit| format!(" with {limit}"));
-    let value = rate(capacity.value, capacity.unit);
+    let value = amounts.text(capacity.value);
     if need.need.is_space() {
         return format!("the number is decided by {}: a box has {least}{value}", boxes.binding);
     }
-    let used = first.utilisation.as_ref().and_then(|used| used.value);
-    let used = format::percent(used.unwrap_or_else(|| question.utilisation.middle()));
+    let own = first.utilisation.as_ref().and_then(|own| {
+        let value = own.value?;
+        Some(Ranged { low: own.low.unwrap_or(value), high: own.high.unwrap_or(value) })
+    });
+    let Ranged { low, high } = own.unwrap_or(question.utilisation);
+    let used = match format::percent(low) {
+        low_shown if low < high => format!("{low_shown} to {}", format::percent(high)),
+        used => used,
+    };
     format!(
         "the number is decided by {}: a box does {least}{value}{limit}{ends}, of which {used} is used",
         boxes.binding

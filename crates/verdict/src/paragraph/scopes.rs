@@ -91,21 +91,32 @@ fn told(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Vec<String> {
     }
     // Equal shares of failures have no ratio, and no margin in per cent.
     let tied: Vec<&RowDoc> = with(VerdictWord::Tie).into_iter().filter(|row| row.ratio.is_some()).collect();
-    let ties = names(&tied);
-    if !ties.is_empty() {
+    let (answered, tied): (Vec<&RowDoc>, Vec<&RowDoc>) = tied.into_iter().partition(|row| is_offered(row));
+    let tie = |rows: &[&RowDoc], sentences: &[String]| {
+        let ties = names(rows);
         let left_out = if leaves_out_failures(group) { format!(", {LEFT_OUT}") } else { String::new() };
-        let within = phrase::within(&tied) + &left_out;
+        let within = phrase::within(rows) + &left_out;
         let subject =
             if sentences.is_empty() { format!("{lead}{arm} and {base}") } else { "They".to_owned() };
-        sentences.push(format!("{subject} tie on {} ({within}).", format::list(&ties)));
-    }
+        (!ties.is_empty()).then(|| format!("{subject} tie on {} ({within}).", format::list(&ties)))
+    };
+    sentences.extend(tie(&tied, &sentences));
     let unsure = with(VerdictWord::CannotTell);
     let of = |state: Open| unsure.iter().copied().filter(|row| state_of(row) == state).collect::<Vec<_>>();
     let likely = probable(lead_of(&sentences), arm, base, &of(Open::Likely));
     sentences.extend(likely);
     let apart = beyond_margin(lead_of(&sentences), arm, base, &of(Open::Apart));
     sentences.extend(apart);
+    sentences.extend(tie(&answered, &sentences));
     sentences
+}
+
+/// True for the throughput of a load at a fixed rate: equal throughputs mean that both servers answered what was
+/// offered, which tells less than their response times.
+fn is_offered(row: &RowDoc) -> bool {
+    let is_main = row.card.is_some_and(|card| card.shown.main == row.metric);
+    let at_rate = row.params.get("rate").is_some_and(|rate| rate != "auto");
+    is_main && at_rate && row.params.get("arrivals").is_some_and(|arrivals| arrivals != "closed")
 }
 
 /// Said of speeds and times where a server failed requests.

@@ -119,7 +119,11 @@ fn a_measured_floor_is_no_fault_where_a_wider_one_is_assumed() {
             run
         };
         let (now, earlier): (RunData, Vec<RunData>) = (make(20), (0..20).map(&mut make).collect());
-        let context = RunContext { cards: instruments::cards(), earlier: &earlier, ..RunContext::default() };
+        let context = RunContext {
+            cards: instruments::cards(),
+            earlier: earlier.iter().collect(),
+            ..RunContext::default()
+        };
         let found = verdict::rulings(&now, &context);
         let rule = &found.iter().find(|one| one.finding.kind() == "noisy-neighbour").unwrap().finding;
         (rule.state, rule.text())

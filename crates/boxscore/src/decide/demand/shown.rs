@@ -33,7 +33,8 @@ pub struct Shown {
     pub from: String,
     /// The demand of each hour of a day as a share of the peak; empty: nobody knows.
     pub day: Vec<f64>,
-    pub mix: Option<String>,
+    /// The name that figures of its mix have, or why there is none.
+    pub mix: Result<String, String>,
     pub notes: Vec<String>,
 }
 
@@ -66,12 +67,15 @@ pub fn of_log(file: &str, said: &Said) -> Result<Shown, CliError> {
         CliError::data(format!("{file}: no request with a time of day in it, so its demand is not known"))
             .hint("say the demand: `logs` needs times; MIX.json 3000/s does not")
     })?;
-    let mix = access_logs::mix::document(&outcome.labels, &chosen.formats, false).ok();
+    let mix = match access_logs::mix::document(&outcome.labels, &chosen.formats, false) {
+        Ok(mix) => Ok(mixes::named(mix)?.name),
+        Err(why) => Err(why),
+    };
     Ok(Shown {
         rate: peak.rate,
         from: peak.from,
         day: day_of_log(one, peak.rate),
-        mix: mix.map(mixes::named).transpose()?.map(|named| named.name),
+        mix,
         notes: unread.into_iter().chain(peak.note).collect(),
     })
 }
@@ -181,7 +185,7 @@ pub fn of_mix(file: &str, need: &Need, said: &Said) -> Result<Shown, CliError> {
         }
     };
     let day = day_of_mix(&named.mix.arrivals, rate);
-    Ok(Shown { rate, from, day, mix: Some(named.name), notes: unread.into_iter().collect() })
+    Ok(Shown { rate, from, day, mix: Ok(named.name), notes: unread.into_iter().collect() })
 }
 
 /// The hours of a mix are sums over its days: without whole days some hours were counted more often than others.
@@ -269,6 +273,17 @@ mod tests {
         );
         // Three quarters at one and one at four are 7 / 16 of the peak.
         assert!((one.day[20] - 7.0 / 16.0).abs() < 0.01 && (one.day[3] - 0.25).abs() < 0.01, "{:?}", one.day);
+    }
+
+    #[test]
+    fn a_log_that_makes_no_mix_says_why() {
+        let gets = log(960, 1, |_| 1);
+        assert!(shown(&gets).unwrap().mix.unwrap().starts_with("log@"));
+        // Answers without bodies have no sizes to ask for.
+        let heads = shown(&gets.replace("GET", "HEAD")).unwrap();
+        assert!((heads.rate - 1.0).abs() < 1e-9, "its demand is known all the same: {}", heads.rate);
+        let why = heads.mix.unwrap_err();
+        assert_eq!(why, "no mix can be made of these requests: no answer with a body has a size");
     }
 
     #[test]

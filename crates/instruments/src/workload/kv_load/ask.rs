@@ -14,7 +14,7 @@ use crate::workload::store_server::beside::PREFIX;
 use crate::workload::store_server::options::{self, Options};
 use crate::workload::web::cores::Cores;
 use crate::workload::web::course;
-use crate::workload::web::params::{Ask, describe, offered, searching, small, unchanged};
+use crate::workload::web::params::{Ask, describe, offered, small, unchanged};
 use crate::workload::web::subject::{NONE, Subject};
 
 /// Bytes that a store needs for each of data, at most and as a rule.
@@ -89,11 +89,6 @@ impl KvAsk {
         };
         ask.possible()?;
         Ok(KvAsk { ask, spec, ours })
-    }
-
-    /// The load of a search, which chooses its schedule itself. Fails as [`KvAsk::from_setup`] does.
-    pub fn searching(setup: &Setup) -> Result<KvAsk, Unfit> {
-        KvAsk::from_setup(&searching(setup))
     }
 }
 

@@ -75,6 +75,16 @@ impl KvLoads {
 }
 
 impl Placed for KvLoads {
+    const WHAT: &'static str = "kv";
+
+    fn check(setup: &Setup) -> Result<(), Unfit> {
+        KvAsk::from_setup(setup).map(drop)
+    }
+
+    fn start(setup: &Setup) -> Result<KvLoads, Unfit> {
+        KvLoads::prepare(setup, KvAsk::from_setup(setup)?)
+    }
+
     /// Does something with the keys of a store of ours in place, before the takes. One of the user's has keys in takes
     /// alone: they end when the user wants it.
     fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault> {

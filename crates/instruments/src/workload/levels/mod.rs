@@ -11,12 +11,12 @@ pub mod rapl;
 use std::net::{ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
-use model::metrics::load::{self, CAPACITY, OFFERED};
+use model::metrics::load::{CAPACITY, OFFERED};
 use model::metrics::power::{JOULES_PER_REQUEST, RATE, SAMPLE, SAMPLE_AT, WATTS};
 use model::power::{COMMAND_FLAG, FLAG, LEVEL, LEVELS, METER, Meter, TYPED_FLAG, level_name, share};
 use model::{
-    By, Fault, Flag, Joules, Label, Matched, Means, MetricInfo, ParamKind, ParamSpec, Params, PerSec, Probe,
-    Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+    By, Cadence, Card, Fault, Flag, Joules, Label, Matched, Means, MetricInfo, Need, ParamKind, ParamSpec,
+    Params, PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Size, Tier, Unfit, Variant,
 };
 
 use super::web::metrics;
@@ -93,7 +93,7 @@ pub(super) const FLAGS: &[Flag] = &[
 ];
 
 /// The levels with their rows of a comparison: what is drawn for nothing, and what a request costs when all is used.
-pub(super) const VARIANTS: &[Variant] = &[
+const VARIANTS: &[Variant] = &[
     Variant { tier: Tier::Full, set: "level=idle", headline: &[WATTS.name()] },
     Variant { tier: Tier::Full, set: "level=25|50|75", headline: &[] },
     Variant { tier: Tier::Full, set: "level=100", headline: &[JOULES_PER_REQUEST.name()] },
@@ -109,25 +109,42 @@ const OF_LEVEL: &[MetricInfo] = &[
     SAMPLE_AT.info(),
     CAPACITY.info(),
     OFFERED.info(),
-    load::RESPONSES.info(),
-    load::SERVICES.info(),
-    load::SHARE.info(),
-    load::THREAD.info(),
-    load::REQUESTS.info(),
-    load::REDIRECTS.info(),
-    load::STATUSES.info(),
-    load::STALL.info(),
-    load::STALL_AT.info(),
-    load::STALL_WAITING.info(),
-    load::WINDOW.info(),
-    load::FAILED.info(),
-    load::LATE.info(),
-    load::LATE_READ.info(),
-    load::LATE_READ_P99.info(),
-    load::IN_FLIGHT.info(),
 ];
-const ALL: usize = OF_LEVEL.len() + metrics::OF_MACHINE.len();
-pub(super) const METRICS: [MetricInfo; ALL] = metrics::joined(OF_LEVEL);
+const METRICS: [MetricInfo; metrics::count_sent(OF_LEVEL)] = metrics::sent(OF_LEVEL);
+
+/// How the figures of all loads at levels are shown, but for their names.
+pub(super) const SHOWN: Shown = Shown { main: WATTS.name(), sorted: SORTED, ..Shown::PLAIN };
+
+/// All that the data sheets of loads at levels have in common.
+pub(super) const CARD: Card = Card {
+    source: "own; levels as SERT's",
+    shown: SHOWN,
+    parts: metrics::PARTS,
+    cadence: Cadence::Repeat,
+    definition: 1,
+    metrics: &METRICS,
+    needs: &[Need::Server, Need::Meter],
+    variants: VARIANTS,
+    flags: FLAGS,
+    ..Card::DEFAULT
+};
+
+/// The `N` parameters of a load at levels: these, and those of the level, which is the schedule.
+pub(super) const fn params<const N: usize>(unscheduled: &[ParamSpec]) -> [ParamSpec; N] {
+    ParamSpec::defaulting(ParamSpec::joined(&[&OWN, unscheduled]), "duration", DURATION)
+}
+
+/// Fails where a setup is no level of such loads, or nothing reads the power here.
+pub(super) fn fit<L: Placed>(setup: &Setup) -> Result<(), Unfit> {
+    fit_meter(setup)?;
+    L::check(&scheduled(setup)?)
+}
+
+/// Such loads at the level of a setup.
+pub(super) fn prepare<L: Placed>(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let loads = L::start(&scheduled(setup)?)?;
+    Ok(Box::new(Levels::new(setup, loads)?))
+}
 
 /// The level of a setup, from 0 to 1. Fails when it is malformed.
 pub(super) fn level_of(setup: &Setup) -> Result<f64, Unfit> {
@@ -153,7 +170,7 @@ pub(super) fn fit_meter(setup: &Setup) -> Result<(), Unfit> {
 }
 
 /// The setup with the schedule of its level: a closed loop, or an open one whose rate is chosen later.
-pub(super) fn scheduled(setup: &Setup) -> Result<Setup, Unfit> {
+fn scheduled(setup: &Setup) -> Result<Setup, Unfit> {
     let is_open =
         (0.0..1.0).contains(&level_of(setup)?) && setup.params.get(LEVEL) != Some(model::power::IDLE);
     let mut scheduled = searching(setup);
@@ -191,7 +208,7 @@ fn check_place(setup: &Setup) -> Result<(), Unfit> {
 }
 
 /// Loads at one level, one a take.
-pub(super) struct Levels<L> {
+struct Levels<L> {
     level: f64,
     settle: Duration,
     duration: Duration,
@@ -200,14 +217,14 @@ pub(super) struct Levels<L> {
 }
 
 impl<L: Placed> Levels<L> {
-    /// Fails when the meter cannot be read. `what` names the load in questions.
-    pub(super) fn new(setup: &Setup, what: &str, loads: L) -> Result<Levels<L>, Unfit> {
+    /// Fails when the meter cannot be read.
+    fn new(setup: &Setup, loads: L) -> Result<Levels<L>, Unfit> {
         check_place(setup)?;
         let level = level_of(setup)?;
         let is_smoke = setup.size == Size::Smoke;
         let settle = if is_smoke { Duration::ZERO } else { time_of(setup, SETTLE)? };
         let duration = time_of(setup, "duration")?;
-        let source = Source::open(setup, &format!("{what} {}", level_name(level)))?;
+        let source = Source::open(setup, &format!("{} {}", L::WHAT, level_name(level)))?;
         Ok(Levels { level, settle, duration, source, loads })
     }
 }

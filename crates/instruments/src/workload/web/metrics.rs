@@ -79,8 +79,28 @@ const OF_LOAD: &[MetricInfo] = &[
     CPU.info(),
 ];
 
+/// Evidence beside the figures of a search or a level of power, which send a load for them ([`push_evidence`]).
+const OF_EVIDENCE: &[MetricInfo] = &[
+    RESPONSES.info(),
+    SERVICES.info(),
+    SHARE.info(),
+    THREAD.info(),
+    REQUESTS.info(),
+    REDIRECTS.info(),
+    STATUSES.info(),
+    STALL.info(),
+    STALL_AT.info(),
+    STALL_WAITING.info(),
+    WINDOW.info(),
+    FAILED.info(),
+    LATE.info(),
+    LATE_READ.info(),
+    LATE_READ_P99.info(),
+    IN_FLIGHT.info(),
+];
+
 /// Metrics of the server and of the machine during a load.
-pub const OF_MACHINE: &[MetricInfo] = &[
+const OF_MACHINE: &[MetricInfo] = &[
     SERVER_CPU.info(),
     SERVER_CORES.info(),
     SILENT_CORES.info(),
@@ -125,19 +145,34 @@ pub const OF_MACHINE: &[MetricInfo] = &[
 ];
 
 const COUNT: usize = OF_LOAD.len() + OF_MACHINE.len();
-const JOINED: [MetricInfo; COUNT] = joined(OF_LOAD);
+const JOINED: [MetricInfo; COUNT] = joined(&[OF_LOAD, OF_MACHINE]);
 
 /// Those of the `web` card.
 pub const ALL: &[MetricInfo] = &JOINED;
 
-/// These and those of the machine.
-pub const fn joined<const N: usize>(own: &[MetricInfo]) -> [MetricInfo; N] {
+/// How many metrics a load for figures of somebody else's has.
+pub const fn count_sent(own: &[MetricInfo]) -> usize {
+    own.len() + OF_EVIDENCE.len() + OF_MACHINE.len()
+}
+
+/// The metrics of a load for figures of somebody else's.
+pub const fn sent<const N: usize>(own: &[MetricInfo]) -> [MetricInfo; N] {
+    joined(&[own, OF_EVIDENCE, OF_MACHINE])
+}
+
+/// Lists in a row, which have `N` metrics together.
+const fn joined<const N: usize>(lists: &[&[MetricInfo]]) -> [MetricInfo; N] {
     let mut all = [THROUGHPUT.info(); N];
-    let mut at = 0;
-    while at < N {
-        all[at] = if at < own.len() { own[at] } else { OF_MACHINE[at - own.len()] };
-        at += 1;
+    let (mut list, mut at) = (0, 0);
+    while list < lists.len() {
+        let mut place = 0;
+        while place < lists[list].len() {
+            all[at] = lists[list][place];
+            (place, at) = (place + 1, at + 1);
+        }
+        list += 1;
     }
+    assert!(at == N, "the length of an array of metrics is that of its lists");
     all
 }
 

@@ -330,11 +330,6 @@ impl Ask {
         matches!(&self.subject, Subject::Managed { set: Set::Large, .. })
     }
 
-    /// The load of a search, which chooses its schedule itself. Fails as [`Ask::from_setup`] does.
-    pub fn searching(setup: &Setup) -> Result<Ask, Unfit> {
-        Ask::from_setup(&searching(setup))
-    }
-
     /// Carries a load out on the generators. Fails when they cannot work.
     pub fn run(&self, load: &Load, control: &Control) -> Result<Sent, Error> {
         match &self.remote {

@@ -3,7 +3,7 @@
 use model::doc::{
     BoxesDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, MixedDoc, ScalingBasis, SettleDoc, SwingDoc,
 };
-use model::format::{self, Kind, Scale, fixed, number, percent, ratio};
+use model::format::{self, Amounts, amount, fixed, number, percent, ratio};
 use model::unit::Unit;
 
 pub use model::format::probability;
@@ -30,47 +30,10 @@ pub fn boxes(boxes: &BoxesDoc) -> String {
     }
 }
 
-/// The scale in which a capacity and its interval are shown: `2,310/s`, `40.0 an hour`, `1.20 TiB`.
-pub struct Amounts {
-    factor: f64,
-    scale: Option<Scale>,
-    unit: &'static str,
-}
-
-impl Amounts {
-    /// The scale that suits a value.
-    pub fn like(value: f64, unit: Unit) -> Amounts {
-        let (factor, name) = match (unit, value) {
-            (Unit::PerSec, value) if value >= 0.1 => (1.0, "/s"),
-            (Unit::PerSec, value) if value >= 0.1 / 60.0 => (60.0, " a minute"),
-            (Unit::PerSec, _) => (3600.0, " an hour"),
-            _ => (1.0, ""),
-        };
-        let scale = (unit != Unit::PerSec).then(|| Scale::common(&[value], Kind::for_unit(unit)));
-        Amounts { factor, scale, unit: name }
-    }
-
-    /// With its unit.
-    pub fn text(&self, value: f64) -> String {
-        match &self.scale {
-            Some(scale) => scale.with_unit(value),
-            None => format!("{}{}", number(value * self.factor), self.unit),
-        }
-    }
-
-    /// Without.
-    pub fn bare(&self, value: f64) -> String {
-        match &self.scale {
-            Some(scale) => scale.number(value),
-            None => number(value * self.factor),
-        }
-    }
-}
-
 /// `2,310/s`, `at least 2,310/s`.
 pub fn capacity(capacity: &CapacityDoc) -> String {
     let least = if capacity.at_least { "at least " } else { "" };
-    format!("{least}{}", Amounts::like(capacity.value, capacity.unit).text(capacity.value))
+    format!("{least}{}", amount(capacity.value, capacity.unit))
 }
 
 /// The ends of its interval in the same unit.
@@ -144,7 +107,7 @@ pub fn joules_head(unit: Unit) -> &'static str {
 
 /// A capacity by a unit of money or by a watt: `72.0`, `8.44 MB/s`.
 pub fn worth(value: f64, unit: Unit) -> String {
-    if unit == Unit::PerSec { number(value) } else { Amounts::like(value, unit).text(value) }
+    if unit == Unit::PerSec { number(value) } else { amount(value, unit) }
 }
 
 /// A sentence that begins large, but for the name of a candidate or a need, which is written as it is.
@@ -292,13 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_in_the_unit_in_which_they_are_read() {
-        let text = |value: f64, unit| Amounts::like(value, unit).text(value);
-        assert_eq!(text(2310.0, Unit::PerSec), "2,310/s");
-        assert_eq!(text(400.0 / 3600.0, Unit::PerSec), "0.111/s");
-        assert_eq!(text(0.01, Unit::PerSec), "0.600 a minute");
-        assert_eq!(text(0.001, Unit::PerSec), "3.60 an hour");
-        assert_eq!(text(2.0 * 1024f64.powi(4), Unit::Byte), "2.00 TiB");
+    fn probabilities_are_never_certain() {
         assert_eq!(
             [probability(0.93), probability(0.9999), probability(1e-5)],
             ["93 %", ">99.9 %", "<0.1 %"]

@@ -4,6 +4,7 @@ pub mod cells;
 pub mod tables;
 
 use model::doc::{BoughtDoc, CandidateDoc, DecideDoc, SettleDoc};
+use model::format;
 
 use super::fit::{Part, Rank, Screen};
 use super::notes::marked;
@@ -207,8 +208,7 @@ fn inputs(doc: &DecideDoc, look: Look) -> Part {
     });
     let demands = doc.needs.iter().filter(|need| need.from != "given");
     let demands = demands.map(|need| {
-        let amounts = cells::Amounts::like(need.demand, need.unit);
-        format!("demand of {} {} ({})", need.name, amounts.text(need.demand), need.from)
+        format!("demand of {} {} ({})", need.name, format::amount(need.demand, need.unit), need.from)
     });
     let scaling = cells::scaling(doc).map(|scaling| format!("scaling {scaling}"));
     let short: Vec<String> = demands.chain(own).chain(scaling).collect();

@@ -2,7 +2,7 @@
 
 use model::Validity;
 use model::doc::{BoughtDoc, CandidateDoc, DecideDoc, NeedDoc};
-use model::format::fixed;
+use model::format::{amount, fixed};
 
 use super::super::grid::{Align, Cell, Grid, ranges};
 use super::super::{Look, Tone};
@@ -122,7 +122,7 @@ pub fn bought(list: &[BoughtDoc], doc: &DecideDoc, most: usize, look: Look) -> S
     for (at, need) in doc.needs.iter().enumerate() {
         let does = |one: &&BoughtDoc| {
             let own = one.does.get(at)?.as_ref()?;
-            own.value.map(|value| cells::Amounts::like(value, need.unit).text(value))
+            own.value.map(|value| amount(value, need.unit))
         };
         columns.push((need.name.clone(), all.iter().map(does).collect()));
     }

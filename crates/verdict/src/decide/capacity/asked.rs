@@ -45,8 +45,9 @@ pub enum Requests<'n> {
     Plain,
     /// Those of the mix that plans call `name`.
     Mix { name: &'n str, file: &'n str },
-    /// Those of a log: of the mix that plans call `name`, or that is labelled as the log's file is called.
-    Log { name: Option<&'n str>, file: &'n str },
+    /// Those of a log: of the mix that plans call `name`, or that is labelled as the log's file is called. Without
+    /// `has_mix` no mix can be made of them.
+    Log { name: Option<&'n str>, file: &'n str, has_mix: bool },
 }
 
 impl Requests<'_> {
@@ -54,7 +55,7 @@ impl Requests<'_> {
         match self {
             Requests::Plain => mix.is_none(),
             Requests::Mix { name, .. } => mix == Some(name),
-            Requests::Log { name, file } => mix.is_some_and(|mix| {
+            Requests::Log { name, file, .. } => mix.is_some_and(|mix| {
                 let label = mix.rsplit_once('@').map_or(mix, |(label, _)| label);
                 let path = std::path::Path::new(file);
                 let mut called = [path.file_name(), path.file_stem()].into_iter().flatten();
@@ -116,15 +117,16 @@ impl Asked<'_, '_> {
         Some(open.chain(self.need.errors.map(|_| "errors".to_owned())).collect())
     }
 
-    /// The command that measures it. Of a log, a mix of its requests is made first.
-    pub fn command(self) -> String {
+    /// The command that measures it. Of a log, a mix of its requests is made first; `None` where there can be none.
+    pub fn command(self) -> Option<String> {
         let alike: Vec<&str> = self.of.cards().map(|card| card.name).collect();
         let run = |mix| measure::load(self.ready.side, self.of.load, &alike, self.need, mix);
         match self.requests {
+            Requests::Log { has_mix: false, .. } => None,
             Requests::Log { file, .. } => {
-                format!("boxscore logs {} --profile-out {MIX} && {}", word(file), run(Some(MIX)))
+                Some(format!("boxscore logs {} --profile-out {MIX} && {}", word(file), run(Some(MIX))))
             }
-            Requests::Plain | Requests::Mix { .. } => run(self.requests.file()),
+            Requests::Plain | Requests::Mix { .. } => Some(run(self.requests.file())),
         }
     }
 }

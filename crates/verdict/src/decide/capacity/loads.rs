@@ -49,7 +49,7 @@ fn found(asked: Asked<'_, '_>) -> Result<Capacity, Missing> {
         None => None,
     };
     let why = why.or(curves.why_not).or(searches.why_not).or(published);
-    Err(Missing { why: why.unwrap_or_else(|| unmeasured(asked)), command: Some(asked.command()) })
+    Err(Missing { why: why.unwrap_or_else(|| unmeasured(asked)), command: asked.command() })
 }
 
 /// The figure that says most of those that may be used, or why the largest may not.
@@ -57,7 +57,7 @@ fn best(asked: Asked<'_, '_>, mut figures: Vec<Figure<'_>>) -> Option<Result<Cap
     let again = asked.command();
     figures.sort_by(|a, b| b.level().total_cmp(&a.level()));
     let mut all: Vec<Result<Capacity, String>> =
-        figures.iter().map(|figure| asked.ready.weigh(figure, &again)).collect();
+        figures.iter().map(|figure| asked.ready.weigh(figure, again.as_deref())).collect();
     let most = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
     let good = all.iter().enumerate().filter_map(|(at, one)| Some((at, one.as_ref().ok()?.ln)));
     let at = good.max_by(most).map_or(0, |(at, _)| at);
@@ -84,18 +84,22 @@ fn unmeasured(asked: Asked<'_, '_>) -> String {
     let conditions = if conditions.is_empty() { String::new() } else { format!(" with {conditions}") };
     let requests =
         asked.requests.file().map_or_else(String::new, |file| format!(" by the requests of {file}"));
+    let no_mix = match asked.requests {
+        Requests::Log { has_mix: false, .. } => "; no mix can be made of these requests",
+        _ => "",
+    };
     let other =
         asked.ready.older(&asked.of.cards().map(|card| (card.name, card.definition)).collect::<Vec<_>>());
     match (other, side.runs.is_empty()) {
         (Some(older), _) => older,
-        (None, true) => format!("nobody published {name}{requests}{conditions} of it"),
+        (None, true) => format!("nobody published {name}{requests}{conditions} of it{no_mix}"),
         (None, false) => {
             let params = if asked.need.params.is_empty() {
                 String::new()
             } else {
                 format!(" ({})", asked.need.params.to_string().replace(';', ", "))
             };
-            format!("no run of it measured {name}{requests}{conditions}{params}")
+            format!("no run of it measured {name}{requests}{conditions}{params}{no_mix}")
         }
     }
 }

@@ -200,7 +200,7 @@ fn choose(
         let keys: Vec<&Params> = all.iter().map(|(key, _)| &key.params).collect();
         return Some(Err(several(card, need, &keys)));
     }
-    Some(ready.weigh(first, again))
+    Some(ready.weigh(first, Some(again)))
 }
 
 /// `figures of disk-seq differ in op (read, write): name one of each, such as op=read`.

@@ -47,6 +47,7 @@ pub fn capacity(side: &Side<'_>, point: &Point<'_>, name: String) -> Capacity {
         runs: Vec::new(),
         published: true,
         validity: Validity::Unknown,
+        doubted_by: Vec::new(),
         why: Some(why),
         repeat: None,
     }

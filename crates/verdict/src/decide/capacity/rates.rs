@@ -13,10 +13,11 @@ use model::{Card, Params, Unit, format};
 use super::asked::{Asked, Requests};
 use super::open_loop::{self, Goal, Held, Nothing};
 use super::points::{self, Point};
-use super::ready::{Figure, JudgedRun, Measured};
+use super::ready::{Figure, Measured};
 use super::ruled::Ruled;
 use crate::compare::RowKey;
 use crate::compare::correspond::key_part;
+use crate::judged::Judged;
 use crate::loads::{Load, sweep};
 use crate::noise::Known;
 
@@ -172,7 +173,7 @@ pub fn published<'a>(asked: Asked<'_, 'a>) -> Option<Result<Point<'a>, String>> 
         (_, _, Some(searched)) => Some(Ok(searched)),
         (Some(_), Some(plain), None) => Some(Err(format!(
             "{} was published without response times, and the need has {}",
-            format::quantity(plain.row.value, plain.row.key.unit),
+            format::amount(plain.row.value, plain.row.key.unit),
             conditions(asked.need)
         ))),
         (_, None, None) => None,
@@ -265,7 +266,7 @@ fn of_run<'l, 'a>(asked: Asked<'_, '_>, loads: &'l [Load<'a>], arms: &[&str]) ->
 }
 
 /// The rate that a run held, under the rules, and where it lies.
-fn measured<'a>(asked: Asked<'_, 'a>, judged: &JudgedRun<'a>, held: &Held<'_, '_>) -> (Measured<'a>, String) {
+fn measured<'a>(asked: Asked<'_, 'a>, judged: &Judged<'a>, held: &Held<'_, '_>) -> (Measured<'a>, String) {
     let mut metrics = asked.of.load.role.rate().into_iter().collect::<Vec<_>>();
     let limited = asked.need.limit.is_some();
     metrics.extend([load::RESPONSE.name(), load::RESPONSE_P99.name()].into_iter().filter(|_| limited));
@@ -330,5 +331,5 @@ fn none(need: &Need, setup: &str, why: &Nothing) -> Option<String> {
 }
 
 fn rate(per_second: f64) -> String {
-    format::quantity(per_second, Unit::PerSec)
+    format::amount(per_second, Unit::PerSec)
 }

@@ -6,8 +6,10 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use model::data::{RunData, Series};
+use model::doc::Binding;
 use model::id::short;
 use model::names::{self, Key};
 use model::params::Match;
@@ -16,53 +18,29 @@ use stats::between::HISTORY_MAX;
 use stats::{Learnt, Noise, Run, Seen};
 
 use super::ruled::Ruled;
+use crate::bottleneck;
 use crate::compare::correspond::key_part;
 use crate::compare::matching::{RowKey, arm_name};
 use crate::compare::prepare::figures_of;
 use crate::compare::{Side, replicate};
 use crate::decide::{Capacity, Repeat};
+use crate::judged::{Judged, JudgedSide};
 use crate::loads::{self, Load};
 use crate::noise::{self, History, Known};
-use crate::rules;
-use crate::ruling::{Ruling, validity_of};
-use crate::run_index::{FigureRow, RunContext, RunIndex};
+use crate::ruling::validity_of;
+use crate::run_index::{FigureRow, RunIndex};
 
 /// A side for all its needs.
 pub struct Ready<'a> {
     pub side: &'a Side<'a>,
     pub cards: Cards,
     /// Rules whose doubts are accepted.
-    accept: &'a [String],
-    context: &'a RunContext<'a>,
-    runs: OnceCell<Vec<JudgedRun<'a>>>,
+    accept: Vec<String>,
+    /// Oldest first.
+    runs: Vec<Rc<Judged<'a>>>,
     earlier: OnceCell<Vec<(&'a RunData, Vec<Load<'a>>)>>,
     history: OnceCell<History<'a>>,
     learnt: OnceCell<Option<Learnt>>,
-}
-
-/// A run with what the rules say of it, once somebody asks.
-pub struct JudgedRun<'a> {
-    pub run: &'a RunData,
-    context: &'a RunContext<'a>,
-    judged: OnceCell<(RunIndex<'a>, Vec<Ruling>)>,
-}
-
-impl<'a> JudgedRun<'a> {
-    fn judged(&self) -> &(RunIndex<'a>, Vec<Ruling>) {
-        self.judged.get_or_init(|| {
-            let index = RunIndex::new(self.run, self.context);
-            let rulings = rules::of_index(&index);
-            (index, rulings)
-        })
-    }
-
-    pub fn index(&self) -> &RunIndex<'a> {
-        &self.judged().0
-    }
-
-    pub fn rulings(&self) -> &[Ruling] {
-        &self.judged().1
-    }
 }
 
 /// A figure of runs that teach the noise between them.
@@ -98,9 +76,9 @@ impl Figure<'_> {
         stats::mean(&self.of.iter().map(|one| one.worth.m).collect::<Vec<_>>()).unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// `11.2 k/s (web, nginx, 50 connections)`.
+    /// `11,200/s (web, nginx, 50 connections)`.
     pub fn shown(&self) -> String {
-        format!("{} ({})", format::quantity(self.level().exp(), self.unit), self.name)
+        format!("{} ({})", format::amount(self.level().exp(), self.unit), self.name)
     }
 
     /// The inverse, such as runs a second of a time.
@@ -119,19 +97,15 @@ impl Figure<'_> {
 }
 
 impl<'a> Ready<'a> {
-    pub fn new(side: &'a Side<'a>, accept: &'a [String], context: &'a RunContext<'a>) -> Ready<'a> {
-        let (runs, earlier, history) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Ready { side, cards: context.cards, accept, context, runs, earlier, history, learnt: OnceCell::new() }
+    pub fn new(of: &JudgedSide<'a>, accept: &[String], cards: Cards) -> Ready<'a> {
+        let (earlier, history, learnt) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let (side, runs, accept) = (of.side, of.runs.clone(), accept.to_vec());
+        Ready { side, cards, accept, runs, earlier, history, learnt }
     }
 
     /// Its runs, oldest first.
-    pub fn runs(&self) -> &[JudgedRun<'a>] {
-        self.runs.get_or_init(|| {
-            let mut runs: Vec<&'a RunData> = self.side.runs.clone();
-            runs.sort_by_key(|run| run.head.started_ns);
-            let unjudged = |run| JudgedRun { run, context: self.context, judged: OnceCell::new() };
-            runs.into_iter().map(unjudged).collect()
-        })
+    pub fn runs(&self) -> &[Rc<Judged<'a>>] {
+        &self.runs
     }
 
     /// Earlier runs that count for the noise, oldest first, with their loads; none where boxes are the unit.
@@ -168,7 +142,7 @@ impl<'a> Ready<'a> {
     }
 
     /// The rows of a run that it stands for, each with its arm.
-    fn rows<'r>(&self, one: &'r JudgedRun<'a>) -> Vec<(&'r str, FigureRow<'r>)> {
+    fn rows<'r>(&self, one: &'r Judged<'a>) -> Vec<(&'r str, FigureRow<'r>)> {
         let mut rows = figures_of(self.side, one.run, one.index());
         if !one.run.plan.unchanged.is_empty() && self.arms(one.run).contains(&"") {
             let is_new = |row: &FigureRow<'_>| row.series.key.arm.is_empty();
@@ -182,7 +156,7 @@ impl<'a> Ready<'a> {
     pub fn figures(
         &self,
         wanted: impl Fn(&RunData, &Series) -> bool,
-        shows: impl Fn(&JudgedRun<'a>, FigureRow<'_>) -> Result<(), String>,
+        shows: impl Fn(&Judged<'a>, FigureRow<'_>) -> Result<(), String>,
     ) -> Vec<(RowKey, Figure<'a>)> {
         let mut all: Vec<(RowKey, Figure<'a>)> = Vec::new();
         for one in self.runs() {
@@ -205,6 +179,7 @@ impl<'a> Ready<'a> {
                 if let Err(why) = shows(one, row) {
                     ruled.refuse(why);
                 }
+                ruled.bound = ruled.bound.take().or_else(|| connections_limit(one.index(), row));
                 let at_least = ruled.bound.is_some();
                 let measured = Measured { run: one.run, worth, ruled, at_least };
                 match all.iter_mut().find(|(known, _)| *known == key) {
@@ -238,8 +213,8 @@ impl<'a> Ready<'a> {
     }
 
     /// The capacity that a figure is, or why it is none. `again` is a command that measures it again where none of its
-    /// runs stands in the store.
-    pub fn weigh(&self, figure: &Figure<'_>, again: &str) -> Result<Capacity, String> {
+    /// runs stands in the store; without one it cannot be measured again.
+    pub fn weigh(&self, figure: &Figure<'_>, again: Option<&str>) -> Result<Capacity, String> {
         let used = self.usable(figure)?;
         let (units, noise) = self.noise(figure, &used)?;
         let ln = stats::mean(&units.iter().map(|run| run.m).collect::<Vec<_>>())
@@ -253,11 +228,13 @@ impl<'a> Ready<'a> {
             )
         });
         let doubts: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.texts()).collect();
+        let rules: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.rules()).collect();
         let whys: Vec<&str> = figure.why.iter().chain(&left_out).map(String::as_str).chain(doubts).collect();
         let newest = used.last().map(|one| one.run);
-        let command = newest
-            .filter(|_| self.side.is_stored)
-            .map_or_else(|| again.to_owned(), |run| format!("boxscore run --plan {}", short(&run.head.id)));
+        let stored = newest.filter(|_| self.side.is_stored);
+        let command = stored
+            .map(|run| format!("boxscore run --plan {}", short(&run.head.id)))
+            .or_else(|| again.map(str::to_owned));
         let seconds: Vec<f64> = used.iter().filter_map(|one| one.run.head.seconds).collect();
         Ok(Capacity {
             ln,
@@ -269,8 +246,9 @@ impl<'a> Ready<'a> {
             runs: used.iter().map(|one| one.run.head.id.clone()).collect(),
             published: false,
             validity: used.iter().map(|one| one.ruled.validity).max().unwrap_or(Validity::Unknown),
+            doubted_by: rules.into_iter().map(str::to_owned).collect(),
             why: (!whys.is_empty()).then(|| whys.join("; ")),
-            repeat: Some(Repeat {
+            repeat: command.map(|command| Repeat {
                 command,
                 seconds: stats::mean(&seconds),
                 noise: noise.s,
@@ -282,10 +260,10 @@ impl<'a> Ready<'a> {
     /// The newest runs of a figure that may be used, or why none may.
     fn usable<'f, 'm>(&self, figure: &'f Figure<'m>) -> Result<Vec<&'f Measured<'m>>, String> {
         let mut good: Vec<&Measured<'_>> =
-            figure.of.iter().filter(|one| one.ruled.is_usable(self.accept)).collect();
+            figure.of.iter().filter(|one| one.ruled.is_usable(&self.accept)).collect();
         good.drain(..good.len().saturating_sub(HISTORY_MAX));
         let Some(last) = figure.of.last().filter(|_| good.is_empty()) else { return Ok(good) };
-        Err(format!("{} {}", figure.shown(), last.ruled.why_not(self.accept)))
+        Err(format!("{} {}", figure.shown(), last.ruled.why_not(&self.accept)))
     }
 
     /// The units of a figure, and the noise between them.
@@ -405,6 +383,17 @@ impl<'a> Ready<'a> {
 }
 
 /// The name of a figure; of a load with its connections.
+/// Why the rate of a closed loop is a lower bound: with more connections, which nobody tried, it would be larger.
+fn connections_limit(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<String> {
+    let load = index.load_of(row)?;
+    let series = index.run.series.get(row.index)?;
+    if !load.is_closed() || series.key.metric != load.rate_metric() {
+        return None;
+    }
+    let found = bottleneck::of_load(index, load);
+    (found.kind == Binding::Connections).then_some(found.sentence)
+}
+
 fn name(cards: Cards, series: &Series) -> String {
     let card = card::find(cards, &series.key.instrument);
     let key = Key {

@@ -91,6 +91,11 @@ impl Ruled {
         )
     }
 
+    /// The rules that doubt or refuse it.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.doubts.iter().map(|doubted| doubted.rule.as_str()).filter(|rule| !rule.is_empty())
+    }
+
     /// The sentences that doubt it or make it a lower bound.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.bound.iter().map(String::as_str).chain(self.doubts.iter().map(|doubted| doubted.text.as_str()))
@@ -126,6 +131,7 @@ mod tests {
         let both = ["drift".to_owned(), "host-busy".to_owned()];
         assert!(one.is_usable(&both));
         assert_eq!(one.texts().count(), 2, "why it is refused is still said");
+        assert_eq!(one.rules().collect::<Vec<_>>(), ["drift", "host-busy"]);
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub fn capacity(side: &Side<'_>, need: &Need) -> Result<Capacity, Missing> {
         runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
         published: side.runs.is_empty(),
         validity: Validity::Unknown,
+        doubted_by: Vec::new(),
         why: is_least.then(|| format!("the least of {} boxes", known.len())),
         repeat: None,
     })

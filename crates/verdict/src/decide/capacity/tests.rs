@@ -1,14 +1,14 @@
 //! Capacities of planted runs and published points.
 
-use std::collections::BTreeMap;
-
 use model::data::{Published, RunData};
 use model::doc::MachineDoc;
 use model::need;
 use model::{Basis, Better, Fact, SeriesKey, Unit, Validity, Value, card};
 
 use super::*;
+use crate::compare::Side;
 use crate::loads::planted::{TAKES, empty, load, load_in, params, series, times};
+use crate::run_index::RunContext;
 
 const SEARCHED: &str = "connections=50;limit=20ms;percentile=p99;server=nginx";
 
@@ -63,9 +63,14 @@ fn side(runs: &[RunData]) -> Side<'_> {
 
 fn of_side(side: &Side<'_>, text: &str, accept: &[&str]) -> Result<Capacity, Missing> {
     let accept: Vec<String> = accept.iter().map(|rule| (*rule).to_owned()).collect();
-    let mixes = BTreeMap::from([("shop.json".to_owned(), "shop@00ff".to_owned())]);
+    let mixes = Mixes::from([
+        ("shop.json".to_owned(), Ok("shop@00ff".to_owned())),
+        ("heads.log".to_owned(), Err("no answer with a body has a size".to_owned())),
+    ]);
     let options = Options { cards: instruments::cards(), accept: &accept, mixes: &mixes };
-    capacity(side, &need::parse(text).unwrap(), &options)
+    let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+    let sides = std::slice::from_ref(side);
+    capacities(&JudgedSide::all(sides, &context)[0], &[need::parse(text).unwrap()], &options).remove(0)
 }
 
 fn near(found: &Capacity, value: f64) -> bool {
@@ -147,13 +152,13 @@ fn a_curve_holds_up_to_the_first_rate_that_breaks() {
     let rates = [2000.0, 1000.0, 4000.0, 8000.0];
     let found = of(&rates, 4000.0, "web 1/s p99<20ms").unwrap();
     assert!(near(&found, 4000.0) && !found.at_least, "{found:?}");
-    assert_eq!(found.why.as_deref(), Some("4.00 k/s was held, 8.00 k/s was not"));
+    assert_eq!(found.why.as_deref(), Some("4,000/s was held, 8,000/s was not"));
     assert!(found.figure.contains("open loop, p99 < 20.0 ms"), "{found:?}");
     let found = of(&rates, 9000.0, "web 1/s p99<20ms").unwrap();
     assert!(near(&found, 8000.0) && found.at_least, "{found:?}");
     let missing = of(&rates, 500.0, "web 1/s p99<20ms").unwrap_err();
     assert!(
-        missing.why.starts_with("no load of the run kept p99 within 20.0 ms; the lowest was 1.00 k/s"),
+        missing.why.starts_with("no load of the run kept p99 within 20.0 ms; the lowest was 1,000/s"),
         "{missing:?}"
     );
     // A higher percentile needs more requests than a take has: those of all takes together.
@@ -260,7 +265,7 @@ fn doubtful_figures_need_consent_and_refused_ones_are_not_used() {
     few.series.iter_mut().for_each(|series| series.points.truncate(3));
     let missing = capacity_of(vec![few.clone()], "web 1/s p99<20ms", &[]).unwrap_err();
     assert!(
-        missing.why.starts_with("8.00 k/s (web, nginx, p99, within 20ms, 50 connections) is doubtful"),
+        missing.why.starts_with("8,000/s (web, nginx, p99, within 20ms, 50 connections) is doubtful"),
         "{missing:?}"
     );
     assert!(missing.why.contains("not used unless --accept samples"), "{missing:?}");
@@ -321,6 +326,13 @@ fn a_mix_is_answered_by_its_own_requests() {
             "boxscore logs /x/a.log --profile-out mix.json && boxscore run web --slo p99=20ms --mix mix.json";
         assert!(command.starts_with(made), "{command}");
     }
+    // No command measures the requests of a log of which no mix can be made.
+    let missing = of(mixed, "logs heads.log").unwrap_err();
+    assert_eq!(
+        missing.why,
+        "no run of it measured web by the requests of heads.log; no mix can be made of these requests"
+    );
+    assert_eq!(missing.command, None);
 }
 
 #[test]
@@ -394,7 +406,7 @@ fn published_points_are_points() {
     );
     assert!(near(&of_side(&atom, "web 1/s connections=10", &[]).unwrap(), 3000.0));
     let missing = of_side(&atom, "web 1/s p99<20ms", &[]).unwrap_err();
-    assert_eq!(missing.why, "5.00 k/s was published without response times, and the need has p99 < 20.0 ms");
+    assert_eq!(missing.why, "5,000/s was published without response times, and the need has p99 < 20.0 ms");
     let slo = published("web-slo", "slo-throughput", "limit=10ms;percentile=p99", 900.0);
     let atom = Side { published: vec![slo], ..Side::new("atom-330", machine()) };
     assert!(of_side(&atom, "web 1/s p99<20ms", &[]).unwrap().at_least);

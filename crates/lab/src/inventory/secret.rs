@@ -1,0 +1,197 @@
+//! Passwords by reference: a file that only its owner may read, a variable of the environment, or a command.
+//!
+//! A password is never part of an argument, a message or a stored value.
+
+use std::fmt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A password has so many bytes at most.
+const MOST: usize = 4096;
+
+/// The place of a password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Secret {
+    /// A file; a relative path starts where the inventory lies, `~/` in the home directory.
+    File(String),
+    /// A variable of the environment.
+    Env(String),
+    /// A program and its arguments; the first line that it prints is the password. No shell reads them.
+    Cmd(Vec<String>),
+}
+
+/// A password. Its `Debug` shows nothing of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(String);
+
+impl Password {
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The first line of what a file or a program says.
+    fn first_line(text: &str, from: &str) -> Result<Password, SecretError> {
+        let line = text.lines().next().unwrap_or_default();
+        if line.is_empty() {
+            return Err(SecretError::new(format!("{from} is empty"), "its first line is the password"));
+        }
+        Ok(Password(line.to_owned()))
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Password(..)")
+    }
+}
+
+/// Why there is no password, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretError {
+    pub what: String,
+    pub hint: String,
+}
+
+impl SecretError {
+    fn new(what: impl Into<String>, hint: impl Into<String>) -> SecretError {
+        SecretError { what: what.into(), hint: hint.into() }
+    }
+}
+
+impl fmt::Display for SecretError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for SecretError {}
+
+impl Secret {
+    /// Gets the password. `base` is the folder of the inventory.
+    pub fn password(&self, base: &Path) -> Result<Password, SecretError> {
+        match self {
+            Secret::File(path) => of_file(&placed(path, base)),
+            Secret::Env(name) => {
+                let missing =
+                    || SecretError::new(format!("the variable {name} is not set"), "export it first");
+                let text = std::env::var(name).map_err(|_| missing())?;
+                Password::first_line(&text, &format!("the variable {name}"))
+            }
+            Secret::Cmd(words) => of_command(words, base),
+        }
+    }
+}
+
+fn placed(path: &str, base: &Path) -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    match (path.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => base.join(path),
+    }
+}
+
+fn of_file(path: &Path) -> Result<Password, SecretError> {
+    let shown = path.display();
+    let wrong =
+        |error: std::io::Error| SecretError::new(format!("{shown}: {error}"), "password_file names a file");
+    let metadata = std::fs::metadata(path).map_err(wrong)?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if !metadata.is_file() || metadata.len() > MOST as u64 {
+        return Err(SecretError::new(
+            format!("{shown} is no file of a password"),
+            "its first line is the password",
+        ));
+    }
+    if mode & 0o077 != 0 {
+        let what = format!("{shown} may be read by others (mode {mode:04o})");
+        return Err(SecretError::new(what, format!("chmod 600 {}", model::shell::word(&shown.to_string()))));
+    }
+    let text = std::fs::read_to_string(path).map_err(wrong)?;
+    Password::first_line(&text, &shown.to_string())
+}
+
+/// Only the name of the program is told of what went wrong: its arguments and output may hold a secret.
+fn of_command(words: &[String], base: &Path) -> Result<Password, SecretError> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(SecretError::new(
+            "password_cmd names no program",
+            "password_cmd = [\"pass\", \"show\", \"bmc\"]",
+        ));
+    };
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(if base.as_os_str().is_empty() { Path::new(".") } else { base })
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| {
+            SecretError::new(format!("password_cmd {program}: {error}"), "name a program that there is")
+        })?;
+    if !output.status.success() {
+        let what = format!("password_cmd {program} failed: {}", output.status);
+        return Err(SecretError::new(what, "run it by hand to see why"));
+    }
+    let not_text =
+        |_| SecretError::new(format!("password_cmd {program} prints no text"), "it prints the password");
+    let text = String::from_utf8(output.stdout).map_err(not_text)?;
+    Password::first_line(&text, &format!("what password_cmd {program} prints"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(mode: u32, text: &str) -> (tempfile::TempDir, Secret) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("bmc");
+        std::fs::write(&path, text).expect("a file");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+        (dir, Secret::File("bmc".to_owned()))
+    }
+
+    #[test]
+    fn a_file_must_be_its_owners_alone() {
+        for mode in [0o600, 0o400] {
+            let (dir, secret) = file(mode, "geheim\nsecond line\n");
+            assert_eq!(secret.password(dir.path()).expect("a password").text(), "geheim");
+        }
+        for mode in [0o640, 0o604, 0o644] {
+            let (dir, secret) = file(mode, "geheim\n");
+            let error = secret.password(dir.path()).expect_err("others may read it");
+            assert!(
+                error.what.contains(&format!("mode {mode:04o}")) && error.hint.starts_with("chmod 600"),
+                "{error}"
+            );
+            assert!(!format!("{error:?}").contains("geheim"));
+        }
+        let (dir, secret) = file(0o600, "\n");
+        assert!(secret.password(dir.path()).expect_err("empty").what.ends_with("is empty"));
+        assert!(Secret::File("none".to_owned()).password(dir.path()).is_err());
+    }
+
+    #[test]
+    fn a_command_prints_it_and_no_shell_reads_its_words() {
+        let words = |words: &[&str]| Secret::Cmd(words.iter().map(|word| (*word).to_owned()).collect());
+        let here = Path::new("");
+        assert_eq!(words(&["echo", "$(id)"]).password(here).expect("a password").text(), "$(id)");
+        for bad in [&["false"][..], &["/no/such/program"], &["true"], &[]] {
+            assert!(words(bad).password(here).is_err(), "{bad:?}");
+        }
+        let error = words(&["cat", "/no/geheim"]).password(here).expect_err("no such file");
+        assert!(!format!("{error:?}").contains("geheim"), "{error:?}");
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_is_told() {
+        let error =
+            Secret::Env("BOXSCORE_NO_SUCH_VARIABLE".to_owned()).password(Path::new("")).expect_err("not set");
+        assert_eq!(error.to_string(), "the variable BOXSCORE_NO_SUCH_VARIABLE is not set");
+        assert!(Secret::Env("PATH".to_owned()).password(Path::new("")).is_ok());
+    }
+
+    #[test]
+    fn a_password_shows_nothing_of_itself() {
+        assert_eq!(format!("{:?}", Password("geheim".to_owned())), "Password(..)");
+    }
+}
