@@ -174,7 +174,9 @@ fn summarised(series: &Series) -> EstimateDoc {
 /// that is reached over the loopback interface.
 fn is_beside_generator(card: &Card, params: &Params, run: &RunData) -> bool {
     let is_load = matches!(card.role, Role::Power { load: Some(_) });
-    let url = params.get("url").filter(|url| !matches!(*url, "none" | ""));
+    // A command has no generator.
+    let Some(url) = params.get("url") else { return false };
+    let url = Some(url).filter(|url| !matches!(*url, "none" | ""));
     let first = url.and_then(|url| url.split(' ').next()).map(str::parse::<Url>);
     let is_here = first.is_none_or(|url| url.is_ok_and(|url| url.is_loopback()));
     is_load && is_here && run.plan.generators.is_empty()

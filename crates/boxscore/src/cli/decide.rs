@@ -32,7 +32,7 @@ pub struct DecideArgs {
     /// Machines, runs, labels, patterns, published machines, arms of a study
     #[arg(long, value_name = "SIDE", num_args = 1.., required_unless_present = "file")]
     pub from: Vec<String>,
-    /// Share of a box's capacity that is used at the demand, or `knee` of its curve [default: 70%]
+    /// Share of a box's capacity that is used at the demand, or `knee`: up to that of its own curve [default: 70%]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub utilisation: Option<String>,
     /// Boxes that may fail: n+1, n+2, zone (of 3), or `4 zones` [default: none]
@@ -56,6 +56,16 @@ pub struct DecideArgs {
     /// Rack units that one rack has [default: 42]
     #[arg(long, value_name = "U", allow_hyphen_values = true)]
     pub rack_units: Option<String>,
+    /// A circuit that feeds boxes: 230V/16A, of which 80 % is used, or the watts that it carries
+    #[arg(long, value_name = "VOLT/AMPERE")]
+    pub circuit: Option<String>,
+    /// Price of a circuit: 100/month
+    #[arg(long, value_name = "MONEY", allow_hyphen_values = true)]
+    pub per_circuit: Option<String>,
+    /// Loss of boxes that work together: contention and coherence, 0.03:0.001, or sides that were measured on several
+    /// boxes, 1=web-1 2=web-2 4=web-4 [default: none, assumed]
+    #[arg(long, value_name = "LOSS|BOXES=SIDE", num_args = 1..)]
+    pub scaling: Vec<String>,
     /// Currency of all money [default: that of the prices]
     #[arg(long, value_name = "CODE")]
     pub currency: Option<String>,

@@ -12,6 +12,7 @@ use verdict::decide::capacity::{Options, capacities};
 
 use super::asked::{Asked, Said};
 use super::demand::Demands;
+use super::knee;
 use super::prices::Prices;
 use super::watts::{self, Powered};
 use crate::error::CliError;
@@ -25,12 +26,14 @@ pub struct Found {
     pub currency: Option<String>,
 }
 
-/// Every side as a candidate. Fails where two are priced in unlike currencies.
+/// Every side as a candidate; where boxes are used up to their knees, each that has one. Fails where two are priced in
+/// unlike currencies.
 pub fn gather(
     asked: &Asked,
     (sides, judged): (&[Loaded], &[JudgedSide<'_>]),
     demands: &Demands,
     prices: &Prices,
+    at_knee: bool,
 ) -> Result<Found, CliError> {
     check_names(sides, prices)?;
     let accept = accepted(asked.all(Key::Accept), judged)?;
@@ -43,9 +46,21 @@ pub fn gather(
     notes.extend(watts::comparable(sides, &mut powered));
     notes.extend(prices.unmatched(sides));
     notes.extend(prices.without_currency(sides));
-    let mut candidates = Vec::new();
+    let (mut candidates, mut excluded) = (Vec::new(), Vec::new());
     for ((side, judged), powered) in sides.iter().zip(judged).zip(powered) {
         let capacities = capacities(judged, &needs, &options);
+        // What it does is missed first.
+        let utilisation = match at_knee && capacities.iter().all(Result::is_ok) {
+            true => knee::of_side(judged, &needs, &options),
+            false => Ok(None),
+        };
+        let utilisation = match utilisation {
+            Ok(utilisation) => utilisation,
+            Err(missing) => {
+                excluded.push(missing);
+                continue;
+            }
+        };
         candidates.push(Candidate {
             name: side.name.clone(),
             machine: side.machine.clone(),
@@ -55,10 +70,11 @@ pub fn gather(
             price: prices.price(side)?,
             watts: powered.map(|powered| powered.watts),
             rack_units: prices.rack_units(side),
+            utilisation,
         });
     }
     let currency = one_currency(&candidates)?;
-    Ok(Found { candidates, excluded: Vec::new(), notes, currency })
+    Ok(Found { candidates, excluded, notes, currency })
 }
 
 /// The rules whose doubts are accepted. Fails for one that doubts nothing of these sides.
@@ -154,6 +170,7 @@ mod tests {
             }),
             watts: None,
             rack_units: None,
+            utilisation: None,
         };
         let error = one_currency(&[one("a", "EUR"), one("b", "USD")]).unwrap_err();
         assert!(error.message.contains("of a is in EUR") && error.message.contains("of b in USD"), "{error}");

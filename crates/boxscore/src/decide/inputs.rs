@@ -1,7 +1,8 @@
 //! Options of a decision as numbers, each with its provenance.
 
 use model::decision::{
-    Growth, Key, MOST_GROWTH, SECONDS_A_MONTH, parse_growth, parse_life, parse_range, parse_utilisation,
+    CONTINUOUS, Growth, Key, MOST_GROWTH, SECONDS_A_MONTH, parse_circuit, parse_growth, parse_life,
+    parse_range, parse_utilisation,
 };
 use model::doc::InputDoc;
 use model::format::{fixed, number, percent};
@@ -24,18 +25,11 @@ const ZONES: u64 = 3;
 const MOST_SPARE: u64 = 1_000_000;
 const DEFAULT: &str = "default";
 
-/// The share of a box that is used.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Utilisation {
-    Share(Ranged),
-    /// That of the knee of the curves of the candidates.
-    Knee(Said),
-}
-
 /// All that is not about needs or sides.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    pub utilisation: Utilisation,
+    /// The share of a box that is used, where it is not that of its own knee.
+    pub utilisation: Ranged,
     pub spare: Spare,
     pub life_s: f64,
     pub kwh: Option<Ranged>,
@@ -43,6 +37,8 @@ pub struct Inputs {
     pub per_unit_month: Option<Ranged>,
     pub rack_watts: Option<f64>,
     pub rack_units: f64,
+    pub circuit_watts: Option<f64>,
+    pub per_circuit_month: Option<Ranged>,
     pub equal_price: Option<f64>,
     pub budget: Option<f64>,
     /// Factor of every demand at the end of the time for which it grows.
@@ -110,7 +106,12 @@ impl Inputs {
         }
         docs.extend(pue.map(|(pue, said)| doc("PUE", pue, "", &said.from).into()));
         let (growth, growth_s) = growth(asked, life_s, &mut docs)?;
-        let per_unit_month = per_unit(asked, &mut docs)?;
+        let per_unit_month = a_month(asked, (Key::PerU, "rack unit"), &mut docs)?;
+        let circuit_watts = circuit(asked, &mut docs)?;
+        let per_circuit_month = a_month(asked, (Key::PerCircuit, "price of a circuit"), &mut docs)?;
+        if let Some(said) = asked.one(Key::PerCircuit).filter(|_| circuit_watts.is_none()) {
+            return Err(said.wrong("no circuit is said", "say what one carries: --circuit 230V/16A"));
+        }
         let rack_watts = above_zero(asked, Key::RackWatts)?;
         let rack = |(watts, said): (f64, &Said)| doc("rack power", Ranged::point(watts), "W", &said.from);
         docs.extend(rack_watts.map(|one| rack(one).into()));
@@ -138,6 +139,8 @@ impl Inputs {
             per_unit_month,
             rack_watts: rack_watts.map(|(watts, _)| watts),
             rack_units: rack_units.map_or(RACK_UNITS, |(units, _)| units),
+            circuit_watts,
+            per_circuit_month,
             equal_price,
             budget,
             growth,
@@ -231,10 +234,20 @@ fn life(asked: &Asked, docs: &mut Vec<Told>) -> Result<f64, CliError> {
     Ok(seconds)
 }
 
-fn utilisation(asked: &Asked, docs: &mut Vec<Told>) -> Result<Utilisation, CliError> {
+/// The wish that each side is used up to the knee of its own curve.
+pub fn knee(asked: &Asked) -> Option<&Said> {
+    asked.one(Key::Utilisation).filter(|said| said.given.trim() == "knee")
+}
+
+fn utilisation(asked: &Asked, docs: &mut Vec<Told>) -> Result<Ranged, CliError> {
     let hint = "write 60%, 50..70% or knee";
     let (range, from) = match asked.one(Key::Utilisation) {
-        Some(said) if said.given.trim() == "knee" => return Ok(Utilisation::Knee(said.clone())),
+        Some(said) if knee(asked).is_some() => {
+            let text = "at the knee of each one's curve".to_owned();
+            let doc = with_text("utilisation", UTILISATION, text, &said.from);
+            docs.push(InputDoc { value: None, ..doc }.into());
+            return Ok(UTILISATION);
+        }
         Some(said) => {
             let range = parse_utilisation(&said.given);
             (range.ok_or_else(|| said.wrong("not a share above 0 %, up to 100 %", hint))?, said.from.as_str())
@@ -242,7 +255,7 @@ fn utilisation(asked: &Asked, docs: &mut Vec<Told>) -> Result<Utilisation, CliEr
         None => (UTILISATION, DEFAULT),
     };
     docs.push(utilisation_doc(range, from).into());
-    Ok(Utilisation::Share(range))
+    Ok(range)
 }
 
 pub fn utilisation_doc(range: Ranged, from: &str) -> InputDoc {
@@ -316,9 +329,36 @@ fn rounded(range: Ranged) -> Ranged {
     Ranged { low: digits(range.low), high: digits(range.high) }
 }
 
+/// The watts that a circuit carries all the time.
+fn circuit(asked: &Asked, docs: &mut Vec<Told>) -> Result<Option<f64>, CliError> {
+    let Some(said) = asked.one(Key::Circuit) else { return Ok(None) };
+    let circuit = parse_circuit(&said.given).ok_or_else(|| {
+        said.wrong(
+            "not a circuit",
+            "write its voltage and fuse, 230V/16A, of which 80 % are used, or the watts that it carries, 3000W",
+        )
+    })?;
+    let text = match circuit.fuse {
+        Some(fuse) => format!(
+            "{} V, {} A: {} W, {} of it as a load that stays",
+            fuse.volts,
+            fuse.amperes,
+            number(circuit.watts),
+            percent(CONTINUOUS)
+        ),
+        None => format!("{} W", number(circuit.watts)),
+    };
+    docs.push(with_text("circuit", Ranged::point(circuit.watts), text, &said.from).into());
+    Ok(Some(circuit.watts))
+}
+
 /// `20/month`; a number alone is by the month too.
-fn per_unit(asked: &Asked, docs: &mut Vec<Told>) -> Result<Option<Ranged>, CliError> {
-    let Some(said) = asked.one(Key::PerU) else { return Ok(None) };
+fn a_month(
+    asked: &Asked,
+    (key, name): (Key, &str),
+    docs: &mut Vec<Told>,
+) -> Result<Option<Ranged>, CliError> {
+    let Some(said) = asked.one(key) else { return Ok(None) };
     let (amount, months) = match said.given.split_once('/') {
         None => (said.given.as_str(), Some(1.0)),
         Some((amount, per)) => {
@@ -333,7 +373,7 @@ fn per_unit(asked: &Asked, docs: &mut Vec<Told>) -> Result<Option<Ranged>, CliEr
     let range = parse_range(amount).zip(months).map(|(range, months)| range.times(1.0 / months));
     let range =
         range.ok_or_else(|| said.wrong("not money by the month", "write 20/month or 15..25/month"))?;
-    docs.push(Told::money("rack unit", range, " a month", said));
+    docs.push(Told::money(name, range, " a month", said));
     Ok(Some(range))
 }
 
@@ -415,6 +455,8 @@ mod tests {
             args.span = Some("3y".into());
             args.spare = Some("zone".into());
             args.per_u = Some("20/month".into());
+            args.circuit = Some("230V/16A".into());
+            args.per_circuit = Some("90..110/month".into());
         })
         .unwrap();
         let text = |currency: Option<&str>| {
@@ -430,6 +472,8 @@ mod tests {
             "growth 5%/month for 3 years: 5.79 times today's\n",
             "spare 1 of 3 zones may fail, as many as clouds have\n",
             "rack unit 20 EUR a month\n",
+            "circuit 230 V, 16 A: 2,944 W, 80 % of it as a load that stays\n",
+            "price of a circuit 90 to 110 EUR a month\n",
         ] {
             assert!(text.contains(part), "{text}");
         }
@@ -439,7 +483,7 @@ mod tests {
     #[test]
     fn what_is_no_value_says_so_with_its_key() {
         type Case = (fn(&mut DecideArgs), &'static str);
-        let cases: [Case; 16] = [
+        let cases: [Case; 19] = [
             (|a| a.kwh = Some("-0.3".into()), "--kwh -0.3: not an amount"),
             (|a| a.kwh = Some("nan".into()), "--kwh nan: not an amount"),
             (|a| a.utilisation = Some("120%".into()), "--utilisation 120%: not a share"),
@@ -456,6 +500,9 @@ mod tests {
             (|a| a.rack_watts = Some("inf".into()), "--rack-watts inf"),
             (|a| a.currency = Some("euros".into()), "--currency euros"),
             (|a| a.per_u = Some("20/week".into()), "--per-u 20/week"),
+            (|a| a.circuit = Some("16A".into()), "--circuit 16A: not a circuit"),
+            (|a| a.per_circuit = Some("100/week".into()), "--per-circuit 100/week: not money"),
+            (|a| a.per_circuit = Some("100/month".into()), "--per-circuit 100/month: no circuit is said"),
         ];
         for (change, says) in cases {
             let error = inputs(change).expect_err(says);

@@ -1,106 +1,130 @@
 //! The share of a box that is used at the knee of its curve: beyond it, time grows faster than throughput.
 //!
-//! A decision has one utilisation for all sides and needs: the range of their knees.
+//! Each side has its own: the knee's offered load as a share of the highest that was held on the same curve. Of needs
+//! of several loads the lowest counts, since their work shares the box. A side without a curve has the command that
+//! measures it, and no share.
 
-use model::doc::CurveDoc;
+use model::doc::{CurveDoc, ExcludedDoc};
+use model::format::quantity;
 use model::need::{Need, Ranged};
-use verdict::decide::capacity::load_of;
-use verdict::{Judged, JudgedSide};
+use model::unit::Unit;
+use verdict::JudgedSide;
+use verdict::decide::Input;
+use verdict::decide::capacity::{Options, curve_command, load_of};
 
 use super::asked::Said;
+use super::inputs::utilisation_doc;
+use super::watts::is_of_requests;
 use crate::error::CliError;
+use crate::lookup::ids::short;
 
-/// The knee of a side's curve of one load.
+/// The knee of a curve, the highest load that was held on it, and what the curve leaves open.
 #[derive(Clone, Debug, PartialEq)]
 struct Knee {
-    side: String,
-    load: &'static str,
-    share: f64,
+    at: f64,
+    peak: f64,
+    why: Option<String>,
 }
 
-/// The utilisation by knees, the words for where it is from, and what is to be said of it.
-pub struct Found {
-    pub share: Ranged,
-    pub from: String,
-    pub note: Option<String>,
+impl Knee {
+    fn share(&self) -> f64 {
+        self.at / self.peak
+    }
 }
 
-/// The smallest and the largest of the candidates' knees of the loads that the needs are of.
-pub fn utilisation(said: &Said, sides: &[JudgedSide<'_>], needs: &[Need]) -> Result<Found, CliError> {
-    let mut loads: Vec<&'static str> =
-        needs.iter().filter_map(|need| load_of(instruments::cards(), &need.work)).collect();
-    loads.sort_unstable();
-    loads.dedup();
-    let of = |side: &JudgedSide<'_>| loads.iter().filter_map(|load| of_side(side, load)).collect::<Vec<_>>();
-    let names: Vec<&str> = sides.iter().map(|side| side.side.name.as_str()).collect();
-    found(said, &names, &loads, &sides.iter().flat_map(of).collect::<Vec<_>>())
+/// Fails where no need is of a load.
+pub fn check(said: &Said, needs: &[Need]) -> Result<(), CliError> {
+    match loads(needs).is_empty() {
+        true => Err(said.wrong(
+            "no need is of a load, and only loads have curves with a knee",
+            "say a share, such as 60%",
+        )),
+        false => Ok(()),
+    }
 }
 
-fn found(said: &Said, sides: &[&str], loads: &[&str], knees: &[Knee]) -> Result<Found, CliError> {
-    let shares = knees.iter().map(|knee| knee.share);
-    let (low, high) = (shares.clone().min_by(f64::total_cmp), shares.max_by(f64::total_cmp));
-    let Some((low, high)) = low.zip(high) else {
-        let what = match loads {
-            [] => "no need is of a load, and only loads have curves with a knee".to_owned(),
-            loads => format!("no side has a curve of {} with a knee", loads.join(" or ")),
-        };
-        return Err(said
-            .wrong(&what, "`boxscore run web` measures several offered rates; or say a share, such as 60%"));
+/// The needs that are of a load, each with its load.
+fn loads(needs: &[Need]) -> Vec<(&'static str, &Need)> {
+    needs.iter().filter_map(|need| Some((load_of(instruments::cards(), &need.work)?, need))).collect()
+}
+
+/// The share of a side's box that is used; `None` where no need is of a load. Fails, with the command that would
+/// measure it, where a load has no knee.
+pub fn of_side(
+    judged: &JudgedSide<'_>,
+    needs: &[Need],
+    options: &Options<'_>,
+) -> Result<Option<Input>, ExcludedDoc> {
+    let one = |of: (&'static str, &Need)| {
+        let load = of.0;
+        let found = newest(judged, of, options).ok_or_else(|| missing(judged, of, options));
+        found.map(|(knee, run)| (load, knee, run))
     };
-    let words = |knee: &Knee| {
-        let load = if loads.len() > 1 { format!(" ({})", knee.load) } else { String::new() };
-        format!("{}{load} {}", knee.side, model::format::percent(knee.share))
-    };
-    let all: Vec<String> = knees.iter().map(words).collect();
-    let has_none = |name: &&&str| !knees.iter().any(|knee| knee.side == **name);
-    let without: Vec<String> = sides.iter().filter(has_none).map(|name| (*name).to_owned()).collect();
-    let is_one = sides.len() * loads.len() == 1;
-    let missing = match without.as_slice() {
-        [] => String::new(),
-        [only] => format!("; {only} has no such curve"),
-        several => format!("; {} have no such curve", model::format::list(several)),
-    };
-    let note = (!is_one).then(|| {
-        let all = model::format::list(&all);
-        format!("one utilisation stands for all sides and needs, that of the knees of {all}{missing}")
-    });
-    let from = format!("{}, the knees of the curves: {}", said.from, all.join(", "));
-    Ok(Found { share: Ranged { low, high }, from, note })
+    let all: Vec<(&str, Knee, String)> = loads(needs).into_iter().map(one).collect::<Result<_, _>>()?;
+    let lowest = all.into_iter().min_by(|a, b| a.1.share().total_cmp(&b.1.share()));
+    Ok(lowest.map(|(load, knee, run)| input(load, &knee, &run)))
 }
 
-/// The knee of a load in the newest run that has one; of several setups that with the highest rate, as of capacities.
-fn of_side(judged: &JudgedSide<'_>, load: &'static str) -> Option<Knee> {
-    let side = judged.side;
-    let of_run = |one: &Judged<'_>| {
-        let is_own = |curve: &&CurveDoc| side.arm.as_ref().is_none_or(|arm| curve.arm == *arm);
-        best(verdict::curves(one.index(), &[]).iter().filter(is_own), load)
+fn input(load: &str, knee: &Knee, run: &str) -> Input {
+    let rate = |rate: f64| quantity(rate, Unit::PerSec);
+    let why = knee.why.as_ref().map_or_else(String::new, |why| format!("; {why}"));
+    let from = format!(
+        "the knee of its curve of {load} in run {run}: {} of the {} that it held{why}",
+        rate(knee.at),
+        rate(knee.peak)
+    );
+    let value = Ranged::point(knee.share());
+    Input { value, doc: utilisation_doc(value, &from) }
+}
+
+fn missing(judged: &JudgedSide<'_>, (load, need): (&str, &Need), options: &Options<'_>) -> ExcludedDoc {
+    ExcludedDoc {
+        name: judged.side.name.clone(),
+        need: Some(need.name().to_owned()),
+        why: format!("no run of it has a curve of {load} with a knee, at which it is to be used"),
+        command: curve_command(judged, need, options),
+    }
+}
+
+/// The knee of a load in the newest run that has one, with the run; of several setups that with the highest rate, as of
+/// capacities.
+fn newest(
+    judged: &JudgedSide<'_>,
+    (load, need): (&str, &Need),
+    options: &Options<'_>,
+) -> Option<(Knee, String)> {
+    let arm = judged.side.arm.as_ref();
+    let is_own = |curve: &&CurveDoc| {
+        arm.is_none_or(|arm| curve.arm == *arm) && is_of_requests(&curve.params, need, options.mixes)
     };
-    let share = judged.runs.iter().rev().find_map(|one| of_run(one))?;
-    Some(Knee { side: side.name.clone(), load, share })
+    judged.runs.iter().rev().find_map(|one| {
+        let knee = best(verdict::curves(one.index(), &[]).iter().filter(is_own), load)?;
+        Some((knee, short(&one.run.head.id).to_owned()))
+    })
 }
 
-fn best<'c>(curves: impl Iterator<Item = &'c CurveDoc>, load: &str) -> Option<f64> {
-    let known = curves.filter(|curve| curve.instrument == load).filter_map(share);
-    known.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, share)| share)
+fn best<'c>(curves: impl Iterator<Item = &'c CurveDoc>, load: &str) -> Option<Knee> {
+    let known = curves.filter(|curve| curve.instrument == load).filter_map(knee);
+    known.max_by(|a, b| a.peak.total_cmp(&b.peak))
 }
 
-/// The highest load that was held, and the knee's as a share of it.
-fn share(curve: &CurveDoc) -> Option<(f64, f64)> {
+fn knee(curve: &CurveDoc) -> Option<Knee> {
     let (knee, peak) = (curve.knee.as_ref()?, curve.peak.as_ref()?);
-    let share = knee.x / peak.x;
-    (share > 0.0 && share <= 1.0).then_some((peak.x, share))
+    let found = Knee { at: knee.x, peak: peak.x, why: curve.why.clone() };
+    (found.share() > 0.0 && found.share() <= 1.0).then_some(found)
 }
 
 #[cfg(test)]
 mod tests {
+    use model::doc::MachineDoc;
+    use model::need::parse;
+    use verdict::decide::capacity::Mixes;
+    use verdict::{RunContext, Side};
+
     use super::*;
 
     fn said() -> Said {
         Said { given: "knee".into(), at: "--utilisation".into(), from: "--utilisation".into() }
-    }
-
-    fn knee(side: &str, load: &'static str, share: f64) -> Knee {
-        Knee { side: side.into(), load, share }
     }
 
     fn curve(instrument: &str, knee: f64, peak: f64) -> CurveDoc {
@@ -116,26 +140,33 @@ mod tests {
     #[test]
     fn the_curve_of_the_needs_load_counts() {
         let curves = [curve("kv-load", 900.0, 1000.0), curve("web", 60.0, 100.0), curve("web", 140.0, 200.0)];
-        assert_eq!([best(curves.iter(), "web"), best(curves.iter(), "kv-load")], [Some(0.7), Some(0.9)]);
+        let share = |load| best(curves.iter(), load).map(|knee| knee.share());
+        assert_eq!([share("web"), share("kv-load")], [Some(0.7), Some(0.9)]);
         assert_eq!(best(curves[..1].iter(), "web"), None);
     }
 
     #[test]
-    fn one_range_of_several_knees_is_said() {
-        let sides = ["a", "b", "c"];
-        let all = [knee("a", "web", 0.6), knee("b", "web", 0.8)];
-        let found = found(&said(), &sides, &["web"], &all).unwrap();
-        assert_eq!(found.share, Ranged { low: 0.6, high: 0.8 });
-        assert_eq!(
-            found.note.as_deref(),
-            Some(
-                "one utilisation stands for all sides and needs, that of the knees of a 60 % and b 80 %; \
-                 c has no such curve"
-            )
-        );
-        let alone = super::found(&said(), &sides[..1], &["web"], &all[..1]).unwrap();
-        assert_eq!(alone.note, None);
-        let Err(error) = super::found(&said(), &sides, &["kv-load"], &[]) else { panic!("there is no knee") };
-        assert!(error.message.contains("no side has a curve of kv-load with a knee"), "{error}");
+    fn a_share_says_the_curve_that_it_is_from() {
+        let knee = Knee { at: 8_200.0, peak: 12_300.0, why: Some("it may lie beyond".into()) };
+        let doc = input("web", &knee, "0199a4c1").doc;
+        assert_eq!(doc.shown, "67 %");
+        let wanted = "the knee of its curve of web in run 0199a4c1: 8.20 k/s of the 12.3 k/s that it held; it may lie beyond";
+        assert_eq!(doc.from, wanted);
+    }
+
+    #[test]
+    fn a_side_without_a_curve_has_the_command_that_measures_it() {
+        let sides = [Side::new("a", MachineDoc { id: "a".into(), name: "a".into() })];
+        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+        let judged = JudgedSide::all(&sides, &context);
+        let mixes = Mixes::new();
+        let options = Options { cards: instruments::cards(), accept: &[], mixes: &mixes };
+        let needs = [parse("web 1/s p99<20ms connections=100").unwrap(), parse("memory 1TiB").unwrap()];
+        let missing = of_side(&judged[0], &needs, &options).unwrap_err();
+        assert!(missing.why.contains("a curve of web with a knee"), "{}", missing.why);
+        assert_eq!(missing.command.as_deref(), Some("boxscore run web --set connections=100"));
+        assert!(check(&said(), &needs).is_ok());
+        let error = check(&said(), &needs[1..]).unwrap_err();
+        assert!(error.message.contains("no need is of a load"), "{error}");
     }
 }

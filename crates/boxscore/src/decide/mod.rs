@@ -11,13 +11,14 @@ mod inputs;
 mod knee;
 mod page;
 mod prices;
+mod scaling;
 mod sides;
 mod watts;
 
 use model::decision::Key;
 use model::doc::{DecideDoc, InputDoc};
 use model::need::Need;
-use verdict::decide::{Candidate, Question, Scaling, decide};
+use verdict::decide::{Candidate, Question, decide};
 use verdict::{JudgedSide, RunContext, Side};
 
 use crate::cli::Global;
@@ -29,8 +30,9 @@ use crate::out;
 
 use asked::Asked;
 use demand::Demands;
-use inputs::{Inputs, Utilisation};
+use inputs::Inputs;
 use prices::Prices;
+use scaling::Wish;
 
 pub fn run(args: &DecideArgs, global: &Global) -> Result<u8, CliError> {
     let asked = Asked::new(args)?;
@@ -41,7 +43,8 @@ pub fn run(args: &DecideArgs, global: &Global) -> Result<u8, CliError> {
     let mut resolver = Resolver::new(global)?;
     let sides = sides::load(asked.all(Key::From), &mut resolver)?;
     let demands = demand::read(&asked, inputs.growth)?;
-    let doc = document(&asked, (inputs, demands), &sides, &prices)?;
+    let scaling = Wish::read(asked.all(Key::Scaling), &mut resolver)?;
+    let doc = document(&asked, (inputs, demands), (&sides, &scaling), &prices)?;
     let page = match args.no_report || (args.out.is_none() && !resolver.has_store()) {
         true => None,
         false => Some(page::write(&doc, &asked, args, &paths::store(global)?)?),
@@ -71,48 +74,48 @@ fn now() -> f64 {
 fn document(
     asked: &Asked,
     (inputs, demands): (Inputs, Demands),
-    sides: &[Loaded],
+    (sides, scaling): (&[Loaded], &Wish),
     prices: &Prices,
 ) -> Result<DecideDoc, CliError> {
+    let at_knee = inputs::knee(asked);
+    if let Some(said) = at_knee {
+        let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
+        knee::check(said, &needs)?;
+    }
     let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
-    let borrowed: Vec<Side<'_>> = sides.iter().map(Loaded::side).collect();
+    let borrowed: Vec<Side<'_>> = sides.iter().chain(scaling.sides()).map(Loaded::side).collect();
     let judged = JudgedSide::all(&borrowed, &context);
-    let found = candidates::gather(asked, (sides, &judged), &demands, prices)?;
+    let (judged, together) = judged.split_at(sides.len());
+    let scaling = scaling.settle(asked.all(Key::Accept), &demands, together)?;
+    let found = candidates::gather(asked, (sides, judged), &demands, prices, at_knee.is_some())?;
     // The prices say the currency of what else is money.
     let currency = found.currency.or_else(|| inputs.currency.clone());
     let docs = inputs.docs(currency.as_deref());
     let mut notes = found.notes;
-    let (utilisation, knee) = match &inputs.utilisation {
-        Utilisation::Share(share) => (*share, None),
-        Utilisation::Knee(said) => {
-            let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
-            let found = knee::utilisation(said, &judged, &needs)?;
-            notes.extend(found.note);
-            (found.share, Some(inputs::utilisation_doc(found.share, &found.from)))
-        }
-    };
     notes.extend(demand::short_day(&demands));
     notes.extend(demands.notes);
     notes.extend(inputs::stale_note(&stale(&found.candidates), inputs.stale_s));
     let question = Question {
         months: inputs.months(),
         needs: demands.needs,
-        utilisation,
+        utilisation: inputs.utilisation,
         spare: inputs.spare,
-        scaling: Scaling::Linear,
+        scaling,
         life_s: inputs.life_s,
         kwh: inputs.kwh,
         pue: inputs.pue,
         per_unit_month: inputs.per_unit_month,
         rack_watts: inputs.rack_watts,
         rack_units: inputs.rack_units,
+        circuit_watts: inputs.circuit_watts,
+        per_circuit_month: inputs.per_circuit_month,
         currency,
         equal_price: inputs.equal_price,
         budget: inputs.budget,
         sure: inputs.sure,
         growth_s: inputs.growth_s,
         day: demands.day,
-        inputs: docs.into_iter().chain(knee).collect(),
+        inputs: docs,
         notes,
         draws: inputs.draws,
         seed: inputs.seed,

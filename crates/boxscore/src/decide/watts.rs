@@ -1,11 +1,14 @@
 //! The power of one box of a side: as it was said, else by the curve that was measured, else as it was noted.
 
+use model::command::{COMMAND, label};
+use model::data::RunData;
 use model::doc::InputDoc;
 use model::format::{list, number};
 use model::metrics::power::WATTS;
+use model::names::instrument::CMD;
 use model::need::{Need, Ranged, Work};
 use model::power::Meter;
-use model::{Role, card};
+use model::{Params, Role, card};
 use verdict::decide::capacity::{Mixes, load_of};
 use verdict::decide::{Input, Watts};
 use verdict::power::PowerLevel;
@@ -34,7 +37,7 @@ pub fn of_side(
     let point = |input: Input| {
         let middle = input.value.middle();
         let factor = input.value.times(1.0 / middle);
-        let watts = Watts { curve: vec![(1.0, middle)], factor, doc: input.doc };
+        let watts = Watts { curve: vec![(1.0, middle)], saturation: Vec::new(), factor, doc: input.doc };
         Powered { watts, by_rapl: false, note: None }
     };
     prices
@@ -71,7 +74,7 @@ pub fn comparable(sides: &[Loaded], powered: &mut [Option<Powered>]) -> Option<S
 fn curve_of(judged: &JudgedSide<'_>, needs: &[Need], mixes: &Mixes) -> Option<Powered> {
     let side = judged.side;
     let of_run = |one: &Judged<'_>| {
-        let loads = loads(side.arm.as_deref(), one);
+        let (loads, needs) = (loads(side.arm.as_deref(), one), &by_text(one.run, needs));
         let best = best(&loads, needs, mixes)?;
         let first = best.first()?;
         let wanted = needs.iter().filter(|need| !need.is_space()).map(|need| need.name().to_owned());
@@ -85,9 +88,23 @@ fn curve_of(judged: &JudgedSide<'_>, needs: &[Need], mixes: &Mixes) -> Option<Po
             )
         });
         let by_rapl = first.meter == Meter::Rapl.word();
-        Some(Powered { watts: as_watts(best, &one.run.head.id), by_rapl, note })
+        let saturation = saturation(best, needs, mixes);
+        Some(Powered { watts: as_watts(best, saturation, &one.run.head.id), by_rapl, note })
     };
     judged.runs.iter().rev().find_map(|one| of_run(one))
+}
+
+/// Needs whose commands are called by a name of the run's plan, by their text.
+fn by_text(run: &RunData, needs: &[Need]) -> Vec<Need> {
+    let mut needs = needs.to_vec();
+    for need in &mut needs {
+        let text = match &need.work {
+            Work::Cmd(name) => run.plan.commands.get(name).map(|command| command.run.clone()),
+            _ => None,
+        };
+        need.work = text.map_or_else(|| need.work.clone(), Work::Cmd);
+    }
+    needs
 }
 
 /// The levels of each load and setup of a run, or of its arm, by rising level. Refused ones are left out.
@@ -135,21 +152,44 @@ fn is_of_a_need(level: &PowerLevel, needs: &[Need]) -> bool {
         Some(Role::Power { load }) => load,
         _ => None,
     };
-    load.is_some() && needs.iter().any(|need| load_of(cards, &need.work) == load)
+    let is_its = |need: &Need| match &need.work {
+        Work::Cmd(text) => {
+            let own = level.params.get(COMMAND) == Some(label(text).as_str());
+            load == Some(CMD) && (own || (!level.arm.is_empty() && level.arm == *text))
+        }
+        work => load_of(cards, work) == load,
+    };
+    load.is_some() && needs.iter().any(is_its)
 }
 
 /// Its requests are those of a need.
 fn has_a_mix(level: &PowerLevel, needs: &[Need], mixes: &Mixes) -> bool {
-    let mix = level.params.get("mix").filter(|mix| *mix != "none");
-    needs.iter().any(|need| match &need.work {
+    needs.iter().any(|need| is_of_requests(&level.params, need, mixes))
+}
+
+/// True if a load with these parameters sent the requests of a need: those of its mix, or of none.
+pub fn is_of_requests(params: &Params, need: &Need, mixes: &Mixes) -> bool {
+    let mix = params.get("mix").filter(|mix| *mix != "none");
+    match &need.work {
         Work::Mix(file) | Work::Logs(file) => {
             mix.is_some() && mixes.get(file).and_then(|name| name.as_deref().ok()) == mix
         }
         _ => mix.is_none(),
-    })
+    }
 }
 
-fn as_watts(load: &[PowerLevel], run: &str) -> Watts {
+/// The rate at saturation of each need whose load and requests the curve is of.
+fn saturation(load: &[PowerLevel], needs: &[Need], mixes: &Mixes) -> Vec<Option<f64>> {
+    let full = load.last().filter(|last| last.level >= 1.0);
+    let rate = |need: &Need| {
+        let need = std::slice::from_ref(need);
+        let full = full.filter(|full| is_of_a_need(full, need) && has_a_mix(full, need, mixes))?;
+        full.throughput.filter(|rate| *rate > 0.0)
+    };
+    needs.iter().map(rate).collect()
+}
+
+fn as_watts(load: &[PowerLevel], saturation: Vec<Option<f64>>, run: &str) -> Watts {
     let watts = |level: &PowerLevel| level.watts;
     let (low, high) =
         (load.iter().map(watts).fold(f64::INFINITY, f64::min), load.iter().map(watts).fold(0.0, f64::max));
@@ -159,9 +199,12 @@ fn as_watts(load: &[PowerLevel], run: &str) -> Watts {
     let idle =
         first.filter(|first| first.level == 0.0).map(|first| format!("{} W idle, ", number(first.watts)));
     let full = load.last().map_or(high, watts);
+    let rate =
+        load.last().and_then(|last| last.throughput).filter(|_| saturation.iter().any(Option::is_some));
+    let at = rate.map_or_else(String::new, |rate| format!(" ({}/s)", number(rate)));
     let doc = InputDoc {
         name: "watts".to_owned(),
-        shown: format!("{}{} W at saturation", idle.unwrap_or_default(), number(full)),
+        shown: format!("{}{} W at saturation{at}", idle.unwrap_or_default(), number(full)),
         value: Some(full),
         low: Some(low),
         high: Some(high),
@@ -171,6 +214,7 @@ fn as_watts(load: &[PowerLevel], run: &str) -> Watts {
     };
     Watts {
         curve: load.iter().map(|level| (level.level, level.watts)).collect(),
+        saturation,
         factor: Ranged::point(1.0),
         doc,
     }
@@ -178,7 +222,6 @@ fn as_watts(load: &[PowerLevel], run: &str) -> Watts {
 
 #[cfg(test)]
 mod tests {
-    use model::Params;
     use model::doc::MachineDoc;
     use model::need::parse;
 
@@ -189,7 +232,7 @@ mod tests {
         let level = |(level, share): (f64, f64)| PowerLevel {
             level,
             watts: full * share,
-            throughput: None,
+            throughput: Some(level * 1_000.0),
             meter: meter.to_owned(),
             instrument: instrument.to_owned(),
             arm: String::new(),
@@ -206,15 +249,21 @@ mod tests {
             load("web-power", "command", &[], 60.0),
             load("web-power", "command", &[("mix", "shop@1")], 50.0),
             load("kv-power", "command", &[], 80.0),
+            load("cmd-power", "command", &[("command", "make -j8")], 70.0),
         ];
         let mixes = Mixes::from([("shop.json".to_owned(), Ok("shop@1".to_owned()))]);
         let of = |need: &str| best(&loads, &[parse(need).unwrap()], &mixes).unwrap()[1].watts;
         assert_eq!(
-            [of("web 1/s"), of("kv 1/s"), of("shop.json 1/s"), of("crc32c 1GB/s")],
-            [60.0, 80.0, 50.0, 90.0]
+            [of("web 1/s"), of("kv 1/s"), of("shop.json 1/s"), of("crc32c 1GB/s"), of("cmd 'make -j8' 1/h")],
+            [60.0, 80.0, 50.0, 90.0, 70.0]
         );
         let need = [parse("crc32c 1GB/s").unwrap()];
         assert!(!is_of_a_need(&loads[0][0], &need));
+        // Rates are known of the needs of the load alone.
+        let needs = [parse("web 1/s").unwrap(), parse("kv 1/s").unwrap(), parse("shop.json 1/s").unwrap()];
+        assert_eq!(saturation(&loads[2], &needs, &mixes), [Some(1_000.0), None, None]);
+        assert_eq!(saturation(&loads[3], &needs, &mixes), [None, None, Some(1_000.0)]);
+        assert_eq!(saturation(&loads[0], &needs, &mixes), [None; 3]);
         // A curve whose saturation was refused is none.
         assert_eq!(best(&[loads[0][..1].to_vec()], &need, &mixes), None);
     }
@@ -223,7 +272,7 @@ mod tests {
     fn rapl_beside_another_meter_is_left_out_and_said() {
         let side = |name: &str| Loaded::new(name, MachineDoc { id: name.into(), name: name.into() });
         let of = |meter: &str| {
-            let watts = as_watts(&load("power", meter, &[], 40.0), "r");
+            let watts = as_watts(&load("power", meter, &[], 40.0), Vec::new(), "r");
             Some(Powered { watts, by_rapl: meter == Meter::Rapl.word(), note: None })
         };
         let sides = [side("a"), side("b"), side("c")];

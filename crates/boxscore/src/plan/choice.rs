@@ -34,7 +34,9 @@ pub fn cards(args: &RunArgs, all: &[&'static Card]) -> Result<Vec<&'static Card>
     let chosen = match () {
         () if is_telemetry_alone(args) => Vec::new(),
         () if !args.commands.is_empty() => {
-            measured.into_iter().filter(|card| card.needs.contains(&Need::Command)).collect()
+            let is_command =
+                |card: &&&'static Card| card.needs.contains(&Need::Command) && load_of(card).is_none();
+            measured.iter().filter(is_command).map(|card| searched(args, card, &measured)).collect()
         }
         () if args.soak.is_some() => {
             let is_soaked = |card: &&Card| card.variants.iter().any(|variant| variant.tier == Tier::Soak);

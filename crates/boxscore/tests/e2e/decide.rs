@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::doc::{BoughtDoc, CandidateDoc, DecideDoc, ErrorDoc};
+use model::doc::{BoughtDoc, CandidateDoc, DecideDoc, ErrorDoc, ScalingBasis};
 
 use crate::common::{Bench, Said};
 
@@ -211,6 +211,10 @@ fn what_cannot_be_decided_says_why() {
     // A need that nobody measured: no figure, and the command that would measure it.
     let said = bench.run(&["decide", "--need", "kv 10/s", "--from", "small", "--no-report"]).expect(1, &[]);
     assert!(said.out.contains("x small, kv") && said.out.contains("boxscore run"), "{}", said.out);
+    let said = bench.run(&["decide", "--need", "hadoop terasort 1TB/h", "--from", "small", "--no-report"]);
+    let plain = said.expect(1, &[]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("nobody measured hadoop terasort: no instrument is called hadoop"), "{plain}");
+    assert!(plain.contains("`boxscore run --cmd 'hadoop terasort'"), "{plain}");
     let said = bench.run(&["decide", "--need", "kv", "--from", "small", "--json"]).expect(2, &[]);
     let error: ErrorDoc = serde_json::from_str(&said.out).expect("a document");
     assert!(error.message.contains("no demand"), "{error:?}");
@@ -317,4 +321,100 @@ fn watts_are_those_of_the_power_curve_at_the_load() {
     // What is typed goes before the curve.
     let doc = document(&bench.run(&[&args[..], &["--watts", "curved=80"]].concat()).expect(0, &[]));
     assert_eq!(candidate(&doc, "curved").watts.as_ref().map(|watts| watts.from.as_str()), Some("--watts"));
+}
+
+/// Planted rates of so many boxes together, four runs each.
+fn together(bench: &Bench, label: &str, median: f64, seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        bench.world(&format!(
+            r#"{{"seed": {seed}, "series": [{{"instrument": "*", "median": {median}, "spread": 0.01, "between": 0.005}}]}}"#
+        ));
+        let run = ["run", "crc32c", "--quick", "--no-report", "--fake", "world.json", "--label", label];
+        bench.run(&run).expect(0, &[]);
+    }
+}
+
+#[test]
+fn what_several_boxes_did_together_says_how_they_scale() {
+    let bench = Bench::new();
+    // n / (1 + 0.05 (n - 1)).
+    for (boxes, seed) in [(1.0, 1), (2.0, 11), (4.0, 21), (8.0, 31)] {
+        let rate = 1e9 * boxes / (1.0 + 0.05 * (boxes - 1.0));
+        together(&bench, &format!("on-{boxes}"), rate, seed..seed + 4);
+    }
+    let need = "crc32c 3.6GB/s impl=fast size=16KiB threads=1";
+    // As sure as not: four runs of each leave the law wide.
+    let used = ["--utilisation", "100%", "--sure", "50%", "--no-report"];
+    let args = [&["decide", "--need", need, "--from", "on-1"][..], &used].concat();
+    let run = |more: &[&str]| bench.run(&[&args[..], more].concat());
+    let linear = document(&run(&["--json"]).expect(0, &[]));
+    let basis = |doc: &DecideDoc| doc.scaling.as_ref().map(|scaling| scaling.basis);
+    assert_eq!(basis(&linear), Some(ScalingBasis::Assumed));
+    assert!(run(&[]).out.contains("scaling assumed linear"), "{}", run(&[]).out);
+    let sides = ["--scaling", "1=on-1", "2=on-2", "4=on-4", "8=on-8"];
+    let doc = document(&run(&[&sides[..], &["--json"]].concat()).expect(0, &[]));
+    let scaling = doc.scaling.as_ref().expect("a law");
+    assert_eq!((scaling.basis, scaling.points.len()), (ScalingBasis::Measured, 4));
+    assert!(scaling.contention_low < Some(0.05) && scaling.contention_high > Some(0.05), "{scaling:?}");
+    // 3.6 = n / (1 + 0.05 (n - 1)) has n = 4.17.
+    let (few, many) = (candidate(&linear, "on-1").boxes.needed, candidate(&doc, "on-1").boxes.needed);
+    assert!(few == 4 && (5..=6).contains(&many), "{few} {many}");
+    assert!(
+        doc.notes.iter().any(|note| note.starts_with(&format!("{many} of on-1 are taken to do "))),
+        "{:?}",
+        doc.notes
+    );
+    let stated = run(&["--scaling", "0.05", "--all"]).expect(0, &[]).out;
+    assert!(stated.contains("scaling contention 0.0500, coherence 0, stated"), "{stated}");
+    let never = run(&["--scaling", "0.3"]).expect(1, &[]).out;
+    let never = never.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        never.contains("by what several boxes lose together, no number of them does the work"),
+        "{never}"
+    );
+    run(&["--scaling", "1.5"]).expect(2, &["--scaling 1.5: not a loss"]);
+    run(&["--scaling", "1=on-1", "2=on-2"]).expect(2, &["--scaling 1=on-1", "hint"]);
+    let words = ["decide", "--need", "web 10/s p99<20ms", "--from", "on-1", "--no-report"];
+    let said = bench.run(&[&words[..], &sides].concat()).expect(2, &["on-1: no run of it measured web"]);
+    assert!(said.err.contains("boxscore run web --slo p99=20ms"), "{}", said.err);
+}
+
+#[test]
+fn circuits_are_counted_beside_racks() {
+    let bench = Bench::new();
+    let sides = ["atom-330", "core2-duo"];
+    let args = ["decide", "--need", "web 180000/s", "--from", sides[0], sides[1], "--no-report"];
+    let more = ["--circuit", "120V/20A", "--per-circuit", "100/month", "--rack-watts", "800"];
+    let said = bench.run(&[&args[..], &more, &["--all"]].concat()).expect(0, &[]);
+    let plain = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("circuit 120 V, 20 A: 1,920 W, 80 % of it"), "{}", said.out);
+    let doc = document(&bench.run(&[&args[..], &more, &["--json"]].concat()).expect(0, &[]));
+    for (name, per_rack, per_circuit) in [("atom-330", 20, 48), ("core2-duo", 8, 19)] {
+        let one = candidate(&doc, name);
+        assert_eq!(
+            (one.boxes_per_rack, one.boxes_per_circuit),
+            (Some(per_rack), Some(per_circuit)),
+            "{name}"
+        );
+        // A rack has fewer boxes than a circuit feeds, and one circuit of its own.
+        assert_eq!(one.circuits, one.racks, "{name}");
+        let cost = one.cost.as_ref().expect("the study's price");
+        near(cost.circuits, one.circuits.expect("circuits") as f64 * 100.0 * 48.0);
+    }
+    let words = ["--per-circuit", "100/month"];
+    bench.run(&[&args[..], &words].concat()).expect(2, &["no circuit is said", "--circuit 230V/16A"]);
+}
+
+#[test]
+fn a_side_without_a_knee_is_left_out_with_the_command_that_measures_it() {
+    let bench = Bench::new();
+    let args =
+        ["decide", "--need", "web 18000/s", "--from", "atom-330", "--utilisation", "knee", "--no-report"];
+    let said = bench.run(&args).expect(1, &[]);
+    let words = "no run of it has a curve of web with a knee, at which it is to be used: `boxscore run web` measures it";
+    let plain = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains(words), "{}", said.out);
+    let args =
+        ["decide", "--need", "memory 1TiB", "--from", "atom-330", "--utilisation", "knee", "--no-report"];
+    bench.run(&args).expect(2, &["only loads have curves with a knee"]);
 }

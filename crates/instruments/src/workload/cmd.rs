@@ -22,8 +22,19 @@ use regex_lite::Regex;
 
 use super::command_way::{self, Empty, Way};
 use super::container::Container;
+use super::orphans::Orphans;
 use super::{guard, shell, working_tree};
 use crate::bench::kernel::int_param;
+
+pub(super) const TIMEOUT: ParamSpec = ParamSpec::new(
+    "timeout",
+    ParamKind::Int { min: 1, max: 86_400 },
+    "86400",
+    "seconds after which a run is killed and its take fails",
+);
+/// The command in the names of figures.
+pub(super) const CALLED: ParamSpec =
+    ParamSpec::new("command", ParamKind::Text, "", "the command").label(Label::Quoted);
 
 static CARD: Card = Card {
     name: model::names::instrument::CMD,
@@ -32,18 +43,13 @@ static CARD: Card = Card {
     source: "own: wait4 of the command",
     shown: Shown { tells: &[Tell::always("command"), Tell::always("metric")], place: 0, ..Shown::PLAIN },
     parts: &[
-        ParamSpec::new("command", ParamKind::Text, "", "the command").label(Label::Quoted),
+        CALLED,
         ParamSpec::new("metric", ParamKind::Text, "", "name of a number that the command prints")
             .label(Label::Value),
     ],
     cadence: Cadence::Repeat,
     definition: 3,
-    params: &[ParamSpec::new(
-        "timeout",
-        ParamKind::Int { min: 1, max: 86_400 },
-        "86400",
-        "seconds after which a run is killed and its take fails",
-    )],
+    params: &[TIMEOUT],
     metrics: &[
         WALL.info(),
         CPU.info(),
@@ -81,7 +87,7 @@ struct Wanted {
 }
 
 #[derive(Debug)]
-struct Work {
+pub(super) struct Work {
     command: Command,
     way: Way,
     wanted: Vec<Wanted>,
@@ -102,7 +108,7 @@ struct Work {
     is_set_up: bool,
 }
 
-fn work(setup: &Setup) -> Result<Work, Unfit> {
+pub(super) fn work(setup: &Setup) -> Result<Work, Unfit> {
     let command =
         setup.command.as_ref().ok_or_else(|| Unfit::new("needs a command: run --cmd 'make -j8'"))?;
     check(command)?;
@@ -194,7 +200,7 @@ fn last_number(regex: &Regex, text: &str) -> Option<f64> {
 
 impl Work {
     /// Once before the takes: what the shell costs, `--setup`, and the state of the working tree.
-    fn set_up(&mut self) -> Result<(), Fault> {
+    pub(super) fn set_up(&mut self) -> Result<(), Fault> {
         let failed = |why| Fault::new(format!("{} could not be run: {why}", self.called));
         self.empty = self.way.empty().map_err(failed)?;
         if let Some(build) = &self.command.relink {
@@ -206,6 +212,26 @@ impl Work {
         self.is_set_up = true;
         self.tree = working_tree::state(Path::new(self.dir()));
         Ok(())
+    }
+
+    /// The parameters by which its figures are called.
+    pub(super) fn extra(&self) -> &Params {
+        &self.extra
+    }
+
+    /// True if nothing is to be done between two of its runs.
+    pub(super) fn is_seamless(&self) -> bool {
+        self.command.prepare.is_none() && self.command.conclude.is_none() && !self.command.cold
+    }
+
+    /// Does the work before a run that the user asked for.
+    pub(super) fn before(&self) -> Result<(), Fault> {
+        self.command.prepare.as_ref().map_or(Ok(()), |prepare| self.beside("--prepare", prepare))
+    }
+
+    /// Does the work behind it.
+    pub(super) fn after(&self) -> Result<(), Fault> {
+        self.command.conclude.as_ref().map_or(Ok(()), |conclude| self.beside("--conclude", conclude))
     }
 
     /// Where it runs: in its directory, or in that of this program.
@@ -257,12 +283,29 @@ impl Work {
         }
     }
 
-    /// Runs the command itself.
-    fn run(&self, record: &mut dyn Record) -> Result<shell::Ended, Fault> {
-        let called = &self.called;
-        let failed = |error: String| Fault::new(format!("{called} could not be run: {error}"));
-        let orphans = self.way.adopt().map_err(failed)?;
+    /// Runs the command itself, with the caches as they are before a take.
+    pub(super) fn run(&self, record: &mut dyn Record) -> Result<shell::Ended, Fault> {
+        let orphans = self.adopt()?;
         self.caches(record);
+        self.run_over(orphans, record)
+    }
+
+    /// Runs it once more, right behind a run.
+    pub(super) fn run_again(&self, record: &mut dyn Record) -> Result<shell::Ended, Fault> {
+        self.run_over(self.adopt()?, record)
+    }
+
+    fn failed(&self, error: &str) -> Fault {
+        Fault::new(format!("{} could not be run: {error}", self.called))
+    }
+
+    fn adopt(&self) -> Result<Option<Orphans>, Fault> {
+        self.way.adopt().map_err(|error| self.failed(&error))
+    }
+
+    fn run_over(&self, orphans: Option<Orphans>, record: &mut dyn Record) -> Result<shell::Ended, Fault> {
+        let called = &self.called;
+        let failed = |error: String| self.failed(&error);
         let mut ended = self.way.run(&self.command.run).map_err(failed)?;
         if let Some(orphans) = orphans {
             ended.left_behind |= orphans.end().map_err(failed)?;
@@ -378,18 +421,14 @@ impl Wanted {
 /// The whole command is one unit of work; finding that out must not run it.
 impl Probe for Work {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        if let Some(prepare) = &self.command.prepare {
-            self.beside("--prepare", prepare)?;
-        }
+        self.before()?;
         let ended = self.run(record)?;
         record.push_of(&WALL, &self.extra, Seconds::from_ns(ended.wall_ns));
         if self.way.knows_usage() {
             self.usage(&ended, record);
         }
         self.read(&ended, record)?;
-        if let Some(conclude) = &self.command.conclude {
-            self.beside("--conclude", conclude)?;
-        }
+        self.after()?;
         self.remarks(record);
         Ok(())
     }

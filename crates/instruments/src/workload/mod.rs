@@ -3,6 +3,7 @@
 use model::Instrument;
 
 pub mod cmd;
+pub mod cmd_power;
 pub mod command_way;
 pub mod container;
 pub mod elf;
@@ -31,6 +32,7 @@ pub mod working_tree;
 
 pub static ALL: &[&dyn Instrument] = &[
     &cmd::INSTRUMENT,
+    &cmd_power::INSTRUMENT,
     &kv_load::INSTRUMENT,
     &kv_power::INSTRUMENT,
     &kv_slo::INSTRUMENT,

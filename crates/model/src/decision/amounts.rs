@@ -87,6 +87,47 @@ impl Growth {
     }
 }
 
+/// The share of a circuit's fuse that a load may take which stays for hours, as electrical codes have it.
+pub const CONTINUOUS: f64 = 0.8;
+
+/// A circuit that feeds boxes: the watts that it carries all the time, and the fuse that they were worked out from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Circuit {
+    pub watts: f64,
+    pub fuse: Option<Fuse>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fuse {
+    pub volts: f64,
+    pub amperes: f64,
+}
+
+/// `230V/16A`, of which [`CONTINUOUS`] counts, or the watts themselves: `3000W`, `3kW`, `3000`.
+pub fn parse_circuit(text: &str) -> Option<Circuit> {
+    let above_0 = |text: &str| text.trim().parse().ok().filter(|value: &f64| *value > 0.0 && *value < MOST);
+    let Some((volts, amperes)) = text.split_once('/') else {
+        let text = text.trim();
+        let (number, factor) = match text.strip_suffix("kW") {
+            Some(number) => (number, 1e3),
+            None => (text.strip_suffix('W').unwrap_or(text), 1.0),
+        };
+        return Some(Circuit { watts: above_0(number)? * factor, fuse: None });
+    };
+    let volts = above_0(volts.trim().strip_suffix('V')?)?;
+    let amperes = above_0(amperes.trim().strip_suffix('A')?)?;
+    let watts = volts * amperes * CONTINUOUS;
+    Some(Circuit { watts, fuse: Some(Fuse { volts, amperes }) })
+}
+
+/// The losses of several boxes together: contention, and coherence behind a colon. Both are from 0 on and below 1:
+/// `0.03`, `0.02..0.04:0.001`, `3%`.
+pub fn parse_loss(text: &str) -> Option<(Ranged, Ranged)> {
+    let (sigma, kappa) = text.split_once(':').unwrap_or((text, "0"));
+    let loss = |text: &str| shares(text.trim()).filter(|loss| loss.high < 1.0);
+    loss(sigma).zip(loss(kappa))
+}
+
 /// The time for which a price pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
@@ -182,6 +223,23 @@ mod tests {
         assert_eq!(parse_life("365d"), Some(365.0 * 86_400.0));
         for text in ["", "4", "-1y", "nany", "1e9y", "0y", "y"] {
             assert_eq!(parse_life(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn circuits_and_losses_are_within_bounds() {
+        let watts = |text: &str| parse_circuit(text).map(|circuit| circuit.watts.round());
+        assert_eq!([watts("230V/16A"), watts("120 V / 20 A")], [Some(2_944.0), Some(1_920.0)]);
+        assert_eq!([watts("3000W"), watts("3kW"), watts("3000")], [Some(3_000.0); 3]);
+        for text in ["", "16A", "230V", "230/16", "0V/16A", "-230V/16A", "nanW", "infW", "230V/16A/2"] {
+            assert_eq!(parse_circuit(text), None, "{text}");
+        }
+        let (point, none) = (Ranged::point(0.03), Ranged::point(0.0));
+        assert_eq!(parse_loss("0.03"), Some((point, none)));
+        assert_eq!(parse_loss("3%:0.001"), Some((point, Ranged::point(0.001))));
+        assert_eq!(parse_loss("0.02..0.04:0"), Some((Ranged { low: 0.02, high: 0.04 }, none)));
+        for text in ["", "1", "-0.1", "0.1:", "0.1:1", "nan", "0.2..0.1", "a=b", "0.1:0:0"] {
+            assert_eq!(parse_loss(text), None, "{text}");
         }
     }
 

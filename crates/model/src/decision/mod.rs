@@ -7,8 +7,8 @@ mod amounts;
 mod file;
 
 pub use amounts::{
-    Growth, MOST_GROWTH, PriceText, SECONDS_A_MONTH, SECONDS_A_YEAR, Term, parse_growth, parse_life,
-    parse_price, parse_range, parse_utilisation,
+    CONTINUOUS, Circuit, Fuse, Growth, MOST_GROWTH, PriceText, SECONDS_A_MONTH, SECONDS_A_YEAR, Term,
+    parse_circuit, parse_growth, parse_life, parse_loss, parse_price, parse_range, parse_utilisation,
 };
 pub use file::{Entry, read};
 
@@ -26,6 +26,9 @@ crate::words! {
         PerU = "per-u",
         RackWatts = "rack-watts",
         RackUnits = "rack-units",
+        Circuit = "circuit",
+        PerCircuit = "per-circuit",
+        Scaling = "scaling",
         Currency = "currency",
         Budget = "budget",
         EqualPrice = "equal-price",
@@ -57,7 +60,7 @@ impl Key {
     pub const fn shape(self) -> Shape {
         match self {
             Key::Need | Key::From | Key::Accept => Shape::Several,
-            Key::Price | Key::Watts => Shape::Named,
+            Key::Price | Key::Watts | Key::Scaling => Shape::Named,
             _ => Shape::One,
         }
     }

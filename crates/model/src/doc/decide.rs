@@ -42,6 +42,9 @@ pub struct DecideDoc {
     pub budget: Vec<BoughtDoc>,
     /// Boxes and cost of each candidate over the demand: factors of what is asked for.
     pub curves: Vec<CostCurveDoc>,
+    /// How the work of several boxes adds up.
+    #[serde(default)]
+    pub scaling: Option<FleetScalingDoc>,
     /// Remarks: stale prices, assumptions, figures that are not used.
     pub notes: Vec<String>,
     /// Draws behind each interval, and the seed that repeats them.
@@ -103,6 +106,9 @@ pub struct CandidateDoc {
     /// Of one box at the load that it gets; absent where nobody knows them.
     pub watts: Option<InputDoc>,
     pub rack_units: Option<InputDoc>,
+    /// The share of it that is used, where it has one of its own: that of its curve's knee.
+    #[serde(default)]
+    pub utilisation: Option<InputDoc>,
     pub cost: Option<CostDoc>,
     /// Why there is no cost.
     pub no_cost: Option<String>,
@@ -113,6 +119,11 @@ pub struct CandidateDoc {
     /// Boxes that one rack holds, and what binds there.
     pub boxes_per_rack: Option<u64>,
     pub rack_bound: Option<RackBound>,
+    /// Circuits that feed all boxes at full load, and the boxes that one feeds; none where a box takes several.
+    #[serde(default)]
+    pub circuits: Option<u64>,
+    #[serde(default)]
+    pub boxes_per_circuit: Option<u64>,
     /// Joules of each unit of a need's work, in the order of the needs; none of space.
     pub joules: Vec<Option<f64>>,
     /// Money for a million units of each need's work over the whole life, at the demand.
@@ -199,8 +210,46 @@ pub struct CostDoc {
     pub boxes: f64,
     pub energy: Option<f64>,
     pub space: Option<f64>,
+    #[serde(default)]
+    pub circuits: Option<f64>,
     /// Parts that are not known, and so not in the sum: `energy: the watts of box-b are unknown`.
     pub without: Vec<String>,
+}
+
+crate::words! {
+    /// Where it is from how the work of several boxes adds up.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ScalingBasis as word {
+        Assumed = "assumed",
+        Stated = "stated",
+        Measured = "measured",
+    }
+}
+
+/// How the work of several boxes adds up: n of them do n / (1 + contention (n - 1) + coherence n (n - 1)) times the
+/// work of one. Both are 0 where it is assumed to be linear.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetScalingDoc {
+    pub basis: ScalingBasis,
+    pub contention: f64,
+    pub contention_low: Option<f64>,
+    pub contention_high: Option<f64>,
+    pub coherence: f64,
+    pub coherence_low: Option<f64>,
+    pub coherence_high: Option<f64>,
+    /// The figures that it was fitted to.
+    pub points: Vec<FleetPointDoc>,
+}
+
+/// The work that so many boxes did together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetPointDoc {
+    pub boxes: u64,
+    pub side: String,
+    pub value: f64,
+    pub figure: String,
+    pub runs: Vec<String>,
 }
 
 /// A side that is no candidate.

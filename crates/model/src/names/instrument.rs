@@ -23,7 +23,8 @@ pub const NET_BANDWIDTH: &str = "net-bandwidth";
 pub const NET_CONNECT: &str = "net-connect";
 pub const NET_PACKETS: &str = "net-packets";
 pub const NET_USE: &str = "net-use";
-/// Power at levels of a load, and of work of our own.
+/// Power at levels of a load, of work of our own, and of the user's command.
+pub const CMD_POWER: &str = "cmd-power";
 pub const KV_POWER: &str = "kv-power";
 pub const POWER: &str = "power";
 pub const WEB_POWER: &str = "web-power";

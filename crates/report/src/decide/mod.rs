@@ -81,7 +81,7 @@ fn right(doc: &DecideDoc) -> Markup {
 }
 
 fn parts(doc: &DecideDoc) -> Markup {
-    match doc.candidates.iter().any(|one| one.cost.is_some() || one.racks.is_some()) {
+    match doc.candidates.iter().any(|one| one.cost.is_some() || cells::housing(one).is_some()) {
         true => page::section("cost", "What the cost is made of, and the space", &tables::parts(doc)),
         false => html! {},
     }
@@ -153,5 +153,21 @@ fn bought(doc: &DecideDoc) -> Markup {
 }
 
 fn inputs(doc: &DecideDoc) -> Markup {
-    page::section("inputs", "What it rests on", &tables::inputs(doc))
+    let points = doc.scaling.iter().flat_map(|scaling| &scaling.points);
+    let point = |one: &model::doc::FleetPointDoc| {
+        let boxes = if one.boxes == 1 { "box" } else { "boxes" };
+        format!("{} {boxes}: {} ({}, {})", one.boxes, model::format::number(one.value), one.side, one.figure)
+    };
+    let points: Vec<String> = points.map(point).collect();
+    page::section(
+        "inputs",
+        "What it rests on",
+        &html! {
+            (tables::inputs(doc))
+            @if let Some(scaling) = cells::scaling(doc) {
+                p class="note" { "Work of several boxes: " (scaling) }
+            }
+            @if !points.is_empty() { p class="note" { "Together did " (page::prose(&points.join("; "))) } }
+        },
+    )
 }

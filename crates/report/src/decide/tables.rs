@@ -101,8 +101,10 @@ pub fn parts(doc: &DecideDoc) -> Markup {
         column("for boxes", all, |one| one.cost.as_ref().map(|cost| cells::money(cost.boxes))),
         column("for energy", all, |one| one.cost.as_ref()?.energy.map(cells::money)),
         column("for space", all, |one| one.cost.as_ref()?.space.map(cells::money)),
+        column("for circuits", all, |one| one.cost.as_ref()?.circuits.map(cells::money)),
         column("times the first", all, |one| ratio(one).filter(|_| several)),
         column("racks", all, cells::rack),
+        column("circuits", all, cells::circuits),
     ];
     let without = all.iter().filter_map(|one| one.cost.as_ref()).flat_map(|cost| &cost.without);
     let mut missing: Vec<&String> = without.collect();
@@ -198,7 +200,12 @@ pub fn bought(list: &[BoughtDoc], doc: &DecideDoc) -> Markup {
 pub fn inputs(doc: &DecideDoc) -> Markup {
     let own = doc.inputs.iter().map(|input| (input.name.clone(), input));
     let of_boxes = doc.candidates.iter().flat_map(|one| {
-        let inputs = [("price", &one.price), ("watts", &one.watts), ("rack units", &one.rack_units)];
+        let inputs = [
+            ("price", &one.price),
+            ("watts", &one.watts),
+            ("rack units", &one.rack_units),
+            ("utilisation", &one.utilisation),
+        ];
         inputs
             .into_iter()
             .filter_map(|(what, input)| Some((format!("{what} of {}", one.name), input.as_ref()?)))

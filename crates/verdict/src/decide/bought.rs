@@ -2,10 +2,13 @@
 
 use model::doc::{BoughtDoc, CostCurveDoc, CostPointDoc, EstimateDoc};
 
-use super::draws::known;
-use super::sized::{Sized, at};
+use super::draws::{Draw, known};
+use super::energy::saturated;
+use super::sized::Sized;
+use super::sorted::at;
 use super::swing::interval;
-use super::world::{Common, Inputs, Load, Shared, boxes, cost, counted, load, spare};
+use super::values::{Inputs, Shared};
+use super::world::{Common, boxes, cost, counted, spare};
 use super::{Candidate, Question};
 
 const HOUR_S: f64 = 3600.0;
@@ -25,8 +28,10 @@ fn buy(one: &Sized<'_>, question: &Question, middle: &Shared, amount: f64) -> Op
     let each = one.own.inputs.price? * if is_hourly { question.life_s / HOUR_S } else { 1.0 };
     let boxes = (amount / each * (1.0 + 1e-9)).floor().clamp(0.0, 1e9) as u64;
     let does = known(one.candidate)?.into_iter().zip(&question.needs).map(|(capacity, need)| {
-        let used = if need.need.is_space() { 1.0 } else { middle.utilisation };
-        let all = |value: f64| value * boxes as f64 * used;
+        let all = |value: f64| match need.need.is_space() {
+            true => value * boxes as f64,
+            false => value * middle.law.does(boxes as f64) * one.own.inputs.used(middle),
+        };
         let ends = interval(capacity);
         Some(EstimateDoc {
             value: Some(all(capacity.ln.exp())),
@@ -49,14 +54,14 @@ pub fn curves(all: &[Sized<'_>], question: &Question, middle: &Shared, common: C
     let factors: Vec<f64> =
         (0..=POINTS).map(|step| LEAST * (MOST / LEAST).powf(f64::from(step) / f64::from(POINTS))).collect();
     let curve = |one: &Sized<'_>| {
-        let mut loads: Vec<f64> = one.draws.iter().map(|draw| draw.ideal).collect();
-        loads.sort_by(f64::total_cmp);
-        let quantile = |share: f64| at(&loads, share);
+        let mut draws: Vec<&Draw> = one.draws.iter().collect();
+        draws.sort_by(|a, b| a.fleet.total_cmp(&b.fleet));
+        let quantile = |share: f64| at(&draws, share);
         let (low, sure, high) = (quantile(0.025)?, quantile(question.sure)?, quantile(0.975)?);
-        let mean = load(question, &middle.mean, &one.own.capacity).rates;
+        let mean = saturated(one.candidate, question, &middle.mean, &one.own.capacity);
         let point = |factor: &f64| {
-            let by = |ideal: f64| {
-                let needed = boxes(Load { rates: ideal * factor, space: 0.0 }, 1.0, question.scaling)?;
+            let by = |draw: &Draw| {
+                let needed = boxes(draw.load.times(*factor), draw.used, middle.law)?;
                 let total = needed + spare(needed, question.spare);
                 let money = priced(
                     one.candidate,
@@ -68,7 +73,7 @@ pub fn curves(all: &[Sized<'_>], question: &Question, middle: &Shared, common: C
                 Some((needed, money))
             };
             let (boxes, cost) = by(sure)?;
-            let end = |ideal: f64| by(ideal).and_then(|(_, cost)| cost);
+            let end = |draw: &Draw| by(draw).and_then(|(_, cost)| cost);
             Some(CostPointDoc { factor: *factor, boxes, cost, low: end(low), high: end(high) })
         };
         let points = factors.iter().filter_map(point).collect();

@@ -6,8 +6,7 @@
 //! are lower bounds. Doubtful and refused ones are used only where the user accepts the rules that say so, and then say
 //! why they are doubted.
 //!
-//! Not here: how several boxes add up. No run measures one work on several boxes at once, so that no run shows what is
-//! lost there; `crate::scaling` is of threads.
+//! Not here: how several boxes add up, which is `scaling`; `crate::scaling` is of threads.
 
 mod asked;
 mod loads;
@@ -25,9 +24,9 @@ mod tests;
 use std::collections::BTreeMap;
 
 use model::need::{Need, Work};
-use model::{Cards, card, names};
+use model::{Cards, names};
 
-use asked::{Loaded, Requests};
+use asked::{Asked, Loaded, Requests};
 use ready::Ready;
 
 use super::{Capacity, Missing};
@@ -58,37 +57,47 @@ pub fn capacities(
 
 /// The load that answers a work, such as `web`; `None` of what is no load.
 pub fn load_of(cards: Cards, work: &Work) -> Option<&'static str> {
-    let instrument = match work {
-        Work::Web | Work::Mix(_) | Work::Logs(_) => names::instrument::WEB,
-        Work::Kv => names::instrument::KV_LOAD,
-        Work::Instrument(name) => name,
-        Work::Cmd(_) | Work::Memory | Work::Disk => return None,
-    };
-    Loaded::new(cards, instrument).map(|loaded| loaded.load.name)
+    Loaded::new(cards, instrument_of(work)?).map(|loaded| loaded.load.name)
+}
+
+/// The command that measures the load of a need over its rates, whatever its conditions; `None` of what is no load,
+/// and of a log of which no mix can be made.
+pub fn curve_command(side: &JudgedSide<'_>, need: &Need, options: &Options<'_>) -> Option<String> {
+    let need = Need { limit: None, errors: None, ..need.clone() };
+    let of = Loaded::new(options.cards, instrument_of(&need.work)?)?;
+    let ready = Ready::new(side, options.accept, options.cards);
+    Asked { ready: &ready, of, need: &need, requests: requests(&need.work, options) }.command()
+}
+
+/// The instrument that answers a work; `None` of commands and of space.
+fn instrument_of(work: &Work) -> Option<&str> {
+    match work {
+        Work::Web | Work::Mix(_) | Work::Logs(_) => Some(names::instrument::WEB),
+        Work::Kv => Some(names::instrument::KV_LOAD),
+        Work::Instrument(name) => Some(name),
+        Work::Cmd(_) | Work::Memory | Work::Disk => None,
+    }
+}
+
+fn requests<'n>(work: &'n Work, options: &'n Options<'_>) -> Requests<'n> {
+    let mix = |file: &str| options.mixes.get(file).map(|mix| mix.as_deref());
+    let named = |file: &str| mix(file).and_then(Result::ok);
+    match work {
+        Work::Mix(file) => Requests::Mix { name: named(file).unwrap_or(file), file },
+        Work::Logs(file) => {
+            Requests::Log { name: named(file), file, has_mix: !matches!(mix(file), Some(Err(_))) }
+        }
+        _ => Requests::Plain,
+    }
 }
 
 fn of_need(ready: &Ready<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
-    let mix = |file: &str| options.mixes.get(file).map(|mix| mix.as_deref());
-    let named = |file: &str| mix(file).and_then(Result::ok);
-    let load = |instrument: &str, requests: Requests<'_>| match Loaded::new(options.cards, instrument) {
-        Some(loaded) => loads::capacity(ready, loaded, need, requests),
-        None => plain::instrument(ready, need, instrument),
-    };
-    match &need.work {
-        Work::Web => load(names::instrument::WEB, Requests::Plain),
-        Work::Mix(file) => {
-            load(names::instrument::WEB, Requests::Mix { name: named(file).unwrap_or(file), file })
-        }
-        Work::Logs(file) => {
-            let has_mix = !matches!(mix(file), Some(Err(_)));
-            load(names::instrument::WEB, Requests::Log { name: named(file), file, has_mix })
-        }
-        Work::Kv => load(names::instrument::KV_LOAD, Requests::Plain),
-        Work::Cmd(name) => plain::command(ready, need, name),
-        Work::Memory | Work::Disk => space::capacity(ready.side, need),
-        Work::Instrument(name) => match card::find(options.cards, name) {
-            Some(_) => load(name, Requests::Plain),
-            None => Err(plain::unknown(ready, need, name)),
+    match (&need.work, instrument_of(&need.work)) {
+        (work, Some(instrument)) => match Loaded::new(options.cards, instrument) {
+            Some(loaded) => loads::capacity(ready, loaded, need, requests(work, options)),
+            None => plain::instrument(ready, need, instrument),
         },
+        (Work::Cmd(name), None) => plain::command(ready, need, name),
+        (_, None) => space::capacity(ready.side, need),
     }
 }

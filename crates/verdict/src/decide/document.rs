@@ -2,16 +2,19 @@
 
 use model::answer::{Answer, Chosen, Decided, Doubted};
 use model::doc::decide::SCHEMA;
-use model::doc::{CandidateDoc, CapacityDoc, DecideDoc, ExcludedDoc, MixedDoc, NeedDoc, RackBound};
+use model::doc::{CandidateDoc, CapacityDoc, DecideDoc, ExcludedDoc, MixedDoc, NeedDoc};
 use model::format;
 
-use super::draws::{known, middle, shared};
+use super::draws::{centre, known, middle, shared};
+use super::energy::{self, mean_watts, saturated};
 use super::order::{Place, places, sort};
+use super::racks::{self, PerCircuit};
 use super::sized::Sized;
 use super::swing::{Field, interval};
+use super::values::Shared;
 use super::words;
-use super::world::{Common, Shared, load, mean_watts, spare};
-use super::{Candidate, Capacity, Question, Watts, bought, mixed, settle};
+use super::world::{Common, load, spare};
+use super::{Candidate, Capacity, Question, Watts, bought, mixed, scaling, settle};
 
 const MILLION: f64 = 1e6;
 
@@ -33,7 +36,7 @@ pub fn decide(question: &Question, candidates: &[Candidate], excluded: Vec<Exclu
     }
     sort(&mut sized, common);
     let places = places(&sized, common);
-    let field = Field { all: &sized, question, middle: &middle, common };
+    let field = Field { all: &sized, question, middle: &middle, common, law: scaling::ends(question, &all) };
     let each = |(one, place): (&Sized<'_>, &Place)| candidate_doc(one, place, question, &middle, common);
     let mixed = mixed::mixed(&sized, question, &middle, common);
     let docs: Vec<CandidateDoc> = sized.iter().zip(&places).map(each).collect();
@@ -55,7 +58,11 @@ pub fn decide(question: &Question, candidates: &[Candidate], excluded: Vec<Exclu
         equal_price: buys(question.equal_price),
         budget: buys(question.budget),
         curves: bought::curves(&sized, question, &middle, common),
-        notes: notes(question, &docs, mixed.as_ref(), common),
+        notes: notes(question, &docs, mixed.as_ref(), common)
+            .into_iter()
+            .chain(of_boxes(&sized, question, &middle))
+            .collect(),
+        scaling: Some(scaling::doc(question, &all)),
         mixed,
         candidates: docs,
         draws: question.draws as u64,
@@ -72,10 +79,20 @@ fn common(question: &Question, candidates: &[Candidate]) -> Common {
     }
     // The rent of a box pays for both.
     let bought = priced.filter(|one| one.price.as_ref().is_some_and(|price| !price.hourly));
-    let (energy, space) = bought.fold((true, true), |(energy, space), one| {
-        (energy && one.watts.is_some(), space && one.rack_units.is_some())
+    let all = Common { energy: true, space: true, circuits: true };
+    let known = bought.fold(all, |all, one| {
+        let fed = centre(one).and_then(|own| racks::per_circuit(one, question, &own.inputs));
+        Common {
+            energy: all.energy && one.watts.is_some(),
+            space: all.space && one.rack_units.is_some(),
+            circuits: all.circuits && fed.is_some(),
+        }
     });
-    Common { energy: energy && question.kwh.is_some(), space: space && question.per_unit_month.is_some() }
+    Common {
+        energy: known.energy && question.kwh.is_some(),
+        space: known.space && question.per_unit_month.is_some(),
+        circuits: known.circuits && question.per_circuit_month.is_some(),
+    }
 }
 
 fn missing<'a>(candidate: &'a Candidate, question: &'a Question) -> impl Iterator<Item = ExcludedDoc> + 'a {
@@ -120,8 +137,10 @@ fn candidate_doc(
     let candidate = one.candidate;
     let total = one.total(question) as f64;
     let mean = load(question, &middle.mean, &one.own.capacity).rates;
-    let watts = mean_watts(candidate, question, &one.own.inputs, (mean / total).clamp(0.0, 1.0));
-    let rack = rack(one, question);
+    let watts =
+        mean_watts(candidate, question, &one.own.inputs, share(one, question, middle).clamp(0.0, 1.0));
+    let rack = racks::per_rack(candidate, question, &one.own.inputs);
+    let circuit = racks::per_circuit(candidate, question, &one.own.inputs);
     let cost = one.cost_doc(question, common);
     let capacities = known(candidate).unwrap_or_default();
     // The demand of the day's hours is a share of the largest.
@@ -151,12 +170,18 @@ fn candidate_doc(
         rented: candidate.price.as_ref().is_some_and(|price| price.hourly),
         watts: candidate.watts.as_ref().map(|watts| watts.doc.clone()),
         rack_units: candidate.rack_units.as_ref().map(|units| units.doc.clone()),
+        utilisation: candidate.utilisation.as_ref().map(|used| used.doc.clone()),
         no_cost: candidate.price.is_none().then(|| format!("the price of {} is unknown", candidate.name)),
         total_watts: watts.map(|watts| watts * total),
         total_rack_units: one.own.inputs.rack_units.map(|units| units * total),
         racks: rack.map(|(boxes, _)| (total / boxes as f64).ceil() as u64),
         boxes_per_rack: rack.map(|(boxes, _)| boxes),
         rack_bound: rack.map(|(_, bound)| bound),
+        circuits: racks::circuits(candidate, question, &one.own.inputs, one.total(question)),
+        boxes_per_circuit: circuit.and_then(|each| match each {
+            PerCircuit::Boxes(boxes) => Some(boxes),
+            PerCircuit::Circuits(_) => None,
+        }),
         joules: shares.iter().map(|share| Some(watts? * total * (*share)?)).collect(),
         per_million: shares.iter().map(|share| Some(life? * (*share)? / question.life_s * MILLION)).collect(),
         cost,
@@ -170,7 +195,9 @@ fn capacity_doc(one: &Capacity, need: &super::Demanded, candidate: &Candidate) -
     let ends = interval(one);
     let value = one.ln.exp();
     let price = candidate.price.as_ref().map(|price| price.amount.middle());
-    let watts = candidate.watts.as_ref().map(full_watts);
+    let factor = |watts: &Watts| watts.factor.middle();
+    let watts = energy::highest(candidate).zip(candidate.watts.as_ref().map(factor));
+    let watts = watts.map(|(highest, factor)| highest * factor);
     let by = |divisor: Option<f64>| divisor.filter(|divisor| *divisor > 0.0).map(|divisor| value / divisor);
     CapacityDoc {
         need: need.need.name().to_owned(),
@@ -189,26 +216,19 @@ fn capacity_doc(one: &Capacity, need: &super::Demanded, candidate: &Candidate) -
     }
 }
 
-/// The watts of a box at full load, at the middle of their range.
-fn full_watts(watts: &Watts) -> f64 {
-    highest(watts) * watts.factor.middle()
+/// The mean load of one box over the life, as a share of its saturation.
+fn share(one: &Sized<'_>, question: &Question, middle: &Shared) -> f64 {
+    saturated(one.candidate, question, &middle.mean, &one.own.capacity) / one.total(question) as f64
 }
 
-fn highest(watts: &Watts) -> f64 {
-    watts.curve.iter().map(|(_, watts)| *watts).fold(0.0, f64::max)
-}
-
-/// Boxes that a rack holds: within its units, and within its watts at full load.
-fn rack(one: &Sized<'_>, question: &Question) -> Option<(u64, RackBound)> {
-    let full = |watts: &Watts| highest(watts) * one.own.inputs.watts;
-    let power = one.candidate.watts.as_ref().map(full).filter(|watts| *watts > 0.0);
-    let by_power = question.rack_watts.zip(power).map(|(rack, one)| (rack / one, RackBound::Power));
-    let by_space = one.own.inputs.rack_units.filter(|units| *units > 0.0);
-    let by_space = by_space.map(|units| (question.rack_units / units, RackBound::Space));
-    let all = [by_space, by_power].into_iter().flatten();
-    let (boxes, bound) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let whole = (boxes * (1.0 + 1e-9)).floor() as u64;
-    (whole > 0).then_some((whole, bound))
+/// Sentences on racks, circuits and watts that do not fit what was said or measured of them.
+fn of_boxes(sized: &[Sized<'_>], question: &Question, middle: &Shared) -> Vec<String> {
+    let of = |one: &Sized<'_>| {
+        let racks = racks::notes(one.candidate, question, &one.own.inputs);
+        let load = share(one, question, middle);
+        racks.into_iter().chain(energy::outside(one.candidate, question, load)).collect::<Vec<_>>()
+    };
+    sized.iter().flat_map(of).collect()
 }
 
 fn decided(docs: &[CandidateDoc], question: &Question) -> Decided {
@@ -257,11 +277,8 @@ fn notes(
     if rates > 1 {
         notes.push("needs of rates share the boxes: what they take of a box is assumed to add up".to_owned());
     }
-    if question.scaling == super::Scaling::Linear && docs.iter().any(|doc| doc.boxes.total > 1) {
-        notes.push(
-            "several boxes are assumed to do as many times the work of one: nobody measured it".to_owned(),
-        );
-    }
+    let most = docs.iter().map(|doc| (doc.name.as_str(), doc.boxes.needed)).max_by_key(|(_, boxes)| *boxes);
+    notes.extend(most.and_then(|most| scaling::note(question, most)));
     let published: Vec<String> =
         docs.iter().filter(|doc| doc.published).map(|doc| doc.name.clone()).collect();
     if !published.is_empty() && published.len() < docs.len() {
@@ -283,7 +300,11 @@ fn notes(
              with more generators (`--from`) or a higher load"
         ));
     }
-    if docs.iter().any(|doc| doc.rented) && (question.kwh.is_some() || question.per_unit_month.is_some()) {
+    if docs.iter().any(|doc| doc.rented)
+        && (question.kwh.is_some()
+            || question.per_unit_month.is_some()
+            || question.per_circuit_month.is_some())
+    {
         notes.push("the rent of a box pays for its energy and its place".to_owned());
     }
     let unmeasured = |has: bool, wanted: bool, what: &str, of: &str| {
@@ -292,6 +313,8 @@ fn notes(
     };
     notes.extend(unmeasured(common.energy, question.kwh.is_some(), "energy", "the watts"));
     notes.extend(unmeasured(common.space, question.per_unit_month.is_some(), "space", "the rack units"));
+    let is_fed = question.per_circuit_month.is_some();
+    notes.extend(unmeasured(common.circuits, is_fed, "the price of circuits", "the watts"));
     if mixed.is_some() {
         notes.push(
             "the mixture is computed at the estimates, with the same margin as each kind alone".to_owned(),

@@ -8,20 +8,26 @@
 use model::need::Ranged;
 use stats::Rng;
 
-use super::world::{Common, Inputs, Load, MOST_BOXES, Own, Shared, boxes, cost, counted, load, spare};
+use super::energy::saturated;
+use super::scaling::Laws;
+use super::values::{Inputs, Own, Shared};
+use super::world::{Common, Load, MOST_BOXES, cost, counted, fleet, load, spare, whole_boxes};
 use super::{Candidate, Capacity, Question};
 
 /// One draw of a candidate.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw {
     pub load: Load,
-    /// Boxes before they are made whole: by rates at the utilisation, or by space, whichever is more.
-    pub ideal: f64,
+    /// The share of a box that is used.
+    pub used: f64,
+    /// Boxes before they are made whole: by rates with what is lost between them, or by space, whichever is more.
+    /// Infinite where no number is enough.
+    pub fleet: f64,
     /// Needed, without spares; more than [`MOST_BOXES`] where no number is enough.
     pub boxes: u64,
     /// Of the boxes that this draw needs, spares included; of parts that are known of every candidate.
     pub cost: Option<f64>,
-    /// Boxes at full capacity that the needs of rates take in the mean over the life.
+    /// The load of rates in saturated boxes, in the mean over the life.
     pub mean: f64,
     pub inputs: Inputs,
 }
@@ -30,6 +36,7 @@ pub struct Draw {
 pub fn shared(question: &Question) -> Vec<Shared> {
     let mut rng = Rng::derive(question.seed, "shared");
     let mut uniform = |range: Ranged| range.low + (range.high - range.low) * rng.uniform();
+    let mut laws = Laws::new(question);
     let mut one = || {
         // All demands grow together.
         let place = uniform(Ranged { low: 0.0, high: 1.0 });
@@ -48,6 +55,8 @@ pub fn shared(question: &Question) -> Vec<Shared> {
             kwh: question.kwh.map(&mut uniform),
             pue: uniform(question.pue),
             per_unit_month: question.per_unit_month.map(&mut uniform),
+            per_circuit_month: question.per_circuit_month.map(&mut uniform),
+            law: laws.draw(),
             life_s: question.life_s,
             months: question.months,
         }
@@ -65,6 +74,8 @@ pub fn middle(question: &Question) -> Shared {
         kwh: question.kwh.map(Ranged::middle),
         pue: question.pue.middle(),
         per_unit_month: question.per_unit_month.map(Ranged::middle),
+        per_circuit_month: question.per_circuit_month.map(Ranged::middle),
+        law: question.scaling.middle(),
         life_s: question.life_s,
         months: question.months,
     }
@@ -87,6 +98,7 @@ pub fn centre(candidate: &Candidate) -> Option<Own> {
             price: candidate.price.as_ref().map(|price| price.amount.middle()),
             watts: candidate.watts.as_ref().map_or(1.0, |watts| watts.factor.middle()),
             rack_units: candidate.rack_units.as_ref().map(|units| units.value.middle()),
+            utilisation: candidate.utilisation.as_ref().map(|used| used.value.middle()),
         },
     })
 }
@@ -118,15 +130,18 @@ pub fn draws(
         own.inputs.price = candidate.price.as_ref().map(|price| uniform(price.amount));
         own.inputs.watts = candidate.watts.as_ref().map_or(1.0, |watts| uniform(watts.factor));
         own.inputs.rack_units = candidate.rack_units.as_ref().map(|units| uniform(units.value));
+        own.inputs.utilisation = candidate.utilisation.as_ref().map(|used| uniform(used.value));
         draw(candidate, question, (shared, &own), common)
     };
     Some(all.iter().map(&mut one).collect())
 }
 
 fn draw(candidate: &Candidate, question: &Question, (shared, own): (&Shared, &Own), common: Common) -> Draw {
-    let load = |demand: &[f64]| load(question, demand, &own.capacity);
-    let (full, mean, inputs) = (load(&shared.demand), load(&shared.mean).rates, own.inputs);
-    let needed = boxes(full, shared.utilisation, question.scaling);
+    let full = load(question, &shared.demand, &own.capacity);
+    let mean = saturated(candidate, question, &shared.mean, &own.capacity);
+    let (inputs, used) = (own.inputs, own.inputs.used(shared));
+    let fleet = fleet(full, used, shared.law);
+    let needed = fleet.and_then(whole_boxes);
     let priced = |needed: u64| {
         let total = needed + spare(needed, question.spare);
         let parts = cost(candidate, question, (shared, &inputs), (total, mean))?;
@@ -134,7 +149,8 @@ fn draw(candidate: &Candidate, question: &Question, (shared, own): (&Shared, &Ow
     };
     Draw {
         load: full,
-        ideal: full.ideal(shared.utilisation),
+        used,
+        fleet: fleet.unwrap_or(f64::INFINITY),
         boxes: needed.unwrap_or(MOST_BOXES + 1),
         cost: needed.and_then(priced),
         mean,

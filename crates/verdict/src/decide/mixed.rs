@@ -8,9 +8,10 @@
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, SolveOptions, Variable};
 use model::doc::{MixedDoc, MixedPartDoc};
 
+use super::Question;
 use super::sized::Sized;
-use super::world::{Common, Shared, spare};
-use super::{Question, Scaling};
+use super::values::Shared;
+use super::world::{Common, spare};
 
 /// The cheapest kinds whose pairs are looked at.
 const KINDS: usize = 8;
@@ -21,12 +22,12 @@ const NODES: u64 = 10_000;
 
 /// The cheapest mixture; `None` where one kind alone is as cheap.
 pub fn mixed(all: &[Sized<'_>], question: &Question, middle: &Shared, common: Common) -> Option<MixedDoc> {
-    if question.scaling != Scaling::Linear {
+    if !question.scaling.is_linear() {
         return None;
     }
     let alone = all.first()?.counted(common)?;
     let kinds: Vec<Kind<'_>> =
-        all.iter().filter_map(|one| Kind::new(one, question, common)).take(KINDS).collect();
+        all.iter().filter_map(|one| Kind::new(one, question, middle, common)).take(KINDS).collect();
     let pairs =
         kinds.iter().enumerate().flat_map(|(place, a)| kinds[place + 1..].iter().map(move |b| (a, b)));
     let found = pairs.filter_map(|(a, b)| solve([a, b], question, middle));
@@ -43,16 +44,19 @@ struct Kind<'s> {
     /// Money for one box, at the load that it has alone.
     each: f64,
     most: u64,
+    /// The share of a box that is used.
+    used: f64,
 }
 
 impl<'s> Kind<'s> {
-    fn new(one: &'s Sized<'_>, question: &Question, common: Common) -> Option<Kind<'s>> {
+    fn new(one: &'s Sized<'_>, question: &Question, middle: &Shared, common: Common) -> Option<Kind<'s>> {
         let total = one.total(question);
         Some(Kind {
             name: &one.candidate.name,
             capacity: one.own.capacity.iter().map(|capacity| capacity / one.margin).collect(),
             each: one.counted(common)? / total as f64,
             most: one.needed,
+            used: one.own.inputs.used(middle),
         })
     }
 }
@@ -71,7 +75,7 @@ fn solve(kinds: [&Kind<'_>; 2], question: &Question, middle: &Shared) -> Option<
     let rates: Vec<usize> = (0..question.needs.len()).filter(|need| !is_space(*need)).collect();
     // The share of each rate that the first kind does; the second does the rest.
     let shares: Vec<Variable> = rates.iter().map(|_| problem.add_var(0.0, (0.0, 1.0))).collect();
-    let full = |kind: &Kind<'_>, need: usize| middle.demand[need] / kind.capacity[need] / middle.utilisation;
+    let full = |kind: &Kind<'_>, need: usize| middle.demand[need] / kind.capacity[need] / kind.used;
     let mut first = LinearExpr::empty();
     let mut second = LinearExpr::empty();
     first.add(boxes[0], -1.0);

@@ -1,20 +1,26 @@
 //! Decisions: which boxes do the work, how many of them, at what cost, and what would change that.
 //!
 //! `capacity` finds what a box does for a need in measured runs and published points. `draws` carries its uncertainty
-//! to the number of boxes, `world` from there to money, `order` finds the cheapest, `mixed` looks for two kinds
-//! together, `swing` moves each input. Nothing is read or printed here; money is in one currency, powers in watts,
-//! times in seconds.
+//! to the number of boxes, `world` from there to money, by `scaling`, `energy` and `racks`; `order` finds the cheapest,
+//! `mixed` looks for two kinds together, `swing` moves each input. Nothing is read or printed here; money is in one
+//! currency, powers in watts, times in seconds.
 
 mod bought;
 mod document;
 mod draws;
+mod energy;
+mod law;
 mod mixed;
 mod order;
+mod racks;
+mod scaling;
 mod settle;
 mod sized;
+mod sorted;
 mod swing;
 #[cfg(test)]
 mod tests;
+mod values;
 mod words;
 mod world;
 
@@ -25,6 +31,7 @@ use model::need::{Need, Ranged};
 use model::{Unit, Validity};
 
 pub use document::decide;
+pub use scaling::{Scaling, Together};
 pub use words::life;
 
 /// The work that a box does for a need: a positive figure, known by its logarithm.
@@ -83,6 +90,8 @@ pub struct Input {
 pub struct Watts {
     /// Utilisation (0 to 1) and watts, by rising utilisation; a single point is of any utilisation.
     pub curve: Vec<(f64, f64)>,
+    /// The rate at saturation of each need under whose load the curve was measured, in the order of the needs.
+    pub saturation: Vec<Option<f64>>,
     /// Ends of the range as a factor of the curve.
     pub factor: Ranged,
     pub doc: InputDoc,
@@ -111,6 +120,8 @@ pub struct Candidate {
     pub price: Option<Cost>,
     pub watts: Option<Watts>,
     pub rack_units: Option<Input>,
+    /// The share of it that may be used, where it has one of its own.
+    pub utilisation: Option<Input>,
 }
 
 /// Spare boxes.
@@ -124,20 +135,11 @@ pub enum Spare {
     Zones(u64),
 }
 
-/// How the work of several boxes adds up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scaling {
-    /// Assumed, as nobody measured it.
-    Linear,
-    /// Universal scalability law over boxes: contention and coherence.
-    Usl { sigma: f64, kappa: f64 },
-}
-
 /// The question, and its conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     pub needs: Vec<Demanded>,
-    /// The share of a box's capacity that may be used.
+    /// The share of a box's capacity that may be used, of boxes without one of their own.
     pub utilisation: Ranged,
     pub spare: Spare,
     pub scaling: Scaling,
@@ -152,6 +154,9 @@ pub struct Question {
     /// Watts and rack units that one rack has.
     pub rack_watts: Option<f64>,
     pub rack_units: f64,
+    /// Watts that one circuit carries all the time, and money for a circuit and month.
+    pub circuit_watts: Option<f64>,
+    pub per_circuit_month: Option<Ranged>,
     pub currency: Option<String>,
     /// Money for boxes: what one amount buys of each candidate, and what the user's budget buys.
     pub equal_price: Option<f64>,

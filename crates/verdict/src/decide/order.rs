@@ -2,7 +2,8 @@
 
 use model::doc::EstimateDoc;
 
-use super::sized::{Sized, at, share};
+use super::sized::Sized;
+use super::sorted::{at, share};
 use super::world::Common;
 
 /// The probability from which on a candidate is named the cheapest, and below the rest of which one is no rival.

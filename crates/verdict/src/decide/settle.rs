@@ -8,8 +8,9 @@ use model::doc::SettleDoc;
 use super::draws::known;
 use super::order::NAMED;
 use super::sized::Sized;
+use super::values::Shared;
 use super::words::ends;
-use super::world::{Common, Shared};
+use super::world::Common;
 use super::{Capacity, Question};
 
 /// More runs than anybody would make.

@@ -3,7 +3,10 @@
 use model::doc::{BoxesDoc, CostDoc};
 
 use super::draws::{self, Draw};
-use super::world::{Common, MOST_BOXES, Own, Parts, Shared, boxes, cost, counted, load, spare};
+use super::energy::saturated;
+use super::sorted::{at, share};
+use super::values::{Own, Shared};
+use super::world::{Common, MOST_BOXES, Parts, cost, counted, fleet, load, spare, whole_boxes};
 use super::{Candidate, Question};
 
 /// Ends of the interval that the draws give.
@@ -19,7 +22,7 @@ pub struct Sized<'a> {
     numbers: Vec<u64>,
     /// The number that is enough with the probability that was asked for.
     pub needed: u64,
-    /// By how much the load at that probability exceeds the load at the estimates: what keeps other worlds as sure.
+    /// By how much the boxes at that probability exceed those at the estimates: what keeps other worlds as sure.
     pub margin: f64,
     pub parts: Option<Parts>,
     /// The cost of the boxes that are bought, one value a draw, sorted.
@@ -43,15 +46,23 @@ impl<'a> Sized<'a> {
         numbers.sort_unstable();
         let needed = at(&numbers, question.sure).unwrap_or(MOST_BOXES + 1);
         if needed > MOST_BOXES {
-            return Err("no number of boxes does the work".to_owned());
+            return Err(match question.scaling.is_linear() {
+                true => "no number of boxes does the work".to_owned(),
+                false => format!(
+                    "by what several boxes lose together, no number of them does the work with a probability of {}",
+                    model::format::probability(question.sure)
+                ),
+            });
         }
-        let mut loads: Vec<f64> = draws.iter().map(|draw| draw.ideal).collect();
-        loads.sort_unstable_by(f64::total_cmp);
-        let centre = load(question, &middle.demand, &own.capacity).ideal(middle.utilisation);
-        let margin = at(&loads, question.sure).map_or(1.0, |sure| (sure / centre).max(1.0));
+        let mut fleets: Vec<f64> = draws.iter().map(|draw| draw.fleet).collect();
+        fleets.sort_unstable_by(f64::total_cmp);
+        let full = load(question, &middle.demand, &own.capacity);
+        let centre = fleet(full, own.inputs.used(middle), middle.law);
+        let margin =
+            at(&fleets, question.sure).zip(centre).map_or(1.0, |(sure, centre)| (sure / centre).max(1.0));
         let total = needed + spare(needed, question.spare);
-        let mean = load(question, &middle.mean, &own.capacity);
-        let parts = cost(candidate, question, (middle, &own.inputs), (total, mean.rates));
+        let mean = saturated(candidate, question, &middle.mean, &own.capacity);
+        let parts = cost(candidate, question, (middle, &own.inputs), (total, mean));
         let bought = |(draw, shared): (&Draw, &Shared)| {
             let parts = cost(candidate, question, (shared, &draw.inputs), (total, draw.mean))?;
             Some(counted(parts, common))
@@ -74,13 +85,11 @@ impl<'a> Sized<'a> {
         margin: f64,
         common: Common,
     ) -> Option<f64> {
-        let mut full = load(question, &shared.demand, &own.capacity);
-        full.rates *= margin;
-        full.space *= margin;
-        let needed = boxes(full, shared.utilisation, question.scaling)?;
+        let full = load(question, &shared.demand, &own.capacity);
+        let needed = whole_boxes(fleet(full, own.inputs.used(shared), shared.law)? * margin)?;
         let total = needed + spare(needed, question.spare);
-        let mean = load(question, &shared.mean, &own.capacity);
-        let parts = cost(self.candidate, question, (shared, &own.inputs), (total, mean.rates))?;
+        let mean = saturated(self.candidate, question, &shared.mean, &own.capacity);
+        let parts = cost(self.candidate, question, (shared, &own.inputs), (total, mean))?;
         Some(counted(parts, common))
     }
 
@@ -126,7 +135,7 @@ impl<'a> Sized<'a> {
             let sized = of_kind.map(|((need, demand), capacity)| (demand / capacity, need.need.name()));
             sized.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
         };
-        let by_space = self.draws.iter().filter(|draw| draw.load.space >= draw.ideal).count();
+        let by_space = self.draws.iter().filter(|draw| draw.load.space >= draw.fleet).count();
         let (space, rate) = (largest(true), largest(false));
         let chosen = if 2 * by_space > self.draws.len() { space.or(rate) } else { rate.or(space) };
         chosen.unwrap_or_default().to_owned()
@@ -143,6 +152,7 @@ impl<'a> Sized<'a> {
             boxes: parts.boxes,
             energy: parts.energy.filter(|_| common.energy),
             space: parts.space.filter(|_| common.space),
+            circuits: parts.circuits.filter(|_| common.circuits),
             without: self.without(question, common, parts),
         })
     }
@@ -165,16 +175,8 @@ impl<'a> Sized<'a> {
         };
         let energy = one(question.kwh.is_some(), parts.energy, common.energy, "energy", "watts");
         let space = one(question.per_unit_month.is_some(), parts.space, common.space, "space", "rack units");
-        energy.into_iter().chain(space).collect()
+        let is_fed = question.circuit_watts.is_some() && question.per_circuit_month.is_some();
+        let circuits = one(is_fed, parts.circuits, common.circuits, "circuits", "watts");
+        energy.into_iter().chain(space).chain(circuits).collect()
     }
-}
-
-/// The smallest value that so many of the sorted ones do not exceed.
-pub fn at<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
-    let place = (share * sorted.len() as f64 - 1e-9).ceil().max(1.0) as usize;
-    sorted.get(place.min(sorted.len()) - usize::from(!sorted.is_empty())).copied()
-}
-
-pub fn share(some: usize, of: usize) -> f64 {
-    if of == 0 { f64::NAN } else { some as f64 / of as f64 }
 }

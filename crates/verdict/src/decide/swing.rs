@@ -5,14 +5,17 @@
 //! then, since it is what is looked at. A break-even is where another candidate is the cheapest from there on, as far
 //! as was looked.
 
+use model::decision::SECONDS_A_MONTH;
 use model::doc::{BreakEvenDoc, SwingDoc};
 use model::format;
 use model::need::Ranged;
 
 use super::draws::{known, mean_growth};
+use super::law::Law;
 use super::sized::Sized;
+use super::values::Shared;
 use super::words::ends;
-use super::world::{Common, Shared};
+use super::world::Common;
 use super::{Capacity, Question};
 
 /// Candidates whose own inputs are moved: the first and its rivals.
@@ -27,15 +30,23 @@ const LIKE: f64 = 1e-9;
 /// An input that can take another value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Knob {
-    Capacity { candidate: usize, need: usize },
+    Capacity {
+        candidate: usize,
+        need: usize,
+    },
     Price(usize),
     Watts(usize),
     Demand(usize),
     Growth,
     Utilisation,
+    /// Of a candidate that has its own.
+    OwnUtilisation(usize),
+    Contention,
+    Coherence,
     Kwh,
     Pue,
     Space,
+    Circuit,
 }
 
 /// The sorted candidates, with what is needed to ask for their cost elsewhere.
@@ -44,6 +55,8 @@ pub struct Field<'s, 'a> {
     pub question: &'s Question,
     pub middle: &'s Shared,
     pub common: Common,
+    /// Ends of contention and coherence, where they are not assumed.
+    pub law: Option<(Ranged, Ranged)>,
 }
 
 impl Field<'_, '_> {
@@ -68,7 +81,10 @@ impl Field<'_, '_> {
             Knob::Kwh => shared.kwh = Some(value),
             Knob::Pue => shared.pue = value,
             Knob::Space => shared.per_unit_month = Some(value),
-            Knob::Capacity { .. } | Knob::Price(_) | Knob::Watts(_) => {}
+            Knob::Circuit => shared.per_circuit_month = Some(value),
+            Knob::Contention => shared.law = Law { sigma: value, ..shared.law },
+            Knob::Coherence => shared.law = Law { kappa: value, ..shared.law },
+            Knob::Capacity { .. } | Knob::Price(_) | Knob::Watts(_) | Knob::OwnUtilisation(_) => {}
         }
         let cost = |(place, one): (usize, &Sized<'_>)| {
             let mut own = one.own.clone();
@@ -80,6 +96,7 @@ impl Field<'_, '_> {
                 }
                 Knob::Price(candidate) if candidate == place => own.inputs.price = Some(value),
                 Knob::Watts(candidate) if candidate == place => own.inputs.watts = value,
+                Knob::OwnUtilisation(candidate) if candidate == place => own.inputs.utilisation = Some(value),
                 _ => {}
             }
             one.cost_in(self.question, (&shared, &own), margin, self.common)
@@ -108,24 +125,37 @@ impl Field<'_, '_> {
         for (candidate, one) in self.looked_at() {
             let capacities = known(one.candidate).unwrap_or_default();
             let moved = capacities.into_iter().enumerate().filter_map(|(need, capacity)| {
-                let (low, high) = interval(capacity)?;
-                Some((Knob::Capacity { candidate, need }, Ranged { low, high }))
+                // Memory and disks can be bought; a published rate is as it is.
+                let fact = || question.needs[need].need.is_space().then(|| Ranged::point(capacity.ln.exp()));
+                let range = interval(capacity).map(|(low, high)| Ranged { low, high }).or_else(fact)?;
+                Some((Knob::Capacity { candidate, need }, range))
             });
             all.extend(moved);
             all.extend(one.candidate.price.as_ref().map(|price| (Knob::Price(candidate), price.amount)));
-            let counts = self.common.energy;
+            let counts = self.common.energy || self.common.circuits;
             let watts = one.candidate.watts.as_ref().filter(|_| counts);
             all.extend(watts.map(|watts| (Knob::Watts(candidate), watts.factor)));
+            let used = one.candidate.utilisation.as_ref();
+            all.extend(used.map(|used| (Knob::OwnUtilisation(candidate), used.value)));
         }
         for (place, need) in question.needs.iter().enumerate() {
             all.push((Knob::Demand(place), need.demand));
         }
         // All demands grow alike.
         all.extend(question.needs.first().map(|need| (Knob::Growth, need.growth)));
-        all.push((Knob::Utilisation, question.utilisation));
+        if self.all.iter().any(|one| one.candidate.utilisation.is_none()) {
+            all.push((Knob::Utilisation, question.utilisation));
+        }
+        let law = self
+            .law
+            .into_iter()
+            .flat_map(|(sigma, kappa)| [(Knob::Contention, sigma), (Knob::Coherence, kappa)]);
+        all.extend(law);
         all.extend(question.kwh.filter(|_| self.common.energy).map(|kwh| (Knob::Kwh, kwh)));
         all.extend(self.common.energy.then_some((Knob::Pue, question.pue)));
         all.extend(question.per_unit_month.filter(|_| self.common.space).map(|money| (Knob::Space, money)));
+        let circuit = question.per_circuit_month.filter(|_| self.common.circuits);
+        all.extend(circuit.map(|money| (Knob::Circuit, money)));
         all
     }
 
@@ -163,8 +193,8 @@ impl Field<'_, '_> {
         let mut all: Vec<(f64, BreakEvenDoc)> = Vec::new();
         for (knob, range) in self.uncertain() {
             let now = self.now(knob, range);
-            // Growth by itself is a demand that is larger.
-            if knob == Knob::Growth && !range.is_range() {
+            // What does not grow has no growth that could be another one.
+            if knob == Knob::Growth && range == Ranged::point(1.0) {
                 continue;
             }
             let Some((at, then)) = self.break_even(knob, now) else { continue };
@@ -186,6 +216,8 @@ impl Field<'_, '_> {
     fn now(&self, knob: Knob, range: Ranged) -> f64 {
         match knob {
             Knob::Capacity { candidate, need } => self.all[candidate].own.capacity[need],
+            Knob::Contention => self.middle.law.sigma,
+            Knob::Coherence => self.middle.law.kappa,
             _ => range.middle(),
         }
     }
@@ -195,8 +227,11 @@ impl Field<'_, '_> {
         let best = |value: f64| self.best(&self.costs(knob, value, true));
         // From elsewhere than the answer nothing leads away from it.
         let here = best(now).filter(|here| *here == 0)?;
-        let most = if knob == Knob::Utilisation { 1.0 / now } else { WIDEST };
-        let least = if knob == Knob::Pue { 1.0 / now } else { 1.0 / WIDEST };
+        let is_share = matches!(knob, Knob::Utilisation | Knob::OwnUtilisation(_));
+        let most = if is_share { 1.0 / now } else { WIDEST };
+        // A site draws what its boxes do, and a demand that shrinks is no growth.
+        let is_from_1 = matches!(knob, Knob::Pue | Knob::Growth);
+        let least = if is_from_1 { 1.0 / now } else { 1.0 / WIDEST };
         let look = |end: f64| {
             let at = |step: i32| now * end.powf(f64::from(step) / f64::from(STEPS));
             // Whole boxes make the cheapest change back and forth: what counts is from where on it stays another one.
@@ -229,9 +264,13 @@ impl Field<'_, '_> {
             Knob::Demand(place) => format!("demand of {}", need(place)),
             Knob::Growth => "growth".to_owned(),
             Knob::Utilisation => "utilisation".to_owned(),
+            Knob::OwnUtilisation(place) => format!("utilisation of {}", of(place)),
+            Knob::Contention => "contention of boxes".to_owned(),
+            Knob::Coherence => "coherence of boxes".to_owned(),
             Knob::Kwh => "energy price".to_owned(),
             Knob::Pue => "PUE".to_owned(),
             Knob::Space => "price of space".to_owned(),
+            Knob::Circuit => "price of a circuit".to_owned(),
         }
     }
 
@@ -250,11 +289,16 @@ impl Field<'_, '_> {
                 let full = curve.and_then(<[_]>::last).map_or(f64::NAN, |(_, watts)| watts * value);
                 format!("{} W", format::number(full))
             }
-            Knob::Growth => format!("{} times", format::ratio(value)),
-            Knob::Utilisation => format::percent(value),
+            Knob::Growth => {
+                let a_month = value.powf(SECONDS_A_MONTH / self.question.growth_s) - 1.0;
+                format!("{} a month", format::percent(a_month))
+            }
+            Knob::Utilisation | Knob::OwnUtilisation(_) => format::percent(value),
+            Knob::Contention | Knob::Coherence => format::number(value),
             Knob::Kwh => format!("{} {currency}/kWh", format::number(value)),
             Knob::Pue => format::ratio(value),
             Knob::Space => format!("{} {currency} a unit and month", format::number(value)),
+            Knob::Circuit => format!("{} {currency} a circuit and month", format::number(value)),
         }
     }
 }

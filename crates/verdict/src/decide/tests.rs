@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 
 use model::Validity;
-use model::doc::{InputDoc, MachineDoc};
+use model::doc::{InputDoc, MachineDoc, ScalingBasis};
 use model::need::{self, Ranged};
 use stats::{Rng, Run};
 
+use super::law::Law;
 use super::world::{Load, boxes};
 use super::*;
 
-fn input(name: &str) -> InputDoc {
+pub fn input(name: &str) -> InputDoc {
     InputDoc {
         name: name.to_owned(),
         shown: String::new(),
@@ -23,7 +24,7 @@ fn input(name: &str) -> InputDoc {
     }
 }
 
-fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
+pub fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
     Capacity {
         ln: value.ln(),
         se,
@@ -40,7 +41,7 @@ fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
     }
 }
 
-fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate {
+pub fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate {
     Candidate {
         name: name.to_owned(),
         machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
@@ -55,6 +56,7 @@ fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate {
         }),
         watts: None,
         rack_units: None,
+        utilisation: None,
     }
 }
 
@@ -64,7 +66,7 @@ fn demanded(text: &str) -> Demanded {
     Demanded { need, demand, growth: Ranged::point(1.0), from: "given".to_owned() }
 }
 
-fn question(needs: &[&str]) -> Question {
+pub fn question(needs: &[&str]) -> Question {
     Question {
         needs: needs.iter().map(|text| demanded(text)).collect(),
         utilisation: Ranged::point(0.7),
@@ -77,6 +79,8 @@ fn question(needs: &[&str]) -> Question {
         per_unit_month: None,
         rack_watts: None,
         rack_units: 42.0,
+        circuit_watts: None,
+        per_circuit_month: None,
         currency: Some("EUR".to_owned()),
         equal_price: None,
         budget: None,
@@ -90,8 +94,9 @@ fn question(needs: &[&str]) -> Question {
     }
 }
 
-fn watts(curve: &[(f64, f64)]) -> Option<Watts> {
-    Some(Watts { curve: curve.to_vec(), factor: Ranged::point(1.0), doc: input("watts") })
+pub fn watts(curve: &[(f64, f64)]) -> Option<Watts> {
+    let (curve, factor, saturation) = (curve.to_vec(), Ranged::point(1.0), Vec::new());
+    Some(Watts { curve, saturation, factor, doc: input("watts") })
 }
 
 #[test]
@@ -268,6 +273,131 @@ fn the_margin_is_that_of_the_rates_where_they_decide() {
     assert!(at_once.is_some_and(|point| point.boxes.abs_diff(10) <= 1), "{at_once:?}");
 }
 
+/// Boxes of 100 W idle and 200 W saturated at twice the rate that they do within the need's conditions.
+fn lit() -> Candidate {
+    let mut one = candidate("a", vec![capacity(1_000.0, 0.0, 4.0, Unit::PerSec)], 100.0);
+    one.watts = watts(&[(0.0, 100.0), (1.0, 200.0)]);
+    one
+}
+
+#[test]
+fn watts_are_read_at_the_share_of_saturation() {
+    let question = question(&["web 7000/s"]);
+    let of = |saturation: Vec<Option<f64>>| {
+        let mut one = lit();
+        one.watts = one.watts.map(|watts| Watts { saturation, ..watts });
+        decide(&question, &[one], Vec::new()).candidates[0].total_watts.expect("watts")
+    };
+    // 10 boxes at 700/s: 70 % of what they do within the conditions, 35 % of saturation.
+    assert!((of(Vec::new()) - 1_700.0).abs() < 1e-6 && (of(vec![Some(2_000.0)]) - 1_350.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_load_outside_the_measured_levels_is_said() {
+    let mut question = question(&["web 7000/s"]);
+    let notes = |question: &Question, curve: &[(f64, f64)], saturation: f64| {
+        let mut one = lit();
+        one.watts = watts(curve).map(|watts| Watts { saturation: vec![Some(saturation)], ..watts });
+        decide(question, &[one], Vec::new()).notes.join("\n")
+    };
+    let whole = [(0.0, 100.0), (1.0, 200.0)];
+    assert!(!notes(&question, &whole, 1_000.0).contains("whose watts were measured"));
+    let above = notes(&question, &whole, 500.0);
+    assert!(
+        above.contains("the load of a is at times 140 % of its saturation, above 100 %, the highest"),
+        "{above}"
+    );
+    question.day = vec![0.1, 1.0];
+    let below = notes(&question, &[(0.25, 120.0), (1.0, 200.0)], 1_000.0);
+    assert!(below.contains("at times 7 % of its saturation, below 25 %, the lowest level"), "{below}");
+}
+
+#[test]
+fn a_box_is_used_up_to_its_own_share() {
+    let question = question(&["web 7000/s"]);
+    let mut one = lit();
+    one.utilisation =
+        Some(Input { value: Ranged::point(0.5), doc: InputDoc { value: Some(0.5), ..input("utilisation") } });
+    let doc = decide(
+        &question,
+        &[one, candidate("b", lit().capacities.into_iter().flatten().collect(), 100.0)],
+        Vec::new(),
+    );
+    let needed = |name: &str| doc.candidates.iter().find(|one| one.name == name).map(|one| one.boxes.needed);
+    assert_eq!((needed("a"), needed("b")), (Some(14), Some(10)));
+    assert!(doc.break_even.iter().any(|one| one.input == "utilisation"), "{:?}", doc.break_even);
+    let of_a = doc.break_even.iter().find(|one| one.input == "utilisation of a");
+    // 9 boxes are cheaper than 10.
+    assert!(of_a.is_some_and(|one| (one.at - 7.0 / 9.0).abs() < 1e-6 && one.then == "a"), "{of_a:?}");
+}
+
+#[test]
+fn what_boxes_lose_together_needs_more_of_them_and_has_a_swing() {
+    let mut question = question(&["web 7000/s"]);
+    let of = |question: &Question| decide(question, &[lit()], Vec::new());
+    assert_eq!(
+        (of(&question).candidates[0].boxes.needed, of(&question).scaling.expect("scaling").basis),
+        (10, ScalingBasis::Assumed)
+    );
+    question.scaling = Scaling::Stated { sigma: Ranged { low: 0.01, high: 0.03 }, kappa: Ranged::point(0.0) };
+    question.sure = 0.999;
+    let doc = of(&question);
+    // 10 = n / (1 + 0.03 (n - 1)) has n = 13.86.
+    assert_eq!((doc.candidates[0].boxes.low, doc.candidates[0].boxes.needed), (12, 14));
+    assert!(doc.tornado.iter().any(|one| one.input == "contention of boxes" && one.at_low < one.at_high));
+    assert!(doc.notes.iter().any(|note| note.contains("by the loss that was stated and not measured")));
+    question.scaling = Scaling::Stated { sigma: Ranged::point(0.2), kappa: Ranged::point(0.0) };
+    assert_eq!(
+        of(&question).excluded[0].why,
+        "by what several boxes lose together, no number of them does the work with a probability of 99.9 %"
+    );
+}
+
+#[test]
+fn circuits_are_counted_and_paid_for() {
+    let mut question = question(&["web 7000/s"]);
+    (question.circuit_watts, question.per_circuit_month) = (Some(900.0), Some(Ranged::point(50.0)));
+    let doc = decide(&question, &[lit()], Vec::new());
+    let one = &doc.candidates[0];
+    // 10 boxes of 200 W at full load, 4 on a circuit: 3 circuits for 48 months.
+    assert_eq!((one.circuits, one.boxes_per_circuit), (Some(3), Some(4)));
+    let cost = one.cost.as_ref().expect("a cost");
+    assert_eq!((cost.circuits, cost.life), (Some(3.0 * 50.0 * 48.0), 1_000.0 + 7_200.0));
+    let dark = candidate("b", lit().capacities.into_iter().flatten().collect(), 10.0);
+    let doc = decide(&question, &[lit(), dark], Vec::new());
+    let life =
+        |name: &str| doc.candidates.iter().find(|one| one.name == name)?.cost.as_ref().map(|cost| cost.life);
+    assert_eq!((life("a"), life("b")), (Some(1_000.0), Some(100.0)), "the watts of b are unknown");
+    assert!(doc.notes.iter().any(|note| note.starts_with("the price of circuits is in no comparison")));
+}
+
+#[test]
+fn growth_and_memory_have_break_evens() {
+    let mut question = question(&["web 700/s", "memory 8GiB"]);
+    let gib = 1024f64.powi(3);
+    let kind = |name, rate: f64, memory: f64, price| {
+        candidate(
+            name,
+            vec![capacity(rate, 0.0, 4.0, Unit::PerSec), capacity(memory * gib, 0.0, 4.0, Unit::Byte)],
+            price,
+        )
+    };
+    // One box of either now; 3 of small for 300 beside 1 of large for 250 when the demand is more than doubled.
+    let kinds = [kind("small", 1_000.0, 32.0, 100.0), kind("large", 100_000.0, 64.0, 250.0)];
+    question.needs[0].growth = Ranged::point(1.5);
+    question.needs[1].growth = Ranged::point(1.5);
+    let doc = decide(&question, &kinds, Vec::new());
+    let at = |input: &str| doc.break_even.iter().find(|one| one.input == input).expect(input);
+    assert_eq!((at("growth").then.as_str(), at("memory of small").then.as_str()), ("large", "large"));
+    assert!(
+        (at("growth").at - 2.0).abs() < 0.01 && at("growth").at_shown.ends_with(" a month"),
+        "{:?}",
+        at("growth")
+    );
+    // 12 GiB in the end on boxes with less than 6 GiB each are three.
+    assert!((at("memory of small").at / gib - 6.0).abs() < 0.01, "{:?}", at("memory of small"));
+}
+
 #[test]
 fn growth_that_ends_is_paid_for_until_the_end() {
     let question = Question { growth_s: 365.25 * 86_400.0, ..question(&["web 1/s"]) };
@@ -314,7 +444,7 @@ fn worlds(count: u64, runs: usize, floor: f64) -> (f64, u64, u64) {
             let seen = truth.map(|truth| measured(truth, runs, floor, &mut rng, Unit::PerSec));
             let price = 1_000.0 * (0.3 * rng.normal()).exp();
             let load = Load { rates: 400e3 / truth[0] + 3e6 / truth[1], space: 0.0 };
-            let needed = boxes(load, 0.7, Scaling::Linear).expect("boxes");
+            let needed = boxes(load, 0.7, Law::default()).expect("boxes");
             (candidate(name, seen.to_vec(), price), needed, needed as f64 * price)
         };
         let all = [planted("a"), planted("b"), planted("c")];

@@ -85,7 +85,11 @@ fn binds(first: &CandidateDoc, question: &Question) -> String {
     if need.need.is_space() {
         return format!("the number is decided by {}: a box has {least}{value}", boxes.binding);
     }
-    let Ranged { low, high } = question.utilisation;
+    let own = first.utilisation.as_ref().and_then(|own| {
+        let value = own.value?;
+        Some(Ranged { low: own.low.unwrap_or(value), high: own.high.unwrap_or(value) })
+    });
+    let Ranged { low, high } = own.unwrap_or(question.utilisation);
     let used = match format::percent(low) {
         low_shown if low < high => format!("{low_shown} to {}", format::percent(high)),
         used => used,
@@ -101,7 +105,12 @@ fn money(first: &CandidateDoc, cost: &CostDoc, question: &Question) -> String {
     let currency = question.currency.as_deref().unwrap_or_default();
     let number = format::number;
     let part = |value: Option<f64>, of: &str| value.map(|value| format!("{} for {of}", number(value)));
-    let parts = [part(Some(cost.boxes), "boxes"), part(cost.energy, "energy"), part(cost.space, "space")];
+    let parts = [
+        part(Some(cost.boxes), "boxes"),
+        part(cost.energy, "energy"),
+        part(cost.space, "space"),
+        part(cost.circuits, "circuits"),
+    ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let ends = if number(cost.low) == number(cost.high) {
         String::new()

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use model::metrics::power::{SAMPLE, SAMPLE_AT, WATTS};
 use model::power::{METER, Meter, Prompt, of_output};
-use model::{Fault, Record, RecordExt, Seconds, Setup, Unfit, Watts};
+use model::{Fault, Params, Record, RecordExt, Seconds, Setup, Unfit, Watts};
 use sys::clock;
 use sys::process::Start;
 
@@ -58,11 +58,16 @@ impl Readings {
 
     /// Pushes them; says where there are none, or fewer than one a second.
     pub fn push(&self, record: &mut dyn Record) {
+        self.push_of(&Params::default(), record);
+    }
+
+    /// The same with parameters that are the take's own.
+    pub fn push_of(&self, extra: &Params, record: &mut dyn Record) {
         for (at, watts) in &self.samples {
-            record.push(&SAMPLE_AT, Seconds(*at));
-            record.push(&SAMPLE, Watts(*watts));
+            record.push_of(&SAMPLE_AT, extra, Seconds(*at));
+            record.push_of(&SAMPLE, extra, Watts(*watts));
         }
-        record.push_if(&WATTS, self.watts.map(Watts));
+        record.push_of_if(&WATTS, extra, self.watts.map(Watts));
         if let Some(remark) = &self.remark {
             record.remark("watts", remark);
         }
@@ -75,10 +80,17 @@ impl Readings {
     }
 }
 
-/// The measured time of a take.
+/// The measured time of a take: known before, or as long as something is done.
+#[derive(Clone, Copy)]
+enum Long {
+    For(Duration),
+    /// Until it is done, about so long.
+    About(Duration),
+}
+
 struct Window<'a> {
     from_ns: u64,
-    long: Duration,
+    long: Long,
     stop: &'a AtomicBool,
 }
 
@@ -87,16 +99,42 @@ impl Window<'_> {
         Duration::from_nanos(clock::now_ns().saturating_sub(self.from_ns))
     }
 
+    /// Its end, as far as it is known before.
+    fn end(&self) -> Duration {
+        match self.long {
+            Long::For(long) => long,
+            Long::About(_) => Duration::MAX,
+        }
+    }
+
+    fn about(&self) -> Duration {
+        let (Long::For(long) | Long::About(long)) = self.long;
+        long
+    }
+
+    /// How long it was, once it is over.
+    fn lasted(&self) -> Duration {
+        self.elapsed().min(self.end())
+    }
+
     fn is_over(&self) -> bool {
-        self.elapsed() >= self.long || self.stop.load(Ordering::Relaxed)
+        self.elapsed() >= self.end() || self.stop.load(Ordering::Relaxed)
     }
 
     /// Waits until a moment of it; false where it is over before.
     fn wait(&self, until: Duration) -> bool {
-        while self.elapsed() < until.min(self.long) && !self.stop.load(Ordering::Relaxed) {
+        while self.elapsed() < until.min(self.end()) && !self.stop.load(Ordering::Relaxed) {
             thread::sleep(LOOK.min(until.saturating_sub(self.elapsed())));
         }
-        !self.stop.load(Ordering::Relaxed) && until <= self.long
+        !self.stop.load(Ordering::Relaxed) && until <= self.end()
+    }
+
+    /// Holds a reading that was finished at this moment.
+    fn holds(&self, at: Duration) -> bool {
+        match self.long {
+            Long::For(long) => at <= long,
+            Long::About(_) => !self.stop.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -131,6 +169,23 @@ impl Source {
         long: Duration,
         work: impl FnOnce() -> Result<T, Fault>,
     ) -> Result<(T, Readings), Fault> {
+        self.within(Long::For(long), work)
+    }
+
+    /// Reads as long as something is done, which takes about so long.
+    pub fn while_working<T>(
+        &mut self,
+        about: Duration,
+        work: impl FnOnce() -> Result<T, Fault>,
+    ) -> Result<(T, Readings), Fault> {
+        self.within(Long::About(about), work)
+    }
+
+    fn within<T>(
+        &mut self,
+        long: Long,
+        work: impl FnOnce() -> Result<T, Fault>,
+    ) -> Result<(T, Readings), Fault> {
         let stop = AtomicBool::new(false);
         let window = Window { from_ns: clock::now_ns(), long, stop: &stop };
         thread::scope(|scope| {
@@ -139,7 +194,7 @@ impl Source {
                 .spawn_scoped(scope, || self.read(&window))
                 .map_err(|error| Fault::new(format!("cannot start a thread: {error}")))?;
             let done = work();
-            if done.is_err() {
+            if done.is_err() || matches!(long, Long::About(_)) {
                 stop.store(true, Ordering::Relaxed);
             }
             let read =
@@ -172,28 +227,38 @@ impl Source {
     }
 
     fn read_command(&self, window: &Window<'_>) -> Result<Readings, String> {
-        let (mut samples, mut next, mut slowest) = (Vec::new(), FIRST.min(window.long / 2), Duration::ZERO);
+        let first = FIRST.min(window.about() / 2);
+        let (mut samples, mut next, mut slowest) = (Vec::new(), first, Duration::ZERO);
         while window.wait(next) {
             let from = window.elapsed();
             let watts = self.ask_command()?;
             let to = window.elapsed();
             slowest = slowest.max(to.saturating_sub(from));
-            if to <= window.long {
+            if window.holds(to) {
                 samples.push((to.as_secs_f64(), watts));
             }
             while next <= to {
                 next += EACH;
             }
         }
-        let long = window.long.as_secs_f64();
+        let long = window.lasted().as_secs_f64();
         let took = format!("the command of --watts-cmd took {:.1} s", slowest.as_secs_f64());
         let mut readings = Readings::mean_of(samples);
         let count = readings.samples.len();
-        if count == 0 && !window.stop.load(Ordering::Relaxed) {
-            return Err(format!("no reading in the {long} s of the take: {took}; raise --set duration"));
+        if count == 0 {
+            let long = model::format::number(long);
+            let hint = match window.long {
+                Long::For(_) => "raise --set duration",
+                Long::About(_) => {
+                    "leave out --prepare, --conclude and --cold: its runs are then repeated for as long as --set duration \
+                     says"
+                }
+            };
+            return Err(format!("no reading in the {long} s of the take: {took}; {hint}"));
         }
         if (count as f64) < (long / 2.0).floor() {
             let readings_of = model::format::count(count, "reading");
+            let long = model::format::number(long);
             readings.remark = Some(format!("a take of {long} s has {readings_of}, since {took}"));
         }
         Ok(readings)
@@ -205,18 +270,19 @@ fn count(rapl: &mut Rapl, window: &Window<'_>) -> Result<Readings, String> {
     let lost = || "RAPL's energy counters cannot be read any more".to_owned();
     let first = rapl.count().ok_or_else(lost)?;
     let (mut before, mut samples): (Counted, Vec<(f64, f64)>) = (first, Vec::new());
-    let (mut energy, mut time, mut next) = (0.0, 0.0, EACH.min(window.long));
-    while window.wait(next) {
+    let (mut energy, mut time, mut next) = (0.0, 0.0, EACH.min(window.end()));
+    loop {
+        let goes_on = window.wait(next);
         let now = rapl.count().ok_or_else(lost)?;
         if let Some((joules, seconds)) = rapl.between(&before, &now) {
             samples.push((window.elapsed().as_secs_f64(), joules / seconds));
             (energy, time) = (energy + joules, time + seconds);
         }
         before = now;
-        if next >= window.long {
+        if !goes_on || next >= window.end() {
             break;
         }
-        next = (next + EACH).min(window.long);
+        next = (next + EACH).min(window.end());
     }
     Ok(Readings { samples, watts: (time > 0.0).then(|| energy / time), remark: None })
 }
@@ -225,7 +291,7 @@ fn count(rapl: &mut Rapl, window: &Window<'_>) -> Result<Readings, String> {
 fn ask(prompt: &dyn Prompt, question: &str, window: &Window<'_>) -> Readings {
     const NONE: &str = "no reading was typed for a take: it has no watts";
     let none = || Readings { remark: Some(NONE.to_owned()), ..Readings::default() };
-    if !window.wait(window.long / 2) {
+    if !window.wait(window.about() / 2) {
         return none();
     }
     prompt.ask(question);
@@ -292,6 +358,29 @@ mod tests {
             assert_eq!(readings.remark.is_some(), watts.is_none());
             assert_eq!(*someone.heard.lock().unwrap(), heard);
         }
+    }
+
+    #[test]
+    fn work_is_measured_until_it_is_done() {
+        let someone = Arc::new(Someone { says: Some(Some(41.5)), ..Someone::default() });
+        let prompt = Arc::clone(&someone) as Arc<dyn Prompt>;
+        let mut source = Source::Typed { prompt, question: "make".to_owned() };
+        let about = Duration::from_secs(3600);
+        let begun = clock::now_ns();
+        let none = source.while_working(about, || Ok(())).map(|((), readings)| readings.watts()).unwrap();
+        assert_eq!(none, None, "nobody was asked before it was done");
+        let long = Duration::from_millis(200);
+        let work = || {
+            thread::sleep(long);
+            Ok(())
+        };
+        let read = source.while_working(long / 2, work).map(|((), readings)| readings.watts()).unwrap();
+        assert_eq!(read, Some(41.5));
+        assert!(clock::now_ns() - begun < 60_000_000_000, "nobody waits for what it was about to take");
+        let text = "echo 40 W".to_owned();
+        let mut source = Source::Command { text, cpus: vec![0] };
+        let readings = source.while_working(long, work).map(|((), readings)| readings).unwrap();
+        assert_eq!((readings.watts(), readings.remark()), (Some(40.0), None));
     }
 
     #[test]

@@ -69,7 +69,8 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag::new(
         FLAG,
         "",
-        "Measure the power instead: idle and at 25, 50, 75 and 100 % of saturation, with the energy a request",
+        "Measure the power instead: idle and at 25, 50, 75 and 100 % of saturation, or while a command runs, with the energy a \
+         request or job",
         Means::Chooses(None),
     )
     .conflicts(&["slo"]),

@@ -1,6 +1,8 @@
 //! The texts of a decision's figures, the same on the screen, the page and in sentences.
 
-use model::doc::{BoxesDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, MixedDoc, SettleDoc, SwingDoc};
+use model::doc::{
+    BoxesDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, MixedDoc, ScalingBasis, SettleDoc, SwingDoc,
+};
 use model::format::{self, Amounts, amount, fixed, number, percent, ratio};
 use model::unit::Unit;
 
@@ -128,6 +130,45 @@ pub fn rack(candidate: &CandidateDoc) -> Option<String> {
     let per =
         per.map_or_else(String::new, |(boxes, bound)| format!(" ({boxes} a rack, by {})", bound.word()));
     Some(format!("{racks}{per}"))
+}
+
+/// The circuits, and the boxes that one feeds: `3 (5 on each)`.
+pub fn circuits(candidate: &CandidateDoc) -> Option<String> {
+    let per = candidate.boxes_per_circuit.map_or_else(String::new, |boxes| format!(" ({boxes} on each)"));
+    Some(format!("{}{per}", candidate.circuits?))
+}
+
+/// Racks and circuits: `2 (7 a rack, by power), 3 circuits (5 on each)`.
+pub fn housing(candidate: &CandidateDoc) -> Option<String> {
+    let circuits = candidate.circuits.and_then(|count| {
+        let of = format::count(usize::try_from(count).ok()?, "circuit");
+        let per = candidate.boxes_per_circuit.map_or_else(String::new, |boxes| format!(" ({boxes} on each)"));
+        Some(format!("{of}{per}"))
+    });
+    let parts: Vec<String> = rack(candidate).into_iter().chain(circuits).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// How the work of several boxes adds up: `assumed linear`, `contention 0.03 (0.02 to 0.04), coherence 0, measured on
+/// 1, 2 and 4 boxes`.
+pub fn scaling(doc: &DecideDoc) -> Option<String> {
+    let one = doc.scaling.as_ref()?;
+    if one.basis == ScalingBasis::Assumed {
+        return Some("assumed linear".to_owned());
+    }
+    let loss = |name: &str, value: f64, low: Option<f64>, high: Option<f64>| {
+        let ends = low.zip(high).filter(|(low, high)| low < high);
+        let ends =
+            ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", number(low), number(high)));
+        format!("{name} {}{ends}", number(value))
+    };
+    let of = [
+        loss("contention", one.contention, one.contention_low, one.contention_high),
+        loss("coherence", one.coherence, one.coherence_low, one.coherence_high),
+    ];
+    let on: Vec<String> = one.points.iter().map(|point| point.boxes.to_string()).collect();
+    let on = if on.is_empty() { String::new() } else { format!(" on {} boxes", format::list(&on)) };
+    Some(format!("{}, {}{on}", of.join(", "), one.basis.word()))
 }
 
 /// Both ends of a range, the unit once: `0.20 to 0.40 EUR/kWh`.

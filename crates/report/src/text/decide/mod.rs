@@ -51,7 +51,7 @@ fn candidates(doc: &DecideDoc, look: Look) -> Part {
         return Part::default();
     }
     let racks = |most: usize| {
-        let one = |one: &CandidateDoc| cells::rack(one).map(|rack| format!("{} {rack}", one.name));
+        let one = |one: &CandidateDoc| cells::housing(one).map(|all| format!("{} {all}", one.name));
         let all: Vec<String> = doc.candidates.iter().take(most).filter_map(one).collect();
         if all.is_empty() { String::new() } else { hang("racks   ", &all.join("; "), look.columns) }
     };
@@ -196,7 +196,12 @@ fn equal_price(doc: &DecideDoc, look: Look) -> Part {
 fn inputs(doc: &DecideDoc, look: Look) -> Part {
     let own = doc.inputs.iter().map(|input| format!("{} {}", input.name, cells::input(input)));
     let of_boxes = doc.candidates.iter().flat_map(|one| {
-        let inputs = [("price", &one.price), ("watts", &one.watts), ("rack units", &one.rack_units)];
+        let inputs = [
+            ("price", &one.price),
+            ("watts", &one.watts),
+            ("rack units", &one.rack_units),
+            ("utilisation", &one.utilisation),
+        ];
         inputs.into_iter().filter_map(|(what, input)| {
             Some(format!("{what} of {} {}", one.name, cells::input(input.as_ref()?)))
         })
@@ -205,7 +210,8 @@ fn inputs(doc: &DecideDoc, look: Look) -> Part {
     let demands = demands.map(|need| {
         format!("demand of {} {} ({})", need.name, format::amount(need.demand, need.unit), need.from)
     });
-    let short: Vec<String> = demands.chain(own).collect();
+    let scaling = cells::scaling(doc).map(|scaling| format!("scaling {scaling}"));
+    let short: Vec<String> = demands.chain(own).chain(scaling).collect();
     let all: Vec<String> = short.iter().cloned().chain(of_boxes).collect();
     let of = |texts: &[String]| match texts {
         [] => String::new(),

@@ -112,7 +112,7 @@ pub fn instrument(ready: &Ready<'_>, need: &Need, name: &str) -> Result<Capacity
 }
 
 /// A work that no instrument is called by.
-pub fn unknown(ready: &Ready<'_>, need: &Need, name: &str) -> Missing {
+fn unknown(ready: &Ready<'_>, need: &Need, name: &str) -> Missing {
     let names = ready.cards.iter().filter(|card| !card.metrics.is_empty()).map(|card| card.name);
     match nearest(name, names) {
         Some(near) => {
