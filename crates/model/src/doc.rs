@@ -9,6 +9,7 @@ mod ceiling;
 mod commands;
 pub mod decide;
 mod detect;
+mod doctor;
 mod index;
 mod lab;
 mod lab_hosts;
@@ -37,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::AnswerDoc;
 use crate::card::{Card, Cards};
 use crate::data::{Price, Status};
-use crate::fact::{Fact, FactValue};
+use crate::fact::Fact;
 use crate::finding::{Finding, Validity};
 use crate::metric::Better;
 use crate::names;
@@ -60,6 +61,7 @@ pub use decide::{
     RackBound, ScalingBasis, SettleDoc, SwingDoc,
 };
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
+pub use doctor::{CheckDoc, CheckState, DoctorDoc, ProofDoc, ProofLineDoc, ProofState, ProveDoc};
 pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use lab::{
     LabBmcDoc, LabImportDoc, LabNodeDoc, LabNodesDoc, LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc,
@@ -518,80 +520,6 @@ pub struct RunsDoc {
     pub runs: Vec<String>,
     /// The state that they have now; null where they are gone.
     pub hidden: Option<bool>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CheckState {
-    Ok,
-    Unknown,
-    Warn,
-    Bad,
-}
-
-/// One thing about this host that could spoil measurements.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CheckDoc {
-    pub key: String,
-    pub state: CheckState,
-    pub found: String,
-    pub wanted: String,
-    /// How to change it.
-    pub how: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DoctorDoc {
-    pub schema: String,
-    pub checks: Vec<CheckDoc>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ProofState {
-    Pass,
-    /// It could not be planted on this host.
-    Unknown,
-    Fail,
-}
-
-/// One figure or sentence of a planted fault: what was done, and what was read of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ProofLineDoc {
-    pub what: String,
-    /// Of `planted` and `read`, where they are numbers.
-    pub unit: Option<Unit>,
-    pub planted: FactValue,
-    pub read: Option<FactValue>,
-    /// When it is read rightly: `within 1 %`, `the same`, `at most`, `refused`.
-    pub wanted: String,
-    pub state: ProofState,
-    /// Why it failed or is unknown.
-    pub why: Option<String>,
-}
-
-/// One planted fault.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ProofDoc {
-    pub key: String,
-    /// Description of the planted fault.
-    pub says: String,
-    pub lines: Vec<ProofLineDoc>,
-}
-
-/// `boxscore doctor --prove`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ProveDoc {
-    pub schema: String,
-    pub proofs: Vec<ProofDoc>,
-    /// Number of planted faults that were found.
-    pub passed: u64,
-    /// Number of planted faults that were missed or misread.
-    pub failed: u64,
-    /// Number of faults that this machine cannot plant.
-    pub unknown: u64,
-    /// Length of the whole proof in seconds.
-    pub seconds: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

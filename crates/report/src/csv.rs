@@ -122,8 +122,8 @@ const DECIDE: [&str; 40] = [
     "command",
 ];
 
-/// A line for each candidate and need, then one for each side and need that is left out, with the reason and the command
-/// that would measure it.
+/// A line for each candidate and need, then one for each side and need that is left out, with the reason and the
+/// command that would measure it.
 pub fn decide(doc: &DecideDoc) -> String {
     let mut out = line(&DECIDE.map(str::to_owned));
     for one in &doc.candidates {

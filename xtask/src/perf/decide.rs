@@ -1,5 +1,5 @@
-//! `boxscore decide` over many sides, from the command to the answer and its page, beside the limit that we set ourselves.
-//! No other tool says how many boxes a measurement asks for, so that there is nobody to compare with.
+//! `boxscore decide` over many sides, from the command to the answer and its page, beside the limit that we set
+//! ourselves. No other tool says how many boxes a measurement asks for, so that there is nobody to compare with.
 //!
 //! The sides are planted: a few runs of one box, and copies of them under the names of the others. Their values are
 //! alike and their prices are not.

@@ -5,7 +5,8 @@
 //! ten; everything else takes k/M/G and m/u/n. A value that is not finite prints as `-`, never as 0.
 //!
 //! [`quantity`], [`number`], [`percent`] and [`duration`] write one value. [`Scale`] writes a column or an axis, whose
-//! values share one prefix, [`amount`] and [`Amounts`] amounts of work as needs are written. Not for text that is read back: that is `params::show_bytes`.
+//! values share one prefix, [`amount`] and [`Amounts`] amounts of work as needs are written. Not for
+//! text that is read back: that is `params::show_bytes`.
 
 mod amounts;
 mod moment;

@@ -404,25 +404,53 @@ fn published(doc: &CompareDoc) -> BTreeMap<(bool, Option<&str>), Vec<&str>> {
 
 #[cfg(test)]
 mod tests {
-    use model::doc::RowDoc;
     use model::why::{FailedWithin, Reason};
+    use model::{Better, Params, Unit};
 
     use super::*;
 
     #[test]
     fn a_verdict_on_one_outage_has_its_reason() {
-        let mut row: RowDoc = serde_json::from_str(ROW).unwrap();
+        let mut row = failed();
         let mut whys = Whys::default();
         assert_eq!((whys.mark(&row).as_str(), whys.lines(Why::many, Look::plain()).as_str()), ("", ""));
         let within = Some(FailedWithin { arm: (40, 256), base: (0, 260), p: 1e-13 });
         row.why = Reason::FailedAtOnce { share: 1.0, blocks: 2, of: 193, within }.into();
         assert_eq!(whys.mark(&row), " (a)");
         let said = whys.lines(Why::many, Look::plain());
-        assert!(said.contains("they tell of that time, and of no other"), "{said}");
+        assert!(said.replace("\n    ", " ").contains("they tell of that time, and of no other"), "{said}");
     }
 
-    const ROW: &str = r#"{"instrument": "logs", "metric": "error-rate", "unit": "ratio", "better": "lower",
-        "params": {}, "headline": true, "arm": "new", "base": "old", "arm_value": 0.0015, "base_value": 0.0,
-        "ratio": null, "low": null, "high": null, "p": 1e-13, "p_holm": 1e-13, "floor": null, "noise": null,
-        "margin": 0.05, "verdict": "worse", "why": null, "point": false, "per_price": null, "per_watt": null}"#;
+    fn failed() -> RowDoc {
+        RowDoc {
+            card: None,
+            instrument: "logs".to_owned(),
+            metric: "error-rate".to_owned(),
+            unit: Unit::Ratio,
+            better: Better::Lower,
+            params: Params::default(),
+            headline: true,
+            index: None,
+            arm: "new".to_owned(),
+            base: "old".to_owned(),
+            arm_value: Some(0.0015),
+            base_value: Some(0.0),
+            ratio: None,
+            low: None,
+            high: None,
+            p: Some(1e-13),
+            p_holm: Some(1e-13),
+            floor: None,
+            noise: None,
+            noise_runs: Vec::new(),
+            margin: 0.05,
+            verdict: VerdictWord::Worse,
+            why: Why::default(),
+            point: false,
+            per_price: None,
+            per_watt: None,
+            worth: None,
+            lower_bounds: Vec::new(),
+        }
+    }
 }
