@@ -177,7 +177,7 @@ pub enum Verb {
     Export(export::ExportArgs),
     /// Read exported runs, or machine sheets as CSV
     Import(import::ImportArgs),
-    /// Many machines: names, addresses and inventory, commands and copies by ssh
+    /// Many machines: names and addresses, commands and copies by ssh
     Lab(lab::LabArgs),
     /// Say what about this host would spoil measurements, and how to change it
     Doctor(doctor::DoctorArgs),
