@@ -3,3 +3,4 @@
 pub mod copy;
 mod reach;
 pub mod run;
+pub mod select;
