@@ -22,8 +22,8 @@ impl From<BadPath> for CliError {
     }
 }
 
-/// An expression of machines and the text behind its colon: that before a path from `/` or `~`, else the last one, as the
-/// name of a group may hold one.
+/// An expression of machines and the text behind its colon: that before a path from `/` or `~`, else the last one, as
+/// the name of a group may hold one.
 fn split<'a>(text: &'a str, what: &str) -> Result<(Vec<String>, &'a str), CliError> {
     let place = [":/", ":~"].iter().filter_map(|mark| text.find(mark)).min().or_else(|| text.rfind(':'));
     let parts = place.and_then(|place| Some((text.get(..place)?, text.get(place + 1..)?)));
