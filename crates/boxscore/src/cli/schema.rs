@@ -49,6 +49,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("lab-plan", schema_for!(doc::LabPlanDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
+        ("lab-check", schema_for!(doc::LabCheckDoc)),
         ("lab-run", schema_for!(doc::LabRunDoc)),
         ("lab-push", schema_for!(doc::LabCopyDoc)),
         ("lab-pull", schema_for!(doc::LabCopyDoc)),

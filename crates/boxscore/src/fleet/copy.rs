@@ -8,8 +8,11 @@ use model::doc::{LabCopiedDoc, LabCopyDoc};
 use report::text::lab_hosts as text;
 
 use super::reach::{self, Progress};
+use super::select;
 use crate::cli::Global;
 use crate::cli::lab::copy::{PullArgs, PushArgs};
+use crate::cli::lab::reach::ReachArgs;
+use crate::cli::lab::select::SelectArgs;
 use crate::error::CliError;
 use crate::out;
 
@@ -19,20 +22,37 @@ impl From<BadPath> for CliError {
     }
 }
 
-/// Hosts and the text behind the colon. An address may hold colons, so a path that begins with `/` or `~` goes first.
-fn split<'a>(text: &'a str, what: &str) -> Result<(Vec<Host>, &'a str), CliError> {
-    let place = [":/", ":~"].iter().filter_map(|mark| text.find(mark)).min().or_else(|| text.find(':'));
+/// An expression of machines and the text behind its colon: that before a path from `/` or `~`, else the last one, as
+/// the name of a group may hold one.
+fn split<'a>(text: &'a str, what: &str) -> Result<(Vec<String>, &'a str), CliError> {
+    let place = [":/", ":~"].iter().filter_map(|mark| text.find(mark)).min().or_else(|| text.rfind(':'));
     let parts = place.and_then(|place| Some((text.get(..place)?, text.get(place + 1..)?)));
     let wrong = || {
-        CliError::usage(format!("`{text}`: hosts, a colon and {what} are needed"))
+        CliError::usage(format!("`{text}`: machines, a colon and {what} are needed"))
             .hint("for example a,b:/opt")
     };
-    let (hosts, rest) = parts.filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)?;
-    Ok((Host::list(hosts)?, rest))
+    let (machines, rest) = parts.filter(|(_, rest)| !rest.is_empty()).ok_or_else(wrong)?;
+    let expression = (!machines.is_empty()).then(|| machines.to_owned());
+    Ok((expression.into_iter().collect(), rest))
+}
+
+/// The hosts before the colon, or of `-f`, and the text behind it.
+fn hosts<'a>(
+    text: &'a str,
+    what: &str,
+    args: &SelectArgs,
+    reach: &ReachArgs,
+) -> Result<(Vec<Host>, &'a str), CliError> {
+    let (expressions, rest) = split(text, what)?;
+    if expressions.is_empty() && args.file.is_none() {
+        let hint = "for example a,b:/opt, or -f FILE :/opt";
+        return Err(CliError::usage(format!("`{text}`: no machine stands before the colon")).hint(hint));
+    }
+    Ok((select::hosts(&expressions, args, reach)?, rest))
 }
 
 pub fn push(args: &PushArgs, global: &Global) -> Result<u8, CliError> {
-    let (hosts, folder) = split(&args.to, "a folder")?;
+    let (hosts, folder) = hosts(&args.to, "a folder", &args.select, &args.reach)?;
     let options = reach::options(&args.reach)?;
     let files: Vec<LocalFile> =
         args.files.iter().map(|path| LocalFile::read(path)).collect::<Result<_, _>>()?;
@@ -48,7 +68,7 @@ pub fn push(args: &PushArgs, global: &Global) -> Result<u8, CliError> {
 }
 
 pub fn pull(args: &PullArgs, global: &Global) -> Result<u8, CliError> {
-    let (hosts, files) = split(&args.from, "files")?;
+    let (hosts, files) = hosts(&args.from, "files", &args.select, &args.reach)?;
     let options: Options = reach::options(&args.reach)?;
     let paths: Vec<String> = files.split(',').filter(|path| !path.is_empty()).map(str::to_owned).collect();
     let copies = Pull::new(&paths, Path::new(&args.to))?;
@@ -131,16 +151,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_stand_before_the_colon() {
-        let read =
-            |text| split(text, "a folder").map(|(hosts, rest)| (reach::folded(&hosts), rest.to_owned()));
-        assert_eq!(read("a1,a2:/opt").unwrap(), ("a[1-2]".to_owned(), "/opt".to_owned()));
-        assert_eq!(read("::1:/opt").unwrap(), ("::1".to_owned(), "/opt".to_owned()));
-        assert_eq!(read("root@a:x:/y").unwrap_err().kind.exit_code(), 2);
-        assert_eq!(read("a:~/x").unwrap().1, "~/x");
-        assert_eq!(read("a:x").unwrap().1, "x");
-        for bad in ["a", "a:", ":x", "-a:/x", ""] {
-            assert_eq!(read(bad).unwrap_err().kind.exit_code(), 2, "{bad}");
+    fn machines_stand_before_the_colon() {
+        for (text, machines, rest) in [
+            ("a1,a2:/opt", "a1,a2", "/opt"),
+            ("@role:server!a[1-2]:/x:y", "@role:server!a[1-2]", "/x:y"),
+            ("@role:server:x", "@role:server", "x"),
+            ("a:~/x:/y", "a", "~/x:/y"),
+            ("a:x", "a", "x"),
+        ] {
+            assert_eq!(split(text, "a folder").unwrap(), (vec![machines.to_owned()], rest), "{text}");
+        }
+        assert_eq!(split(":/opt", "a folder").unwrap(), (vec![], "/opt"));
+        for bad in ["a", "a:", ""] {
+            assert_eq!(split(bad, "a folder").unwrap_err().kind.exit_code(), 2, "{bad}");
         }
     }
 }

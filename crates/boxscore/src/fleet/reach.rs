@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lab::private::NoFolder;
-use lab::ssh::{BadHost, Failure, Host, Options, Sockets, fold};
+use lab::ranges::fold;
+use lab::ssh::{Failure, Host, Options, Sockets};
 use lab::stop::Stop;
 use model::doc::LabExitDoc;
 use model::format::count;
@@ -18,12 +19,6 @@ use crate::out;
 
 /// The most hosts at once: each has four descriptors here.
 const WIDEST: usize = 4096;
-
-impl From<BadHost> for CliError {
-    fn from(error: BadHost) -> CliError {
-        CliError::usage(error.to_string()).hint("hosts are a list of names as ssh knows them: a,b,root@c")
-    }
-}
 
 impl From<NoFolder> for CliError {
     fn from(error: NoFolder) -> CliError {
@@ -88,16 +83,15 @@ pub fn begin() -> Result<(Sockets, Arc<Stop>), CliError> {
 /// Signals so close after the first belong to the same request.
 const SAME_MOMENT_NS: u64 = 50_000_000;
 
-/// Names of hosts as one short text.
+/// The shortest expression of hosts.
 pub fn folded<'a>(hosts: impl IntoIterator<Item = &'a Host>) -> String {
-    let names: Vec<String> = hosts.into_iter().map(ToString::to_string).collect();
-    fold::names(names.iter().map(String::as_str))
+    fold(hosts.into_iter().map(Host::name))
 }
 
 /// The text of `--dry-run`: how the first host would be reached, and which ones.
 pub fn plan(hosts: &[Host], options: &Options, what: &str) -> Result<String, CliError> {
     let socket = "SOCKET".as_ref();
-    let Some(first) = hosts.first() else { return Err(BadHost::Empty.into()) };
+    let Some(first) = hosts.first() else { return Err(CliError::usage("no machine is left")) };
     let words = lab::ssh::arguments(first, socket, options);
     let words: Vec<String> = words.iter().map(|word| model::shell::word(&word.to_string_lossy())).collect();
     Ok(format!(
@@ -111,14 +105,13 @@ pub fn plan(hosts: &[Host], options: &Options, what: &str) -> Result<String, Cli
 
 /// Hosts that failed alike, as a line of the document.
 pub fn failed(failure: &Failure, hosts: &[&Host]) -> LabExitDoc {
-    let first = hosts.first().map(|host| host.name()).unwrap_or_default();
     LabExitDoc {
         count: hosts.len(),
         hosts: folded(hosts.iter().copied()),
         exit: None,
         failure: Some(failure.word().to_owned()),
         why: Some(failure.to_string()),
-        hint: failure.hint(first),
+        hint: hosts.first().and_then(|host| failure.hint(host)),
     }
 }
 

@@ -7,13 +7,14 @@ use model::doc::{LabExitDoc, LabHostDoc, LabRunDoc, LabTextDoc};
 use report::text::lab_hosts as text;
 
 use super::reach::{self, Progress};
+use super::select;
 use crate::cli::Global;
 use crate::cli::lab::run::LabRunArgs;
 use crate::error::CliError;
 use crate::out;
 
 pub fn run(args: &LabRunArgs, global: &Global) -> Result<u8, CliError> {
-    let hosts = Host::list(&args.hosts)?;
+    let hosts = select::hosts(&args.expressions, &args.select, &args.reach)?;
     let options = reach::options(&args.reach)?;
     let command = args.command.join(" ");
     if command.trim().is_empty() {

@@ -47,6 +47,22 @@ fn files_arrive_whole_verified_and_with_their_permissions() {
 }
 
 #[test]
+fn groups_and_files_of_names_stand_before_the_colon() {
+    let fleet = Fleet::start(4, plain);
+    fleet.inventory();
+    fs::write(fleet.path("f"), "new").expect("a file");
+    fs::create_dir(fleet.path("to")).expect("a folder");
+    fleet
+        .run(&["push", "f", &format!("@even!rack2:{}", text(&fleet.path("to")))])
+        .expect(0, &["inventory: ./lab.toml (4 nodes)", "copied: 1 host: 1 file each, verified by sha256"]);
+    fs::write(fleet.path("names"), "@odd\n").expect("a file");
+    let from = format!(":{}", text(&fleet.path("to/f")));
+    fleet.run(&["pull", "-f", "names", &from, "here"]).expect(0, &["copied: 2 hosts"]);
+    assert_eq!(names(&fleet.path("here")), ["rack1", "rack3"]);
+    fleet.run(&["pull", &from, "here"]).expect(2, &["no machine stands before the colon"]);
+}
+
+#[test]
 fn what_cannot_be_copied_leaves_the_old_file_and_nothing_else() {
     let fleet =
         Fleet::start(2, |number| if number == 2 { "ForceCommand false".to_owned() } else { String::new() });
@@ -68,7 +84,7 @@ fn what_cannot_be_copied_leaves_the_old_file_and_nothing_else() {
     assert!(!fleet.path("here/node1/x").exists() && !fleet.path("here/node2/hostname").exists());
     fleet.run(&["pull", "node1:/etc/..", "here"]).expect(2, &["names no file"]);
     fleet.run(&["push", "none", "node1:/tmp"]).expect(2, &["none: "]);
-    fleet.run(&["push", "f", "node1"]).expect(2, &["hosts, a colon and a folder are needed"]);
+    fleet.run(&["push", "f", "node1"]).expect(2, &["machines, a colon and a folder are needed"]);
     let said = fleet.run_with(&["pull", "node1:/nowhere/x", "here"], &["--keep", "0", "--json"]);
     let document: LabCopyDoc = serde_json::from_str(&said.out).expect("a document");
     assert_eq!((document.hosts[0].ok, document.failures.len()), (false, 1));

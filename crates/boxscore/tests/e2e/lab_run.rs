@@ -44,6 +44,35 @@ fn outputs_that_are_the_same_are_shown_once_and_each_end_has_a_line() {
 }
 
 #[test]
+fn expressions_name_nodes_of_the_inventory_and_hosts_of_the_configuration() {
+    let fleet = Fleet::start(5, plain);
+    fleet.inventory();
+    let echo = ["--fold", "--", "echo $FLEET_NAME"];
+    let run = |words: &[&str]| fleet.run(&[&["run"], words, &echo].concat());
+    let said = run(&["@even!rack4"]).expect(0, &["inventory: ./lab.toml (5 nodes)\nexit 0: 1 host\n"]);
+    assert_eq!(said.out, "--- 1 host: rack2\nnode2\n");
+    let said = fleet.run(&["run", "@*", "-x", "@even", "-i", "rack[1-4]", "--fold", "--", "echo same"]);
+    assert_eq!(said.expect(0, &[]).out, "--- 2 hosts: rack[1,3]\nsame\n");
+    std::fs::write(fleet.path("names"), "rack5 # the last\n").expect("a file");
+    let said = fleet.run(&["run", "rack1", "-f", "names", "--fold", "--", "echo same"]);
+    assert_eq!(said.expect(0, &[]).out, "--- 2 hosts: rack[1,5]\nsame\n");
+    // A name of the configuration alone.
+    let said = run(&["node3"]).expect(0, &["note: 1 name of no node in the inventory: node3 ("]);
+    assert_eq!(said.out, "--- 1 host: node3\nnode3\n");
+    let said = run(&["rack9", "--connect-timeout", "2"]);
+    said.expect(3, &["rack9: the inventory has rack[1-5]", "failed: 1 host: rack9: its name is not known"]);
+    run(&["@evn"]).expect(2, &["evn"]);
+    run(&["@even!@even"]).expect(2, &["nothing is left"]);
+    let said = run(&["rack1", "-l", "nobody-here"]);
+    said.expect(3, &[&format!("`ssh -o BatchMode=yes -p {} nobody-here@127.0.2.1 true`", fleet.port)]);
+    let said = fleet.run(&["run", "--dry-run", "@odd", "--", "true"]).expect(0, &[]);
+    assert!(
+        said.out.contains("3 hosts: rack[1,3,5]\n") && said.out.contains("HostName=127.0.2.1"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn the_commands_own_255_and_a_signal_are_not_taken_for_failures_of_ssh() {
     let fleet = Fleet::start(1, plain);
     let said = fleet.run(&["run", "node1", "--", "exit 255"]).expect(3, &[]);
@@ -126,7 +155,9 @@ fn no_shell_of_ours_reads_a_name_and_the_plan_reaches_nobody() {
     for (words, says) in [
         (["run", "node1", "--width", "0", "--", "x"], "from 1 to"),
         (["run", "node1", "--timeout", "x", "--", "x"], "not a length of time"),
-        (["run", ",", "--keep", "0", "--", "x"], "the list of hosts is empty"),
+        (["run", ",", "--keep", "0", "--", "x"], "column 1"),
+        (["run", "root@node1", "--keep", "0", "--", "x"], "behind -l"),
+        (["run", "@none", "--keep", "0", "--", "x"], "none"),
     ] {
         fleet
             .command(&words, &[])

@@ -48,6 +48,11 @@ pub fn parse(text: &str) -> Result<Expr, RangeError> {
         Some(Placed { token: Token::Close, column }) => {
             Err(RangeError::new(*column, "a parenthesis closes that none opened", "leave it out"))
         }
+        Some(Placed { token: Token::Group(_), column }) => {
+            let hint =
+                "join names with a comma; a login stands in lab.toml, in your ssh configuration or behind -l";
+            Err(RangeError::new(*column, "an operator is missing here", hint))
+        }
         Some(Placed { column, .. }) => {
             Err(RangeError::new(*column, "an operator is missing here", "join names with a comma"))
         }

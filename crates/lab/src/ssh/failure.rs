@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::host::Host;
+
 /// How far a login has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -138,17 +140,18 @@ impl Failure {
     }
 
     /// Advice, where there is one.
-    pub fn hint(&self, host: &str) -> Option<String> {
+    pub fn hint(&self, host: &Host) -> Option<String> {
         Some(match self {
             Failure::KeyChanged { .. } => {
                 format!(
-                    "if it was installed anew, `ssh-keygen -R {host}` forgets the old key; else find out who answers"
+                    "if it was installed anew, `ssh-keygen -R {}` forgets the old key; else find out who answers",
+                    host.key_name()
                 )
             }
-            Failure::KeyUnknown => format!("`ssh {host}` shows its key and asks"),
+            Failure::KeyUnknown => format!("`ssh {}` shows its key and asks", host.by_hand()),
             Failure::Refused => "it is on, and no ssh server listens at that port".to_owned(),
             Failure::LoginRefused { .. } => {
-                format!("`ssh -o BatchMode=yes {host} true` must work without asking")
+                format!("`ssh -o BatchMode=yes {} true` must work without asking", host.by_hand())
             }
             Failure::Closed { .. } => {
                 "its ssh server was overloaded (MaxStartups) or refuses this address".to_owned()
@@ -229,9 +232,10 @@ mod tests {
 
     #[test]
     fn a_slow_login_says_where_it_stood() {
+        let host = Host::new("a", None, None, None).unwrap();
         let slow = Failure::Slow { stage: Stage::Name, seconds: 3.0 };
         assert_eq!(slow.to_string(), "no login within 3 s: it took too long looking up its name");
         assert_eq!(slow.word(), "name-slow");
-        assert!(slow.hint("a").unwrap().contains("name service"));
+        assert!(slow.hint(&host).unwrap().contains("name service"));
     }
 }

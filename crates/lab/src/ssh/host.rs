@@ -25,8 +25,6 @@ pub enum BadHost {
     Address { host: String, address: String },
     #[error("{host}: `{}` is no name of a user: letters, digits, `.`, `_` and `-`, and no `-` first", .user.escape_debug())]
     User { host: String, user: String },
-    #[error("the list of hosts is empty")]
-    Empty,
 }
 
 impl Host {
@@ -55,22 +53,6 @@ impl Host {
         })
     }
 
-    /// The hosts of a list such as `atom001,root@atom002`, each once, in the order of the list. Fails for an empty list
-    /// and for a name that is refused.
-    pub fn list(text: &str) -> Result<Vec<Host>, BadHost> {
-        let mut hosts: Vec<Host> = Vec::new();
-        for part in text.split(',').filter(|part| !part.is_empty()) {
-            let host = match part.split_once('@') {
-                Some((user, name)) => Host::new(name, None, Some(user), None)?,
-                None => Host::new(part, None, None, None)?,
-            };
-            if !hosts.contains(&host) {
-                hosts.push(host);
-            }
-        }
-        if hosts.is_empty() { Err(BadHost::Empty) } else { Ok(hosts) }
-    }
-
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -86,14 +68,28 @@ impl Host {
     pub fn port(&self) -> Option<u16> {
         self.port
     }
+
+    /// The words by which a person reaches it: `-p 2222 root@10.0.0.1`.
+    pub fn by_hand(&self) -> String {
+        let place = self.address.as_deref().unwrap_or(&self.name);
+        let port = self.port.map(|port| format!("-p {port} ")).unwrap_or_default();
+        let user = self.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
+        format!("{port}{user}{place}")
+    }
+
+    /// The name of its key among the known ones.
+    pub fn key_name(&self) -> String {
+        let place = self.address.as_deref().unwrap_or(&self.name);
+        match self.port.filter(|port| *port != 22) {
+            Some(port) => format!("'[{place}]:{port}'"),
+            None => place.to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for Host {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.user {
-            Some(user) => write!(out, "{user}@{}", self.name),
-            None => out.write_str(&self.name),
-        }
+        out.write_str(&self.name)
     }
 }
 
@@ -111,12 +107,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_has_each_host_once_in_its_order() {
-        let names = |text: &str| -> Vec<String> {
-            Host::list(text).unwrap().iter().map(ToString::to_string).collect()
-        };
-        assert_eq!(names("b,a,b,root@a,::1,10.0.0.7"), ["b", "a", "root@a", "::1", "10.0.0.7"]);
-        assert_eq!(names("atom_1.lab-net"), ["atom_1.lab-net"]);
+    fn a_host_says_how_it_is_reached_by_hand() {
+        let far = Host::new("a", Some("10.0.0.1"), Some("root"), Some(2222)).unwrap();
+        assert_eq!((far.to_string().as_str(), far.by_hand().as_str()), ("a", "-p 2222 root@10.0.0.1"));
+        assert_eq!(far.key_name(), "'[10.0.0.1]:2222'");
+        let near = Host::new("atom_1.lab-net", None, None, None).unwrap();
+        assert_eq!((near.by_hand(), near.key_name()), ("atom_1.lab-net".into(), "atom_1.lab-net".into()));
+        assert_eq!(Host::new("b", Some("10.0.0.1"), None, Some(22)).unwrap().key_name(), "10.0.0.1");
     }
 
     #[test]
@@ -134,15 +131,15 @@ mod tests {
             "'a'",
             "a:1",
             ".",
-            "-x@a",
-            "@a",
-            "a b@c",
             &"x".repeat(LONGEST + 1),
         ] {
-            let error = Host::list(bad).unwrap_err().to_string();
+            let error = Host::new(bad, None, None, None).unwrap_err().to_string();
             assert!(!error.contains('\n') && error.contains("is no name of a"), "{bad}: {error}");
         }
-        assert_eq!(Host::list(",,").unwrap_err(), BadHost::Empty);
+        for bad in ["-x", "", "a b", "a@b"] {
+            let error = Host::new("a", None, Some(bad), None).unwrap_err().to_string();
+            assert!(error.contains("is no name of a user"), "{bad}: {error}");
+        }
         assert!(Host::new("a", Some("-x"), None, None).unwrap_err().to_string().contains("no address"));
         assert!(Host::new("a", Some("fe80::1"), Some("u"), Some(22)).is_ok());
     }
@@ -150,11 +147,11 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_makes_a_host_that_is_an_option(text in "\\PC{0,40}") {
-            if let Ok(hosts) = Host::list(&text) {
-                for host in hosts {
-                    proptest::prop_assert!(!host.name().starts_with('-') && !host.name().contains(['/', ' ', '$']));
-                    proptest::prop_assert!(host.user().is_none_or(|user| !user.starts_with('-')));
-                }
+            if let Ok(host) = Host::new(&text, None, None, None) {
+                proptest::prop_assert!(!host.name().starts_with('-') && !host.name().contains(['/', ' ', '$']));
+            }
+            if let Ok(host) = Host::new("a", None, Some(&text), None) {
+                proptest::prop_assert!(host.user().is_none_or(|user| !user.starts_with('-')));
             }
         }
     }

@@ -4,6 +4,7 @@
 //! command over it ([`mux`], [`session`]); say what came of it ([`command::Outcome`]) or what went wrong ([`failure`]).
 //! Times are seconds, sizes are bytes.
 
+pub mod check;
 pub mod command;
 pub mod copy;
 mod failure;

@@ -2,8 +2,11 @@
 //!
 //! Output of hosts is shown without control characters.
 
-use model::doc::{LabCopyDoc, LabExitDoc, LabRunDoc, LabTextDoc};
-use model::format::count;
+use model::Unit;
+use model::doc::{LabCheckDoc, LabCopyDoc, LabExitDoc, LabRunDoc, LabTextDoc};
+use model::format::{count, duration, quantity};
+
+use super::grid::{Align, Cell, Grid};
 
 /// The outputs, each once below a line with its hosts; `what` is added to that line.
 pub fn folded(texts: &[LabTextDoc], what: &str) -> String {
@@ -94,9 +97,90 @@ pub fn copied(doc: &LabCopyDoc) -> String {
     out
 }
 
+/// Machines by their results: a line for those that are equal, then what is wrong with which.
+pub fn checked(doc: &LabCheckDoc) -> String {
+    let heads = ["nodes", "count", "reached", "login", "sudo", "architecture", "free", "clock off by"];
+    let right = ["count", "free", "clock off by"];
+    let align = |head: &'static str| (head, if right.contains(&head) { Align::Right } else { Align::Left });
+    let mut grid = Grid::new(&heads.map(align));
+    let word = |known: Option<bool>| known.map_or("?", |is| if is { "yes" } else { "no" });
+    let or_unknown = |known: Option<String>| Cell::from(known.unwrap_or_else(|| "?".to_owned()));
+    for group in &doc.groups {
+        let result = &group.result;
+        // Of several hosts, the least room and the clock that is furthest off.
+        let (least, most) = if group.count > 1 { (">= ", "<= ") } else { ("", "") };
+        let free = group.free_bytes.map(|free| format!("{least}{}", quantity(free as f64, Unit::Byte)));
+        let off = group.clock_offset.map(|off| {
+            // What is less than the error is no more than that.
+            let within = group.clock_within.unwrap_or(0.0);
+            let sign = if off.abs() <= within { "<= " } else { most };
+            format!("{sign}{}", duration(off.abs().max(within)))
+        });
+        grid.row(vec![
+            Cell::from(group.hosts.clone()),
+            Cell::from(group.count.to_string()),
+            Cell::from(word(result.reachable)),
+            Cell::from(word(result.key)),
+            or_unknown(result.sudo.clone()),
+            or_unknown(result.architecture.clone()),
+            or_unknown(free),
+            or_unknown(off),
+        ]);
+    }
+    let mut out = grid.render(usize::MAX, false);
+    for group in &doc.groups {
+        for fault in &group.result.faults {
+            out.push_str(&format!("faulty: {}: {}\n", group.hosts, fault.why));
+            if let Some(hint) = &fault.hint {
+                out.push_str(&format!(" hint: {hint}\n"));
+            }
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
+    use model::doc::{LabCheckGroupDoc, LabFaultDoc, LabResultDoc};
+
     use super::*;
+
+    #[test]
+    fn equal_results_share_a_line_and_faults_name_their_machines() {
+        let fault = LabFaultDoc { kind: "refused".into(), why: "it refused".into(), hint: Some("on".into()) };
+        let well = LabResultDoc {
+            reachable: Some(true),
+            key: Some(true),
+            sudo: Some("yes".into()),
+            architecture: Some("x86_64".into()),
+            faults: vec![],
+        };
+        let ill = LabResultDoc { reachable: Some(false), faults: vec![fault], ..LabResultDoc::default() };
+        let group = |count, hosts: &str, result, offset: Option<f64>| LabCheckGroupDoc {
+            count,
+            hosts: hosts.into(),
+            ok: offset.is_some(),
+            result,
+            free_bytes: offset.map(|_| 1 << 30),
+            clock_offset: offset,
+            clock_within: offset.map(|_| 0.004),
+        };
+        let groups = vec![group(3, "a[1-3]", well, Some(0.001)), group(1, "b", ill, None)];
+        let doc = LabCheckDoc {
+            schema: String::new(),
+            folder: "~".into(),
+            hosts: vec![],
+            groups,
+            interrupted: false,
+        };
+        assert_eq!(
+            checked(&doc),
+            "nodes   count  reached  login  sudo  architecture         free  clock off by\n\
+             a[1-3]      3  yes      yes    yes   x86_64        >= 1.00 GiB    <= 4.00 ms\n\
+             b           1  no       ?      ?     ?                       ?             ?\n\
+             faulty: b: it refused\n hint: on\n"
+        );
+    }
 
     #[test]
     fn texts_that_are_the_same_stand_once_and_change_no_terminal() {

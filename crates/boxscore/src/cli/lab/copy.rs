@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use super::reach::ReachArgs;
+use super::select::SelectArgs;
 
 const AFTER_PUSH: &str = "\
 Examples:
-  boxscore lab push boxscore a,b:/usr/local/bin
+  boxscore lab push boxscore 'atom[001-044]:/usr/local/bin'
+  boxscore lab push boxscore -f names.txt :/opt     the machines of a file
   boxscore lab push site.conf hosts a,b:~/conf      the folder must be there
+The expression of machines is as for `boxscore lab nodes`; where it is in -f, the colon comes first.
 A file lies under another name until it is whole and its sha256 is right there (its size, where a host has no sha256sum),
 so a copy that breaks leaves the old file. It keeps its permissions.";
 
@@ -23,9 +26,11 @@ pub struct PushArgs {
     /// Files of this side
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Hosts and a folder of theirs: a,b:/opt
-    #[arg(value_name = "HOSTS:FOLDER", required = true)]
+    /// Machines and a folder of theirs: a,b:/opt, @leaf1:~/conf
+    #[arg(value_name = "EXPR:FOLDER", required = true)]
     pub to: String,
+    #[command(flatten)]
+    pub select: SelectArgs,
     #[command(flatten)]
     pub reach: ReachArgs,
 }
@@ -33,12 +38,14 @@ pub struct PushArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER_PULL)]
 pub struct PullArgs {
-    /// Hosts and files of theirs: a,b:/etc/fstab,/etc/hosts
-    #[arg(value_name = "HOSTS:FILES")]
+    /// Machines and files of theirs: a,b:/etc/fstab,/etc/hosts
+    #[arg(value_name = "EXPR:FILES")]
     pub from: String,
     /// A folder of this side; each host gets one in it
     #[arg(value_name = "FOLDER")]
     pub to: PathBuf,
+    #[command(flatten)]
+    pub select: SelectArgs,
     #[command(flatten)]
     pub reach: ReachArgs,
 }

@@ -1,11 +1,13 @@
 //! `boxscore lab`: many machines. A verb of its own is a file here.
 
+pub mod check;
 pub mod copy;
 pub mod import;
 pub mod nodes;
 pub mod plan;
 pub mod reach;
 pub mod run;
+pub mod select;
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -17,10 +19,12 @@ Examples:
   boxscore lab nodes 'atom[001-044]!@sick'   those of an expression
   boxscore lab import hosts.ini > lab.toml   an inventory from Ansible's
   boxscore lab plan plan.toml                names and addresses for machines to come
-  boxscore lab run atom001,atom002 -- uname -r
-  boxscore lab push boxscore atom001,atom002:/usr/local/bin
+  boxscore lab check '@*'                    which of them can be worked on
+  boxscore lab run 'atom[001-044]' -- uname -r
+  boxscore lab push boxscore @leaf1:/usr/local/bin
   boxscore lab pull atom001,atom002:/var/log/syslog logs
 Hosts are reached by the system's ssh with your configuration, and must let you in without asking.
+Names of no inventory are hosts as ssh knows them.
 docs/guide/lab.md has the expressions and the files.";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -38,11 +42,13 @@ pub enum LabVerb {
     Import(import::LabImportArgs),
     /// Give names and addresses to machines that are to be set up
     Plan(plan::PlanArgs),
-    /// Run a command on hosts; outputs that are the same are shown once
+    /// Hold machines against what work on them needs: login, root rights, architecture, room, clock
+    Check(check::LabCheckArgs),
+    /// Run a command on machines; outputs that are the same are shown once
     Run(run::LabRunArgs),
-    /// Copy files to hosts, whole or not at all, and verify them there
+    /// Copy files to machines, whole or not at all, and verify them there
     Push(copy::PushArgs),
-    /// Copy files of hosts into a folder for each
+    /// Copy files of machines into a folder for each
     Pull(copy::PullArgs),
 }
 
@@ -51,6 +57,7 @@ pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
         LabVerb::Nodes(args) => nodes::run(args, global),
         LabVerb::Import(args) => import::run(args, global),
         LabVerb::Plan(args) => plan::run(args, global),
+        LabVerb::Check(args) => fleet::check::run(args, global),
         LabVerb::Run(args) => fleet::run::run(args, global),
         LabVerb::Push(args) => fleet::copy::push(args, global),
         LabVerb::Pull(args) => fleet::copy::pull(args, global),

@@ -1,14 +1,13 @@
 //! `boxscore lab nodes`: the machines that an expression names, by the inventory where there is one.
 
-use std::path::{Path, PathBuf};
-
-use lab::inventory::{Inventory, Node, price_text};
-use lab::ranges::{Expanded, Known, NameSet, RangeError, RangeNote, expand, fold};
+use lab::inventory::{Node, price_text};
+use lab::ranges::{Expanded, fold};
 use model::doc::{LabBmcDoc, LabNodeDoc, LabNodesDoc};
-use model::format;
 
+use super::select::SelectArgs;
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::fleet::select::{self, Selected};
 use crate::lookup::inventory::{self, Found};
 use crate::lookup::paths;
 use crate::out;
@@ -39,26 +38,16 @@ pub struct NodesArgs {
     /// Print their names, one a line
     #[arg(long)]
     pub expand: bool,
-    /// Leave these out; repeatable
-    #[arg(short = 'x', long = "exclude", value_name = "EXPR")]
-    pub exclude: Vec<String>,
-    /// Keep only those that are also in this; repeatable
-    #[arg(short = 'i', long = "intersect", value_name = "EXPR")]
-    pub intersect: Vec<String>,
-    /// Also the expressions of a file, between blanks or line ends; # begins a remark
-    #[arg(short = 'f', long = "file", value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// The inventory [default: ./lab.toml, else boxscore/lab.toml in the XDG configuration directory]
-    #[arg(long, value_name = "FILE")]
-    pub inventory: Option<PathBuf>,
+    #[command(flatten)]
+    pub select: SelectArgs,
 }
 
 pub fn run(args: &NodesArgs, global: &Global) -> Result<u8, CliError> {
-    let found = inventory::find(args.inventory.as_deref())?;
-    say_source(found.as_ref());
-    let nothing = Known::default();
-    let known = found.as_ref().map_or(&nothing, |found| found.inventory.known());
-    let expanded = named(args, known)?;
+    let Selected { found, expanded } = select::select(&args.expressions, &args.select)?;
+    if found.is_none() {
+        let places: Vec<String> = inventory::usual().iter().map(|path| paths::tilde(path)).collect();
+        out::say(&format!("inventory: none (no {})", places.join(", no ")));
+    }
     let document = document(found.as_ref(), expanded);
     if global.json {
         out::json(&document);
@@ -68,7 +57,7 @@ pub fn run(args: &NodesArgs, global: &Global) -> Result<u8, CliError> {
         out::say(&format!("note: {note}"));
     }
     if let Some(found) = &found {
-        say_unknown(&found.inventory, &document);
+        select::say_unknown(&found.inventory, &document.unknown);
     }
     if args.count {
         out::print(&format!("{}\n", document.count));
@@ -81,73 +70,6 @@ pub fn run(args: &NodesArgs, global: &Global) -> Result<u8, CliError> {
         out::print(&report::text::lab::nodes(&document, &folded, &out::look()));
     }
     Ok(0)
-}
-
-/// Says which inventory was read, or where one was looked for.
-fn say_source(found: Option<&Found>) {
-    match found {
-        Some(found) => out::say(&found.sentence()),
-        None => {
-            let places: Vec<String> = inventory::usual().iter().map(|path| paths::tilde(path)).collect();
-            out::say(&format!("inventory: none (no {})", places.join(", no ")));
-        }
-    }
-}
-
-fn say_unknown(inventory: &Inventory, document: &LabNodesDoc) {
-    let Some(first) = document.unknown.first() else { return };
-    let names = fold(document.unknown.iter().map(String::as_str));
-    let count = format::count(document.unknown.len(), "name");
-    let hint = inventory.hint_for(first);
-    out::say(&format!("note: {count} of no node in the inventory: {names} ({first}: {hint})"));
-}
-
-/// The names that all arguments together leave. Fails where none is left.
-fn named(args: &NodesArgs, known: &Known) -> Result<Expanded, CliError> {
-    let mut texts: Vec<String> = Vec::new();
-    if !args.expressions.is_empty() {
-        texts.push(args.expressions.join(","));
-    }
-    if let Some(path) = &args.file {
-        texts.push(of_file(path)?);
-    }
-    let mut names = NameSet::default();
-    let mut notes: Vec<RangeNote> = Vec::new();
-    for text in &texts {
-        let expanded = expand(text, known).map_err(|error| refused(text, &error))?;
-        names.extend(expanded.names);
-        notes.extend(expanded.notes);
-    }
-    for text in &args.intersect {
-        let kept = expand(text, known).map_err(|error| refused(text, &error))?.names;
-        names = names.filtered(|name| kept.contains(name));
-    }
-    for text in &args.exclude {
-        let excluded = expand(text, known).map_err(|error| refused(text, &error))?.names;
-        names = names.filtered(|name| !excluded.contains(name));
-    }
-    if names.is_empty() {
-        let hint = "name others, or leave out less with -x and -i";
-        return Err(CliError::usage("no machine is left").hint(hint));
-    }
-    Ok(Expanded { names, notes })
-}
-
-/// The expressions of a file, joined by commas.
-fn of_file(path: &Path) -> Result<String, CliError> {
-    let text = inventory::file(path)?;
-    let words = text.lines().flat_map(|line| line.split('#').next().unwrap_or_default().split_whitespace());
-    let joined = words.collect::<Vec<_>>().join(",");
-    match joined.is_empty() {
-        true => Err(CliError::data(format!("{}: no names in it", path.display()))),
-        false => Ok(joined),
-    }
-}
-
-/// The error of an expression, with the place in it.
-pub fn refused(text: &str, error: &RangeError) -> CliError {
-    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    CliError::usage(format!("`{shown}`: {error}")).hint(error.hint.clone())
 }
 
 fn document(found: Option<&Found>, expanded: Expanded) -> LabNodesDoc {

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct ReachArgs {
+    /// Log in as this user [default: that of the inventory, else of your ssh configuration]
+    #[arg(short = 'l', long, value_name = "USER")]
+    pub login: Option<String>,
     /// Hosts at once
     #[arg(long, value_name = "N", default_value = "64")]
     pub width: usize,

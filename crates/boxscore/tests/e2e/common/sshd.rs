@@ -82,6 +82,22 @@ impl Fleet {
         fs::write(self.path("ssh_config"), text).expect("ssh_config");
     }
 
+    /// Writes an inventory of `rack[1-N]`, which the client's configuration does not name, in groups by parity.
+    pub fn inventory(&self) {
+        let count = self.servers.len();
+        let of = |rest: usize| -> Vec<String> {
+            (1..=count).filter(|n| n % 2 == rest).map(|n| format!("rack{n}")).collect()
+        };
+        let text = format!(
+            "[groups]\neven = \"{}\"\nodd = \"{}\"\n\n[[nodes]]\nname = \"rack[1-{count}]\"\n\
+             address = \"127.0.2.1+{count}\"\nport = {}\n",
+            of(0).join(","),
+            of(1).join(","),
+            self.port
+        );
+        fs::write(self.path("lab.toml"), text).expect("an inventory");
+    }
+
     /// Adds lines before the client's configuration.
     pub fn prepend(&self, lines: &str) {
         let file = self.path("ssh_config");
@@ -160,6 +176,7 @@ impl Fleet {
         command.arg("lab").args(&words[..place]).arg("--ssh-config").arg(self.path("ssh_config"));
         command.args(options).args(&words[place..]);
         command.env("XDG_RUNTIME_DIR", self.dir.path()).env("BOXSCORE_STORE", self.path("s.db"));
+        command.env("XDG_CONFIG_HOME", self.path("config"));
         command.current_dir(self.dir.path()).stdin(Stdio::null());
     }
 
