@@ -177,7 +177,9 @@ pub fn completed(run: Command, families: &[Family]) -> Command {
     };
     let is_hidden = !instruments::cards().iter().any(has_targets);
     let run = TARGETS.into_iter().fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(is_hidden)));
-    let names: Vec<&str> = flags::families().iter().map(|family| family.name()).collect();
+    // Commands have a line of their own.
+    let named = flags::families().into_iter().filter(|family| *family != Family::User);
+    let names: Vec<&str> = named.map(|family| family.name()).collect();
     let after = format!(
         "Examples:\n{}Every take is stored at once; `boxscore resume` continues a run that was cut.\n\
          Options and examples of a family: boxscore run {} --help\n\

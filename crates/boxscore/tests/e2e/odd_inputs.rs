@@ -177,7 +177,7 @@ fn of_what_is_stored() {
             ("compare ref-epyc-2c ref-epyc-2c", 2, &["are the same runs"]),
             ("compare ref-epyc-2c xeon-e5620 --margin nan", 2, &["--margin nan: not a share", "2%"]),
             ("compare ref-epyc-2c xeon-e5620 --margin -5%", 2, &["--margin -5%: not a share"]),
-            ("compare ref-epyc-2c xeon-e5620 --life x", 2, &["--life x: not a duration", "3y"]),
+            ("compare ref-epyc-2c xeon-e5620 --life x", 2, &["--life x: not a length of time", "4y"]),
             ("compare ref-epyc-2c xeon-e5620 --fail-on maybe", 2, &["'maybe'", "worse, better, invalid"]),
             ("compare ref-epyc-2c xeon-e5620 --metric nosuch", 1, &["no figure in common", "`nosuch`"]),
             ("compare ref-epyc-2c --matrix nosuch", 1, &["the parameters nosuch", "boxscore list --long"]),
