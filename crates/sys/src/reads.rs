@@ -1,8 +1,8 @@
 //! Reads of one block size at a fixed queue depth, each timed: by io_uring, or by threads.
 //!
 //! Times are `clock::now_ns`. A latency runs from handing the request to the kernel until the
-//! answer is seen here, so with io_uring it includes the requests submitted in the same call and
-//! those reaped before it. The engines check nothing of the data, only its length.
+//! answer is seen here. Each read is handed over by itself, as soon as one has come back. The
+//! engines check nothing of the data, only its length.
 
 use crate::clock::now_ns;
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! The io_uring read engine: registered file, registered buffers, one system call a round.
+//! The io_uring read engine: registered file, registered buffers, one system call a read.
 //!
 //! See `reads` for units. It does not poll the device or use a kernel thread: that is the way
 //! most programs use io_uring, and needs no privilege.
@@ -104,7 +104,8 @@ impl Uring {
             .map_err(|_| Error::unavailable("io_uring", "its queue is full below its depth"))
     }
 
-    /// Fills free slots from `next`; `false` when it has ended.
+    /// Starts one read in each free slot while `next` gives offsets; `false` when it has ended. Each goes to the
+    /// kernel by itself, as most programs do it: the device would have no work while a batch is made ready.
     fn fill(&mut self, next: &mut (dyn FnMut() -> Option<u64> + Send)) -> Result<bool> {
         while let Some(slot) = self.free.pop() {
             let Some(offset) = next() else {
@@ -115,13 +116,14 @@ impl Uring {
             self.push(slot)?;
             self.taken += 1;
             self.in_flight += 1;
+            self.enter(0)?;
         }
         Ok(true)
     }
 
-    /// Submits what was pushed and waits for one completion at least.
-    fn enter(&mut self) -> Result<()> {
-        match self.ring.submit_and_wait(1) {
+    /// Submits what was pushed and waits for `wanted` completions at least.
+    fn enter(&mut self, wanted: usize) -> Result<()> {
+        match self.ring.submit_and_wait(wanted) {
             Ok(_) => Ok(()),
             Err(e) => match e.raw_os_error() {
                 // Interrupted, or the kernel wants completions taken first: the caller does.
@@ -151,7 +153,7 @@ impl Uring {
     /// Waits for reads left over by a run that failed or panicked.
     fn drain(&mut self) -> Result<()> {
         while self.in_flight > 0 {
-            self.enter()?;
+            self.enter(1)?;
             while self.reap().is_some() {}
         }
         Ok(())
@@ -180,9 +182,9 @@ impl ReadEngine for Uring {
             if self.in_flight == 0 {
                 return Ok(());
             }
-            self.enter()?;
-            while let Some(completion) = self.reap() {
-                on_complete(completion);
+            match self.reap() {
+                Some(completion) => on_complete(completion),
+                None => self.enter(1)?,
             }
         }
     }
