@@ -124,7 +124,7 @@ fn all(parts: &[&str]) -> ExitCode {
     let parts: Vec<&str> = parts.iter().copied().filter(|word| !word.starts_with('-')).collect();
     let wanted = |case: &&Case| parts.is_empty() || parts.iter().any(|part| case.0.contains(part));
     let cases: Vec<&Case> = CASES.iter().filter(wanted).collect();
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(0));
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let given = std::env::var("RUST_TEST_THREADS").ok().and_then(|text| text.parse().ok());
     let threads = given.or(std::thread::available_parallelism().ok()).map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -135,24 +135,37 @@ fn all(parts: &[&str]) -> ExitCode {
                     let output = Command::new("/proc/self/exe").args(["alone", name]).output().unwrap();
                     // One at a time, so that lines stay whole.
                     let mut failed = failed.lock().unwrap();
-                    *failed += u32::from(!told(name, start.elapsed().as_secs_f64(), &output));
+                    if !told(name, start.elapsed().as_secs_f64(), &output) {
+                        failed.push((name, output));
+                    }
                 }
             });
         }
     });
     let failed = failed.into_inner().unwrap();
     let mut out = std::io::stdout();
-    writeln!(out, "\ntest result: {} passed; {failed} failed\n", cases.len() - failed as usize).unwrap();
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    // As cargo's own tests end, so that whatever reads their results reads these.
+    if !failed.is_empty() {
+        writeln!(out, "\nfailures:\n").unwrap();
+    }
+    for (name, output) in &failed {
+        writeln!(out, "---- {name} ----").unwrap();
+        out.write_all(&output.stdout).unwrap();
+        out.write_all(&output.stderr).unwrap();
+    }
+    let ended = if failed.is_empty() { "ok" } else { "FAILED" };
+    let passed = cases.len() - failed.len();
+    writeln!(out, "\ntest result: {ended}. {passed} passed; {} failed\n", failed.len()).unwrap();
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Prints how a case ended, with its output where it failed.
+/// Prints how a case ended, with its output where it was not tested. That of a failed one stands at the end.
 fn told(name: &str, seconds: f64, output: &Output) -> bool {
     let (mut out, passed) = (std::io::stdout(), output.status.success());
     let how = if passed { "ok" } else { "FAILED" };
     writeln!(out, "test {name} ... {how} ({seconds:.1} s)").unwrap();
     for part in [&output.stdout, &output.stderr] {
-        if !passed || part.starts_with(b"not tested") {
+        if passed && part.starts_with(b"not tested") {
             out.write_all(part).unwrap();
         }
     }
