@@ -334,8 +334,8 @@ pub struct Stall {
     pub connections: f64,
 }
 
-/// What is due in a stall waits for its end, so that the longest waits are the stall's length and the others spread
-/// evenly below. They are then answered one after the other on each connection, as fast as the cores allow.
+/// Requests that are due in a stall wait for its end, so that the longest waits are the stall's length and the others
+/// spread evenly below. They are then answered one after the other on each connection, as fast as the cores allow.
 pub fn stall(run: &RunData, instrument: &str, stall: Stall, gaps: &Gaps) -> Vec<ProofLineDoc> {
     let Stall { stalled_s, take_s, rate, connections } = stall;
     // Of the requests, 1 in 100 waits longer: those due in the first hundredth of the take's time of the stall.
