@@ -64,11 +64,13 @@ pub fn percentiles(bench: &Bench<'_>) -> Lines {
 }
 
 pub fn stall(bench: &Bench<'_>) -> Lines {
-    const SECONDS: f64 = 10.0;
     let faults = Faults { stall_us: 1_000_000, period_us: 10_000_000, ..Faults::default() };
-    let (run, account) = bench.load(faults, "arrivals=constant;rate=1000;connections=10;duration=10")?;
+    let load = "arrivals=constant;rate=1000;connections=10;duration=10";
+    let ((run, account), cores) = watched(bench, || bench.load(faults, load))?;
+    let stalled_s = account.stalled_ns as f64 / 1e9;
+    let stall = prove::Stall { stalled_s, take_s: 10.0, rate: 1000.0, connections: 10.0 };
     let mut lines = vec![prove::same("stalls", 1, Some(account.stalls))];
-    lines.extend(prove::stall(&run, instrument::WEB, account.stalled_ns as f64 / 1e9, SECONDS));
+    lines.extend(prove::stall(&run, instrument::WEB, stall, &cores.passed(1)));
     lines.push(prove::same("requests", account.requests, requests(&run)));
     Ok(lines)
 }

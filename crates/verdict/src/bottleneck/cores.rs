@@ -16,6 +16,8 @@ use model::format;
 const SOFTIRQ: f64 = 0.4;
 /// Least share of a core that the hypervisor gives to others, which can bind what is on it.
 const STOLEN: f64 = 0.1;
+/// Most of the time.
+const MOST: f64 = 0.5;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let mut all: Vec<Seen> = view.cores.iter().map(|core| plain(view, core)).collect();
@@ -109,8 +111,14 @@ fn queueing(core: &Core) -> Option<String> {
 /// Others use more of the server's cores than the server and the generator there together.
 fn is_filled_by_others(view: &View<'_, '_>) -> bool {
     let others = view.foreign().zip(view.generator_there());
-    let competes = COMPETES * view.server_cores.len() as f64;
-    others.is_some_and(|((own, foreign), generator)| own >= competes && foreign > own + generator)
+    others.is_some_and(|((own, foreign), generator)| competes(view, own) && foreign > own + generator)
+}
+
+/// The server asks for its cores: it uses more than next to nothing of them, or its busiest thread is ready most of the
+/// time and gets none.
+fn competes(view: &View<'_, '_>, own: f64) -> bool {
+    let is_kept = thread_time(view).is_some_and(|thread| thread.waited >= MOST);
+    is_kept || own >= COMPETES * view.server_cores.len() as f64
 }
 
 /// The server's cores by their names, or how many they are.
@@ -125,7 +133,7 @@ fn filled_by_others(view: &View<'_, '_>) -> Option<Seen> {
     let server = &view.server_cores;
     let count = server.len() as f64;
     let is_claimed = |core: &Core| core.is_shared() && core.taken() >= CEILING && !is_filled_by_others(view);
-    let is_theirs = view.foreign().is_some() && own >= COMPETES * count;
+    let is_theirs = view.foreign().is_some() && competes(view, own);
     let claim = (is_theirs && !one_thread(view) && !server.iter().any(is_claimed))
         .then(|| others(view, own, foreign));
     let text = format!("other programs {} CPUs of {}", format::number(foreign.max(0.0)), server.len());

@@ -83,6 +83,14 @@ fn other_programs_on_the_servers_core() {
         "{}",
         doc.sentence
     );
+    // One that is ready most of the time does not get it.
+    figures.push(("server-thread-wait", 0.54));
+    figures.push(("server-thread-share", 0.03));
+    let doc =
+        first(&on_cores("connections=50;server=nginx", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
+    assert_eq!(doc.kind, Binding::Others);
+    assert!(doc.evidence.iter().any(|one| one.contains("waited 54 % for a CPU")), "{doc:?}");
+    figures.truncate(6);
     // What the kernel did for its packets is not others' work.
     figures[5].1 = 0.8;
     let doc = first(&on_cores("connections=50", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));

@@ -1,5 +1,7 @@
 //! The catalogue against the cards: each row is read, and a figure of ours could stand beside it.
 
+use std::collections::BTreeSet;
+
 use model::Conditions;
 use verdict::compare::{RowKey, published_for};
 
@@ -144,4 +146,57 @@ fn facts_belong_to_machines_and_what_is_no_number_is_as_printed() {
         (text("cpu.mhz.max"), text("cpu.sockets.max"), text("memory.max.bytes")),
         ("none".to_owned(), "? (>= 4)".to_owned(), "? (>= 128 GB)".to_owned())
     );
+}
+
+/// Where the list of tables differs from the catalogue: what it names that no study has, and what it leaves out.
+fn astray(list: &str) -> Vec<String> {
+    let machines = machines().unwrap();
+    let facts = csv::parse("facts.csv", FACTS).unwrap();
+    let of = |machine: Option<&str>| machines.iter().find(|one| Some(one.name.as_str()) == machine).unwrap();
+    let mut astray = Vec::new();
+    for part in list.split("\n## ").skip(1) {
+        let study = part.split(':').next().unwrap();
+        let cells = part.lines().filter_map(|line| line.split('|').nth(2));
+        let words: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        let facts: BTreeSet<&str> = facts
+            .iter()
+            .filter(|row| of(row.get("machine")).study == study)
+            .map(|row| row.get("key").unwrap())
+            .collect();
+        let is_fact = |word: &str, key: &str| {
+            word.strip_suffix('*').map_or(word == key, |prefix| key.starts_with(prefix))
+        };
+        let figures: BTreeSet<[String; 3]> = rows()
+            .iter()
+            .filter(|row| row.get("study") == Some(study))
+            .map(|row| (row.get("instrument").unwrap().to_owned(), row.get("metric").unwrap().to_owned()))
+            .map(|(instrument, metric)| [format!("{instrument} {metric}"), instrument, metric])
+            .collect();
+        let is_figure = |word: &str, figure: &[String; 3]| figure.iter().any(|name| name == word);
+        let unknown = words.iter().filter(|word| {
+            !facts.iter().any(|key| is_fact(word, key)) && !figures.iter().any(|one| is_figure(word, one))
+        });
+        astray.extend(unknown.map(|word| format!("{study} has no {word}")));
+        let left_out = facts.iter().filter(|key| !words.iter().any(|word| is_fact(word, key)));
+        astray.extend(left_out.map(|key| format!("{study}: {key} is missing")));
+        let left_out = figures.iter().filter(|one| !words.iter().any(|word| is_figure(word, one)));
+        astray.extend(left_out.map(|[name, ..]| format!("{study}: {name} is missing")));
+    }
+    astray
+}
+
+#[test]
+fn the_list_of_tables_names_every_fact_and_figure_and_no_other() {
+    const LIST: &str = include_str!("../../../catalogue/TABLES.md");
+    assert_eq!(astray(LIST), Vec::<String>::new());
+    let studies = machines().unwrap().into_iter().map(|machine| machine.study);
+    studies.for_each(|study| assert!(LIST.contains(&format!("\n## {study}: ")), "{study}"));
+    let planted =
+        LIST.replace("`hadoop.heap`", "`hadoop.stack`").replace("`recover-segment time`", "recover-segment");
+    let wanted = [
+        "ramcloud-eval-2010: recover-segment time is missing",
+        "linaro-2012 has no hadoop.stack",
+        "linaro-2012: hadoop.heap is missing",
+    ];
+    assert_eq!(astray(&planted), wanted);
 }
