@@ -76,7 +76,7 @@ pub use logs::{
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
-pub use next::{Further, NextStep, Remedy};
+pub use next::{Further, NextStep, PlacedDoc, Remedy};
 pub use paragraph::Paragraph;
 pub use power::{PowerDoc, PowerLevelDoc};
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
@@ -89,7 +89,7 @@ pub use study::{
     StudySummaryDoc, StudyTableDoc,
 };
 pub use target_host::{HostFigureDoc, TargetHostDoc};
-pub use value::{Cost, ValueDoc};
+pub use value::{Cost, ValueDoc, Worth};
 pub use web::{
     Binding, BottleneckDoc, CoreDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, FilesDoc,
     PercentileDoc, ResourceDoc, SearchDoc, SearchStepDoc,

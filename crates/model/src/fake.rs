@@ -6,10 +6,17 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::format::list;
 use crate::params::Params;
 
 /// In front of what screens say of a planted run.
 pub const PLANTED: &str = "planted by --fake: no measurement";
+
+/// `north and south are planted by --fake: no measurement`: a clause on sides whose runs were planted; `None` of none.
+pub fn planted(names: &[String]) -> Option<String> {
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    (!names.is_empty()).then(|| format!("{} {verb} {PLANTED}", list(names)))
+}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -142,6 +149,14 @@ fn take_seconds() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn planted_sides_are_no_measurement() {
+        let of = |names: &[&str]| planted(&names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&["a"]).unwrap(), "a is planted by --fake: no measurement");
+        assert_eq!(of(&["a", "b"]).unwrap(), "a and b are planted by --fake: no measurement");
+    }
 
     #[test]
     fn worlds_that_cannot_be_are_refused() {

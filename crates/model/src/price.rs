@@ -22,6 +22,14 @@ pub struct Price {
     pub hourly: bool,
 }
 
+/// A box that is bought for less, in whatever currency, is so cheap that its `/h` was probably forgotten.
+const LEAST_BOUGHT: f64 = 10.0;
+
+/// `rent is written 0.1/h`: to be said of an amount that buys a box, where it may be meant as a rent.
+pub fn may_be_rent(amount: f64) -> Option<String> {
+    (amount < LEAST_BOUGHT).then(|| format!("rent is written {amount}/h"))
+}
+
 /// `0.15 USD/h`, `0.10 USD/h`, `95 USD`.
 impl fmt::Display for Price {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,6 +99,12 @@ mod tests {
         for text in ["", "cheap", "2500 to 2000 USD", "nan to 2 USD", "2000 to 2500 dollars", "-1 to 2 USD"] {
             assert!(Price::band_of_facts(&[Fact::text(BAND, text, "s")]).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_amount_that_hardly_buys_a_box_may_be_a_rent() {
+        assert_eq!(may_be_rent(0.1).as_deref(), Some("rent is written 0.1/h"));
+        assert_eq!(may_be_rent(429.0), None);
     }
 
     #[test]

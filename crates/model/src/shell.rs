@@ -9,6 +9,12 @@ pub fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
+/// `` `boxscore run` ``, or `` on north `boxscore run` `` where it has to run on another machine.
+pub fn placed(on: Option<&str>, command: &str) -> String {
+    let on = on.map_or_else(String::new, |on| format!("on {on} "));
+    format!("{on}`{command}`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::word;

@@ -73,6 +73,9 @@ pub struct ServerGroup {
     /// Requests by size: upper ends in bytes, ascending.
     pub sizes: Vec<(f64, u64)>,
     pub statuses: BTreeMap<u16, u64>,
+    /// Requests of programs that say they are bots; missing in what was stored before these were counted here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bots: Option<u64>,
     /// Requests by hour since 1970.
     pub hours: BTreeMap<i64, u64>,
     /// By block of time and class of work ([`work_class`]); blocks are numbered in the order of time.

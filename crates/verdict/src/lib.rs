@@ -42,6 +42,7 @@ pub mod loads;
 pub mod matrix;
 pub mod noise;
 pub mod paragraph;
+pub mod place;
 pub mod power;
 pub mod prove;
 pub mod quantiles;

@@ -15,7 +15,6 @@ mod value;
 use model::doc::{ArmDoc, CompareDoc, Cost, IndexDoc, Paragraph, Replicate, RowDoc, ValueDoc, VerdictWord};
 
 use groups::{Summed, groups, judged};
-use model::fake::PLANTED;
 use model::finding::{LogsFailed, LogsParts, Rule};
 use model::{Better, Finding, Scope, format};
 use scopes::names;
@@ -116,9 +115,8 @@ pub fn values(doc: &CompareDoc) -> Vec<ValueDoc> {
 
 /// The sides that are no measurement.
 fn planted(doc: &CompareDoc) -> Option<String> {
-    let names: Vec<String> = doc.arms.iter().filter(|arm| arm.planted).map(|arm| arm.name.clone()).collect();
-    let verb = if names.len() == 1 { "is" } else { "are" };
-    (!names.is_empty()).then(|| format!("{} {verb} {PLANTED}.", format::list(&names)))
+    let names = doc.arms.iter().filter(|arm| arm.planted).map(|arm| arm.name.clone());
+    model::fake::planted(&names.collect::<Vec<_>>()).map(|planted| format!("{planted}."))
 }
 
 /// Of what the verdicts speak: of these boxes, of their types, or of one run.
@@ -524,7 +522,7 @@ pub mod tests {
             paragraph(&doc).to_string(),
             "As a whole machine, mini-1 has 1.30 times the performance of ref over 3 figures (95 %: 1.20 to 1.40; single \
              figures: 0.80 to 1.31 times). They tie on floating (within 5 %). Per thread, mini-1 has 1.20 times the \
-             performance of ref over 3 figures (95 %: 1.10 to 1.30; single figures: 1.25 times). The other way, mini-1 \
+             performance of ref over 3 figures (95 %: 1.10 to 1.30; single figures: 1.20 to 1.25 times). The other way, mini-1 \
              moves memory 20 % (memory read on all CPUs) to 30 % (memory copy on 4 CPUs) slower than ref. Whether mini-1 \
              and ref differ on cipher AES-128-GCM cannot be told yet, since most intervals reach across the margin."
         );

@@ -37,12 +37,14 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
     let zone = zone(one);
     let hours = hours(one, zone);
     let agents = one.agents.total(0) + one.agents.total(BOT);
+    let rate = seconds.map(|seconds| dated(one) as f64 / seconds).filter(|_| requests > 0);
+    let busiest = |all, seconds| peak(all, seconds).filter(|peak| is_busier(peak, seconds, rate));
     AnswersDoc {
         zone,
-        rate: seconds.map(|seconds| dated(one) as f64 / seconds).filter(|_| requests > 0),
-        busiest_hour: peak(Some(hours.clone()), HOUR),
-        busiest_minute: peak(minutes(one), 60),
-        busiest_second: peak(one.pace.seconds(), 1),
+        rate,
+        busiest_hour: busiest(Some(hours.clone()), HOUR),
+        busiest_minute: busiest(minutes(one), 60),
+        busiest_second: busiest(one.pace.seconds(), 1),
         client_errors: failed(0),
         server_errors: failed(1),
         over_time: over_time(one, zone),
@@ -90,6 +92,12 @@ fn peak(all: Option<Vec<(i64, u64)>>, seconds: i64) -> Option<PeakDoc> {
     // Of equal ones the first.
     let (at, requests) = all?.into_iter().reduce(|best, one| if one.1 > best.1 { one } else { best })?;
     (requests > 0).then(|| PeakDoc { at: at as f64, requests, rate: requests as f64 / seconds as f64 })
+}
+
+/// False of the busiest stretch of a log whose requests came less often in it than on average: the log has a part of it
+/// only, as it begins or ends within an hour in which most was asked. Between two requests at its ends one is missing.
+fn is_busier(peak: &PeakDoc, seconds: i64, average: Option<f64>) -> bool {
+    average.is_none_or(|average| (peak.requests + 1) as f64 / seconds as f64 >= average)
 }
 
 fn minutes(one: &Aggregate) -> Option<Vec<(i64, u64)>> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use instruments::workload::logs as card;
+use logs::aggregate::agents;
 use logs::aggregate::conditions::{self, Condition};
 use logs::aggregate::distinct::Distinct;
 use logs::aggregate::failed::FailedStrata;
@@ -415,6 +416,7 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         time_step: units::step_ns(&one.times).map(|ns| ns as f64 / NS),
         sizes: one.sizes.bins().map(|bin| (bin.high as f64, bin.count)).collect(),
         statuses: one.statuses.iter().filter(|(_, count)| *count > 0).collect(),
+        bots: Some(one.agents.total(agents::BOT)),
         ..traffic::ServerGroup::default()
     };
     let block = |slot: &Slot| u64::try_from(slot.quarter).unwrap_or(0);

@@ -1,7 +1,8 @@
 //! Requests of a path while the server failed it: how many there were, and how many the other labels served then.
 //!
 //! Only after all lines were read it is known which path and which time that is, so that the logs are read a second
-//! time for these requests alone.
+//! time for these requests alone. The first reading cannot keep them: any path of any label may be the one that fails
+//! in the end, so that it would have to hold all of them by the minute.
 
 use logs::aggregate::Settings;
 use logs::aggregate::filter::Filter;

@@ -93,7 +93,7 @@ pub fn run(args: &CompareArgs, global: &Global) -> Result<u8, CliError> {
     }
     let loaded: Vec<Loaded> = match args.names.as_slice() {
         [one] => resolver.arms(one)?,
-        many => many.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?,
+        many => resolver.resolve_all(many)?,
     };
     if loaded.len() < 2 {
         return Err(CliError::usage(format!(
@@ -134,7 +134,7 @@ fn fired(args: &CompareArgs, mut verdicts: impl Iterator<Item = VerdictWord>) ->
 fn ratio(text: &str, args: &CompareArgs, resolver: &mut Resolver, global: &Global) -> Result<u8, CliError> {
     let here = [".".to_owned()];
     let names = if args.names.is_empty() { &here[..] } else { &args.names };
-    let loaded: Vec<Loaded> = names.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?;
+    let loaded = resolver.resolve_all(names)?;
     distinct(&loaded)?;
     let options = options(args)?;
     let document = ratios::document(&named(&loaded), text, &options)?;
@@ -168,8 +168,7 @@ fn matrix(args: &CompareArgs, resolver: &mut Resolver, global: &Global) -> Resul
             CliError::usage("--matrix prints text or JSON").hint("leave out --format, or say --format json")
         );
     }
-    let loaded: Vec<Loaded> =
-        args.names.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?;
+    let loaded = resolver.resolve_all(&args.names)?;
     let cards = instruments::cards();
     let options = MatrixOptions { params: args.matrix.clone(), metric: args.metric.clone(), cards };
     let document = verdict::matrix::matrix(&named(&loaded), &options);

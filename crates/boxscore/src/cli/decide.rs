@@ -96,7 +96,8 @@ pub struct DecideArgs {
     /// Use figures that this rule doubts or refuses; repeatable
     #[arg(long, value_name = "RULE")]
     pub accept: Vec<String>,
-    /// Dated prices, watts and rack units (--prices) that are older than this are called stale [default: 1y]
+    /// Dated prices, watts and rack units (--prices) and power curves that are older than this are called stale
+    /// [default: 1y]
     #[arg(long, value_name = "DURATION")]
     pub stale: Option<String>,
     /// Draws behind each interval [default: 10000]

@@ -6,6 +6,7 @@
 
 use model::data::Price;
 use model::doc::{DoneDoc, MachineDoc};
+use model::price::may_be_rent;
 use model::{Fact, Note, NoteBody, Unit};
 use store::{Filter, Mode, Store};
 
@@ -109,7 +110,8 @@ pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
     } else {
         let to = run.map_or_else(|| args.target.clone(), |run| format!("run {}", short(&run)));
         let price = said.price.as_ref().map_or_else(String::new, |price| {
-            let bought = if price.hourly { "" } else { " to buy" };
+            let rent = may_be_rent(price.amount).map_or_else(String::new, |rent| format!("; {rent}"));
+            let bought = if price.hourly { String::new() } else { format!(" to buy{rent}") };
             format!(": {price}{bought}")
         });
         out::say(&format!("noted with {to}{price}"));

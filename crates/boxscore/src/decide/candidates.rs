@@ -6,9 +6,9 @@ use model::decision::Key;
 use model::doc::ExcludedDoc;
 use model::need::Need;
 use model::{Finding, Validity};
-use verdict::JudgedSide;
 use verdict::decide::Candidate;
 use verdict::decide::capacity::{Options, capacities};
+use verdict::{JudgedSide, place};
 
 use super::asked::{Asked, Said};
 use super::demand::Demands;
@@ -41,7 +41,9 @@ pub fn gather(
     let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
     let power = |(side, judged)| watts::of_side(side, judged, prices, (&needs, &demands.mixes));
     let mut powered: Vec<Option<Powered>> = sides.iter().zip(judged).map(power).collect();
-    let mut notes = slips(sides);
+    // A slip in what was typed changes all that follows.
+    let mut notes = prices.slips(sides);
+    notes.extend(slips(sides));
     notes.extend(powered.iter().flatten().filter_map(|one| one.note.clone()));
     notes.extend(watts::comparable(sides, &mut powered));
     notes.extend(prices.unmatched(sides));
@@ -67,6 +69,7 @@ pub fn gather(
             published: side.runs.is_empty(),
             planted: side.runs.iter().any(|run| run.plan.fake.is_some()),
             capacities,
+            on: place::to_measure(judged.side),
             price: prices.price(side)?,
             watts: powered.map(|powered| powered.watts),
             rack_units: prices.rack_units(side),
@@ -153,6 +156,7 @@ mod tests {
             published: false,
             planted: false,
             capacities: Vec::new(),
+            on: None,
             price: Some(Cost {
                 amount: Ranged::point(1.0),
                 hourly: false,

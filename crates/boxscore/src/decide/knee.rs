@@ -8,9 +8,9 @@ use model::doc::{CurveDoc, ExcludedDoc};
 use model::format::quantity;
 use model::need::{Need, Ranged};
 use model::unit::Unit;
-use verdict::JudgedSide;
 use verdict::decide::Input;
 use verdict::decide::capacity::{Options, curve_command, load_of};
+use verdict::{JudgedSide, place};
 
 use super::asked::Said;
 use super::inputs::utilisation_doc;
@@ -78,11 +78,13 @@ fn input(load: &str, knee: &Knee, run: &str) -> Input {
 }
 
 fn missing(judged: &JudgedSide<'_>, (load, need): (&str, &Need), options: &Options<'_>) -> ExcludedDoc {
+    let command = curve_command(judged, need, options);
     ExcludedDoc {
         name: judged.side.name.clone(),
         need: Some(need.name().to_owned()),
         why: format!("no run of it has a curve of {load} with a knee, at which it is to be used"),
-        command: curve_command(judged, need, options),
+        on: command.as_ref().and_then(|_| place::to_measure(judged.side)),
+        command,
     }
 }
 

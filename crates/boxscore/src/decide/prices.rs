@@ -5,11 +5,12 @@
 use std::path::Path;
 
 use model::data::Price;
-use model::decision::{Key, parse_price, parse_range};
+use model::decision::{Key, Term, parse_price, parse_range};
 use model::doc::InputDoc;
 use model::fact::Fact;
 use model::format::{Moment, list, number};
 use model::need::Ranged;
+use model::price::may_be_rent;
 use verdict::decide::{Cost, Input};
 
 use super::asked::{Asked, Said};
@@ -19,6 +20,9 @@ use crate::lookup::resolve::Loaded;
 
 const COLUMNS: [&str; 7] = ["name", "price", "currency", "watts", "rack_units", "source", "date"];
 const PRICE_HINT: &str = "write 0.19/h, 35/month, 1200/y, 429 (bought) or 2000..2500 (a range)";
+
+/// Behind a price that is no rent.
+const TO_BUY: &str = " to buy";
 
 /// Names of a table that are told.
 const TOLD: usize = 3;
@@ -138,6 +142,25 @@ impl Prices {
         })
     }
 
+    /// Prices to buy a box that may be meant as rents, and how those are written.
+    pub fn slips(&self, sides: &[Loaded]) -> Vec<String> {
+        let mut slips: Vec<(&str, String, Vec<String>)> = Vec::new();
+        for (side, known) in sides.iter().filter_map(|side| Some((side, value(&self.price, side)?))) {
+            let Some(price) = parse_price(&known.text).filter(|price| price.term == Term::Once) else {
+                continue;
+            };
+            let Some(rent) = may_be_rent(price.amount.low) else { continue };
+            match slips.iter_mut().find(|(text, ..)| *text == known.text) {
+                Some((_, _, names)) => names.push(side.name.clone()),
+                None => slips.push((&known.text, rent, vec![side.name.clone()])),
+            }
+        }
+        let said = |(text, rent, names): (&str, String, Vec<String>)| {
+            format!("the price {text} of {} is read as one to buy a box; {rent}", list(&names))
+        };
+        slips.into_iter().map(said).collect()
+    }
+
     /// The price of a side. Fails where it is in another currency than `--currency`.
     pub fn price(&self, side: &Loaded) -> Result<Option<Cost>, CliError> {
         let Some(known) = value(&self.price, side) else { return self.noted_price(side) };
@@ -148,7 +171,8 @@ impl Prices {
             Some(seconds) => (3600.0 / seconds, true),
             None => (1.0, false),
         };
-        let shown = format!("{} {currency}{}", ends(price.amount), price.term.suffix());
+        let per = if hourly { price.term.suffix() } else { TO_BUY };
+        let shown = format!("{} {currency}{per}", ends(price.amount));
         let doc = self.doc("price", shown, price.amount, known);
         Ok(Some(Cost { amount: price.amount.times(factor), hourly, currency, doc }))
     }
@@ -160,7 +184,8 @@ impl Prices {
         self.check_currency(&side.name, &price.currency, &from)?;
         let Price { amount, hourly, currency } = price.clone();
         let known = Known::noted(from);
-        let doc = self.doc("price", price.to_string(), Ranged::point(amount), &known);
+        let shown = if hourly { price.to_string() } else { format!("{price}{TO_BUY}") };
+        let doc = self.doc("price", shown, Ranged::point(amount), &known);
         Ok(Some(Cost { amount: Ranged::point(amount), hourly, currency, doc }))
     }
 
@@ -171,7 +196,7 @@ impl Prices {
         let from = format!("{}{about}", provenance(side));
         self.check_currency(&side.name, &currency, &from)?;
         let known = Known::noted(from);
-        let doc = self.doc("price", format!("{} {currency}", ends(amount)), amount, &known);
+        let doc = self.doc("price", format!("{} {currency}{TO_BUY}", ends(amount)), amount, &known);
         Ok(Some(Cost { amount, hourly: false, currency, doc }))
     }
 
@@ -229,7 +254,7 @@ impl Prices {
     }
 
     fn doc(&self, name: &str, shown: String, amount: Ranged, known: &Known) -> InputDoc {
-        let age = known.date.as_deref().and_then(seconds_of).map(|date| self.now - date);
+        let date = known.date.as_deref().and_then(seconds_of);
         let (low, high) =
             if amount.is_range() { (Some(amount.low), Some(amount.high)) } else { (None, None) };
         InputDoc {
@@ -240,8 +265,19 @@ impl Prices {
             high,
             from: known.from.clone(),
             date: known.date.clone(),
-            is_stale: age.is_some_and(|age| age > self.stale_s),
+            is_stale: date.is_some_and(|date| self.is_stale(date)),
         }
+    }
+
+    /// True of what was said or measured too long before now.
+    fn is_stale(&self, seconds: f64) -> bool {
+        self.now - seconds > self.stale_s
+    }
+
+    /// The day of a measurement, and whether that is too long ago.
+    pub fn day_of(&self, started_ns: i64) -> (Option<String>, bool) {
+        let seconds = started_ns as f64 / 1e9;
+        (Moment::at(seconds).map(|moment| moment.date()), self.is_stale(seconds))
     }
 }
 
@@ -455,6 +491,27 @@ mod tests {
             assert!(error.message.contains(message), "{text}: {error}");
             assert!(error.hint.unwrap_or_default().contains(hint), "{text}");
         }
+    }
+
+    #[test]
+    fn measurements_are_stale_as_what_was_said_is() {
+        let prices = prices("name,price,date\na,429,2025-11-20\nb,429,2025-11-28\n");
+        for (name, day) in [("a", "2025-11-20"), ("b", "2025-11-28")] {
+            let price = prices.price(&side(name)).unwrap().unwrap().doc;
+            let measured = prices.day_of((seconds_of(day).unwrap() * 1e9) as i64);
+            assert_eq!(measured, (Some(day.to_owned()), price.is_stale));
+            assert_eq!(price.is_stale, name == "a");
+        }
+    }
+
+    #[test]
+    fn a_price_to_buy_that_may_be_a_rent_is_told() {
+        let prices = prices("name,price\na,0.1\nb,0.1/h\nc,429\nd,0.1\n");
+        let sides = ["a", "b", "c", "d"].map(side);
+        let told = ["the price 0.1 of a and d is read as one to buy a box; rent is written 0.1/h"];
+        assert_eq!(prices.slips(&sides), told);
+        assert_eq!(prices.price(&side("a")).unwrap().unwrap().doc.shown, "0.1 USD to buy");
+        assert_eq!(prices.price(&side("b")).unwrap().unwrap().doc.shown, "0.1 USD/h");
     }
 
     #[test]

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use model::decision::parse_loss;
 use model::need::Need;
-use verdict::JudgedSide;
+use model::shell::placed;
 use verdict::decide::capacity::{Options, capacities};
 use verdict::decide::{Capacity, Missing, Scaling, Together};
+use verdict::{JudgedSide, Side, place};
 
 use super::asked::Said;
 use super::demand::Demands;
@@ -31,7 +32,7 @@ pub enum Wish {
 }
 
 /// A side with its number of boxes, and what it does for each need.
-type Of<'s> = (u64, &'s Said, &'s str, Vec<Result<Capacity, Missing>>);
+type Of<'s> = (u64, &'s Said, &'s Side<'s>, Vec<Result<Capacity, Missing>>);
 
 impl Wish {
     /// Linear where nothing was asked for. Fails for what is neither a loss nor sides.
@@ -74,7 +75,7 @@ impl Wish {
         let options = Options { cards: instruments::cards(), accept: &accept, mixes: &demands.mixes };
         let mut found: Vec<Of<'_>> = Vec::new();
         for ((boxes, said), side) in boxes.iter().zip(judged) {
-            found.push((*boxes, said, side.side.name.as_str(), capacities(side, &needs, &options)));
+            found.push((*boxes, said, side.side, capacities(side, &needs, &options)));
         }
         // One need that all of them measured.
         let is_rate = |place: &usize| needs.get(*place).is_some_and(|need| !need.is_space());
@@ -82,7 +83,7 @@ impl Wish {
         let of = |place: usize| {
             let one = |(boxes, _, side, all): &Of<'_>| {
                 let capacity = all.get(place)?.clone().ok()?;
-                Some(Together { boxes: *boxes, side: (*side).to_owned(), capacity })
+                Some(Together { boxes: *boxes, side: side.name.clone(), capacity })
             };
             found.iter().map(one).collect::<Option<Vec<_>>>()
         };
@@ -113,15 +114,15 @@ fn unmeasured(said: &Said, rates: &[usize], found: &[Of<'_>]) -> CliError {
     let missing = |place: usize| {
         let of = |(_, said, side, all): &Of<'_>| {
             let missing = all.get(place)?.as_ref().err()?.clone();
-            Some(((*said).clone(), (*side).to_owned(), missing))
+            Some(((*said).clone(), (side.name.clone(), place::to_measure(side)), missing))
         };
         found.iter().find_map(of)
     };
     match rates.first().and_then(|place| missing(*place)) {
         None => said.wrong("no need is of a rate, and only rates are lost between boxes", HINT),
-        Some((said, side, Missing { why, command })) => {
-            let hint = command.map_or_else(|| HINT.to_owned(), |command| format!("`{command}` measures it"));
-            said.wrong(&format!("{side}: {why}"), &hint)
+        Some((said, (side, on), Missing { why, command })) => {
+            let hint = |command: String| format!("{} measures it", placed(on.as_deref(), &command));
+            said.wrong(&format!("{side}: {why}"), &command.map_or_else(|| HINT.to_owned(), hint))
         }
     }
 }

@@ -31,7 +31,9 @@ pub fn load(from: &[Said], resolver: &mut Resolver) -> Result<Vec<Loaded>, CliEr
     let known: Vec<(&str, Option<&str>)> =
         sides.iter().map(|side| (side.name.as_str(), ids(side).next_back())).collect();
     let names = told_apart(&known);
-    Ok(sides.into_iter().zip(names).map(|(side, name)| Loaded { name, ..side }).collect())
+    let sides = sides.into_iter().zip(names).map(|(side, name)| Loaded { name, ..side }).collect();
+    // A run that is an earlier one of a side and also a side is read once.
+    resolver.all_with_earlier(sides)
 }
 
 /// The ids of its runs, oldest first.
@@ -74,10 +76,10 @@ fn matching(said: &Said, resolver: &Resolver) -> Result<Vec<String>, CliError> {
     }
 }
 
-/// The machines or arms that a name means.
+/// The machines or arms that a name means, without earlier runs.
 fn candidates(name: &str, among: bool, resolver: &mut Resolver) -> Result<Vec<Loaded>, CliError> {
     if resolver.is_run(name) {
-        let all = resolver.arms(name)?;
+        let all = resolver.bare_arms(name)?;
         let is_split = all.len() > 1;
         let called = |side: Loaded| match side.arm.is_some() && among && is_split {
             true => Loaded { name: format!("{name}/{}", side.name), ..side },
@@ -85,7 +87,7 @@ fn candidates(name: &str, among: bool, resolver: &mut Resolver) -> Result<Vec<Lo
         };
         return Ok(all.into_iter().map(called).collect());
     }
-    let side = resolver.resolve(name)?;
+    let side = resolver.bare(name)?;
     let arms: BTreeSet<String> =
         side.runs.iter().flat_map(|run| &run.plan.arms).map(|arm| arm.name.clone()).collect();
     let newest: Vec<String> = side

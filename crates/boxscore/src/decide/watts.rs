@@ -43,7 +43,7 @@ pub fn of_side(
     prices
         .said_watts(side)
         .map(point)
-        .or_else(|| curve_of(judged, needs, mixes))
+        .or_else(|| curve_of(judged, prices, (needs, mixes)))
         .or_else(|| prices.noted_watts(side).map(point))
 }
 
@@ -71,7 +71,7 @@ pub fn comparable(sides: &[Loaded], powered: &mut [Option<Powered>]) -> Option<S
 
 /// The curve of the newest run that has one: under the load of a need, by a meter at the plug rather than by RAPL; of
 /// several the one that draws most at saturation.
-fn curve_of(judged: &JudgedSide<'_>, needs: &[Need], mixes: &Mixes) -> Option<Powered> {
+fn curve_of(judged: &JudgedSide<'_>, prices: &Prices, (needs, mixes): (&[Need], &Mixes)) -> Option<Powered> {
     let side = judged.side;
     let of_run = |one: &Judged<'_>| {
         let (loads, needs) = (loads(side.arm.as_deref(), one), &by_text(one.run, needs));
@@ -89,7 +89,10 @@ fn curve_of(judged: &JudgedSide<'_>, needs: &[Need], mixes: &Mixes) -> Option<Po
         });
         let by_rapl = first.meter == Meter::Rapl.word();
         let saturation = saturation(best, needs, mixes);
-        Some(Powered { watts: as_watts(best, saturation, &one.run.head.id), by_rapl, note })
+        // A planted run was measured on no day.
+        let day = one.run.plan.fake.is_none().then(|| prices.day_of(one.run.head.started_ns));
+        let watts = as_watts(best, saturation, &one.run.head.id, day.unwrap_or_default());
+        Some(Powered { watts, by_rapl, note })
     };
     judged.runs.iter().rev().find_map(|one| of_run(one))
 }
@@ -189,7 +192,12 @@ fn saturation(load: &[PowerLevel], needs: &[Need], mixes: &Mixes) -> Vec<Option<
     needs.iter().map(rate).collect()
 }
 
-fn as_watts(load: &[PowerLevel], saturation: Vec<Option<f64>>, run: &str) -> Watts {
+fn as_watts(
+    load: &[PowerLevel],
+    saturation: Vec<Option<f64>>,
+    run: &str,
+    (date, is_stale): (Option<String>, bool),
+) -> Watts {
     let watts = |level: &PowerLevel| level.watts;
     let (low, high) =
         (load.iter().map(watts).fold(f64::INFINITY, f64::min), load.iter().map(watts).fold(0.0, f64::max));
@@ -209,8 +217,8 @@ fn as_watts(load: &[PowerLevel], saturation: Vec<Option<f64>>, run: &str) -> Wat
         low: Some(low),
         high: Some(high),
         from: format!("the power curve of run {} ({meter}{reads_low})", short(run)),
-        date: None,
-        is_stale: false,
+        date,
+        is_stale,
     };
     Watts {
         curve: load.iter().map(|level| (level.level, level.watts)).collect(),
@@ -272,7 +280,7 @@ mod tests {
     fn rapl_beside_another_meter_is_left_out_and_said() {
         let side = |name: &str| Loaded::new(name, MachineDoc { id: name.into(), name: name.into() });
         let of = |meter: &str| {
-            let watts = as_watts(&load("power", meter, &[], 40.0), Vec::new(), "r");
+            let watts = as_watts(&load("power", meter, &[], 40.0), Vec::new(), "r", (None, false));
             Some(Powered { watts, by_rapl: meter == Meter::Rapl.word(), note: None })
         };
         let sides = [side("a"), side("b"), side("c")];

@@ -1,7 +1,7 @@
 //! Finds machines by name, for every verb: this machine, a measured one, a sheet, a published or a reference machine.
 //! For runs and labels see `resolve`.
 
-use instruments::inventory::spec_sheet;
+use instruments::inventory::{inventory_platform, spec_sheet};
 use instruments::system_files::Root;
 use model::data::RunHead;
 use model::doc::MachineDoc;
@@ -105,6 +105,11 @@ pub fn machine(name: &str, store: Option<&Store>) -> Result<Option<Machine>, Cli
 pub fn this() -> (MachineDoc, Vec<Fact>) {
     let facts = spec_sheet::all_facts(&Root::live());
     (identity(&facts), facts)
+}
+
+/// This machine, without its other facts, which take longer.
+pub fn here() -> MachineDoc {
+    identity(&(inventory_platform::INSTRUMENT.scan)(&Root::live()))
 }
 
 /// Id and name as a run would store them.

@@ -9,6 +9,7 @@ mod machines;
 mod read_runs;
 mod targets;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -78,6 +79,8 @@ pub struct Resolver {
     /// Which studies are soaks, as far as they were asked for.
     soaks: HashMap<String, bool>,
     read: ReadRuns,
+    /// This machine, once it was asked for.
+    here: OnceCell<MachineDoc>,
 }
 
 impl Resolver {
@@ -95,7 +98,7 @@ impl Resolver {
         };
         let machines = catalogue::noted(store.as_ref())?;
         let (classes, soaks, read) = (HashMap::new(), HashMap::new(), ReadRuns::default());
-        Ok(Resolver { path, store, heads, machines, classes, soaks, read })
+        Ok(Resolver { path, store, heads, machines, classes, soaks, read, here: OnceCell::new() })
     }
 
     /// Fails when there is no store yet.
@@ -149,8 +152,8 @@ impl Resolver {
         others.map(|other| other.id.clone()).collect()
     }
 
-    /// Loads the data that a name refers to. Fails when the name is unknown or ambiguous.
-    pub fn resolve(&mut self, name: &str) -> Result<Loaded, CliError> {
+    /// Loads the data that a name refers to, but for earlier runs. Fails when the name is unknown or ambiguous.
+    pub fn bare(&mut self, name: &str) -> Result<Loaded, CliError> {
         if line::is_line(name) {
             let pasted = line::parse(name, instruments::cards())?;
             return Ok(pasted_side(&pasted));
@@ -176,9 +179,9 @@ impl Resolver {
         self.named(name)
     }
 
-    /// The run's arms, when the name is one run with several.
-    pub fn arms(&mut self, name: &str) -> Result<Vec<Loaded>, CliError> {
-        let whole = self.resolve(name)?;
+    /// The run's arms, when the name is one run with several; without earlier runs.
+    pub fn bare_arms(&mut self, name: &str) -> Result<Vec<Loaded>, CliError> {
+        let whole = self.bare(name)?;
         let [run] = whole.runs.as_slice() else { return Ok(vec![whole]) };
         let arms: Vec<String> = run.plan.arms.iter().map(|arm| arm.name.clone()).collect();
         if arms.len() > 1 {
@@ -196,6 +199,11 @@ impl Resolver {
             out::say(&format!("note: {} is left out: {}", candidate(head), head.status.word()));
         }
         whole.iter().map(|head| self.pool(&head.machine, std::slice::from_ref(head), None)).collect()
+    }
+
+    /// This machine, looked at once.
+    fn here(&self) -> MachineDoc {
+        self.here.get_or_init(names::here).clone()
     }
 
     fn this_machine(&mut self) -> Result<Loaded, CliError> {
@@ -285,7 +293,8 @@ impl Resolver {
             Meaning::Machine(heads) | Meaning::Run(heads) => self.pool(name, &heads, arm),
             Meaning::Without(machine) => {
                 let sheets = self.sheets()?;
-                self.without_runs(&machine, &sheets)?.ok_or_else(|| self.unknown(name))
+                let side = self.without_runs(&machine, &sheets)?.ok_or_else(|| self.unknown(name))?;
+                Ok(Loaded { here: Some(self.here()), ..side })
             }
         }
     }
@@ -446,9 +455,7 @@ impl Resolver {
     /// The complete runs among these that share the newest one's machine and config class, loaded.
     fn pool(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
         let (newest, ids) = self.chosen(name, heads)?;
-        let loaded = self.load(name, &newest, &ids, arm)?;
-        let earlier = self.earlier(&newest, &ids, &loaded.runs)?;
-        Ok(Loaded { earlier, ..loaded })
+        self.load(name, &newest, &ids, arm)
     }
 
     /// The complete runs among these; hidden ones and soaks only where there is nothing else: what lasts is no
@@ -521,7 +528,8 @@ impl Resolver {
         let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
         let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
         let (price, watts) = (newest.price.clone(), newest.watts);
-        let side = Loaded { runs, facts, price, watts, is_stored: true, ..Loaded::new(name, machine) };
+        let here = Some(self.here());
+        let side = Loaded { runs, facts, price, watts, is_stored: true, here, ..Loaded::new(name, machine) };
         let side = self.noted(side, &newest.machine_id)?;
         Ok(match arm {
             Some(arm) => of_arm(side, &arm),
@@ -563,8 +571,9 @@ fn file_side(name: &str) -> Result<Loaded, CliError> {
         let mut other = Resolver::over(path.to_owned(), Some(paths::open(path)?))?;
         let newest = nth_latest(other.store()?, 0)?;
         let same = other.visible(&newest.machine_id);
-        return other.pool(&newest.machine, &same, None);
+        let side = other.pool(&newest.machine, &same, None)?;
+        return Ok(Loaded { is_stored: false, ..other.with_earlier(side)? });
     }
     let runs = own::read(path)?;
-    of_runs(runs, name)
+    Ok(Loaded { here: Some(names::here()), ..of_runs(runs, name)? })
 }

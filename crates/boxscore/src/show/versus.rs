@@ -69,7 +69,7 @@ pub fn of_names(
     let with_runs = named.iter().filter(|one| one.runs.iter().any(is_whole));
     let mut loaded = match named {
         [_] => of_machines(shown)?,
-        _ => with_runs.map(|one| resolver.resolve(&one.name)).collect::<Result<Vec<_>, _>>()?,
+        _ => resolver.resolve_all(with_runs.map(|one| &one.name))?,
     };
     match loaded.as_slice() {
         [] => return Ok(None),

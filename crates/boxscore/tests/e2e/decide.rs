@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use model::doc::{BoughtDoc, CandidateDoc, DecideDoc, ErrorDoc, ScalingBasis};
 
-use crate::common::{Bench, Said};
+use crate::common::{Bench, PROGRAM, Said};
 
 fn document(said: &Said) -> DecideDoc {
     serde_json::from_str(&said.out).expect("a document")
@@ -411,10 +411,46 @@ fn a_side_without_a_knee_is_left_out_with_the_command_that_measures_it() {
     let args =
         ["decide", "--need", "web 18000/s", "--from", "atom-330", "--utilisation", "knee", "--no-report"];
     let said = bench.run(&args).expect(1, &[]);
-    let words = "no run of it has a curve of web with a knee, at which it is to be used: `boxscore run web` measures it";
+    let words = "no run of it has a curve of web with a knee, at which it is to be used: on atom-330 `boxscore run web` measures it";
     let plain = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains(words), "{}", said.out);
     let args =
         ["decide", "--need", "memory 1TiB", "--from", "atom-330", "--utilisation", "knee", "--no-report"];
     bench.run(&args).expect(2, &["only loads have curves with a knee"]);
+}
+
+#[test]
+fn a_command_for_a_machine_that_was_imported_says_where_it_runs() {
+    let far = Bench::new();
+    far.world(
+        r#"{"seed": 1, "machines": {"north": {}}, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01}]}"#,
+    );
+    let via = format!("north={PROGRAM}");
+    let north = ["--via", via.as_str(), "--fake", "world.json"];
+    far.run(&[&["run", "crc32c", "--quick", "--no-report"], &north[..]].concat()).expect(0, &[]);
+    std::fs::write(far.path("north.json"), far.run(&["export", "--all"]).expect(0, &[]).out)
+        .expect("written");
+    let desk = Bench::new();
+    desk.run(&["import", &far.path("north.json").display().to_string()]).expect(0, &["1 added"]);
+    let args = ["decide", "--need", "kv 10/s", "--from", "north", "--no-report"];
+    let doc = document(&desk.run(&[&args[..], &["--json"]].concat()).expect(1, &[]));
+    let one = &doc.excluded[0];
+    assert_eq!(one.on.as_deref(), Some("north"));
+    let command = one.command.as_deref().expect("a command");
+    assert!(command.starts_with("boxscore run kv-load") && !command.contains("--via"), "{command}");
+    let plain = desk.run(&args).expect(1, &[]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains(&format!("on north `{command}` measures it")), "{plain}");
+}
+
+#[test]
+fn a_price_without_its_hour_is_told_as_one_to_buy() {
+    let bench = planted();
+    let args = ["decide", "--need", NEED, "--from", "small", "--price", "0.1", "--no-report"];
+    let text = bench.run(&args).expect(0, &[]).out;
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for says in
+        ["price of small 0.1 USD to buy (--price)", "is read as one to buy a box; rent is written 0.1/h"]
+    {
+        assert!(plain.contains(says), "{says}: {text}");
+    }
 }

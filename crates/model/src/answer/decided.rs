@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::AnsweredDoc;
-use crate::fake::PLANTED;
+use crate::fake;
 use crate::format;
 use crate::unit::Unit;
 
@@ -81,10 +81,8 @@ impl Decided {
 
     /// The candidates that nobody measured.
     fn planted(&self) -> Option<String> {
-        let names: Vec<String> =
-            self.all.iter().filter(|one| one.planted).map(|one| one.name.clone()).collect();
-        let verb = if names.len() == 1 { "is" } else { "are" };
-        (!names.is_empty()).then(|| format!("{} {verb} {PLANTED}", format::list(&names)))
+        let names = self.all.iter().filter(|one| one.planted).map(|one| one.name.clone());
+        fake::planted(&names.collect::<Vec<_>>())
     }
 
     fn tie(&self) -> String {

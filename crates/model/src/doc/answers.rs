@@ -19,6 +19,7 @@ pub struct AnswersDoc {
     pub zone: i64,
     /// Requests a second from the first to the last request.
     pub rate: Option<f64>,
+    /// Absent, too, where it is less busy than the average: the log begins or ends within the busiest hours.
     pub busiest_hour: Option<PeakDoc>,
     pub busiest_minute: Option<PeakDoc>,
     pub busiest_second: Option<PeakDoc>,

@@ -260,6 +260,9 @@ pub struct ExcludedDoc {
     pub why: String,
     /// The command that would measure what is missing.
     pub command: Option<String>,
+    /// The machines that the command has to run on; absent where that is this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
 }
 
 /// Two kinds of boxes that do the work together.
@@ -290,6 +293,12 @@ pub struct SwingDoc {
     /// Cost of the first candidate over the second one's, or its own cost where it is alone, at either end.
     pub at_low: f64,
     pub at_high: f64,
+    /// Cost of the second candidate as a multiple of the first one's, as in the answer; absent where the first is
+    /// alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dearer_at_low: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dearer_at_high: Option<f64>,
     /// The cheapest candidate at either end.
     pub best_at_low: String,
     pub best_at_high: String,
@@ -311,6 +320,9 @@ pub struct BreakEvenDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettleDoc {
     pub command: String,
+    /// The machines that the command has to run on; absent where that is this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// Further runs, and the seconds that they take together as earlier ones did.
     pub runs: u64,
     pub seconds: Option<f64>,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::format::list;
+use crate::shell::placed;
 use crate::why::{MANY, Needed, Repeat};
 
 crate::words! {
@@ -44,6 +45,15 @@ pub struct NextStep {
     pub further: Option<Further>,
     /// Commands that repeat the newest runs, the base's first; one where both sides are of one study.
     pub commands: Vec<String>,
+    /// Those of them that have to run on another machine.
+    pub elsewhere: Vec<PlacedDoc>,
+}
+
+/// A command that has to run on another machine than this one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlacedDoc {
+    pub on: String,
+    pub command: String,
 }
 
 /// Repetitions beyond those that there are.
@@ -114,7 +124,9 @@ impl NextStep {
 impl std::fmt::Display for NextStep {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str(&self.says())?;
-        match self.commands.as_slice() {
+        let away = self.elsewhere.iter().map(|one| placed(Some(&one.on), &one.command));
+        let all: Vec<String> = self.commands.iter().cloned().chain(away).collect();
+        match all.as_slice() {
             _ if self.remedy == Remedy::Repeat && self.further.is_some_and(Further::is_many) => Ok(()),
             [] => Ok(()),
             some => write!(to, ": {}", list(some)),
@@ -138,20 +150,23 @@ pub struct NextStepDoc {
     /// Commands that repeat the newest runs, the base's first; one where both sides are of one study.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     commands: Vec<String>,
+    /// Those of them that have to run on another machine than this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    elsewhere: Vec<PlacedDoc>,
 }
 
 impl From<NextStep> for NextStepDoc {
     fn from(step: NextStep) -> NextStepDoc {
         let text = step.to_string();
-        let NextStep { remedy, figures, open, further, commands } = step;
-        NextStepDoc { remedy, text, figures, open, further, commands }
+        let NextStep { remedy, figures, open, further, commands, elsewhere } = step;
+        NextStepDoc { remedy, text, figures, open, further, commands, elsewhere }
     }
 }
 
 impl From<NextStepDoc> for NextStep {
     fn from(doc: NextStepDoc) -> NextStep {
-        let NextStepDoc { remedy, text: _, figures, open, further, commands } = doc;
-        NextStep { remedy, figures, open, further, commands }
+        let NextStepDoc { remedy, text: _, figures, open, further, commands, elsewhere } = doc;
+        NextStep { remedy, figures, open, further, commands, elsewhere }
     }
 }
 
@@ -164,7 +179,14 @@ mod tests {
         let needed = |count| Needed { count, of: Repeat::Runs };
         let further = Further::new(&[needed(4), needed(9)], 1);
         let command = vec!["boxscore run --plan 01".to_owned()];
-        let mut step = NextStep { remedy: Remedy::Repeat, figures: 6, open: 6, further, commands: command };
+        let mut step = NextStep {
+            remedy: Remedy::Repeat,
+            figures: 6,
+            open: 6,
+            further,
+            commands: command,
+            elsewhere: Vec::new(),
+        };
         let says =
             "measure again: about 3 more runs each would tell the first, 8 all: boxscore run --plan 01";
         assert_eq!(step.to_string(), says);

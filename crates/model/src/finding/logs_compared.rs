@@ -1,6 +1,6 @@
 //! Differences that limit a comparison of groups of requests: by what was served, when, and on which machines: `means`,
-//! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `failures-apart`, `cacheability`, `hours`, `unshared`,
-//! `mix`, `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
+//! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `failures-apart`, `cacheability`, `hours`, `bots`,
+//! `unshared`, `mix`, `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
 use crate::format::{duration, number, percent, quantity};
@@ -70,6 +70,11 @@ pub enum LogsCompared {
         arm: Share,
         base: Share,
         is_doubtful: bool,
+    },
+    /// Shares of requests of programs that say they are bots.
+    Bots {
+        arm: Share,
+        base: Share,
     },
     /// Share of the bytes that is compared.
     Unshared {
@@ -245,6 +250,28 @@ fn hours(arm: &Share, base: &Share) -> String {
     )
 }
 
+fn cacheability(arm: &Share, base: &Share) -> String {
+    format!(
+        "not like with like: {} of {}'s requests and {} of {}'s were not modified (304), so that their clients' caches \
+         differ",
+        percent(arm.share),
+        arm.label,
+        percent(base.share),
+        base.label
+    )
+}
+
+fn bots(arm: &Share, base: &Share) -> String {
+    format!(
+        "people alone may differ by more or less, and with a narrower interval: bots are {} of {}'s requests and {} of \
+         {}'s, and compared with the rest as one; --where bot=no leaves them out",
+        percent(arm.share),
+        arm.label,
+        percent(base.share),
+        base.label
+    )
+}
+
 fn halves(first: f64, second: f64) -> String {
     format!(
         "one episode may make the difference: the speeds stand {} to 1 in the first half of the time and {} to 1 in the \
@@ -300,6 +327,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::Failures { .. } => "failures-apart",
             LogsCompared::Cacheability { .. } => "cacheability",
             LogsCompared::Hours { .. } => "hours",
+            LogsCompared::Bots { .. } => "bots",
             LogsCompared::Unshared { .. } => "unshared",
             LogsCompared::Mix { .. } => "mix",
             LogsCompared::Halves { .. } => "halves",
@@ -331,6 +359,7 @@ impl Conclusion for LogsCompared {
             | LogsCompared::RequestCounts { .. }
             | LogsCompared::RequestRates { .. }
             | LogsCompared::SizeMix { .. }
+            | LogsCompared::Bots { .. }
             | LogsCompared::Mix { .. }
             | LogsCompared::PartOfTelemetry { .. } => Validity::Ok,
         }
@@ -362,15 +391,9 @@ impl Conclusion for LogsCompared {
             LogsCompared::StatusMix { distance, status, arm, base } => {
                 statuses(*distance, *status, arm, base)
             }
-            LogsCompared::Cacheability { arm, base } => format!(
-                "not like with like: {} of {}'s requests and {} of {}'s were not modified (304), so that their clients' \
-                 caches differ",
-                percent(arm.share),
-                arm.label,
-                percent(base.share),
-                base.label
-            ),
+            LogsCompared::Cacheability { arm, base } => cacheability(arm, base),
             LogsCompared::Hours { arm, base, .. } => hours(arm, base),
+            LogsCompared::Bots { arm, base } => bots(arm, base),
             LogsCompared::Unshared { shared } => format!(
                 "a part is not compared: only {} of the bytes are of a size and time that both served",
                 percent(*shared)
@@ -424,9 +447,9 @@ impl Conclusion for LogsCompared {
             LogsCompared::RequestRates { before, after } => evidence([("ratio", after / before)]),
             LogsCompared::SizeMix { distance } => evidence([("ks", *distance)]),
             LogsCompared::StatusMix { distance, .. } => evidence([("distance", *distance)]),
-            LogsCompared::Cacheability { arm, base } | LogsCompared::Hours { arm, base, .. } => {
-                evidence([("arm", arm.share), ("base", base.share)])
-            }
+            LogsCompared::Cacheability { arm, base }
+            | LogsCompared::Bots { arm, base }
+            | LogsCompared::Hours { arm, base, .. } => evidence([("arm", arm.share), ("base", base.share)]),
             LogsCompared::Unshared { shared } => evidence([("shared", *shared)]),
             LogsCompared::Failures { arm, base, arm_time, base_time } => evidence([
                 ("arm", arm.share),

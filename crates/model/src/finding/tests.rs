@@ -296,6 +296,7 @@ fn of_logs() -> Vec<Rule> {
         LogsCompared::StatusMix { distance: 0.1, status: 404, arm: share("b", 0.2), base: share("a", 0.1) }
             .into(),
         LogsCompared::Cacheability { arm: share("b", 0.2), base: share("a", 0.1) }.into(),
+        LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1) }.into(),
         hours(1.0).into(),
         hours(0.3).into(),
         LogsCompared::Unshared { shared: 0.5 }.into(),

@@ -58,12 +58,17 @@ fn left(doc: &DecideDoc) -> Markup {
     }
 }
 
+/// In front of a command that has to run on another machine.
+fn on(machine: Option<&str>) -> Markup {
+    html! { @if let Some(machine) = machine { "on " (machine) ": " } }
+}
+
 fn right(doc: &DecideDoc) -> Markup {
     let left_out = |one: &model::doc::ExcludedDoc| {
         let need = one.need.as_ref().map_or_else(String::new, |need| format!(", {need}"));
         let body = html! {
             strong { (one.name) (need) } ": " (page::prose(&one.why))
-            @if let Some(command) = &one.command { br; code { (command) } }
+            @if let Some(command) = &one.command { br; (on(one.on.as_deref())) code { (command) } }
         };
         Trust::Refused.line(&body)
     };
@@ -132,7 +137,12 @@ fn settle(doc: &DecideDoc) -> Markup {
         return html! {};
     }
     let line = |one: &model::doc::SettleDoc| {
-        html! { li { (cells::effort(one)) ": " (page::command(&one.command)) " " (page::prose(&one.why)) } }
+        html! {
+            li {
+                (cells::effort(one)) ": " (on(one.on.as_deref())) (page::command(&one.command)) " "
+                (page::prose(&one.why))
+            }
+        }
     };
     page::section(
         "settle",

@@ -124,7 +124,7 @@ pub fn tornado(doc: &DecideDoc) -> Option<Markup> {
     let is_alone = cells::is_alone(doc);
     let row = |swing: &SwingDoc| SwingRow {
         label: swing.input.clone(),
-        at: (swing.at_low, swing.at_high),
+        at: cells::swing_ends(swing),
         ends: (swing.low.clone(), swing.high.clone()),
         range: cells::ends(&swing.low, &swing.high),
         shown: cells::swing(swing, doc),
@@ -137,9 +137,8 @@ pub fn tornado(doc: &DecideDoc) -> Option<Markup> {
         0 => format!("{} stays the cheapest within every range", first.name),
         flips => format!("{flips} of {} inputs would change the answer", doc.tornado.len()),
     };
-    let second = doc.candidates.iter().filter(|one| one.cost.is_some()).nth(1);
-    let axis = match second.filter(|_| !is_alone) {
-        Some(second) => format!("cost of {} as a multiple of {}'s", first.name, second.name),
+    let axis = match cells::second(doc) {
+        Some(second) => format!("cost of {} as a multiple of {}'s", second.name, first.name),
         None => format!("cost of {}, {}", first.name, cells::currency(doc)),
     };
     let plot = SwingPlot {

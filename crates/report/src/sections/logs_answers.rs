@@ -70,7 +70,7 @@ fn figures(answers: &AnswersDoc, traffic: Option<&Traffic>) -> Markup {
     ];
     let requests = traffic.map_or(0, |traffic| traffic.group.requests) as f64;
     let seconds = answers.rate.filter(|rate| *rate > 0.0).map_or(0.0, |rate| requests / rate);
-    // Of two hours at least one is busier.
+    // Of two hours at least one is busier, but where the log has a part of them only.
     let told = peaks.into_iter().filter(|(_, _, length)| seconds > 2.0 * length);
     for (head, peak) in told.filter_map(|(head, peak, _)| Some((head, peak?))) {
         row(head, shown(&peak, answers.zone));

@@ -117,7 +117,7 @@ fn requests(label: &TrafficDoc, answers: &AnswersDoc) -> String {
         (answers.busiest_minute, "minute", 60.0),
         (answers.busiest_second, "second", 1.0),
     ];
-    // Of two hours at least one is busier.
+    // Of two hours at least one is busier, but where the log has a part of them only.
     let told = peaks.into_iter().filter(|(_, _, length)| seconds > 2.0 * length);
     for (place, (peak, what)) in told.filter_map(|(peak, what, _)| Some((peak?, what))).enumerate() {
         let lead = if place == 0 { "; busiest" } else { "," };

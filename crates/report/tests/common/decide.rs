@@ -123,6 +123,8 @@ fn tornado() -> Vec<SwingDoc> {
         high: ends.1.to_owned(),
         at_low: at.0,
         at_high: at.1,
+        dearer_at_low: Some(1.0 / at.0),
+        dearer_at_high: Some(1.0 / at.1),
         best_at_low: best.0.to_owned(),
         best_at_high: best.1.to_owned(),
     };
@@ -165,6 +167,7 @@ fn excluded() -> ExcludedDoc {
         need: Some("kv".to_owned()),
         why: "nobody measured kv with p99 within 1 ms and replicas=2".to_owned(),
         command: Some("boxscore run kv-slo --slo p99<1ms --set replicas=2".to_owned()),
+        on: Some("box-c".to_owned()),
     }
 }
 
@@ -240,6 +243,7 @@ pub fn decision() -> DecideDoc {
         }],
         settle: vec![SettleDoc {
             command: "boxscore run web-slo --slo p99<20ms".to_owned(),
+            on: None,
             runs: 3,
             seconds: Some(380.0),
             why: "tells box-b from box-a, if they differ as they do now".to_owned(),

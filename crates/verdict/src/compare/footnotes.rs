@@ -14,6 +14,7 @@ use super::matching::{RowKey, arm_name};
 use super::prepared::{Prepared, SideRow};
 use super::side::{self, CompareOptions, Side};
 use super::value;
+use crate::place;
 use crate::settings::{self, Configured};
 use model::format;
 
@@ -268,12 +269,14 @@ fn unmeasured(ours: &Prepared<'_>, all: &[Prepared<'_>], options: &CompareOption
         .iter()
         .map(|(name, keys)| format!("{name} ({})", format::count(keys.len(), "figure")))
         .collect();
-    let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+    let names = missing.iter().map(|(name, _)| (*name).to_owned());
+    let words: Vec<String> = names.chain(place::ways(ours.side)).collect();
+    let on = place::to_measure(ours.side).map_or_else(String::new, |on| format!("on {on} "));
     Some(format!(
-        "not measured on {}: {}: boxscore run {}",
+        "not measured on {}: {}: {on}boxscore run {}",
         ours.side.name,
         figures.join(", "),
-        names.join(" ")
+        words.join(" ")
     ))
 }
 

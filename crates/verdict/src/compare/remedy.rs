@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use model::doc::{Further, NextStep, Remedy, RowDoc, VerdictWord};
+use model::data::RunData;
+use model::doc::{Further, NextStep, PlacedDoc, Remedy, RowDoc, VerdictWord};
 use model::id::short;
 use model::why::{Disturbance, Held, Needed, Reason, Repeat, Weighed, Why, Withheld};
 
 use super::side::Side;
+use crate::place;
 
 /// The step for the headline figures that are open, or for all where none is a headline; `None` where none is open, or
 /// where no step would help.
@@ -41,8 +43,15 @@ pub fn next_step(rows: &[RowDoc], sides: &[Side<'_>]) -> Option<NextStep> {
     // A plan is repeated as it was, with as many takes.
     let is_same = ![Remedy::Margin, Remedy::LongerLog].contains(&remedy)
         && further.is_none_or(|further| further.of != Repeat::Takes);
-    let commands = if is_same { commands(sides) } else { Vec::new() };
-    Some(NextStep { remedy, figures: rows.len() as u64, open: open.len() as u64, further, commands })
+    let (commands, elsewhere) = if is_same { commands(sides) } else { Default::default() };
+    Some(NextStep {
+        remedy,
+        figures: rows.len() as u64,
+        open: open.len() as u64,
+        further,
+        commands,
+        elsewhere,
+    })
 }
 
 /// The remedy of a row; `None` where its reason says what to do, or where nothing would.
@@ -77,21 +86,28 @@ const fn against(what: Disturbance) -> Remedy {
     }
 }
 
-/// One command a study that can be repeated from here, in the order of the sides.
-fn commands(sides: &[Side<'_>]) -> Vec<String> {
+fn newest<'a>(side: &Side<'a>) -> Option<&'a RunData> {
+    side.runs.iter().copied().max_by_key(|run| run.head.started_ns)
+}
+
+/// One command a study, in the order of the sides: those that repeat it from here, and those that have to run
+/// elsewhere.
+fn commands(sides: &[Side<'_>]) -> (Vec<String>, Vec<PlacedDoc>) {
     let mut studies: Vec<&str> = Vec::new();
-    let mut commands = Vec::new();
-    for run in sides
-        .iter()
-        .filter(|side| side.is_stored)
-        .filter_map(|side| side.runs.iter().max_by_key(|run| run.head.started_ns))
-    {
-        if !studies.contains(&run.head.study.as_str()) {
-            studies.push(&run.head.study);
-            commands.push(format!("boxscore run --plan {}", short(&run.head.id)));
+    let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+    let stored = sides.iter().filter(|side| side.is_stored);
+    for (side, run) in stored.filter_map(|side| Some((side, newest(side)?))) {
+        if studies.contains(&run.head.study.as_str()) {
+            continue;
+        }
+        studies.push(&run.head.study);
+        let command = format!("boxscore run --plan {}", short(&run.head.id));
+        match place::to_repeat(side, run) {
+            None => here.push(command),
+            Some(on) => elsewhere.push(PlacedDoc { on, command }),
         }
     }
-    commands
+    (here, elsewhere)
 }
 
 #[cfg(test)]
@@ -129,6 +145,15 @@ mod tests {
         assert_eq!((step.remedy, step.figures, step.open), (Remedy::Quiet, 2, 3));
         assert_eq!(step.further, Some(Further { least: 2, most: 2, of: Repeat::Runs }));
         assert_eq!(step.commands, ["boxscore run --plan 0123456789ab"], "one study");
+        let here = MachineDoc { id: "desk".to_owned(), name: "desk".to_owned() };
+        let imported = |at: usize| Side { here: Some(here.clone()), ..side(at) };
+        let step = next_step(&rows, &[imported(0), imported(1)]).unwrap();
+        assert!(step.commands.is_empty(), "it would run on this machine: {:?}", step.commands);
+        let on = &runs[0].head.machine;
+        assert!(
+            step.to_string().ends_with(&format!(": on {on} `boxscore run --plan 0123456789ab`")),
+            "{step}"
+        );
         assert_eq!(next_step(&rows[..1], &[side(0)]).unwrap().remedy, Remedy::Margin);
         rows.iter_mut().for_each(|row| row.verdict = VerdictWord::Tie);
         assert_eq!(next_step(&rows, &[side(0), side(1)]), None);

@@ -29,6 +29,8 @@ pub struct SideOf<R> {
     pub source: Option<String>,
     /// Its runs stand in the store, so that `run --plan` can repeat them.
     pub is_stored: bool,
+    /// The machine that runs this program, where it is known: a command for another one says where it has to run.
+    pub here: Option<MachineDoc>,
 }
 
 /// A side whose runs are borrowed.
@@ -49,6 +51,7 @@ impl<R> SideOf<R> {
             watts: None,
             source: None,
             is_stored: false,
+            here: None,
         }
     }
 }
@@ -68,6 +71,7 @@ impl<R: Borrow<RunData>> SideOf<R> {
             watts: self.watts,
             source: self.source.clone(),
             is_stored: self.is_stored,
+            here: self.here.clone(),
         }
     }
 }

@@ -30,7 +30,13 @@ pub fn decide(question: &Question, candidates: &[Candidate], excluded: Vec<Exclu
             Ok(Some(one)) => sized.push(one),
             Ok(None) => out.extend(missing(candidate, question)),
             Err(why) => {
-                out.push(ExcludedDoc { name: candidate.name.clone(), need: None, why, command: None });
+                out.push(ExcludedDoc {
+                    name: candidate.name.clone(),
+                    need: None,
+                    why,
+                    command: None,
+                    on: None,
+                });
             }
         }
     }
@@ -104,6 +110,7 @@ fn missing<'a>(candidate: &'a Candidate, question: &'a Question) -> impl Iterato
             need: Some(need.need.name().to_owned()),
             why: missing.why.clone(),
             command: missing.command.clone(),
+            on: candidate.on.clone().filter(|_| missing.command.is_some()),
         })
     })
 }

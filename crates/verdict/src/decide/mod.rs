@@ -64,6 +64,8 @@ pub struct Capacity {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repeat {
     pub command: String,
+    /// The machines that it has to run on; `None`: here.
+    pub on: Option<String>,
     pub seconds: Option<f64>,
     /// Standard deviation of the logarithm from run to run, and the runs that there are.
     pub noise: f64,
@@ -117,6 +119,8 @@ pub struct Candidate {
     pub planted: bool,
     /// In the order of the needs.
     pub capacities: Vec<Result<Capacity, Missing>>,
+    /// The machines that commands which measure what is missing have to run on; `None`: here.
+    pub on: Option<String>,
     pub price: Option<Cost>,
     pub watts: Option<Watts>,
     pub rack_units: Option<Input>,

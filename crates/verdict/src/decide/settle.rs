@@ -42,6 +42,7 @@ pub fn settle(all: &[Sized<'_>], question: &Question, middle: &Shared, common: C
         }
         steps.push(SettleDoc {
             command: repeat.command.clone(),
+            on: repeat.on.clone(),
             runs,
             seconds: repeat.seconds.map(|seconds| seconds * runs as f64),
             why: known_to(one),

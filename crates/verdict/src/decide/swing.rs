@@ -166,14 +166,19 @@ impl Field<'_, '_> {
             let first = priced.next()?;
             Some(priced.next().map_or(first, |second| first / second))
         };
+        let is_alone = self.all.iter().filter(|one| one.parts.is_some()).count() < 2;
         let one = |(knob, range): (Knob, Ranged)| {
             let (low, high) = (self.costs(knob, range.low, false), self.costs(knob, range.high, false));
+            let (at_low, at_high) = (value(&low)?, value(&high)?);
+            let dearer = |ratio: f64| (!is_alone).then_some(1.0 / ratio);
             Some(SwingDoc {
                 input: self.input(knob),
                 low: self.shown(knob, range.low),
                 high: self.shown(knob, range.high),
-                at_low: value(&low)?,
-                at_high: value(&high)?,
+                at_low,
+                at_high,
+                dearer_at_low: dearer(at_low),
+                dearer_at_high: dearer(at_high),
                 best_at_low: self.name(self.best(&low)),
                 best_at_high: self.name(self.best(&high)),
             })

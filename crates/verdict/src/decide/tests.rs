@@ -48,6 +48,7 @@ pub fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate
         published: false,
         planted: false,
         capacities: capacities.into_iter().map(Ok).collect(),
+        on: None,
         price: Some(Cost {
             amount: Ranged::point(price),
             hourly: false,
@@ -479,4 +480,21 @@ fn intervals_hold_the_truth_and_the_cheapest_is_rarely_named_wrongly() {
     if let Some(path) = path {
         std::fs::write(path, table).expect("the table");
     }
+}
+
+#[test]
+fn swings_and_the_answer_have_one_sense() {
+    let mut dear = candidate("b", lit().capacities.into_iter().flatten().collect(), 200.0);
+    if let Some(price) = &mut dear.price {
+        price.amount = Ranged { low: 150.0, high: 250.0 };
+    }
+    let cheap = candidate("a", lit().capacities.into_iter().flatten().collect(), 100.0);
+    let doc = decide(&question(&["web 7000/s"]), &[cheap, dear], Vec::new());
+    let ratio = doc.candidates[1].ratio.as_ref().and_then(|ratio| ratio.value).expect("a ratio");
+    let swing = doc.tornado.iter().find(|one| one.input == "price of b").expect("its price has a range");
+    let ends = swing.dearer_at_low.zip(swing.dearer_at_high).expect("two candidates have a cost");
+    // b costs so many times as much as a, at either end and in the answer.
+    assert!(ends.0 < ratio && ratio < ends.1, "{ends:?} {ratio}");
+    assert!((ends.0 - 1.5).abs() < 1e-9 && (ends.1 - 2.5).abs() < 1e-9, "{ends:?}");
+    assert!((ends.0 * swing.at_low - 1.0).abs() < 1e-9, "the older fields stay as they are: {swing:?}");
 }

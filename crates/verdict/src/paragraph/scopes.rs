@@ -354,9 +354,10 @@ fn disturbed(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<
 fn overall(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Option<String> {
     let index = group.index.filter(|index| index.is_told())?;
     let shown = [index.value?, index.low?, index.high?].map(format::ratio);
-    let told = group.rows.iter().filter(|row| row.verdict < VerdictWord::CannotTell);
-    let single = phrase::factors(&told.filter_map(|row| Topic::goodness(row)).collect::<Vec<_>>())
-        .map_or_else(String::new, |range| format!("; single figures: {range}"));
+    // All of them, as the table has them: those that could not be told too.
+    let single =
+        phrase::factors(&group.rows.iter().filter_map(|row| Topic::goodness(row)).collect::<Vec<_>>())
+            .map_or_else(String::new, |range| format!("; single figures: {range}"));
     let open = match index.open {
         0 => String::new(),
         some => format!("; not a verdict, since {some} of them could not be told"),

@@ -1,19 +1,20 @@
 //! The worth of a machine for its price or its power: the index of the whole machine over their ratio, and the sentence
 //! on it.
 //!
-//! Without an index only rows that have a verdict count, as a spread. What is open or doubtful is said.
+//! Without an index only rows count that tell by themselves which side gives more, as a spread; the tables mark the
+//! others. What is open is said.
 
-use model::doc::{ArmDoc, Cost, IndexDoc, RowDoc, ValueDoc, VerdictWord};
+use model::doc::{ArmDoc, Cost, IndexDoc, RowDoc, ValueDoc, Worth};
 use model::format;
 
 use super::phrase;
 use super::topic::Topic;
 
-/// The ratio of a row by one cost.
-fn worth(row: &RowDoc, per: Cost) -> Option<f64> {
+/// `for the money`, `for its power`
+const fn its(per: Cost) -> &'static str {
     match per {
-        Cost::Price => row.per_price,
-        Cost::Watts => row.per_watt,
+        Cost::Price => "for the money",
+        Cost::Watts => "for its power",
     }
 }
 
@@ -26,7 +27,10 @@ pub fn of_index(
 ) -> Option<ValueDoc> {
     let sampled = || rows.iter().filter(|row| !row.point);
     // Cost of the arm over that of the base.
-    let cost = sampled().find_map(|row| Some(Topic::goodness(row)? / worth(row, per)?))?;
+    let cost = sampled().find_map(|row| Some(Topic::goodness(row)? / row.worth_by(per)?.ratio))?;
+    let is_open = |row: &&&RowDoc| {
+        row.index == Some(index.scope) && !row.worth_by(per).is_some_and(|worth| worth.is_told)
+    };
     let (value, low, high) = (index.value? / cost, index.low? / cost, index.high? / cost);
     let more = match (low > 1.0, high < 1.0) {
         (true, _) => Some(arm.name.clone()),
@@ -44,7 +48,7 @@ pub fn of_index(
         high,
         more,
         components: index.components,
-        open: index.open,
+        open: sampled().filter(is_open).count() as u64,
     })
 }
 
@@ -58,13 +62,16 @@ pub fn sentence(
     if let Some(value) = of_index {
         return Some(by_index(value));
     }
-    rows.iter().find(|row| worth(row, per).is_some())?;
+    let all: Vec<Worth> = rows.iter().filter_map(|row| row.worth_by(per)).collect();
+    let told: Vec<f64> = all.iter().filter(|worth| worth.is_told).map(|worth| worth.ratio).collect();
     let unit = per.unit();
-    let is_told = |row: &&&RowDoc| row.verdict < VerdictWord::CannotTell && !row.why.is_doubtful();
-    let told: Vec<f64> = rows.iter().filter(is_told).filter_map(|row| worth(row, per)).collect();
     let Some(range) = phrase::factors(&told) else {
-        let why = "none of its figures could be told";
-        return Some(format!("What {arm} has per {unit} against {base} cannot be told, since {why}."));
+        let range = phrase::factors(&all.iter().map(|worth| worth.ratio).collect::<Vec<_>>())?;
+        return Some(format!(
+            "Which of {arm} and {base} gives more {} cannot be told: per {unit} {arm} has {range} the performance of \
+             {base}, which is not told from 1.",
+            its(per)
+        ));
     };
     let figures = format::count(told.len(), "figure");
     let over = if told.len() > 1 { format!("the spread over {figures}") } else { figures };
@@ -92,11 +99,7 @@ pub fn of_points(rows: &[&RowDoc], (arm, base): (&str, &str)) -> Option<String> 
 fn by_index(of: &ValueDoc) -> String {
     let ValueDoc { arm, reference, arm_cost, reference_cost, .. } = of;
     let [shown, from, to] = [of.value, of.low, of.high].map(format::ratio);
-    let unit = of.per.unit();
-    let its = match of.per {
-        Cost::Price => "for the money",
-        Cost::Watts => "for its power",
-    };
+    let (unit, its) = (of.per.unit(), its(of.per));
     let Some(more) = &of.more else {
         return format!(
             "Which of {arm} ({arm_cost}) and {reference} ({reference_cost}) gives more {its} cannot be told: {from} to \
@@ -120,17 +123,21 @@ fn by_index(of: &ValueDoc) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::doc::MachineDoc;
+    use model::doc::{MachineDoc, VerdictWord};
     use model::price::Price;
     use model::{Better, Scope};
 
     use super::super::tests::row;
     use super::*;
 
-    fn priced(verdict: VerdictWord, per_price: f64) -> RowDoc {
+    /// A figure of the index by its price; `spread` is half its interval, as a share of the ratio.
+    fn priced(per_price: f64, spread: f64) -> RowDoc {
         RowDoc {
             per_price: Some(per_price),
-            ..row("index", "kind=integer;threads=all", Better::Higher, 1.2, verdict)
+            index: Some(Scope::WholeMachine),
+            low: Some(1.2 * (1.0 - spread)),
+            high: Some(1.2 * (1.0 + spread)),
+            ..row("index", "kind=integer;threads=all", Better::Higher, 1.2, VerdictWord::CannotTell)
         }
     }
 
@@ -160,14 +167,17 @@ mod tests {
             open: 0,
         };
         // b costs 0.6 of a.
-        let rows = [priced(VerdictWord::Better, 2.0)];
+        let rows = [priced(2.0, 0.1)];
         let text = "b gives more for the money: per unit of price b (0.06 USD/h) has 2.00 times the performance of a \
                     (0.10 USD/h; 95 %: 1.83 to 2.17).";
         assert_eq!(said(&rows, Some(&index)), text);
         (index.low, index.high) = (Some(0.4), Some(0.5));
         assert!(said(&rows, Some(&index)).starts_with("a gives more for the money: per unit of price b"));
+        // How many figures have a verdict on performance is another question.
         index.open = 2;
-        let text = said(&rows, Some(&index));
+        assert!(said(&rows, Some(&index)).starts_with("a gives more"));
+        let open = [priced(2.0, 0.1), priced(2.0, 0.6), priced(2.0, 0.7)];
+        let text = said(&open, Some(&index));
         assert!(
             text.starts_with("a probably gives more") && text.contains("2 of 3 figures could not be told"),
             "{text}"
@@ -183,15 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn without_an_index_only_decided_figures_count() {
-        let rows = [
-            priced(VerdictWord::Better, 0.8),
-            priced(VerdictWord::Better, 0.9),
-            priced(VerdictWord::CannotTell, 4.0),
-        ];
+    fn without_an_index_only_figures_count_that_tell_it_themselves() {
+        let rows = [priced(0.8, 0.1), priced(0.9, 0.05), priced(1.1, 0.3)];
         let want =
             "Per unit of price b has 0.80 to 0.90 times the performance of a (the spread over 2 figures).";
         assert_eq!(said(&rows, None), want);
-        assert!(said(&rows[2..], None).contains("cannot be told"));
+        let want = "Which of b and a gives more for the money cannot be told: per unit of price b has 1.10 times the \
+                    performance of a, which is not told from 1.";
+        assert_eq!(said(&rows[2..], None), want);
     }
 }

@@ -188,6 +188,7 @@ fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -
         fair::statuses(arm.group, base.group),
         fair::failures(arm.group, base.group),
         fair::fresh(arm.group, base.group),
+        fair::bots(arm.group, base.group),
         found.and_then(fair::shared),
         found.and_then(|found| fair::mixed(arm.group, base.group, found)),
         found.and_then(fair::halves),

@@ -15,6 +15,8 @@ use model::traffic::{ServerGroup, StatusClass, status_of};
 const SIZES: f64 = 0.05;
 /// Shares of statuses that differ by this much are unlike.
 const STATUSES: f64 = 0.02;
+/// Fewer bots than this share of the requests make no difference worth a line.
+const BOTS: f64 = 0.02;
 /// Groups that differ in requests by this factor carried unlike load.
 const COUNTS: f64 = 1.2;
 /// Less than this share of all work in strata of both is thin.
@@ -36,6 +38,7 @@ pub fn findings(arm: &ServerGroup, base: &ServerGroup, found: Option<&Stratified
         failures(arm, base),
         fresh(arm, base),
         hours(arm, base),
+        bots(arm, base),
         found.and_then(shared),
         found.and_then(|found| mixed(arm, base, found)),
         found.and_then(halves),
@@ -98,6 +101,14 @@ pub(super) fn fresh(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompare
     };
     let [arm, base] = [arm, base].map(|group| share_of(group, share(group)));
     ((arm.share - base.share).abs() > STATUSES).then_some(LogsCompared::Cacheability { arm, base })
+}
+
+/// Bots ask for other files, at other hours and in other ways than people do, and are compared with them as one.
+pub(super) fn bots(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {
+    let share = |group: &ServerGroup| Some(group.bots? as f64 / group.requests.max(1) as f64);
+    let (of_arm, of_base) = (share(arm)?, share(base)?);
+    let is_mixed = of_arm.max(of_base) > BOTS && of_arm.min(of_base) < 1.0 - BOTS;
+    is_mixed.then(|| LogsCompared::Bots { arm: share_of(arm, of_arm), base: share_of(base, of_base) })
 }
 
 fn hours(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {

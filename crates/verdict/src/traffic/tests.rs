@@ -80,6 +80,23 @@ fn what_strata_do_not_undo_is_doubtful() {
     assert_eq!(all.findings[0].subject.to_string(), "b beside a");
 }
 
+#[test]
+fn bots_among_people_are_told_with_the_condition_that_leaves_them_out() {
+    let with = |label: &str, share: f64| {
+        let group = served(label, 1.0, 0.5, 1.0, 1);
+        ServerGroup { bots: Some((group.requests as f64 * share) as u64), ..group }
+    };
+    let of = |arm: f64, base: f64| judge(&[with("a", base), with("b", arm)], Margin::MACHINES, 7);
+    let all = of(0.055, 0.054);
+    assert_eq!(kinds(&all), ["bots"]);
+    let text = all.findings[0].text();
+    assert!(text.contains("5.5 % of b's requests") && text.contains("--where bot=no"), "{text}");
+    assert!(kinds(&of(0.01, 0.01)).is_empty(), "too few to matter");
+    assert!(kinds(&of(1.0, 1.0)).is_empty(), "the log is of bots alone");
+    let unknown = judge(&[served("a", 1.0, 0.5, 1.0, 1), with("b", 0.3)], Margin::MACHINES, 7);
+    assert!(kinds(&unknown).is_empty(), "of a stored group nobody counted them");
+}
+
 /// Times of a group's blocks changed: block by block a factor.
 fn slowed(mut group: ServerGroup, by: impl Fn(u64) -> f64) -> ServerGroup {
     group.seconds = 0.0;

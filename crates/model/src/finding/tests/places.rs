@@ -207,7 +207,7 @@ fn of_compared(compared: &LogsCompared) -> usize {
         LogsCompared::RequestCounts { .. } | LogsCompared::RequestRates { .. } => 90,
         LogsCompared::SizeMix { .. } | LogsCompared::StatusMix { .. } | LogsCompared::Failures { .. } => 91,
         LogsCompared::Cacheability { .. } => 92,
-        LogsCompared::Hours { .. } => 93,
+        LogsCompared::Hours { .. } | LogsCompared::Bots { .. } => 93,
         LogsCompared::Unshared { .. } | LogsCompared::Mix { .. } | LogsCompared::Halves { .. } => 94,
         LogsCompared::Confounded { .. } | LogsCompared::ConfoundedAlone { .. } => 95,
         LogsCompared::Cut { .. } | LogsCompared::Clocks { .. } => 55,

@@ -2,7 +2,7 @@
 //! room.
 
 use model::Better;
-use model::doc::{CompareDoc, RowDoc, VerdictWord};
+use model::doc::{CompareDoc, Cost, RowDoc, VerdictWord};
 use model::format::{self, NOT_KNOWN, Scale};
 use model::why::Why;
 
@@ -142,7 +142,24 @@ fn costs(figures: &[ComparedFigure<'_>], arm: &str) -> String {
     } else {
         " (-: no figure of the index of the whole machine)"
     };
-    format!("{of}: above 1 {arm} gives more performance for it{none}")
+    let is_open =
+        |row: &RowDoc| [Cost::Price, Cost::Watts].iter().any(|per| worth(row, *per).starts_with(OPEN));
+    let open = match figures.iter().filter_map(ComparedFigure::any).any(is_open) {
+        true => format!("; {OPEN}: which gives more cannot be told"),
+        false => String::new(),
+    };
+    format!("{of}: above 1 {arm} gives more performance for it{none}{open}")
+}
+
+/// In front of a ratio by cost that is not told from 1.
+const OPEN: char = '?';
+
+/// The cell of a figure by one cost. Published points have no interval that could tell anything.
+fn worth(row: &RowDoc, per: Cost) -> String {
+    match row.worth_by(per) {
+        Some(worth) if !worth.is_told && !row.point => format!("{OPEN}{}", format::ratio(worth.ratio)),
+        worth => plain_ratio(worth.map(|worth| worth.ratio)),
+    }
 }
 
 /// Rows of a table that stay however long the screen is.
@@ -263,8 +280,8 @@ fn joined(doc: &CompareDoc, figures: &[ComparedFigure<'_>], whys: &mut Whys, sho
         ];
         cells.extend(with_floor.then(|| share(row.floor).into()));
         cells.push(verdict_cell(row, whys));
-        cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
-        cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
+        cells.extend(priced.then(|| worth(row, Cost::Price).into()));
+        cells.extend(powered.then(|| worth(row, Cost::Watts).into()));
         grid.row(cells);
     }
     grid
@@ -387,8 +404,8 @@ fn ratios(figures: &[ComparedFigure<'_>], place: usize, whys: &mut Whys, look: L
             share(row.floor).into(),
             verdict_cell(row, whys),
         ];
-        cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
-        cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
+        cells.extend(priced.then(|| worth(row, Cost::Price).into()));
+        cells.extend(powered.then(|| worth(row, Cost::Watts).into()));
         grid.row(cells);
     }
     grid.render(look.columns, look.paint)

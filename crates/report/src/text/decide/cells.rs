@@ -181,13 +181,26 @@ pub fn ends(low: &str, high: &str) -> String {
 
 /// True if no second candidate has a cost: then swings are costs and no ratios.
 pub fn is_alone(doc: &DecideDoc) -> bool {
-    doc.candidates.iter().filter(|one| one.cost.is_some()).count() < 2
+    second(doc).is_none()
 }
 
-/// Both ends of what an input changes: `0.81 to 0.93`.
+/// The cost of the second candidate as a multiple of the first one's, as in the answer, at both ends of an input; or
+/// the cost of the first where it is alone.
+pub fn swing_ends(swing: &SwingDoc) -> (f64, f64) {
+    swing.dearer_at_low.zip(swing.dearer_at_high).unwrap_or((swing.at_low, swing.at_high))
+}
+
+/// Both ends of what an input changes: `1.08 to 1.23`.
 pub fn swing(swing: &SwingDoc, doc: &DecideDoc) -> String {
     let shown = |value: f64| if is_alone(doc) { money(value) } else { ratio(value) };
-    format!("{} to {}", shown(swing.at_low), shown(swing.at_high))
+    let (low, high) = swing_ends(swing);
+    let (low, high) = (shown(low), shown(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// The second candidate that has a cost: the one that the first is told from.
+pub fn second(doc: &DecideDoc) -> Option<&CandidateDoc> {
+    doc.candidates.iter().filter(|one| one.cost.is_some()).nth(1)
 }
 
 /// The cheapest candidate over the whole range of an input: `box-b stays`, `box-a at 0.20 EUR/kWh`.

@@ -5,6 +5,7 @@ pub mod tables;
 
 use model::doc::{BoughtDoc, CandidateDoc, DecideDoc, SettleDoc};
 use model::format;
+use model::shell::placed;
 
 use super::fit::{Part, Rank, Screen};
 use super::notes::marked;
@@ -121,8 +122,9 @@ fn excluded(doc: &DecideDoc, look: Look) -> Part {
         let mut out = String::new();
         for one in doc.excluded.iter().take(most) {
             let need = one.need.as_ref().map_or_else(String::new, |need| format!(", {need}"));
-            let command =
-                one.command.as_ref().map_or_else(String::new, |command| format!(": `{command}` measures it"));
+            let command = one.command.as_ref().map_or_else(String::new, |command| {
+                format!(": {} measures it", placed(one.on.as_deref(), command))
+            });
             let text = format!("{}{need}: {}{command}", one.name, one.why);
             out.push_str(&marked("x", Tone::Bad, &text, look));
         }
@@ -142,16 +144,17 @@ fn excluded(doc: &DecideDoc, look: Look) -> Part {
 fn changes(doc: &DecideDoc, look: Look) -> Part {
     let of = |most: usize| {
         let mut out = String::new();
-        let unit = if cells::is_alone(doc) { cells::currency(doc) } else { "times the second's cost" };
         for (at, swing) in doc.tornado.iter().take(most).enumerate() {
-            let unit = if at == 0 { format!(" {unit}") } else { String::new() };
-            let text = format!(
-                "{} {}: {}{unit}, {}",
-                swing.input,
-                cells::ends(&swing.low, &swing.high),
-                cells::swing(swing, doc),
-                cells::best(swing, doc)
-            );
+            let value = cells::swing(swing, doc);
+            // The first line says what the numbers of the others are.
+            let says = match (at, cells::second(doc)) {
+                (0, Some(second)) => format!("{} costs {value} times as much", second.name),
+                (0, None) => format!("{value} {}", cells::currency(doc)),
+                (_, Some(_)) => format!("{value} times"),
+                (_, None) => value,
+            };
+            let range = cells::ends(&swing.low, &swing.high);
+            let text = format!("{} {range}: {says}, {}", swing.input, cells::best(swing, doc));
             out.push_str(&hang(if at == 0 { "change  " } else { "        " }, &text, look.columns));
         }
         for (at, even) in doc.break_even.iter().take(most).enumerate() {
@@ -172,7 +175,8 @@ fn changes(doc: &DecideDoc, look: Look) -> Part {
 fn settle(doc: &DecideDoc, look: Look) -> Part {
     let of = |most: usize| {
         let line = |one: &SettleDoc| {
-            let text = format!("{}: `{}`; {}", cells::effort(one), one.command, one.why);
+            let command = placed(one.on.as_deref(), &one.command);
+            let text = format!("{}: {command}; {}", cells::effort(one), one.why);
             hang("settle  ", &text, look.columns)
         };
         doc.settle.iter().take(most).map(line).collect::<String>()

@@ -1,17 +1,15 @@
 //! Commands that measure what is missing, as the side was measured before: the same machine or target, generators,
-//! setup and label.
-
-use std::collections::BTreeSet;
+//! setup and label. Where they have to run is told beside them ([`place`]).
 
 use model::data::RunData;
 use model::need::{Limit, Need};
 use model::params::show_time;
-use model::plan::Via;
 use model::shell::word;
 use model::{Card, Cell, Params, Part};
 
 use crate::compare::Side;
 use crate::compare::matching::arm_name;
+use crate::place;
 
 /// The flag that asks for another value of a parameter of a search: it is said with `--slo`.
 const OF_SLO: [&str; 2] = ["percentile", "limit"];
@@ -102,23 +100,8 @@ fn place(side: &Side<'_>) -> Vec<String> {
             target.at.iter().flat_map(|at| ["--at".to_owned(), word(&format!("{}={at}", target.name))]),
         );
     }
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    for run in side.runs.iter().filter(|run| seen.insert(run.head.machine_id.as_str())) {
-        words.extend(via(run).into_iter().flat_map(|via| flag("--via", via)));
-    }
-    words.extend(run.plan.generators.iter().flat_map(|via| flag("--from", via)));
+    words.extend(place::ways(side));
+    words.extend(run.plan.generators.iter().flat_map(|via| place::flag("--from", via)));
     words.extend(run.head.label.iter().flat_map(|label| ["--label".to_owned(), word(label)]));
     words
-}
-
-/// The machine of a run, where it is not the one that starts it.
-fn via(run: &RunData) -> Option<&Via> {
-    let machines = &run.plan.machines;
-    machines.iter().find(|via| machines.len() == 1 || via.name == run.head.machine)
-}
-
-fn flag(flag: &str, via: &Via) -> Vec<String> {
-    let Some(command) = &via.command else { return Vec::new() };
-    let named = if via.name.is_empty() { command.clone() } else { format!("{}={command}", via.name) };
-    vec![flag.to_owned(), word(&named)]
 }

@@ -27,6 +27,7 @@ use crate::decide::{Capacity, Repeat};
 use crate::judged::{Judged, JudgedSide};
 use crate::loads::{self, Load};
 use crate::noise::{self, History, Known};
+use crate::place;
 use crate::ruling::validity_of;
 use crate::run_index::{FigureRow, RunIndex};
 
@@ -232,9 +233,11 @@ impl<'a> Ready<'a> {
         let whys: Vec<&str> = figure.why.iter().chain(&left_out).map(String::as_str).chain(doubts).collect();
         let newest = used.last().map(|one| one.run);
         let stored = newest.filter(|_| self.side.is_stored);
-        let command = stored
-            .map(|run| format!("boxscore run --plan {}", short(&run.head.id)))
-            .or_else(|| again.map(str::to_owned));
+        let repeated = |run: &RunData| {
+            (format!("boxscore run --plan {}", short(&run.head.id)), place::to_repeat(self.side, run))
+        };
+        let measured = || Some((again?.to_owned(), place::to_measure(self.side)));
+        let command = stored.map(repeated).or_else(measured);
         let seconds: Vec<f64> = used.iter().filter_map(|one| one.run.head.seconds).collect();
         Ok(Capacity {
             ln,
@@ -248,8 +251,9 @@ impl<'a> Ready<'a> {
             validity: used.iter().map(|one| one.ruled.validity).max().unwrap_or(Validity::Unknown),
             doubted_by: rules.into_iter().map(str::to_owned).collect(),
             why: (!whys.is_empty()).then(|| whys.join("; ")),
-            repeat: command.map(|command| Repeat {
+            repeat: command.map(|(command, on)| Repeat {
                 command,
+                on,
                 seconds: stats::mean(&seconds),
                 noise: noise.s,
                 runs: units.len(),

@@ -7,6 +7,10 @@ use model::finding::{GeneratorBound, Rule};
 
 use crate::ruling::Ruling;
 
+/// Why a comparison may call a figure better that no number of boxes is made of.
+const IN_A_RATIO: &str =
+    " (`compare` sets it beside another with a !: a doubt that both share cancels in their ratio)";
+
 /// A figure, or several that stand for one, under the rules.
 pub struct Ruled {
     pub validity: Validity,
@@ -82,11 +86,13 @@ impl Ruled {
             }
         }
         let flags: Vec<String> = rules.iter().map(|rule| format!("--accept {rule}")).collect();
+        let is_refused = first.is_some_and(|first| first.refuses);
         format!(
-            "is {} ({}), and not used unless {}: {}",
-            if first.is_some_and(|first| first.refuses) { "refused" } else { "doubtful" },
+            "is {} ({}), and not used unless {}{}: {}",
+            if is_refused { "refused" } else { "doubtful" },
             rules.join(", "),
             flags.join(" "),
+            if is_refused { "" } else { IN_A_RATIO },
             first.map_or("", |first| &first.text)
         )
     }
@@ -126,7 +132,8 @@ mod tests {
         );
         assert_eq!(
             one.why_not(&["host-busy".to_owned()]),
-            "is doubtful (drift), and not used unless --accept drift: drift says so"
+            "is doubtful (drift), and not used unless --accept drift (`compare` sets it beside another with a !: a doubt that \
+             both share cancels in their ratio): drift says so"
         );
         let both = ["drift".to_owned(), "host-busy".to_owned()];
         assert!(one.is_usable(&both));
