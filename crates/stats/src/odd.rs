@@ -99,8 +99,9 @@ fn freedom(n: usize) -> f64 {
     (0.5 * (n as f64 - 1.0)).max(1.0)
 }
 
-/// The score from which nodes stand apart: the farthest figure of each is at least [`GAP`] times that of the next node,
-/// with at most a third of the nodes beyond it. Where equal nodes have long tails, the farthest has another one near it.
+/// The score from which nodes stand apart: the farthest figure of each is at least [`GAP`] times that of the next
+/// node, with at most a third of the nodes beyond it. Where equal nodes have long tails, the farthest has another one
+/// near it.
 fn least_score(found: &[Apart], nodes: usize) -> f64 {
     let mut farthest = vec![0.0_f64; nodes];
     for one in found {

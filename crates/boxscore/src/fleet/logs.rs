@@ -1,5 +1,5 @@
-//! Access logs of nodes: each node reads its own, and what it counted comes here, where it is merged exactly. No line of
-//! a log leaves its node.
+//! Access logs of nodes: each node reads its own, and what it counted comes here, where it is merged exactly. No line
+//! of a log leaves its node.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! A node that was lost on the way is reached again, at most twice: the rest of its takes is measured as `resume` would.
-//! What stays lost then is left to `boxscore resume`.
+//! A node that was lost on the way is reached again, at most twice, and the rest of its takes measured as `resume`
+//! would. What stays lost then is left to `boxscore resume`.
 
 use std::time::Duration;
 
