@@ -14,6 +14,7 @@ mod index;
 mod lab;
 mod lab_check;
 mod lab_hosts;
+mod lab_odd;
 mod load;
 mod logs;
 mod matrix;
@@ -62,13 +63,16 @@ pub use decide::{
     RackBound, ScalingBasis, SettleDoc, SwingDoc,
 };
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
-pub use doctor::{CheckDoc, CheckState, DoctorDoc, ProofDoc, ProofLineDoc, ProofState, ProveDoc};
+pub use doctor::{
+    CheckDoc, CheckState, DoctorDoc, DoctorManyDoc, DoctorOfDoc, ProofDoc, ProofLineDoc, ProofState, ProveDoc,
+};
 pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use lab::{
     LabBmcDoc, LabImportDoc, LabNodeDoc, LabNodesDoc, LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc,
 };
 pub use lab_check::{LabCheckDoc, LabCheckGroupDoc, LabCheckedDoc, LabFaultDoc, LabResultDoc};
 pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabTextDoc};
+pub use lab_odd::{LabOddDoc, OddEvidenceDoc, OddMissingDoc, OddNodeDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LeftOutDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures,

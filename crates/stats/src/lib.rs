@@ -10,6 +10,7 @@
 //! | are two arms of one study different | [`paired_sittings()`], [`paired()`] |
 //! | are two machines different, run against run | [`between()`] |
 //! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
+//! | which of many that should be equal stand apart | [`odd::odd()`] |
 //! | does one setup of a run reach more | [`more_p()`] |
 //! | how far do sittings differ beyond takes | [`spread()`] |
 //! | is it enough | [`stop`] |
@@ -44,6 +45,7 @@ pub mod knee;
 pub mod ks;
 pub mod more;
 pub mod needed;
+pub mod odd;
 pub mod paired;
 pub mod ranks;
 pub mod ratio;

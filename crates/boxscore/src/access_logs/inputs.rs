@@ -16,7 +16,7 @@ use model::finding::{LogsRead, Subject};
 use crate::error::CliError;
 
 /// Files without a label are one group of this name.
-pub(super) const UNLABELLED: &str = "log";
+pub const UNLABELLED: &str = "log";
 
 /// The source of a log's format.
 pub enum Formats {

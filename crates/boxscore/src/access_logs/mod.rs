@@ -17,5 +17,5 @@ mod proof;
 
 pub use answers::Outages;
 pub use figures::{Asked, Named, absent, document, findings, groups, has_names};
-pub use inputs::{Chosen, Formats, choose, labels_of};
+pub use inputs::{Chosen, Formats, UNLABELLED, choose, labels_of};
 pub use keep::{Besides, keep, stored};

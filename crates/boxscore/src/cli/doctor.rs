@@ -10,14 +10,18 @@ use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
 use instruments::system_files::cgroup::{self, Limits};
 use instruments::telemetry::parse::{meminfo, stat, throttle};
+use lab::ssh::{Host, fold};
 use model::data::{RunData, RunHead, Status};
-use model::doc::{DoctorDoc, MachineDoc};
+use model::doc::{DoctorDoc, DoctorManyDoc, DoctorOfDoc, LabTextDoc, MachineDoc};
 use model::note::Disturber;
 use store::Filter;
 use verdict::Live;
 
 use crate::cli::Global;
+use crate::cli::lab::on::OnArgs;
 use crate::error::CliError;
+use crate::fleet::documents::Documents;
+use crate::fleet::reach::folded;
 use crate::lookup::{names, paths};
 use crate::out;
 
@@ -28,7 +32,7 @@ const WINDOW: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_long_help = "Examples:\n  boxscore doctor\n  boxscore doctor --json\n  boxscore doctor --prove\nIt \
+    after_long_help = "Examples:\n  boxscore doctor\n  boxscore doctor --json\n  boxscore doctor --prove\n  boxscore doctor --on @rack1\nIt \
                        changes nothing, and exits 0 whatever it finds; with --prove it exits 1 when a planted fault \
                        was read wrongly."
 )]
@@ -38,9 +42,14 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "FAULT,...", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
     #[arg(default_missing_value = "all")]
     pub prove: Option<Vec<String>>,
+    #[command(flatten)]
+    pub lab: OnArgs,
 }
 
 pub fn run(args: &DoctorArgs, global: &Global) -> Result<u8, CliError> {
+    if args.lab.is_given()? {
+        return on_nodes(args, global);
+    }
     if let Some(faults) = &args.prove {
         return crate::prove::run(faults, global);
     }
@@ -59,6 +68,33 @@ pub fn run(args: &DoctorArgs, global: &Global) -> Result<u8, CliError> {
         out::print(&report::text::doctor::table(&document, out::look()));
     }
     Ok(0)
+}
+
+/// The checks of nodes; those of nodes that say the same stand once.
+fn on_nodes(args: &DoctorArgs, global: &Global) -> Result<u8, CliError> {
+    if args.prove.is_some() {
+        let hint = "boxscore lab run EXPR -- boxscore doctor --prove";
+        return Err(CliError::usage("--prove plants faults on this machine alone").hint(hint));
+    }
+    let documents: Documents<DoctorDoc> = Documents::ask(&args.lab, &["doctor", "--json"])?;
+    if global.json {
+        let one = |(host, document): &(Host, DoctorDoc)| DoctorOfDoc {
+            machine: host.to_string(),
+            checks: document.checks.clone(),
+        };
+        let machines = documents.of.iter().map(one).collect();
+        out::json(&DoctorManyDoc { schema: "boxscore.doctor-many/1".to_owned(), machines });
+    } else {
+        let look = report::text::Look { paint: false, ..out::look() };
+        let texts =
+            documents.of.iter().map(|(host, document)| (report::text::doctor::table(document, look), host));
+        let groups: Vec<LabTextDoc> = fold::by_text(texts)
+            .into_iter()
+            .map(|(text, hosts)| LabTextDoc { count: hosts.len(), hosts: folded(hosts), text })
+            .collect();
+        out::print(&report::text::lab_hosts::folded(&groups, ""));
+    }
+    documents.end()
 }
 
 /// The newest run that ended and was not planted, of this machine, else of one that was measured from here with

@@ -10,8 +10,10 @@ use model::{Fact, Finding};
 use store::{Filter, Store};
 
 use crate::cli::Global;
+use crate::cli::lab::on::OnArgs;
 use crate::cli::note::BY_HAND;
 use crate::error::CliError;
+use crate::fleet::documents::Documents;
 use crate::lookup::names::Machine;
 use crate::lookup::{catalogue, names, paths, runs};
 use crate::out;
@@ -21,6 +23,7 @@ Examples:
   boxscore inspect                        this machine, every fact with its source
   boxscore inspect . xeon-e5620 box1      side by side
   boxscore inspect --json > sheet.json
+  boxscore inspect --on @rack1            nodes of lab.toml, side by side
 Facts that need root say so; `sudo boxscore inspect` has them.";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -29,6 +32,8 @@ pub struct InspectArgs {
     /// Machines: `.` (this one), names of the store, sheets, published machines, or runs [default: .]
     #[arg(value_name = "MACHINE")]
     pub machines: Vec<String>,
+    #[command(flatten)]
+    pub lab: OnArgs,
 }
 
 pub fn run(args: &InspectArgs, global: &Global) -> Result<u8, CliError> {
@@ -42,9 +47,12 @@ pub fn run(args: &InspectArgs, global: &Global) -> Result<u8, CliError> {
         }
         opened => opened?,
     };
-    let names = if args.machines.is_empty() { vec![".".to_owned()] } else { args.machines.clone() };
-    let machines: Vec<MachineFacts> =
+    let has_nodes = args.lab.is_given()?;
+    let is_here = args.machines.is_empty() && !has_nodes;
+    let names = if is_here { vec![".".to_owned()] } else { args.machines.clone() };
+    let mut machines: Vec<MachineFacts> =
         names.iter().map(|name| sheet(name, store.as_ref())).collect::<Result<_, _>>()?;
+    let code = if has_nodes { of_nodes(&args.lab, &mut machines)? } else { 0 };
     if global.json {
         let schema = "boxscore.inspect/1".to_owned();
         match machines.as_slice() {
@@ -57,7 +65,18 @@ pub fn run(args: &InspectArgs, global: &Global) -> Result<u8, CliError> {
     } else {
         out::print(&report::text::sheet::sheet(&machines, out::columns()));
     }
-    Ok(0)
+    Ok(code)
+}
+
+/// Adds the sheets that nodes have of themselves, under their names in the inventory; with the exit code.
+fn of_nodes(args: &OnArgs, machines: &mut Vec<MachineFacts>) -> Result<u8, CliError> {
+    let documents: Documents<InspectDoc> = Documents::ask(args, &["inspect", "--json"])?;
+    machines.extend(documents.of.iter().map(|(host, sheet)| {
+        let InspectDoc { machine, facts, findings, .. } = sheet.clone();
+        let machine = MachineDoc { name: host.to_string(), ..machine };
+        MachineFacts { machine, facts, findings }
+    }));
+    documents.end()
 }
 
 fn published() -> Result<BTreeMap<String, Vec<Fact>>, CliError> {

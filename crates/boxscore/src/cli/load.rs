@@ -1,7 +1,10 @@
 //! `boxscore load`: one load on a web server or key-value store that runs already, live while it lasts, on one
 //! screen at its end.
 
+use model::plan::Via;
+
 use crate::cli::costs::CostArgs;
+use crate::cli::lab::on::OnArgs;
 use crate::cli::targets::TargetArgs;
 use crate::study::quiet::WaitIdle;
 
@@ -28,6 +31,7 @@ Examples:
                                                   which of two servers is faster? in turns, with verdicts
   boxscore load --target r=redis://127.0.0.1 --target m=memcached://127.0.0.1
                                                   the same of two stores
+  boxscore load URL --on @gens                    sent by nodes of lab.toml, a thread each, merged exactly
   boxscore load URL --ceilings                    as a share of what this machine can do, which is measured first
   boxscore load URL --json | jq .response_time    the document of this load alone
   boxscore compare latest~1 latest                this load beside the one before
@@ -132,4 +136,9 @@ pub struct LoadArgs {
     /// Store nothing
     #[arg(long)]
     pub no_store: bool,
+    /// Nodes send the load, a thread each: those of --on
+    #[arg(skip)]
+    pub generators: Vec<Via>,
+    #[command(flatten)]
+    pub lab: OnArgs,
 }

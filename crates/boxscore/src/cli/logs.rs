@@ -22,7 +22,9 @@ use crate::access_logs::cut::{Cut, Parted};
 use crate::access_logs::follow::{Ask, Followed};
 use crate::access_logs::{Asked, Chosen, Formats, Named, Outages};
 use crate::cli::Global;
+use crate::cli::lab::on::OnArgs;
 use crate::error::CliError;
+use crate::fleet::logs::Read;
 use crate::lookup::ids::{Ids, short};
 use crate::lookup::{labels, paths};
 use crate::{access_logs, out, plan};
@@ -41,6 +43,7 @@ Examples:
   boxscore logs access.log --follow               as it grows, rotated or not, until Ctrl-C
   boxscore logs access.log --cut '2026-11-22 14:00'             before and after a change
   boxscore logs access.log --telemetry latest     load, CPU, disks and memory beside the requests
+  boxscore logs /var/log/nginx/access.log --on @web             each node reads its own, merged here
   boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
 A condition of --where is a property, a comparison and a value; all conditions must hold.
   status, bytes, time    = != < <= > >=; bytes in B, k, M or G, time (how long a request took) in s, ms or us
@@ -122,6 +125,8 @@ pub struct LogsArgs {
     /// Store nothing
     #[arg(long)]
     pub no_store: bool,
+    #[command(flatten)]
+    pub lab: OnArgs,
 }
 
 /// Everything that was read from logs and from aggregates.
@@ -161,6 +166,16 @@ fn margin(args: &LogsArgs) -> Result<Margin, CliError> {
 }
 
 pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
+    if !args.lab.is_given()? {
+        return here(args, global);
+    }
+    let there = Read::on_nodes(args)?;
+    let merge = args.merge.iter().chain(&there.files).cloned().collect();
+    let merged = LogsArgs { files: Vec::new(), merge, lab: OnArgs::default(), ..args.clone() };
+    Ok(there.code(here(&merged, global)?))
+}
+
+fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.label.as_deref())?;
     let settings = settings(args)?;
     let margin = margin(args)?;

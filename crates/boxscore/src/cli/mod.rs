@@ -73,7 +73,8 @@ impl Cli {
         let text: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let asks_help = text.iter().any(|word| word == "--help" || word == "-h");
         let families = if asks_help { flags::named(&text) } else { Family::ALL.to_vec() };
-        let mut command = below_zero(command(&families));
+        let names_nodes = text.iter().any(|word| word == "--on" || word.starts_with("--on="));
+        let mut command = below_zero(with_help_of(&families, !asks_help || names_nodes));
         let matches = match command.try_get_matches_from_mut(words.clone()) {
             Ok(matches) => matches,
             Err(error) => match worded(&error, words) {
@@ -122,9 +123,13 @@ fn is_measured(word: &str) -> bool {
     !flags::named(&[word.to_owned()]).is_empty()
 }
 
-/// The whole command. The help of `run` has the options of these families.
+/// The whole command. The help of `run` has the options of these families; where they are all, those of nodes too.
 pub fn command(families: &[Family]) -> Command {
-    Cli::command().mut_subcommand("run", |run| run::completed(run, families))
+    with_help_of(families, families.len() == Family::ALL.len())
+}
+
+fn with_help_of(families: &[Family], names_nodes: bool) -> Command {
+    Cli::command().mut_subcommand("run", |run| run::completed(run, families, names_nodes))
 }
 
 /// Lets flags take negative numbers as values, so that the error names the flag.

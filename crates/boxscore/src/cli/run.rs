@@ -11,6 +11,7 @@ use crate::cli::Layout;
 use crate::cli::commands::{self, CommandArgs};
 use crate::cli::costs::CostArgs;
 use crate::cli::flags::{self, Given};
+use crate::cli::lab::on::{self, OnArgs};
 use crate::cli::targets::TargetArgs;
 use crate::study::quiet::WaitIdle;
 
@@ -124,8 +125,10 @@ pub struct RunArgs {
     /// A machine of the study: the command that starts boxscore there; repeatable
     #[arg(long = "via", value_name = "NAME=COMMAND")]
     pub via: Vec<String>,
-    /// A generator of load in place of those here: the command ([NAME=]COMMAND) that starts boxscore there; repeatable
-    #[arg(long = "from", value_name = "COMMAND")]
+    #[command(flatten)]
+    pub lab: OnArgs,
+    /// A generator of load in place of those here: nodes, or [NAME=]COMMAND that starts boxscore there
+    #[arg(long = "from", value_name = "EXPR|COMMAND")]
     pub from: Vec<String>,
     /// Directory for files of disk instruments [default: the store's], or in which --cmd runs: [NAME=]DIR
     #[arg(long, value_name = "DIR")]
@@ -167,7 +170,7 @@ const TARGETS: [&str; 3] = ["targets", "at", "facts"];
 
 /// `run` with what follows from its other options: a plan that is repeated conflicts with all that would shape it. Its
 /// help has the options of the families that are named.
-pub fn completed(run: Command, families: &[Family]) -> Command {
+pub fn completed(run: Command, families: &[Family], names_nodes: bool) -> Command {
     let shaping = run.get_arguments().map(|arg| arg.get_id().clone());
     let shaping: Vec<_> = shaping.filter(|id| !BESIDE_PLAN.contains(&id.as_str())).collect();
     let run = run.mut_arg("plan", |plan| plan.conflicts_with_all(shaping));
@@ -177,13 +180,17 @@ pub fn completed(run: Command, families: &[Family]) -> Command {
     };
     let is_hidden = !instruments::cards().iter().any(has_targets);
     let run = TARGETS.into_iter().fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(is_hidden)));
+    let run = run.mut_args(|arg| {
+        let is_of_nodes = arg.get_help_heading() == Some(on::HEADING);
+        if is_of_nodes { arg.hide(!names_nodes) } else { arg }
+    });
     // Commands have a line of their own.
     let named = flags::families().into_iter().filter(|family| *family != Family::User);
     let names: Vec<&str> = named.map(|family| family.name()).collect();
     let after = format!(
         "Examples:\n{}Every take is stored at once; `boxscore resume` continues a run that was cut.\n\
          Options and examples of a family: boxscore run {} --help\n\
-         Options of commands: boxscore run --cmd x --help",
+         Options of commands: boxscore run --cmd x --help; of nodes: run --on x --help",
         flags::table(&EXAMPLES),
         names.join("|")
     );

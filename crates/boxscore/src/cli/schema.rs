@@ -48,11 +48,13 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("lab-import", schema_for!(doc::LabImportDoc)),
         ("lab-plan", schema_for!(doc::LabPlanDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
+        ("doctor-many", schema_for!(doc::DoctorManyDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
         ("lab-check", schema_for!(doc::LabCheckDoc)),
         ("lab-run", schema_for!(doc::LabRunDoc)),
         ("lab-push", schema_for!(doc::LabCopyDoc)),
         ("lab-pull", schema_for!(doc::LabCopyDoc)),
+        ("lab-odd", schema_for!(doc::LabOddDoc)),
         ("error", schema_for!(doc::ErrorDoc)),
     ]
 }

@@ -7,15 +7,13 @@ use model::format::{duration, quantity};
 use model::params::parse_bytes;
 use report::text::lab_hosts as text;
 
+use super::on::BUILT;
 use super::reach::{self, Progress};
 use super::select;
 use crate::cli::Global;
 use crate::cli::lab::check::LabCheckArgs;
 use crate::error::CliError;
 use crate::out;
-
-/// Architectures that there is a build for, as `uname -m` calls them.
-const BUILT: [&str; 3] = ["x86_64", "aarch64", "i686"];
 
 /// The needs of the work.
 struct Needs<'a> {

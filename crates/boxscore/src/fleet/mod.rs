@@ -1,7 +1,12 @@
-//! Commands on many hosts and copies. The work is in the crate `lab`; here are arguments, documents and exit codes.
+//! Commands on many hosts, copies, and the nodes of `--on`. The work is in the crate `lab`; here are arguments,
+//! documents and exit codes.
 
 pub mod check;
 pub mod copy;
-mod reach;
+pub mod documents;
+pub mod logs;
+pub mod odd;
+pub mod on;
+pub mod reach;
 pub mod run;
 pub mod select;

@@ -38,9 +38,21 @@ pub fn select(expressions: &[String], args: &SelectArgs) -> Result<Selected, Cli
     Ok(Selected { found, expanded })
 }
 
+/// Hosts, and the inventory that their nodes stand in.
+#[derive(Default)]
+pub struct Chosen {
+    pub hosts: Vec<Host>,
+    pub found: Option<Found>,
+}
+
 /// The hosts of expressions and options: nodes of the inventory with their address, login and port, other names as ssh
 /// knows them. `-l` goes before the login of the inventory. Says what is odd about the expression.
 pub fn hosts(expressions: &[String], args: &SelectArgs, reach: &ReachArgs) -> Result<Vec<Host>, CliError> {
+    Ok(chosen(expressions, args, reach)?.hosts)
+}
+
+/// The same, with the inventory.
+pub fn chosen(expressions: &[String], args: &SelectArgs, reach: &ReachArgs) -> Result<Chosen, CliError> {
     let Selected { found, expanded } = select(expressions, args)?;
     for note in &expanded.notes {
         out::say(&format!("note: {note}"));
@@ -65,7 +77,7 @@ pub fn hosts(expressions: &[String], args: &SelectArgs, reach: &ReachArgs) -> Re
     if let Some(found) = &found {
         say_unknown(&found.inventory, &unknown);
     }
-    Ok(hosts)
+    Ok(Chosen { hosts, found })
 }
 
 /// Says which names are of no node in the inventory.

@@ -29,18 +29,36 @@ use report::text::load::{Tail, screen};
 use crate::cli::Global;
 use crate::cli::load::LoadArgs;
 use crate::error::{CliError, Kind};
+use crate::fleet::on;
 use crate::load::live::LiveScreen;
 use crate::lookup::ids::short;
 use crate::lookup::resolve::Resolver;
 use crate::lookup::{cpus, labels};
 use crate::show::shown;
 use crate::show::shown::Shown;
+use crate::study::stop_signal::StopSignal;
 use crate::study::{Measured, login, remedy};
 use crate::{out, plan, study};
 use stores::is_store;
 
 /// `boxscore load`.
 pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
+    if !args.lab.is_given()? {
+        return load(args, global);
+    }
+    if args.threads.is_some() {
+        return Err(CliError::usage("--threads: with --on each node sends with one thread")
+            .hint("more nodes send more"));
+    }
+    let stop = StopSignal::listen_with_message("ended at once; nothing was stored")?;
+    let (nodes, generators) = on::generators(&args.lab, &stop)?;
+    let threads = Some(generators.len().to_string());
+    let code = load(&LoadArgs { generators, threads, ..args.clone() }, global)?;
+    nodes.end(true)?;
+    Ok(code)
+}
+
+fn load(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.label.as_deref())?;
     args.wait.seconds()?;
     if !args.on.targets.is_empty() {
@@ -126,6 +144,7 @@ fn plan(args: &LoadArgs, allowed: &[usize], seed: u64) -> Result<(Plan, Load), C
         cpus,
         label: args.label.clone(),
         mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
+        generators: args.generators.clone(),
         ..Plan::bare(vec![Cell { instrument: card.name.to_owned(), params, headline }], Takes::Fixed(1))
     };
     Ok((plan, load))

@@ -15,6 +15,7 @@ mod planted;
 mod probing;
 pub mod quiet;
 pub mod readings;
+mod reconnect;
 pub mod remedy;
 mod run;
 mod sink;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use harness::conductor::Interaction;
 use instruments::inventory::spec_sheet;
 use instruments::system_files::Root;
+use model::data::Status;
 use model::flags::CEILINGS;
 use model::plan::Plan;
 use model::power::TYPED_FLAG;
@@ -23,22 +24,32 @@ use super::finish::{Shape, finish, fits_layout};
 use super::quiet::WaitIdle;
 use super::sink::Cost;
 use super::stop_signal::StopSignal;
-use super::{bisect, ceilings, common_rates, probing, target_facts, worktrees};
+use super::{bisect, ceilings, common_rates, probing, reconnect, target_facts, worktrees};
 use crate::cli::run::RunArgs;
 use crate::cli::targets::TargetArgs;
 use crate::cli::{Global, Layout};
 use crate::error::CliError;
+use crate::fleet::on;
 use crate::lookup::{cpus, labels, paths, runs};
 use crate::{out, plan};
 
 /// `boxscore run`.
 pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
-    if args.commands.bisect {
+    if args.commands.bisect && args.lab.on.is_empty() {
         return bisect::run(args, global);
     }
     let stop = StopSignal::listen()?;
-    let Done { measured, path, shape } = carried_out(args, global, &stop)?;
-    finish(&measured, &path, global, shape)
+    let path = paths::store(global)?;
+    let (args, nodes) = on::expanded(args, |args| planned(args, &path).map(drop), &stop)?;
+    let Done { measured, path, shape } = carried_out(&args, global, &stop)?;
+    let code = finish(&measured, &path, global, shape)?;
+    match nodes {
+        Some(nodes) => {
+            nodes.end(!measured.outcome.statuses.contains(&Status::Interrupted))?;
+            Ok(nodes.code(code))
+        }
+        None => Ok(code),
+    }
 }
 
 /// A run whose takes are stored, and nothing of it shown yet.
@@ -108,10 +119,7 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
     if plan.fake.is_none() {
         args.usual.wait.wait(stop, global.json)?;
     }
-    let mut display = Display::new(&plan, global.json, args.show_takes);
-    let readings = args.given.value(TYPED_FLAG);
-    let watch = Watch { screen: &mut display, stop, interaction: interaction_of(&plan), readings };
-    let measured = measure(&plan, cost, &mut store, &path, watch)?;
+    let measured = measured(&plan, cost, &mut store, &path, args, (global, stop))?;
     if is_discarded(&measured, &mut store)? {
         return Err(none_fits(&measured.outcome, global.json));
     }
@@ -120,6 +128,26 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
     let report = !args.no_report && !is_own_command(&plan);
     let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: args.format };
     Ok(Done { measured, path, shape })
+}
+
+/// Measures, and reaches nodes again that were lost.
+fn measured(
+    plan: &Plan,
+    cost: Cost,
+    store: &mut Store,
+    path: &Path,
+    args: &RunArgs,
+    (global, stop): (&Global, &StopSignal),
+) -> Result<Measured, CliError> {
+    let mut display = Display::new(plan, global.json, args.show_takes);
+    let readings = args.given.value(TYPED_FLAG);
+    let watch = Watch { screen: &mut display, stop, interaction: interaction_of(plan), readings };
+    let measured = measure(plan, cost, store, path, watch)?;
+    if args.lab.on.is_empty() {
+        return Ok(measured);
+    }
+    let shown = reconnect::Shown { global, takes: args.show_takes, readings };
+    reconnect::again(measured, plan, store, path, stop, shown)
 }
 
 /// A command of the user's has few figures, which stand on the screen; `boxscore report` makes a page of them.

@@ -26,13 +26,13 @@ struct Arrived {
 }
 
 /// Answers `/bad` with 404, `/half` every other time with 503, anything else with 200.
-struct Scripted {
+pub struct Scripted {
     port: u16,
     arrived: Arc<Mutex<Vec<Arrived>>>,
 }
 
 impl Scripted {
-    fn start() -> Scripted {
+    pub fn start() -> Scripted {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let arrived = Arc::new(Mutex::new(Vec::new()));
@@ -47,7 +47,7 @@ impl Scripted {
         Scripted { port, arrived }
     }
 
-    fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 

@@ -27,6 +27,8 @@ mod lab;
 mod lab_check;
 mod lab_copy;
 mod lab_faults;
+mod lab_odd;
+mod lab_on;
 mod lab_run;
 mod load;
 mod logs;

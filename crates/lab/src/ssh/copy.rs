@@ -134,6 +134,16 @@ impl LocalFile {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Its hash, as small hexadecimal digits.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// The same under another name and with another mode, where it goes.
+    pub(super) fn sent_as(self, name: String, mode: u32) -> LocalFile {
+        LocalFile { name, mode, ..self }
+    }
 }
 
 fn hex(hash: ring::digest::Context) -> String {
@@ -260,7 +270,12 @@ fn copied(
     Copied { index, host: host.clone(), result, files, bytes, seconds }
 }
 
-fn push(reach: &Reach<'_>, host: &Host, file: &LocalFile, folder: &str) -> Result<(Verified, u64), Failure> {
+pub(super) fn push(
+    reach: &Reach<'_>,
+    host: &Host,
+    file: &LocalFile,
+    folder: &str,
+) -> Result<(Verified, u64), Failure> {
     let LocalFile { path, name, size, mode, sha256 } = file;
     let head = format!("{folder}\n{name}\n{mode:o}\n{size}\n{sha256}\n");
     let not_copied = |said: String| Failure::Copy { said: format!("{name}: {said}") };

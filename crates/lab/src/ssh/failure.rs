@@ -107,6 +107,14 @@ pub enum Failure {
     Copy {
         said: String,
     },
+    /// boxscore is not there for its architecture.
+    NoBuild {
+        architecture: String,
+    },
+    /// No folder of it can hold boxscore.
+    NoPlace {
+        said: String,
+    },
     /// Nothing of the above.
     Other {
         said: String,
@@ -135,6 +143,8 @@ impl Failure {
             Failure::TimedOut { .. } => "timeout",
             Failure::Interrupted { .. } => "interrupted",
             Failure::Copy { .. } => "copy",
+            Failure::NoBuild { .. } => "no-build",
+            Failure::NoPlace { .. } => "no-place",
             Failure::Other { .. } => "other",
         }
     }
@@ -158,6 +168,10 @@ impl Failure {
             }
             Failure::Slow { stage, .. } => stage.hint().to_owned(),
             Failure::NoSession { .. } => "its MaxSessions, or its ControlMaster=ask".to_owned(),
+            Failure::NoBuild { architecture } => format!(
+                "`make dist-all` builds dist/boxscore-{architecture} for x86_64, aarch64 and i686; --binaries dist \
+                 has them taken from there"
+            ),
             _ => return None,
         })
     }
@@ -194,6 +208,10 @@ impl fmt::Display for Failure {
             Failure::Interrupted { begun: true } => out.write_str("interrupted; its command may go on there"),
             Failure::Interrupted { begun: false } => out.write_str("interrupted before its command began"),
             Failure::Copy { said } => write!(out, "not copied: {said}"),
+            Failure::NoBuild { architecture } => {
+                write!(out, "there is no static boxscore here for its processor ({architecture})")
+            }
+            Failure::NoPlace { said } => out.write_str(said),
             Failure::Other { said } => out.write_str(said),
         }
     }

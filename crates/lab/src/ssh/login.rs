@@ -77,35 +77,64 @@ impl Options {
 
 /// The arguments with which ssh opens the connection to a host.
 pub fn arguments(host: &Host, socket: &Path, options: &Options) -> Vec<OsString> {
-    let mut words: Vec<OsString> = ["-M", "-N", "-n", "-T", "-x"].map(OsString::from).to_vec();
-    if let Some(config) = &options.config {
-        words.extend(["-F".into(), config.clone().into_os_string()]);
-    }
-    let mut option = |name: &str, value: &dyn std::fmt::Display| {
-        words.extend(["-o".into(), OsString::from(format!("{name}={value}"))]);
-    };
-    option("ControlMaster", &"yes");
-    option("ControlPath", &socket.display());
-    option("ControlPersist", &options.keep.as_secs().max(LEAST_KEEP));
-    option("BatchMode", &"yes");
-    option("ConnectTimeout", &options.connect.as_secs().max(1));
-    option("ServerAliveInterval", &5);
-    option("ServerAliveCountMax", &3);
-    option("ClearAllForwardings", &"yes");
-    option("RemoteCommand", &"none");
-    option("UpdateHostKeys", &"no");
-    option("LogLevel", &"DEBUG1");
-    if let Some(address) = host.address() {
-        option("HostName", &address);
-    }
-    if let Some(port) = host.port() {
-        option("Port", &port);
-    }
-    if let Some(user) = host.user() {
-        option("User", &user);
-    }
-    words.extend(["--".into(), host.name().into()]);
+    let mut words = Words::new(&["-M", "-N", "-n"], options);
+    words.option("ControlMaster", &"yes");
+    words.option("ControlPath", &socket.display());
+    words.option("ControlPersist", &options.keep.as_secs().max(LEAST_KEEP));
+    words.option("LogLevel", &"DEBUG1");
+    words.to(host, options)
+}
+
+/// The arguments with which ssh starts a command on a host and has its streams: over the connection that is open, else
+/// over one of its own. The host's shell reads the command.
+pub fn session_arguments(host: &Host, sockets: &Sockets, options: &Options, command: &str) -> Vec<OsString> {
+    let mut words = Words::new(&[], options);
+    words.option("ControlMaster", &"no");
+    words.option("ControlPath", &sockets.path(host, options.config.as_deref()).display());
+    // A connection that breaks is told at this level.
+    words.option("LogLevel", &"INFO");
+    let mut words = words.to(host, options);
+    words.push(command.into());
     words
+}
+
+/// Arguments of ssh as they are put together.
+struct Words(Vec<OsString>);
+
+impl Words {
+    fn new(first: &[&str], options: &Options) -> Words {
+        let mut words: Vec<OsString> = first.iter().chain(&["-T", "-x"]).map(OsString::from).collect();
+        if let Some(config) = &options.config {
+            words.extend(["-F".into(), config.clone().into_os_string()]);
+        }
+        Words(words)
+    }
+
+    fn option(&mut self, name: &str, value: &dyn std::fmt::Display) {
+        self.0.extend(["-o".into(), OsString::from(format!("{name}={value}"))]);
+    }
+
+    /// Adds the options of every connection, and the host.
+    fn to(mut self, host: &Host, options: &Options) -> Vec<OsString> {
+        self.option("BatchMode", &"yes");
+        self.option("ConnectTimeout", &options.connect.as_secs().max(1));
+        self.option("ServerAliveInterval", &5);
+        self.option("ServerAliveCountMax", &3);
+        self.option("ClearAllForwardings", &"yes");
+        self.option("RemoteCommand", &"none");
+        self.option("UpdateHostKeys", &"no");
+        if let Some(address) = host.address() {
+            self.option("HostName", &address);
+        }
+        if let Some(port) = host.port() {
+            self.option("Port", &port);
+        }
+        if let Some(user) = host.user() {
+            self.option("User", &user);
+        }
+        self.0.extend(["--".into(), host.name().into()]);
+        self.0
+    }
 }
 
 /// Bounds the logins that are under way at once.
@@ -222,7 +251,7 @@ impl Reach<'_> {
         let no_client = |error: sys::Error| Failure::NoClient { said: error.to_string() };
         let mut child = ProcessGroup::spawn(command, Start::default()).map_err(no_client)?;
         let stderr = child.child.stderr.take();
-        let mut words = Words { log: Log::default(), stderr };
+        let mut words = Heard { log: Log::default(), stderr };
         match wait_for(&mut child, &mut words, self.limit(Some(self.options.login()))) {
             Ok(Some(status)) if status.success() => Ok(()),
             Ok(Some(_)) => Err(words.log.failure(self.options.connect.as_secs_f64())),
@@ -253,13 +282,13 @@ impl Reach<'_> {
 }
 
 /// The words of a login so far, and where more come from.
-struct Words {
+struct Heard {
     log: Log,
     /// Closed once it has ended.
     stderr: Option<ChildStderr>,
 }
 
-impl Words {
+impl Heard {
     /// Takes what has arrived; at most one read.
     fn take(&mut self) {
         let Some(stderr) = &mut self.stderr else { return };
@@ -287,7 +316,7 @@ impl Words {
 /// Waits until the child has ended; `None` once its log says that it will not.
 fn wait_for(
     child: &mut ProcessGroup,
-    words: &mut Words,
+    words: &mut Heard,
     limit: Limit<'_>,
 ) -> Result<Option<ExitStatus>, Cut> {
     // Without it the child's end is looked for each tick.
@@ -351,6 +380,18 @@ mod tests {
             assert!(has(word), "{word}: {words:?}");
         }
         assert_eq!(words[words.len() - 2..], ["--", "atom1"]);
+    }
+
+    #[test]
+    fn a_session_uses_the_connection_that_is_open_and_never_becomes_one() {
+        let (host, sockets) = (Host::new("atom1", None, None, None).unwrap(), Sockets::open().unwrap());
+        let words = session_arguments(&host, &sockets, &Options::default(), "exec '/a b/boxscore'");
+        let words: Vec<String> = words.into_iter().map(|word| word.into_string().unwrap()).collect();
+        assert!(
+            words.iter().any(|word| word == "ControlMaster=no") && !words.iter().any(|word| word == "-M")
+        );
+        assert!(words.contains(&format!("ControlPath={}", sockets.path(&host, None).display())));
+        assert_eq!(words[words.len() - 3..], ["--", "atom1", "exec '/a b/boxscore'"]);
     }
 
     #[test]

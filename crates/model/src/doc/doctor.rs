@@ -32,6 +32,20 @@ pub struct DoctorDoc {
     pub checks: Vec<CheckDoc>,
 }
 
+/// The checks of one node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoctorOfDoc {
+    pub machine: String,
+    pub checks: Vec<CheckDoc>,
+}
+
+/// `boxscore doctor --on`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoctorManyDoc {
+    pub schema: String,
+    pub machines: Vec<DoctorOfDoc>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProofState {

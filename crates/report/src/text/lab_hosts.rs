@@ -27,7 +27,7 @@ pub fn lines(host: &str, text: &str) -> String {
 }
 
 /// Text without control characters other than line ends and tabs.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.replace("\r\n", "\n").chars() {
         if letter.is_control() && letter != '\n' && letter != '\t' {

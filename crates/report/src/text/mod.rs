@@ -22,6 +22,7 @@ pub mod grid;
 pub mod history;
 pub mod lab;
 pub mod lab_hosts;
+pub mod lab_odd;
 pub mod line;
 pub mod list;
 pub mod load;

@@ -2,6 +2,7 @@
 
 mod any_input;
 mod lasting;
+mod odd;
 mod proofs;
 mod scipy;
 mod worlds;

@@ -352,6 +352,7 @@ fn tables() {
     arm_table(&mut out);
     power_table(&mut out);
     crate::lasting::table(&mut out, 4_000);
+    crate::odd::table(&mut out);
     std::fs::write(path, out).expect("a path that can be written");
 }
 

@@ -4,6 +4,8 @@ pub mod check;
 pub mod copy;
 pub mod import;
 pub mod nodes;
+pub mod odd;
+pub mod on;
 pub mod plan;
 pub mod reach;
 pub mod run;
@@ -21,6 +23,7 @@ Examples:
   boxscore lab plan plan.toml                names and addresses for machines to come
   boxscore lab check '@*'                    which of them can be worked on
   boxscore lab run 'atom[001-044]' -- uname -r
+  boxscore lab odd @rack1                    which of them are not like the others
   boxscore lab push boxscore @leaf1:/usr/local/bin
   boxscore lab pull atom001,atom002:/var/log/syslog logs
 Hosts are reached by the system's ssh with your configuration, and must let you in without asking.
@@ -44,6 +47,8 @@ pub enum LabVerb {
     Plan(plan::PlanArgs),
     /// Hold machines against what work on them needs: login, root rights, architecture, room, clock
     Check(check::LabCheckArgs),
+    /// Measure machines that should be equal, and name those that are not like the others
+    Odd(Box<odd::LabOddArgs>),
     /// Run a command on machines; outputs that are the same are shown once
     Run(run::LabRunArgs),
     /// Copy files to machines, whole or not at all, and verify them there
@@ -58,6 +63,7 @@ pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
         LabVerb::Import(args) => import::run(args, global),
         LabVerb::Plan(args) => plan::run(args, global),
         LabVerb::Check(args) => fleet::check::run(args, global),
+        LabVerb::Odd(args) => fleet::odd::run(args, global),
         LabVerb::Run(args) => fleet::run::run(args, global),
         LabVerb::Push(args) => fleet::copy::push(args, global),
         LabVerb::Pull(args) => fleet::copy::pull(args, global),

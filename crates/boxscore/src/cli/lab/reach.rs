@@ -26,3 +26,18 @@ pub struct ReachArgs {
     #[arg(long)]
     pub dry_run: bool,
 }
+
+impl Default for ReachArgs {
+    /// As clap fills them where nothing is given.
+    fn default() -> ReachArgs {
+        ReachArgs {
+            login: None,
+            width: 64,
+            timeout: None,
+            connect_timeout: "10".to_owned(),
+            keep: "60".to_owned(),
+            ssh_config: None,
+            dry_run: false,
+        }
+    }
+}

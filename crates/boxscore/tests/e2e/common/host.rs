@@ -83,11 +83,45 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        for _ in 0..100 {
-            if fs::remove_dir(&self.0).is_ok() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
+        remove(&self.0);
+    }
+}
+
+/// A cgroup that limits memory, removed at the end.
+pub struct MemoryLimit(pub PathBuf);
+
+impl MemoryLimit {
+    pub fn new(bytes: u64) -> Result<MemoryLimit, String> {
+        let name = format!("bxt-mem-{}", std::process::id());
+        let v1 = PathBuf::from("/sys/fs/cgroup/memory");
+        let (dir, file) = match v1.is_dir() {
+            true => (v1.join(name), "memory.limit_in_bytes"),
+            false => (PathBuf::from("/sys/fs/cgroup").join(name), "memory.max"),
+        };
+        fs::create_dir(&dir).map_err(|error| format!("no cgroup can be made: {error}"))?;
+        let limit = MemoryLimit(dir);
+        fs::write(limit.0.join(file), bytes.to_string()).map_err(|error| format!("{file}: {error}"))?;
+        Ok(limit)
+    }
+}
+
+impl Drop for MemoryLimit {
+    fn drop(&mut self) {
+        remove(&self.0);
+    }
+}
+
+/// Puts a process, and what it starts from now on, into a cgroup.
+pub fn enter(group: &std::path::Path, pid: u32) -> Result<(), String> {
+    fs::write(group.join("cgroup.procs"), pid.to_string()).map_err(|error| format!("cgroup.procs: {error}"))
+}
+
+/// Removes a cgroup once its processes have ended.
+fn remove(group: &std::path::Path) {
+    for _ in 0..100 {
+        if fs::remove_dir(group).is_ok() {
+            return;
         }
+        std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }

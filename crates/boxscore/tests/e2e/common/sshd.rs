@@ -156,10 +156,48 @@ impl Fleet {
         server.kill().and_then(|()| server.wait()).expect("it ends");
     }
 
+    /// Starts a server that was ended once more.
+    pub fn start_again(&mut self, number: usize, more: &str) {
+        self.servers[number - 1] = self.server(number, more);
+        self.wait_for(number);
+    }
+
+    /// Ends the connections of a server, from the inside.
+    pub fn cut(&self, number: usize) {
+        super::children(self.pid(number)).into_iter().for_each(|pid| super::signal(pid, "KILL"));
+    }
+
+    /// A folder of the program for nodes, `--binaries`, without what only a debugger needs.
+    pub fn binaries(&self) -> String {
+        let folder = self.path("binaries");
+        fs::create_dir_all(&folder).expect("a folder");
+        let to = folder.join(format!("boxscore-{}", std::env::consts::ARCH));
+        let stripped = Command::new("strip").arg("-o").arg(&to).arg(PROGRAM).status();
+        if !stripped.is_ok_and(|status| status.success()) {
+            fs::copy(PROGRAM, &to).expect("a copy");
+        }
+        text(&folder)
+    }
+
     /// `boxscore lab` with these words; options of ssh come last, unless words stand behind `--`.
     pub fn command(&self, words: &[&str], options: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         self.fill(&mut command, words, options);
+        command
+    }
+
+    /// `boxscore` with these words.
+    pub fn plain(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(words);
+        self.settle(&mut command);
+        command
+    }
+
+    /// The same with the client's configuration, for verbs with `--on`.
+    pub fn on(&self, words: &[&str]) -> Command {
+        let mut command = self.plain(words);
+        command.arg("--ssh-config").arg(self.path("ssh_config"));
         command
     }
 
@@ -175,6 +213,10 @@ impl Fleet {
         let place = words.iter().position(|word| *word == "--").unwrap_or(words.len());
         command.arg("lab").args(&words[..place]).arg("--ssh-config").arg(self.path("ssh_config"));
         command.args(options).args(&words[place..]);
+        self.settle(command);
+    }
+
+    fn settle(&self, command: &mut Command) {
         command.env("XDG_RUNTIME_DIR", self.dir.path()).env("BOXSCORE_STORE", self.path("s.db"));
         command.env("XDG_CONFIG_HOME", self.path("config"));
         command.current_dir(self.dir.path()).stdin(Stdio::null());
@@ -204,6 +246,11 @@ impl Drop for Fleet {
             let _reaped = server.wait();
         }
     }
+}
+
+/// The lines by which a node has this cache folder.
+pub fn cache_at(number: usize, folder: &str) -> String {
+    format!("SetEnv FLEET_NAME=node{number} \"XDG_CACHE_HOME={folder}\"")
 }
 
 /// A path as text.

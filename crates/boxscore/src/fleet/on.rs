@@ -1,0 +1,376 @@
+//! `--on` and `--from` of nodes: an expression of the inventory as what `--via` and `--from` say of each node. boxscore
+//! is put on nodes that have not got this build of it.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use lab::inventory::{Inventory, Node, price_text};
+use lab::ranges::expand;
+use lab::ssh::copy::{Copied, Pull};
+use lab::ssh::install::{self, Build, Installed};
+use lab::ssh::{Host, Options, Outcome, Sockets, command, fold, session_arguments};
+use lab::stop::Stop;
+use model::decision::{PriceText, Term};
+use model::format::count;
+use model::plan::Via;
+use model::shell::word;
+
+use super::reach;
+use super::select::{self, Chosen};
+use crate::cli::lab::on::{OnArgs, PutArgs};
+use crate::cli::lab::reach::ReachArgs;
+use crate::cli::lab::select::SelectArgs;
+use crate::cli::run::RunArgs;
+use crate::error::{CliError, Kind};
+use crate::lookup::inventory::{self, Found};
+use crate::out;
+use crate::study::stop_signal::StopSignal;
+
+/// Processors that boxscore is built for, as `uname -m` calls them.
+pub const BUILT: [&str; 3] = ["x86_64", "aarch64", "i686"];
+
+/// How often the user's wish to stop is looked for while nodes are reached.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Nodes that have boxscore.
+pub struct Nodes {
+    /// In the order of the expression.
+    pub ready: Vec<(Host, String)>,
+    /// Those that could not be prepared; why was said.
+    pub left_out: Vec<Host>,
+    options: Options,
+    sockets: Sockets,
+    is_removed: bool,
+}
+
+impl Nodes {
+    /// Reaches these hosts and puts boxscore there. Says of each host that fails why. Fails where none is left.
+    pub fn prepare(
+        hosts: &[Host],
+        options: Options,
+        put: &PutArgs,
+        stop: &StopSignal,
+    ) -> Result<Nodes, CliError> {
+        let sockets = Sockets::open()?;
+        let builds = builds(put.binaries.as_deref())?;
+        let mut all = Vec::with_capacity(hosts.len());
+        let went = while_wanted(stop, |told| {
+            install::run(hosts, &builds, &options, &sockets, told, |one| all.push(one))
+        })?;
+        went.map_err(no_thread)?;
+        if stop.is_requested() {
+            return Err(CliError::interrupted("interrupted before anything was measured"));
+        }
+        all.sort_by_key(|one| one.index);
+        let mut nodes =
+            Nodes { ready: Vec::new(), left_out: Vec::new(), options, sockets, is_removed: put.remove };
+        let (mut failed, mut copied) = (Vec::new(), Vec::new());
+        for one in all {
+            match one.result {
+                Ok(Installed { path, pushed }) => {
+                    copied.extend(pushed.then(|| one.host.clone()));
+                    nodes.ready.push((one.host, path));
+                }
+                Err(failure) => {
+                    nodes.left_out.push(one.host.clone());
+                    failed.push((failure.to_string(), (failure, one.host)));
+                }
+            }
+        }
+        for (why, group) in fold::by_text(failed) {
+            out::say(&format!("left out: {}: {why}", reach::folded(group.iter().map(|(_, host)| host))));
+            if let Some(hint) = group.first().and_then(|(failure, host)| failure.hint(host)) {
+                out::say(&format!(" hint: {hint}"));
+            }
+        }
+        if !copied.is_empty() {
+            let names = reach::folded(&copied);
+            out::say(&format!("note: boxscore was copied to {}: {names}", count(copied.len(), "node")));
+        }
+        match nodes.ready.is_empty() {
+            true => Err(CliError::data("no node can be measured").hint("the lines above say why")),
+            false => Ok(nodes),
+        }
+    }
+
+    /// The command that starts boxscore on a node; `None` of a host that was left out.
+    pub fn via(&self, host: &Host) -> Option<Via> {
+        let (host, path) = self.ready.iter().find(|(one, _)| one == host)?;
+        let remote = format!("exec {}", word(path));
+        let words = session_arguments(host, &self.sockets, &self.options, &remote);
+        let words: Vec<String> = words.iter().map(|one| word(&one.to_string_lossy())).collect();
+        let command = Some(format!("exec ssh {}", words.join(" ")));
+        Some(Via { name: host.to_string(), command })
+    }
+
+    /// Runs a command on every node, made of the path of its boxscore, and gives what came of each.
+    pub fn run(&self, stop: &StopSignal, command: impl Fn(&str) -> String) -> Result<Vec<Outcome>, CliError> {
+        let mut all = Vec::with_capacity(self.ready.len());
+        while_wanted(stop, |told| {
+            self.by_path().into_iter().try_for_each(|(path, hosts)| {
+                let done = |one| all.push(one);
+                command::run(&hosts, &command(path), &self.options, &self.sockets, told, done)
+            })
+        })?
+        .map_err(no_thread)?;
+        all.sort_by_key(|one| self.place(&one.host));
+        Ok(all)
+    }
+
+    /// Copies a file of every node, named by the path of its boxscore, into a folder of the node's name.
+    pub fn pull(
+        &self,
+        stop: &StopSignal,
+        file: impl Fn(&str) -> String,
+        to: &Path,
+    ) -> Result<Vec<Copied>, CliError> {
+        let mut all = Vec::with_capacity(self.ready.len());
+        for (path, hosts) in self.by_path() {
+            let pull = Pull::new(&[file(path)], to)?;
+            let done = |one| all.push(one);
+            while_wanted(stop, |told| pull.run(&hosts, &self.options, &self.sockets, told, done))?
+                .map_err(no_thread)?;
+        }
+        all.sort_by_key(|one| self.place(&one.host));
+        Ok(all)
+    }
+
+    /// The nodes on which boxscore lies at the same path.
+    fn by_path(&self) -> Vec<(&str, Vec<Host>)> {
+        fold::by_text(self.ready.iter().map(|(host, path)| (path.as_str(), host.clone())))
+    }
+
+    fn place(&self, host: &Host) -> Option<usize> {
+        self.ready.iter().position(|(one, _)| one == host)
+    }
+
+    /// Ends the work: removes boxscore where that was asked for, unless `resume` will need it there. Says what is left.
+    pub fn end(&self, is_done: bool) -> Result<(), CliError> {
+        if !self.is_removed {
+            return Ok(());
+        }
+        if !is_done {
+            out::say("note: boxscore stays on the nodes, for `boxscore resume`");
+            return Ok(());
+        }
+        let failed = |error: std::io::Error| CliError::data(format!("no pipe can be made: {error}"));
+        let never = Stop::new().map_err(failed)?;
+        for (host, path) in &self.ready {
+            if let Err(failure) = install::remove(host, path, &self.options, &self.sockets, &never) {
+                out::say(&format!("warning: {host}: boxscore is not removed: {failure}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The exit code of work on the nodes: 3 where one was left out, whatever became of the others.
+    pub fn code(&self, code: u8) -> u8 {
+        if code == 0 && !self.left_out.is_empty() { Kind::Faults.exit_code() } else { code }
+    }
+}
+
+fn no_thread(error: std::io::Error) -> CliError {
+    CliError::data(format!("no thread can be started: {error}"))
+}
+
+/// Does work that a stop can end, while the user has not asked to stop.
+fn while_wanted<T>(stop: &StopSignal, work: impl FnOnce(&Stop) -> T) -> Result<T, CliError> {
+    let told = Stop::new().map_err(|error| CliError::data(format!("no pipe can be made: {error}")))?;
+    let is_over = AtomicBool::new(false);
+    Ok(std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if stop.is_requested() {
+                    told.request();
+                    return;
+                }
+                std::thread::sleep(GLANCE);
+            }
+        });
+        let done = work(&told);
+        is_over.store(true, Ordering::Relaxed);
+        done
+    }))
+}
+
+/// The programs for nodes: those of `--binaries`, and this one for its own processor, where it needs nothing there.
+fn builds(binaries: Option<&Path>) -> Result<Vec<Build>, CliError> {
+    let mut builds = Vec::new();
+    if let Some(folder) = binaries {
+        let files = BUILT.map(|one| (one, folder.join(format!("boxscore-{one}"))));
+        for (architecture, path) in files.iter().filter(|(_, path)| path.exists()) {
+            builds.push(Build::read(architecture, path)?);
+        }
+        if builds.is_empty() {
+            let what = format!(
+                "--binaries {}: no boxscore-{} there",
+                folder.display(),
+                BUILT.join(", no boxscore-")
+            );
+            return Err(CliError::data(what).hint("`make dist-all` builds them into dist"));
+        }
+    }
+    let own = match std::env::consts::ARCH {
+        "x86" => "i686",
+        other => other,
+    };
+    let is_static = cfg!(target_feature = "crt-static");
+    if is_static && !builds.iter().any(|build| build.architecture == own) {
+        builds.push(Build::read(own, Path::new("/proc/self/exe"))?);
+    }
+    Ok(builds)
+}
+
+/// The nodes that a run is told of: those that are measured, and those that send load.
+struct Asked {
+    measured: Chosen,
+    generators: Vec<Host>,
+    /// `--from` that are commands.
+    commands: Vec<String>,
+}
+
+impl Asked {
+    fn read(args: &RunArgs) -> Result<Asked, CliError> {
+        let (select, reach) = args.lab.parts();
+        let measured = match args.lab.on.is_empty() {
+            true => Chosen::default(),
+            false => select::chosen(&args.lab.on, &select, &reach)?,
+        };
+        let (mut generators, mut commands) = (Vec::new(), Vec::new());
+        let found = match &measured.found {
+            None if may_be_nodes(&args.from) => inventory::find(select.inventory.as_deref())?,
+            _ => None,
+        };
+        let known = measured.found.as_ref().or(found.as_ref());
+        for text in &args.from {
+            match known.filter(|found| is_of_nodes(text, &found.inventory)) {
+                Some(_) => generators.extend(nodes(text, &select, &reach)?),
+                None => commands.push(text.clone()),
+            }
+        }
+        Ok(Asked { measured, generators, commands })
+    }
+
+    fn hosts(&self) -> Vec<Host> {
+        let mut all = self.measured.hosts.clone();
+        all.extend(self.generators.iter().filter(|host| !self.measured.hosts.contains(host)).cloned());
+        all
+    }
+}
+
+fn nodes(text: &str, select: &SelectArgs, reach: &ReachArgs) -> Result<Vec<Host>, CliError> {
+    Ok(select::chosen(&[text.to_owned()], select, reach)?.hosts)
+}
+
+/// True if one of the texts has the look of an expression, and not of a command.
+fn may_be_nodes(from: &[String]) -> bool {
+    from.iter().any(|text| is_expression(text))
+}
+
+fn is_expression(text: &str) -> bool {
+    !text.trim().contains(|c: char| c.is_whitespace() || "/=".contains(c))
+}
+
+/// True if a text names nodes of the inventory and nothing else. What begins with `@` is nothing but an expression.
+fn is_of_nodes(text: &str, inventory: &Inventory) -> bool {
+    let all_known = || {
+        let names = expand(text, inventory.known()).map(|expanded| expanded.names);
+        names.is_ok_and(|names| names.iter().all(|name| inventory.find(name).is_some()))
+    };
+    is_expression(text) && (text.starts_with('@') || all_known())
+}
+
+/// A run with its nodes as machines of --via and generators of --from. Without nodes, it is the run as it was given.
+pub fn expanded(
+    args: &RunArgs,
+    plan: impl Fn(&RunArgs) -> Result<(), CliError>,
+    stop: &StopSignal,
+) -> Result<(RunArgs, Option<Nodes>), CliError> {
+    let asked = Asked::read(args)?;
+    let hosts = asked.hosts();
+    if hosts.is_empty() {
+        args.lab.is_given()?;
+        return Ok((args.clone(), None));
+    }
+    if args.commands.bisect {
+        return Err(CliError::usage("--bisect measures on this machine alone")
+            .hint("name the two revisions with --git, without --bisect"));
+    }
+    // What is wrong with the command line is said before anything is copied.
+    plan(&with(args, &asked, |host| Some(format!("{host}=true"))))?;
+    let (_, reach) = args.lab.parts();
+    let nodes = Nodes::prepare(&hosts, reach::options(&reach)?, &args.lab.put, stop)?;
+    let lost: Vec<&Host> = asked.generators.iter().filter(|host| nodes.left_out.contains(host)).collect();
+    if !lost.is_empty() {
+        return Err(no_generator(lost));
+    }
+    if !asked.measured.hosts.is_empty()
+        && asked.measured.hosts.iter().all(|host| nodes.left_out.contains(host))
+    {
+        return Err(CliError::data("no node can be measured").hint("the lines above say why"));
+    }
+    // As --via and --from take it.
+    let text = |host: &Host| nodes.via(host).and_then(|via| Some(format!("{}={}", via.name, via.command?)));
+    Ok((with(args, &asked, text), Some(nodes)))
+}
+
+/// The run with what `via` says of its nodes, and with their prices and watts.
+fn with(args: &RunArgs, asked: &Asked, via: impl Fn(&Host) -> Option<String>) -> RunArgs {
+    let mut args = args.clone();
+    args.via.extend(asked.measured.hosts.iter().filter_map(&via));
+    args.from = asked.commands.iter().cloned().chain(asked.generators.iter().filter_map(&via)).collect();
+    let Some(Found { inventory, .. }) = &asked.measured.found else { return args };
+    let is_priced = !args.costs.price.is_empty();
+    let currency = inventory.settings().currency.clone().unwrap_or_else(|| args.costs.currency.clone());
+    let is_same = !is_priced || currency == args.costs.currency;
+    let measured = asked.measured.hosts.iter().filter(|host| via(host).is_some());
+    let nodes: Vec<&Node> = measured.filter_map(|host| inventory.find(host.name())).collect();
+    let own = |given: &[String], name: &str| {
+        given.iter().any(|text| text.split_once('=').is_none_or(|(of, _)| of.trim() == name))
+    };
+    for node in nodes {
+        if let Some(price) = node.price.as_ref().filter(|_| is_same && !own(&args.costs.price, &node.name)) {
+            args.costs.price.push(format!("{}={}", node.name, quoted(price)));
+        }
+        if let Some(watts) = node.watts.filter(|_| !own(&args.costs.watts, &node.name)) {
+            args.costs.watts.push(format!("{}={watts}", node.name));
+        }
+    }
+    if !is_priced {
+        args.costs.currency = currency;
+    }
+    args
+}
+
+/// A price as `--price` reads it, which knows hours and purchases.
+fn quoted(price: &PriceText) -> String {
+    let per = match price.term {
+        Term::Once | Term::Hour => return price_text(price),
+        Term::Month | Term::Year => price.term.seconds().unwrap_or(3600.0) / 3600.0,
+    };
+    let (low, high) = (price.amount.low / per, price.amount.high / per);
+    if price.amount.low == price.amount.high { format!("{low}/h") } else { format!("{low}..{high}/h") }
+}
+
+/// The nodes of `--on`, with boxscore on them, for a verb without a plan.
+pub fn ready(args: &OnArgs, stop: &StopSignal) -> Result<Nodes, CliError> {
+    let (select, reach) = args.parts();
+    let hosts = select::chosen(&args.on, &select, &reach)?.hosts;
+    Nodes::prepare(&hosts, reach::options(&reach)?, &args.put, stop)
+}
+
+/// The nodes of `--on` as generators of load. Fails where one cannot be one: the load would be another.
+pub fn generators(args: &OnArgs, stop: &StopSignal) -> Result<(Nodes, Vec<Via>), CliError> {
+    let nodes = ready(args, stop)?;
+    if !nodes.left_out.is_empty() {
+        return Err(no_generator(&nodes.left_out));
+    }
+    let generators = nodes.ready.iter().filter_map(|(host, _)| nodes.via(host)).collect();
+    Ok((nodes, generators))
+}
+
+fn no_generator<'a>(missing: impl IntoIterator<Item = &'a Host>) -> CliError {
+    CliError::data(format!("a generator of load is missing: {}", reach::folded(missing)))
+        .hint("without it the load would be another one; leave it out of the expression")
+}
