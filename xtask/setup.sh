@@ -24,6 +24,8 @@ quiet() {
     services=""
     for service in nginx redis-server memcached; do have $service || services="$services $service"; done
     [ -x /usr/sbin/sshd ] || services="$services ssh"
+    have ipmi_sim || services="$services openipmi"
+    have ipmitool || services="$services ipmievd"
     if [ -e $policy ]; then
         policy=""
     else
@@ -76,6 +78,10 @@ test | dist-all)
     need memcached memcached
     # Reads expressions of names as ours are read.
     need nodeset clustershell
+    # Simulated BMCs, and the tools that speak with them.
+    need ipmi_sim openipmi
+    need ipmitool ipmitool
+    have /usr/sbin/ipmipower || need ipmipower freeipmi-tools
     # They check the files of a plan.
     have /usr/sbin/dnsmasq || need dnsmasq dnsmasq-base
     need ssh openssh-client

@@ -12,6 +12,7 @@ mod detect;
 mod doctor;
 mod index;
 mod lab;
+mod lab_bmc;
 mod lab_check;
 mod lab_hosts;
 mod load;
@@ -67,6 +68,7 @@ pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use lab::{
     LabBmcDoc, LabImportDoc, LabNodeDoc, LabNodesDoc, LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc,
 };
+pub use lab_bmc::{LabBmcFailureDoc, LabPowerDoc, LabPowerNodeDoc, LabStateDoc};
 pub use lab_check::{LabCheckDoc, LabCheckGroupDoc, LabCheckedDoc, LabFaultDoc, LabResultDoc};
 pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabTextDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};

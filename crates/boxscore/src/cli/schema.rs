@@ -53,6 +53,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("lab-run", schema_for!(doc::LabRunDoc)),
         ("lab-push", schema_for!(doc::LabCopyDoc)),
         ("lab-pull", schema_for!(doc::LabCopyDoc)),
+        ("lab-power", schema_for!(doc::LabPowerDoc)),
         ("error", schema_for!(doc::ErrorDoc)),
     ]
 }

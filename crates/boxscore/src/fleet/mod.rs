@@ -1,7 +1,10 @@
-//! Commands on many hosts and copies. The work is in the crate `lab`; here are arguments, documents and exit codes.
+//! Commands on many hosts, copies, and what BMCs do. The work is in the crate `lab`; here are arguments, documents and
+//! exit codes.
 
+mod bmc;
 pub mod check;
 pub mod copy;
+pub mod power;
 mod reach;
 pub mod run;
 pub mod select;

@@ -27,6 +27,7 @@ mod lab;
 mod lab_check;
 mod lab_copy;
 mod lab_faults;
+mod lab_power;
 mod lab_run;
 mod load;
 mod logs;

@@ -5,6 +5,7 @@ pub mod copy;
 pub mod import;
 pub mod nodes;
 pub mod plan;
+pub mod power;
 pub mod reach;
 pub mod run;
 pub mod select;
@@ -23,6 +24,7 @@ Examples:
   boxscore lab run 'atom[001-044]' -- uname -r
   boxscore lab push boxscore @leaf1:/usr/local/bin
   boxscore lab pull atom001,atom002:/var/log/syslog logs
+  boxscore lab power status '@*'             which are on, by their BMCs
 Hosts are reached by the system's ssh with your configuration, and must let you in without asking.
 Names of no inventory are hosts as ssh knows them.
 docs/guide/lab.md has the expressions and the files.";
@@ -50,6 +52,8 @@ pub enum LabVerb {
     Push(copy::PushArgs),
     /// Copy files of machines into a folder for each
     Pull(copy::PullArgs),
+    /// Say which nodes are on, or turn them on and off, by their BMCs
+    Power(power::PowerArgs),
 }
 
 pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
@@ -61,5 +65,6 @@ pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
         LabVerb::Run(args) => fleet::run::run(args, global),
         LabVerb::Push(args) => fleet::copy::push(args, global),
         LabVerb::Pull(args) => fleet::copy::pull(args, global),
+        LabVerb::Power(args) => fleet::power::run(args, global),
     }
 }
