@@ -38,9 +38,15 @@ pub fn select(expressions: &[String], args: &SelectArgs) -> Result<Selected, Cli
     Ok(Selected { found, expanded })
 }
 
+/// Hosts, and the inventory that they were found in.
+pub struct Machines {
+    pub hosts: Vec<Host>,
+    pub found: Option<Found>,
+}
+
 /// The hosts of expressions and options: nodes of the inventory with their address, login and port, other names as ssh
 /// knows them. `-l` goes before the login of the inventory. Says what is odd about the expression.
-pub fn hosts(expressions: &[String], args: &SelectArgs, reach: &ReachArgs) -> Result<Vec<Host>, CliError> {
+pub fn machines(expressions: &[String], args: &SelectArgs, reach: &ReachArgs) -> Result<Machines, CliError> {
     let Selected { found, expanded } = select(expressions, args)?;
     for note in &expanded.notes {
         out::say(&format!("note: {note}"));
@@ -65,7 +71,12 @@ pub fn hosts(expressions: &[String], args: &SelectArgs, reach: &ReachArgs) -> Re
     if let Some(found) = &found {
         say_unknown(&found.inventory, &unknown);
     }
-    Ok(hosts)
+    Ok(Machines { hosts, found })
+}
+
+/// The same without the inventory.
+pub fn hosts(expressions: &[String], args: &SelectArgs, reach: &ReachArgs) -> Result<Vec<Host>, CliError> {
+    machines(expressions, args, reach).map(|machines| machines.hosts)
 }
 
 /// Says which names are of no node in the inventory.
