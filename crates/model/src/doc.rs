@@ -68,7 +68,10 @@ pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use lab::{
     LabBmcDoc, LabImportDoc, LabNodeDoc, LabNodesDoc, LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc,
 };
-pub use lab_bmc::{LabBmcFailureDoc, LabPowerDoc, LabPowerNodeDoc, LabStateDoc};
+pub use lab_bmc::{
+    LabBmcFailureDoc, LabBootdevDoc, LabBootdevNodeDoc, LabEventDoc, LabPowerDoc, LabPowerNodeDoc, LabSelDoc,
+    LabSelNodeDoc, LabSensorDoc, LabSensorsDoc, LabSensorsNodeDoc, LabStateDoc,
+};
 pub use lab_check::{LabCheckDoc, LabCheckGroupDoc, LabCheckedDoc, LabFaultDoc, LabResultDoc};
 pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabTextDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};

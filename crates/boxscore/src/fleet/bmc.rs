@@ -1,12 +1,13 @@
 //! Common to every command for BMCs: nodes from arguments, how their BMCs are reached, a yes, failures as a document.
 
 use std::io::{BufRead, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lab::bmc::{Access, Failure, accesses};
 use lab::inventory::{Inventory, Node};
 use lab::ranges::fold;
-use model::doc::LabBmcFailureDoc;
+use lab::ssh::fold::by_text;
+use model::doc::{LabBmcFailureDoc, LabStateDoc};
 
 use super::select::{self, Selected};
 use crate::cli::Global;
@@ -44,7 +45,7 @@ impl Nodes {
             return Err(CliError::usage(format!("no node of the inventory: {names}")).hint(hint));
         }
         let names = selection.nodes.iter().map(|node| node.name.clone()).collect();
-        let base = found.path.parent().unwrap_or(Path::new("")).to_owned();
+        let base = found.folder().to_owned();
         Ok(Nodes { inventory: found.inventory, base, names })
     }
 
@@ -74,8 +75,10 @@ pub fn ask(what: &str, global: &Global) -> Result<(), CliError> {
 }
 
 /// The failures of nodes, those that are the same together.
-pub fn failures<'a>(all: impl IntoIterator<Item = (&'a str, &'a Failure)>) -> Vec<LabBmcFailureDoc> {
-    let groups = lab::ssh::fold::by_text(all.into_iter().map(|one| (one.1.to_string(), one)));
+pub fn failures_of<T>(names: &[String], all: &[Result<T, Failure>]) -> Vec<LabBmcFailureDoc> {
+    let failed =
+        names.iter().zip(all).filter_map(|(name, result)| Some((name.as_str(), result.as_ref().err()?)));
+    let groups = by_text(failed.map(|one| (one.1.to_string(), one)));
     let document = |(why, group): (String, Vec<(&str, &Failure)>)| {
         let (_, failure) = group.first()?;
         Some(LabBmcFailureDoc {
@@ -87,4 +90,26 @@ pub fn failures<'a>(all: impl IntoIterator<Item = (&'a str, &'a Failure)>) -> Ve
         })
     };
     groups.into_iter().filter_map(document).collect()
+}
+
+/// The kind of a failure and its sentence, as documents have them.
+pub fn failed(failure: Option<&Failure>) -> (Option<String>, Option<String>) {
+    (failure.map(|failure| failure.word().to_owned()), failure.map(ToString::to_string))
+}
+
+/// Nodes by their state; `says` gives what orders states, and their words.
+pub fn states<T, K: Ord + Clone>(
+    names: &[String],
+    all: &[Result<T, Failure>],
+    says: impl Fn(&T) -> (K, String),
+) -> Vec<LabStateDoc> {
+    let known = names.iter().zip(all).filter_map(|(name, state)| Some((says(state.as_ref().ok()?), name)));
+    let mut groups = by_text(known);
+    groups.sort_by(|a, b| a.0.0.cmp(&b.0.0));
+    let document = |((_, state), names): ((K, String), Vec<&String>)| LabStateDoc {
+        state,
+        count: names.len(),
+        nodes: fold(names.into_iter().map(String::as_str)),
+    };
+    groups.into_iter().map(document).collect()
 }

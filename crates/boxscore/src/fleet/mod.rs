@@ -2,8 +2,10 @@
 //! exit codes.
 
 mod bmc;
+pub mod bootdev;
 pub mod check;
 pub mod copy;
+pub mod health;
 pub mod power;
 mod reach;
 pub mod run;

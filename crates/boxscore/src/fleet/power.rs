@@ -4,8 +4,7 @@ use lab::bmc::ipmi::{Ipmi, Tool};
 use lab::bmc::power::{Action, Waiting, carry_out};
 use lab::bmc::{Access, Failure, Power, State, reached};
 use lab::ranges::fold;
-use lab::ssh::fold::by_text;
-use model::doc::{LabPowerDoc, LabPowerNodeDoc, LabStateDoc};
+use model::doc::{LabPowerDoc, LabPowerNodeDoc};
 use model::format::count;
 use report::text::lab_bmc as text;
 
@@ -48,7 +47,7 @@ pub fn run(args: &PowerArgs, global: &Global) -> Result<u8, CliError> {
     if global.json {
         out::json(&document);
     } else {
-        out::print(&text::power(&document));
+        out::print(&text::states(&document.states));
         out::say_all(&text::failures(&document.failures));
     }
     Ok(reach::code(document.failures.is_empty(), document.interrupted))
@@ -86,34 +85,18 @@ fn draw(canvas: &mut Option<out::Canvas>, all: &[&Access], waiting: Waiting<'_>)
     canvas.draw(&report::text::cut(&line, out::look_of_talk().columns.saturating_sub(1)));
 }
 
-fn document(
-    word: &str,
-    names: &[String],
-    states: &[Result<State, Failure>],
-    interrupted: bool,
-) -> LabPowerDoc {
-    let pairs = || names.iter().map(String::as_str).zip(states);
-    let mut groups = by_text(pairs().filter_map(|(name, state)| Some((*state.as_ref().ok()?, name))));
-    groups.sort_by_key(|(state, _)| *state);
-    let states = groups.into_iter().map(|(state, names)| LabStateDoc {
-        state: state.word().to_owned(),
-        count: names.len(),
-        nodes: fold(names),
-    });
+fn document(word: &str, names: &[String], all: &[Result<State, Failure>], interrupted: bool) -> LabPowerDoc {
+    let of = |(name, state): (&String, &Result<State, Failure>)| {
+        let (failure, why) = bmc::failed(state.as_ref().err());
+        let known = state.as_ref().ok().map(|state| state.word().to_owned());
+        LabPowerNodeDoc { node: name.clone(), ok: state.is_ok(), state: known, failure, why }
+    };
     LabPowerDoc {
         schema: "boxscore.lab-power/1".to_owned(),
         action: word.to_owned(),
-        nodes: pairs()
-            .map(|(name, state)| LabPowerNodeDoc {
-                node: name.to_owned(),
-                ok: state.is_ok(),
-                state: state.as_ref().ok().map(|state| state.word().to_owned()),
-                failure: state.as_ref().err().map(|failure| failure.word().to_owned()),
-                why: state.as_ref().err().map(ToString::to_string),
-            })
-            .collect(),
-        states: states.collect(),
-        failures: bmc::failures(pairs().filter_map(|(name, state)| Some((name, state.as_ref().err()?)))),
+        nodes: names.iter().zip(all).map(of).collect(),
+        states: bmc::states(names, all, |state| (*state, state.word().to_owned())),
+        failures: bmc::failures_of(names, all),
         interrupted,
     }
 }

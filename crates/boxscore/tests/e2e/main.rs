@@ -24,6 +24,7 @@ mod kv;
 mod kv_load;
 mod kv_login;
 mod lab;
+mod lab_bmc;
 mod lab_check;
 mod lab_copy;
 mod lab_faults;

@@ -49,6 +49,10 @@ pub enum Failure {
         last: Box<Failure>,
         seconds: f64,
     },
+    /// It took a setting, and says something else now.
+    Otherwise {
+        says: String,
+    },
     /// A node that is off cannot be reset.
     IsOff,
     Interrupted,
@@ -81,6 +85,7 @@ impl Failure {
             Failure::Error { .. } => "error",
             Failure::Unchanged { .. } => "unchanged",
             Failure::Silent { .. } => "silent",
+            Failure::Otherwise { .. } => "otherwise",
             Failure::IsOff => "is-off",
             Failure::Interrupted => "interrupted",
             Failure::NoTool { .. } => "no-tool",
@@ -139,6 +144,7 @@ impl fmt::Display for Failure {
             Failure::Silent { last, seconds } => {
                 write!(out, "its BMC took the request, and for {seconds} s did not say how it is: {last}")
             }
+            Failure::Otherwise { says } => write!(out, "its BMC took the setting, and says now: {says}"),
             Failure::IsOff => out.write_str("it is off"),
             Failure::Interrupted => out.write_str("interrupted"),
             Failure::NoTool { said } | Failure::Other { said } => out.write_str(said),

@@ -5,7 +5,9 @@
 //! its stdin: no command line, file, log or error holds one.
 
 mod access;
+pub mod boot;
 mod failure;
+pub mod health;
 pub mod ipmi;
 pub mod power;
 

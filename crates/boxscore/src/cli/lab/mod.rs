@@ -1,5 +1,6 @@
 //! `boxscore lab`: many machines. A verb of its own is a file here.
 
+pub mod bootdev;
 pub mod check;
 pub mod copy;
 pub mod import;
@@ -8,7 +9,9 @@ pub mod plan;
 pub mod power;
 pub mod reach;
 pub mod run;
+pub mod sel;
 pub mod select;
+pub mod sensors;
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -54,6 +57,12 @@ pub enum LabVerb {
     Pull(copy::PullArgs),
     /// Say which nodes are on, or turn them on and off, by their BMCs
     Power(power::PowerArgs),
+    /// Say what nodes boot from, or set it, by their BMCs
+    Bootdev(bootdev::BootdevArgs),
+    /// Read the sensors of nodes: temperatures, fans, voltages, watts
+    Sensors(sensors::SensorsArgs),
+    /// Read what the BMCs of nodes have written down: the system event log
+    Sel(sel::SelArgs),
 }
 
 pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
@@ -66,5 +75,8 @@ pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
         LabVerb::Push(args) => fleet::copy::push(args, global),
         LabVerb::Pull(args) => fleet::copy::pull(args, global),
         LabVerb::Power(args) => fleet::power::run(args, global),
+        LabVerb::Bootdev(args) => fleet::bootdev::run(args, global),
+        LabVerb::Sensors(args) => fleet::health::sensors(args, global),
+        LabVerb::Sel(args) => fleet::health::events(args, global),
     }
 }

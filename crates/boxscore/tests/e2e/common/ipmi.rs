@@ -46,8 +46,31 @@ set) while [ $# -gt 1 ]; do
 esac
 "#;
 
-const EMULATOR: &str =
-    "mc_setbmc 0x20\nmc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02\nmc_enable 0x20\n";
+/// A temperature with thresholds at 112, 144 and 160 degrees, and the draw of power in steps of 4 W, both read from
+/// files every second; the log has one entry.
+const EMULATOR: &str = "mc_setbmc 0x20
+mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
+sel_enable 0x20 1000 0x0a
+sensor_add 0x20 0 0 35 0x6f event-only
+sensor_add 0x20 0 1 0x01 0x01 poll 1000 file \"FOLDER/temp\"
+sensor_add 0x20 0 2 0x0b 0x01 poll 1000 file \"FOLDER/watt\"
+sensor_set_threshold 0x20 0 1 settable 111000 0xa0 0x90 0x70 00 00 00
+sensor_set_event_support 0x20 0 1 enable scanning per-state 000111111000000 000111111000000 000111111000000 000111111000000
+sensor_set_event_support 0x20 0 2 enable scanning per-state 000000000000000 000000000000000 000000000000000 000000000000000
+mc_enable 0x20
+sel_add 0x20 0x02 0x00 0x00 0x00 0x00 0x20 0x00 0x04 0x01 0x01 0x09 0x90 0x90 0x90
+";
+
+/// A record of a sensor for `sdrcomp`.
+fn record(number: u32, name: &str, kind: &str, unit: &str, factor: u32) -> String {
+    format!(
+        "sdr type 1\n sensor_owner_id 0x20\n sensor_owner_lun 0\n channel_number 0\n sensor_number {number}\n \
+         entity_id system_board\n entity_instance 1\n sensor_type {kind}\n init_scanning true\n init_sensor_type true\n \
+         default_sensor_scan_on true\n event_reading_type_code 1\n analog_data_format unsigned\n base_unit {unit}\n \
+         linearization linear\n m {factor}\n sensor_direction input\n sensor_maximum 255\n sensor_minimum 0\n \
+         id_string \"{name}\"\nendsdr\n\n"
+    )
+}
 
 pub fn write_private(path: &Path, text: &str) {
     fs::write(path, text).expect("a file");
@@ -64,6 +87,7 @@ impl Bmcs {
         fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("its mode");
         write_private(&dir.path().join("password"), &format!("{PASSWORD}\n"));
         let mut bmcs = Bmcs { dir, port, sims: Vec::new() };
+        bmcs.compile_sensors();
         for number in 1..=count {
             let sim = bmcs.sim(number);
             bmcs.sims.push(sim);
@@ -88,13 +112,32 @@ impl Bmcs {
         self.dir.path().join(name)
     }
 
+    fn compile_sensors(&self) {
+        let text = record(1, "MBTemp", "Temperature", "degrees_C", 1)
+            + &record(2, "Pwr Consumption", "Other_Units_Based_Sensor", "Watts", 4);
+        fs::write(self.path("bmc.sdrs"), text).expect("sensors");
+        let mut command = Command::new("sdrcomp");
+        command.arg("-o").arg(self.path("main.sdrs")).arg(self.path("bmc.sdrs"));
+        let made = command.output().expect("sdrcomp of openipmi");
+        assert!(made.status.success(), "{made:?}");
+    }
+
+    /// Sets a value that a sensor reads: `temp` in degrees, `watt` in steps of 4 W.
+    pub fn measure(&self, number: usize, what: &str, value: u32) {
+        fs::write(self.folder(number).join(what), format!("{value}\n")).expect("a value");
+    }
+
     fn folder(&self, number: usize) -> PathBuf {
         self.path(&number.to_string())
     }
 
     fn sim(&self, number: usize) -> Child {
         let folder = self.folder(number);
-        fs::create_dir_all(folder.join("state")).expect("a folder");
+        let state = folder.join(format!("state/ipmi_sim/n{number}"));
+        fs::create_dir_all(&state).expect("a folder");
+        fs::copy(self.path("main.sdrs"), state.join("sdr.20.main")).expect("its sensors");
+        fs::write(folder.join("temp"), "45\n").expect("a temperature");
+        fs::write(folder.join("watt"), "87\n").expect("a draw of power");
         fs::write(folder.join("power"), "0\n").expect("its power");
         fs::write(folder.join("boot"), "default\n").expect("what it boots");
         let config = format!(
@@ -109,7 +152,8 @@ impl Bmcs {
             folder.display()
         );
         fs::write(folder.join("lan.conf"), config).expect("a configuration");
-        fs::write(folder.join("bmc.emu"), EMULATOR).expect("an emulator's commands");
+        let emulator = EMULATOR.replace("FOLDER", &folder.display().to_string());
+        fs::write(folder.join("bmc.emu"), emulator).expect("an emulator's commands");
         let mut command = Command::new("ipmi_sim");
         command.args(["-n", "-c"]).arg(folder.join("lan.conf")).arg("-f").arg(folder.join("bmc.emu"));
         command.arg("-s").arg(folder.join("state")).stdin(Stdio::null()).stderr(Stdio::null());
@@ -148,8 +192,13 @@ impl Bmcs {
 
     /// `boxscore lab power` with these words.
     pub fn command(&self, words: &[&str]) -> Command {
+        self.lab(&[&["power"], words].concat())
+    }
+
+    /// `boxscore lab` with these words.
+    pub fn lab(&self, words: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
-        command.args(["lab", "power"]).args(words).env("XDG_RUNTIME_DIR", self.dir.path());
+        command.arg("lab").args(words).env("XDG_RUNTIME_DIR", self.dir.path());
         command.env("XDG_CONFIG_HOME", self.path("config")).env("BOXSCORE_STORE", self.path("s.db"));
         command.current_dir(self.dir.path()).stdin(Stdio::null());
         command

@@ -13,16 +13,26 @@ use crate::stop::{Limit, Stop};
 /// BMCs at once.
 const WIDTH: usize = 64;
 
-/// Asks each BMC, and gives each answer with its place to `done`.
-pub(super) fn each(
-    program: &Path,
-    ask: Ask,
+/// The same question for many BMCs.
+pub(super) struct Call<'a> {
+    pub program: &'a Path,
+    pub privilege: &'a str,
+    pub words: &'a [&'a str],
+    /// Tells why no session came about.
+    pub verbose: bool,
+}
+
+/// Asks each BMC, and gives what `read` makes of each output, with its place, to `done`.
+pub(super) fn each<T: Send>(
+    call: &Call<'_>,
     of: &[(usize, (&Access, Suite))],
     stop: &Stop,
-    mut done: impl FnMut(usize, Result<Answer, Failure>),
+    read: &(impl Fn(&str) -> Result<T, Failure> + Sync),
+    mut done: impl FnMut(usize, Result<T, Failure>),
 ) {
     let work = |_: usize, (at, (access, suite)): &(usize, (&Access, Suite))| {
-        (*at, run(program, ask, *suite, access, Limit::from_now(stop, Some(LIMIT))))
+        let said = call.run(*suite, access, Limit::from_now(stop, Some(LIMIT)));
+        (*at, said.and_then(|said| read(&said)))
     };
     let went = fan_out::each(of, WIDTH, work, |(at, answer)| done(at, answer));
     if let Err(error) = went {
@@ -31,35 +41,59 @@ pub(super) fn each(
     }
 }
 
-fn run(program: &Path, ask: Ask, suite: Suite, access: &Access, limit: Limit<'_>) -> Result<Answer, Failure> {
-    let mut command = Command::new(program);
-    // Only with -v it tells a wrong password from no answer. Two tries, of a second and two.
-    command.env("LC_ALL", "C").args(["-v", "-I", "lanplus", "-C", suite.number(), "-L", ask.privilege()]);
-    command.args(["-N", "1", "-R", "2", "-U", &access.user, "-f", "/dev/stdin"]);
-    command.args([
-        "-H",
-        &access.ip.to_string(),
-        "-p",
-        &access.port.to_string(),
-        "chassis",
-        "power",
-        word(ask),
-    ]);
-    let password = format!("{}\n", access.password.text());
-    let ended =
-        run_tool(command, password.as_bytes(), limit).map_err(|error| no_result("ipmitool", error))?;
-    if !ended.status.success() {
-        return Err(failure(&format!("{}\n{}", ended.stdout, ended.stderr)));
+impl Call<'_> {
+    fn run(&self, suite: Suite, access: &Access, limit: Limit<'_>) -> Result<String, Failure> {
+        match self.process(self.words, suite, access, limit)? {
+            Ok(said) => Ok(said),
+            // Without -v a wrong password reads like no answer; with it, lists have another form.
+            Err(said) if !self.verbose && said.contains("Unable to establish") => {
+                let ask = Call { verbose: true, ..*self };
+                match ask.process(&["chassis", "power", "status"], suite, access, limit)? {
+                    Ok(_) => Err(Failure::Lost),
+                    Err(said) => Err(failure(&said)),
+                }
+            }
+            Err(said) => Err(failure(&said)),
+        }
     }
+
+    /// Its output; where it failed, with what it said on stderr.
+    fn process(
+        &self,
+        words: &[&str],
+        suite: Suite,
+        access: &Access,
+        limit: Limit<'_>,
+    ) -> Result<Result<String, String>, Failure> {
+        let mut command = Command::new(self.program);
+        command.env("LC_ALL", "C").args(["-I", "lanplus", "-C", suite.number(), "-L", self.privilege]);
+        if self.verbose {
+            command.arg("-v");
+        }
+        // Two tries, of a second and two.
+        command.args(["-N", "1", "-R", "2", "-U", &access.user, "-f", "/dev/stdin"]);
+        command.args(["-H", &access.ip.to_string(), "-p", &access.port.to_string()]).args(words);
+        let password = format!("{}\n", access.password.text());
+        let ended =
+            run_tool(command, password.as_bytes(), limit).map_err(|error| no_result("ipmitool", error))?;
+        Ok(match ended.status.success() {
+            true => Ok(ended.stdout),
+            false => Err(format!("{}\n{}", ended.stdout, ended.stderr)),
+        })
+    }
+}
+
+/// The answer to a question of power.
+pub(super) fn power(said: &str) -> Result<Answer, Failure> {
     let told = |line: &str| match line.trim() {
         "Chassis Power is on" => Some(Answer::State(State::On)),
         "Chassis Power is off" => Some(Answer::State(State::Off)),
         line => line.starts_with("Chassis Power Control: ").then_some(Answer::Taken),
     };
-    ended.stdout.lines().find_map(told).ok_or_else(|| other(&ended.stdout))
+    said.lines().find_map(told).ok_or_else(|| other(said))
 }
 
-const fn word(ask: Ask) -> &'static str {
+pub(super) const fn word(ask: Ask) -> &'static str {
     match ask {
         Ask::State => "status",
         Ask::Do(Request::On) => "on",
@@ -69,7 +103,7 @@ const fn word(ask: Ask) -> &'static str {
     }
 }
 
-fn other(text: &str) -> Failure {
+pub(super) fn other(text: &str) -> Failure {
     let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing");
     Failure::Other { said: format!("ipmitool said {}", printable(last.as_bytes())) }
 }
@@ -89,17 +123,15 @@ fn failure(text: &str) -> Failure {
     if let Some(reason) = status {
         return of_session(&reason);
     }
-    if let Some(reason) = behind("Chassis Power Control to ").or_else(|| behind("Get Chassis Power Status "))
-    {
-        // `Up/On failed: Node busy`
-        return match reason.split_once("failed: ").map(|(_, reason)| reason) {
-            Some("Node busy") => Failure::Busy,
-            Some(reason) if reason.eq_ignore_ascii_case("insufficient privilege level") => Failure::Privilege,
-            Some(reason) => Failure::Error { said: printable(reason.as_bytes()) },
-            None => Failure::Lost,
+    // `Set Chassis Power Control to Up/On failed: Node busy`
+    if let Some(reason) = behind("failed: ") {
+        return match reason.as_str() {
+            "Node busy" => Failure::Busy,
+            "Insufficient privilege level" => Failure::Privilege,
+            reason => Failure::Error { said: printable(reason.as_bytes()) },
         };
     }
-    if has("Unable to get Chassis Power Status") {
+    if has("Unable to get Chassis Power Status") || has("Unable to set Chassis Power Control") {
         Failure::Lost
     } else if has("Get Auth Capabilities error") || has("Unable to establish") {
         Failure::NoAnswer

@@ -4,6 +4,8 @@
 //! Cipher suite 3 comes first: every controller of IPMI 2.0 had it. Those that refuse it are asked with suite 17, which
 //! newer ones want. Without a suite ipmitool spends ten seconds on asking which there are.
 
+mod boot;
+mod health;
 mod ipmipower;
 mod ipmitool;
 
@@ -114,11 +116,14 @@ impl<'a> Ipmi<'a> {
         suites.get(&(access.ip, access.port)).copied()
     }
 
-    /// Asks each BMC by the suite that it is known to take; where none is known, by one after the other.
-    fn each(&self, ask: Ask, of: &[&Access]) -> Vec<Result<Answer, Failure>> {
+    /// Asks each BMC with the suite that it is known to take; where none is known, with one after the other.
+    fn by_suites<T>(
+        &self,
+        of: &[&Access],
+        ask: impl Fn(&[(&Access, Suite)]) -> Vec<Result<T, Failure>>,
+    ) -> Vec<Result<T, Failure>> {
         let first = |access: &&Access| self.known(access).unwrap_or(Suite::Three);
-        let mut answers =
-            self.by_tools(ask, &of.iter().map(|access| (*access, first(access))).collect::<Vec<_>>());
+        let mut answers = ask(&of.iter().map(|access| (*access, first(access))).collect::<Vec<_>>());
         let is_refused = |at: &usize| {
             let says_no = matches!(answers[*at], Err(Failure::Cipher | Failure::Error { .. }));
             says_no && self.known(of[*at]).is_none()
@@ -126,7 +131,7 @@ impl<'a> Ipmi<'a> {
         let refused: Vec<usize> = (0..of.len()).filter(is_refused).collect();
         let second: Vec<(&Access, Suite)> = refused.iter().map(|at| (of[*at], Suite::Seventeen)).collect();
         let mut taken: Vec<Suite> = of.iter().map(first).collect();
-        for (at, answer) in refused.iter().zip(self.by_tools(ask, &second)) {
+        for (at, answer) in refused.iter().zip(ask(&second)) {
             // Of two refusals the first one says more.
             if !matches!(answer, Err(Failure::Cipher | Failure::Error { .. })) {
                 answers[*at] = answer;
@@ -138,6 +143,26 @@ impl<'a> Ipmi<'a> {
             suites.insert((access.ip, access.port), suite);
         }
         answers
+    }
+
+    /// Asks each BMC by `ipmitool` for what the other tool has not.
+    fn by_ipmitool<T: Send>(
+        &self,
+        privilege: &str,
+        words: &[&str],
+        of: &[&Access],
+        read: impl Fn(&str) -> Result<T, Failure> + Sync,
+    ) -> Vec<Result<T, Failure>> {
+        self.by_suites(of, |of| {
+            let missing = || Err(Failure::NoTool { said: "ipmitool is not installed".to_owned() });
+            let mut answers: Vec<Result<T, Failure>> = of.iter().map(|_| missing()).collect();
+            if let Some(program) = &self.ipmitool {
+                let of: Vec<(usize, (&Access, Suite))> = of.iter().copied().enumerate().collect();
+                let call = ipmitool::Call { program, privilege, words, verbose: false };
+                ipmitool::each(&call, &of, self.stop, &read, |at, answer| answers[at] = answer);
+            }
+            answers
+        })
     }
 
     /// Asks each BMC by the tool that takes it.
@@ -165,7 +190,9 @@ impl<'a> Ipmi<'a> {
         }
         if let Some(program) = &self.ipmitool {
             let single: Vec<(usize, (&Access, Suite))> = single.into_iter().map(|at| (at, of[at])).collect();
-            ipmitool::each(program, ask, &single, self.stop, |at, answer| answers[at] = answer);
+            let words = ["chassis", "power", ipmitool::word(ask)];
+            let call = ipmitool::Call { program, privilege: ask.privilege(), words: &words, verbose: true };
+            ipmitool::each(&call, &single, self.stop, &ipmitool::power, |at, answer| answers[at] = answer);
         }
         answers
     }
@@ -195,11 +222,15 @@ impl Power for Ipmi<'_> {
             Answer::State(state) => Ok(state),
             Answer::Taken => Err(Failure::Other { said: "the tool told no state".to_owned() }),
         };
-        self.each(Ask::State, of).into_iter().map(|answer| answer.and_then(state)).collect()
+        self.by_suites(of, |of| self.by_tools(Ask::State, of))
+            .into_iter()
+            .map(|answer| answer.and_then(state))
+            .collect()
     }
 
     fn ask(&self, request: Request, of: &[&Access]) -> Vec<Result<(), Failure>> {
-        self.each(Ask::Do(request), of).into_iter().map(|answer| answer.map(|_| ())).collect()
+        let answers = self.by_suites(of, |of| self.by_tools(Ask::Do(request), of));
+        answers.into_iter().map(|answer| answer.map(|_| ())).collect()
     }
 }
 
