@@ -1,8 +1,7 @@
 //! `boxscore lab bootdev`: what nodes boot from.
 
 use lab::bmc::boot::{self, Boot, Boots, Device};
-use lab::bmc::ipmi::Ipmi;
-use lab::bmc::{Failure, reached};
+use lab::bmc::{Bmcs, Failure, reached};
 use model::doc::{LabBootdevDoc, LabBootdevNodeDoc};
 use model::format::count;
 use report::text::lab_bmc as text;
@@ -32,10 +31,10 @@ pub fn run(args: &BootdevArgs, global: &Global) -> Result<u8, CliError> {
     }
     let accesses = nodes.accesses();
     let stop = reach::stop()?;
-    let ipmi = Ipmi::new(None, &stop);
+    let bmcs = Bmcs::new(None, args.bmc.insecure, &stop);
     let all = reached(&accesses, |all| match boot {
-        None => ipmi.boots(all),
-        Some(boot) => boot::set(&ipmi, boot, all),
+        None => bmcs.boots(all),
+        Some(boot) => boot::set(&bmcs, boot, all),
     });
     let action = device.map_or("status", Device::word).to_owned();
     let document = document(action, &nodes.names, &all, stop.is_requested());

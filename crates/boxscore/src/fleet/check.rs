@@ -1,8 +1,7 @@
 //! `boxscore lab check`: machines held against what work on them needs, a line for those with equal results. Meanwhile
 //! their BMCs are asked whether they are on.
 
-use lab::bmc::ipmi::Ipmi;
-use lab::bmc::{self, Power, State, accesses, reached};
+use lab::bmc::{self, Bmcs, Power, State, accesses, reached};
 use lab::inventory::Node;
 use lab::ssh::check::{self, Checked, Facts, Folder, Sudo};
 use lab::ssh::{Failure, Host};
@@ -105,7 +104,9 @@ pub fn run(args: &LabCheckArgs, global: &Global) -> Result<u8, CliError> {
     let mut progress = Progress::begin(hosts, global.json);
     let mut all: Vec<Checked> = Vec::with_capacity(hosts.len());
     let (went, said) = std::thread::scope(|scope| {
-        let bmcs = scope.spawn(|| if args.no_bmc { vec![None; hosts.len()] } else { bmcs(&machines, &stop) });
+        let bmcs = scope.spawn(|| {
+            if args.no_bmc { vec![None; hosts.len()] } else { bmcs(&machines, args.bmc.insecure, &stop) }
+        });
         let went = check::run(hosts, needs.folder, &options, &sockets, &stop, |one| {
             progress.done(&one.host, || {});
             all.push(one);
@@ -128,14 +129,15 @@ pub fn run(args: &LabCheckArgs, global: &Global) -> Result<u8, CliError> {
 type Said = Vec<Option<Result<State, bmc::Failure>>>;
 
 /// Asks the BMCs that the inventory names.
-fn bmcs(machines: &Machines, stop: &Stop) -> Said {
+fn bmcs(machines: &Machines, insecure: bool, stop: &Stop) -> Said {
     let mut said: Said = vec![None; machines.hosts.len()];
     let Some(found) = &machines.found else { return said };
     let nodes =
         machines.hosts.iter().map(|host| found.inventory.find(host.name()).filter(|node| node.bmc.is_some()));
     let places: Vec<(usize, &Node)> = nodes.enumerate().filter_map(|(at, node)| Some((at, node?))).collect();
     let nodes: Vec<&Node> = places.iter().map(|(_, node)| *node).collect();
-    let states = reached(&accesses(&nodes, found.folder()), |all| Ipmi::new(None, stop).states(all));
+    let states =
+        reached(&accesses(&nodes, found.folder()), |all| Bmcs::new(None, insecure, stop).states(all));
     places.iter().zip(states).for_each(|((at, _), state)| said[*at] = Some(state));
     said
 }

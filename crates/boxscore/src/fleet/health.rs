@@ -1,8 +1,7 @@
 //! `boxscore lab sensors` and `boxscore lab sel`: what BMCs measure and write down.
 
 use lab::bmc::health::{Event, Health, Sensor};
-use lab::bmc::ipmi::Ipmi;
-use lab::bmc::{Failure, reached};
+use lab::bmc::{Bmcs, Failure, reached};
 use lab::ranges::fold;
 use model::doc::{LabEventDoc, LabSelDoc, LabSelNodeDoc, LabSensorDoc, LabSensorsDoc, LabSensorsNodeDoc};
 use report::text::lab_bmc as text;
@@ -19,7 +18,7 @@ pub fn sensors(args: &SensorsArgs, global: &Global) -> Result<u8, CliError> {
     let nodes = Nodes::select(&args.expressions, &args.select)?;
     let accesses = nodes.accesses();
     let stop = reach::stop()?;
-    let all = reached(&accesses, |all| Ipmi::new(None, &stop).sensors(all));
+    let all = reached(&accesses, |all| Bmcs::new(None, args.bmc.insecure, &stop).sensors(all));
     let of = |(name, sensors): (&String, &Result<Vec<Sensor>, Failure>)| {
         let (failure, why) = bmc::failed(sensors.as_ref().err());
         let known = sensors.as_deref().unwrap_or_default();
@@ -59,7 +58,7 @@ pub fn events(args: &SelArgs, global: &Global) -> Result<u8, CliError> {
     let nodes = Nodes::select(&args.expressions, &args.select)?;
     let accesses = nodes.accesses();
     let stop = reach::stop()?;
-    let all = reached(&accesses, |all| Ipmi::new(None, &stop).events(args.last, all));
+    let all = reached(&accesses, |all| Bmcs::new(None, args.bmc.insecure, &stop).events(args.last, all));
     let of = |(name, events): (&String, &Result<Vec<Event>, Failure>)| {
         let (failure, why) = bmc::failed(events.as_ref().err());
         LabSelNodeDoc {

@@ -1,8 +1,8 @@
 //! `boxscore lab power`: which nodes are on, and actions that change it.
 
-use lab::bmc::ipmi::{Ipmi, Tool};
+use lab::bmc::ipmi::Tool;
 use lab::bmc::power::{Action, Waiting, carry_out};
-use lab::bmc::{Access, Failure, Power, State, reached};
+use lab::bmc::{Access, Bmcs, Failure, Power, State, reached};
 use lab::ranges::fold;
 use model::doc::{LabPowerDoc, LabPowerNodeDoc};
 use model::format::count;
@@ -30,13 +30,13 @@ pub fn run(args: &PowerArgs, global: &Global) -> Result<u8, CliError> {
     }
     let accesses = nodes.accesses();
     let stop = reach::stop()?;
-    let ipmi = Ipmi::new(args.tool.map(tool), &stop);
+    let bmcs = Bmcs::new(args.tool.map(tool), args.bmc.insecure, &stop);
     let states = reached(&accesses, |all| match action {
-        None => ipmi.states(all),
+        None => bmcs.states(all),
         Some(action) => {
             let mut canvas = if global.json { None } else { out::Canvas::open() };
             let mut watch = |waiting: Waiting<'_>| draw(&mut canvas, all, waiting);
-            let states = carry_out(&ipmi, action, all, patience, &stop, &mut watch);
+            let states = carry_out(&bmcs, action, all, patience, &stop, &mut watch);
             if let Some(canvas) = &mut canvas {
                 canvas.clear();
             }

@@ -29,6 +29,7 @@ mod lab_check;
 mod lab_copy;
 mod lab_faults;
 mod lab_power;
+mod lab_redfish;
 mod lab_run;
 mod load;
 mod logs;

@@ -5,10 +5,7 @@ use std::path::Path;
 
 use super::Failure;
 use crate::fan_out;
-use crate::inventory::{Bmc, BmcKind, Node, Password, Secret, SecretError};
-
-/// The port of IPMI.
-const IPMI: u16 = 623;
+use crate::inventory::{Bmc, BmcKind, Fingerprint, Node, Password, Secret, SecretError};
 
 /// Names that are looked up at once.
 const WIDTH: usize = 64;
@@ -17,10 +14,15 @@ const WIDTH: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     pub node: String,
+    pub kind: BmcKind,
+    /// Its address as the inventory writes it: a name, or as `ip`.
+    pub host: String,
     pub ip: IpAddr,
     pub port: u16,
     pub user: String,
     pub password: Password,
+    /// The certificates that it may show.
+    pub fingerprints: Vec<Fingerprint>,
 }
 
 /// How the BMC of each node is reached, in the order of the nodes. `base` is the folder of the inventory. Each password
@@ -42,13 +44,23 @@ pub fn accesses(nodes: &[&Node], base: &Path) -> Vec<Result<Access, Failure>> {
         let Parts { node, bmc, user, password } = parts?;
         Ok(Access {
             node: node.name.clone(),
+            kind: bmc.kind,
+            host: bmc.address.clone(),
             ip: place.unwrap_or_else(|| Err(lost()))?,
-            port: bmc.port.unwrap_or(IPMI),
+            port: bmc.port.unwrap_or(usual_port(bmc.kind)),
             user: user.to_owned(),
             password,
+            fingerprints: bmc.fingerprints.clone(),
         })
     });
     joined.collect()
+}
+
+const fn usual_port(kind: BmcKind) -> u16 {
+    match kind {
+        BmcKind::Ipmi => 623,
+        BmcKind::Redfish => 443,
+    }
 }
 
 struct Parts<'n> {
@@ -64,9 +76,6 @@ fn parts<'n>(
     known: &mut Vec<(&'n Secret, Result<Password, SecretError>)>,
 ) -> Result<Parts<'n>, Failure> {
     let bmc = node.bmc.as_ref().ok_or(Failure::NoBmc)?;
-    if bmc.kind != BmcKind::Ipmi {
-        return Err(Failure::Kind { kind: bmc.kind.word() });
-    }
     let user = bmc.user.as_deref().ok_or(Failure::NotGiven { what: "user" })?;
     let secret = bmc.secret.as_ref().ok_or(Failure::NotGiven { what: "password" })?;
     let found = known.iter().find(|(other, _)| *other == secret).map(|(_, password)| password.clone());
@@ -82,7 +91,7 @@ fn parts<'n>(
 /// The address of a name; of several, one of IPv4 comes first, which every tool takes.
 fn place(bmc: &Bmc) -> Result<IpAddr, Failure> {
     let unknown = |said: String| Failure::NameUnknown { said: format!("{}: {said}", bmc.address) };
-    let found = (bmc.address.as_str(), IPMI).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
+    let found = (bmc.address.as_str(), 0).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
     let all: Vec<IpAddr> = found.map(|place| place.ip()).collect();
     let first = all.iter().find(|ip| ip.is_ipv4()).or(all.first());
     first.copied().ok_or_else(|| unknown("it has no address".to_owned()))

@@ -9,9 +9,14 @@ use super::State;
 pub enum Failure {
     /// The inventory names no BMC for the node.
     NoBmc,
-    /// It is of a kind that cannot be spoken with.
+    /// A BMC of this kind cannot be asked for it.
     Kind {
         kind: &'static str,
+    },
+    /// Its certificate is none that the inventory knows.
+    Certificate {
+        shows: String,
+        known: bool,
     },
     /// The inventory does not say what a session needs: `user`, `password`.
     NotGiven {
@@ -30,6 +35,12 @@ pub enum Failure {
     Lost,
     Password,
     User,
+    /// The user or the password; it does not say which.
+    Login,
+    /// It has not what was asked for.
+    Missing {
+        path: String,
+    },
     Privilege,
     /// It has no session left, or says that it is busy.
     Busy,
@@ -72,6 +83,7 @@ impl Failure {
         match self {
             Failure::NoBmc => "no-bmc",
             Failure::Kind { .. } => "kind",
+            Failure::Certificate { .. } => "certificate",
             Failure::NotGiven { .. } => "not-given",
             Failure::NoPassword { .. } => "no-password",
             Failure::NameUnknown { .. } => "name-unknown",
@@ -79,6 +91,8 @@ impl Failure {
             Failure::Lost => "lost",
             Failure::Password => "password",
             Failure::User => "user",
+            Failure::Login => "login",
+            Failure::Missing { .. } => "missing",
             Failure::Privilege => "privilege",
             Failure::Busy => "busy",
             Failure::Cipher => "cipher",
@@ -105,8 +119,14 @@ impl Failure {
             Failure::NotGiven { what: "user" } => "bmc = { user = \"ADMIN\" }",
             Failure::NotGiven { .. } => "password_file, password_env or password_cmd says where it is",
             Failure::NoPassword { hint, .. } => hint,
-            Failure::NoAnswer => "another address, no network, or IPMI over LAN is switched off in it",
-            Failure::Password => "the inventory says where the password is",
+            Failure::Certificate { known: true, .. } => "it was renewed, or somebody else answers",
+            Failure::Certificate { known: false, .. } => {
+                "if it is right: bmc = { fingerprint = \"...\" }; --insecure asks for none"
+            }
+            Failure::NoAnswer => {
+                "another address, no network, or it is switched off there (IPMI over LAN, HTTPS)"
+            }
+            Failure::Password | Failure::Login => "the inventory says where the password is",
             Failure::User => "`user` of `bmc` in the inventory",
             Failure::Privilege => "the user needs the privilege Operator on that channel",
             Failure::Busy => "all its sessions may be taken; they end by themselves after a minute",
@@ -124,8 +144,12 @@ impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::NoBmc => out.write_str("the inventory names no BMC"),
-            Failure::Kind { kind } => {
-                write!(out, "its BMC is of the kind {kind}, which this cannot speak with")
+            Failure::Kind { kind } => write!(out, "this cannot be asked by {kind}"),
+            Failure::Certificate { shows, known: true } => {
+                write!(out, "its BMC shows a certificate that is not the known one: {shows}")
+            }
+            Failure::Certificate { shows, known: false } => {
+                write!(out, "the inventory knows no certificate of its BMC, which shows {shows}")
             }
             Failure::NotGiven { what } => write!(out, "the inventory gives no {what} for its BMC"),
             Failure::NoPassword { said, .. } => write!(out, "no password for its BMC: {said}"),
@@ -134,6 +158,8 @@ impl fmt::Display for Failure {
             Failure::Lost => out.write_str("its BMC fell silent during the session"),
             Failure::Password => out.write_str("its BMC refused the password"),
             Failure::User => out.write_str("its BMC does not know the user"),
+            Failure::Login => out.write_str("its BMC refused the user or the password"),
+            Failure::Missing { path } => write!(out, "its BMC has no {path}"),
             Failure::Privilege => out.write_str("its BMC does not let this user do that"),
             Failure::Busy => out.write_str("its BMC is busy"),
             Failure::Cipher => out.write_str("its BMC takes neither cipher suite 3 nor 17"),

@@ -1,17 +1,20 @@
 //! Management controllers (BMC) of nodes: what they say of the power, and what they are asked to do with it.
 //!
-//! `access` says how the BMC of each node is reached, `ipmi` speaks with them, `power` asks for a state and looks until
-//! it is there. A state is what a BMC says when asked, never what it was told to become. A password reaches a tool on
-//! its stdin: no command line, file, log or error holds one.
+//! `access` says how the BMC of each node is reached, `ipmi` and `redfish` speak with them, `power` asks for a state and
+//! looks until it is there. A state is what a BMC says when asked, never what it was told to become. A password reaches a tool on
+//! its stdin, or a BMC over TLS: no command line, file, log or error holds one.
 
 mod access;
+mod all;
 pub mod boot;
 mod failure;
 pub mod health;
 pub mod ipmi;
 pub mod power;
+pub mod redfish;
 
 pub use access::{Access, accesses, reached};
+pub use all::Bmcs;
 pub use failure::Failure;
 
 model::words! {

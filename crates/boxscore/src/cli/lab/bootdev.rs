@@ -1,5 +1,6 @@
 //! `boxscore lab bootdev`: arguments of what nodes boot from.
 
+use super::bmc::BmcArgs;
 use super::select::SelectArgs;
 
 const AFTER: &str = "\
@@ -31,6 +32,8 @@ pub struct BootdevArgs {
     /// Say what would be done, and reach no BMC
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub bmc: BmcArgs,
     #[command(flatten)]
     pub select: SelectArgs,
 }

@@ -1,5 +1,6 @@
 //! `boxscore lab check`: arguments of holding machines against what work on them needs.
 
+use super::bmc::BmcArgs;
 use super::reach::ReachArgs;
 use super::select::SelectArgs;
 
@@ -33,6 +34,8 @@ pub struct LabCheckArgs {
     /// Do not ask the BMCs of the inventory
     #[arg(long)]
     pub no_bmc: bool,
+    #[command(flatten)]
+    pub bmc: BmcArgs,
     #[command(flatten)]
     pub select: SelectArgs,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! `boxscore lab`: many machines. A verb of its own is a file here.
 
+pub mod bmc;
 pub mod bootdev;
 pub mod check;
 pub mod copy;

@@ -1,5 +1,6 @@
 //! `boxscore lab power`: arguments of power actions.
 
+use super::bmc::BmcArgs;
 use super::select::SelectArgs;
 
 const AFTER: &str = "\
@@ -7,8 +8,8 @@ Examples:
   boxscore lab power status '@*'
   boxscore lab power on 'atom[001-044]!@sick'
   boxscore lab power cycle atom007 --yes
-BMCs are asked by IPMI: by FreeIPMI's ipmipower where it is installed, else by ipmitool. The inventory says where they are,
-and where their passwords are; no command line, log or error has one.
+BMCs are asked by IPMI (by FreeIPMI's ipmipower where it is installed, else by ipmitool) or by Redfish over HTTPS. The inventory
+says where they are, and where their passwords are; no command line, log or error has one.
 An action is shown with its nodes and wants a yes, unless --yes is given. Then the state is looked for until it is there: a
 node that is not as it should be after --wait has failed, whatever its BMC said. A cycle is off, a look, and on.
 Exit codes: 0 all nodes are as they should be, 3 not all, 130 interrupted.";
@@ -34,6 +35,8 @@ pub struct PowerArgs {
     /// Say what would be done, and reach no BMC
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub bmc: BmcArgs,
     #[command(flatten)]
     pub select: SelectArgs,
 }

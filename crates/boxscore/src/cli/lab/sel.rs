@@ -1,5 +1,6 @@
 //! `boxscore lab sel`: arguments of reading system event logs.
 
+use super::bmc::BmcArgs;
 use super::select::SelectArgs;
 
 const AFTER: &str = "\
@@ -17,6 +18,8 @@ pub struct SelArgs {
     /// Entries of each node, the last ones
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub last: u32,
+    #[command(flatten)]
+    pub bmc: BmcArgs,
     #[command(flatten)]
     pub select: SelectArgs,
 }

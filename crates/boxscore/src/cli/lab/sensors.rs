@@ -1,5 +1,6 @@
 //! `boxscore lab sensors`: arguments of reading sensors.
 
+use super::bmc::BmcArgs;
 use super::select::SelectArgs;
 
 const AFTER: &str = "\
@@ -15,6 +16,8 @@ pub struct SensorsArgs {
     /// Names, ranges and groups; several words are joined by commas
     #[arg(value_name = "EXPR", required_unless_present = "file")]
     pub expressions: Vec<String>,
+    #[command(flatten)]
+    pub bmc: BmcArgs,
     #[command(flatten)]
     pub select: SelectArgs,
 }

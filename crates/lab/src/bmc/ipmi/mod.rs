@@ -241,7 +241,16 @@ pub(crate) mod tests {
 
     pub(crate) fn access(node: &str, ip: &str, port: u16) -> Access {
         let password = Password::new("geheim");
-        Access { node: node.to_owned(), ip: ip.parse().unwrap(), port, user: "ADMIN".to_owned(), password }
+        Access {
+            node: node.to_owned(),
+            kind: crate::inventory::BmcKind::Ipmi,
+            host: ip.to_owned(),
+            ip: ip.parse().unwrap(),
+            port,
+            user: "ADMIN".to_owned(),
+            password,
+            fingerprints: Vec::new(),
+        }
     }
 
     #[test]
