@@ -1,8 +1,8 @@
 //! Management controllers (BMC) of nodes: what they say of the power, and what they are asked to do with it.
 //!
-//! `access` says how the BMC of each node is reached, `ipmi` and `redfish` speak with them, `power` asks for a state and
-//! looks until it is there. A state is what a BMC says when asked, never what it was told to become. A password reaches a tool on
-//! its stdin, or a BMC over TLS: no command line, file, log or error holds one.
+//! `access` says how the BMC of each node is reached, `ipmi` and `redfish` speak with them, `power` asks for a state
+//! and looks until it is there. A state is what a BMC says when asked, never what it was told to become. A password
+//! reaches a tool on its stdin, or a BMC over TLS: no command line, file, log or error holds one.
 
 mod access;
 mod all;
