@@ -24,6 +24,8 @@ quiet() {
     services=""
     for service in nginx redis-server memcached; do have $service || services="$services $service"; done
     [ -x /usr/sbin/sshd ] || services="$services ssh"
+    have ipmi_sim || services="$services openipmi"
+    have ipmitool || services="$services ipmievd"
     if [ -e $policy ]; then
         policy=""
     else
@@ -76,6 +78,12 @@ test | dist-all)
     need memcached memcached
     # Reads expressions of names as ours are read.
     need nodeset clustershell
+    # Simulated BMCs, and the tools that speak with them.
+    need ipmi_sim openipmi
+    need ipmitool ipmitool
+    have /usr/sbin/ipmipower || need ipmipower freeipmi-tools
+    # A simulated BMC of Redfish is installed by pip, below.
+    python3 -c 'import venv, ensurepip' 2>/dev/null || want="$want python3-venv"
     # They check the files of a plan.
     have /usr/sbin/dnsmasq || need dnsmasq dnsmasq-base
     need ssh openssh-client
@@ -181,6 +189,14 @@ case $goal in
 test | dist-all)
     runtimes
     install_wanted
+    # In a folder of its own; every version is written down.
+    if [ ! -x target/sushy/bin/sushy-emulator ]; then
+        say "installing sushy-tools into target/sushy"
+        python3 -m venv target/sushy && target/sushy/bin/pip install --quiet --requirement xtask/sushy.txt >&2 || {
+            say "sushy-tools could not be installed; the tests of Redfish need it"
+            exit 1
+        }
+    fi
     if ! cargo deny --version >/dev/null 2>&1; then
         # Built once into cargo's own folder. It only reads files: no time is spent on optimising it.
         say "building cargo-deny, about a minute of processor time"

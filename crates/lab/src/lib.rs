@@ -1,8 +1,11 @@
 //! Fleets of machines: which there are, how they are called, where they answer, and what is done on them.
 //!
 //! `ranges` reads expressions of names, `inventory` the file `lab.toml`, `import` the lists of others, `plan` makes
-//! names and addresses. `ssh` runs commands on hosts and copies files. Nothing here prints, stores or measures.
+//! names and addresses. `ssh` runs commands on hosts and copies files, `bmc` speaks with management controllers.
+//! Nothing here prints, stores or measures.
 
+pub mod bmc;
+mod child;
 mod fan_out;
 pub mod import;
 pub mod inventory;

@@ -12,6 +12,7 @@ mod detect;
 mod doctor;
 mod index;
 mod lab;
+mod lab_bmc;
 mod lab_check;
 mod lab_hosts;
 mod lab_odd;
@@ -69,6 +70,10 @@ pub use doctor::{
 pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use lab::{
     LabBmcDoc, LabImportDoc, LabNodeDoc, LabNodesDoc, LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc,
+};
+pub use lab_bmc::{
+    LabBmcFailureDoc, LabBootdevDoc, LabBootdevNodeDoc, LabEventDoc, LabPowerDoc, LabPowerNodeDoc, LabSelDoc,
+    LabSelNodeDoc, LabSensorDoc, LabSensorsDoc, LabSensorsNodeDoc, LabStateDoc,
 };
 pub use lab_check::{LabCheckDoc, LabCheckGroupDoc, LabCheckedDoc, LabFaultDoc, LabResultDoc};
 pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabTextDoc};

@@ -55,6 +55,10 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("lab-push", schema_for!(doc::LabCopyDoc)),
         ("lab-pull", schema_for!(doc::LabCopyDoc)),
         ("lab-odd", schema_for!(doc::LabOddDoc)),
+        ("lab-power", schema_for!(doc::LabPowerDoc)),
+        ("lab-bootdev", schema_for!(doc::LabBootdevDoc)),
+        ("lab-sensors", schema_for!(doc::LabSensorsDoc)),
+        ("lab-sel", schema_for!(doc::LabSelDoc)),
         ("error", schema_for!(doc::ErrorDoc)),
     ]
 }

@@ -1,7 +1,11 @@
-//! `boxscore lab check`: machines held against what work on them needs, a line for those with equal results.
+//! `boxscore lab check`: machines held against what work on them needs, a line for those with equal results. Meanwhile
+//! their BMCs are asked whether they are on.
 
+use lab::bmc::{self, Bmcs, Power, State, accesses, reached};
+use lab::inventory::Node;
 use lab::ssh::check::{self, Checked, Facts, Folder, Sudo};
 use lab::ssh::{Failure, Host};
+use lab::stop::Stop;
 use model::doc::{LabCheckDoc, LabCheckGroupDoc, LabCheckedDoc, LabFaultDoc, LabResultDoc};
 use model::format::{duration, quantity};
 use model::params::parse_bytes;
@@ -9,7 +13,7 @@ use report::text::lab_hosts as text;
 
 use super::on::BUILT;
 use super::reach::{self, Progress};
-use super::select;
+use super::select::{self, Chosen};
 use crate::cli::Global;
 use crate::cli::lab::check::LabCheckArgs;
 use crate::error::CliError;
@@ -86,24 +90,31 @@ fn bytes(count: u64) -> String {
 
 pub fn run(args: &LabCheckArgs, global: &Global) -> Result<u8, CliError> {
     let needs = Needs::read(args)?;
-    let hosts = select::hosts(&args.expressions, &args.select, &args.reach)?;
+    let machines = select::chosen(&args.expressions, &args.select, &args.reach)?;
+    let hosts = &machines.hosts;
     let options = reach::options(&args.reach)?;
     if args.reach.dry_run {
         let what = format!("would ask for sudo, architecture, clock, and the room in {}", needs.folder);
-        out::print(&reach::plan(&hosts, &options, &what)?);
+        out::print(&reach::plan(hosts, &options, &what)?);
         return Ok(0);
     }
     let (sockets, stop) = reach::begin()?;
-    let mut progress = Progress::begin(&hosts, global.json);
+    let mut progress = Progress::begin(hosts, global.json);
     let mut all: Vec<Checked> = Vec::with_capacity(hosts.len());
-    let went = check::run(&hosts, needs.folder, &options, &sockets, &stop, |one| {
-        progress.done(&one.host, || {});
-        all.push(one);
+    let (went, said) = std::thread::scope(|scope| {
+        let bmcs = scope.spawn(|| {
+            if args.no_bmc { vec![None; hosts.len()] } else { bmcs(&machines, args.bmc.insecure, &stop) }
+        });
+        let went = check::run(hosts, needs.folder, &options, &sockets, &stop, |one| {
+            progress.done(&one.host, || {});
+            all.push(one);
+        });
+        (went, bmcs.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     drop(progress);
     went.map_err(|error| CliError::data(format!("no thread can be started: {error}")))?;
     all.sort_by_key(|one| one.index);
-    let document = document(&needs, &all, stop.is_requested());
+    let document = document(&needs, &all, &said, stop.is_requested());
     if global.json {
         out::json(&document);
     } else {
@@ -112,8 +123,26 @@ pub fn run(args: &LabCheckArgs, global: &Global) -> Result<u8, CliError> {
     Ok(reach::code(document.hosts.iter().all(|host| host.ok), document.interrupted))
 }
 
-fn document(needs: &Needs<'_>, all: &[Checked], interrupted: bool) -> LabCheckDoc {
-    let hosts: Vec<LabCheckedDoc> = all.iter().map(|one| host(needs, one)).collect();
+/// An answer of the BMC of each host; `None` where the inventory names none.
+type Said = Vec<Option<Result<State, bmc::Failure>>>;
+
+/// Asks the BMCs that the inventory names.
+fn bmcs(machines: &Chosen, insecure: bool, stop: &Stop) -> Said {
+    let mut said: Said = vec![None; machines.hosts.len()];
+    let Some(found) = &machines.found else { return said };
+    let nodes =
+        machines.hosts.iter().map(|host| found.inventory.find(host.name()).filter(|node| node.bmc.is_some()));
+    let places: Vec<(usize, &Node)> = nodes.enumerate().filter_map(|(at, node)| Some((at, node?))).collect();
+    let nodes: Vec<&Node> = places.iter().map(|(_, node)| *node).collect();
+    let states =
+        reached(&accesses(&nodes, found.folder()), |all| Bmcs::new(None, insecure, stop).states(all));
+    places.iter().zip(states).for_each(|((at, _), state)| said[*at] = Some(state));
+    said
+}
+
+fn document(needs: &Needs<'_>, all: &[Checked], said: &Said, interrupted: bool) -> LabCheckDoc {
+    let of = |one: &Checked| said.get(one.index).and_then(Option::as_ref);
+    let hosts: Vec<LabCheckedDoc> = all.iter().map(|one| host(needs, one, of(one))).collect();
     let mut groups: Vec<(&LabResultDoc, Vec<(&Host, &LabCheckedDoc)>)> = Vec::new();
     for (one, doc) in all.iter().zip(&hosts) {
         match groups.iter_mut().find(|(result, _)| is_alike(result, &doc.result)) {
@@ -155,12 +184,17 @@ fn grouped(result: &LabResultDoc, group: &[(&Host, &LabCheckedDoc)]) -> LabCheck
     }
 }
 
-fn host(needs: &Needs<'_>, one: &Checked) -> LabCheckedDoc {
+fn host(needs: &Needs<'_>, one: &Checked, said: Option<&Result<State, bmc::Failure>>) -> LabCheckedDoc {
     let none = Facts::default();
-    let (result, facts) = match &one.result {
+    let (mut result, facts) = match &one.result {
         Ok(facts) => (answered(needs, facts), facts),
         Err(failure) => (failed(failure, &one.host), &none),
     };
+    result.bmc = said.map(|state| state.as_ref().map_or("unknown", |state| state.word()).to_owned());
+    if let Some(Err(failure)) = said {
+        let kind = format!("bmc-{}", failure.word());
+        result.faults.push(fault(&kind, failure.to_string(), failure.hint().as_deref()));
+    }
     LabCheckedDoc {
         host: one.host.to_string(),
         ok: result.faults.is_empty(),
@@ -178,6 +212,7 @@ fn answered(needs: &Needs<'_>, facts: &Facts) -> LabResultDoc {
         key: Some(true),
         sudo: facts.sudo.map(|sudo| sudo.word().to_owned()),
         architecture: facts.architecture.clone(),
+        bmc: None,
         faults: needs.faults(facts),
     }
 }

@@ -1,12 +1,16 @@
-//! Commands on many hosts, copies, and the nodes of `--on`. The work is in the crate `lab`; here are arguments,
-//! documents and exit codes.
+//! Commands on many hosts, copies, the nodes of `--on`, and what BMCs do. The work is in the crate `lab`; here are
+//! arguments, documents and exit codes.
 
+mod bmc;
+pub mod bootdev;
 pub mod check;
 pub mod copy;
 pub mod documents;
+pub mod health;
 pub mod logs;
 pub mod odd;
 pub mod on;
+pub mod power;
 pub mod reach;
 pub mod run;
 pub mod select;

@@ -16,6 +16,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// The folder that relative paths in it start from.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
     /// Says which inventory was read.
     pub fn sentence(&self) -> String {
         let nodes = format::count(self.inventory.nodes().len(), "node");

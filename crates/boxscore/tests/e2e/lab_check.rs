@@ -2,6 +2,7 @@
 
 use model::doc::{LabCheckDoc, LabCheckedDoc};
 
+use crate::common::ipmi::Bmcs;
 use crate::common::sshd::Fleet;
 
 fn of<'a>(document: &'a LabCheckDoc, host: &str) -> &'a LabCheckedDoc {
@@ -76,4 +77,37 @@ fn room_and_folders_are_of_the_folder_that_is_named() {
     fleet.run(&["check", "node1", "--folder", "a\nb"]).expect(2, &["not the name of a folder"]);
     let said = fleet.run(&["check", "--dry-run", "node1"]).expect(0, &[]);
     assert!(said.out.contains("would ask for sudo, architecture, clock"), "{}", said.out);
+}
+
+#[test]
+fn bmcs_are_asked_and_one_that_does_not_say_is_a_fault() {
+    let fleet = Fleet::start(3, |_| String::new());
+    let bmcs = Bmcs::start(2);
+    std::fs::write(bmcs.path("wrong"), "hunter2-wrong\n").expect("a password");
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(bmcs.path("wrong"), private).expect("its mode");
+    let nodes = format!(
+        "[[nodes]]\nname = \"rack1\"\naddress = \"127.0.2.1\"\nport = {port}\nbmc = {{ address = \"127.0.3.1\" }}\n\
+         [[nodes]]\nname = \"rack2\"\naddress = \"127.0.2.2\"\nport = {port}\n\
+         bmc = {{ address = \"127.0.3.2\", password_file = \"wrong\" }}\n\
+         [[nodes]]\nname = \"rack3\"\naddress = \"127.0.2.3\"\nport = {port}\n",
+        port = fleet.port
+    );
+    bmcs.inventory(&nodes);
+    let inventory = bmcs.path("lab.toml").display().to_string();
+    let said = fleet.run(&["check", "@*", "--inventory", &inventory]).expect(3, &[]);
+    assert!(said.out.contains("BMC says\n"), "{}", said.out);
+    assert!(
+        said.out.lines().any(|line| line.starts_with("rack1 ") && line.ends_with("  off")),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("faulty: rack2: its BMC refused the password\n"), "{}", said.out);
+    let said = fleet.run(&["check", "@*", "--inventory", &inventory, "--json"]);
+    let document: LabCheckDoc = serde_json::from_str(&said.out).expect("a document");
+    let said: Vec<_> = document.hosts.iter().map(|host| host.result.bmc.as_deref()).collect();
+    assert_eq!(said, [Some("off"), Some("unknown"), None]);
+    assert_eq!(kinds(of(&document, "rack2")), ["bmc-password"]);
+    let said = fleet.run(&["check", "@*", "--inventory", &inventory, "--no-bmc"]).expect(0, &[]);
+    assert!(!said.out.contains("BMC"), "{}", said.out);
 }

@@ -82,6 +82,8 @@ pub struct Bmc {
     /// The place of its password.
     pub secret: Option<Secret>,
     pub mac: Option<Mac>,
+    /// The certificates that its HTTPS server may show; without any, only `--insecure` speaks with it.
+    pub fingerprints: Vec<Fingerprint>,
 }
 
 /// Nodes that belong together.
@@ -91,6 +93,34 @@ pub struct Group {
     pub name: String,
     /// Names of nodes, in the order of the nodes.
     pub nodes: Vec<String>,
+}
+
+/// The SHA-256 hash of a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl FromStr for Fingerprint {
+    type Err = &'static str;
+
+    /// Reads 64 hexadecimal digits, with or without colons, as `openssl x509 -fingerprint -sha256` prints them.
+    fn from_str(text: &str) -> Result<Fingerprint, &'static str> {
+        let shape = "a fingerprint is 64 hexadecimal digits (SHA-256)";
+        let digits: String = text.chars().filter(|c| *c != ':').collect();
+        let mut bytes = [0; 32];
+        if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(shape);
+        }
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).map_err(|_| shape)?;
+        }
+        Ok(Fingerprint(bytes))
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
 }
 
 /// The address of a network card.
@@ -166,6 +196,18 @@ mod tests {
             "00:00:00:00:00:00",
         ] {
             assert!(bad.parse::<Mac>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_read_as_openssl_prints_it() {
+        let plain = "0123456789abcdef".repeat(4);
+        let pairs: Vec<&str> = (0..32).map(|at| &plain[2 * at..2 * at + 2]).collect();
+        for text in [plain.clone(), pairs.join(":").to_uppercase()] {
+            assert_eq!(text.parse::<Fingerprint>().map(|one| one.to_string()), Ok(plain.clone()));
+        }
+        for bad in ["", "ab", &"x".repeat(64), &"\u{e4}".repeat(32)] {
+            assert!(bad.parse::<Fingerprint>().is_err(), "{bad}");
         }
     }
 

@@ -4,7 +4,7 @@
 use model::decision::{PriceText, parse_price};
 use model::toml_file::{At, FileError, TableText, with_table};
 
-use super::node::{Bmc, BmcKind, Group, Mac, Node, Role, is_label, is_place, is_user};
+use super::node::{Bmc, BmcKind, Fingerprint, Group, Mac, Node, Role, is_label, is_place, is_user};
 use super::secret::Secret;
 use super::{Inventory, Settings};
 use crate::ranges::{DefaultName, Known, MOST, NAME_HINT, RangeError, expand, plain_numbers};
@@ -15,10 +15,20 @@ const DEFAULTS: &[&str] = &["user", "port", "roles", "price", "watts", "rack", "
 const NODE: &[&str] = &[
     "name", "address", "user", "port", "roles", "groups", "price", "watts", "rack", "position", "mac", "bmc",
 ];
-const BMC: &[&str] =
-    &["kind", "address", "port", "user", "password_file", "password_env", "password_cmd", "mac"];
+const BMC: &[&str] = &[
+    "kind",
+    "address",
+    "port",
+    "user",
+    "password_file",
+    "password_env",
+    "password_cmd",
+    "mac",
+    "fingerprint",
+];
 /// Those that are the same for several nodes.
-const COMMON_BMC: &[&str] = &["kind", "port", "user", "password_file", "password_env", "password_cmd"];
+const COMMON_BMC: &[&str] =
+    &["kind", "port", "user", "password_file", "password_env", "password_cmd", "fingerprint"];
 const MOST_POSITION: u64 = 9999;
 
 /// Reads an inventory. The error is the first thing that is wrong in it.
@@ -108,6 +118,7 @@ struct CommonBmc {
     port: Option<u16>,
     user: Option<String>,
     secret: Option<Secret>,
+    fingerprints: Option<Vec<Fingerprint>>,
 }
 
 impl Common {
@@ -140,6 +151,7 @@ impl Common {
                 port: own.bmc.port.or(other.bmc.port),
                 user: own.bmc.user.or(other.bmc.user),
                 secret: own.bmc.secret.or(other.bmc.secret),
+                fingerprints: own.bmc.fingerprints.or(other.bmc.fingerprints),
             },
         }
     }
@@ -158,8 +170,18 @@ impl CommonBmc {
                 Some(BmcKind::parse(&value).ok_or_else(wrong)?)
             }
         };
-        Ok(CommonBmc { kind, port: port(table)?, user: user(table)?, secret: secret(table)? })
+        let fingerprints = fingerprints(table)?;
+        Ok(CommonBmc { kind, port: port(table)?, user: user(table)?, secret: secret(table)?, fingerprints })
     }
+}
+
+fn fingerprints(table: TableText<'_>) -> Result<Option<Vec<Fingerprint>>, FileError> {
+    let hint = "`openssl x509 -noout -fingerprint -sha256` prints one";
+    let one = |At { line, value }: At<String>| {
+        value.parse::<Fingerprint>().map_err(|why| FileError::new(line, format!("fingerprint: {why}"), hint))
+    };
+    let all = table.strings("fingerprint", hint)?.into_iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    Ok(if all.is_empty() { None } else { Some(all) })
 }
 
 /// A password in the file would be in every copy and backup of it. The message has nothing of it.
@@ -365,6 +387,7 @@ fn bmcs(table: TableText<'_>, common: &CommonBmc, count: usize) -> Result<Vec<Bm
         user: common.user.clone(),
         secret: common.secret.clone(),
         mac: macs.get(at).copied(),
+        fingerprints: common.fingerprints.clone().unwrap_or_default(),
     };
     Ok(places(&address, "bmc address", count)?.into_iter().enumerate().map(bmc).collect())
 }

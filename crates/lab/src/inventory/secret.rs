@@ -26,6 +26,11 @@ pub enum Secret {
 pub struct Password(String);
 
 impl Password {
+    #[cfg(test)]
+    pub(crate) fn new(text: &str) -> Password {
+        Password(text.to_owned())
+    }
+
     pub fn text(&self) -> &str {
         &self.0
     }

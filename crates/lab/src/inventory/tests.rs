@@ -6,7 +6,7 @@ use model::mutate::{Dice, mutate};
 use model::toml_file::FileError;
 use proptest::prelude::*;
 
-use super::{Bmc, BmcKind, Group, Inventory, Mac, Node, Role, Secret, Settings, read, write};
+use super::{Bmc, BmcKind, Fingerprint, Group, Inventory, Mac, Node, Role, Secret, Settings, read, write};
 use crate::ranges::fold;
 
 /// The cluster of the 2014 study, as one file.
@@ -257,6 +257,7 @@ fn node() -> impl Strategy<Value = Node> {
                 _ => Some(Secret::Cmd(vec!["pass".to_owned(), "a\\b".to_owned()])),
             },
             mac: None,
+            fingerprints: (0..secret % 3).map(|byte| Fingerprint([byte; 32])).collect(),
         },
     );
     let numbers = (prop::option::of(1_u64..5), prop::option::of(1_u16..4), 0_usize..3, any::<bool>());

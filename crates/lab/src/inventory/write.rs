@@ -197,5 +197,9 @@ fn bmc_fields(bmc: &Bmc, address: &str) -> String {
             format!("password_cmd = [{}]", words.join(", "))
         }
     }));
+    let fingerprints: Vec<String> = bmc.fingerprints.iter().map(|one| quoted(&one.to_string())).collect();
+    if !fingerprints.is_empty() {
+        fields.push(format!("fingerprint = [{}]", fingerprints.join(", ")));
+    }
     fields.join(", ")
 }

@@ -115,7 +115,8 @@ fn inventory(plan: &Plan) -> Result<Inventory, FileError> {
     let bmc = |host: &str| {
         let (rule, row) = (plan.bmcs.get(host)?, rows.get(host)?);
         let (port, user, secret) = (None, rule.user.clone(), None);
-        Some(Bmc { kind: rule.kind, address: row.address.to_string(), port, user, secret, mac: row.mac })
+        let (kind, address, mac) = (rule.kind, row.address.to_string(), row.mac);
+        Some(Bmc { kind, address, port, user, secret, mac, fingerprints: Vec::new() })
     };
     let node = |row: &Row| Node {
         user: plan.user.clone().filter(|_| row.kind == RowKind::Host),

@@ -18,6 +18,7 @@ mod session;
 mod sockets;
 
 pub use command::{Exit, Outcome};
+pub(crate) use failure::printable;
 pub use failure::{Failure, Stage};
 pub use host::{BadHost, Host};
 pub use login::{Options, arguments, session_arguments};

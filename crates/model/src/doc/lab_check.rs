@@ -28,6 +28,8 @@ pub struct LabResultDoc {
     pub sudo: Option<String>,
     /// As `uname -m` says it.
     pub architecture: Option<String>,
+    /// `on`, `off` or `unknown`, as the node's BMC says; null where none was asked.
+    pub bmc: Option<String>,
     pub faults: Vec<LabFaultDoc>,
 }
 
@@ -35,7 +37,7 @@ pub struct LabResultDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LabFaultDoc {
     /// A failure of `lab run` (`refused`, `login-refused` ...), or `silent`, `sudo`, `architecture`, `folder`, `space`,
-    /// `clock`.
+    /// `clock`; `bmc-` before what `lab power` calls a failure (`bmc-password` ...).
     pub kind: String,
     pub why: String,
     pub hint: Option<String>,

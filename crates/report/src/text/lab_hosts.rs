@@ -99,10 +99,15 @@ pub fn copied(doc: &LabCopyDoc) -> String {
 
 /// Machines by their results: a line for those that are equal, then what is wrong with which.
 pub fn checked(doc: &LabCheckDoc) -> String {
-    let heads = ["nodes", "count", "reached", "login", "sudo", "architecture", "free", "clock off by"];
+    let mut heads =
+        vec!["nodes", "count", "reached", "login", "sudo", "architecture", "free", "clock off by"];
+    let asked = doc.groups.iter().any(|group| group.result.bmc.is_some());
+    if asked {
+        heads.push("BMC says");
+    }
     let right = ["count", "free", "clock off by"];
     let align = |head: &'static str| (head, if right.contains(&head) { Align::Right } else { Align::Left });
-    let mut grid = Grid::new(&heads.map(align));
+    let mut grid = Grid::new(&heads.into_iter().map(align).collect::<Vec<_>>());
     let word = |known: Option<bool>| known.map_or("?", |is| if is { "yes" } else { "no" });
     let or_unknown = |known: Option<String>| Cell::from(known.unwrap_or_else(|| "?".to_owned()));
     for group in &doc.groups {
@@ -116,7 +121,7 @@ pub fn checked(doc: &LabCheckDoc) -> String {
             let sign = if off.abs() <= within { "<= " } else { most };
             format!("{sign}{}", duration(off.abs().max(within)))
         });
-        grid.row(vec![
+        let mut row = vec![
             Cell::from(group.hosts.clone()),
             Cell::from(group.count.to_string()),
             Cell::from(word(result.reachable)),
@@ -125,7 +130,11 @@ pub fn checked(doc: &LabCheckDoc) -> String {
             or_unknown(result.architecture.clone()),
             or_unknown(free),
             or_unknown(off),
-        ]);
+        ];
+        if asked {
+            row.push(Cell::from(result.bmc.as_deref().unwrap_or_default()));
+        }
+        grid.row(row);
     }
     let mut out = grid.render(usize::MAX, false);
     for group in &doc.groups {
@@ -153,6 +162,7 @@ mod tests {
             key: Some(true),
             sudo: Some("yes".into()),
             architecture: Some("x86_64".into()),
+            bmc: None,
             faults: vec![],
         };
         let ill = LabResultDoc { reachable: Some(false), faults: vec![fault], ..LabResultDoc::default() };
@@ -173,6 +183,9 @@ mod tests {
             groups,
             interrupted: false,
         };
+        let mut with_bmcs = doc.clone();
+        with_bmcs.groups[0].result.bmc = Some("on".into());
+        assert!(checked(&with_bmcs).contains("clock off by  BMC says\n"), "{}", checked(&with_bmcs));
         assert_eq!(
             checked(&doc),
             "nodes   count  reached  login  sudo  architecture         free  clock off by\n\

@@ -21,6 +21,7 @@ pub mod fold;
 pub mod grid;
 pub mod history;
 pub mod lab;
+pub mod lab_bmc;
 pub mod lab_hosts;
 pub mod lab_odd;
 pub mod line;

@@ -1,5 +1,6 @@
 //! `boxscore lab check`: arguments of holding machines against what work on them needs.
 
+use super::bmc::BmcArgs;
 use super::reach::ReachArgs;
 use super::select::SelectArgs;
 
@@ -9,6 +10,7 @@ Examples:
   boxscore lab check @leaf1 --sudo --folder /var/tmp --space 2GB
 A machine is faulty if it is not reached, does not let us in without asking, has an architecture that boxscore is not built
 for, no folder to write to, less room than --space, or a clock that is off by more than --clock. Python is not needed there.
+So is one whose BMC, where the inventory names one, does not say whether it is on.
 Exit codes: 0 no machine is faulty, 3 one is, 130 interrupted.";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -29,6 +31,11 @@ pub struct LabCheckArgs {
     /// Machines without root rights (sudo without a password) are faulty too
     #[arg(long)]
     pub sudo: bool,
+    /// Do not ask the BMCs of the inventory
+    #[arg(long)]
+    pub no_bmc: bool,
+    #[command(flatten)]
+    pub bmc: BmcArgs,
     #[command(flatten)]
     pub select: SelectArgs,
     #[command(flatten)]

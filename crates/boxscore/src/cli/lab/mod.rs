@@ -1,5 +1,7 @@
 //! `boxscore lab`: many machines. A verb of its own is a file here.
 
+pub mod bmc;
+pub mod bootdev;
 pub mod check;
 pub mod copy;
 pub mod import;
@@ -7,9 +9,12 @@ pub mod nodes;
 pub mod odd;
 pub mod on;
 pub mod plan;
+pub mod power;
 pub mod reach;
 pub mod run;
+pub mod sel;
 pub mod select;
+pub mod sensors;
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -26,6 +31,7 @@ Examples:
   boxscore lab odd @rack1                    which of them are not like the others
   boxscore lab push boxscore @leaf1:/usr/local/bin
   boxscore lab pull atom001,atom002:/var/log/syslog logs
+  boxscore lab power status '@*'             which are on, by their BMCs
 Hosts are reached by the system's ssh with your configuration, and must let you in without asking.
 Names of no inventory are hosts as ssh knows them.
 docs/guide/lab.md has the expressions and the files.";
@@ -55,6 +61,14 @@ pub enum LabVerb {
     Push(copy::PushArgs),
     /// Copy files of machines into a folder for each
     Pull(copy::PullArgs),
+    /// Say which nodes are on, or turn them on and off, by their BMCs
+    Power(power::PowerArgs),
+    /// Say what nodes boot from, or set it, by their BMCs
+    Bootdev(bootdev::BootdevArgs),
+    /// Read the sensors of nodes: temperatures, fans, voltages, watts
+    Sensors(sensors::SensorsArgs),
+    /// Read what the BMCs of nodes have written down: the system event log
+    Sel(sel::SelArgs),
 }
 
 pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
@@ -67,5 +81,9 @@ pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
         LabVerb::Run(args) => fleet::run::run(args, global),
         LabVerb::Push(args) => fleet::copy::push(args, global),
         LabVerb::Pull(args) => fleet::copy::pull(args, global),
+        LabVerb::Power(args) => fleet::power::run(args, global),
+        LabVerb::Bootdev(args) => fleet::bootdev::run(args, global),
+        LabVerb::Sensors(args) => fleet::health::sensors(args, global),
+        LabVerb::Sel(args) => fleet::health::events(args, global),
     }
 }

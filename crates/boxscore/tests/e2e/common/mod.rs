@@ -5,6 +5,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod host;
+pub mod ipmi;
+pub mod redfish;
 pub mod relay;
 pub mod sshd;
 

@@ -1,0 +1,74 @@
+//! BMCs that speak Redfish: certificates, power, what nodes boot from, sensors.
+
+use crate::common::ipmi::{Bmcs, PASSWORD, write_private};
+use crate::common::redfish::Emulator;
+
+/// The certificate that the BMC shows, as the failure tells it.
+fn shown(emulator: &Emulator) -> String {
+    emulator.inventory("", "");
+    let said = emulator.lab(&["power", "status", "r1"]).expect(3, &["--insecure", "bmc = { fingerprint ="]);
+    let mark = "the inventory knows no certificate of its BMC, which shows ";
+    let at = said.err.find(mark).unwrap_or_else(|| panic!("{said:#?}")) + mark.len();
+    said.err[at..at + 64].to_owned()
+}
+
+#[test]
+fn a_certificate_is_that_of_the_inventory_or_the_user_says_that_any_will_do() {
+    let emulator = Emulator::start();
+    let shown = shown(&emulator);
+    let said = emulator.lab(&["power", "status", "r1", "--insecure"]).expect(0, &[]);
+    assert_eq!(said.out, "off: 1 node: r1\n");
+    let other = "0".repeat(64);
+    emulator.inventory(&format!(", fingerprint = [\"{other}\", \"{shown}\"]"), "");
+    emulator.lab(&["power", "status", "r1"]).expect(0, &[]);
+    emulator.inventory(&format!(", fingerprint = \"{other}\""), "");
+    let what = format!("its BMC shows a certificate that is not the known one: {shown}\n");
+    emulator.lab(&["power", "status", "r1"]).expect(3, &[&what]);
+    emulator.inventory(", fingerprint = \"12\"", "");
+    emulator
+        .lab(&["power", "status", "r1"])
+        .expect(1, &["lab.toml:3: fingerprint: a fingerprint is 64 hexadecimal"]);
+    emulator.inventory(&format!(", fingerprint = \"{shown}\""), "");
+    write_private(&emulator.path("password"), "hunter2-wrong\n");
+    let said =
+        emulator.lab(&["power", "status", "r1"]).expect(3, &["its BMC refused the user or the password"]);
+    assert!(!format!("{said:?}").contains("hunter2"), "{said:?}");
+}
+
+#[test]
+fn a_state_that_comes_seconds_later_is_awaited_side_by_side_with_ipmi() {
+    let emulator = Emulator::start();
+    let bmcs = Bmcs::start(1);
+    let ipmi = format!(
+        "[[nodes]]\nname = \"n1\"\nbmc = {{ kind = \"ipmi\", address = \"127.0.3.1\", port = {}, user = \"ADMIN\", \
+         password_file = \"password\" }}\n",
+        bmcs.port
+    );
+    emulator.inventory("", &ipmi);
+    let lab = |words: &[&str]| emulator.lab(&[words, &["--insecure"]].concat());
+    assert_eq!(lab(&["power", "on", "@*", "--yes"]).expect(0, &[]).out, "on: 2 nodes: n1,r1\n");
+    assert!(bmcs.is_on(1));
+    assert_eq!(lab(&["power", "status", "@*"]).expect(0, &[]).out, "on: 2 nodes: n1,r1\n");
+    let said = lab(&["power", "soft", "r1", "--yes", "--json"]).expect(0, &[]);
+    assert!(said.out.contains("\"state\": \"off\"") && !format!("{said:?}").contains(PASSWORD), "{said:?}");
+    lab(&["power", "reset", "r1", "--yes"]).expect(3, &["failed: 1 node: r1: it is off\n"]);
+}
+
+#[test]
+fn boot_settings_are_read_back_and_sensors_are_read() {
+    let emulator = Emulator::start();
+    emulator.inventory("", "");
+    let lab = |words: &[&str]| emulator.lab(&[words, &["--insecure"]].concat());
+    assert!(
+        lab(&["bootdev", "pxe", "r1", "--persistent", "--yes"])
+            .expect(0, &[])
+            .out
+            .starts_with("pxe, every boot")
+    );
+    // The emulator keeps every setting for all boots.
+    lab(&["bootdev", "disk", "r1", "--yes"])
+        .expect(3, &["its BMC took the setting, and says now: disk, every boot"]);
+    let said = lab(&["sensors", "r1"]).expect(0, &[]);
+    assert!(said.out.contains("degrees C"), "{said:#?}");
+    lab(&["sel", "r1"]).expect(3, &["failed: 1 node: r1: this cannot be asked by redfish\n"]);
+}
