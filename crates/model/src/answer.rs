@@ -12,7 +12,7 @@ use std::fmt::{self, Write as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::doc::{Binding, VerdictWord};
+use crate::doc::{Binding, TriedDoc, VerdictWord};
 use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quantity};
 use crate::unit::Unit;
 
@@ -48,7 +48,7 @@ pub struct Served {
     pub p99: Option<f64>,
     /// Of all requests.
     pub failed: Option<f64>,
-    pub bound: Option<(Binding, String)>,
+    pub bound: Option<Bound>,
     /// The server may do more: something else set the rate.
     pub least: bool,
 }
@@ -61,6 +61,19 @@ pub struct Within {
     /// `p99`, `20ms`: as they were asked for.
     pub percentile: String,
     pub limit: String,
+    /// The steps at that rate, where most of them broke, and the rate that was kept.
+    pub broke: Option<(TriedDoc, Option<TriedDoc>)>,
+    /// The resource that holds the server there.
+    pub bound: Option<Bound>,
+}
+
+/// The resource that holds a load back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    pub kind: Binding,
+    pub resource: String,
+    /// Share of its ceiling, where it has one.
+    pub share: Option<f64>,
 }
 
 /// A ratio of two values of a parameter, and what it tells. `ratio` is `over` / `under`.
@@ -196,7 +209,7 @@ pub fn capital(word: &str) -> String {
 
 impl fmt::Display for Served {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_bound = matches!(self.bound, Some((Binding::Generator, _)));
+        let is_bound = self.bound.as_ref().is_some_and(|bound| bound.kind == Binding::Generator);
         let least = if self.least || is_bound { "at least " } else { "" };
         write!(to, "{}{least}{}", head(&self.server), self.rate.rate())?;
         if let Some(offered) = self.offered {
@@ -211,44 +224,89 @@ impl fmt::Display for Served {
         if let Some(failed) = self.failed.filter(|failed| *failed > 0.0) {
             write!(to, "; {} of the requests failed", percent(failed))?;
         }
-        match &self.bound {
-            Some((kind, resource)) => write!(to, "; {}", bound(*kind, resource)),
-            None => Ok(()),
-        }
+        self.bound.as_ref().map_or(Ok(()), |bound| write!(to, "; {}", bound.said()))
     }
 }
 
-/// The resource that holds a load back, in a few words.
-fn bound(kind: Binding, resource: &str) -> String {
-    match kind {
-        Binding::Silent => "the server stopped answering".to_owned(),
-        Binding::Generator => "the load generator was the limit".to_owned(),
-        Binding::Cores => "the server's cores are full".to_owned(),
-        Binding::Shared => format!("server and generator share {resource}, which is full"),
-        Binding::Others => format!("other programs fill {resource}"),
-        Binding::Core => format!("{resource} is full"),
-        Binding::Thread => "one thread of the server is full".to_owned(),
-        Binding::Softirq => "one core is full with the kernel's network work".to_owned(),
-        Binding::Steal => "the hypervisor gave the server's CPU time to others".to_owned(),
-        Binding::Disk => format!("the disk {resource} is full"),
-        Binding::Memory => "it waits for memory".to_owned(),
-        Binding::RunQueue => "its threads wait for CPU time".to_owned(),
-        Binding::Io => "it waits for input and output".to_owned(),
-        Binding::Quota => "its CPU quota is used up".to_owned(),
-        Binding::Link => format!("the network link {resource} is full"),
-        Binding::KernelLimit => "a limit of the kernel was reached".to_owned(),
-        Binding::Connections => "more connections would get more".to_owned(),
-        Binding::Offered => "it serves all that is offered".to_owned(),
-        Binding::Failures => "it refuses a part of what is offered".to_owned(),
-        Binding::Waiting => "the server waits, though nothing here is full".to_owned(),
-        Binding::Unknown => "what holds it back is not known".to_owned(),
+/// From this share on a resource is full; below it answers wait for it all the same.
+const FULL: f64 = 0.95;
+
+impl Bound {
+    /// `full`, `nearly full (88 %)`.
+    fn full(&self) -> String {
+        let near = self.share.filter(|share| *share < FULL);
+        near.map_or_else(|| "full".to_owned(), |share| format!("nearly full ({})", percent(share)))
+    }
+
+    /// In a few words.
+    fn said(&self) -> String {
+        let (resource, full) = (&self.resource, self.full());
+        match self.kind {
+            Binding::Silent => "the server stopped answering".to_owned(),
+            Binding::Generator => "the load generator was the limit".to_owned(),
+            Binding::Cores => format!("the server's cores are {full}"),
+            Binding::Shared => format!("server and generator share {resource}, which is {full}"),
+            Binding::Others => format!("other programs fill {resource}"),
+            Binding::Core => format!("{resource} is {full}"),
+            Binding::Thread => format!("one thread of the server is {full}"),
+            Binding::Softirq => "one core is full with the kernel's network work".to_owned(),
+            Binding::Steal => "the hypervisor gave the server's CPU time to others".to_owned(),
+            Binding::Disk => format!("the disk {resource} is full"),
+            Binding::Memory => "it waits for memory".to_owned(),
+            Binding::RunQueue => "its threads wait for CPU time".to_owned(),
+            Binding::Io => "it waits for input and output".to_owned(),
+            Binding::Quota => "its CPU quota is used up".to_owned(),
+            Binding::Link => format!("the network link {resource} is full"),
+            Binding::KernelLimit => "a limit of the kernel was reached".to_owned(),
+            Binding::Connections => "more connections would get more".to_owned(),
+            Binding::Offered => "it serves all that is offered".to_owned(),
+            Binding::Failures => "it refuses a part of what is offered".to_owned(),
+            Binding::Waiting => "the server waits, though nothing here is full".to_owned(),
+            Binding::Unknown => "what holds it back is not known".to_owned(),
+        }
     }
 }
 
 impl fmt::Display for Within {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Within { server, rate, percentile, limit } = self;
-        write!(to, "{}{} keep {percentile} within {limit}", head(server), rate.rate())
+        let Within { server, rate, percentile, limit, broke, bound } = self;
+        let (goal, rate) = (format!("{percentile} within {limit}"), rate.rate());
+        to.write_str(&head(server))?;
+        match broke {
+            None => write!(to, "{rate} keep {goal}"),
+            Some((tried, Some(kept))) => {
+                let (kept, share) = (number(kept.rate), kept.share());
+                write!(
+                    to,
+                    "{kept} requests/s kept {goal} ({share}); the search ended at {rate}, which did {}",
+                    tried.share()
+                )
+            }
+            Some((tried, None)) => {
+                write!(
+                    to,
+                    "no rate kept {goal} in most of its steps; the search ended at {rate}, which did {}",
+                    tried.share()
+                )
+            }
+        }?;
+        bound.as_ref().map_or(Ok(()), |bound| write!(to, "; {}", bound.said()))
+    }
+}
+
+impl Within {
+    /// The rate that was found, and where most of its steps broke the one that was kept.
+    fn docs(&self) -> Vec<AnsweredDoc> {
+        let found = self.rate.doc();
+        let kept = self.broke.and_then(|(_, kept)| kept);
+        let kept = kept.map(|kept| AnsweredDoc {
+            name: format!("{}, kept in most steps", found.name),
+            value: kept.rate,
+            low: None,
+            high: None,
+            ..found.clone()
+        });
+        [Some(found), kept].into_iter().flatten().collect()
     }
 }
 
@@ -322,7 +380,7 @@ impl Answer {
     fn figures(&self) -> Vec<AnsweredDoc> {
         match self {
             Answer::Served(served) => vec![served.rate.doc()],
-            Answer::Within(all) => all.iter().map(|one| one.rate.doc()).collect(),
+            Answer::Within(all) => all.iter().flat_map(Within::docs).collect(),
             Answer::Commands(all) => all.iter().map(Timed::doc).collect(),
             Answer::Drawn(all) => all.iter().flat_map(Drawn::figures).collect(),
             Answer::Speed(all) => all.iter().map(Beside::doc).collect(),
@@ -371,6 +429,10 @@ mod tests {
         Answered { name: name.to_owned(), per, kind: Kind::for_unit(unit), value, low, high }
     }
 
+    fn held(kind: Binding, share: f64) -> Bound {
+        Bound { kind, resource: "cpu0".to_owned(), share: Some(share) }
+    }
+
     fn served() -> Served {
         Served {
             server: String::new(),
@@ -379,7 +441,7 @@ mod tests {
             with: String::new(),
             p99: Some(0.0014),
             failed: Some(0.0),
-            bound: Some((Binding::Thread, "cpu0".to_owned())),
+            bound: Some(held(Binding::Thread, 1.0)),
             least: false,
         }
     }
@@ -391,7 +453,7 @@ mod tests {
             one.to_string(),
             "36,400 requests/s; 99 % within 1.40 ms; one thread of the server is full"
         );
-        let bound = Some((Binding::Generator, String::new()));
+        let bound = Some(held(Binding::Generator, 0.99));
         let least = Served { server: "nginx".to_owned(), bound, p99: Some(f64::INFINITY), ..served() };
         assert_eq!(least.to_string(), "nginx: at least 36,400 requests/s; the load generator was the limit");
         let failing =
@@ -402,10 +464,32 @@ mod tests {
     #[test]
     fn a_limit_is_answered_with_its_rate_and_interval() {
         let rate = figure("web", "", Unit::PerSec, 61_500.0, Some((58_000.0, 63_000.0)));
-        let one =
-            Within { server: String::new(), rate, percentile: "p99".to_owned(), limit: "20ms".to_owned() };
-        let said = Answer::Within(vec![one]).to_string();
-        assert_eq!(said, "61,500 requests/s (58,000 to 63,000) keep p99 within 20ms");
+        let mut one = Within {
+            server: String::new(),
+            rate,
+            percentile: "p99".to_owned(),
+            limit: "20ms".to_owned(),
+            broke: None,
+            bound: Some(held(Binding::Core, 0.88)),
+        };
+        let said = |one: &Within| Answer::Within(vec![one.clone()]).to_string();
+        assert_eq!(
+            said(&one),
+            "61,500 requests/s (58,000 to 63,000) keep p99 within 20ms; cpu0 is nearly full (88 %)"
+        );
+        let tried = |rate, held, broken| TriedDoc { rate, held, broken };
+        one.broke = Some((tried(61_500.0, 2, 3), Some(tried(58_300.0, 4, 1))));
+        one.bound = Some(held(Binding::Others, 1.0));
+        assert_eq!(
+            said(&one),
+            "58,300 requests/s kept p99 within 20ms (in 4 of 5 steps); the search ended at 61,500 requests/s (58,000 to \
+             63,000), which did in 2 of 5 steps; other programs fill cpu0"
+        );
+        assert_eq!(one.docs().iter().map(|doc| doc.value).collect::<Vec<_>>(), [61_500.0, 58_300.0]);
+        one.broke = Some((tried(61_500.0, 0, 3), None));
+        assert!(
+            said(&one).starts_with("no rate kept p99 within 20ms in most of its steps; the search ended at")
+        );
         let wide = figure("web", "", Unit::PerSec, 3_647.0, Some((52.0, 229_700.0)));
         assert_eq!(wide.rate(), "3,647 requests/s (interval not known)");
     }

@@ -26,6 +26,7 @@ mod power;
 mod ratio;
 mod row;
 mod scaling;
+mod search;
 mod settings;
 mod soak;
 mod study;
@@ -91,6 +92,7 @@ pub use power::{PowerDoc, PowerLevelDoc};
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
+pub use search::{SearchDoc, SearchStepDoc, TriedDoc};
 pub use settings::{SettingDoc, SettingsDoc, SinceDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use study::{
@@ -101,7 +103,7 @@ pub use target_host::{HostFigureDoc, TargetHostDoc};
 pub use value::{Cost, ValueDoc, Worth};
 pub use web::{
     Binding, BottleneckDoc, CoreDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, FilesDoc,
-    PercentileDoc, ResourceDoc, SearchDoc, SearchStepDoc,
+    PercentileDoc, ResourceDoc,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

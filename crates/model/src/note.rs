@@ -99,7 +99,13 @@ pub struct Disturber {
     /// CPUs that it kept busy: 1 is one CPU all the time.
     #[serde(with = "crate::exact")]
     pub cpus: f64,
+    /// A thread of the kernel.
+    #[serde(default)]
+    pub kernel: bool,
 }
+
+/// The first process of a system or of a container: with it everything ends.
+const INIT: i32 = 1;
 
 impl Disturber {
     /// How many a sentence names.
@@ -118,6 +124,22 @@ impl Disturber {
         let sum: f64 = all.iter().map(|one| one.cpus).sum();
         let factor = if sum > total { total.max(0.0) / sum } else { 1.0 };
         all.iter().map(|one| Disturber { cpus: one.cpus * factor, ..one.clone() }).collect()
+    }
+
+    /// False of what nobody can end without the system: its first process and the kernel's own threads.
+    pub const fn can_be_ended(&self) -> bool {
+        self.pid != INIT && !self.kernel
+    }
+
+    /// Advice against other programs, of which these are the busiest: `end them, or let --wait-idle wait for them`,
+    /// where `who` is `them`.
+    pub fn remedy(all: &[Disturber], who: &str) -> String {
+        let ended = all.iter().filter(|one| one.can_be_ended()).count();
+        match ended {
+            ended if ended == all.len() => format!("end {who}, or let --wait-idle wait for them"),
+            0 => "they cannot be ended here: let --wait-idle wait until they rest".to_owned(),
+            _ => "end those that can be ended, or let --wait-idle wait for them".to_owned(),
+        }
     }
 
     /// Which they are, to be put behind them: ` (ramcloud (pid 123) 0.44 of a CPU)`.
@@ -403,7 +425,7 @@ mod tests {
             bits: Some(32),
         };
         let status = NoteBody::Status { status: 404, first_url: "http://a/b".into() };
-        let busy = Disturber { pid: 123, name: "ramcloud".into(), cpus: 0.44 };
+        let busy = Disturber { pid: 123, name: "ramcloud".into(), cpus: 0.44, kernel: false };
         let repeated = "crc32c size=1KiB: 3 blocks measured again by `resume`, since `b` had no figures in them; \
                         their first takes are kept and count no longer";
         let filling = "the user ended the load while its keys were written";

@@ -6,7 +6,7 @@
 
 mod shown;
 
-pub(crate) use shown::MANY;
+pub(crate) use shown::{MANY, not_worth};
 mod withheld;
 
 pub use shown::quarters;
@@ -165,7 +165,25 @@ pub enum Cause {
 pub struct Needed {
     pub count: u64,
     pub of: Repeat,
+    /// How long all of them would take, where it is known how long one took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
 }
+
+impl Needed {
+    /// Of a cost that is not known.
+    pub const fn new(count: u64, of: Repeat) -> Needed {
+        Needed { count, of, seconds: None }
+    }
+
+    /// True where they would take longer than anybody waits for one verdict.
+    pub fn is_beyond(&self) -> bool {
+        self.seconds.is_some_and(|seconds| seconds > SENSIBLE_S)
+    }
+}
+
+/// The longest time that repetitions are worth which are to settle a verdict.
+const SENSIBLE_S: u64 = 3600;
 
 /// The unit of repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -112,7 +112,7 @@ impl<'a> Sweep<'a> {
         words.push(match first.params.get("arrivals") {
             _ if first.is_search() => {
                 let given = |name: &str| first.params.get(name).unwrap_or("its limit");
-                format!("largest load that keeps {} within {}", given("percentile"), given("limit"))
+                format!("search for {} within {}", given("percentile"), given("limit"))
             }
             None | Some("closed") => "closed loop".to_owned(),
             Some(arrivals) => format!("open loop ({arrivals})"),

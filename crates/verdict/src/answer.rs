@@ -8,9 +8,9 @@ mod power;
 
 use std::collections::BTreeMap;
 
-use model::answer::{Answer, AnswerDoc, Answered, Beside, Doubted, Measured, Served, Within, capital};
+use model::answer::{Answer, AnswerDoc, Answered, Beside, Bound, Doubted, Measured, Served, Within, capital};
 use model::data::RunData;
-use model::doc::{Binding, RatioRowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::doc::{Binding, RatioRowDoc, RunDoc, SearchDoc, SeriesDoc, VerdictWord};
 use model::finding::{FigureName, Rule};
 use model::format::{Kind, count};
 use model::metrics::load;
@@ -122,11 +122,17 @@ fn within(doc: &RunDoc, run: &RunData) -> Option<Answer> {
     let one = |series: &SeriesDoc| {
         let param = |name: &str| series.params.get(name).unwrap_or_default().to_owned();
         let (percentile, limit) = (param("percentile"), param("limit"));
+        let is_of = |instrument: &str, params: &Params, arm: &str| {
+            instrument == series.instrument && *params == series.params && arm == series.arm
+        };
+        let search = doc.searches.iter().find(|one| is_of(&one.instrument, &one.params, &one.arm));
         Some(Within {
             server: server((&series.params, &series.arm), run),
             rate: answered(series)?,
             percentile,
             limit,
+            broke: search.and_then(SearchDoc::broke),
+            bound: bound(doc, is_of),
         })
     };
     let all: Vec<Within> = doc.series.iter().filter(is_rate).filter_map(one).take(MOST).collect();
@@ -152,10 +158,6 @@ fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
     let rated = rated.into_iter().filter(|one| !any_held || is_held(one));
     let (load, rate) = rated.max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))?;
     let connections = load.number("connections").filter(|_| several);
-    let found = doc
-        .bottlenecks
-        .iter()
-        .find(|one| one.instrument == load.instrument && one.params == load.params && one.arm == load.arm);
     let lower = doc.findings.iter().filter(|one| one.state == Validity::Doubtful).any(|one| {
         let is_of = |figure: &FigureName| figure.params == load.params && figure.arm == load.arm;
         matches!(one.rule.base(), Rule::GeneratorBound(_)) && one.subject.figure().is_some_and(is_of)
@@ -169,10 +171,20 @@ fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
         p99: row(load, load::RESPONSE_P99.name()).and_then(|series| series.median),
         failed: load.failed_share(),
         least: lower,
-        bound: found
-            .map(|one| (one.kind, one.resource.clone()))
-            .filter(|(kind, _)| *kind != Binding::Unknown),
+        bound: bound(doc, |instrument, params, arm| {
+            instrument == load.instrument && *params == load.params && arm == load.arm
+        }),
     }))
+}
+
+/// The resource that holds the load of these parameters back.
+fn bound(doc: &RunDoc, is_of: impl Fn(&str, &Params, &str) -> bool) -> Option<Bound> {
+    let found = doc.bottlenecks.iter().find(|one| is_of(&one.instrument, &one.params, &one.arm))?;
+    let is_search =
+        card::find(doc.cards, &found.instrument).is_some_and(|card| matches!(card.role, Role::Search { .. }));
+    // A search stops where the limit breaks: that it is served in full until there is its result.
+    let tells = found.kind != Binding::Unknown && !(is_search && found.kind == Binding::Offered);
+    tells.then(|| Bound { kind: found.kind, resource: found.resource.clone(), share: found.share })
 }
 
 /// The parameter whose values are what is compared in a run of this family: languages, stores.

@@ -1,26 +1,22 @@
 //! Loads as curves: throughput and times over connections, over generators, and over the rate that was offered.
 //!
-//! Rates 1/s, times s. Percentiles are of the merged takes, their intervals by resampling whole takes. The knee of an
+//! Rates 1/s, times s. Values and intervals are those of the rows; percentiles are of the merged takes. The knee of an
 //! open loop is where throughput by mean response time (Kleinrock's power) is largest among the measured loads; between
 //! them nothing is interpolated. Figures that were refused are drawn, and make no mark.
 
 use model::doc::{CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc};
 use model::finding::generator_bound::rate;
-use model::histogram::percentile_needs;
 use model::metrics::load;
 use model::{Metric, Seconds, Validity};
-use stats::{Rng, Take};
 
 use crate::loads::sweep::generator;
-use crate::loads::{Load, WELL};
-use crate::quantiles;
+use crate::loads::{HELD, Load, WELL};
+use crate::quantiles::Quantile;
 use crate::ruling::{Ruling, validity_of};
 use crate::run_index::RunIndex;
 use model::format;
 
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-/// Enough for two digits of an interval's ends.
-const RESAMPLES: usize = 500;
 /// Throughput that reaches the peak: at least this share of it.
 const REACHED: f64 = 0.97;
 /// More answers than were offered, by this ratio, are said to be chance.
@@ -82,7 +78,8 @@ fn curve(
     let (peak, no_peak) = if open { held(&points) } else { (reached(&points, over), None) };
     let (knee, no_knee) = if open { knee(&points) } else { (None, None) };
     let capacities: Vec<f64> = group.iter().filter_map(|(_, load)| load.median(&load::CAPACITY)).collect();
-    let whys: Vec<String> = no_peak.into_iter().chain(no_knee).chain(more_due(&points, group)).collect();
+    let chance = more_due(&points, group);
+    let whys: Vec<String> = no_peak.into_iter().chain(no_knee).chain(chance).chain(moved(group)).collect();
     CurveDoc {
         instrument: first.map_or_else(String::new, |load| load.instrument.to_owned()),
         over: over.to_owned(),
@@ -99,7 +96,8 @@ fn curve(
 
 fn point(index: &RunIndex<'_>, rulings: &[Ruling], x: f64, load: &Load<'_>, but: &[&str]) -> CurvePointDoc {
     let asked = but.iter().find_map(|name| load.given(name)).unwrap_or_default();
-    let mean = load.mean_response();
+    // As in its row; a load with a failed request has none.
+    let mean = load.mean_response().map(|mean| load.median(&load::RESPONSE_MEAN).unwrap_or(mean));
     let power = load.throughput().zip(mean.filter(|mean| *mean > 0.0)).map(|(rate, mean)| rate / mean);
     let row = load.rows(&[load::THROUGHPUT.name()]).first().copied();
     let seed = index.run.plan.seed;
@@ -107,11 +105,8 @@ fn point(index: &RunIndex<'_>, rulings: &[Ruling], x: f64, load: &Load<'_>, but:
         x,
         asked: asked.to_owned(),
         n: load.throughputs().len() as u64,
-        throughput: estimate(&load.throughputs()),
-        bandwidth: load.has(&load::BANDWIDTH).then(|| {
-            let takes: Vec<f64> = load.by_take(&load::BANDWIDTH).into_values().collect();
-            estimate(&takes)
-        }),
+        throughput: estimate(load.summary(load.rate_metric())),
+        bandwidth: load.has(&load::BANDWIDTH).then(|| estimate(load.summary(load::BANDWIDTH.name()))),
         response: percentiles(load, &load::RESPONSES, seed),
         mean_response: mean,
         service: percentiles(load, &load::SERVICES, seed),
@@ -135,39 +130,43 @@ fn more_due(points: &[CurvePointDoc], group: &Group<'_, '_>) -> Option<String> {
     Some(format!("arrivals are random{at}: {} came due, more than were offered in the mean", rate(due)))
 }
 
+/// The capacity where it moved from sitting to sitting: the medians of what was offered and answered are of different
+/// takes then.
+fn moved(group: &Group<'_, '_>) -> Option<String> {
+    let capacities = || group.iter().flat_map(|(_, load)| load.by_take(&load::CAPACITY).into_values());
+    let (least, most) = (capacities().min_by(f64::total_cmp)?, capacities().max_by(f64::total_cmp)?);
+    (most * HELD > least).then(|| {
+        format!("rates are shares of a capacity that moved meanwhile, from {} to {}", rate(least), rate(most))
+    })
+}
+
 /// The median of the takes with its interval.
-fn estimate(takes: &[f64]) -> EstimateDoc {
-    match stats::summary(takes) {
-        Ok(summary) => EstimateDoc {
+fn estimate(found: Option<Result<stats::Summary, stats::Unfit>>) -> EstimateDoc {
+    let none = EstimateDoc { value: None, low: None, high: None, why: None };
+    match found {
+        Some(Ok(summary)) => EstimateDoc {
             value: Some(summary.median),
             low: summary.interval.map(|interval| interval.low),
             high: summary.interval.map(|interval| interval.high),
             why: summary.why.map(|why| why.to_string()),
         },
-        Err(why) => EstimateDoc { value: None, low: None, high: None, why: Some(why.to_string()) },
+        Some(Err(why)) => EstimateDoc { why: Some(why.to_string()), ..none },
+        None => none,
     }
 }
 
 fn percentiles(load: &Load<'_>, metric: &Metric<Seconds>, seed: u64) -> Vec<PercentileDoc> {
-    let histograms = load.histograms(metric);
-    let takes: Vec<Take> = histograms.iter().map(|histogram| quantiles::take(histogram)).collect();
-    let mut merged = model::Histogram::default();
-    // Two histograms of our own kind always merge.
-    if histograms.iter().any(|histogram| merged.merge(histogram).is_err()) || merged.count() == 0 {
-        return Vec::new();
-    }
     let of = |quantile: f64| {
-        let value = merged.percentile_s(quantile);
-        let need = percentile_needs(quantile);
-        let interval = stats::quantile_over_takes(&takes, quantile, need, RESAMPLES, &mut Rng::new(seed));
+        let found = Quantile::of_points(load.points(metric), quantile, seed)?;
+        let (value, interval) = (found.value(), found.estimate());
         let ends = interval.as_ref().ok().map(|found| found.interval);
         let over = value.is_some_and(f64::is_infinite).then(|| format::OVER.to_owned());
         let why = over.or_else(|| interval.as_ref().err().map(ToString::to_string));
         let time =
             EstimateDoc { value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high), why };
-        PercentileDoc { quantile, time }
+        Some(PercentileDoc { quantile, time })
     };
-    QUANTILES.into_iter().map(of).collect()
+    QUANTILES.into_iter().filter_map(of).collect()
 }
 
 /// Points that may be marked, with their throughput.
@@ -404,6 +403,53 @@ mod tests {
         assert!(time(3).low.is_none() && time(3).why.is_some() && time(3).value.is_none());
         assert!(point.service.is_empty() && point.bandwidth.as_ref().is_some_and(|b| b.value.is_some()));
         assert!((point.mean_response.unwrap() / 180e-6 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_load_has_one_interval_in_its_row_and_on_its_curve() {
+        let mut run = empty();
+        for (offered, later) in [(100.0, 1.01), (500.0, 1.2)] {
+            let given = format!("arrivals=poisson;load={}%;connections=100", offered / 10.0);
+            let figures = [
+                ("throughput", offered),
+                ("offered-load", offered),
+                ("response-time", 1e-4),
+                ("capacity", 1e3),
+            ];
+            let seqs = load(&mut run, &given, &figures);
+            times(&mut run, &seqs, "response-times", &given, &[(100, 900), (900, 100)]);
+            let own = format!("{}%", offered / 10.0);
+            let is_own = |one: &&mut model::data::Series| one.key.params.get("load") == Some(own.as_str());
+            for series in run.series.iter_mut().filter(is_own) {
+                for (at, point) in series.points.iter_mut().enumerate() {
+                    // Two sittings, between which the rate moved.
+                    point.sitting = u32::from(at >= 4);
+                    if let (model::Value::Number(value), true) = (&mut point.value, at >= 4) {
+                        *value *= later * (1.0 + at as f64 / 1e3);
+                    }
+                }
+            }
+        }
+        let doc = crate::run_doc(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() });
+        let curve = &doc.curves[0];
+        for point in &curve.points {
+            let row = |metric: &str| {
+                let of = |row: &&model::doc::SeriesDoc| {
+                    row.metric == metric && row.params.get("load") == Some(point.asked.as_str())
+                };
+                let row = doc.series.iter().find(of).unwrap_or_else(|| panic!("{metric} at {}", point.asked));
+                (row.median, row.low, row.high)
+            };
+            let on_curve = |one: &EstimateDoc| (one.value, one.low, one.high);
+            assert_eq!(row("throughput"), on_curve(&point.throughput));
+            assert!(point.throughput.low.is_some(), "{point:?}");
+            // The takes have 1,000 requests each; their p99 was not kept, and is of all of them together.
+            assert_eq!(row("response-time-p99"), on_curve(&point.response[2].time));
+        }
+        assert!(
+            curve.why.as_ref().is_some_and(|why| why.contains("a capacity that moved meanwhile, from 1.00 k/s to 1.21 k/s")),
+            "{curve:?}"
+        );
     }
 
     #[test]

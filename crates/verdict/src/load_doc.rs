@@ -361,6 +361,7 @@ mod tests {
             evidence: Vec::new(),
             counter_evidence: Vec::new(),
             advice: Vec::new(),
+            also: Vec::new(),
             resources: Vec::new(),
             ceilings: Vec::new(),
             cores: Vec::new(),

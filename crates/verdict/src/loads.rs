@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::NoteBody;
 use model::data::{Point, RunData, Series};
+use model::doc::BottleneckDoc;
 use model::failure::Failure;
 use model::finding::generator_bound::Filled;
 use model::finding::{About, FigureName, Subject};
@@ -191,8 +192,19 @@ impl<'a> Load<'a> {
 
     /// The rate that the load is about, with its interval.
     pub fn rate_summary(&self) -> Option<stats::Summary> {
-        let (_, series, _) = self.of(self.rate).find(|(_, _, part)| part.is_empty())?;
-        stats::summary_of_sittings(&series.by_sitting()).ok()
+        self.summary(self.rate).and_then(Result::ok)
+    }
+
+    /// A figure with its interval over takes and sittings, as its row has it; `None` without a series.
+    pub fn summary(&self, metric: &str) -> Option<Result<stats::Summary, stats::Unfit>> {
+        let (_, series, _) = self.of(metric).find(|(_, _, part)| part.is_empty())?;
+        Some(stats::summary_of_sittings(&series.by_sitting()))
+    }
+
+    /// All values of a metric, warm-up too.
+    pub fn points<Q: Quantity>(&self, metric: &Metric<Q>) -> &'a [Point] {
+        let whole = self.of(metric.name()).find(|(_, _, part)| part.is_empty());
+        whole.map_or(&[], |(_, series, _)| &series.points)
     }
 
     /// The histograms of the measured takes.
@@ -443,6 +455,11 @@ impl<'a> Load<'a> {
                 _ => "the server".to_owned(),
             },
         }
+    }
+
+    /// True of the bottleneck of this load.
+    pub fn is_of(&self, doc: &BottleneckDoc) -> bool {
+        self.instrument == doc.instrument && self.arm == doc.arm && self.params == doc.params
     }
 
     /// The measured takes.

@@ -329,7 +329,7 @@ pub mod tests {
             why: Why::new(reasons),
             ..row("index", "kind=integer", Better::Higher, 0.94, VerdictWord::CannotTell)
         };
-        let needed = Reason::Needed(Needed { count: 3, of: model::why::Repeat::Runs });
+        let needed = Reason::Needed(Needed::new(3, model::why::Repeat::Runs));
         let held = Reason::Held(Held::Interval);
         let text = paragraph(&doc(vec![apart(vec![held.clone(), needed])])).to_string();
         assert_eq!(

@@ -42,10 +42,14 @@ impl Quantile {
         let key = &series.key;
         let (times, q) = card::find(cards, &key.instrument)?.metric(&key.metric)?.quantile_of?;
         let is_of = |other: &&Series| other.key.metric == times && other.key.is_beside(key);
-        let points = &run.series.iter().find(is_of)?.points;
-        let measured = points.iter().filter(|point| point.phase == Phase::Measured);
+        Quantile::of_points(&run.series.iter().find(is_of)?.points, q, run.plan.seed)
+    }
+
+    /// Of times that were kept; `None` without any.
+    pub fn of_points(times: &[Point], q: f64, seed: u64) -> Option<Quantile> {
+        let measured = times.iter().filter(|point| point.phase == Phase::Measured);
         let takes: Vec<OfTake> = measured.filter_map(of_point).collect();
-        (!takes.is_empty()).then_some(Quantile { q, takes, seed: run.plan.seed })
+        (!takes.is_empty()).then_some(Quantile { q, takes, seed })
     }
 
     /// Adds the takes of another run.

@@ -5,15 +5,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::answer::AnswerDoc;
-use model::data::RunData;
+use model::data::{RunData, Series};
 use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
 use model::format::OVER;
 use model::traffic::Traffic;
-use model::{NoteBody, Phase, Samples, SubjectDoc, card};
+use model::{MetricInfo, NoteBody, Phase, Samples, SubjectDoc, card};
 use stats::Summary;
 
-use crate::headline::is_headline;
+use crate::headline::{is_asked, is_headline};
 use crate::quantiles::Quantile;
 use crate::rules;
 use crate::ruling::validity_of;
@@ -30,7 +30,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         let (validity, reasons) = validity_of(&rulings, row.index);
         SeriesDoc { validity, reasons, ..series_doc(&index, row) }
     };
-    let series: Vec<SeriesDoc> = index.figures().map(doc).collect();
+    let series = with_percentiles(&index, index.figures().map(|row| (row, doc(row))).collect());
     let traffic = run.traffic.as_ref();
     let served = traffic.into_iter().flat_map(traffic::of_run);
     let curves = crate::curves(&index, &rulings);
@@ -233,6 +233,56 @@ fn fill_quantile(doc: &mut SeriesDoc, quantile: &Quantile, takes: &[f64]) {
     }
     doc.min = takes.iter().copied().min_by(f64::total_cmp);
     doc.max = takes.iter().copied().max_by(f64::total_cmp);
+}
+
+/// The rows with the percentiles that no take had requests enough for, though all takes together have: each behind the
+/// row that is another percentile of the same times.
+fn with_percentiles(index: &RunIndex<'_>, rows: Vec<(FigureRow<'_>, SeriesDoc)>) -> Vec<SeriesDoc> {
+    let key = |doc: &SeriesDoc, metric: &str| {
+        (doc.instrument.clone(), doc.params.clone(), doc.arm.clone(), doc.definition, metric.to_owned())
+    };
+    let mut known: BTreeSet<_> = rows.iter().map(|(_, doc)| key(doc, &doc.metric)).collect();
+    let mut all = Vec::with_capacity(rows.len());
+    for (row, doc) in rows {
+        let times = doc.card.and_then(|card| card.metric(&doc.metric)?.quantile_of).map(|(times, _)| times);
+        let metrics = doc.card.map_or(&[][..], |card| card.metrics).iter();
+        let alike = metrics.filter(|info| times.is_some() && info.quantile_of.map(|(of, _)| of) == times);
+        let lacking = alike.filter(|info| known.insert(key(&doc, info.name)));
+        let more: Vec<SeriesDoc> = lacking.filter_map(|info| percentile(index, (row, &doc), info)).collect();
+        all.push(doc);
+        all.extend(more);
+    }
+    all
+}
+
+/// A percentile of all takes of a row's times together; `None` with too few requests.
+fn percentile(
+    index: &RunIndex<'_>,
+    (row, doc): (FigureRow<'_>, &SeriesDoc),
+    info: &MetricInfo,
+) -> Option<SeriesDoc> {
+    let (times, q) = info.quantile_of?;
+    let is_of = |series: &&Series| series.key.metric == times && series.key.is_beside(&row.series.key);
+    let times = index.run.series.iter().find(is_of)?;
+    let quantile = Quantile::of_points(&times.points, q, index.run.plan.seed)?;
+    quantile.value()?;
+    let mut more = SeriesDoc {
+        metric: info.name.to_owned(),
+        headline: is_asked(index, row, info.name),
+        low: None,
+        high: None,
+        level: None,
+        why: None,
+        again_low: None,
+        again_high: None,
+        floor: None,
+        noise_runs: Vec::new(),
+        takes: Vec::new(),
+        counters: BTreeMap::new(),
+        ..doc.clone()
+    };
+    fill_quantile(&mut more, &quantile, &[]);
+    Some(more)
 }
 
 /// Takes intervals and floors away from a figure of periods: periods differ in what was asked for, not by chance.

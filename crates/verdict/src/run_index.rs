@@ -228,23 +228,19 @@ impl<'a> RunIndex<'a> {
     /// where nobody looked.
     pub fn busiest(&self, takes: impl Iterator<Item = u64>) -> Option<Vec<Disturber>> {
         // A program that was replaced keeps its number, and has the name that it had last.
-        let (mut sums, mut count, mut looked): (BTreeMap<i32, (&str, f64)>, f64, bool) =
+        let (mut sums, mut count, mut looked): (BTreeMap<i32, Disturber>, f64, bool) =
             (BTreeMap::new(), 0.0, false);
         for seq in takes {
             let Some(known) = self.disturbers.get(&seq) else { continue };
             count += 1.0;
             looked = true;
             for one in *known {
-                let (name, sum) = sums.entry(one.pid).or_insert(("", 0.0));
-                (*name, *sum) = (&one.name, *sum + one.cpus);
+                let before = sums.get(&one.pid).map_or(0.0, |known| known.cpus);
+                sums.insert(one.pid, Disturber { cpus: before + one.cpus, ..one.clone() });
             }
         }
-        let mean = |(pid, (name, sum)): (i32, (&str, f64))| Disturber {
-            pid,
-            name: name.to_owned(),
-            cpus: sum / count,
-        };
-        let mut all: Vec<Disturber> = sums.into_iter().map(mean).collect();
+        let mean = |one: Disturber| Disturber { cpus: one.cpus / count, ..one };
+        let mut all: Vec<Disturber> = sums.into_values().map(mean).collect();
         all.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
         all.truncate(Disturber::NAMED);
         looked.then_some(all)

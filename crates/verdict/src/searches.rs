@@ -3,7 +3,9 @@
 //! Requests per second, seconds. Takes ask for rates of their own, so steps of rates that lie close are told together.
 //! Whether a step held is decided where it is made, by the requests that came due in it.
 
-use model::doc::{SearchDoc, SearchStepDoc};
+use std::ops::RangeInclusive;
+
+use model::doc::{SearchDoc, SearchStepDoc, TriedDoc};
 use model::metrics::load;
 use model::params::parse_span;
 
@@ -13,6 +15,11 @@ use crate::run_index::RunIndex;
 /// Rows at most, and the factors within which rates lie close: the first that makes the rows few enough.
 const ROWS: usize = 12;
 const CLOSE: [f64; 7] = [1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0];
+
+/// Steps within this factor of a rate are steps at it.
+const AT: f64 = 1.03;
+/// Steps that far below a rate tell whether it is kept.
+const BELOW: f64 = 1.1;
 
 /// One step of one take.
 struct Step {
@@ -25,10 +32,12 @@ struct Step {
 
 /// The searches of a run, in the order of its loads.
 pub fn searches(index: &RunIndex<'_>) -> Vec<SearchDoc> {
-    index.loads().iter().filter(|load| !load.is_plain()).filter_map(search).collect()
+    let all = index.loads().iter().filter(|load| !load.is_plain()).map(search);
+    all.filter(|search| !search.steps.is_empty()).collect()
 }
 
-fn search(load: &Load<'_>) -> Option<SearchDoc> {
+/// The search that a load is.
+pub fn search(load: &Load<'_>) -> SearchDoc {
     let requests = load.by_part(&load::STEP_REQUESTS, load::STEP);
     let answered = load.by_part(&load::STEP_ANSWERED, load::STEP);
     let (times, held) =
@@ -46,15 +55,37 @@ fn search(load: &Load<'_>) -> Option<SearchDoc> {
         load.by_part(&load::STEP_RATE, load::STEP).into_iter().filter_map(step).collect();
     steps.sort_by(|a, b| a.rate.total_cmp(&b.rate));
     let text = |name: &str| load.params.get(name).unwrap_or_default().to_owned();
-    (!steps.is_empty()).then(|| SearchDoc {
+    let found = load.rate_summary();
+    let interval = found.as_ref().and_then(|found| found.interval);
+    let rate = found.as_ref().map(|found| found.median);
+    SearchDoc {
         instrument: load.instrument.to_owned(),
         params: load.params.clone(),
         arm: load.arm.to_owned(),
         percentile: text("percentile"),
         limit: parse_span(&text("limit")),
-        found: load.median(&load::SLO),
+        found: rate,
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+        tried: rate.and_then(|rate| tried(&steps, rate, rate / AT..=rate * AT)),
+        kept: rate.and_then(|rate| kept(&steps, rate)),
         steps: grouped(&steps).into_iter().map(together).collect(),
-    })
+    }
+}
+
+/// The steps at these rates; `None` without any.
+fn tried(steps: &[Step], rate: f64, at: RangeInclusive<f64>) -> Option<TriedDoc> {
+    let there: Vec<&Step> = steps.iter().filter(|step| at.contains(&step.rate)).collect();
+    let held = there.iter().filter(|step| step.is_held).count();
+    let tried = TriedDoc { rate, held: held as u64, broken: (there.len() - held) as u64 };
+    (!there.is_empty()).then_some(tried)
+}
+
+/// The largest rate up to this one that held, as most steps did up to a little below it. Steps are by rising rate.
+fn kept(steps: &[Step], most: f64) -> Option<TriedDoc> {
+    let held = steps.iter().rev().filter(|step| step.is_held && step.rate <= most * AT);
+    let around = |rate: f64| tried(steps, rate.min(most), rate / BELOW..=rate);
+    held.filter_map(|step| around(step.rate)).find(TriedDoc::mostly_held)
 }
 
 /// Steps by rising rate in as few groups as fit.
@@ -128,6 +159,36 @@ mod tests {
         assert_eq!(rows, [(300, TAKES - 1, 1), (900, TAKES - 1, 1), (1100, 0, TAKES)]);
         assert_eq!((all[0].steps[0].time, all[0].steps[2].time), (Some(2e-3), None));
         assert_eq!((all[0].steps[2].answered, all[0].steps[2].requests), (Some(0.5), 4400.0));
+    }
+
+    #[test]
+    fn what_is_kept_is_what_most_steps_up_to_it_held() {
+        let step = |(rate, is_held): &(f64, bool)| Step {
+            rate: *rate,
+            requests: 1.0,
+            answered: None,
+            time: None,
+            is_held: *is_held,
+        };
+        // Of a search on a machine that was not quiet.
+        let all = [
+            (271.0, true),
+            (315.0, true),
+            (344.5, true),
+            (365.8, false),
+            (365.8, false),
+            (369.4, true),
+            (376.9, true),
+            (376.9, false),
+            (392.0, false),
+        ];
+        let steps: Vec<Step> = all.iter().map(step).collect();
+        let doc = |rate, held, broken| Some(TriedDoc { rate, held, broken });
+        assert_eq!(tried(&steps, 369.0, 369.0 / AT..=369.0 * AT), doc(369.0, 2, 3));
+        assert_eq!(kept(&steps, 369.0), doc(344.5, 2, 0));
+        assert_eq!((tried(&steps, 100.0, 97.0..=103.0), kept(&steps, 100.0)), (None, None));
+        // A step a little above what was found speaks for it.
+        assert_eq!(kept(&steps[..3], 340.0), doc(340.0, 2, 0));
     }
 
     #[test]

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn who_is_busy_is_said() {
-        let by = vec![Disturber { pid: 123, name: "ramcloud".to_owned(), cpus: 0.44 }];
+        let by = vec![Disturber { pid: 123, name: "ramcloud".to_owned(), cpus: 0.44, kernel: false }];
         let others = Others { cpus: 0.75, by };
         assert_eq!(
             line(&others, 3.2, 600.0),

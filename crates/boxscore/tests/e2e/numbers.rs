@@ -175,17 +175,30 @@ fn points(run: &str, json: &Value) {
             for series in json["series"].as_array().expect("series").iter().filter(is_of) {
                 let quantile = |q: f64| {
                     let all = point["response"].as_array().expect("times");
-                    all.iter()
-                        .find(|one| one["quantile"].as_f64() == Some(q))
-                        .and_then(|one| one["time"]["value"].as_f64())
+                    all.iter().find(|one| one["quantile"].as_f64() == Some(q)).map(|one| &one["time"])
                 };
                 let at = match series["metric"].as_str() {
-                    Some("throughput") => point["throughput"]["value"].as_f64(),
+                    Some("throughput") => Some(&point["throughput"]),
+                    Some("bandwidth") => Some(&point["bandwidth"]),
                     Some("response-time") => quantile(0.5),
                     Some("response-time-p99") => quantile(0.99),
+                    Some("response-time-mean") => {
+                        let mean = point["mean_response"].as_f64();
+                        assert!(mean.is_none() || mean == value(series), "{run}: mean at {}", point["asked"]);
+                        continue;
+                    }
                     _ => continue,
                 };
-                assert_eq!(value(series), at, "{run}: {} at {}", series["metric"], point["asked"]);
+                // The page draws the curve, text and JSON have the row.
+                for (of_row, of_point) in [("median", "value"), ("low", "low"), ("high", "high")] {
+                    assert_eq!(
+                        series[of_row].as_f64(),
+                        at.and_then(|at| at[of_point].as_f64()),
+                        "{run}: {of_row} of {} at {}",
+                        series["metric"],
+                        point["asked"]
+                    );
+                }
             }
         }
     }

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::format::fixed;
 use crate::format::list;
 use crate::shell::placed;
-use crate::why::{MANY, Needed, Repeat};
+use crate::why::{MANY, Needed, Repeat, not_worth};
 
 crate::words! {
     /// A way to help figures of one cause.
@@ -62,12 +63,27 @@ pub struct Further {
     pub least: u64,
     pub most: u64,
     pub of: Repeat,
+    /// How long those for the figures that need most would take, where it is known how long one took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
 }
 
 impl Further {
-    /// More than anybody would make: of runs or boxes; takes are cheap.
+    /// More than anybody would make: of runs or boxes by their number, of takes by their time.
     fn is_many(self) -> bool {
-        self.of != Repeat::Takes && self.least > MANY
+        match self.of {
+            Repeat::Takes => self.needed(self.least).is_beyond(),
+            Repeat::Runs | Repeat::Boxes => self.least > MANY,
+        }
+    }
+
+    /// So many of them, with their time.
+    fn needed(self, count: u64) -> Needed {
+        let share = count as f64 / self.most.max(1) as f64;
+        Needed {
+            seconds: self.seconds.map(|most| (most as f64 * share).round() as u64),
+            ..Needed::new(count, self.of)
+        }
     }
 
     /// Beyond what each side has; `None` without any.
@@ -75,12 +91,20 @@ impl Further {
         let of = needed.first()?.of;
         let counts =
             || needed.iter().filter(|one| one.of == of).map(|one| one.count.saturating_sub(have).max(1));
-        Some(Further { least: counts().min()?, most: counts().max()?, of })
+        let most = needed.iter().filter(|one| one.of == of).max_by_key(|one| one.count)?;
+        Some(Further { least: counts().min()?, most: counts().max()?, of, seconds: most.seconds })
     }
 
     fn text(self) -> String {
         let (one, several) = match self.of {
             // They are told as a total: that is what the option takes.
+            Repeat::Takes if self.needed(self.most).is_beyond() => {
+                return format!(
+                    "--takes {} would tell the first; all {}",
+                    self.least,
+                    self.beyond(self.most)
+                );
+            }
             Repeat::Takes => return format!("--takes {} would tell", self.most),
             Repeat::Runs => ("run", "runs"),
             Repeat::Boxes => ("box", "boxes"),
@@ -93,7 +117,21 @@ impl Further {
     }
 }
 
+impl Further {
+    /// `9,120 takes would be needed, about 10 h: not worth telling`.
+    fn beyond(self, count: u64) -> String {
+        let seconds = self.needed(count).seconds.unwrap_or(0);
+        format!("{} takes would be needed, {}", fixed(count as f64, 0), not_worth(seconds))
+    }
+}
+
 impl NextStep {
+    /// False where the sentence only says that no step is worth its time.
+    pub fn is_worth_trying(&self) -> bool {
+        let is_endless = self.further.is_some_and(|further| further.is_many() && further.of == Repeat::Takes);
+        !(is_endless && self.remedy == Remedy::Repeat)
+    }
+
     /// The sentence without the commands.
     fn says(&self) -> String {
         let what = match self.remedy {
@@ -107,6 +145,7 @@ impl NextStep {
             Remedy::Margin => "compare with the margin that matters to you: --margin 10%",
         };
         match self.further {
+            Some(further) if !self.is_worth_trying() => further.beyond(further.least),
             Some(further) if further.is_many() && self.remedy == Remedy::Repeat => format!(
                 "repeating will not tell it (it would need {} more each): measure both sides side by side, as arms of \
                  one study (`--arm`, `--target` or `--via`)",
@@ -140,6 +179,9 @@ pub struct NextStepDoc {
     remedy: Remedy,
     /// The sentence, with the commands.
     text: String,
+    /// False where the sentence only says that no step is worth its time.
+    #[serde(default = "always")]
+    worth_trying: bool,
     /// Figures that could not be told for this cause.
     figures: u64,
     /// Figures that could not be told for any.
@@ -155,17 +197,21 @@ pub struct NextStepDoc {
     elsewhere: Vec<PlacedDoc>,
 }
 
+const fn always() -> bool {
+    true
+}
+
 impl From<NextStep> for NextStepDoc {
     fn from(step: NextStep) -> NextStepDoc {
-        let text = step.to_string();
+        let (text, worth_trying) = (step.to_string(), step.is_worth_trying());
         let NextStep { remedy, figures, open, further, commands, elsewhere } = step;
-        NextStepDoc { remedy, text, figures, open, further, commands, elsewhere }
+        NextStepDoc { remedy, text, worth_trying, figures, open, further, commands, elsewhere }
     }
 }
 
 impl From<NextStepDoc> for NextStep {
     fn from(doc: NextStepDoc) -> NextStep {
-        let NextStepDoc { remedy, text: _, figures, open, further, commands, elsewhere } = doc;
+        let NextStepDoc { remedy, text: _, worth_trying: _, figures, open, further, commands, elsewhere } = doc;
         NextStep { remedy, figures, open, further, commands, elsewhere }
     }
 }
@@ -176,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_step_says_what_to_do_how_often_and_by_which_command() {
-        let needed = |count| Needed { count, of: Repeat::Runs };
+        let needed = |count| Needed::new(count, Repeat::Runs);
         let further = Further::new(&[needed(4), needed(9)], 1);
         let command = vec!["boxscore run --plan 01".to_owned()];
         let mut step = NextStep {
@@ -209,7 +255,38 @@ mod tests {
         assert_eq!(json["text"], says);
         assert_eq!(serde_json::from_value::<NextStep>(json).unwrap(), step);
         assert_eq!(Further::new(&[], 1), None);
-        let takes = Further::new(&[Needed { count: 40, of: Repeat::Takes }], 0).unwrap();
+        let takes = Further::new(&[Needed::new(40, Repeat::Takes)], 0).unwrap();
         assert_eq!(takes.text(), "--takes 40 would tell");
+    }
+
+    #[test]
+    fn takes_that_last_for_hours_are_no_step() {
+        let takes = |count: u64| Needed { seconds: Some(count * 4), ..Needed::new(count, Repeat::Takes) };
+        let step = |needed: &[Needed], remedy: Remedy| NextStep {
+            remedy,
+            figures: 2,
+            open: 2,
+            further: Further::new(needed, 0),
+            commands: Vec::new(),
+            elsewhere: Vec::new(),
+        };
+        let endless = step(&[takes(9_120)], Remedy::Repeat);
+        assert_eq!(endless.to_string(), "9,120 takes would be needed, about 10 h: not worth telling");
+        let json = serde_json::to_value(&endless).unwrap();
+        assert!(!endless.is_worth_trying() && json["worth_trying"] == false, "{json}");
+        assert_eq!(json["further"]["seconds"], 36_480);
+        assert_eq!(serde_json::from_value::<NextStep>(json).unwrap(), endless);
+        let some = step(&[takes(80), takes(9_120)], Remedy::Repeat);
+        assert!(some.is_worth_trying());
+        assert_eq!(
+            some.to_string(),
+            "measure again: --takes 80 would tell the first; all 9,120 takes would be needed, about 10 h: not worth \
+             telling"
+        );
+        // What is needed once it is quiet is not known yet.
+        let loud = step(&[takes(9_120)], Remedy::Quiet);
+        assert_eq!(loud.to_string(), "measure again while nothing else runs");
+        assert!(loud.is_worth_trying());
+        assert_eq!(step(&[takes(80)], Remedy::Repeat).to_string(), "measure again: --takes 80 would tell");
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ceiling::CeilingDoc;
 use crate::finding::Validity;
-use crate::format::quantity;
+use crate::format::{quantity, tells};
 use crate::params::Params;
 use crate::unit::Unit;
 
@@ -123,6 +123,10 @@ pub struct BottleneckDoc {
     pub counter_evidence: Vec<String>,
     /// Advice, the most promising first.
     pub advice: Vec<String>,
+    /// Further limits of the server where the resource is not its own: answers that it compresses, fewer threads than
+    /// CPUs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// Everything that was looked at, in the order of what binds most.
     pub resources: Vec<ResourceDoc>,
     /// Shares of what the same machine did in its stored runs, the largest first, then what was never measured. Absent
@@ -147,43 +151,19 @@ pub struct EstimateDoc {
     pub why: Option<String>,
 }
 
+impl EstimateDoc {
+    /// Its ends, where they say anything.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high).filter(|(low, high)| tells(*low, *high))
+    }
+}
+
 /// One percentile of the response times of all takes together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PercentileDoc {
     /// 0.5, 0.9, 0.99, 0.999.
     pub quantile: f64,
     pub time: EstimateDoc,
-}
-
-/// The search for the largest load that holds: its steps, of all takes together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SearchDoc {
-    pub instrument: String,
-    pub params: Params,
-    pub arm: String,
-    /// The percentile of response times that has a limit, and the limit in seconds.
-    pub percentile: String,
-    pub limit: Option<f64>,
-    /// The largest rate that holds: the median of the takes.
-    pub found: Option<f64>,
-    /// By rising rate; steps of rates that lie close are one.
-    pub steps: Vec<SearchStepDoc>,
-}
-
-/// Steps of a search at about one rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SearchStepDoc {
-    /// Requests per second that were offered. This and the next three are medians of the steps.
-    pub offered: f64,
-    /// Requests that came due in a step.
-    pub requests: f64,
-    /// The share of them that had a good answer while the step lasted.
-    pub answered: Option<f64>,
-    /// Seconds of the percentile; `null` where it fell on a failed request in most of them.
-    pub time: Option<f64>,
-    /// Steps that held, and those that broke.
-    pub held: u64,
-    pub broken: u64,
 }
 
 /// One load of a curve.
@@ -201,7 +181,7 @@ pub struct CurvePointDoc {
     pub bandwidth: Option<EstimateDoc>,
     /// Seconds from when a request was due to the end of its answer.
     pub response: Vec<PercentileDoc>,
-    /// Mean response time of all takes together, s.
+    /// Mean response time, s: the median of the means of the takes, as in its row.
     pub mean_response: Option<f64>,
     /// Seconds from when a request was sent to the end of its answer.
     pub service: Vec<PercentileDoc>,

@@ -30,12 +30,12 @@ impl Background {
 }
 
 /// Who they are, and what to do.
-fn culprits(by: Option<&[Disturber]>, cpus: f64) -> (String, &'static str) {
+fn culprits(by: Option<&[Disturber]>, cpus: f64) -> (String, String) {
     match by {
-        None => (String::new(), "end them (`boxscore doctor` names them) and repeat"),
+        None => (String::new(), "end them (`boxscore doctor` names them) and repeat".to_owned()),
         Some(by) => (
             Disturber::aside(&Disturber::within(by, cpus)),
-            "end them, or let --wait-idle wait for them, and repeat",
+            format!("{}, and repeat", Disturber::remedy(by, "them")),
         ),
     }
 }

@@ -167,7 +167,7 @@ impl Cause {
     pub const fn advice(&self) -> &'static str {
         match self {
             Cause::Starved { is_shared: false, .. } => {
-                "end the other programs, or generate from another machine"
+                "give the generator a core that others leave alone, or generate from another machine"
             }
             Cause::Starved { is_shared: true, .. } => {
                 "give it a core of its own, or generate from another machine"

@@ -19,7 +19,7 @@ fn of_machines() -> Vec<Rule> {
     let peak = MemoryPeak { channels: 2.0, transfers: 5.6e9, kind: Some("DDR5".into()) };
     let beyond =
         |limit| AboveCeiling::Beyond { value: 3e9, ceiling: 2e9, unit: Unit::BytesPerSec, limit }.into();
-    let busy = crate::note::Disturber { pid: 123, name: "ramcloud".into(), cpus: 0.9 };
+    let busy = crate::note::Disturber { pid: 123, name: "ramcloud".into(), cpus: 0.9, kernel: false };
     let rose = |counter| Counted::Rose { counter, events: 12.0, takes: 3, of: 8 }.into();
     vec![
         AboveCeiling::Unknown(vec!["no clock".into()]).into(),

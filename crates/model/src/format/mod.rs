@@ -203,6 +203,16 @@ pub fn rounded_duration(seconds: f64) -> String {
     duration((seconds / step).round() * step)
 }
 
+/// The same as people plan with it: `1 h 20 min`, `10 h`, `38 d`.
+pub fn coarse(seconds: f64) -> String {
+    let step = match seconds {
+        days if days > 20.0 * 86_400.0 => 86_400.0,
+        hours if hours > 5.0 * 3600.0 => 3600.0,
+        _ => 600.0,
+    };
+    duration((seconds / step).round() * step)
+}
+
 /// A number of requests: whole below 100,000.
 pub fn many(requests: u64) -> String {
     match requests {

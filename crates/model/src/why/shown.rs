@@ -8,7 +8,7 @@ use super::{
     Repeat, Unlike, Unsteady, Why, Withheld,
 };
 use crate::doc::VerdictWord;
-use crate::format::{duration, fixed, list, number, percent, quantity};
+use crate::format::{coarse, duration, fixed, list, number, percent, quantity};
 use crate::unit::Unit;
 
 /// More takes or runs than these are many.
@@ -286,16 +286,23 @@ impl Needed {
             _ => ("take", "takes"),
         };
         let what = if most == 1 { one } else { several };
+        let about = range([least, most].into_iter());
+        if all.iter().all(Needed::is_beyond) {
+            let least = all.iter().filter_map(|needed| needed.seconds).min().unwrap_or(0);
+            return Some(format!("about {about} {what} each would be needed, {}", not_worth(least)));
+        }
         let text = match least > MANY {
-            true => {
-                let about = range([least, most].into_iter());
-                format!("it would need many more {what} (about {about} each)")
-            }
-            false => format!("about {} {what} each would settle it", range([least, most].into_iter())),
+            true => format!("it would need many more {what} (about {about} each)"),
+            false => format!("about {about} {what} each would settle it"),
         };
         let study = "an interleaved study (`--arm` or `--via`) needs less";
         Some(if most > MANY && is_runs { format!("{text}; {study}") } else { text })
     }
+}
+
+/// `about 10 h: not worth telling`.
+pub(crate) fn not_worth(seconds: u64) -> String {
+    format!("about {}: not worth telling", coarse(seconds as f64))
 }
 
 impl OtherRates {

@@ -85,6 +85,7 @@ fn panel(cards: Cards, data: &RunData, found: &BottleneckDoc, name: &str) -> Mar
     let text = html! {
         @if !at.is_empty() { p class="mut" { (at) } }
         p { strong { (page::prose(&sentence(&found.sentence))) } }
+        (list("Besides", &found.also))
         (list("Evidence for it", &found.evidence))
         (list("Evidence against it", &found.counter_evidence))
         (list("What to try", &found.advice))

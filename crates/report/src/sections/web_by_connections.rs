@@ -233,7 +233,7 @@ impl Group<'_> {
             let point = |at: &CurvePointDoc| {
                 let estimate = of(at)?;
                 let y = estimate.value.filter(|_| !is_refused(at))?;
-                let interval = estimate.low.zip(estimate.high);
+                let interval = estimate.interval();
                 Some(Point { interval, hollow: at.lower_bound, bar: bars, ..Point::at(at.x, y) })
             };
             let points = line.curve.points.iter().filter_map(point).collect();

@@ -121,7 +121,7 @@ impl Open<'_> {
     fn line(&self, name: &str, of: impl Fn(&CurvePointDoc) -> Option<&EstimateDoc>) -> Series {
         let point = |at: &CurvePointDoc| {
             let estimate = of(at)?;
-            let interval = estimate.low.zip(estimate.high);
+            let interval = estimate.interval();
             Some(Point { interval, hollow: at.lower_bound, ..Point::at(at.x, estimate.value?) })
         };
         Series { name: name.to_owned(), points: self.points().filter_map(point).collect(), reference: false }

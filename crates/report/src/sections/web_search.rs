@@ -4,14 +4,14 @@
 
 use maud::{Markup, html};
 use model::doc::SearchDoc;
-use model::format::{Kind, quantity};
+use model::format::Kind;
 use model::unit::Unit;
 
 use crate::page::{self, Column};
 use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
-use crate::section::{ReportInput, Section};
+use crate::section::{ReportInput, Section, sentence};
 use crate::text::search::cells;
 
 pub static SECTION: Section = Section::new(43, draw);
@@ -25,7 +25,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
             let run = several.then(|| input.name(run));
             let words: Vec<String> = run.into_iter().chain([search.arm.clone()]).collect();
             let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
-            title = title.or_else(|| said(search));
+            title = title.or_else(|| search.says().map(|says| sentence(&says)));
             parts.push(plot(search, &name));
             parts.push(page::card(&name, &table(search)));
         }
@@ -34,24 +34,17 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     (!parts.is_empty()).then(|| page::section("web-search", &title, &page::grid(&parts)))
 }
 
-fn limit(search: &SearchDoc) -> String {
-    let limit = search.limit.map(|limit| quantity(limit, Kind::for_unit(Unit::Second)));
-    limit.map_or_else(|| search.percentile.clone(), |limit| format!("{} within {limit}", search.percentile))
-}
-
-fn said(search: &SearchDoc) -> Option<String> {
-    let found = quantity(search.found?, Kind::for_unit(Unit::PerSec));
-    Some(format!("{found} is the largest load that holds {}", limit(search)))
-}
-
 fn plot(search: &SearchDoc, name: &str) -> Markup {
     let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
     let points = search.steps.iter().filter_map(|step| Some(Point::at(step.offered, step.time?)));
     let series = Series { name: search.percentile.clone(), points: points.collect(), reference: false };
-    let upright = search.found.map(|at| Marker { at, label: "largest that holds".to_owned(), upright: true });
+    let label = if search.broke().is_some() { "the search ended" } else { "largest that holds" };
+    let upright = search.found.map(|at| Marker { at, label: label.to_owned(), upright: true });
+    let kept = search.broke().and_then(|(_, kept)| kept);
+    let kept = kept.map(|kept| Marker { at: kept.rate, label: "kept".to_owned(), upright: true });
     let level = search.limit.map(|at| Marker { at, label: "limit".to_owned(), upright: false });
     let plot = LinePlot {
-        markers: upright.into_iter().chain(level).collect(),
+        markers: upright.into_iter().chain(kept).chain(level).collect(),
         ..LinePlot::new(
             Caption::new(format!("{of}{} over the load", search.percentile))
                 .subtitle("medians of the steps of all takes"),

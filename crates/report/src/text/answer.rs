@@ -1,6 +1,7 @@
 //! The answer on a screen: first, and again last where the screen is long.
 
 use model::answer::AnswerDoc;
+use model::doc::NextStep;
 
 use super::logs_answers::shown_name;
 use super::{Look, Tone, hang, width, wrap};
@@ -31,6 +32,12 @@ pub fn last(mut screen: String, sentence: Option<&str>, look: Look) -> String {
         screen.push_str(&hang(&head, &shown_name(sentence), look.columns.max(width(&head) + 8)));
     }
     screen
+}
+
+/// The next step of a comparison; what is not worth its time is no step to try.
+pub fn next(step: &NextStep, look: Look) -> String {
+    let head = format!("{:<7} ", if step.is_worth_trying() { "try" } else { "open" });
+    hang(&head, &step.to_string(), look.columns.max(width(&head) + 8))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Names above columns, cut so that they still tell one column from the next.
+//! Names of rows and columns: cut so that they still tell one from the next, and what all of them share.
 
 use super::{cut, cut_front, width};
 
@@ -17,6 +17,28 @@ pub fn names(all: &[&str], most: usize) -> Vec<String> {
         out[at] = name;
     }
     out
+}
+
+/// In front of what all names share.
+pub const EACH: &str = "each: ";
+
+/// The parts between commas that all of these names have besides their first one, and the names without them; `None`
+/// where there are none. What stands in brackets at the end (`[arm]`) is no part.
+pub fn said_once(names: &[&str]) -> Option<(String, Vec<String>)> {
+    let body = |name: &str| name.rfind(" [").filter(|_| name.ends_with(']')).unwrap_or(name.len());
+    let parts = |name: &str| name[..body(name)].split(", ").map(str::to_owned).collect::<Vec<_>>();
+    let (first, others) = names.split_first().filter(|(_, others)| !others.is_empty())?;
+    let others: Vec<Vec<String>> = others.iter().map(|name| parts(name)).collect();
+    let in_all = |part: &String| others.iter().all(|own| own.iter().skip(1).any(|one| one == part));
+    let shared: Vec<String> = parts(first).into_iter().skip(1).filter(in_all).collect();
+    if shared.is_empty() {
+        return None;
+    }
+    let short = |name: &&str| {
+        let own = parts(name).into_iter().enumerate().filter(|(at, part)| *at == 0 || !shared.contains(part));
+        own.map(|(_, part)| part).collect::<Vec<_>>().join(", ") + &name[body(name)..]
+    };
+    Some((shared.join(", "), names.iter().map(short).collect()))
 }
 
 /// The parts in which these names differ; their ends where nothing behind them is common.
@@ -51,6 +73,15 @@ fn common(names: &[&str], ends: &[char]) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_all_names_share_is_taken_out_of_each() {
+        let found = said_once(&["web, http://a/, 2 s [a]", "web p99, http://b/, 2 s [b]"]);
+        let names = ["web, http://a/ [a]", "web p99, http://b/ [b]"].map(str::to_owned).to_vec();
+        assert_eq!(found, Some(("2 s".to_owned(), names)));
+        assert_eq!(said_once(&["web, gif", "web, large"]), None);
+        assert_eq!((said_once(&["web, gif"]), said_once(&[])), (None, None));
+    }
     use proptest::prelude::*;
 
     #[test]

@@ -99,6 +99,7 @@ mod tests {
             evidence: Vec::new(),
             counter_evidence: Vec::new(),
             advice: Vec::new(),
+            also: Vec::new(),
             resources: Vec::new(),
             ceilings,
             cores: Vec::new(),

@@ -39,7 +39,7 @@ pub fn screen(run: &RunDoc, facts: &[Fact], versus: Option<&CompareDoc>, tail: &
     notes::of_run(run, look).into_iter().for_each(|part| screen.add(part));
     screen.tell_here();
     if let Some(step) = versus.and_then(|doc| doc.next_step.as_ref()) {
-        screen.add(hang("try     ", &step.to_string(), look.columns));
+        screen.add(answer::next(step, look));
     }
     let tail = tail::part(tail, look);
     if !tail.is_empty() {

@@ -16,7 +16,7 @@ use model::{Finding, Validity};
 
 pub use super::compared::{ComparedFigure, arms, figures};
 use super::fit::{Part, Rank, Screen};
-use super::{Look, answer, hang, logs_beside, notes, scaling, settings, width, worth, wrap};
+use super::{Look, answer, hang, logs_beside, notes, scaling, settings, worth, wrap};
 
 /// The comparison for a terminal.
 pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
@@ -60,7 +60,7 @@ pub fn with_tail(doc: &CompareDoc, tail: Vec<Part>, command: &str, look: Look) -
         let is_apart = doc.paragraph.lead.is_empty() || !answer::is_long(&out);
         if let Some(step) = &doc.next_step {
             out.push_str(if is_apart { "\n" } else { "" });
-            out.push_str(&hang(TRY, &step.to_string(), look.columns.max(width(TRY) + 8)));
+            out.push_str(&answer::next(step, look));
         }
         out
     })
@@ -83,9 +83,6 @@ fn paragraph(doc: &CompareDoc, look: Look) -> Part {
         wrap(&doc.paragraph.lead, look.columns).iter().map(|line| format!("{line}\n")).collect();
     if lead.is_empty() { part } else { part.or(Rank::Sentence, "sentences", format!("{lead}{last}")) }
 }
-
-/// In front of the next step.
-const TRY: &str = "try     ";
 
 /// `all CPUs: small 2, big 64`, where figures of all CPUs are shown and the machines differ in them.
 fn cpus(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {

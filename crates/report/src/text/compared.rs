@@ -1,10 +1,11 @@
 //! The figures of a comparison, each with its row for each side after the first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::doc::{ArmDoc, CompareDoc, RowDoc};
 use model::format::Scale;
 use model::names::{self, Key};
+use model::why::Reason;
 use model::{Params, card};
 
 use super::units;
@@ -70,17 +71,43 @@ pub fn figures(doc: &CompareDoc, all: bool) -> Vec<ComparedFigure<'_>> {
         });
         slots[place] = Some(row);
     }
-    let keys: Vec<Key<'_>> = order
-        .iter()
-        .map(|&(instrument, metric, params)| {
-            let card = card::find(doc.cards, instrument);
-            Key { card, instrument, metric, params }
-        })
-        .collect();
-    let labels = names::labels(&keys);
+    let labels = labels(doc, &order);
     let rows = order.iter().filter_map(|key| cells.remove(key));
     let figure = |(label, rows)| ComparedFigure { label, rows, scale: None };
     scaled(labels.into_iter().zip(rows).map(figure).collect())
+}
+
+/// Names of these figures, which are of all sides: without the parameters in which sides differ that are compared all
+/// the same, unless these tell one figure from another.
+fn labels(doc: &CompareDoc, order: &[(&str, &str, &Params)]) -> Vec<String> {
+    let named = |params: &[Params]| {
+        let key = |(&(instrument, metric, _), params)| Key {
+            card: card::find(doc.cards, instrument),
+            instrument,
+            metric,
+            params,
+        };
+        names::labels(&order.iter().zip(params).map(key).collect::<Vec<_>>())
+    };
+    let whole: Vec<Params> = order.iter().map(|(.., params)| (*params).clone()).collect();
+    let unlike: BTreeSet<(&str, &str)> = doc.rows.iter().flat_map(unlike).collect();
+    let is_unlike = |instrument: &str, name: &str| unlike.contains(&(instrument, name));
+    let mut alike = whole.clone();
+    for ((instrument, ..), params) in order.iter().zip(&mut alike) {
+        params.0.retain(|name, _| !is_unlike(instrument, name));
+    }
+    let short = named(&alike);
+    let apart: BTreeSet<&String> = short.iter().collect();
+    if apart.len() == short.len() { short } else { named(&whole) }
+}
+
+/// Instrument and parameters in which the sides of a row differ, though they are compared.
+fn unlike(row: &RowDoc) -> Vec<(&str, &str)> {
+    let differ = row.why.reasons.iter().filter_map(|reason| match reason {
+        Reason::OtherConditions { differ } => Some(differ),
+        _ => None,
+    });
+    differ.flatten().map(|one| (row.instrument.as_str(), one.name.as_str())).collect()
 }
 
 /// Figures with their scales: one for all of a metric, where it shows them well.

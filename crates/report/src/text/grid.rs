@@ -1,11 +1,12 @@
 //! A table of text: columns set left or right, as wide as their widest cell, in a given width.
 //!
-//! Widths are characters. Only the first column gives way when the table is too wide; names that a cut would make equal
-//! lose what they have in common. Trailing spaces are dropped.
+//! Widths are characters. Only the first column gives way when the table is too wide: what all names share is said once
+//! above, and names that a cut would make equal lose what they have in common. Trailing spaces are dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Tone, cut, cut_front, cut_middle, width};
+use super::apart::{self, EACH};
+use super::{Tone, cut, cut_front, cut_middle, hang, width};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -114,14 +115,30 @@ impl Grid {
         widths.iter().sum::<usize>() + self.gap * widths.len().saturating_sub(1)
     }
 
-    /// Width of the whole table with a first column of at most so much.
+    /// Width of the whole table with a first column of at most so much; what all of its names share stands above.
     pub fn width_with(&self, first: usize) -> usize {
-        let own = self.widths().first().copied().unwrap_or(0);
-        self.width() - own.saturating_sub(first)
+        let width_of = |grid: &Grid| grid.widths().first().copied().unwrap_or(0);
+        let short = self.said_once().map_or_else(|| width_of(self), |(_, grid)| width_of(&grid));
+        self.width() - width_of(self) + short.min(first)
     }
 
-    /// The table with the first column cut where `most` asks for it.
+    /// The parts that all names of the first column have, and the table without them; `None` where there are none, and
+    /// of names that are not made of parts.
+    fn said_once(&self) -> Option<(String, Grid)> {
+        let names: Vec<&str> = self.rows.iter().filter_map(|row| Some(row.first()?.text.as_str())).collect();
+        let (shared, names) = apart::said_once(&names).filter(|_| self.cut == Cut::Middle)?;
+        let mut grid = self.clone();
+        let cells = grid.rows.iter_mut().filter_map(|row| row.first_mut());
+        cells.zip(names).for_each(|(cell, name)| cell.text = name);
+        Some((shared, grid))
+    }
+
+    /// The table with the first column cut where `most` asks for it. Before it is cut, what all names share is said
+    /// once, above.
     pub fn render(&self, most: usize, paint: bool) -> String {
+        if let Some((shared, grid)) = self.said_once().filter(|_| self.width() > most) {
+            return hang(EACH, &shared, most) + &grid.render(most, paint);
+        }
         let mut widths = self.widths();
         let over = self.width().saturating_sub(most);
         if let Some(first) = widths.first_mut().filter(|_| over > 0) {
@@ -315,7 +332,8 @@ mod tests {
         let texts = |names: &[String], room: usize| {
             let mut grid = Grid::new(&[("", Align::Left)]).cutting(Cut::Middle);
             names.iter().for_each(|name| grid.row(vec![name.clone().into()]));
-            grid.render(room, false).lines().map(str::to_owned).collect::<Vec<_>>()
+            let text = grid.render(room, false);
+            text.lines().filter(|line| !line.starts_with(EACH)).map(str::to_owned).collect::<Vec<_>>()
         };
         let of = |metric: &str, file: &str, n: u32, alive: &str| {
             let s = if n == 1 { "" } else { "s" };
@@ -339,6 +357,27 @@ mod tests {
         // What is short stays as it is.
         names.push("integer".to_owned());
         assert_eq!(texts(&names, 27).last().map(String::as_str), Some("integer"));
+    }
+
+    #[test]
+    fn what_all_names_share_is_said_once_before_any_is_cut() {
+        let mut grid = Grid::new(&[("", Align::Left), ("a", Align::Right)]).cutting(Cut::Middle);
+        for name in ["web", "web p99", "web failed"] {
+            grid.row(vec![format!("{name}, http://127.0.0.1:8095/, 2 s, own headers").into(), "353".into()]);
+        }
+        let narrow = "each: http://127.0.0.1:8095/, 2 s, own headers\n              a\nweb         353\nweb p99     \
+                      353\nweb failed  353\n";
+        assert_eq!(grid.render(50, false), narrow);
+        assert_eq!((grid.width_with(usize::MAX), grid.width_with(4)), (15, 9));
+        let whole = grid.render(80, false);
+        assert!(
+            whole.starts_with("  ") && whole.contains("web, http://127.0.0.1:8095/, 2 s, own headers"),
+            "{whole}"
+        );
+        // One row shares nothing.
+        let mut one = Grid::new(&[("", Align::Left)]).cutting(Cut::Middle);
+        one.row(vec!["web, http://127.0.0.1:8095/, own headers".into()]);
+        assert_eq!(one.render(20, false).lines().count(), 1);
     }
 
     #[test]

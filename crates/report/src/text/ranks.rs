@@ -8,6 +8,7 @@ use std::ops::Range;
 use model::Params;
 use model::doc::{CompareDoc, RankDoc};
 
+use super::apart::{self, EACH};
 use super::compared::ComparedFigure;
 use super::{Look, Tone, cut, cut_middle, hang, width};
 
@@ -81,20 +82,26 @@ impl Ranking<'_> {
 /// The meaning of brackets and numbers.
 pub const KEY: &str = "[ ] = neighbours not told apart; 1-3 = rank to worst place";
 
+/// Names of figures are cut to so much.
+const LONGEST: usize = 24;
+
 /// One line a figure, broken between machines where it is too long.
 pub fn table(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
     let rankings = rankings(doc, figures);
-    let Some(room) = rankings.iter().map(|ranking| width(ranking.label).min(24)).max() else {
-        return String::new();
-    };
-    let room = room.max("rank".len());
+    let labels: Vec<&str> = rankings.iter().map(|ranking| ranking.label).collect();
+    let Some(longest) = labels.iter().map(|label| width(label)).max() else { return String::new() };
+    let shared = apart::said_once(&labels).filter(|_| longest > LONGEST);
+    let (shared, labels) =
+        shared.unwrap_or_else(|| (String::new(), labels.iter().map(ToString::to_string).collect()));
+    let room = labels.iter().map(|label| width(label).min(LONGEST)).max().unwrap_or(0).max("rank".len());
     let key = hang(&format!("{:room$}  ", "rank"), KEY, look.columns);
-    let mut out = String::from("\n");
+    let each = if shared.is_empty() { String::new() } else { hang(EACH, &shared, look.columns) };
+    let mut out = format!("\n{each}");
     for line in key.lines() {
         out.push_str(&format!("{}\n", Tone::Dim.paint(line, look.paint)));
     }
-    for ranking in &rankings {
-        let mut line = format!("{:room$} ", cut_middle(ranking.label, 24));
+    for (ranking, label) in rankings.iter().zip(&labels) {
+        let mut line = format!("{:room$} ", cut_middle(label, LONGEST));
         let indent = width(&line);
         for piece in ranking.pieces() {
             if width(&line) + 1 + width(&piece) > look.columns && width(&line) > indent {

@@ -128,7 +128,11 @@ fn behind(unit: &str) -> &str {
 pub fn binding(run: &RunDoc, look: Look) -> Vec<Part> {
     let one = |found: &BottleneckDoc| {
         let arm = if found.arm.is_empty() { String::new() } else { format!("{}: ", found.arm) };
-        let said = notes::marked(">", Tone::Bold, &format!("{arm}{}", found.sentence), look);
+        let also = match found.also.as_slice() {
+            [] => String::new(),
+            some => hang("  also: ", &some.join("; "), look.columns),
+        };
+        let said = notes::marked(">", Tone::Bold, &format!("{arm}{}", found.sentence), look) + &also;
         if look.all {
             let reasons =
                 [("for", &found.evidence), ("against", &found.counter_evidence), ("try", &found.advice)];

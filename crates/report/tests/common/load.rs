@@ -125,6 +125,7 @@ fn bound() -> model::doc::BottleneckDoc {
         evidence: texts(&["the busiest thread ran 99 % of the time", "cpu0 97 % busy"]),
         counter_evidence: texts(&["the generator was busy for 63 %"]),
         advice: texts(&["start more workers", "spread the NIC's interrupts"]),
+        also: Vec::new(),
         resources: Vec::new(),
         ceilings: ceilings(),
         cores: vec![core("0", "server", [0.19, 0.53, 0.24]), core("1", "generator", [0.31, 0.36, 0.08])],

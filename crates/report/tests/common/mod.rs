@@ -325,7 +325,7 @@ pub fn arm(name: &str, published: bool) -> ArmDoc {
 /// One row of `arm` against `base`: ratio arm / base, relative half width, verdict.
 /// An interval across the margin, which this many takes or runs would settle.
 pub fn open(count: u64, of: Repeat) -> Why {
-    Why::new(vec![Reason::Held(Held::Interval), Reason::Needed(Needed { count, of })])
+    Why::new(vec![Reason::Held(Held::Interval), Reason::Needed(Needed::new(count, of))])
 }
 
 pub fn row(figure: &Planted, arm: &str, base: &str, ratio: f64, half: f64, verdict: VerdictWord) -> RowDoc {

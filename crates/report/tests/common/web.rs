@@ -329,6 +329,7 @@ fn bottlenecks(all: &[Load]) -> Vec<BottleneckDoc> {
                 "spread the NIC's interrupts over more cores (IRQ affinity, RPS)".to_owned(),
                 "use larger keep-alive batches".to_owned(),
             ],
+            also: Vec::new(),
             resources: vec![
                 ResourceDoc {
                     kind: Binding::Softirq,

@@ -157,10 +157,11 @@ fn others(view: &View<'_, '_>, own: f64, foreign: f64) -> Claim {
         let then = if alone { ": without the others this one thread is the limit" } else { "" };
         format!("its busiest thread ran {ran} of the time and waited {waited} for a CPU{then}")
     });
+    let (first, against) = view.against_others();
     Claim {
         rank: Rank::Proved,
         sentence: format!(
-            "bound by other programs on {}: {} got {} cores of {}{shared}, others {}{}; end them and repeat",
+            "bound by other programs on {}: {} got {} cores of {}{shared}, others {}{}; {first}",
             names(view),
             view.load.server(),
             format::number(own),
@@ -170,10 +171,7 @@ fn others(view: &View<'_, '_>, own: f64, foreign: f64) -> Claim {
         ),
         evidence: view.server_cost().into_iter().chain(thread).chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
-        advice: vec![
-            "end the other programs, or let --wait-idle wait for them".to_owned(),
-            format!("give the server cores of its own{free}"),
-        ],
+        advice: vec![against, format!("give the server cores of its own{free}")],
     }
 }
 
@@ -227,7 +225,7 @@ fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
             show_cpus(&free)
         ),
     };
-    let others = filled.then(|| "end the other programs, or let --wait-idle wait for them".to_owned());
+    let others = filled.then(|| view.against_others().1);
     Some(Claim {
         rank: if rank == Rank::Near { rank } else { Rank::Proved },
         sentence: format!(

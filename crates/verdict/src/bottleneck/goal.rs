@@ -1,28 +1,47 @@
-//! The result of a search: the largest load that keeps a percentile within its limit, with the interval over its takes.
+//! The result of a search: the largest load that keeps a percentile within its limit, and what holds the server there.
 //!
-//! Requests per second. Nothing is said of what would bind a larger load.
+//! Requests per second. Cores and times are those of the step that held nearest to the rate found. No resource need be
+//! full there: answers wait for one that is nearly so.
 
-use model::Unit;
-use model::doc::{Binding, BottleneckDoc};
-use model::format::{Kind, Scale};
+use model::doc::{Binding, BottleneckDoc, SearchDoc};
+use model::format;
 
-use super::document;
+use super::view::View;
+use super::{at_work, document, work};
 use crate::loads::Load;
+use crate::run_index::RunIndex;
+use crate::searches;
 
-/// `61.5 k/s keeps p99 within 20ms (58.2 to 63.0)`; `None` where nothing was found.
-pub fn found(load: &Load<'_>) -> Option<BottleneckDoc> {
-    let found = load.rate_summary()?;
-    let (percentile, limit) = (load.given("percentile")?, load.given("limit")?);
-    let scale = Scale::common(&[found.median], Kind::for_unit(Unit::PerSec));
-    let ends = found.interval.and_then(|interval| scale.interval(interval.low, interval.high));
-    let interval = ends.map(|(low, high)| format!(" ({low} to {high})"));
-    let rate = model::finding::generator_bound::rate(found.median);
-    let sentence = format!("{rate} keeps {percentile} within {limit}{}", interval.unwrap_or_default());
-    Some(BottleneckDoc { kind: Binding::Offered, sentence, ..document(load, &[]) })
+/// `61.5 k/s keeps p99 within 20ms (58.2 to 63.0); there near the ceiling of cpu0 …`; `None` where nothing was found.
+pub fn found(index: &RunIndex<'_>, load: &Load<'_>) -> Option<BottleneckDoc> {
+    load.given("percentile").and(load.given("limit"))?;
+    let search: SearchDoc = searches::search(load);
+    let says = search.says()?;
+    let (cores, server_cores) = (load.cores(), load.server_cores());
+    let view = View { index, load, cores, server_cores, ceilings: Vec::new() };
+    let mut doc = document(load, &at_work(&view));
+    let there = match doc.kind {
+        Binding::Unknown => {
+            doc.kind = Binding::Offered;
+            fullest(&view)
+        }
+        _ => Some(doc.sentence.clone()),
+    };
+    doc.sentence = there.map_or_else(|| says.clone(), |there| format!("{says}; there {there}"));
+    doc.also = work::also(&view, &doc);
+    Some(doc)
+}
+
+/// `no core is fuller than cpu0, 52 % busy`, of those that may serve.
+fn fullest(view: &View<'_, '_>) -> Option<String> {
+    let most = view.server_cores.iter().max_by(|a, b| a.taken().total_cmp(&b.taken()))?;
+    Some(format!("no core of the server is fuller than {} %", format::fixed(100.0 * most.taken(), 0)))
 }
 
 #[cfg(test)]
 mod tests {
+    use model::doc::Binding;
+
     use crate::loads::planted::one;
     use crate::{RunContext, run_doc};
 
@@ -44,5 +63,52 @@ mod tests {
         run.series[0].points = first;
         run.series[0].points.iter_mut().for_each(|point| point.phase = model::Phase::WarmUp);
         assert!(run_doc(&run, &context).bottlenecks.is_empty());
+    }
+
+    #[test]
+    fn a_search_says_what_holds_the_server_at_the_rate_it_found() {
+        let of = |busy: f64, tries: [f64; 2]| {
+            let mut run = one(
+                "limit=20ms;percentile=p99;server=nginx",
+                &[
+                    ("slo-throughput", 1_000.0),
+                    ("core-busy;cpu=0;role=server", busy),
+                    ("core-busy;cpu=1;role=generator", 0.3),
+                    ("step-rate;step=1", 800.0),
+                    ("step-requests;step=1", 4_000.0),
+                    ("step-held;step=1", tries[0]),
+                    ("step-rate;step=2", 1_000.0),
+                    ("step-requests;step=2", 5_000.0),
+                    ("step-held;step=2", tries[1]),
+                ],
+            );
+            run.series.iter_mut().for_each(|series| series.key.instrument = "web-slo".to_owned());
+            let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+            run_doc(&run, &context)
+        };
+        let full = of(0.97, [1.0, 1.0]);
+        let says = &full.bottlenecks[0].sentence;
+        assert!(says.contains("keeps p99 within 20ms") && says.contains("; there bound by cpu0"), "{says}");
+        assert_eq!(full.bottlenecks[0].kind, Binding::Core);
+        let answer = full.answer.unwrap().sentence;
+        assert!(
+            answer.contains("requests/s") && answer.contains("keep p99 within 20ms; cpu0 is full"),
+            "{answer}"
+        );
+        // At the rate found every take broke.
+        let broken = of(0.8, [1.0, 0.0]);
+        let answer = broken.answer.unwrap();
+        let says = &answer.sentence;
+        assert!(says.contains("800 requests/s kept p99 within 20ms (in 8 of 8 steps)"), "{says}");
+        assert!(
+            says.contains("did in 0 of 8 steps") && says.contains("cpu0 is nearly full (80 %)"),
+            "{says}"
+        );
+        assert!(broken.bottlenecks[0].sentence.starts_with("800 /s kept p99"), "{:?}", broken.bottlenecks[0]);
+        assert!(broken.searches[0].kept.is_some() && broken.searches[0].tried.is_some());
+        assert_eq!(answer.figures.len(), 2);
+        let idle = of(0.4, [1.0, 1.0]);
+        assert_eq!(idle.bottlenecks[0].kind, Binding::Offered);
+        assert!(idle.bottlenecks[0].sentence.ends_with("there no core of the server is fuller than 40 %"));
     }
 }

@@ -35,11 +35,13 @@ use view::{Rank, Seen, View};
 pub fn bottlenecks(index: &RunIndex<'_>) -> Vec<BottleneckDoc> {
     let of_each = |load: &Load<'_>| match load.is_plain() {
         true => Some(of_load(index, load)),
-        false => goal::found(load),
+        false => goal::found(index, load),
     };
     let mut all: Vec<BottleneckDoc> = index.loads().iter().filter_map(of_each).collect();
-    // A load that was served in full says nothing of what binds.
-    let rank = |doc: &BottleneckDoc| (doc.kind != Binding::Offered, doc.throughput.unwrap_or(0.0));
+    // A load that was served in full says nothing of what binds, nor does a search, which stops before.
+    let is_plain = |doc: &BottleneckDoc| index.loads().iter().any(|load| load.is_plain() && load.is_of(doc));
+    let rank =
+        |doc: &BottleneckDoc| (doc.kind != Binding::Offered && is_plain(doc), doc.throughput.unwrap_or(0.0));
     all.sort_by(|a, b| {
         let ((a, of_a), (b, of_b)) = (rank(a), rank(b));
         b.cmp(&a).then(of_b.total_cmp(&of_a))
@@ -59,16 +61,8 @@ pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
         (doc.sentence, doc.ceilings) = (sentence, view.ceilings);
         return doc;
     }
-    let mut seen: Vec<Seen> = silent.into_iter().collect();
-    seen.extend(generator::seen(&view));
-    seen.extend(cores::seen(&view));
-    seen.extend(target_host::seen(&view));
-    seen.extend(machine::seen(&view));
-    seen.extend(run_queue::seen(&view));
-    seen.extend(quota::seen(&view));
-    seen.extend(kernel::seen(&view));
-    seen.extend(waiting::seen(&view));
-    seen.sort_by(|a, b| order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a))));
+    let mut seen = [silent.into_iter().collect(), at_work(&view), waiting::seen(&view)].concat();
+    sort(&mut seen);
     let mut doc = document(load, &seen);
     let on_cores = matches!(doc.kind, Binding::Core | Binding::Cores | Binding::Thread | Binding::Softirq);
     if let Some(both) = generator::both(&view).filter(|_| on_cores) {
@@ -87,8 +81,26 @@ pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     let near: Vec<String> =
         near.map(|one| format!("near what this machine did elsewhere: {}", one.text)).collect();
     doc.evidence.extend(near);
+    doc.also = work::also(&view, &doc);
     doc.ceilings = view.ceilings;
     doc
+}
+
+/// All that may hold the server, or the load, at the rate that it has; the strongest claim first.
+fn at_work(view: &View<'_, '_>) -> Vec<Seen> {
+    let mut seen: Vec<Seen> = generator::seen(view).into_iter().collect();
+    seen.extend(cores::seen(view));
+    seen.extend(target_host::seen(view));
+    seen.extend(machine::seen(view));
+    seen.extend(run_queue::seen(view));
+    seen.extend(quota::seen(view));
+    seen.extend(kernel::seen(view));
+    sort(&mut seen);
+    seen
+}
+
+fn sort(seen: &mut [Seen]) {
+    seen.sort_by(|a, b| order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a))));
 }
 
 /// The sentence about a load that is too short to name its bottleneck.
@@ -129,6 +141,7 @@ fn document(load: &Load<'_>, seen: &[Seen]) -> BottleneckDoc {
         evidence: Vec::new(),
         counter_evidence: Vec::new(),
         advice: Vec::new(),
+        also: Vec::new(),
         resources: seen.iter().map(resource).collect(),
         ceilings: Vec::new(),
         cores: used::cores(load),

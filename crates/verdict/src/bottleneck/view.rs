@@ -145,6 +145,14 @@ impl View<'_, '_> {
         busiest.map_or_else(String::new, |busiest| Disturber::aside(&busiest))
     }
 
+    /// Advice against others: first behind the sentence that tells of them, then as advice.
+    pub fn against_others(&self) -> (&'static str, String) {
+        let busiest = self.index.busiest(self.load.takes().into_iter()).unwrap_or_default();
+        let can_none = !busiest.is_empty() && !busiest.iter().any(Disturber::can_be_ended);
+        let first = if can_none { "repeat when they rest" } else { "end them and repeat" };
+        (first, Disturber::remedy(&busiest, "the other programs"))
+    }
+
     /// The server's CPU time for each request, and what its cores could serve by it.
     pub fn server_cost(&self) -> Option<String> {
         crate::rules::generator_bound::capacity(self.load).map(|capacity| capacity.to_string())

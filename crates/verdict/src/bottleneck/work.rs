@@ -2,6 +2,8 @@
 //!
 //! Said of dear requests alone; CPU time in s, parts of it 0 to 1.
 
+use model::doc::{Binding, BottleneckDoc};
+use model::finding::generator_bound::Filled;
 use model::metrics::load;
 use model::{NoteBody, Unit};
 
@@ -36,14 +38,45 @@ fn is_encrypted(view: &View<'_, '_>) -> bool {
     view.load.given("url").is_some_and(|url| url.starts_with("https:")) || view.load.given("tls").is_some()
 }
 
+/// The coding of the answers, where it is one.
+fn coding(view: &View<'_, '_>) -> Option<String> {
+    view.load.notes(view.index.run).into_iter().find_map(|note| match note {
+        NoteBody::ContentEncoding { coding } if coding != "identity" => Some(coding.clone()),
+        _ => None,
+    })
+}
+
+/// The server's own limits where something else binds it, as far as they were measured: with that gone, these would be
+/// left.
+pub fn also(view: &View<'_, '_>, found: &BottleneckDoc) -> Vec<String> {
+    let is_own = !matches!(
+        found.kind,
+        Binding::Others
+            | Binding::Shared
+            | Binding::Steal
+            | Binding::Generator
+            | Binding::RunQueue
+            | Binding::Quota
+    );
+    if is_own {
+        return Vec::new();
+    }
+    let coding = coding(view).map(|coding| format!("its answers are compressed ({coding})"));
+    let threads = match view.load.filled() {
+        Some(Filled::Threads(threads)) => Some(format!(
+            "its work is done by {}, which can fill {threads} of its {}",
+            format::count(threads, "thread"),
+            format::count(view.server_cores.len(), "CPU")
+        )),
+        Some(Filled::Cores(_)) | None => None,
+    };
+    coding.into_iter().chain(threads).collect()
+}
+
 /// Advice on answers that the server compresses because the requests ask for it.
 pub fn compressed(view: &View<'_, '_>) -> Option<String> {
     let asked = view.load.given("headers")?.to_ascii_lowercase().contains("accept-encoding");
-    let coding = view.load.notes(view.index.run).into_iter().find_map(|note| match note {
-        NoteBody::ContentEncoding { coding } if coding != "identity" => Some(coding),
-        _ => None,
-    });
-    coding.filter(|_| asked).map(|coding| {
+    coding(view).filter(|_| asked).map(|coding| {
         format!(
             "the answers are compressed ({coding}): compare with a load without the header `Accept-Encoding`"
         )

@@ -10,6 +10,7 @@ mod bound;
 mod candidates;
 mod clock;
 pub(crate) mod correspond;
+mod cost;
 mod doubt;
 mod doubts;
 mod failed;
@@ -67,6 +68,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     for row in &mut rows {
         row.card = card::find(options.cards, &row.instrument);
     }
+    cost::of_rows(&mut rows, &sides);
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
     let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
     footnotes.extend(footnotes::bases(&rows, &prepared));

@@ -130,7 +130,7 @@ mod tests {
         rows[0].why = Reason::NearMargin.into();
         for row in &mut rows[1..] {
             row.why = disturbed(Disturbance::OtherProcesses);
-            row.why.reasons.push(Reason::Needed(Needed { count: 3, of: Repeat::Runs }));
+            row.why.reasons.push(Reason::Needed(Needed::new(3, Repeat::Runs)));
         }
         let mut runs =
             [one("connections=50", &[("throughput", 1e3)]), one("connections=50", &[("throughput", 1e3)])];
@@ -143,7 +143,7 @@ mod tests {
         };
         let step = next_step(&rows, &[side(0), side(1)]).unwrap();
         assert_eq!((step.remedy, step.figures, step.open), (Remedy::Quiet, 2, 3));
-        assert_eq!(step.further, Some(Further { least: 2, most: 2, of: Repeat::Runs }));
+        assert_eq!(step.further, Some(Further { least: 2, most: 2, of: Repeat::Runs, seconds: None }));
         assert_eq!(step.commands, ["boxscore run --plan 0123456789ab"], "one study");
         let here = MachineDoc { id: "desk".to_owned(), name: "desk".to_owned() };
         let imported = |at: usize| Side { here: Some(here.clone()), ..side(at) };

@@ -98,7 +98,7 @@ fn steadied(advice: Reason, unsteady: Option<Unsteady>) -> Reason {
 
 /// How many more takes or runs would settle it, going by what was found so far.
 fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Option<Reason> {
-    let needed = |count: usize, of| Reason::Needed(Needed { count: count as u64, of });
+    let needed = |count: usize, of| Reason::Needed(Needed::new(count as u64, of));
     match (found, held) {
         (_, Held::Point) => None,
         (Found::Paired(paired), _) => match stats::needed_takes(paired, margin, family) {

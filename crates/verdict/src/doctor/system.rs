@@ -15,7 +15,8 @@ const LOUD: f64 = 0.5;
 
 pub fn background(live: &Live) -> CheckDoc {
     let check = Check { key: "background", wanted: "under 0.05 CPUs busy" };
-    let how = "end them (`sudo systemctl stop NAME` ends a service), or let --wait-idle wait for them";
+    let all = live.busy_by.as_deref().unwrap_or_default();
+    let how = Disturber::remedy(all, "them (`sudo systemctl stop NAME` ends a service)");
     let load = live.load_average.map_or(String::new(), |load| format!(", load average {load:.2}"));
     match (live.busy_cpus, live.load_average) {
         (Some(busy), _) => {

@@ -80,7 +80,8 @@ mod tests {
             let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
             rule(&RunIndex::new(&run, &context)).remove(0).finding.text()
         };
-        let busy = |pid: i32, name: &str, cpus: f64| Disturber { pid, name: name.to_owned(), cpus };
+        let busy =
+            |pid: i32, name: &str, cpus: f64| Disturber { pid, name: name.to_owned(), cpus, kernel: false };
         let seen =
             of(&[NoteBody::Disturbers(vec![busy(123, "ramcloud", 0.44), busy(130, "coordinator", 0.31)])]);
         let says = "other processes (ramcloud (pid 123) 0.440, coordinator (pid 130) 0.310 of a CPU) used 0.750 CPUs during";

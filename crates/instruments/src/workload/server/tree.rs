@@ -14,6 +14,9 @@ const MOST: usize = 200_000;
 /// The share of a server's work that makes a thread one of its workers.
 const WORKER: f64 = 0.01;
 
+/// Of a process's flags: a thread of the kernel's own (include/linux/sched.h).
+const PF_KTHREAD: u64 = 0x0020_0000;
+
 /// One line of /proc/PID/stat or /proc/PID/task/TID/stat; times are clock ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
@@ -23,6 +26,8 @@ pub struct Stat {
     pub state: u8,
     pub parent: i32,
     pub group: i32,
+    /// A thread of the kernel's own.
+    pub is_kernel: bool,
     pub user_ticks: u64,
     pub system_ticks: u64,
     /// Of children that ended and were waited for.
@@ -47,6 +52,7 @@ impl Stat {
             state: *fields.first()?.first()?,
             parent: id(fields.get(1)?)?,
             group: id(fields.get(2)?)?,
+            is_kernel: ticks(6)? & PF_KTHREAD != 0,
             user_ticks: ticks(11)?,
             system_ticks: ticks(12)?,
             waited_user_ticks: ticks(13)?,

@@ -9,7 +9,7 @@ fn few(have: u64) -> Reason {
 }
 
 fn needed(count: u64, of: Repeat) -> Reason {
-    Reason::Needed(Needed { count, of })
+    Reason::Needed(Needed::new(count, of))
 }
 
 /// One of each form, with the sentence of one row.

@@ -396,7 +396,11 @@ fn generator(doc: &LoadDoc) -> String {
 
 /// The bottleneck, the evidence for and against it, and advice.
 fn bottleneck(one: &BottleneckDoc, look: Look) -> Part {
-    let sentence = hang("bottleneck  ", &one.sentence, look.columns);
+    let also = match one.also.as_slice() {
+        [] => String::new(),
+        some => hang("also        ", &some.join("; "), look.columns),
+    };
+    let sentence = hang("bottleneck  ", &one.sentence, look.columns) + &also;
     let [evidence, against, advice] =
         [("for", &one.evidence), ("against", &one.counter_evidence), ("try", &one.advice)]
             .map(|(word, texts)| reason(word, &texts[..texts.len().min(MOST_REASONS)], look));

@@ -19,7 +19,8 @@ fn theirs(cores: &[(&str, [f64; 4])], used: f64, generator: f64, more: &[(&str, 
 
 /// Two processes of others were busy in each take.
 fn disturbed(mut run: RunData) -> RunData {
-    let busy = |pid: i32, name: &str, cpus: f64| Disturber { pid, name: name.to_owned(), cpus };
+    let busy =
+        |pid: i32, name: &str, cpus: f64| Disturber { pid, name: name.to_owned(), cpus, kernel: false };
     let body = NoteBody::Disturbers(vec![busy(123, "ramcloud", 0.44), busy(130, "coordinator", 0.31)]);
     for take in &run.takes {
         run.notes.push(Note { at_ns: Some(take.start_ns), body: body.clone() });
@@ -50,6 +51,50 @@ fn a_shared_core_that_others_fill_is_theirs() {
                 cpu1 too), others 0.820 (ramcloud (pid 123) 0.440, coordinator (pid 130) 0.310 of a CPU); end them and \
                 repeat";
     assert_eq!(doc.sentence, says);
+}
+
+#[test]
+fn nobody_is_told_to_end_what_cannot_be_ended() {
+    let cores = [("other", [0.6, 0.5, 0.1, 0.0]), ("both", [1.0, 0.8, 0.17, 0.0])];
+    let run = || theirs(&cores, 0.11, 0.07, &[("core-server;cpu=1;role=both", 0.11)]);
+    let by = |all: &[(i32, bool)]| {
+        let mut run = run();
+        let one = |(pid, kernel): &(i32, bool)| Disturber {
+            pid: *pid,
+            name: "p".into(),
+            cpus: 0.3,
+            kernel: *kernel,
+        };
+        let body = NoteBody::Disturbers(all.iter().map(one).collect());
+        run.notes
+            .extend(run.takes.iter().map(|take| Note { at_ns: Some(take.start_ns), body: body.clone() }));
+        let doc = first(&run);
+        (doc.sentence, doc.advice[0].clone())
+    };
+    let (says, advice) = by(&[(1, false), (45, true)]);
+    assert!(says.ends_with("; repeat when they rest"), "{says}");
+    assert_eq!(advice, "they cannot be ended here: let --wait-idle wait until they rest");
+    let (says, advice) = by(&[(1, false), (123, false)]);
+    assert!(says.ends_with("; end them and repeat"), "{says}");
+    assert_eq!(advice, "end those that can be ended, or let --wait-idle wait for them");
+}
+
+#[test]
+fn what_is_left_without_the_others_is_said_beside_them() {
+    let cores = [("server", [1.0, 0.8, 0.17, 0.0]), ("both", [1.0, 0.8, 0.17, 0.0])];
+    let of = |more: &[(&str, f64)]| {
+        let mut run = disturbed(theirs(&cores, 0.3, 0.07, more));
+        let body = NoteBody::ContentEncoding { coding: "gzip".to_owned() };
+        run.notes
+            .extend(run.takes.iter().map(|take| Note { at_ns: Some(take.start_ns), body: body.clone() }));
+        first(&run)
+    };
+    let doc = of(&[("server-workers", 1.0)]);
+    assert_eq!(doc.kind, Binding::Others, "{}", doc.sentence);
+    let says =
+        ["its answers are compressed (gzip)", "its work is done by 1 thread, which can fill 1 of its 2 CPUs"];
+    assert_eq!(doc.also, says);
+    assert_eq!(of(&[("server-workers", 2.0)]).also, says[..1]);
 }
 
 #[test]

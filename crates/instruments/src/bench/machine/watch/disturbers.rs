@@ -92,7 +92,8 @@ fn busiest(before: &[Stat], now: &[Stat], ours: &BTreeSet<i32>, ticks: f64) -> V
         let then = known.get(&(stat.pid, stat.start_ticks)).map_or(0, |then| then.cpu_ticks());
         let used = stat.cpu_ticks().saturating_sub(then);
         let used = used.saturating_sub(old.get(&stat.pid).copied().unwrap_or(0));
-        Disturber { pid: stat.pid, name: stat.name.clone(), cpus: float(used) / ticks }
+        let cpus = float(used) / ticks;
+        Disturber { pid: stat.pid, name: stat.name.clone(), cpus, kernel: stat.is_kernel }
     };
     let others = now.iter().filter(|stat| !ours.contains(&stat.pid) && !stat.name.starts_with("ksoftirqd/"));
     let mut busy: Vec<Disturber> = others.map(of).filter(|one| one.cpus >= LEAST).collect();
@@ -167,6 +168,9 @@ mod tests {
             named,
             [(123, "ramcloud: server", 440.0), (130, "coordinator", 310.0), (140, "make", 125.0)]
         );
+        assert!(busy.iter().all(Disturber::can_be_ended));
+        let kernel = stats(&["12 (kswapd0) S 2 0 0 0 -1 10758208 0 0 0 0 0 150 0 0 20 0 1 0 950 0 0 1"]);
+        assert!(!busiest(&stats(&BEFORE), &kernel, &[].into(), 200.0)[0].can_be_ended());
         // A process id that was given again is another process, which used all of its time since.
         let again = stats(&["123 (new) R 1 123 123 0 -1 4194304 1 0 0 0 30 10 0 0 20 0 9 0 950 1 1 1"]);
         assert!((busiest(&stats(&BEFORE), &again, &[].into(), 200.0)[0].cpus - 0.2).abs() < 1e-9);
