@@ -211,7 +211,8 @@ impl From<NextStep> for NextStepDoc {
 
 impl From<NextStepDoc> for NextStep {
     fn from(doc: NextStepDoc) -> NextStep {
-        let NextStepDoc { remedy, text: _, worth_trying: _, figures, open, further, commands, elsewhere } = doc;
+        let NextStepDoc { remedy, text: _, worth_trying: _, figures, open, further, commands, elsewhere } =
+            doc;
         NextStep { remedy, figures, open, further, commands, elsewhere }
     }
 }
