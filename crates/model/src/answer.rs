@@ -150,6 +150,9 @@ pub struct AnsweredDoc {
     pub value: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// Of a ratio of two: whether they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictWord>,
 }
 
 impl Answered {
@@ -176,7 +179,14 @@ impl Answered {
 
     fn doc(&self) -> AnsweredDoc {
         let Answered { name, kind, value, low, high, .. } = self;
-        AnsweredDoc { name: name.clone(), unit: kind.unit, value: *value, low: *low, high: *high }
+        AnsweredDoc {
+            name: name.clone(),
+            unit: kind.unit,
+            value: *value,
+            low: *low,
+            high: *high,
+            verdict: None,
+        }
     }
 }
 
@@ -414,9 +424,10 @@ impl Answer {
 
 impl Beside {
     fn doc(&self) -> AnsweredDoc {
-        let Beside { over, under, of, ratio, low, high, .. } = self;
+        let Beside { over, under, of, ratio, low, high, verdict, .. } = self;
         let name = format!("{over} / {under}, {of}");
-        AnsweredDoc { name, unit: Unit::Ratio, value: *ratio, low: *low, high: *high }
+        let verdict = Some(*verdict);
+        AnsweredDoc { name, unit: Unit::Ratio, value: *ratio, low: *low, high: *high, verdict }
     }
 }
 

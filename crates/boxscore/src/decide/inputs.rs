@@ -226,7 +226,7 @@ fn life(asked: &Asked, docs: &mut Vec<Told>) -> Result<f64, CliError> {
     };
     let seconds = parse_life(text);
     let wrong = || match asked.one(Key::Life) {
-        Some(said) => said.wrong("not a length of time", "write 4y, 18 months or 365d"),
+        Some(said) => said.wrong("not a length of time of a day or more", "write 4y, 18 months or 365d"),
         None => CliError::usage("the life is not a length of time"),
     };
     let seconds = seconds.ok_or_else(wrong)?;
@@ -298,7 +298,8 @@ fn parse_spare(text: &str) -> Option<Spare> {
 
 fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<Told>) -> Result<(Ranged, f64), CliError> {
     let span = |said: &Said| {
-        parse_life(&said.given).ok_or_else(|| said.wrong("not a length of time", "write 3y or 18 months"))
+        parse_life(&said.given)
+            .ok_or_else(|| said.wrong("not a length of time of a day or more", "write 3y or 18 months"))
     };
     let asked_span = asked.one(Key::For).map(|said| span(said).map(|seconds| (seconds, said))).transpose()?;
     let Some(said) = asked.one(Key::Growth) else {
@@ -409,7 +410,7 @@ fn stale(asked: &Asked) -> Result<f64, CliError> {
         None => (STALE, None),
     };
     parse_life(text).ok_or_else(|| match said {
-        Some(said) => said.wrong("not a length of time", "write 1y or 90d"),
+        Some(said) => said.wrong("not a length of time of a day or more", "write 1y or 90d"),
         None => CliError::usage("the age of stale inputs is not a length of time"),
     })
 }

@@ -4,6 +4,8 @@
 //! to the slow ones where its ratio lies above the square root of B's. One whose interval reaches across that line is
 //! counted by its ratio, and the answer says so.
 
+use model::doc::VerdictWord;
+
 use super::run::{Done, carried_out};
 use super::stop_signal::StopSignal;
 use super::worktrees::{self, Commit};
@@ -21,6 +23,14 @@ struct Step {
     ratio: f64,
     low: Option<f64>,
     high: Option<f64>,
+    verdict: Option<VerdictWord>,
+}
+
+impl Step {
+    /// It is slower, whether or not by more than the margin.
+    fn is_slower(&self) -> bool {
+        self.verdict != Some(VerdictWord::Tie) && self.low.is_some_and(|low| low > 1.0)
+    }
 }
 
 /// Measures A beside B, then halves the series between them. Fails when a commit cannot be built or measured.
@@ -36,7 +46,7 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     };
     let measure = |commit: &Commit| step(args, &base, commit, (global, &stop));
     let whole = measure(last)?;
-    if whole.low.is_none_or(|low| low <= 1.0) {
+    if !whole.is_slower() {
         out::print(&format!("nothing to look for: {}\n", whole.sentence));
         return Ok(0);
     }
@@ -94,12 +104,33 @@ fn step(
     let answer = doc.answer.ok_or_else(none)?;
     let figure = answer.figures.first().ok_or_else(none)?;
     out::say(&answer.sentence);
-    Ok(Step { ratio: figure.value, low: figure.low, high: figure.high, sentence: answer.sentence })
+    Ok(Step {
+        ratio: figure.value,
+        low: figure.low,
+        high: figure.high,
+        verdict: figure.verdict,
+        sentence: answer.sentence,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_difference_within_the_margin_is_nothing_to_look_for() {
+        let step = |low: f64, verdict: VerdictWord| Step {
+            sentence: String::new(),
+            ratio: 1.003,
+            low: Some(low),
+            high: Some(1.03),
+            verdict: Some(verdict),
+        };
+        assert!(!step(1.001, VerdictWord::Tie).is_slower());
+        assert!(step(1.009, VerdictWord::CannotTell).is_slower());
+        assert!(!step(0.99, VerdictWord::CannotTell).is_slower());
+        assert!(step(1.025, VerdictWord::Worse).is_slower());
+    }
 
     #[test]
     fn every_series_is_halved_to_its_first_slow_commit() {

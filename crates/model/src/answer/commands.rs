@@ -85,7 +85,8 @@ impl Timed {
 
     pub(super) fn doc(&self) -> AnsweredDoc {
         let name = format!("{} / {}, wall time", self.name, self.base);
-        AnsweredDoc { name, unit: Unit::Ratio, value: self.ratio, low: self.low, high: self.high }
+        let verdict = Some(self.verdict);
+        AnsweredDoc { name, unit: Unit::Ratio, value: self.ratio, low: self.low, high: self.high, verdict }
     }
 }
 

@@ -105,6 +105,7 @@ impl Decided {
             value: one.boxes as f64,
             low: Some(one.low as f64),
             high: Some(one.high as f64),
+            verdict: None,
         };
         self.all.iter().map(doc).collect()
     }

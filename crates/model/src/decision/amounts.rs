@@ -38,7 +38,9 @@ fn shares(text: &str) -> Option<Ranged> {
     })
 }
 
-/// Seconds of `4y`, `18 months`, `365d`.
+const DAY_S: f64 = 86_400.0;
+
+/// Seconds of `4y`, `18 months`, `365d`; a day at least.
 pub fn parse_life(text: &str) -> Option<f64> {
     let text = text.trim();
     let units = [
@@ -54,7 +56,8 @@ pub fn parse_life(text: &str) -> Option<f64> {
         None if text.parse::<f64>().is_ok() => return None,
         None => parse_span(text)?,
     };
-    (seconds > 0.0 && seconds < 1e3 * SECONDS_A_YEAR).then_some(seconds)
+    // A box does not live for minutes: `1m` is a slip for a month.
+    (DAY_S..1e3 * SECONDS_A_YEAR).contains(&seconds).then_some(seconds)
 }
 
 /// A demand that grows by a share in each period.

@@ -69,8 +69,10 @@ const fn counter(
 }
 
 /// Where the kernel's limits are above the connections, the server asked for a shorter queue itself.
-const OWN_BACKLOG: Option<&str> =
-    Some("raise the server's own backlog (nginx `listen ... backlog=`, httpd `ListenBackLog`)");
+const OWN_BACKLOG: Option<&str> = Some(
+    "see whose queue it is, this server's or that of an application behind it (`ss -ltnm`: the `d` of each), and \
+          raise its backlog (nginx `listen ... backlog=`, httpd `ListenBackLog`)",
+);
 
 pub static COUNTERS: [DropCounter; 9] = [
     DropCounter {

@@ -151,6 +151,8 @@ pub struct TimeBlocks {
 const CHANGES: &str =
     "(load, content, clients, caches that warmed, other work on the machine) is in the difference too";
 const HOUR: i64 = 3600;
+/// The share of bots from which a comparison of all requests says little of people.
+const MANY_BOTS: f64 = 0.1;
 
 impl TimeBlocks {
     const fn is_doubtful(self) -> bool {
@@ -359,9 +361,9 @@ impl Conclusion for LogsCompared {
             | LogsCompared::RequestCounts { .. }
             | LogsCompared::RequestRates { .. }
             | LogsCompared::SizeMix { .. }
-            | LogsCompared::Bots { .. }
             | LogsCompared::Mix { .. }
             | LogsCompared::PartOfTelemetry { .. } => Validity::Ok,
+            LogsCompared::Bots { arm, base } => doubtful(arm.share.max(base.share) >= MANY_BOTS),
         }
     }
 

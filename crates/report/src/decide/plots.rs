@@ -28,7 +28,7 @@ pub fn cheapest(doc: &DecideDoc) -> Option<Markup> {
     let bars = Bars {
         caption: Caption::new(format!("{} is the cheapest with {}", first.name, cells::probability(*share)))
             .subtitle("probability that no other candidate costs less"),
-        y: AxisSpec::new("cheapest", Kind::percent()),
+        y: AxisSpec::new("cheapest", Kind::percent()).tight(),
         series: vec![String::new()],
         groups: with.iter().map(group).collect(),
         size: Size::Half,

@@ -124,7 +124,11 @@ pub fn capacities(need: &NeedDoc, at: usize, doc: &DecideDoc) -> Markup {
     let bulk = cells::bulk(at, doc);
     let state = |own: CapacityDoc| match own.validity {
         Validity::Doubtful | Validity::Invalid => {
-            Some(format!("{}: {}", own.validity.word(), own.why.unwrap_or_default()))
+            let accepted = match own.doubted_by.as_slice() {
+                [] => String::new(),
+                rules => format!(", accepted (--accept {})", rules.join(", ")),
+            };
+            Some(format!("{}{accepted}: {}", own.validity.word(), own.why.unwrap_or_default()))
         }
         _ => own.why,
     };

@@ -81,9 +81,14 @@ fn list(found: &[&Finding], cards: Cards) -> Markup {
     } }
 }
 
-/// The numbers behind a sentence, in base units.
+/// The numbers behind a sentence, in base units. Points in time stand in the sentence alone.
 fn evidence(evidence: &BTreeMap<String, f64>) -> String {
-    let pair = |(name, value): (&String, &f64)| format!("{name} {}", format::number(*value));
-    let pairs: Vec<String> = evidence.iter().take(6).map(pair).collect();
+    let text = |value: f64| match value.fract() == 0.0 && value.abs() < 1e6 {
+        true => format::fixed(value, 0),
+        false => format::number(value),
+    };
+    let pair = |(name, value): (&String, &f64)| format!("{name} {}", text(*value));
+    let is_told = |(name, _): &(&String, &f64)| !["from", "to"].contains(&name.as_str());
+    let pairs: Vec<String> = evidence.iter().filter(is_told).take(6).map(pair).collect();
     if pairs.is_empty() { String::new() } else { format!(": {}", pairs.join(", ")) }
 }

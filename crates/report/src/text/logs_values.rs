@@ -24,12 +24,17 @@ impl View {
 
 pub(super) const NONE: &str = "-";
 
+/// Standard errors within which 95 of 100 estimates lie.
+const WITHIN: f64 = 2.0;
+
 pub(super) fn clients(group: &TrafficDoc) -> String {
     let about = |clients: f64| match group.clients_error {
         // A sketch of few is off by less than one.
-        Some(error) if error > 0.0 && error * clients < 0.5 => format!("about {}", format::fixed(clients, 0)),
+        Some(error) if error > 0.0 && WITHIN * error * clients < 0.5 => {
+            format!("about {}", format::fixed(clients, 0))
+        }
         Some(error) if error > 0.0 => {
-            format!("about {} (±{})", format::number(clients), format::percent(error))
+            format!("about {} (±{})", format::number(clients), format::percent(WITHIN * error))
         }
         _ => format::fixed(clients, 0),
     };

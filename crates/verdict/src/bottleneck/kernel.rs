@@ -11,8 +11,10 @@ use model::format;
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let of = |(counter, count): (&'static DropCounter, f64)| {
         let share = drops::share(view.load, count);
-        let of = share
-            .map_or_else(String::new, |(share, _)| format!(", {} of its requests", format::percent(share)));
+        let of = share.map_or_else(String::new, |(share, _)| match share > 1.0 {
+            true => ", more often than it had requests".to_owned(),
+            false => format!(", {} of its requests", format::percent(share)),
+        });
         let text = format!("{count:.0} {}{of}", counter.says);
         let advice =
             counter.advice(&drops::settings(counter, &view.index.run.facts), view.load.number("connections"));

@@ -215,7 +215,7 @@ pub fn footnote(rows: &[RowDoc]) -> Option<String> {
     };
     rows.iter().any(|row| is_like(row) && row.ratio.is_some()).then(|| {
         "logs speed and time: of requests of one size and one class of status in one quarter hour that both served, \
-         without 5xx; `boxscore show` has those of the whole logs"
+         without 5xx; `boxscore show RUN --all` has those of the whole logs"
             .to_owned()
     })
 }

@@ -42,7 +42,8 @@ pub fn decide(question: &Question, candidates: &[Candidate], excluded: Vec<Exclu
     }
     sort(&mut sized, common);
     let places = places(&sized, common);
-    let field = Field { all: &sized, question, middle: &middle, common, law: scaling::ends(question, &all) };
+    let law = scaling::ends(question, &all);
+    let field = Field { all: &sized, question, middle: &middle, shared: &all, common, law };
     let each = |(one, place): (&Sized<'_>, &Place)| candidate_doc(one, place, question, &middle, common);
     let mixed = mixed::mixed(&sized, question, &middle, common);
     let docs: Vec<CandidateDoc> = sized.iter().zip(&places).map(each).collect();

@@ -29,6 +29,15 @@ pub struct Sized<'a> {
     bought: Vec<f64>,
 }
 
+/// By how much the boxes that are enough in so many draws exceed those at the estimates.
+pub fn margin(draws: &[Draw], question: &Question, middle: &Shared, own: &Own) -> f64 {
+    let mut fleets: Vec<f64> = draws.iter().map(|draw| draw.fleet).collect();
+    fleets.sort_unstable_by(f64::total_cmp);
+    let full = load(question, &middle.demand, &own.capacity);
+    let centre = fleet(full, own.inputs.used(middle), middle.law);
+    at(&fleets, question.sure).zip(centre).map_or(1.0, |(sure, centre)| (sure / centre).max(1.0))
+}
+
 impl<'a> Sized<'a> {
     /// Fails with the reason where no number of boxes does the work as surely as was asked for.
     pub fn new(
@@ -54,12 +63,7 @@ impl<'a> Sized<'a> {
                 ),
             });
         }
-        let mut fleets: Vec<f64> = draws.iter().map(|draw| draw.fleet).collect();
-        fleets.sort_unstable_by(f64::total_cmp);
-        let full = load(question, &middle.demand, &own.capacity);
-        let centre = fleet(full, own.inputs.used(middle), middle.law);
-        let margin =
-            at(&fleets, question.sure).zip(centre).map_or(1.0, |(sure, centre)| (sure / centre).max(1.0));
+        let margin = margin(&draws, question, middle, &own);
         let total = needed + spare(needed, question.spare);
         let mean = saturated(candidate, question, &middle.mean, &own.capacity);
         let parts = cost(candidate, question, (middle, &own.inputs), (total, mean));

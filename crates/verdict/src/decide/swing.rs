@@ -1,8 +1,8 @@
 //! The inputs that would change the answer: each uncertain input at both of its ends, and the value at which another
 //! candidate becomes the cheapest.
 //!
-//! All else stays at its middle. Capacities move over their 95 % interval; the margin for their uncertainty is left out
-//! then, since it is what is looked at. A break-even is where another candidate is the cheapest from there on, as far
+//! All else stays at its middle, with the boxes that its uncertainty asks for. The input itself is not uncertain then, since
+//! its ends are what is looked at: capacities move over their 95 % interval. A break-even is where another candidate is the cheapest from there on, as far
 //! as was looked.
 
 use model::decision::SECONDS_A_MONTH;
@@ -10,9 +10,10 @@ use model::doc::{BreakEvenDoc, SwingDoc};
 use model::format;
 use model::need::Ranged;
 
-use super::draws::{known, mean_growth};
+use super::draws::{draws, known, mean_growth, shared};
 use super::law::Law;
-use super::sized::Sized;
+use super::scaling::Scaling;
+use super::sized::{Sized, margin};
 use super::values::Shared;
 use super::words::ends;
 use super::world::Common;
@@ -54,15 +55,71 @@ pub struct Field<'s, 'a> {
     pub all: &'s [Sized<'a>],
     pub question: &'s Question,
     pub middle: &'s Shared,
+    /// The draws of what all candidates share.
+    pub shared: &'s [Shared],
     pub common: Common,
     /// Ends of contention and coherence, where they are not assumed.
     pub law: Option<(Ranged, Ranged)>,
 }
 
 impl Field<'_, '_> {
-    /// Costs in the world in which one input has another value; `None` of a candidate without one. `is_sure` keeps the
-    /// margin for the uncertainty of a capacity that is moved.
-    fn costs(&self, knob: Knob, value: f64, is_sure: bool) -> Vec<Option<f64>> {
+    /// The margin of each candidate.
+    fn margins(&self) -> Vec<f64> {
+        self.all.iter().map(|one| one.margin).collect()
+    }
+
+    /// The margin that each candidate has where this input is known: for the uncertainty of all others.
+    fn margins_but(&self, knob: Knob) -> Vec<f64> {
+        let mut question = self.question.clone();
+        let known = |range: &mut Ranged| *range = Ranged::point(range.middle());
+        let shared = match knob {
+            Knob::Demand(need) => {
+                known(&mut question.needs[need].demand);
+                Some(shared(&question))
+            }
+            Knob::Growth => {
+                question.needs.iter_mut().for_each(|need| known(&mut need.growth));
+                Some(shared(&question))
+            }
+            Knob::Utilisation => {
+                known(&mut question.utilisation);
+                Some(shared(&question))
+            }
+            Knob::Contention | Knob::Coherence => {
+                let Law { sigma, kappa } = self.middle.law;
+                question.scaling =
+                    Scaling::Stated { sigma: Ranged::point(sigma), kappa: Ranged::point(kappa) };
+                Some(shared(&question))
+            }
+            Knob::Capacity { .. } | Knob::OwnUtilisation(_) => None,
+            // They change no number of boxes.
+            Knob::Price(_) | Knob::Watts(_) | Knob::Kwh | Knob::Pue | Knob::Space | Knob::Circuit => {
+                return self.margins();
+            }
+        };
+        let margin = |(place, one): (usize, &Sized<'_>)| {
+            let mut candidate = one.candidate.clone();
+            match knob {
+                Knob::Capacity { candidate: moved, .. } | Knob::OwnUtilisation(moved) if moved != place => {
+                    return one.margin;
+                }
+                Knob::Capacity { need, .. } => {
+                    candidate.capacities[need].iter_mut().for_each(|capacity| capacity.se = 0.0);
+                }
+                Knob::OwnUtilisation(_) => {
+                    candidate.utilisation.iter_mut().for_each(|used| known(&mut used.value));
+                }
+                _ => {}
+            }
+            let all = shared.as_deref().unwrap_or(self.shared);
+            let draws = draws(&candidate, &question, all, self.common).unwrap_or_default();
+            margin(&draws, &question, self.middle, &one.own)
+        };
+        self.all.iter().enumerate().map(margin).collect()
+    }
+
+    /// Costs in the world in which one input has another value; `None` of a candidate without one.
+    fn costs(&self, knob: Knob, value: f64, margins: &[f64]) -> Vec<Option<f64>> {
         let mut shared = self.middle.clone();
         match knob {
             Knob::Demand(need) => {
@@ -88,18 +145,14 @@ impl Field<'_, '_> {
         }
         let cost = |(place, one): (usize, &Sized<'_>)| {
             let mut own = one.own.clone();
-            let mut margin = one.margin;
             match knob {
-                Knob::Capacity { candidate, need } if candidate == place => {
-                    own.capacity[need] = value;
-                    margin = if is_sure { margin } else { 1.0 };
-                }
+                Knob::Capacity { candidate, need } if candidate == place => own.capacity[need] = value,
                 Knob::Price(candidate) if candidate == place => own.inputs.price = Some(value),
                 Knob::Watts(candidate) if candidate == place => own.inputs.watts = value,
                 Knob::OwnUtilisation(candidate) if candidate == place => own.inputs.utilisation = Some(value),
                 _ => {}
             }
-            one.cost_in(self.question, (&shared, &own), margin, self.common)
+            one.cost_in(self.question, (&shared, &own), margins[place], self.common)
         };
         self.all.iter().enumerate().map(cost).collect()
     }
@@ -168,7 +221,8 @@ impl Field<'_, '_> {
         };
         let is_alone = self.all.iter().filter(|one| one.parts.is_some()).count() < 2;
         let one = |(knob, range): (Knob, Ranged)| {
-            let (low, high) = (self.costs(knob, range.low, false), self.costs(knob, range.high, false));
+            let margins = self.margins_but(knob);
+            let (low, high) = (self.costs(knob, range.low, &margins), self.costs(knob, range.high, &margins));
             let (at_low, at_high) = (value(&low)?, value(&high)?);
             let dearer = |ratio: f64| (!is_alone).then_some(1.0 / ratio);
             Some(SwingDoc {
@@ -229,7 +283,8 @@ impl Field<'_, '_> {
 
     /// The nearest value of one input at which another one is the cheapest, and which.
     fn break_even(&self, knob: Knob, now: f64) -> Option<(f64, usize)> {
-        let best = |value: f64| self.best(&self.costs(knob, value, true));
+        let margins = self.margins();
+        let best = |value: f64| self.best(&self.costs(knob, value, &margins));
         // From elsewhere than the answer nothing leads away from it.
         let here = best(now).filter(|here| *here == 0)?;
         let is_share = matches!(knob, Knob::Utilisation | Knob::OwnUtilisation(_));

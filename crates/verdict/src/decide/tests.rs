@@ -498,3 +498,46 @@ fn swings_and_the_answer_have_one_sense() {
     assert!((ends.0 - 1.5).abs() < 1e-9 && (ends.1 - 2.5).abs() < 1e-9, "{ends:?}");
     assert!((ends.0 * swing.at_low - 1.0).abs() < 1e-9, "the older fields stay as they are: {swing:?}");
 }
+
+/// Moved to its end, a range counts as that value alone: its spread is not counted once more. Of an uncertain rate the
+/// other inputs keep theirs.
+#[test]
+fn an_input_at_its_end_is_as_if_it_had_been_given_so() {
+    let all = || {
+        let of = |value, se| capacity(value, se, 9.0, Unit::PerSec);
+        [candidate("south", vec![of(78_220.0, 0.01)], 0.8), candidate("north", vec![of(61_130.0, 0.01)], 1.0)]
+    };
+    let ratio = |question: &Question| {
+        let doc = decide(question, &all(), Vec::new());
+        let life = |name: &str| {
+            let found = doc.candidates.iter().find(|one| one.name == name);
+            found.and_then(|one| one.cost.as_ref()).expect("a cost").life
+        };
+        life("north") / life("south")
+    };
+    let given = |demand: &str, utilisation: Ranged, sure: f64| Question {
+        utilisation,
+        sure,
+        ..question(&[&format!("web {demand}/s")])
+    };
+    let swing = |question: &Question, input: &str| {
+        let doc = decide(question, &all(), Vec::new());
+        let found = doc.tornado.iter().find(|one| one.input == input).expect(input);
+        (found.dearer_at_low.expect("two"), found.dearer_at_high.expect("two"))
+    };
+    let near = |a: f64, b: f64, what: &str| assert!((a / b - 1.0).abs() < 1e-9, "{what}: {a} and {b}");
+    let point = Ranged::point;
+    for sure in [0.9, 0.99] {
+        let used = given("2000000", Ranged { low: 0.5, high: 0.8 }, sure);
+        let (low, high) = swing(&used, "utilisation");
+        near(low, ratio(&given("2000000", point(0.5), sure)), "used by half");
+        near(high, ratio(&given("2000000", point(0.8), sure)), "used by 80 %");
+        let asked = given("1000k..3000k", point(0.7), sure);
+        let (low, high) = swing(&asked, "demand of web");
+        near(low, ratio(&given("1000000", point(0.7), sure)), "a small demand");
+        near(high, ratio(&given("3000000", point(0.7), sure)), "a large demand");
+        let (low, high) = swing(&used, "rate of web on north");
+        let now = ratio(&used);
+        assert!(high <= now && now <= low, "{now} is not between {high} and {low}");
+    }
+}

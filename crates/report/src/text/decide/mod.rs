@@ -92,6 +92,14 @@ fn legend(doc: &DecideDoc, look: Look) -> String {
     let any = |has: &dyn Fn(&CandidateDoc) -> bool| doc.candidates.iter().any(has);
     let currency = cells::currency(doc);
     let mut parts = Vec::new();
+    let doubted = |one: &CandidateDoc| one.capacities.iter().flat_map(|own| own.doubted_by.clone()).collect();
+    let mut rules: Vec<String> =
+        doc.candidates.iter().flat_map(|one| -> Vec<String> { doubted(one) }).collect();
+    rules.sort();
+    rules.dedup();
+    if !rules.is_empty() {
+        parts.push(format!("!: doubtful, and used by --accept {}", rules.join(", ")));
+    }
     if any(&|one| one.per_million.iter().any(Option::is_some)) {
         let has_cost = |at: &usize| any(&|one| one.per_million.get(*at).is_some_and(Option::is_some));
         let scales = (0..doc.needs.len()).filter(has_cost).map(|at| cells::bulk(at, doc));
