@@ -1,9 +1,9 @@
 //! The inputs that would change the answer: each uncertain input at both of its ends, and the value at which another
 //! candidate becomes the cheapest.
 //!
-//! All else stays at its middle, with the boxes that its uncertainty asks for. The input itself is not uncertain then, since
-//! its ends are what is looked at: capacities move over their 95 % interval. A break-even is where another candidate is the cheapest from there on, as far
-//! as was looked.
+//! All else stays at its middle, with the boxes that its uncertainty asks for. The input itself is not uncertain then,
+//! since its ends are what is looked at: capacities move over their 95 % interval. A break-even is where another
+//! candidate is the cheapest from there on, as far as was looked.
 
 use model::decision::SECONDS_A_MONTH;
 use model::doc::{BreakEvenDoc, SwingDoc};
