@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::Builder;
 
-/// Memory of a thread's stack; it waits for descriptors and little else.
-const STACK: usize = 512 << 10;
+/// Addresses for a thread's stack, of which it takes what it uses: little where it waits for descriptors, more where
+/// it measures.
+const STACK: usize = 2 << 20;
 
 /// Does `work` for each item, at most `width` at once, and gives each result to `done` on this thread as it comes.
 /// Fails when not one thread can be started.
-pub(crate) fn each<T: Sync, R: Send>(
+pub fn each<T: Sync, R: Send>(
     items: &[T],
     width: usize,
     work: impl Fn(usize, &T) -> R + Sync,

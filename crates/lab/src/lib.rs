@@ -6,7 +6,7 @@
 
 pub mod bmc;
 mod child;
-mod fan_out;
+pub mod fan_out;
 pub mod import;
 pub mod inventory;
 pub mod plan;

@@ -8,6 +8,7 @@ use lab::inventory::{Inventory, Node};
 use lab::ranges::fold;
 use lab::ssh::fold::by_text;
 use model::doc::{LabBmcFailureDoc, LabStateDoc};
+use serde::Serialize;
 
 use super::select::{self, Selected};
 use crate::cli::Global;
@@ -60,8 +61,36 @@ impl Nodes {
     }
 }
 
+/// True where a command may go on: with `--dry-run` it says what it would do and ends, and a change wants a yes unless
+/// `--yes` is given. Fails where that is not given.
+pub fn agreed(
+    what: &str,
+    is_change: bool,
+    (dry_run, yes): (bool, bool),
+    global: &Global,
+) -> Result<bool, CliError> {
+    if dry_run {
+        out::print(&format!("would do: {what}\n"));
+        return Ok(false);
+    }
+    if is_change && !yes {
+        ask(what, global)?;
+    }
+    Ok(true)
+}
+
+/// Prints a document, or its text with its failures apart.
+pub fn tell<T: Serialize>(document: &T, text: &str, failures: &[LabBmcFailureDoc], global: &Global) {
+    if global.json {
+        out::json(document);
+    } else {
+        out::print(text);
+        out::say_all(&report::text::lab_bmc::failures(failures));
+    }
+}
+
 /// Shows what would be done and waits for a yes. Fails where the answer is another one, or nobody can be asked.
-pub fn ask(what: &str, global: &Global) -> Result<(), CliError> {
+fn ask(what: &str, global: &Global) -> Result<(), CliError> {
     if !std::io::stdin().is_terminal() || !out::talks_to_a_person() || global.json {
         let text = format!("{what}: nobody can be asked here, so nothing was done");
         return Err(CliError::usage(text).hint("--yes agrees beforehand"));

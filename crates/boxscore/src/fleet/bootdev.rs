@@ -11,7 +11,6 @@ use super::reach;
 use crate::cli::Global;
 use crate::cli::lab::bootdev::{BootDevice, BootdevArgs};
 use crate::error::CliError;
-use crate::out;
 
 pub fn run(args: &BootdevArgs, global: &Global) -> Result<u8, CliError> {
     let device = device(args.device);
@@ -22,12 +21,8 @@ pub fn run(args: &BootdevArgs, global: &Global) -> Result<u8, CliError> {
     let boot = device.map(|device| Boot { device, persistent: args.persistent, efi: args.efi });
     let says = boot.map_or_else(|| "status".to_owned(), |boot| boot.says());
     let what = format!("boot from {says}: {}: {}", count(nodes.names.len(), "node"), nodes.folded());
-    if args.dry_run {
-        out::print(&format!("would do: {what}\n"));
+    if !bmc::agreed(&what, boot.is_some(), (args.dry_run, args.yes), global)? {
         return Ok(0);
-    }
-    if boot.is_some() && !args.yes {
-        bmc::ask(&what, global)?;
     }
     let accesses = nodes.accesses();
     let stop = reach::stop()?;
@@ -38,12 +33,7 @@ pub fn run(args: &BootdevArgs, global: &Global) -> Result<u8, CliError> {
     });
     let action = device.map_or("status", Device::word).to_owned();
     let document = document(action, &nodes.names, &all, stop.is_requested());
-    if global.json {
-        out::json(&document);
-    } else {
-        out::print(&text::states(&document.states));
-        out::say_all(&text::failures(&document.failures));
-    }
+    bmc::tell(&document, &text::states(&document.states), &document.failures, global);
     Ok(reach::code(document.failures.is_empty(), document.interrupted))
 }
 

@@ -112,7 +112,7 @@ pub fn run(args: &LabCheckArgs, global: &Global) -> Result<u8, CliError> {
         (went, bmcs.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     drop(progress);
-    went.map_err(|error| CliError::data(format!("no thread can be started: {error}")))?;
+    went.map_err(reach::no_thread)?;
     all.sort_by_key(|one| one.index);
     let document = document(&needs, &all, &said, stop.is_requested());
     if global.json {

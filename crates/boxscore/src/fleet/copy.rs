@@ -103,7 +103,7 @@ impl Target<'_> {
             all.push(one);
         });
         drop(progress);
-        went.map_err(|error| CliError::data(format!("no thread can be started: {error}")))?;
+        went.map_err(reach::no_thread)?;
         all.sort_by_key(|one| one.index);
         let document = self.document(&all, stop.is_requested());
         if global.json {

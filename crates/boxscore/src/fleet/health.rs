@@ -12,7 +12,6 @@ use crate::cli::Global;
 use crate::cli::lab::sel::SelArgs;
 use crate::cli::lab::sensors::SensorsArgs;
 use crate::error::CliError;
-use crate::out;
 
 pub fn sensors(args: &SensorsArgs, global: &Global) -> Result<u8, CliError> {
     let nodes = Nodes::select(&args.expressions, &args.select)?;
@@ -36,12 +35,7 @@ pub fn sensors(args: &SensorsArgs, global: &Global) -> Result<u8, CliError> {
         failures: bmc::failures_of(&nodes.names, &all),
         interrupted: stop.is_requested(),
     };
-    if global.json {
-        out::json(&document);
-    } else {
-        out::print(&text::sensors(&document));
-        out::say_all(&text::failures(&document.failures));
-    }
+    bmc::tell(&document, &text::sensors(&document), &document.failures, global);
     Ok(reach::code(document.nodes.iter().all(|node| node.ok), document.interrupted))
 }
 
@@ -76,12 +70,8 @@ pub fn events(args: &SelArgs, global: &Global) -> Result<u8, CliError> {
         failures: bmc::failures_of(&nodes.names, &all),
         interrupted: stop.is_requested(),
     };
-    if global.json {
-        out::json(&document);
-    } else {
-        out::print(&text::events(&document, &|names| fold(names.iter().copied())));
-        out::say_all(&text::failures(&document.failures));
-    }
+    let says = text::events(&document, &|names| fold(names.iter().copied()));
+    bmc::tell(&document, &says, &document.failures, global);
     Ok(reach::code(document.failures.is_empty(), document.interrupted))
 }
 

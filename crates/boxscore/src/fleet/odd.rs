@@ -1,8 +1,6 @@
 //! `boxscore lab odd`: a quick score of every node, all at once, and the nodes that are not like the others.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
-
+use lab::fan_out;
 use lab::ranges::fold;
 use lab::ssh::Host;
 use model::data::{RunData, Status};
@@ -142,26 +140,15 @@ fn each(
     mut done: impl FnMut(&Host),
 ) -> Result<Results, CliError> {
     let folder = Scratch::new("odd")?;
-    let next = AtomicUsize::new(0);
-    let (give, results) = channel();
-    let work = |at: usize, host: &Host| {
+    let work = |at: usize, (host, _): &(Host, String)| {
         let plan = Plan { machines: nodes.via(host).into_iter().collect(), ..plan.clone() };
-        study::aside(&plan, &folder.path().join(format!("{at}.db")), stop)
+        (host.clone(), study::aside(&plan, &folder.path().join(format!("{at}.db")), stop))
     };
-    std::thread::scope(|scope| {
-        for _ in 0..width.min(nodes.ready.len()) {
-            let (give, next, work) = (give.clone(), &next, &work);
-            scope.spawn(move || {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((host, _)) = nodes.ready.get(at) else { return };
-                    if give.send((host.clone(), work(at, host))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(give);
-        Ok(results.into_iter().inspect(|(host, _)| done(host)).collect())
-    })
+    let mut all = Results::new();
+    let took = |one: (Host, Result<RunData, CliError>)| {
+        done(&one.0);
+        all.push(one);
+    };
+    fan_out::each(&nodes.ready, width, work, took).map_err(reach::no_thread)?;
+    Ok(all)
 }

@@ -58,7 +58,7 @@ impl Nodes {
         let went = while_wanted(stop, |told| {
             install::run(hosts, &builds, &options, &sockets, told, |one| all.push(one))
         })?;
-        went.map_err(no_thread)?;
+        went.map_err(reach::no_thread)?;
         if stop.is_requested() {
             return Err(CliError::interrupted("interrupted before anything was measured"));
         }
@@ -113,7 +113,7 @@ impl Nodes {
                 command::run(&hosts, &command(path), &self.options, &self.sockets, told, done)
             })
         })?
-        .map_err(no_thread)?;
+        .map_err(reach::no_thread)?;
         all.sort_by_key(|one| self.place(&one.host));
         Ok(all)
     }
@@ -130,7 +130,7 @@ impl Nodes {
             let pull = Pull::new(&[file(path)], to)?;
             let done = |one| all.push(one);
             while_wanted(stop, |told| pull.run(&hosts, &self.options, &self.sockets, told, done))?
-                .map_err(no_thread)?;
+                .map_err(reach::no_thread)?;
         }
         all.sort_by_key(|one| self.place(&one.host));
         Ok(all)
@@ -168,10 +168,6 @@ impl Nodes {
     pub fn code(&self, code: u8) -> u8 {
         if code == 0 && !self.left_out.is_empty() { Kind::Faults.exit_code() } else { code }
     }
-}
-
-fn no_thread(error: std::io::Error) -> CliError {
-    CliError::data(format!("no thread can be started: {error}"))
 }
 
 /// Does work that a stop can end, while the user has not asked to stop.

@@ -21,12 +21,8 @@ pub fn run(args: &PowerArgs, global: &Global) -> Result<u8, CliError> {
     let nodes = Nodes::select(&args.expressions, &args.select)?;
     let word = action.map_or("status", Action::word);
     let what = format!("power {word} of {}: {}", count(nodes.names.len(), "node"), nodes.folded());
-    if args.dry_run {
-        out::print(&format!("would do: {what}\n"));
+    if !bmc::agreed(&what, action.is_some(), (args.dry_run, args.yes), global)? {
         return Ok(0);
-    }
-    if action.is_some() && !args.yes {
-        bmc::ask(&what, global)?;
     }
     let accesses = nodes.accesses();
     let stop = reach::stop()?;
@@ -44,12 +40,7 @@ pub fn run(args: &PowerArgs, global: &Global) -> Result<u8, CliError> {
         }
     });
     let document = document(word, &nodes.names, &states, stop.is_requested());
-    if global.json {
-        out::json(&document);
-    } else {
-        out::print(&text::states(&document.states));
-        out::say_all(&text::failures(&document.failures));
-    }
+    bmc::tell(&document, &text::states(&document.states), &document.failures, global);
     Ok(reach::code(document.failures.is_empty(), document.interrupted))
 }
 

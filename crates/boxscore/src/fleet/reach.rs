@@ -171,3 +171,8 @@ pub fn code(ok: bool, interrupted: bool) -> u8 {
         (false, false) => Kind::Faults.exit_code(),
     }
 }
+
+/// The error of work on many hosts for which this machine cannot start a thread.
+pub fn no_thread(error: std::io::Error) -> CliError {
+    CliError::data(format!("no thread can be started: {error}"))
+}

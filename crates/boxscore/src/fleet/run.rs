@@ -38,7 +38,7 @@ pub fn run(args: &LabRunArgs, global: &Global) -> Result<u8, CliError> {
     };
     let went = command::run(&hosts, &command, &options, &sockets, &stop, done);
     drop(progress);
-    went.map_err(|error| CliError::data(format!("no thread can be started: {error}")))?;
+    went.map_err(reach::no_thread)?;
     outcomes.sort_by_key(|outcome| outcome.index);
     let document = document(&command, &outcomes, stop.is_requested());
     if global.json {

@@ -92,9 +92,9 @@ fn legend(doc: &DecideDoc, look: Look) -> String {
     let any = |has: &dyn Fn(&CandidateDoc) -> bool| doc.candidates.iter().any(has);
     let currency = cells::currency(doc);
     let mut parts = Vec::new();
-    let doubted = |one: &CandidateDoc| one.capacities.iter().flat_map(|own| own.doubted_by.clone()).collect();
-    let mut rules: Vec<String> =
-        doc.candidates.iter().flat_map(|one| -> Vec<String> { doubted(one) }).collect();
+    let mut rules: Vec<&str> = (doc.candidates.iter().flat_map(|one| &one.capacities))
+        .flat_map(|own| own.doubted_by.iter().map(String::as_str))
+        .collect();
     rules.sort();
     rules.dedup();
     if !rules.is_empty() {
