@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -53,6 +54,25 @@ pub fn captured(command: &mut Command, limit: Duration) -> Result<(String, Strin
         bail!("failed ({status}): {shown}\n{}", err.trim());
     }
     Ok((out, err))
+}
+
+/// Seconds of a run: wall time, and CPU time of the program and its children.
+#[derive(Clone, Copy)]
+pub struct Took {
+    pub wall: f64,
+    pub cpu: f64,
+}
+
+/// Runs `words` with these variables; gives back stdout and the times, as bash tells them.
+pub fn timed(words: &[&str], variables: &[(&str, &Path)], limit: Duration) -> Result<(String, Took)> {
+    let mut command = Command::new("bash");
+    command.args(["-c", "TIMEFORMAT=$'\\n%R %U %S'; time \"$@\"", "bash"]).args(words);
+    command.envs(variables.iter().copied());
+    let (out, err) = captured(&mut command, limit)?;
+    let line = err.lines().last().context("bash told no times")?;
+    let times: Vec<f64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+    let [wall, user, system] = times[..] else { bail!("no times: {line}") };
+    Ok((out, Took { wall, cpu: user + system }))
 }
 
 #[cfg(test)]

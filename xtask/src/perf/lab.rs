@@ -8,12 +8,11 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::bound::captured;
+use super::bound::{Took, timed};
 use super::generators::folder;
 use super::options::Options;
 use super::pairs::{Outcome, comparison, in_turns, load};
@@ -21,13 +20,6 @@ use crate::shell;
 
 const HOSTS: usize = 132;
 const LIMIT: Duration = Duration::from_secs(300);
-
-/// Seconds of a run.
-#[derive(Clone, Copy)]
-struct Took {
-    wall: f64,
-    cpu: f64,
-}
 
 pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
     let folder = folder("lab")?;
@@ -175,17 +167,11 @@ impl<'a> Fleet<'a> {
     fn timed(&self, words: &[&str], connections: &str) -> Result<Took> {
         let place = self.path(connections);
         let before = masters_cpu(&place)?;
-        let mut command = Command::new("bash");
-        command.args(["-c", "TIMEFORMAT=$'\\n%R %U %S'; time \"$@\"", "bash"]).args(words);
-        command.env("XDG_RUNTIME_DIR", self.folder);
-        let (out, err) = captured(&mut command, LIMIT)?;
+        let (out, took) = timed(words, &[("XDG_RUNTIME_DIR", self.folder)], LIMIT)?;
         if !out.contains(&format!("[001-{HOSTS}]")) {
-            bail!("{}: not every host answered:\n{out}{err}", words[0]);
+            bail!("{}: not every host answered:\n{out}", words[0]);
         }
-        let line = err.lines().last().context("bash told no times")?;
-        let times: Vec<f64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
-        let [wall, user, system] = times[..] else { bail!("no times: {line}") };
-        Ok(Took { wall, cpu: user + system + (masters_cpu(&place)? - before) })
+        Ok(Took { cpu: took.cpu + (masters_cpu(&place)? - before), ..took })
     }
 
     /// Ends the ssh processes that stay with the connections in this folder.
