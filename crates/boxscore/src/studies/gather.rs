@@ -1,9 +1,11 @@
 //! Stored runs into the tables of a study.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use lab::ranges::fold;
 use model::data::Status;
 use model::doc::{MachineDoc, RunDoc, StudyDoc, StudyMissingDoc, StudyRunDoc, StudyTableDoc};
+use model::format::count;
 use model::note::dropped;
 use model::study_file::{Column, Missing, StudyFile, StudyRun, StudyTable};
 use model::{Fact, NoteBody, Params};
@@ -12,6 +14,7 @@ use report::text::spec::Spec;
 use verdict::study_tables::{Absent, MeasuredRun, NOT_YET, TableSide, table};
 
 use super::SCHEMA;
+use super::places::{Place, Places};
 use super::schedule::{self, Scheduled};
 use super::source::ColumnMachine;
 use crate::cli::Global;
@@ -24,7 +27,7 @@ use crate::show::shown;
 use crate::show::shown::Shown;
 
 /// The study before anything of it is measured: its tables have no rows.
-pub fn planned(file: &StudyFile, scheduled: &[Scheduled<'_>], is_quick: bool) -> StudyDoc {
+pub fn planned(file: &StudyFile, scheduled: &[Scheduled<'_>], places: &Places, is_quick: bool) -> StudyDoc {
     let runs = run_docs(&scheduled.iter().collect::<Vec<_>>());
     let title = |table: &StudyTable| StudyTableDoc {
         name: table.name.clone(),
@@ -34,67 +37,64 @@ pub fn planned(file: &StudyFile, scheduled: &[Scheduled<'_>], is_quick: bool) ->
         notes: Vec::new(),
     };
     let tables = file.tables.iter().map(title).collect();
-    StudyDoc { runs, tables, missing: missing(file, scheduled), ..head(file, is_quick) }
+    StudyDoc { runs, tables, missing: missing(file, scheduled), ..head(file, places, is_quick) }
 }
 
 /// The study with the figures of the newest run of each of its labels.
 pub fn gathered(
     file: &StudyFile,
     scheduled: &[Scheduled<'_>],
+    places: &Places,
     machines: &[ColumnMachine],
     is_quick: bool,
     global: &Global,
 ) -> Result<StudyDoc, CliError> {
     let mut resolver = Resolver::new(global)?;
-    let mut stored: Vec<Option<Shown>> = Vec::new();
-    for one in scheduled {
-        let head = schedule::newest(&resolver, &one.label, one.machine_id.as_deref(), is_whole);
-        stored.push(match head {
-            Some(head) => Some(shown::shown(&head.id, SCHEMA, true, &mut resolver)?),
-            None => None,
-        });
+    let mut measured: Vec<AtPlace<'_>> = Vec::new();
+    for place in &places.all {
+        measured.push(at_place(place, scheduled, &mut resolver)?);
     }
-    let newest = stored.iter().flatten().max_by(|a, b| a.doc.started.total_cmp(&b.doc.started));
-    let live = if newest.is_none() { names::this().1 } else { Vec::new() };
-    let facts: &[Fact] = newest.map_or(live.as_slice(), |one| &one.data.facts);
-    let here = TableSide {
-        facts,
-        price: newest.and_then(|one| one.doc.price.as_ref()),
-        watts: newest.and_then(|one| one.doc.watts),
-        ..TableSide::default()
+    let nodes = places.nodes();
+    let tables = file.tables.iter().map(|one| {
+        let one = if nodes.is_empty() { one.clone() } else { one.of_nodes(&nodes) };
+        let own: Vec<TableSide<'_>> =
+            measured.iter().map(|place| place.side(&one, scheduled, &resolver)).collect();
+        let side = |column: &Column| {
+            let at = places.all.iter().position(|place| place.node() == column.node.as_deref());
+            match at.filter(|_| column.is_here()) {
+                Some(at) => own[at].clone(),
+                None => side(column, machines),
+            }
+        };
+        table(&one, instruments::cards(), &side)
+    });
+    let tables = tables.collect();
+    let mut runs: Vec<StudyRunDoc> = measured.iter().flat_map(|place| place.runs(scheduled)).collect();
+    // What the user makes is of no place.
+    let mut by_hand = BTreeSet::new();
+    runs.retain(|run| run.by_hand.is_none() || by_hand.insert(run.label.clone()));
+    let (machine, machine_says) = match measured.as_slice() {
+        [only] if nodes.is_empty() => {
+            let machine = only.newest().map(|one| one.doc.machine.clone());
+            (machine, said(only.newest().map(|one| &one.doc.machine), only.facts()))
+        }
+        _ => (None, of_nodes(&nodes)),
     };
-    let of_table = |one: &StudyTable| {
-        let is_its = |run: &StudyRun| one.run.as_ref().is_none_or(|name| *name == run.name);
-        let own = scheduled.iter().zip(&stored).filter(|(scheduled, _)| is_its(scheduled.run));
-        let own: Vec<(&Scheduled<'_>, &Option<Shown>)> = own.collect();
-        let absent = absent(&own, &resolver);
-        let runs = own.into_iter().filter_map(|(_, shown)| shown.as_ref());
-        let runs = runs.map(|shown| MeasuredRun { doc: &shown.doc, data: &shown.data }).collect();
-        let here = TableSide { runs, ..here.clone() };
-        table(one, instruments::cards(), &|column: &Column| side(column, &here, machines), &absent)
-    };
-    let tables = file.tables.iter().map(of_table).collect();
-    let mut runs = run_docs(&scheduled.iter().collect::<Vec<_>>());
-    runs.iter_mut().zip(&stored).for_each(|(run, shown)| fill(run, shown.as_ref()));
-    Ok(StudyDoc {
-        machine: newest.map(|one| one.doc.machine.clone()),
-        machine_says: said(newest.map(|one| &one.doc.machine), facts),
-        runs,
-        tables,
-        missing: missing(file, scheduled),
-        doubts: doubts(scheduled, &stored),
-        ..head(file, is_quick)
-    })
+    let doubts = doubts(scheduled, &measured);
+    let missing = missing(file, scheduled);
+    Ok(StudyDoc { machine, machine_says, runs, tables, missing, doubts, ..head(file, places, is_quick) })
 }
 
-fn head(file: &StudyFile, quick: bool) -> StudyDoc {
+fn head(file: &StudyFile, places: &Places, quick: bool) -> StudyDoc {
+    let nodes = places.nodes();
     StudyDoc {
         schema: SCHEMA.to_owned(),
         study: file.name.clone(),
         title: file.title.clone(),
         about: file.about.clone(),
         machine: None,
-        machine_says: String::new(),
+        machine_says: if nodes.is_empty() { String::new() } else { of_nodes(&nodes) },
+        nodes,
         quick,
         runs: Vec::new(),
         tables: Vec::new(),
@@ -103,10 +103,78 @@ fn head(file: &StudyFile, quick: bool) -> StudyDoc {
     }
 }
 
-fn side<'a>(column: &Column, here: &TableSide<'a>, machines: &'a [ColumnMachine]) -> TableSide<'a> {
-    if column.is_here() {
-        return here.clone();
+/// `8 nodes: rack[1-8]`
+fn of_nodes(nodes: &[String]) -> String {
+    format!("{}: {}", count(nodes.len(), "node"), fold(nodes.iter().map(String::as_str)))
+}
+
+/// The newest complete runs of one place, in the order of the study's runs.
+struct AtPlace<'a> {
+    place: &'a Place,
+    stored: Vec<Option<Shown>>,
+    /// Of this machine as it is, where it has no run.
+    live: Vec<Fact>,
+}
+
+fn at_place<'a>(
+    place: &'a Place,
+    scheduled: &[Scheduled<'_>],
+    resolver: &mut Resolver,
+) -> Result<AtPlace<'a>, CliError> {
+    let mut stored: Vec<Option<Shown>> = Vec::new();
+    for one in scheduled {
+        stored.push(match one.newest(resolver, place, is_whole) {
+            Some(head) => Some(shown::shown(&head.id, SCHEMA, true, resolver)?),
+            None => None,
+        });
     }
+    let is_alone = place.node().is_none() && stored.iter().all(Option::is_none);
+    Ok(AtPlace { place, stored, live: if is_alone { names::this().1 } else { Vec::new() } })
+}
+
+impl AtPlace<'_> {
+    fn newest(&self) -> Option<&Shown> {
+        self.stored.iter().flatten().max_by(|a, b| a.doc.started.total_cmp(&b.doc.started))
+    }
+
+    fn facts(&self) -> &[Fact] {
+        self.newest().map_or(self.live.as_slice(), |one| &one.data.facts)
+    }
+
+    /// Its runs, facts and costs for a table.
+    fn side<'s>(
+        &'s self,
+        table: &StudyTable,
+        scheduled: &[Scheduled<'_>],
+        resolver: &Resolver,
+    ) -> TableSide<'s> {
+        let is_its = |run: &StudyRun| table.run.as_ref().is_none_or(|name| *name == run.name);
+        let own = scheduled.iter().zip(&self.stored).filter(|(scheduled, _)| is_its(scheduled.run));
+        let own: Vec<(&Scheduled<'_>, &Option<Shown>)> = own.collect();
+        let absent = absent(&own, self.place, resolver);
+        let runs = own.into_iter().filter_map(|(_, shown)| shown.as_ref());
+        TableSide {
+            runs: runs.map(|shown| MeasuredRun { doc: &shown.doc, data: &shown.data }).collect(),
+            facts: self.facts(),
+            price: self.newest().and_then(|one| one.doc.price.as_ref()),
+            watts: self.newest().and_then(|one| one.doc.watts),
+            absent,
+            ..TableSide::default()
+        }
+    }
+
+    /// Its runs, planned and stored.
+    fn runs(&self, scheduled: &[Scheduled<'_>]) -> Vec<StudyRunDoc> {
+        let mut runs = run_docs(&scheduled.iter().collect::<Vec<_>>());
+        for (run, shown) in runs.iter_mut().zip(&self.stored) {
+            run.node = self.place.node().filter(|_| run.by_hand.is_none()).map(str::to_owned);
+            fill(run, shown.as_ref());
+        }
+        runs
+    }
+}
+
+fn side<'a>(column: &Column, machines: &'a [ColumnMachine]) -> TableSide<'a> {
     let Some(machine) = machines.iter().find(|machine| machine.name == column.machine) else {
         return TableSide::default();
     };
@@ -117,6 +185,7 @@ fn side<'a>(column: &Column, here: &TableSide<'a>, machines: &'a [ColumnMachine]
         facts: &machine.loaded.facts,
         price: machine.loaded.price.as_ref(),
         watts: machine.loaded.watts,
+        absent: Vec::new(),
     }
 }
 
@@ -129,12 +198,12 @@ fn said(machine: Option<&MachineDoc>, facts: &[Fact]) -> String {
     [name, spec.processor(), spec.memory(), virt, kernel].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The figures that this machine has not, by the plans of these runs and by what they met.
-fn absent(runs: &[(&Scheduled<'_>, &Option<Shown>)], resolver: &Resolver) -> Vec<Absent> {
+/// The figures that a place has not, by the plans of these runs and by what they met.
+fn absent(runs: &[(&Scheduled<'_>, &Option<Shown>)], place: &Place, resolver: &Resolver) -> Vec<Absent> {
     let mut all: Vec<Absent> = runs.iter().flat_map(|(one, _)| one.left_out.clone()).collect();
     for (one, shown) in runs {
         let Some(shown) = shown else {
-            let why = unfinished(one, resolver).unwrap_or_else(|| NOT_YET.to_owned());
+            let why = unfinished(one, place, resolver).unwrap_or_else(|| NOT_YET.to_owned());
             all.extend(schedule::of_all(one.run, &why));
             continue;
         };
@@ -161,8 +230,8 @@ fn absent(runs: &[(&Scheduled<'_>, &Option<Shown>)], resolver: &Resolver) -> Vec
 }
 
 /// Why a run that was begun has no figure.
-fn unfinished(one: &Scheduled<'_>, resolver: &Resolver) -> Option<String> {
-    let head = schedule::newest(resolver, &one.label, one.machine_id.as_deref(), |_| true)?;
+fn unfinished(one: &Scheduled<'_>, place: &Place, resolver: &Resolver) -> Option<String> {
+    let head = one.newest(resolver, place, |_| true)?;
     let id = short(&head.id);
     Some(match head.status {
         Status::Running => format!("run {id} is being measured"),
@@ -184,12 +253,16 @@ fn missing(file: &StudyFile, scheduled: &[Scheduled<'_>]) -> Vec<StudyMissingDoc
 }
 
 /// The doubts about each run, those that several have once.
-fn doubts(scheduled: &[Scheduled<'_>], stored: &[Option<Shown>]) -> Vec<String> {
-    let mut all: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (one, shown) in scheduled.iter().zip(stored) {
-        let Some(shown) = shown else { continue };
-        for note in notes::brief_doubts(&shown.doc.findings, &notes::headlines(&shown.doc)) {
-            all.entry(note.text).or_default().push(&one.run.name);
+fn doubts(scheduled: &[Scheduled<'_>], measured: &[AtPlace<'_>]) -> Vec<String> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for place in measured {
+        for (one, shown) in scheduled.iter().zip(&place.stored) {
+            let Some(shown) = shown else { continue };
+            let name = [Some(one.run.name.as_str()), place.place.node()];
+            let name = name.into_iter().flatten().collect::<Vec<_>>().join(" on ");
+            for note in notes::brief_doubts(&shown.doc.findings, &notes::headlines(&shown.doc)) {
+                all.entry(note.text).or_default().push(name.clone());
+            }
         }
     }
     all.into_iter().map(|(text, runs)| format!("{}: {text}", runs.join(", "))).collect()
@@ -211,6 +284,7 @@ pub fn run_docs(scheduled: &[&Scheduled<'_>]) -> Vec<StudyRunDoc> {
         cells: one.cells as u64,
         expected_seconds: one.expected,
         most_seconds: one.extent.most_seconds,
+        node: None,
         run: None,
         status: None,
         started: None,

@@ -1,12 +1,14 @@
 //! `boxscore study`: the studies of the catalogue and those of users' own files, which are read alike.
 //!
 //! 1. `source`: the text of a study, and that text checked against what it names.
-//! 2. `schedule`: each run as a plan, what of it cannot be measured here, and how long it lasts.
-//! 3. `measure`: the runs, one after the other, each stored under its label.
-//! 4. `gather`: stored runs into the study's tables.
+//! 2. `places`: this machine or the nodes that are measured, and how long that may last.
+//! 3. `schedule`: each run as a plan, what of it cannot be measured here, and how long it lasts.
+//! 4. `measure`: the runs, one after the other, each stored under its label.
+//! 5. `gather`: stored runs into the study's tables.
 
 mod gather;
 mod measure;
+mod places;
 mod schedule;
 mod source;
 
@@ -19,6 +21,8 @@ use crate::error::CliError;
 use crate::lookup::paths;
 use crate::lookup::resolve::Resolver;
 use crate::out;
+use measure::Sequence;
+use places::Places;
 use source::Source;
 
 const SCHEMA: &str = "boxscore.study/1";
@@ -38,17 +42,21 @@ pub fn run(args: &StudyArgs, global: &Global) -> Result<u8, CliError> {
     let mut resolver = Resolver::new(global)?;
     let (file, machines) = source::checked(&source, &mut resolver)?;
     let file = only(file, &args.tables, &source)?;
-    let scheduled = schedule::schedule(&file, args.quick, &resolver, global)?;
+    let places = Places::read(&file, args)?;
+    let scheduled = schedule::schedule(&file, args.quick, &places.all, &resolver, global)?;
     if args.dry_run {
-        let doc = gather::planned(&file, &scheduled, args.quick);
+        let doc = gather::planned(&file, &scheduled, &places, args.quick);
         print(&doc, global, |doc| report::study::schedule(doc, out::look()));
         return Ok(0);
     }
     let code = match args.show {
         true => 0,
-        false => measure::measure(&file, &scheduled, args, global)?,
+        false => {
+            let all = Sequence { name, file: &file, scheduled: &scheduled, places: &places };
+            measure::measure(&all, args, &resolver, global)?
+        }
     };
-    let doc = gather::gathered(&file, &scheduled, &machines, args.quick, global)?;
+    let doc = gather::gathered(&file, &scheduled, &places, &machines, args.quick, global)?;
     if args.markdown {
         let quick = if args.quick { " --quick" } else { "" };
         let command = format!("boxscore study {}{quick}", model::shell::word(name));
@@ -90,6 +98,9 @@ fn list(args: &StudyArgs, global: &Global) -> Result<u8, CliError> {
         ("--table", !args.tables.is_empty()),
         ("--write", args.write.is_some()),
         ("--markdown", args.markdown),
+        ("--for", args.span.is_some()),
+        ("--budget", args.budget.is_some()),
+        ("--on", !args.lab.on.is_empty()),
     ];
     if let Some((flag, _)) = needs.iter().find(|(_, is_given)| *is_given) {
         return Err(CliError::usage(format!("{flag} needs a study"))

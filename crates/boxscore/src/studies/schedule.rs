@@ -14,8 +14,10 @@ use crate::cli::run::{RunArgs, Usual};
 use crate::error::CliError;
 use crate::lookup::resolve::Resolver;
 use crate::lookup::runs::is_whole;
-use crate::lookup::{cpus, names, paths};
+use crate::lookup::{cpus, paths};
 use crate::study;
+
+use super::places::Place;
 
 /// A take whose card does not say how long it lasts, and what is done around each.
 const TAKE: f64 = 0.06;
@@ -35,10 +37,9 @@ pub struct Scheduled<'f> {
     pub why: Option<String>,
     pub left_out: Vec<Absent>,
     pub expected: f64,
-    /// The machine whose stored runs count; what the user makes, such as the figures of a log, may be of any.
-    pub machine_id: Option<String>,
-    /// The newest complete run with its label on that machine.
-    pub stored: Option<RunHead>,
+    /// The newest complete run with its label of each place, in their order. Figures that the user makes, such as those
+    /// of a log, may be of any machine.
+    pub stored: Vec<Option<RunHead>>,
 }
 
 impl Scheduled<'_> {
@@ -46,54 +47,48 @@ impl Scheduled<'_> {
     pub fn is_measurable(&self) -> bool {
         self.why.is_none() && self.run.by_hand.is_none()
     }
+
+    /// The newest run with its label at a place, of those that are wanted.
+    pub fn newest(
+        &self,
+        resolver: &Resolver,
+        place: &Place,
+        is_wanted: impl Fn(&RunHead) -> bool,
+    ) -> Option<RunHead> {
+        let is_its = |head: &&RunHead| {
+            let is_of = match self.run.by_hand {
+                // A log is stored under its label as a machine.
+                Some(_) => head.machine == self.label || head.label.as_ref() == Some(&self.label),
+                None => place.is_of(head) && head.label.as_ref() == Some(&self.label),
+            };
+            is_of && !head.hidden && is_wanted(head)
+        };
+        resolver.heads().iter().rfind(is_its).cloned()
+    }
 }
 
 /// Every run of the study. Fails where the store cannot be used.
 pub fn schedule<'f>(
     file: &'f StudyFile,
     is_quick: bool,
+    places: &[Place],
     resolver: &Resolver,
     global: &Global,
 ) -> Result<Vec<Scheduled<'f>>, CliError> {
     let path = paths::store(global)?;
     let allowed = cpus::allowed()?;
     let setup = study::setup_here(paths::beside(&path), &allowed, 1);
-    let here = names::this().0.id;
+    let setup = places.iter().all(|place| place.node().is_none()).then_some(setup);
     let bare = |run: &'f StudyRun| {
         let (label, extent) = (label(file, &run.name), run.extent(is_quick));
-        let machine_id = run.by_hand.is_none().then(|| here.clone());
-        Scheduled {
-            args: arguments(run, is_quick, &label),
-            stored: newest(resolver, &label, machine_id.as_deref(), is_whole),
-            run,
-            label,
-            extent,
-            cells: 0,
-            why: None,
-            left_out: Vec::new(),
-            expected: 0.0,
-            machine_id,
-        }
+        let args = arguments(run, is_quick, &label);
+        let (left_out, stored) = (Vec::new(), Vec::new());
+        let (cells, expected) = (0, 0.0);
+        let mut all = Scheduled { args, run, label, extent, cells, why: None, left_out, expected, stored };
+        all.stored = places.iter().map(|place| all.newest(resolver, place, is_whole)).collect();
+        all
     };
-    Ok(file.runs.iter().map(|run| filled(bare(run), &path, &setup)).collect())
-}
-
-/// The newest run with a label that is wanted, of one machine where that is given.
-pub fn newest(
-    resolver: &Resolver,
-    label: &str,
-    machine_id: Option<&str>,
-    is_wanted: impl Fn(&RunHead) -> bool,
-) -> Option<RunHead> {
-    let is_its = |head: &&RunHead| {
-        // A log is stored under its label as a machine.
-        let is_of = match machine_id {
-            Some(id) => head.machine_id == id && head.label.as_deref() == Some(label),
-            None => head.machine == label || head.label.as_deref() == Some(label),
-        };
-        is_of && !head.hidden && is_wanted(head)
-    };
-    resolver.heads().iter().rfind(is_its).cloned()
+    Ok(file.runs.iter().map(|run| filled(bare(run), &path, setup.as_ref(), places.len())).collect())
 }
 
 /// The label of a run in the store.
@@ -140,8 +135,8 @@ fn arguments(run: &StudyRun, is_quick: bool, label: &str) -> RunArgs {
     RunArgs { usual, arms: run.arms.clone(), no_report: true, ..RunArgs::default() }
 }
 
-/// The run with what its plan tells.
-fn filled<'f>(mut all: Scheduled<'f>, path: &Path, setup: &Setup) -> Scheduled<'f> {
+/// The run with what its plan tells. What cannot be measured is known of this machine alone, not of nodes.
+fn filled<'f>(mut all: Scheduled<'f>, path: &Path, here: Option<&Setup>, places: usize) -> Scheduled<'f> {
     if all.run.by_hand.is_some() {
         return all;
     }
@@ -151,11 +146,13 @@ fn filled<'f>(mut all: Scheduled<'f>, path: &Path, setup: &Setup) -> Scheduled<'
             all.why = Some(error.message);
         }
         Ok((plan, _)) => {
-            let (left_out, fitting) = unfit(&plan, setup);
-            all.why = left_out.first().filter(|_| fitting == 0).map(|one| one.why.clone());
+            if let Some(setup) = here {
+                let (left_out, fitting) = unfit(&plan, setup);
+                all.why = left_out.first().filter(|_| fitting == 0).map(|one| one.why.clone());
+                all.left_out = left_out;
+            }
             all.cells = plan.cells.len();
-            all.expected = expected(&plan, all.extent, all.stored.as_ref());
-            all.left_out = left_out;
+            all.expected = expected(&plan, all.extent, all.stored.iter().flatten().next(), places);
         }
     }
     all
@@ -203,10 +200,10 @@ fn unfit(plan: &Plan, setup: &Setup) -> (Vec<Absent>, usize) {
 }
 
 /// About how long a run lasts: as the last one of as many takes did, else as the file says, else by the cards.
-fn expected(plan: &Plan, extent: Extent, stored: Option<&RunHead>) -> f64 {
+fn expected(plan: &Plan, extent: Extent, stored: Option<&RunHead>, places: usize) -> f64 {
     let measured = u64::from(extent.takes) * entries(plan) as u64;
     let as_last = stored.filter(|head| head.measured == measured).and_then(|head| head.seconds);
-    as_last.or(extent.seconds).unwrap_or_else(|| by_cards(plan)).min(extent.most_seconds)
+    as_last.or(extent.seconds).unwrap_or_else(|| by_cards(plan) * places as f64).min(extent.most_seconds)
 }
 
 /// Cells in their arms.

@@ -26,4 +26,6 @@ mod worktrees;
 pub use aa::aa;
 pub use attempt::{Alone, Measured, aside, measuring_alone};
 pub use finish::{Shape, cut, finish, refused};
-pub use run::{fill_facts, measure_plan, planned, quietly, resume, run, setup_here, unstored};
+pub use run::{
+    fill_facts, measure_plan, planned, quietly, resume, resume_quietly, run, setup_here, unstored,
+};

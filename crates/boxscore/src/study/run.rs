@@ -43,13 +43,14 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     let (args, nodes) = on::expanded(args, |args| planned(args, &path).map(drop), &stop)?;
     let Done { measured, path, shape } = carried_out(&args, global, &stop)?;
     let code = finish(&measured, &path, global, shape)?;
-    match nodes {
-        Some(nodes) => {
-            nodes.end(!measured.outcome.statuses.contains(&Status::Interrupted))?;
-            Ok(nodes.code(code))
-        }
-        None => Ok(code),
-    }
+    left(nodes, &measured, code)
+}
+
+/// Leaves the nodes; the exit code says where one could not be measured.
+fn left(nodes: Option<on::Nodes>, measured: &Measured, code: u8) -> Result<u8, CliError> {
+    let Some(nodes) = nodes else { return Ok(code) };
+    nodes.end(!measured.outcome.statuses.contains(&Status::Interrupted))?;
+    Ok(nodes.code(code))
 }
 
 /// A run whose takes are stored, and nothing of it shown yet.
@@ -59,9 +60,13 @@ pub(super) struct Done {
     shape: Shape,
 }
 
-/// The same without showing anything of it.
-pub fn quietly(args: &RunArgs, global: &Global, stop: &StopSignal) -> Result<Measured, CliError> {
-    carried_out(args, global, stop).map(|done| done.measured)
+/// `boxscore run` without showing anything of it; with the exit code of nodes that were left out.
+pub fn quietly(args: &RunArgs, global: &Global, stop: &StopSignal) -> Result<(Measured, u8), CliError> {
+    let path = paths::store(global)?;
+    let (args, nodes) = on::expanded(args, |args| planned(args, &path).map(drop), stop)?;
+    let measured = carried_out(&args, global, stop)?.measured;
+    let code = left(nodes, &measured, 0)?;
+    Ok((measured, code))
 }
 
 /// Plans and measures. Fails where nothing could be measured.
@@ -231,21 +236,31 @@ pub fn fill_facts(plan: &mut Plan, args: &TargetArgs) -> Result<(), CliError> {
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
 pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliError> {
     let stop = StopSignal::listen()?;
+    let Done { measured, path, shape } = continued(study, show_takes, global, &stop)?;
+    finish(&measured, &path, global, shape)
+}
+
+/// `boxscore resume` without showing anything of it.
+pub fn resume_quietly(study: &str, global: &Global, stop: &StopSignal) -> Result<Measured, CliError> {
+    continued(study, false, global, stop).map(|done| done.measured)
+}
+
+fn continued(study: &str, show_takes: bool, global: &Global, stop: &StopSignal) -> Result<Done, CliError> {
     let path = paths::store(global)?;
     let mut store = open(&path)?;
     let mut plan = store.plan(study)?;
     let _worktrees = worktrees::restored(&mut plan, &paths::beside(&path))?;
     let _measuring = measuring_alone(&plan, &path)?;
-    probing::before(&plan, &stop)?;
+    probing::before(&plan, stop)?;
     let mut display = Display::new(&plan, global.json, show_takes);
     let interaction = interaction_of(&plan);
-    let watch = Watch { screen: &mut display, stop: &stop, interaction, readings: None };
+    let watch = Watch { screen: &mut display, stop, interaction, readings: None };
     let measured = measure_rest(study, &plan, &mut store, &path, watch)?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
     let report = !is_own_command(&plan);
     let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: Layout::Text };
-    finish(&measured, &path, global, shape)
+    Ok(Done { measured, path, shape })
 }
 
 /// A new plan from the arguments; prints its notes.

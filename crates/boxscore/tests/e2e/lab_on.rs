@@ -13,7 +13,7 @@ use crate::common::{FAKE, Running, Said, assert_whole, cannot, changed, children
 use crate::load::Scripted;
 
 /// Servers of which each node has a cache folder of its own, with a name that no shell must read.
-fn fleet(count: usize) -> Fleet {
+pub fn fleet(count: usize) -> Fleet {
     let fleet = Fleet::start(count, settled);
     fleet.inventory();
     let world = r#"{"seed": 7, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01}]}"#;
@@ -25,7 +25,7 @@ fn cache(number: usize) -> String {
     format!("it's $(touch pwned) {number}")
 }
 
-fn settled(number: usize) -> String {
+pub fn settled(number: usize) -> String {
     cache_at(number, &format!("KEYS/{}", cache(number)))
 }
 
@@ -36,11 +36,11 @@ fn cached(fleet: &Fleet, number: usize) -> Vec<String> {
     found.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
-fn done(command: &mut Command) -> Said {
+pub fn done(command: &mut Command) -> Said {
     command.output().expect("it starts").into()
 }
 
-fn runs(fleet: &Fleet) -> Vec<RunData> {
+pub fn runs(fleet: &Fleet) -> Vec<RunData> {
     let store = Store::open(&fleet.path("s.db"), Mode::ReadOnly).expect("the store opens");
     let heads = store.heads(&Filter::default()).expect("its runs");
     heads.iter().map(|head| store.load(&head.id).expect("the run")).collect()

@@ -33,6 +33,7 @@ mod lab_on;
 mod lab_power;
 mod lab_redfish;
 mod lab_run;
+mod lab_study;
 mod load;
 mod logs;
 mod logs_answers;

@@ -37,8 +37,11 @@ pub struct StudyDoc {
     pub about: String,
     /// The machine of the column of this machine; absent where nothing was measured yet.
     pub machine: Option<MachineDoc>,
-    /// This machine in a few words.
+    /// This machine in a few words, or the nodes.
     pub machine_says: String,
+    /// Names of the nodes that are measured in place of this machine.
+    #[serde(default)]
+    pub nodes: Vec<String>,
     pub quick: bool,
     pub runs: Vec<StudyRunDoc>,
     pub tables: Vec<StudyTableDoc>,
@@ -63,6 +66,9 @@ pub struct StudyRunDoc {
     /// About how long it lasts, and when it ends at the latest.
     pub expected_seconds: f64,
     pub most_seconds: f64,
+    /// The node that it was measured on; absent of runs of this machine.
+    #[serde(default)]
+    pub node: Option<String>,
     /// The newest complete run with this label; absent where there is none.
     pub run: Option<String>,
     pub status: Option<Status>,
@@ -97,6 +103,9 @@ pub struct StudyColumnDoc {
     pub head: String,
     /// `.` is the machine of the runs.
     pub machine: String,
+    /// Which node of them, where the runs are of nodes.
+    #[serde(default)]
+    pub node: Option<String>,
     pub show: Statistic,
 }
 

@@ -33,6 +33,12 @@ pub struct StudyFile {
     pub title: String,
     /// The question of the study, and how it is measured here.
     pub about: String,
+    /// Expression of the nodes that are measured in place of this machine.
+    pub on: Option<String>,
+    /// All of it ends after so many seconds.
+    pub most_seconds: Option<f64>,
+    /// Its nodes may cost so much, in the currency of their prices.
+    pub budget: Option<f64>,
     /// In the order in which they are measured, each a stored run.
     pub runs: Vec<StudyRun>,
     pub tables: Vec<StudyTable>,
@@ -93,6 +99,31 @@ pub struct StudyTable {
     pub notes: Vec<String>,
 }
 
+impl StudyTable {
+    /// The table with a column of each node in place of each column of this machine.
+    pub fn of_nodes(&self, nodes: &[String]) -> StudyTable {
+        let is_alone = self.columns.iter().filter(|column| column.is_here()).count() == 1;
+        let mut table = self.clone();
+        table.columns.clear();
+        for column in &self.columns {
+            if !column.is_here() {
+                table.columns.push(column.clone());
+                continue;
+            }
+            for node in nodes {
+                let head = if is_alone { node.clone() } else { format!("{node} {}", column.head) };
+                for row in &mut table.rows {
+                    if let Some(text) = row.cells.get(&column.head).cloned() {
+                        row.cells.insert(head.clone(), text);
+                    }
+                }
+                table.columns.push(Column { head, node: Some(node.clone()), ..column.clone() });
+            }
+        }
+        table
+    }
+}
+
 /// One machine of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
@@ -100,6 +131,8 @@ pub struct Column {
     pub head: String,
     /// A name as `compare` takes it; [`HERE`] for this machine.
     pub machine: String,
+    /// The node in whose place this column stands: a column of this machine is one of each node, where there are any.
+    pub node: Option<String>,
     /// Laid over the parameters of each row.
     pub with: Params,
     pub show: Statistic,

@@ -30,6 +30,10 @@ struct FileText {
     title: String,
     #[serde(default)]
     about: String,
+    on: Option<String>,
+    #[serde(rename = "for")]
+    most: Option<Spanned<String>>,
+    budget: Option<Spanned<f64>>,
     #[serde(default)]
     run: Vec<Spanned<RunText>>,
     #[serde(default)]
@@ -133,10 +137,16 @@ pub fn read(text: &str) -> Result<StudyFile, FileError> {
     }
     once(runs.iter().map(|run| (run.line, run.name.as_str())), "run")?;
     once(tables.iter().map(|table| (table.line, table.name.as_str())), "table")?;
+    let most = file.most.map(|most| seconds(most.get_ref(), line_of(text, &most.span()))).transpose()?;
+    let budget =
+        file.budget.map(|budget| amount(*budget.get_ref(), line_of(text, &budget.span()))).transpose()?;
     Ok(StudyFile {
         name: plain(file.name.into_inner(), line)?,
         title: file.title,
         about: file.about.trim().to_owned(),
+        on: file.on,
+        most_seconds: most,
+        budget,
         runs,
         tables,
         missing: file.missing.into_iter().map(|one| Missing { what: one.what, why: one.why }).collect(),
@@ -212,6 +222,17 @@ fn seconds(text: &str, line: usize) -> Result<f64, FileError> {
     parse_span(text).ok_or_else(wrong)
 }
 
+fn amount(amount: f64, line: usize) -> Result<f64, FileError> {
+    match amount.is_finite() && amount > 0.0 {
+        true => Ok(amount),
+        false => Err(FileError::new(
+            line,
+            format!("{amount} is no budget"),
+            "write it as an amount: budget = 20.0",
+        )),
+    }
+}
+
 fn count(given: Option<u32>, usual: u32, line: usize) -> Result<u32, FileError> {
     match given.unwrap_or(usual) {
         count @ 1..=MOST_TAKES => Ok(count),
@@ -230,7 +251,7 @@ fn read_table(text: &str, table: Spanned<TableText>) -> Result<StudyTable, FileE
     if !columns.iter().any(Column::is_here) {
         let (head, machine) = ("here".to_owned(), HERE.to_owned());
         let (with, show) = (crate::Params::default(), Statistic::Figure);
-        columns.push(Column { line, head, machine, with, show });
+        columns.push(Column { line, head, machine, node: None, with, show });
     }
     once(columns.iter().map(|column| (column.line, column.head.as_str())), "column")?;
     let heads: Vec<&str> = columns.iter().map(|column| column.head.as_str()).collect();
@@ -256,7 +277,7 @@ fn read_column(text: &str, column: Spanned<ColumnText>) -> Result<Column, FileEr
     if head.trim().is_empty() {
         return Err(FileError::new(line, "a column without a head", "head = \"Atom 330\""));
     }
-    Ok(Column { line, head, machine, with, show })
+    Ok(Column { line, head, machine, node: None, with, show })
 }
 
 fn read_row(text: &str, row: Spanned<RowText>, heads: &[&str]) -> Result<Row, FileError> {

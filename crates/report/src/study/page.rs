@@ -9,7 +9,8 @@ pub fn page(doc: &StudyDoc, command: &str) -> String {
     let mut out = format!("# {}\n\n{}\n", escape(&doc.title), escape(&doc.about));
     out.push_str(&format!("\n```\n{command}\n```\n"));
     if !doc.machine_says.is_empty() {
-        out.push_str(&format!("\n`here` is {}.\n", escape(&doc.machine_says)));
+        let begin = if doc.nodes.is_empty() { "`here` is" } else { "Measured:" };
+        out.push_str(&format!("\n{begin} {}.\n", escape(&doc.machine_says)));
     }
     for table in &doc.tables {
         out.push_str(&section(table));
@@ -24,9 +25,11 @@ pub fn page(doc: &StudyDoc, command: &str) -> String {
             .iter()
             .for_each(|one| out.push_str(&format!("- {}: {}\n", escape(&one.what), escape(&one.why))));
     }
-    out.push_str("\n## Runs of this machine\n\n");
+    let of = if doc.nodes.is_empty() { "this machine" } else { "the nodes" };
+    out.push_str(&format!("\n## Runs of {of}\n\n"));
     for run in &doc.runs {
-        out.push_str(&format!("- {}: {}\n", run.label, escape(&run_line(run))));
+        let node = run.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
+        out.push_str(&format!("- {}{node}: {}\n", run.label, escape(&run_line(run))));
         let sets = [run.set.clone(), run.arms.iter().map(|arm| format!("arm {arm}")).collect()].concat();
         if !run.measures.is_empty() {
             out.push_str(&format!(

@@ -17,7 +17,8 @@ pub fn screen(doc: &StudyDoc, look: Look) -> String {
         out.push_str(&format!("{line}\n"));
     }
     if !doc.machine_says.is_empty() {
-        out.push_str(&hang("here: ", &doc.machine_says, look.columns));
+        let begin = if doc.nodes.is_empty() { "here: " } else { "measured: " };
+        out.push_str(&hang(begin, &doc.machine_says, look.columns));
     }
     for table in &doc.tables {
         out.push('\n');
@@ -115,9 +116,11 @@ fn doubts(doc: &StudyDoc, look: Look) -> String {
 
 /// The runs that the figures of this machine are of.
 fn runs(doc: &StudyDoc, look: Look) -> String {
-    let mut out = "\nruns of this machine\n".to_owned();
+    let of = if doc.nodes.is_empty() { "this machine" } else { "the nodes" };
+    let mut out = format!("\nruns of {of}\n");
     for run in &doc.runs {
-        out.push_str(&hang(&format!("  {} ", run.label), &run_line(run), look.columns));
+        let node = run.node.as_ref().map(|node| format!("on {node} ")).unwrap_or_default();
+        out.push_str(&hang(&format!("  {} {node}", run.label), &run_line(run), look.columns));
     }
     out
 }

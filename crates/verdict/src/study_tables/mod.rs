@@ -21,6 +21,8 @@ pub struct TableSide<'a> {
     pub facts: &'a [Fact],
     pub price: Option<&'a Price>,
     pub watts: Option<f64>,
+    /// Of a machine whose runs the study makes: the figures that it has not.
+    pub absent: Vec<Absent>,
 }
 
 /// A run with its document, in which takes are.
@@ -30,7 +32,7 @@ pub struct MeasuredRun<'a> {
     pub data: &'a RunData,
 }
 
-/// A figure that this machine has not, by instrument and parameters, and why.
+/// A figure that a machine has not, by instrument and parameters, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Absent {
     pub instrument: String,
@@ -40,23 +42,23 @@ pub struct Absent {
 }
 
 /// One table, filled.
-pub fn table<'a>(
-    table: &StudyTable,
-    cards: Cards,
-    side: &dyn Fn(&Column) -> TableSide<'a>,
-    absent: &[Absent],
-) -> StudyTableDoc {
+pub fn table<'a>(table: &StudyTable, cards: Cards, side: &dyn Fn(&Column) -> TableSide<'a>) -> StudyTableDoc {
     let sides: Vec<(&Column, TableSide<'a>)> =
         table.columns.iter().map(|column| (column, side(column))).collect();
     StudyTableDoc {
         name: table.name.clone(),
         title: table.title.clone(),
         columns: table.columns.iter().map(column_doc).collect(),
-        rows: table.rows.iter().map(|one| row::row(one, &sides, cards, absent)).collect(),
+        rows: table.rows.iter().map(|one| row::row(one, &sides, cards)).collect(),
         notes: table.notes.clone(),
     }
 }
 
 fn column_doc(column: &Column) -> StudyColumnDoc {
-    StudyColumnDoc { head: column.head.clone(), machine: column.machine.clone(), show: column.show }
+    StudyColumnDoc {
+        head: column.head.clone(),
+        machine: column.machine.clone(),
+        node: column.node.clone(),
+        show: column.show,
+    }
 }

@@ -6,14 +6,14 @@ use model::format::{Kind, Scale, fixed, quantity};
 use model::study_file::{Column, Content, FigureKey, Per, Row, Statistic, published};
 use model::{Basis, Cards, Fact, FactValue, Unit, card, printed};
 
-use super::measured::measured;
-use super::{Absent, TableSide};
+use super::TableSide;
+use super::measured::{NOT_YET, measured};
 
 type Sides<'a> = [(&'a Column, TableSide<'a>)];
 
-pub fn row(row: &Row, sides: &Sides<'_>, cards: Cards, absent: &[Absent]) -> StudyRowDoc {
+pub fn row(row: &Row, sides: &Sides<'_>, cards: Cards) -> StudyRowDoc {
     let cells: Vec<StudyCellDoc> =
-        sides.iter().map(|(column, side)| cell(row, column, side, cards, absent)).collect();
+        sides.iter().map(|(column, side)| cell(row, column, side, cards)).collect();
     let (key, ours) = match &row.what {
         Content::Figure { key, ours, .. } => (Some(key), ours.as_ref()),
         Content::Fact(..) | Content::Texts => (None, None),
@@ -78,7 +78,7 @@ fn per_unit(per: Per, sides: &Sides<'_>) -> String {
     }
 }
 
-fn cell(row: &Row, column: &Column, side: &TableSide<'_>, cards: Cards, absent: &[Absent]) -> StudyCellDoc {
+fn cell(row: &Row, column: &Column, side: &TableSide<'_>, cards: Cards) -> StudyCellDoc {
     if let Some(text) = row.cells.get(&column.head) {
         return StudyCellDoc::text(text);
     }
@@ -90,7 +90,7 @@ fn cell(row: &Row, column: &Column, side: &TableSide<'_>, cards: Cards, absent: 
                 (true, Some(why)) => return StudyCellDoc::absent(why),
                 (true, None) => {
                     let key = ours.as_ref().unwrap_or(key).with(&column.with);
-                    measured(&key, column.show, &side.runs, cards, absent)
+                    measured(&key, column.show, &side.runs, cards, &side.absent)
                 }
                 (false, _) if side.runs.is_empty() => of_published(&key.with(stated), column, side.published),
                 (false, _) => measured(&key.with(&column.with), column.show, &side.runs, cards, &[]),
@@ -105,6 +105,7 @@ fn of_sheet(key: &str, ours: Option<&String>, column: &Column, side: &TableSide<
     let key = ours.filter(|_| column.is_here()).map_or(key, String::as_str);
     match side.facts.iter().find(|fact| fact.key == key) {
         Some(fact) => of_fact(fact),
+        None if column.is_here() && side.facts.is_empty() => StudyCellDoc::absent(NOT_YET),
         None if column.is_here() => StudyCellDoc::absent("boxscore does not read it"),
         None => StudyCellDoc::default(),
     }

@@ -15,13 +15,13 @@ pub struct OnArgs {
     #[arg(long = "on", value_name = "EXPR")]
     pub on: Vec<String>,
     /// The inventory [default: ./lab.toml, else boxscore/lab.toml in the XDG configuration directory]
-    #[arg(long, value_name = "FILE", requires = "on", help_heading = HEADING)]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub inventory: Option<PathBuf>,
     /// Configuration file of ssh in place of yours
-    #[arg(long, value_name = "FILE", requires = "on", help_heading = HEADING)]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub ssh_config: Option<PathBuf>,
     /// Log in as this user [default: that of the inventory, else of your ssh configuration]
-    #[arg(long, value_name = "USER", requires = "on", help_heading = HEADING)]
+    #[arg(long, value_name = "USER", help_heading = HEADING)]
     pub login: Option<String>,
     #[command(flatten)]
     pub put: PutArgs,
@@ -41,7 +41,13 @@ pub struct PutArgs {
 impl OnArgs {
     /// True if nodes are named. Fails where only what belongs to them is given.
     pub fn is_given(&self) -> Result<bool, CliError> {
-        let alone = [("--binaries", self.put.binaries.is_some()), ("--remove", self.put.remove)];
+        let alone = [
+            ("--inventory", self.inventory.is_some()),
+            ("--ssh-config", self.ssh_config.is_some()),
+            ("--login", self.login.is_some()),
+            ("--binaries", self.put.binaries.is_some()),
+            ("--remove", self.put.remove),
+        ];
         match alone.iter().find(|(_, is_given)| self.on.is_empty() && *is_given) {
             Some((flag, _)) => {
                 Err(CliError::usage(format!("{flag} belongs to --on")).hint("--on EXPR names the nodes"))
