@@ -23,7 +23,7 @@ const LEAST: f64 = 1.0;
 /// The measurement that a run of the study needs.
 enum Work<'a> {
     /// The interrupted run of a study in the store is completed.
-    Rest(RunHead),
+    Rest { run: String, study: String },
     /// It is measured at these places.
     At(Vec<&'a Place>),
 }
@@ -117,7 +117,7 @@ impl Sequence<'_> {
         let newest = |place: &Place| one.newest(resolver, place, |_| true);
         let cut = |head: &RunHead| head.status == Status::Interrupted;
         if let Some(head) = self.places.all.iter().filter_map(newest).find(cut) {
-            return Some(Work::Rest(head));
+            return Some(Work::Rest { run: head.id, study: head.study });
         }
         let lacking = self.places.all.iter().zip(&one.stored).filter(|(_, stored)| stored.is_none());
         let lacking: Vec<&Place> = lacking.map(|(place, _)| place).collect();
@@ -134,9 +134,9 @@ impl Sequence<'_> {
         (global, stop): (&Global, &StopSignal),
     ) -> Result<(u8, Option<CliError>), CliError> {
         let (measured, code) = match work {
-            Work::Rest(head) => {
-                out::say(&format!("completing run {}", short(&head.id)));
-                (resume_quietly(&head.study, global, stop)?, 0)
+            Work::Rest { run, study } => {
+                out::say(&format!("completing run {}", short(run)));
+                (resume_quietly(study, global, stop)?, 0)
             }
             Work::At(places) => {
                 let mut run = one.args.clone();

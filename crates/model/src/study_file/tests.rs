@@ -215,3 +215,37 @@ fn fuzz_files_are_read_or_refused_with_a_line_of_theirs() {
         }
     }
 }
+
+#[test]
+fn nodes_stand_in_the_place_of_this_machine_with_its_texts() {
+    let text = GOOD.replace(
+        "columns = [{ head = \"box\", machine = \"box\", with = \"dimms=1\" }]",
+        "columns = [{ head = \"box\", machine = \"box\" }, { head = \"here\", machine = \".\" }]",
+    );
+    let text = text.replace("cells = { box = \"N/A\" }", "cells = { box = \"N/A\", here = \"yes\" }");
+    let nodes = ["rack1".to_owned(), "rack2".to_owned()];
+    let table = read(&text).unwrap().tables[0].of_nodes(&nodes);
+    let heads: Vec<_> = table.columns.iter().map(|one| (one.head.as_str(), one.node.as_deref())).collect();
+    assert_eq!(heads, [("box", None), ("rack1", Some("rack1")), ("rack2", Some("rack2"))]);
+    assert!(table.columns[1].is_here());
+    assert_eq!(table.rows[1].cells["rack2"], "yes");
+    let more = "{ head = \"here\", machine = \".\" }, { head = \"mean\", machine = \".\", show = \"mean\" }";
+    let two = text.replace("{ head = \"here\", machine = \".\" }", more);
+    let table = read(&two).unwrap().tables[0].of_nodes(&nodes);
+    let heads: Vec<_> = table.columns.iter().map(|one| one.head.as_str()).collect();
+    assert_eq!(heads, ["box", "rack1 here", "rack2 here", "rack1 mean", "rack2 mean"]);
+}
+
+#[test]
+fn limits_of_a_study_are_read_and_refused_with_their_line() {
+    let file = read(&format!("on = \"@rack\"\nfor = \"8h\"\nbudget = 20\n{GOOD}")).unwrap();
+    assert_eq!(
+        (file.on.as_deref(), file.most_seconds, file.budget),
+        (Some("@rack"), Some(28_800.0), Some(20.0))
+    );
+    for (line, wrong) in [("for = \"soon\"", "`soon` is no length of time"), ("budget = 0", "0 is no budget")]
+    {
+        let error = read(&format!("{line}\n{GOOD}")).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("1: {wrong}")), "{error}");
+    }
+}

@@ -26,6 +26,7 @@ fn table(machines: usize) -> StudyTableDoc {
     let column = |head: String, machine: &str| StudyColumnDoc {
         head,
         machine: machine.to_owned(),
+        node: None,
         show: Statistic::Figure,
     };
     let published = (1..=machines).map(|number| column(format!("a machine {number}"), "m"));
@@ -59,6 +60,7 @@ fn study(machines: usize) -> StudyDoc {
         about: "about it".to_owned(),
         machine: None,
         machine_says: "vm".to_owned(),
+        nodes: Vec::new(),
         quick: false,
         runs: Vec::new(),
         tables: vec![table(machines)],
