@@ -12,7 +12,7 @@ use std::fmt::{self, Write as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::doc::{Binding, TriedDoc, VerdictWord};
+use crate::doc::{Binding, Proof, VerdictWord};
 use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quantity};
 use crate::unit::Unit;
 
@@ -61,8 +61,8 @@ pub struct Within {
     /// `p99`, `20ms`: as they were asked for.
     pub percentile: String,
     pub limit: String,
-    /// The steps at that rate, where most of them broke, and the rate that was kept.
-    pub broke: Option<(TriedDoc, Option<TriedDoc>)>,
+    /// What the loads of the search say of that rate.
+    pub proof: Proof,
     /// The resource that holds the server there.
     pub bound: Option<Bound>,
 }
@@ -279,38 +279,24 @@ impl Bound {
 
 impl fmt::Display for Within {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Within { server, rate, percentile, limit, broke, bound } = self;
-        let (goal, rate) = (format!("{percentile} within {limit}"), rate.rate());
+        let Within { server, rate, percentile, limit, proof, bound } = self;
+        let text = |rate: f64| format!("{} requests/s", number(rate));
         to.write_str(&head(server))?;
-        match broke {
-            None => write!(to, "{rate} keep {goal}"),
-            Some((tried, Some(kept))) => {
-                let (kept, share) = (number(kept.rate), kept.share());
-                write!(
-                    to,
-                    "{kept} requests/s kept {goal} ({share}); the search ended at {rate}, which did {}",
-                    tried.share()
-                )
-            }
-            Some((tried, None)) => {
-                write!(
-                    to,
-                    "no rate kept {goal} in most of its steps; the search ended at {rate}, which did {}",
-                    tried.share()
-                )
-            }
-        }?;
+        to.write_str(&proof.says(&format!("{percentile} within {limit}"), &rate.rate(), text, "keep"))?;
         bound.as_ref().map_or(Ok(()), |bound| write!(to, "; {}", bound.said()))
     }
 }
 
 impl Within {
-    /// The rate that was found, and where most of its steps broke the one that was kept.
+    /// The rate that was found, and the one that was kept.
     fn docs(&self) -> Vec<AnsweredDoc> {
         let found = self.rate.doc();
-        let kept = self.broke.and_then(|(_, kept)| kept);
+        let kept = match self.proof {
+            Proof::Kept(kept) => Some(kept),
+            Proof::Broken(_) | Proof::Untold => None,
+        };
         let kept = kept.map(|kept| AnsweredDoc {
-            name: format!("{}, kept in most steps", found.name),
+            name: format!("{}, kept in most loads", found.name),
             value: kept.rate,
             low: None,
             high: None,
@@ -480,7 +466,7 @@ mod tests {
             rate,
             percentile: "p99".to_owned(),
             limit: "20ms".to_owned(),
-            broke: None,
+            proof: Proof::Untold,
             bound: Some(held(Binding::Core, 0.88)),
         };
         let said = |one: &Within| Answer::Within(vec![one.clone()]).to_string();
@@ -488,18 +474,18 @@ mod tests {
             said(&one),
             "61,500 requests/s (58,000 to 63,000) keep p99 within 20ms; cpu0 is nearly full (88 %)"
         );
-        let tried = |rate, held, broken| TriedDoc { rate, held, broken };
-        one.broke = Some((tried(61_500.0, 2, 3), Some(tried(58_300.0, 4, 1))));
+        let tried = |rate, held, broken| crate::doc::TriedDoc { rate, held, broken };
+        one.proof = Proof::Kept(tried(58_300.0, 4, 1));
         one.bound = Some(held(Binding::Others, 1.0));
         assert_eq!(
             said(&one),
-            "58,300 requests/s kept p99 within 20ms (in 4 of 5 steps); the search ended at 61,500 requests/s (58,000 to \
-             63,000), which did in 2 of 5 steps; other programs fill cpu0"
+            "58,300 requests/s keep p99 within 20ms, in 4 of 5 loads; the largest such rate: 61,500 requests/s (58,000 to \
+             63,000); other programs fill cpu0"
         );
         assert_eq!(one.docs().iter().map(|doc| doc.value).collect::<Vec<_>>(), [61_500.0, 58_300.0]);
-        one.broke = Some((tried(61_500.0, 0, 3), None));
+        one.proof = Proof::Broken(Some(tried(61_500.0, 0, 3)));
         assert!(
-            said(&one).starts_with("no rate kept p99 within 20ms in most of its steps; the search ended at")
+            said(&one).starts_with("no rate kept p99 within 20ms in most of its loads; the search ended at")
         );
         let wide = figure("web", "", Unit::PerSec, 3_647.0, Some((52.0, 229_700.0)));
         assert_eq!(wide.rate(), "3,647 requests/s (interval not known)");

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use model::answer::{Answer, AnswerDoc, Answered, Beside, Bound, Doubted, Measured, Served, Within, capital};
 use model::data::RunData;
-use model::doc::{Binding, RatioRowDoc, RunDoc, SearchDoc, SeriesDoc, VerdictWord};
+use model::doc::{Binding, Proof, RatioRowDoc, RunDoc, SearchDoc, SeriesDoc, VerdictWord};
 use model::finding::{FigureName, Rule};
 use model::format::{Kind, count};
 use model::metrics::load;
@@ -131,7 +131,7 @@ fn within(doc: &RunDoc, run: &RunData) -> Option<Answer> {
             rate: answered(series)?,
             percentile,
             limit,
-            broke: search.and_then(SearchDoc::broke),
+            proof: search.map_or(Proof::Untold, SearchDoc::proof),
             bound: bound(doc, is_of),
         })
     };

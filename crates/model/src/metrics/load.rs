@@ -307,10 +307,14 @@ pub const SLO: Metric<PerSec> = Metric::new(
     "slo-throughput",
     Better::Higher,
     "the largest load at which the percentile of response times stays within the limit, 99.9 % of the requests have a \
-     good answer and 95 % have it while it lasts; as likely too high as too low, single steps may be wrong",
+     good answer and 95 % have it while it lasts; as likely too high as too low, single steps may be wrong; arrivals are \
+     evenly spaced unless the parameter says otherwise",
 )
 .per("request");
-pub const STEPS: Metric<Count> = Metric::neither("steps", "loads that the search tried");
+pub const STEPS: Metric<Count> =
+    Metric::neither("steps", "steps of the search, without those that check its rate");
+/// Steps of a whole search. The steps behind them check the rate that it found.
+pub const SEARCH_STEPS: u32 = 16;
 /// The parameter that numbers the steps of a search.
 pub const STEP: &str = "step";
 pub const STEP_RATE: Metric<PerSec> =
