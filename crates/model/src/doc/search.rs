@@ -138,9 +138,10 @@ impl Proof {
             Proof::Untold => format!("{found} {keeps} {goal}"),
             Proof::Kept(kept) => {
                 let (rate, share) = (text(kept.rate), kept.share());
-                let largest =
-                    if rate == found { String::new() } else { format!("; the largest such rate: {found}") };
-                format!("{rate} {keeps} {goal}, {share}{largest}")
+                match found.starts_with(&rate) {
+                    true => format!("{found} {keeps} {goal}, {share}"),
+                    false => format!("{rate} {keeps} {goal}, {share}; the largest such rate: {found}"),
+                }
             }
             Proof::Broken(tried) => {
                 let share = tried.map_or_else(String::new, |tried| format!(", which did {}", tried.share()));

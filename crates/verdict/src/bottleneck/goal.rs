@@ -97,7 +97,8 @@ mod tests {
         assert_eq!(full.bottlenecks[0].kind, Binding::Core);
         let answer = full.answer.unwrap().sentence;
         assert!(
-            answer.contains("requests/s") && answer.contains("keep p99 within 20ms; cpu0 is full"),
+            answer.contains("requests/s")
+                && answer.ends_with("keep p99 within 20ms, in 8 of 8 loads; cpu0 is full"),
             "{answer}"
         );
         // At the rate found every take broke.
