@@ -74,6 +74,24 @@ pub struct Bound {
     pub resource: String,
     /// Share of its ceiling, where it has one.
     pub share: Option<f64>,
+    /// CPUs' time that the load generator used of it, as a share, where it works there.
+    pub generator: Option<f64>,
+    /// Requests that wait, though all that is offered is answered.
+    pub waits: Option<Waits>,
+}
+
+/// Of so many requests one waits so long, or longer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waits {
+    pub one_in: u32,
+    pub seconds: f64,
+}
+
+impl fmt::Display for Waits {
+    /// `1 in 100 waits 1.02 s or longer`
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "1 in {} waits {} or longer", self.one_in, quantity(self.seconds, Unit::Second))
+    }
 }
 
 /// A ratio of two values of a parameter, and what it tells. `ratio` is `over` / `under`.
@@ -240,12 +258,24 @@ impl fmt::Display for Served {
 
 /// From this share on a resource is full; below it answers wait for it all the same.
 const FULL: f64 = 0.95;
+/// From this share on the generator's part of a resource is told.
+const TOLD: f64 = 0.05;
 
 impl Bound {
-    /// `full`, `nearly full (88 %)`.
+    /// `full`, `nearly full (88 %)`, `nearly full (93 %, of these the generator 40 %)`.
     fn full(&self) -> String {
         let near = self.share.filter(|share| *share < FULL);
-        near.map_or_else(|| "full".to_owned(), |share| format!("nearly full ({})", percent(share)))
+        let generator = self.generator.filter(|share| *share >= TOLD);
+        let word = if near.is_some() { "nearly full" } else { "full" };
+        let said = match (near, generator) {
+            (None, None) => return word.to_owned(),
+            (Some(share), None) => percent(share),
+            (Some(share), Some(own)) => {
+                format!("{}, of these the generator {}", percent(share), percent(own))
+            }
+            (None, Some(own)) => format!("the generator used {} of it", percent(own)),
+        };
+        format!("{word} ({said})")
     }
 
     /// In a few words.
@@ -269,7 +299,10 @@ impl Bound {
             Binding::Link => format!("the network link {resource} is full"),
             Binding::KernelLimit => "a limit of the kernel was reached".to_owned(),
             Binding::Connections => "more connections would get more".to_owned(),
-            Binding::Offered => "it serves all that is offered".to_owned(),
+            Binding::Offered => match &self.waits {
+                Some(waits) => format!("it answers all that is offered, but {waits}"),
+                None => "it serves all that is offered".to_owned(),
+            },
             Binding::Failures => "it refuses a part of what is offered".to_owned(),
             Binding::Waiting => "the server waits, though nothing here is full".to_owned(),
             Binding::Unknown => "what holds it back is not known".to_owned(),
@@ -427,7 +460,7 @@ mod tests {
     }
 
     fn held(kind: Binding, share: f64) -> Bound {
-        Bound { kind, resource: "cpu0".to_owned(), share: Some(share) }
+        Bound { kind, resource: "cpu0".to_owned(), share: Some(share), generator: None, waits: None }
     }
 
     fn served() -> Served {
@@ -456,6 +489,20 @@ mod tests {
         let failing =
             Served { failed: Some(0.95), offered: Some(40_000.0), bound: None, p99: None, ..served() };
         assert_eq!(failing.to_string(), "36,400 requests/s of 40,000 offered; 95 % of the requests failed");
+    }
+
+    #[test]
+    fn who_fills_cores_and_who_waits_is_said() {
+        let of = |kind, share, generator| Bound { generator, ..held(kind, share) }.said();
+        assert_eq!(
+            of(Binding::Cores, 0.93, Some(0.4)),
+            "the server's cores are nearly full (93 %, of these the generator 40 %)"
+        );
+        assert_eq!(of(Binding::Cores, 0.93, Some(0.01)), "the server's cores are nearly full (93 %)");
+        assert_eq!(of(Binding::Core, 0.99, Some(0.4)), "cpu0 is full (the generator used 40 % of it)");
+        let waits = Some(Waits { one_in: 100, seconds: 1.02 });
+        let offered = Bound { waits, ..held(Binding::Offered, 1.0) };
+        assert_eq!(offered.said(), "it answers all that is offered, but 1 in 100 waits 1.02 s or longer");
     }
 
     #[test]
