@@ -22,6 +22,8 @@ const AT: f64 = 1.03;
 const ABOUT: (f64, f64) = (AT, 1.01);
 /// Steps that far below a rate tell whether it is kept.
 const BELOW: f64 = 1.1;
+/// So many steps at about a rate must have held for each that broke, before the rate is said to be kept.
+const SURELY: u64 = 2;
 /// A rate that held so often is rather said to be kept than a larger one that held once.
 const REPEATED: u64 = 2;
 
@@ -86,15 +88,15 @@ fn tried(steps: &[Step], rate: f64, at: RangeInclusive<f64>) -> Option<TriedDoc>
     (!there.is_empty()).then_some(tried)
 }
 
-/// The largest rate up to this one that was tried and that most steps at about it kept, as most did up to a little below
-/// it; one that held again and again goes before one that did once. Steps are by rising rate.
+/// The largest rate up to this one that was tried and that two thirds of the steps at about it kept, as most did up to a
+/// little below it; one that held again and again goes before one that did once. Steps are by rising rate.
 fn kept(steps: &[Step], most: f64) -> Option<TriedDoc> {
     let rates = steps.iter().rev().filter(|step| step.is_held && step.rate <= most * (1.0 + f64::EPSILON));
     let held_below = |rate: f64| tried(steps, rate, rate / BELOW..=rate).is_some_and(|one| one.mostly_held());
     let all: Vec<TriedDoc> = rates
         .filter(|step| held_below(step.rate))
         .filter_map(|step| tried(steps, step.rate, about(step.rate)))
-        .filter(TriedDoc::mostly_held)
+        .filter(|at| at.held >= SURELY * at.broken)
         .collect();
     all.iter().find(|one| one.held >= REPEATED).or(all.first()).copied()
 }

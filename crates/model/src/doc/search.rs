@@ -30,8 +30,8 @@ pub struct SearchDoc {
     /// The steps within 3 % of it; absent where none was made there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tried: Option<TriedDoc>,
-    /// The largest rate up to it that was tried and with which most steps held, going by those up to 10 % below it as
-    /// well; with the steps at about this rate. Absent where there is none.
+    /// The largest rate up to it that was tried and with which two thirds of the steps held, as most of those up to 10 %
+    /// below it did; with the steps at about this rate. Absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<TriedDoc>,
     /// By rising rate; steps of rates that lie close are one.
