@@ -12,7 +12,7 @@ use std::fmt::{self, Write as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::doc::{Binding, TriedDoc, VerdictWord};
+use crate::doc::{Binding, Proof, VerdictWord};
 use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quantity};
 use crate::unit::Unit;
 
@@ -61,8 +61,8 @@ pub struct Within {
     /// `p99`, `20ms`: as they were asked for.
     pub percentile: String,
     pub limit: String,
-    /// The steps at that rate, where most of them broke, and the rate that was kept.
-    pub broke: Option<(TriedDoc, Option<TriedDoc>)>,
+    /// What the loads of the search say of that rate.
+    pub proof: Proof,
     /// The resource that holds the server there.
     pub bound: Option<Bound>,
 }
@@ -74,6 +74,24 @@ pub struct Bound {
     pub resource: String,
     /// Share of its ceiling, where it has one.
     pub share: Option<f64>,
+    /// CPUs' time that the load generator used of it, as a share, where it works there.
+    pub generator: Option<f64>,
+    /// Requests that wait, though all that is offered is answered.
+    pub waits: Option<Waits>,
+}
+
+/// Of so many requests one waits so long, or longer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waits {
+    pub one_in: u32,
+    pub seconds: f64,
+}
+
+impl fmt::Display for Waits {
+    /// `1 in 100 waits 1.02 s or longer`
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "1 in {} waits {} or longer", self.one_in, quantity(self.seconds, Unit::Second))
+    }
 }
 
 /// A ratio of two values of a parameter, and what it tells. `ratio` is `over` / `under`.
@@ -240,12 +258,24 @@ impl fmt::Display for Served {
 
 /// From this share on a resource is full; below it answers wait for it all the same.
 const FULL: f64 = 0.95;
+/// From this share on the generator's part of a resource is told.
+const TOLD: f64 = 0.05;
 
 impl Bound {
-    /// `full`, `nearly full (88 %)`.
+    /// `full`, `nearly full (88 %)`, `nearly full (93 %, of these the generator 40 %)`.
     fn full(&self) -> String {
         let near = self.share.filter(|share| *share < FULL);
-        near.map_or_else(|| "full".to_owned(), |share| format!("nearly full ({})", percent(share)))
+        let generator = self.generator.filter(|share| *share >= TOLD);
+        let word = if near.is_some() { "nearly full" } else { "full" };
+        let said = match (near, generator) {
+            (None, None) => return word.to_owned(),
+            (Some(share), None) => percent(share),
+            (Some(share), Some(own)) => {
+                format!("{}, of these the generator {}", percent(share), percent(own))
+            }
+            (None, Some(own)) => format!("the generator used {} of it", percent(own)),
+        };
+        format!("{word} ({said})")
     }
 
     /// In a few words.
@@ -269,7 +299,10 @@ impl Bound {
             Binding::Link => format!("the network link {resource} is full"),
             Binding::KernelLimit => "a limit of the kernel was reached".to_owned(),
             Binding::Connections => "more connections would get more".to_owned(),
-            Binding::Offered => "it serves all that is offered".to_owned(),
+            Binding::Offered => match &self.waits {
+                Some(waits) => format!("it answers all that is offered, but {waits}"),
+                None => "it serves all that is offered".to_owned(),
+            },
             Binding::Failures => "it refuses a part of what is offered".to_owned(),
             Binding::Waiting => "the server waits, though nothing here is full".to_owned(),
             Binding::Unknown => "what holds it back is not known".to_owned(),
@@ -279,38 +312,24 @@ impl Bound {
 
 impl fmt::Display for Within {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Within { server, rate, percentile, limit, broke, bound } = self;
-        let (goal, rate) = (format!("{percentile} within {limit}"), rate.rate());
+        let Within { server, rate, percentile, limit, proof, bound } = self;
+        let text = |rate: f64| format!("{} requests/s", number(rate));
         to.write_str(&head(server))?;
-        match broke {
-            None => write!(to, "{rate} keep {goal}"),
-            Some((tried, Some(kept))) => {
-                let (kept, share) = (number(kept.rate), kept.share());
-                write!(
-                    to,
-                    "{kept} requests/s kept {goal} ({share}); the search ended at {rate}, which did {}",
-                    tried.share()
-                )
-            }
-            Some((tried, None)) => {
-                write!(
-                    to,
-                    "no rate kept {goal} in most of its steps; the search ended at {rate}, which did {}",
-                    tried.share()
-                )
-            }
-        }?;
+        to.write_str(&proof.says(&format!("{percentile} within {limit}"), &rate.rate(), text, "keep"))?;
         bound.as_ref().map_or(Ok(()), |bound| write!(to, "; {}", bound.said()))
     }
 }
 
 impl Within {
-    /// The rate that was found, and where most of its steps broke the one that was kept.
+    /// The rate that was found, and the one that was kept.
     fn docs(&self) -> Vec<AnsweredDoc> {
         let found = self.rate.doc();
-        let kept = self.broke.and_then(|(_, kept)| kept);
+        let kept = match self.proof {
+            Proof::Kept(kept) => Some(kept),
+            Proof::Broken(_) | Proof::Untold => None,
+        };
         let kept = kept.map(|kept| AnsweredDoc {
-            name: format!("{}, kept in most steps", found.name),
+            name: format!("{}, kept in most loads", found.name),
             value: kept.rate,
             low: None,
             high: None,
@@ -441,7 +460,7 @@ mod tests {
     }
 
     fn held(kind: Binding, share: f64) -> Bound {
-        Bound { kind, resource: "cpu0".to_owned(), share: Some(share) }
+        Bound { kind, resource: "cpu0".to_owned(), share: Some(share), generator: None, waits: None }
     }
 
     fn served() -> Served {
@@ -473,6 +492,20 @@ mod tests {
     }
 
     #[test]
+    fn who_fills_cores_and_who_waits_is_said() {
+        let of = |kind, share, generator| Bound { generator, ..held(kind, share) }.said();
+        assert_eq!(
+            of(Binding::Cores, 0.93, Some(0.4)),
+            "the server's cores are nearly full (93 %, of these the generator 40 %)"
+        );
+        assert_eq!(of(Binding::Cores, 0.93, Some(0.01)), "the server's cores are nearly full (93 %)");
+        assert_eq!(of(Binding::Core, 0.99, Some(0.4)), "cpu0 is full (the generator used 40 % of it)");
+        let waits = Some(Waits { one_in: 100, seconds: 1.02 });
+        let offered = Bound { waits, ..held(Binding::Offered, 1.0) };
+        assert_eq!(offered.said(), "it answers all that is offered, but 1 in 100 waits 1.02 s or longer");
+    }
+
+    #[test]
     fn a_limit_is_answered_with_its_rate_and_interval() {
         let rate = figure("web", "", Unit::PerSec, 61_500.0, Some((58_000.0, 63_000.0)));
         let mut one = Within {
@@ -480,7 +513,7 @@ mod tests {
             rate,
             percentile: "p99".to_owned(),
             limit: "20ms".to_owned(),
-            broke: None,
+            proof: Proof::Untold,
             bound: Some(held(Binding::Core, 0.88)),
         };
         let said = |one: &Within| Answer::Within(vec![one.clone()]).to_string();
@@ -488,18 +521,18 @@ mod tests {
             said(&one),
             "61,500 requests/s (58,000 to 63,000) keep p99 within 20ms; cpu0 is nearly full (88 %)"
         );
-        let tried = |rate, held, broken| TriedDoc { rate, held, broken };
-        one.broke = Some((tried(61_500.0, 2, 3), Some(tried(58_300.0, 4, 1))));
+        let tried = |rate, held, broken| crate::doc::TriedDoc { rate, held, broken };
+        one.proof = Proof::Kept(tried(58_300.0, 4, 1));
         one.bound = Some(held(Binding::Others, 1.0));
         assert_eq!(
             said(&one),
-            "58,300 requests/s kept p99 within 20ms (in 4 of 5 steps); the search ended at 61,500 requests/s (58,000 to \
-             63,000), which did in 2 of 5 steps; other programs fill cpu0"
+            "58,300 requests/s keep p99 within 20ms, in 4 of 5 loads; the largest such rate: 61,500 requests/s (58,000 to \
+             63,000); other programs fill cpu0"
         );
         assert_eq!(one.docs().iter().map(|doc| doc.value).collect::<Vec<_>>(), [61_500.0, 58_300.0]);
-        one.broke = Some((tried(61_500.0, 0, 3), None));
+        one.proof = Proof::Broken(Some(tried(61_500.0, 0, 3)));
         assert!(
-            said(&one).starts_with("no rate kept p99 within 20ms in most of its steps; the search ended at")
+            said(&one).starts_with("no rate kept p99 within 20ms in most of its loads; the search ended at")
         );
         let wide = figure("web", "", Unit::PerSec, 3_647.0, Some((52.0, 229_700.0)));
         assert_eq!(wide.rate(), "3,647 requests/s (interval not known)");

@@ -92,7 +92,7 @@ pub use power::{PowerDoc, PowerLevelDoc};
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
-pub use search::{SearchDoc, SearchStepDoc, TriedDoc};
+pub use search::{Proof, SearchDoc, SearchStepDoc, TriedDoc};
 pub use settings::{SettingDoc, SettingsDoc, SinceDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use study::{
@@ -444,7 +444,7 @@ pub struct HistoryRow {
 }
 
 /// How short a load came that the user ended. Seconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CutDoc {
     pub lasted: Option<f64>,
     /// Null where a number of requests or a file was to end it.
@@ -452,9 +452,16 @@ pub struct CutDoc {
     /// Where a number of requests was to end it.
     pub requests: Option<u64>,
     pub requests_asked: Option<u64>,
-    /// Steps that a search had made.
+    /// Steps that a search had made, and those of a whole one.
     #[serde(default)]
     pub steps: Option<u64>,
+    #[serde(default)]
+    pub steps_asked: Option<u64>,
+    /// The largest rate of its steps that held, and the smallest that broke.
+    #[serde(default)]
+    pub held: Option<f64>,
+    #[serde(default)]
+    pub broke: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

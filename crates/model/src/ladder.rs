@@ -17,13 +17,24 @@ const LADDERS: [&[u64]; 5] = [
     &[100],
 ];
 
-/// At most `most` borders (and one more for the slowest) for these histograms together; none where they are empty.
+/// Shares of the values up to which steps go one by one, until no step has nearly all of them.
+const BULK: [f64; 4] = [0.99, 0.98, 0.95, 0.9];
+/// So much of a histogram in one step is nearly all of it.
+const NEARLY_ALL: f64 = 0.8;
+
+/// At most `most` borders (and one more for the slowest) for these histograms together; none where they are empty. A few
+/// slow values are in one last step where they would hide the shape of the others.
 pub fn borders(all: &[&Histogram], most: usize) -> Vec<u64> {
     let least = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).min();
     let largest = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).max();
-    let (Some(low), Some(high)) = (least(0.01), largest(0.99)) else { return Vec::new() };
-    let fitting = LADDERS.iter().map(|ladder| between(ladder, low, high)).find(|steps| steps.len() <= most);
-    let mut steps = fitting.unwrap_or_else(|| vec![high]);
+    let Some(low) = least(0.01) else { return Vec::new() };
+    let shapes: Vec<Vec<u64>> =
+        BULK.iter().filter_map(|&bulk| Some(steps(low, largest(bulk)?.max(low), most))).collect();
+    let hides = |steps: &[u64]| all.iter().any(|one| fullest(one, steps) > NEARLY_ALL);
+    // Where all values are alike no steps show more than others.
+    let Some(mut steps) = shapes.iter().find(|steps| !hides(steps)).or(shapes.first()).cloned() else {
+        return Vec::new();
+    };
     let slowest = all.iter().filter_map(|one| one.max_ns()).max();
     if let (Some(max), Some(last)) = (slowest, steps.last_mut())
         && max > *last
@@ -36,6 +47,18 @@ pub fn borders(all: &[&Histogram], most: usize) -> Vec<u64> {
         }
     }
     steps
+}
+
+/// The finest steps that are few enough.
+fn steps(low: u64, high: u64, most: usize) -> Vec<u64> {
+    let fitting = LADDERS.iter().map(|ladder| between(ladder, low, high)).find(|steps| steps.len() <= most);
+    fitting.unwrap_or_else(|| vec![high])
+}
+
+/// The largest share of the values that one step has.
+fn fullest(histogram: &Histogram, steps: &[u64]) -> f64 {
+    let most = count(histogram, steps).iter().map(|step| step.count).max().unwrap_or(0);
+    most as f64 / histogram.count().max(1) as f64
 }
 
 /// The steps from the last at or below `low` (if it has one) to the first at or above `high`.
@@ -116,6 +139,11 @@ mod tests {
             ]
         );
         assert_eq!(borders(&[&Histogram::default()], 8), [0u64; 0]);
+        // One late answer of fifty leaves the shape of the others.
+        let values: Vec<u64> = (0..49).map(|n| 1_000_000 + n * 40_000).chain([9_000_000_000]).collect();
+        let late = borders(&[&of(&values)], 11);
+        let (last, shape) = late.split_last().unwrap();
+        assert!(*last >= 9_000_000_000 && shape.len() > 6 && shape.last() == Some(&3_000_000), "{late:?}");
         let mut hair = of(&[900_000]);
         hair.record_n(550_000, 98);
         hair.record(1_001_000);

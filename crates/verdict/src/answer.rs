@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 
 use model::answer::{Answer, AnswerDoc, Answered, Beside, Bound, Doubted, Measured, Served, Within, capital};
 use model::data::RunData;
-use model::doc::{Binding, RatioRowDoc, RunDoc, SearchDoc, SeriesDoc, VerdictWord};
+use model::doc::{
+    Binding, BottleneckDoc, CoreDoc, Proof, RatioRowDoc, RunDoc, SearchDoc, SeriesDoc, VerdictWord,
+};
 use model::finding::{FigureName, Rule};
 use model::format::{Kind, count};
 use model::metrics::load;
@@ -20,6 +22,7 @@ use model::{Card, Family, NoteBody, Params, Role, Validity, card};
 use crate::compare::ratio::ratio;
 use crate::compare::{CompareOptions, Side};
 use crate::loads::Load;
+use crate::loads::waits::waits;
 use crate::run_index::{RunContext, RunIndex};
 
 /// Figures of an answer that lists them.
@@ -131,7 +134,7 @@ fn within(doc: &RunDoc, run: &RunData) -> Option<Answer> {
             rate: answered(series)?,
             percentile,
             limit,
-            broke: search.and_then(SearchDoc::broke),
+            proof: search.map_or(Proof::Untold, SearchDoc::proof),
             bound: bound(doc, is_of),
         })
     };
@@ -173,7 +176,8 @@ fn served(doc: &RunDoc, index: &RunIndex<'_>) -> Option<Answer> {
         least: lower,
         bound: bound(doc, |instrument, params, arm| {
             instrument == load.instrument && *params == load.params && arm == load.arm
-        }),
+        })
+        .map(|bound| Bound { waits: waits(load), ..bound }),
     }))
 }
 
@@ -184,7 +188,28 @@ fn bound(doc: &RunDoc, is_of: impl Fn(&str, &Params, &str) -> bool) -> Option<Bo
         card::find(doc.cards, &found.instrument).is_some_and(|card| matches!(card.role, Role::Search { .. }));
     // A search stops where the limit breaks: that it is served in full until there is its result.
     let tells = found.kind != Binding::Unknown && !(is_search && found.kind == Binding::Offered);
-    tells.then(|| Bound { kind: found.kind, resource: found.resource.clone(), share: found.share })
+    tells.then(|| Bound {
+        kind: found.kind,
+        resource: found.resource.clone(),
+        share: found.share,
+        generator: generator_there(found),
+        waits: None,
+    })
+}
+
+/// The generator's share of the core, or of the server's cores, that bind a load, where it works there.
+fn generator_there(found: &BottleneckDoc) -> Option<f64> {
+    let serves = |core: &&CoreDoc| matches!(core.role.as_str(), "server" | "both");
+    let of =
+        |is_of: &dyn Fn(&&CoreDoc) -> bool| -> Vec<&CoreDoc> { found.cores.iter().filter(is_of).collect() };
+    let cores = match found.kind {
+        Binding::Cores => of(&serves),
+        Binding::Core | Binding::Shared => of(&|core| format!("cpu{}", core.cpu) == found.resource),
+        _ => return None,
+    };
+    let shares: Vec<f64> = cores.iter().filter_map(|core| core.generator).collect();
+    // A core on which it does not work has no share of it.
+    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / cores.len() as f64)
 }
 
 /// The parameter whose values are what is compared in a run of this family: languages, stores.

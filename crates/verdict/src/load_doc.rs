@@ -8,7 +8,7 @@ use crate::loads::pauses::Pauses;
 use crate::loads::{Load, groups};
 use model::data::{Point, RunData, Series};
 use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, ServerUseDoc, StatusDoc, TimesDoc};
-use model::format::quantity;
+use model::format::{number, quantity};
 use model::metrics::load;
 use model::{Histogram, NoteBody, Phase, SubjectDoc, Unit, Value, ladder};
 
@@ -24,6 +24,8 @@ const OWN_SHARE: f64 = 0.25;
 
 /// The share of what was due that a server must answer good to have kept up.
 const KEPT_UP: f64 = 0.98;
+/// Requests that were offered and those that came due are both told where they differ by more than this share.
+const DRAWN: f64 = 0.01;
 /// Fewer connections in flight on average than this share leave some free at nearly every moment.
 const FREE: f64 = 0.05;
 
@@ -52,8 +54,16 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     let (cpu, begun) = (number(load::CPU.name()), requests.saturating_sub(unsent));
     // Answers without a body carry nothing, and have no rate among the figures.
     let bandwidth = number(load::BANDWIDTH.name()).or_else(|| number(load::THROUGHPUT.name()).map(|_| 0.0));
-    let span = number(load::ANSWERING.name())
-        .map(|last| number(load::WINDOW.name()).map_or(last, |window| window.max(last)));
+    // Large files, and runs of before, have it up to the last answer.
+    let is_current = of(load::BANDWIDTH.name()).is_none_or(|(series, _)| {
+        model::card::find(doc.cards, &series.key.instrument)
+            .is_none_or(|card| card.definition == series.key.definition)
+    });
+    let to_last = !is_current || cell.params.get("content") == Some("large");
+    let window = number(load::WINDOW.name());
+    let last = number(load::ANSWERING.name());
+    let late = last.map(|last| window.map_or(last, |window| window.max(last)));
+    let span = if to_last { late } else { window.or(last) };
     let mut load = LoadDoc {
         schema: "boxscore.load/1".to_owned(),
         run: run.head.id.clone(),
@@ -218,15 +228,37 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
     out.extend(pauses(load).filter(|_| out.is_empty()));
     let silent = load.bottlenecks.iter().any(|one| one.kind == Binding::Silent);
     if let (Some(offered), Some(good), false) = (load.offered_load, load.throughput, silent)
-        && good < KEPT_UP * offered - drawn(load, offered)
+        && let (due, chance) = due(load).map_or_else(|| (offered, drawn(load, offered)), |due| (due, 0.0))
+        && good < KEPT_UP * due - chance
     {
         out.push(format!(
-            "{offered:.0} requests a second were due and {good:.0} had a good answer before the end of the load, however \
+            "{due:.0} requests a second were due and {good:.0} had a good answer before the end of the load, however \
              late: this is over what the server, or {} connections, can do",
             load.params.get("connections").unwrap_or("these")
         ));
     }
+    out.extend(more_or_fewer(load));
     out
+}
+
+/// Requests a second that came due.
+fn due(load: &LoadDoc) -> Option<f64> {
+    let window = load.window.filter(|window| *window > 0.0)?;
+    (load.requests > 0).then(|| load.requests as f64 / window)
+}
+
+/// Requests that came due are not as many as were offered, since chance drew them.
+fn more_or_fewer(load: &LoadDoc) -> Option<String> {
+    let (offered, due) = load.offered_load.zip(due(load))?;
+    let is_drawn = load.params.get("arrivals") == Some("poisson") && (due / offered - 1.0).abs() > DRAWN;
+    is_drawn.then(|| {
+        format!(
+            "{} requests/s were offered and {}/s came due: Poisson arrivals are drawn at random, by chance more or fewer \
+             than the rate that was asked for",
+            number(offered),
+            number(due)
+        )
+    })
 }
 
 /// A server that pauses, unless the bottleneck says what stops it.
@@ -382,6 +414,22 @@ mod tests {
         // Three standard deviations of 500 a second over 3 s are 39 a second.
         assert!(!load("poisson", 500.0, false) && load("poisson", 560.0, false));
         assert!(load("constant", 500.0, false) && !load("constant", 500.0, true));
+    }
+
+    #[test]
+    fn what_was_offered_and_what_came_due_are_both_said_where_they_differ() {
+        let of = |arrivals: &str, requests: u64| {
+            let mut load = plain(&format!("arrivals={arrivals};connections=50"));
+            (load.window, load.offered_load, load.requests) = (Some(10.0), Some(200.0), requests);
+            load.throughput = Some(requests as f64 / 10.0);
+            remarks(&load)
+        };
+        let said = of("poisson", 1_930);
+        assert!(
+            said.len() == 1 && said[0].starts_with("200 requests/s were offered and 193/s came due: Poisson"),
+            "{said:?}"
+        );
+        assert!(of("poisson", 2_010).is_empty() && of("constant", 1_990).is_empty());
     }
 
     #[test]

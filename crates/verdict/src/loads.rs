@@ -11,6 +11,7 @@ pub mod planted;
 pub mod stall;
 pub mod sweep;
 pub mod used;
+pub mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
 

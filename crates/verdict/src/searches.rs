@@ -16,10 +16,16 @@ use crate::run_index::RunIndex;
 const ROWS: usize = 12;
 const CLOSE: [f64; 7] = [1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0];
 
-/// Steps within this factor of a rate are steps at it.
+/// Steps within this factor of the rate that was found are steps at it.
 const AT: f64 = 1.03;
+/// Steps that far below a rate, and that far above it, are steps at about it, if it is one that may be kept.
+const ABOUT: (f64, f64) = (AT, 1.01);
 /// Steps that far below a rate tell whether it is kept.
 const BELOW: f64 = 1.1;
+/// So many steps at about a rate must have held for each that broke, before the rate is said to be kept.
+const SURELY: u64 = 2;
+/// A rate that held so often is rather said to be kept than a larger one that held once.
+const REPEATED: u64 = 2;
 
 /// One step of one take.
 struct Step {
@@ -58,6 +64,7 @@ pub fn search(load: &Load<'_>) -> SearchDoc {
     let found = load.rate_summary();
     let interval = found.as_ref().and_then(|found| found.interval);
     let rate = found.as_ref().map(|found| found.median);
+    let kept = rate.and_then(|rate| kept(&steps, rate));
     SearchDoc {
         instrument: load.instrument.to_owned(),
         params: load.params.clone(),
@@ -68,8 +75,8 @@ pub fn search(load: &Load<'_>) -> SearchDoc {
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
         tried: rate.and_then(|rate| tried(&steps, rate, rate / AT..=rate * AT)),
-        kept: rate.and_then(|rate| kept(&steps, rate)),
-        steps: grouped(&steps).into_iter().map(together).collect(),
+        kept,
+        steps: shown(&steps, kept.map(|kept| kept.rate)),
     }
 }
 
@@ -81,15 +88,39 @@ fn tried(steps: &[Step], rate: f64, at: RangeInclusive<f64>) -> Option<TriedDoc>
     (!there.is_empty()).then_some(tried)
 }
 
-/// The largest rate up to this one that held, as most steps did up to a little below it. Steps are by rising rate.
+/// The largest rate up to this one that was tried and that two thirds of the steps at about it kept, as most did up to a
+/// little below it; one that held again and again goes before one that did once. Steps are by rising rate.
 fn kept(steps: &[Step], most: f64) -> Option<TriedDoc> {
-    let held = steps.iter().rev().filter(|step| step.is_held && step.rate <= most * AT);
-    let around = |rate: f64| tried(steps, rate.min(most), rate / BELOW..=rate);
-    held.filter_map(|step| around(step.rate)).find(TriedDoc::mostly_held)
+    let rates = steps.iter().rev().filter(|step| step.is_held && step.rate <= most * (1.0 + f64::EPSILON));
+    let held_below = |rate: f64| tried(steps, rate, rate / BELOW..=rate).is_some_and(|one| one.mostly_held());
+    let all: Vec<TriedDoc> = rates
+        .filter(|step| held_below(step.rate))
+        .filter_map(|step| tried(steps, step.rate, about(step.rate)))
+        .filter(|at| at.held >= SURELY * at.broken)
+        .collect();
+    all.iter().find(|one| one.held >= REPEATED).or(all.first()).copied()
 }
 
-/// Steps by rising rate in as few groups as fit.
-fn grouped(steps: &[Step]) -> Vec<&[Step]> {
+/// Rates that are about this one.
+fn about(rate: f64) -> RangeInclusive<f64> {
+    rate / ABOUT.0..=rate * ABOUT.1
+}
+
+/// The rows of a search: steps of rates that lie close are one; those at about the rate that was kept are one of their
+/// own, which tells that rate.
+fn shown(steps: &[Step], kept: Option<f64>) -> Vec<SearchStepDoc> {
+    let Some(kept) = kept else { return grouped(steps, ROWS).into_iter().map(together).collect() };
+    let at = about(kept);
+    let below = steps.partition_point(|step| step.rate < *at.start());
+    let above = steps.partition_point(|step| step.rate <= *at.end());
+    let own = SearchStepDoc { offered: kept, kept: true, ..together(&steps[below..above]) };
+    let (below, above) = (&steps[..below], &steps[above..]);
+    let rows = |some: &[Step], most: usize| grouped(some, most).into_iter().map(together).collect::<Vec<_>>();
+    [rows(below, ROWS / 2), vec![own], rows(above, ROWS / 2)].concat()
+}
+
+/// Steps by rising rate in so many groups at most, as far as factors in [`CLOSE`] make them.
+fn grouped(steps: &[Step], most: usize) -> Vec<&[Step]> {
     let groups = |close: f64| {
         let (mut groups, mut rest) = (Vec::new(), steps);
         while let Some(first) = rest.first() {
@@ -101,7 +132,7 @@ fn grouped(steps: &[Step]) -> Vec<&[Step]> {
     };
     let mut all = CLOSE.into_iter().map(groups);
     let widest = CLOSE.last().map_or_else(Vec::new, |close| groups(*close));
-    all.find(|groups| groups.len() <= ROWS).unwrap_or(widest)
+    all.find(|groups| groups.len() <= most).unwrap_or(widest)
 }
 
 fn together(steps: &[Step]) -> SearchStepDoc {
@@ -117,6 +148,7 @@ fn together(steps: &[Step]) -> SearchStepDoc {
         time: median(|step| step.time).filter(|_| 2 * times > steps.len()),
         held,
         broken: steps.len() as u64 - held,
+        kept: false,
     }
 }
 
@@ -185,10 +217,35 @@ mod tests {
         let steps: Vec<Step> = all.iter().map(step).collect();
         let doc = |rate, held, broken| Some(TriedDoc { rate, held, broken });
         assert_eq!(tried(&steps, 369.0, 369.0 / AT..=369.0 * AT), doc(369.0, 2, 3));
-        assert_eq!(kept(&steps, 369.0), doc(344.5, 2, 0));
+        assert_eq!(kept(&steps, 369.0), doc(344.5, 1, 0));
         assert_eq!((tried(&steps, 100.0, 97.0..=103.0), kept(&steps, 100.0)), (None, None));
-        // A step a little above what was found speaks for it.
-        assert_eq!(kept(&steps[..3], 340.0), doc(340.0, 2, 0));
+        // Only what was tried is kept.
+        assert_eq!(kept(&steps[..3], 340.0), doc(315.0, 1, 0));
+    }
+
+    #[test]
+    fn a_rate_that_held_again_is_kept_before_one_that_held_once_and_has_a_row() {
+        let step = |(rate, is_held): &(f64, bool)| Step {
+            rate: *rate,
+            requests: 1.0,
+            answered: None,
+            time: None,
+            is_held: *is_held,
+        };
+        // The search held at 176 once; its checks at 180 broke and those at 171 held.
+        let all =
+            [(120.0, true), (171.0, true), (171.0, false), (171.0, true), (176.5, true), (180.0, false)];
+        let mut steps: Vec<Step> = all.iter().chain(&[(180.0, false)]).map(step).collect();
+        assert_eq!(kept(&steps, 180.0), Some(TriedDoc { rate: 171.0, held: 2, broken: 1 }));
+        let rows = shown(&steps, Some(171.0));
+        let told: Vec<_> = rows.iter().map(|row| (row.offered, row.held, row.broken, row.kept)).collect();
+        assert_eq!(
+            told,
+            [(120.0, 1, 0, false), (171.0, 2, 1, true), (176.5, 1, 0, false), (180.0, 0, 2, false)]
+        );
+        // Where all of it broke nothing is kept.
+        steps.iter_mut().for_each(|step| step.is_held = false);
+        assert_eq!(kept(&steps, 180.0), None);
     }
 
     #[test]
@@ -196,7 +253,7 @@ mod tests {
         let step = |rate: f64| Step { rate, requests: 1.0, answered: None, time: None, is_held: true };
         for count in [1u32, 12, 13, 160] {
             let steps: Vec<Step> = (0..count).map(|n| step(100.0 * 1.04_f64.powi(n as i32))).collect();
-            let groups = grouped(&steps);
+            let groups = grouped(&steps, ROWS);
             assert_eq!(groups.iter().map(|group| group.len()).sum::<usize>(), count as usize);
             assert!(groups.len() <= ROWS, "{count}: {}", groups.len());
         }

@@ -145,7 +145,9 @@ fn unobeyed(args: &RunArgs, chosen: &[&Card], all: &[&Card]) -> Option<CliError>
         let owners: Vec<&&Card> = all.iter().filter(|card| card.flag(long).is_some()).collect();
         if long != "test" {
             if !chosen.iter().filter(|card| card.flag(long).is_some()).any(obeys) {
-                return Some(belongs(long, &owners));
+                let error = belongs(long, &owners);
+                let instead = values.first().and_then(|value| instead(long, value, chosen, &owners));
+                return Some(instead.into_iter().fold(error, CliError::hint));
             }
             continue;
         }
@@ -163,6 +165,22 @@ fn unobeyed(args: &RunArgs, chosen: &[&Card], all: &[&Card]) -> Option<CliError>
         }
     }
     None
+}
+
+/// How the instrument named takes what the option of another one says: as a parameter of its own, or as the address of
+/// what runs already. `None` where it has neither.
+fn instead(long: &str, value: &str, chosen: &[&Card], owners: &[&&Card]) -> Option<String> {
+    let card = chosen.iter().find(|card| owners.iter().any(|owner| owner.family == card.family))?;
+    let is_address = |param: &&ParamSpec| matches!(param.part, model::Part::Address { .. });
+    let of_owner = owners.iter().find_map(|owner| owner.params.iter().find(|param| param.name == long))?;
+    let choice =
+        card.params.iter().find(|param| matches!(param.kind, ParamKind::Choice(all) if all.contains(&value)));
+    let address = card.params.iter().filter(is_address).find_map(|param| param.flag);
+    let address = address.filter(|_| is_address(&of_owner));
+    let here = choice.map(|param| format!("--set {}={value}", param.name));
+    let there = address.map(|flag| format!("--{} {}", flag.long, flag.value_name));
+    let ways: Vec<String> = here.into_iter().chain(there).collect();
+    (!ways.is_empty()).then(|| format!("boxscore run {} {}", card.name, ways.join(", or ")))
 }
 
 /// Whose an option is.

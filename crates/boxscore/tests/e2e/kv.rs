@@ -308,6 +308,10 @@ fn what_cannot_be_is_told_before_anything_starts() {
         run(&bench, args).expect(2, &[why]);
     }
     bench.run(&["run", "cpu", "--kv", "redis"]).expect(2, &["--kv belongs to the family kv"]);
+    bench.run(&["run", "kv-load", "--kv", "redis"]).expect(
+        2,
+        &["--kv belongs to the family kv", "boxscore run kv-load --set server=redis, or --url URL"],
+    );
     bench.run(&["run", "net", "--test", "basic"]).expect(2, &["--test belongs to the family kv"]);
     let list = bench.run(&["list", "--long", "kv"]).expect(0, &[]);
     let text = words(&list);

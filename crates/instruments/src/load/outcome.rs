@@ -1,9 +1,9 @@
 //! The outcome of a load: counts, rates, times, and what the generator itself used. Times are seconds.
 //!
 //! `elapsed` is the window: the given duration, or the time from the start to the last answer where a number of
-//! requests was given. `throughput` counts good answers that were complete within the window. Other rates divide by
-//! the window, or by the time up to the last answer (for requests in flight: the last end) where that is later. The
-//! drain after the window adds to counts and times only.
+//! requests was given. `throughput` and `bandwidth` count good answers that were complete within the window. Other
+//! rates divide by the window, or by the time up to the last answer (for requests in flight: the last end) where that
+//! is later. The drain after the window adds to counts and times only.
 //!
 //! Each of several generators has its own window by its own clock. Their rates are computed per window and added up;
 //! counts, times and requests in flight are those of all. Nothing is averaged. How far apart the windows started is
@@ -41,8 +41,10 @@ pub struct Outcome {
 pub struct Rates {
     /// Good answers within the window, divided by its length.
     pub throughput: Option<f64>,
-    /// Body bytes of good answers per second.
+    /// Body bytes of good answers within the window, divided by its length.
     pub bandwidth: Option<f64>,
+    /// Body bytes of all good answers, by the time up to the last answer where that came after the window.
+    pub bandwidth_to_last: Option<f64>,
     /// Mean requests in flight, measured directly.
     pub in_flight: Option<f64>,
 }
@@ -88,7 +90,8 @@ impl Outcome {
             answering_s,
             rates: Rates {
                 throughput: by(ran.record.good_in_window as f64, elapsed_s),
-                bandwidth: by(ran.record.body_bytes as f64, elapsed_s.max(answering_s)),
+                bandwidth: by(ran.record.body_bytes_in_window as f64, elapsed_s),
+                bandwidth_to_last: by(ran.record.body_bytes as f64, elapsed_s.max(answering_s)),
                 in_flight: by(seconds(ran.record.in_flight.area_ns()), ending_s),
             },
             generator: Generator {
@@ -108,6 +111,7 @@ impl Outcome {
         self.rates = Rates {
             throughput: sum(self.rates.throughput, other.rates.throughput),
             bandwidth: sum(self.rates.bandwidth, other.rates.bandwidth),
+            bandwidth_to_last: sum(self.rates.bandwidth_to_last, other.rates.bandwidth_to_last),
             in_flight: sum(self.rates.in_flight, other.rates.in_flight),
         };
         self.generator.cpu_s += other.generator.cpu_s;
@@ -124,7 +128,8 @@ impl Outcome {
         if !self.met.values().all(|url| redirect::is_place(url)) {
             return Err("an impossible URL");
         }
-        let rates = [self.rates.throughput, self.rates.bandwidth, self.rates.in_flight];
+        let Rates { throughput, bandwidth, bandwidth_to_last, in_flight } = self.rates;
+        let rates = [throughput, bandwidth, bandwidth_to_last, in_flight];
         let times = [self.elapsed_s, self.answering_s, self.generator.cpu_s, self.generator.spun_s];
         let numbers = rates.into_iter().flatten().chain(times);
         numbers

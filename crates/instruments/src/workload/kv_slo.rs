@@ -1,7 +1,7 @@
 //! The largest load on a key-value store that keeps a percentile of response times within a limit.
 //!
-//! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop with Poisson arrivals, in
-//! requests per second.
+//! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop, in requests per
+//! second.
 
 use model::{Cadence, Card, Family, Need, ParamSpec, Role, Shown, Simple, Tier, Variant};
 
@@ -29,7 +29,7 @@ static CARD: Card = Card {
     role: Role::Search { rate: model::metrics::load::SLO.name(), load: model::names::instrument::KV_LOAD },
     parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 5,
+    definition: 6,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],

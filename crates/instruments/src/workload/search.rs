@@ -4,12 +4,17 @@
 //! step is final. The search keeps how likely each rate is to be the largest, asks where the two halves are equally
 //! likely, and weighs every answer by how often such answers are wrong (probabilistic bisection). [`STEPS`] steps, then
 //! the median of what is likely: an estimate that is as often too high as too low, so that takes can be averaged. How
-//! far takes are apart is the interval. Not counted: what changes from one step to the next.
+//! far takes are apart is the interval. Then [`check`] looks for a rate that is kept again and again. Not counted: what
+//! changes from one step to the next.
 
 use model::Fault;
+pub use model::metrics::load::SEARCH_STEPS as STEPS;
 
-/// Steps of a search.
-pub const STEPS: u32 = 16;
+/// A rate is kept once so many steps at it held, and is not once so many broke.
+pub const ENOUGH: u32 = 2;
+/// A rate that is not kept is lowered to this share of it, so that so many rates are tried.
+const LOWER: f64 = 0.95;
+const RATES: u32 = 4;
 /// How often a step below the largest rate breaks all the same.
 const UNLUCKY: f64 = 0.15;
 /// How often a step above it holds.
@@ -103,6 +108,31 @@ pub fn search(range: Range, mut holds: impl FnMut(f64) -> Result<Answer, Fault>)
         (true, true) if rate * CLOSE >= range.most => Err(Fault::new(everywhere(most))),
         (true, true) => Ok(rate),
     }
+}
+
+/// Checks the rate that a search found: steps at it, and at lower ones until one is kept. A rate below `least` is not
+/// tried. Fails when a step fails.
+pub fn check(
+    found: f64,
+    least: f64,
+    mut holds: impl FnMut(f64) -> Result<Answer, Fault>,
+) -> Result<(), Fault> {
+    let mut rate = found;
+    for _ in 0..RATES {
+        let (mut held, mut broken) = (0, 0);
+        while held < ENOUGH && broken < ENOUGH {
+            match holds(rate)? {
+                Answer::Tried(true, _) => held += 1,
+                Answer::Tried(false, _) => broken += 1,
+                Answer::Ended => return Ok(()),
+            }
+        }
+        rate *= LOWER;
+        if held >= ENOUGH || rate < least {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Too few steps were made to find anything.
@@ -274,6 +304,29 @@ mod tests {
         });
         assert!(lucky.unwrap_err().text.contains("at or below"));
         assert_eq!(search(range, |_| Err(Fault::new("gone"))).unwrap_err().text, "gone");
+    }
+
+    #[test]
+    fn the_rate_found_is_checked_and_lowered_until_it_is_kept() {
+        let of = |truth: f64, least: f64| {
+            let mut tried = Vec::new();
+            check(1000.0, least, |rate| {
+                tried.push(rate);
+                Ok(Answer::Tried(rate <= truth, None))
+            })
+            .unwrap();
+            tried
+        };
+        assert_eq!(of(1000.0, 1.0), [1000.0; 2]);
+        assert_eq!(of(960.0, 1.0), [1000.0, 1000.0, 950.0, 950.0]);
+        assert_eq!(of(960.0, 960.0), [1000.0; 2], "lower ones have too few requests");
+        assert_eq!(of(0.0, 1.0).len() as u32, ENOUGH * RATES);
+        let mut answers = [true, false, true].into_iter();
+        let mixed =
+            check(1000.0, 1.0, |_| Ok(answers.next().map_or(Answer::Ended, |is| Answer::Tried(is, None))));
+        assert_eq!((mixed, answers.next()), (Ok(()), None));
+        assert_eq!(check(1.0, 0.5, |_| Ok(Answer::Ended)), Ok(()));
+        assert!(check(1.0, 0.5, |_| Err(Fault::new("gone"))).is_err());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The largest load on a web server that keeps a percentile of response times within a limit.
 //!
-//! Requests per second of an open loop, Poisson arrivals. Each take is a search of its own, of [`STEPS`] steps
-//! (`search.rs`); the spread of the takes is the interval. A step holds if its percentile is within the limit, at least
+//! Requests per second of an open loop; arrivals are evenly spaced, or Poisson where that is asked for. Each take is a
+//! search of its own, of [`STEPS`] steps (`search.rs`); the spread of the takes is the interval. Further steps check the
+//! rate that was found, and lower ones where it is not kept. A step holds if its percentile is within the limit, at least
 //! [`WELL`] of its requests have a good answer, and no queue grows: at least [`HELD`] of them have it in the step's own
 //! time. A step lasts until ten requests are beyond its percentile, for a minute at most; lower rates are not asked
 //! for. Between two steps nothing is sent. A search that the user ends is of the steps until then.
@@ -20,7 +21,7 @@ use model::{
     Tier, Unfit, Variant,
 };
 
-use super::search::{Answer, Range, STEPS, search};
+use super::search::{Answer, ENOUGH, Range, STEPS, check, search};
 use super::web::metrics;
 use super::web::params::{self, Ask, searching};
 use super::web::probe::{Loads, Watched};
@@ -35,7 +36,7 @@ const FROM: f64 = 0.3;
 const LEAST: f64 = 1e-3;
 const MOST: f64 = 8.0;
 
-pub(super) const OWN: [ParamSpec; 2] = [
+pub(super) const OWN: [ParamSpec; 3] = [
     ParamSpec::new(
         "percentile",
         ParamKind::Choice(PERCENTILES),
@@ -46,6 +47,13 @@ pub(super) const OWN: [ParamSpec; 2] = [
     .flag(GOAL),
     ParamSpec::new("limit", ParamKind::Time { max: 3600 }, "10ms", "the limit, such as 10ms")
         .label(Label::Form("within {}")),
+    ParamSpec::new(
+        "arrivals",
+        ParamKind::Choice(&["constant", "poisson"]),
+        "constant",
+        "constant: requests are due evenly spaced, as with load --rate; poisson: at random, as those of many users are",
+    )
+    .label(Label::Form("{} arrivals")),
 ];
 /// `--slo` of every search.
 const GOAL: Flag = Flag::new(
@@ -55,10 +63,11 @@ const GOAL: Flag = Flag::new(
     Means::Read(goal),
 );
 
-/// Reads `p99=10ms` as the two parameters. Fails when it is no such pair, or the limit is out of range.
+/// Reads `p99=10ms` as the two parameters; `p99<10ms`, as needs are written, is the same. Fails when it is no such pair,
+/// or the limit is out of range.
 fn goal(text: &str) -> Result<flags::Settings, String> {
     let (percentile, limit) =
-        text.split_once('=').ok_or("not of the form PERCENTILE=TIME, such as p99=10ms")?;
+        text.split_once(['=', '<']).ok_or("not of the form PERCENTILE=TIME, such as p99=10ms")?;
     let seconds = parse_span(limit.trim()).ok_or("the limit is not a time, as in p99=10ms")?;
     let limit = show_time(seconds).ok_or("the limit must be from 1us to 1h")?;
     Ok(vec![("percentile", percentile.trim().to_owned()), ("limit", limit)])
@@ -96,7 +105,7 @@ static CARD: Card = Card {
     role: Role::Search { rate: SLO.name(), load: model::names::instrument::WEB },
     parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 5,
+    definition: 6,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],
@@ -111,6 +120,10 @@ const LIMITS: f64 = 4.0;
 const LONGEST_S: f64 = 60.0;
 /// The share of the capacity at which a search spends most of its steps, to tell how long it takes.
 const USUAL: f64 = 0.6;
+/// Shares of the capacity that the largest rate may be, to tell how long a search takes.
+const LARGEST: [f64; 3] = [0.4, USUAL, 0.95];
+/// Steps of a search that are far beyond the capacity, so that their last answers come as late as they may.
+const OVER: f64 = 2.0;
 /// A search that takes longer says so before it starts.
 const LONG_S: f64 = 60.0;
 
@@ -128,9 +141,9 @@ fn least_step_s(duration_s: f64, limit_s: f64) -> f64 {
     duration_s.max((LIMITS * limit_s).ceil())
 }
 
-/// How long a search takes whose steps last so long.
+/// How long a search takes whose steps last so long, at least.
 fn search_s(step_s: f64) -> f64 {
-    step_s * f64::from(STEPS)
+    step_s * f64::from(STEPS + ENOUGH)
 }
 
 impl Goal {
@@ -202,15 +215,37 @@ impl Goal {
         Ok(Range { from: (FROM * capacity).max(least), least, most })
     }
 
+    /// The time that a search takes on a server of this capacity, if the largest rate that holds is this one, with the
+    /// late answers of steps beyond the capacity.
+    fn lasts_s(&self, capacity: f64, range: Range, largest: f64, drain_s: f64) -> f64 {
+        let mut all = 0.0;
+        let mut step = |rate: f64| {
+            let step_s = self.step_s(rate).unwrap_or_default();
+            all += step_s + ((rate / capacity - 1.0) * step_s).clamp(0.0, drain_s) + seconds::AROUND;
+            Ok(Answer::Tried(rate <= largest, None))
+        };
+        // A search that finds nothing takes as long.
+        if let Ok(found) = search(range, &mut step) {
+            check(found, range.least, &mut step).unwrap_or_default();
+        }
+        all
+    }
+
     /// The time that a search takes on a server of this capacity, where that is long.
-    fn cost(&self, capacity: f64) -> Option<String> {
-        let step_s = self.step_s(USUAL * capacity)?;
+    fn cost(&self, capacity: f64, drain_s: f64) -> Option<String> {
+        self.step_s?;
+        let range = self.range(capacity).ok()?;
+        let lasts = LARGEST.map(|share| self.lasts_s(capacity, range, share * capacity, drain_s));
+        let least = lasts.into_iter().fold(f64::INFINITY, f64::min);
+        let most = lasts.into_iter().fold(0.0, f64::max);
         let percent = self.share * 100.0;
-        (search_s(step_s) >= LONG_S && self.range(capacity).is_ok()).then(|| {
+        (most >= LONG_S).then(|| {
             format!(
-                "a search takes about {}: {STEPS} steps of about {step_s:.0} s each, since p{percent} needs {:.0} requests \
-                 a step and the server answers {} a second; each take is one search",
-                format::duration(search_s(step_s)),
+                "a search takes about {} to {}: {STEPS} steps, {ENOUGH} or more that check the rate found, and answers \
+                 that come late; p{percent} needs {:.0} requests a step and the server answers {} a second; each take is \
+                 one search",
+                format::duration(least),
+                format::duration(most),
                 self.needs(),
                 format::number(capacity)
             )
@@ -225,30 +260,12 @@ impl Goal {
         loads: &mut Loads,
         record: &mut dyn Record,
     ) -> Result<(), Fault> {
-        let mut held: Vec<(f64, Watched)> = Vec::new();
-        let mut steps = 0;
-        let found = search(range, |rate| {
-            if record.is_cut() {
-                record.note(NoteBody::Cut(CutAt::Load));
-                return Ok(Answer::Ended);
-            }
-            steps += 1;
-            let lasts = self.step_s(rate);
-            tell(steps, rate, lasts);
-            loads.last_for(lasts);
-            let watched = loads.one(rate, record)?;
-            // A step that the user cut short says nothing of its rate.
-            if record.is_cut() {
-                steps -= 1;
-                return Ok(Answer::Ended);
-            }
-            let (is_held, reached) = self.held(&watched.outcome);
-            push_step(steps, (rate, is_held), reached, &watched.outcome, record);
-            if is_held {
-                held.push((rate, watched));
-            }
-            Ok(Answer::Tried(is_held, reached))
+        let mut tries = Tries { goal: self, loads, record, made: 0, searched: STEPS, held: Vec::new() };
+        let found = search(range, |rate| tries.at(rate)).and_then(|found| {
+            tries.searched = tries.made.min(STEPS);
+            check(found, range.least, |rate| tries.at(rate)).map(|()| found)
         });
+        let Tries { loads, record, searched, held, .. } = tries;
         loads.last_for(None);
         let found = found?;
         let apart = |(rate, _): &(f64, Watched)| (rate / found).ln().abs();
@@ -257,11 +274,48 @@ impl Goal {
             return Err(Fault::new("no load was tried that kept to the limit"));
         };
         record.push(&SLO, PerSec(found));
-        record.push(&load::STEPS, Count(f64::from(steps)));
+        record.push(&load::STEPS, Count(f64::from(searched)));
         record.push(&CAPACITY, PerSec(capacity));
         metrics::push_evidence(&best.outcome, record);
         loads.push_machine(&best, record);
         Ok(())
+    }
+}
+
+/// The steps of one search, and those that check what it found.
+struct Tries<'t> {
+    goal: Goal,
+    loads: &'t mut Loads,
+    record: &'t mut dyn Record,
+    made: u32,
+    /// How many of them searched.
+    searched: u32,
+    /// Those that held, by rate.
+    held: Vec<(f64, Watched)>,
+}
+
+impl Tries<'_> {
+    /// Makes a step at this rate and pushes it. Fails when its load fails.
+    fn at(&mut self, rate: f64) -> Result<Answer, Fault> {
+        if self.record.is_cut() {
+            self.record.note(NoteBody::Cut(CutAt::Load));
+            return Ok(Answer::Ended);
+        }
+        let lasts = self.goal.step_s(rate);
+        tell(self.made + 1, rate, lasts);
+        self.loads.last_for(lasts);
+        let watched = self.loads.one(rate, self.record)?;
+        // A step that the user cut short says nothing of its rate.
+        if self.record.is_cut() {
+            return Ok(Answer::Ended);
+        }
+        self.made += 1;
+        let (is_held, reached) = self.goal.held(&watched.outcome);
+        push_step(self.made, (rate, is_held), reached, &watched.outcome, self.record);
+        if is_held {
+            self.held.push((rate, watched));
+        }
+        Ok(Answer::Tried(is_held, reached))
     }
 }
 
@@ -288,7 +342,11 @@ fn push_step(
 fn tell(step: u32, rate: f64, lasts: Option<f64>) {
     if let Some(seconds) = lasts.filter(|seconds| *seconds >= LONG_S / f64::from(STEPS)) {
         let rate = format::number(rate);
-        progress::current().report(&format!("step {step} of {STEPS}: {rate} requests/s for {seconds:.0} s"));
+        let what = match step.checked_sub(STEPS).filter(|check| *check > 0) {
+            None => format!("step {step} of {STEPS}"),
+            Some(check) => format!("check {check}"),
+        };
+        progress::current().report(&format!("{what}: {rate} requests/s for {seconds:.0} s"));
     }
 }
 
@@ -299,7 +357,9 @@ pub static INSTRUMENT: Simple =
 pub(super) fn seconds_of_search(params: &Params) -> Option<f64> {
     let asked = params.get("duration")?.parse::<f64>().ok()?;
     let limit_s = parse_span(params.get("limit")?)?;
-    Some((seconds::take(params)? - asked + least_step_s(asked, limit_s)) * f64::from(STEPS))
+    let step_s = seconds::take(params)? - asked + least_step_s(asked, limit_s);
+    let drain_s = params.get("timeout").and_then(|text| text.parse::<f64>().ok()).unwrap_or_default();
+    Some(search_s(step_s) + OVER * drain_s.min(step_s))
 }
 
 /// Fails where a setup is no search of such loads.
@@ -381,7 +441,7 @@ impl<L: Placed> Probe for Searches<L> {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
         let goal = self.goal;
         self.loads.before(|loads| {
-            if let Some(cost) = goal.cost(loads.capacity()?) {
+            if let Some(cost) = goal.cost(loads.capacity()?, loads.drain_s()) {
                 progress::current().report(&format!("{REMARK}{cost}"));
             }
             Ok(1)
@@ -426,10 +486,7 @@ mod tests {
         );
         assert_eq!(goal("limit=2s;duration=7").unwrap().step_s, Some(8.0), "longer by itself");
         let why = goal("limit=20s;duration=7").unwrap_err().why;
-        assert!(
-            why.contains("--set duration=80 (it is 7)") && why.contains("takes about 21 min 20 s"),
-            "{why}"
-        );
+        assert!(why.contains("--set duration=80 (it is 7)") && why.contains("takes about 24 min"), "{why}");
     }
 
     #[test]
@@ -437,15 +494,19 @@ mod tests {
         let goal = |share| Goal { share, limit_s: 0.01, step_s: Some(1.0) };
         let fast = goal(0.99).range(10_000.0).unwrap();
         assert_eq!(
-            (fast.from, goal(0.99).step_s(3_000.0), goal(0.99).cost(10_000.0)),
+            (fast.from, goal(0.99).step_s(3_000.0), goal(0.99).cost(10_000.0, 10.0)),
             (3_000.0, Some(1.0), None)
         );
         // 1,000 requests and what chance may take of them.
         assert_eq!(goal(0.99).step_s(44.0), Some(25.0));
         let slow = goal(0.99).range(44.0).unwrap();
         assert!((18.0..19.0).contains(&slow.least), "{slow:?}");
-        let cost = goal(0.99).cost(44.0).unwrap();
-        assert!(cost.starts_with("a search takes about 11 min 12 s: 16 steps of about 42 s each"), "{cost}");
+        let cost = goal(0.99).cost(44.0, 10.0).unwrap();
+        assert!(cost.contains(": 16 steps, 2 or more that check the rate found"), "{cost}");
+        let lasts = |drain_s| goal(0.99).lasts_s(44.0, slow, 0.6 * 44.0, drain_s);
+        // 18 steps of about 42 s, and answers that come later.
+        assert!((700.0..1_000.0).contains(&lasts(0.0)), "{}", lasts(0.0));
+        assert!(lasts(10.0) >= lasts(0.0) + 5.0, "late answers take time: {} {}", lasts(10.0), lasts(0.0));
         let asked = Goal { step_s: Some(300.0), ..goal(0.99) };
         assert!(asked.range(5.0).is_ok(), "who asks for longer steps gets them");
     }
@@ -456,10 +517,10 @@ mod tests {
         let why = goal.range(100.0).unwrap_err().text;
         assert!(why.contains("no step of 60 s has ten requests beyond p99.99"), "{why}");
         assert!(
-            why.contains("--set duration=1683") && why.contains("a search takes about 7 h 28 min"),
+            why.contains("--set duration=1683") && why.contains("a search takes about 8 h 24 min"),
             "{why}"
         );
-        assert_eq!(goal.cost(100.0), None);
+        assert_eq!(goal.cost(100.0, 10.0), None);
         let smoke = Goal { step_s: None, ..goal };
         assert!(smoke.range(20_000.0).is_ok());
     }

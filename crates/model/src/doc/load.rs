@@ -37,7 +37,7 @@ pub struct LoadDoc {
     /// From the start to the last answer, good or not; it may lie after the window.
     pub seconds: Option<f64>,
     /// The time that `throughput` is of: the load's duration, less where it was ended early; up to the last end where a
-    /// number of requests was given. `bandwidth` is of the same, or up to the last answer where that came later.
+    /// number of requests was given. `bytes` and `bandwidth` are of the same.
     #[serde(default)]
     pub window: Option<f64>,
     /// The user ended it before its time.
@@ -52,7 +52,7 @@ pub struct LoadDoc {
     pub statuses: BTreeMap<String, StatusDoc>,
     /// Good answers a second.
     pub throughput: Option<f64>,
-    /// Bytes of the bodies of good answers, and the same a second.
+    /// Bytes of the bodies of good answers within the window, and the same a second.
     pub bytes: Option<f64>,
     pub bandwidth: Option<f64>,
     /// Requests due a second; open loops only.

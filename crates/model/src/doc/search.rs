@@ -1,8 +1,7 @@
 //! Searches for the largest load that keeps a percentile within a limit, and what their steps say of the rate found.
 //!
 //! Requests per second, seconds. A search estimates the rate beyond which the limit breaks, which is as likely too high
-//! as too low. Where most of the steps at that rate broke, it is no rate that holds: the largest one that most steps
-//! kept is told in its place.
+//! as too low. What is said to be kept is a rate that was tried, with which most loads held.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,8 +30,8 @@ pub struct SearchDoc {
     /// The steps within 3 % of it; absent where none was made there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tried: Option<TriedDoc>,
-    /// The largest rate up to it with which most steps held, going by those up to 10 % below it as well. Absent where
-    /// there is none.
+    /// The largest rate up to it that was tried and with which two thirds of the steps held, as most of those up to 10 %
+    /// below it did; with the steps at about this rate. Absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<TriedDoc>,
     /// By rising rate; steps of rates that lie close are one.
@@ -53,6 +52,9 @@ pub struct SearchStepDoc {
     /// Steps that held, and those that broke.
     pub held: u64,
     pub broken: u64,
+    /// These are the steps at the rate that is said to be kept, which is `offered`.
+    #[serde(default)]
+    pub kept: bool,
 }
 
 /// Steps at about one rate.
@@ -75,18 +77,29 @@ impl TriedDoc {
         self.held > self.broken
     }
 
-    /// `in 4 of 5 steps`.
+    /// `in 4 of 5 loads`.
     pub fn share(&self) -> String {
-        let steps = format::count(usize::try_from(self.steps()).unwrap_or(usize::MAX), "step");
-        format!("in {} of {steps}", self.held)
+        let loads = format::count(usize::try_from(self.steps()).unwrap_or(usize::MAX), "load");
+        format!("in {} of {loads}", self.held)
     }
 }
 
 impl SearchDoc {
-    /// Most of the steps at the rate that was found broke: the steps there, and the rate that was kept, if any.
-    pub fn broke(&self) -> Option<(TriedDoc, Option<TriedDoc>)> {
-        let tried = self.tried.filter(|tried| tried.broken > tried.held)?;
-        Some((tried, self.kept))
+    /// What the steps say of the rate that was found.
+    pub const fn proof(&self) -> Proof {
+        match self.kept {
+            Some(kept) => Proof::Kept(kept),
+            None if self.steps.is_empty() => Proof::Untold,
+            None => Proof::Broken(self.tried),
+        }
+    }
+
+    /// How requests arrive in a step. Runs of before it could be chosen have no such parameter.
+    pub fn arrivals(&self) -> &'static str {
+        match self.params.get("arrivals") {
+            Some("constant") => "evenly spaced (arrivals=constant)",
+            _ => "at random times (arrivals=poisson)",
+        }
     }
 
     /// `p99 within 20ms`, as it was asked for.
@@ -95,29 +108,46 @@ impl SearchDoc {
         format!("{}{limit}", self.percentile)
     }
 
-    /// `61.5 k/s keeps p99 within 20ms (58.2 to 63.0)`; where most steps there broke, the rate that was kept:
-    /// `344 /s kept p99 within 50ms (in 2 of 2 steps); the search ended at 369 /s, which did in 2 of 5 steps`. `None`
-    /// where nothing was found.
+    /// `344 /s keeps p99 within 50ms, in 3 of 3 loads; the largest such rate: 369 /s (340 to 381)`. `None` where nothing
+    /// was found.
     pub fn says(&self) -> Option<String> {
         let found = self.found?;
         let scale = Scale::common(&[found], Kind::for_unit(Unit::PerSec));
         let ends = self.low.zip(self.high).and_then(|(low, high)| scale.interval(low, high));
         let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low} to {high})"));
-        let (goal, end) = (self.goal(), format!("the search ended at {}{interval}", rate(found)));
-        Some(match self.broke() {
-            None => format!("{} keeps {goal}{interval}", rate(found)),
-            Some((tried, Some(kept))) => {
-                format!(
-                    "{} kept {goal} ({}); {end}, which did {}",
-                    rate(kept.rate),
-                    kept.share(),
-                    tried.share()
-                )
+        let found = format!("{}{interval}", rate(found));
+        Some(self.proof().says(&self.goal(), &found, |kept| rate(kept), "keeps"))
+    }
+}
+
+/// What the loads of a search say of the rate that it found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Proof {
+    /// This rate was tried and kept.
+    Kept(TriedDoc),
+    /// No rate was kept in most of its loads; those at the rate found, if there were any.
+    Broken(Option<TriedDoc>),
+    /// No load was recorded.
+    Untold,
+}
+
+impl Proof {
+    /// The sentence about a goal, with the rate found as text.
+    pub fn says(&self, goal: &str, found: &str, text: impl Fn(f64) -> String, keeps: &str) -> String {
+        match self {
+            Proof::Untold => format!("{found} {keeps} {goal}"),
+            Proof::Kept(kept) => {
+                let (rate, share) = (text(kept.rate), kept.share());
+                match found.starts_with(&rate) {
+                    true => format!("{found} {keeps} {goal}, {share}"),
+                    false => format!("{rate} {keeps} {goal}, {share}; the largest such rate: {found}"),
+                }
             }
-            Some((tried, None)) => {
-                format!("no rate kept {goal} in most of its steps; {end}, which did {}", tried.share())
+            Proof::Broken(tried) => {
+                let share = tried.map_or_else(String::new, |tried| format!(", which did {}", tried.share()));
+                format!("no rate kept {goal} in most of its loads; the search ended at {found}{share}")
             }
-        })
+        }
     }
 }
 
@@ -126,33 +156,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_that_its_own_steps_broke_is_not_said_to_hold() {
+    fn what_is_said_to_be_kept_was_tried() {
         let tried = |rate, held, broken| Some(TriedDoc { rate, held, broken });
         let mut search = SearchDoc {
-            params: Params::parse("limit=50ms").unwrap(),
+            params: Params::parse("limit=50ms;arrivals=constant").unwrap(),
             percentile: "p99".to_owned(),
             found: Some(369.0),
             low: Some(340.0),
             high: Some(381.0),
             ..SearchDoc::default()
         };
-        let says = "369 /s keeps p99 within 50ms (340 to 381)";
-        assert_eq!(search.says().as_deref(), Some(says), "where no step was made nothing speaks against it");
-        search.tried = tried(369.0, 2, 2);
-        assert_eq!(search.says().as_deref(), Some(says));
+        let says = "369 /s (340 to 381) keeps p99 within 50ms";
+        assert_eq!(search.says().as_deref(), Some(says), "a figure without steps");
+        search.steps.push(SearchStepDoc::default());
         search.tried = tried(369.0, 2, 3);
         search.kept = tried(344.0, 2, 0);
         assert_eq!(
             search.says().unwrap(),
-            "344 /s kept p99 within 50ms (in 2 of 2 steps); the search ended at 369 /s (340 to 381), which did in 2 of 5 \
-             steps"
+            "344 /s keeps p99 within 50ms, in 2 of 2 loads; the largest such rate: 369 /s (340 to 381)"
         );
         search.kept = None;
         assert_eq!(
             search.says().unwrap(),
-            "no rate kept p99 within 50ms in most of its steps; the search ended at 369 /s (340 to 381), which did in 2 \
-             of 5 steps"
+            "no rate kept p99 within 50ms in most of its loads; the search ended at 369 /s (340 to 381), which did in 2 \
+             of 5 loads"
         );
+        (search.kept, search.low) = (tried(369.0, 3, 0), None);
+        assert_eq!(search.says().unwrap(), "369 /s keeps p99 within 50ms, in 3 of 3 loads");
+        assert!(search.arrivals().starts_with("evenly spaced"));
         search.found = None;
         assert_eq!(search.says(), None);
     }

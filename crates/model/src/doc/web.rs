@@ -84,6 +84,9 @@ pub struct CoreDoc {
     pub softirq: Option<f64>,
     /// Given to others by the hypervisor.
     pub steal: Option<f64>,
+    /// The load generator's share of it, waiting by spinning included; null where that is not known.
+    #[serde(default)]
+    pub generator: Option<f64>,
     /// The rest, waiting for disks included.
     pub idle: f64,
 }

@@ -2,7 +2,7 @@
 
 use super::{Conclusion, Evidence, Validity, known};
 use crate::doc::CutDoc;
-use crate::format::{count, quantity};
+use crate::format::{count, number, quantity};
 use crate::unit::Unit;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +24,10 @@ impl Conclusion for Cut {
     fn one(&self) -> String {
         let short = &self.short;
         if let Some(steps) = short.steps {
-            let steps = count(usize::try_from(steps).unwrap_or(usize::MAX), "step");
-            return format!("its figures are of a part of the search: ended by the user after {steps}");
+            return format!(
+                "its figures are of a part of the search: ended by the user {}",
+                searched(steps, short)
+            );
         }
         let seconds = |seconds: f64| quantity(seconds, Unit::Second);
         let lasted = short.lasted.map_or_else(|| "an unknown time".to_owned(), seconds);
@@ -47,6 +49,44 @@ impl Conclusion for Cut {
             ("requests", self.short.requests.map(|count| count as f64)),
             ("steps", self.short.steps.map(|count| count as f64)),
             ("requests_asked", self.short.requests_asked.map(|count| count as f64)),
+            ("steps_asked", self.short.steps_asked.map(|count| count as f64)),
+            ("held", self.short.held),
+            ("broke", self.short.broke),
         ])
+    }
+}
+
+/// How far a search came, and what its steps say: `after 7 of 16 steps; the largest rate that held: 150 requests/s, the
+/// smallest that broke: 180`.
+fn searched(steps: u64, short: &CutDoc) -> String {
+    let whole = |steps: u64| count(usize::try_from(steps).unwrap_or(usize::MAX), "step");
+    let came = match short.steps_asked {
+        Some(asked) if steps < asked => format!("after {steps} of {}", whole(asked)),
+        Some(asked) => format!("after its {}, while the rate found was checked", whole(asked)),
+        None => format!("after {}", whole(steps)),
+    };
+    let held = short.held.map(|rate| format!("the largest rate that held: {} requests/s", number(rate)));
+    let broke = short.broke.map(|rate| format!("the smallest that broke: {}", number(rate)));
+    let known: Vec<String> = held.into_iter().chain(broke).collect();
+    if known.is_empty() { came } else { format!("{came}; {}", known.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_far_a_search_came_is_said_with_what_is_known() {
+        let mut short = CutDoc { steps: Some(7), steps_asked: Some(16), ..CutDoc::default() };
+        let text = |short: &CutDoc| Cut { short: short.clone(), replay: None }.one();
+        assert!(text(&short).ends_with("ended by the user after 7 of 16 steps"));
+        (short.held, short.broke) = (Some(150.0), Some(180.0));
+        assert_eq!(
+            text(&short),
+            "its figures are of a part of the search: ended by the user after 7 of 16 steps; the largest rate that held: \
+             150 requests/s, the smallest that broke: 180"
+        );
+        short.steps = Some(16);
+        assert!(text(&short).contains("after its 16 steps, while the rate found was checked; the largest"));
     }
 }

@@ -3,7 +3,7 @@
 use super::{Conclusion, Evidence, Several, Validity, evidence, known};
 use crate::format::{count, number, percent};
 
-/// `busy` is the share of the server's cores. Time that is left makes no figure doubtful, and is told.
+/// `busy` is the share of the server's cores. Time that is left makes no figure doubtful.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IdleAtPeak {
     Unknown,
@@ -55,8 +55,11 @@ impl Conclusion for IdleAtPeak {
     fn state(&self) -> Validity {
         match self {
             IdleAtPeak::Unknown => Validity::Unknown,
-            IdleAtPeak::Busy { .. } | IdleAtPeak::Bound { .. } => Validity::Ok,
-            IdleAtPeak::Waiting { .. } | IdleAtPeak::Held { .. } => Validity::Doubtful,
+            // The bottleneck says what it waits for. No figure is doubtful by it.
+            IdleAtPeak::Busy { .. }
+            | IdleAtPeak::Bound { .. }
+            | IdleAtPeak::Waiting { .. }
+            | IdleAtPeak::Held { .. } => Validity::Ok,
         }
     }
 

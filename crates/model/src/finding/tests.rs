@@ -164,8 +164,7 @@ fn of_loads() -> Vec<Rule> {
     let failed =
         Failed { kinds: [("reset".to_owned(), 16.0)].into(), share: Some(0.01), ..Failed::default() };
     let redirects = Redirects { statuses: [("302".to_owned(), 4.0)].into(), share: Some(0.5), to: None };
-    let short =
-        CutDoc { lasted: Some(2.0), asked: Some(10.0), requests: None, requests_asked: None, steps: None };
+    let short = CutDoc { lasted: Some(2.0), asked: Some(10.0), ..CutDoc::default() };
     let dropped = Drops::Dropped {
         counter: &drops::COUNTERS[0],
         most: 12.0,

@@ -16,8 +16,9 @@ pub const THROUGHPUT: Metric<PerSec> = Metric::new(
 pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
     "bandwidth",
     Better::Higher,
-    "bytes of the bodies of good answers per second of the window, or of the time up to the last answer where that came \
-     after it; none where no answer has a body; of a store the bytes of values, those read and those written",
+    "bytes of the bodies of good answers that were complete within the take's duration, per second of it, as the \
+     throughput is; of the content `large` of all up to the last one; none where no answer has a body; of a store the \
+     bytes of values, those read and those written",
 );
 pub const RESPONSE: Metric<Seconds> = Metric::new(
     "response-time",
@@ -60,7 +61,11 @@ pub const SERVICES: Metric<Seconds> = Metric::neither(
      beyond them",
 );
 pub const OFFERED: Metric<PerSec> =
-    Metric::neither("offered-load", "requests due per second; open loops only").per("request");
+    Metric::neither(
+        "offered-load",
+        "requests per second that were asked for; Poisson arrivals make more or fewer come due by chance; open loops only",
+    )
+    .per("request");
 pub const CAPACITY: Metric<PerSec> = Metric::neither(
     "capacity",
     "throughput of a closed loop of the same requests on the same server, the most of several bursts before the takes; of \
@@ -307,10 +312,14 @@ pub const SLO: Metric<PerSec> = Metric::new(
     "slo-throughput",
     Better::Higher,
     "the largest load at which the percentile of response times stays within the limit, 99.9 % of the requests have a \
-     good answer and 95 % have it while it lasts; as likely too high as too low, single steps may be wrong",
+     good answer and 95 % have it while it lasts; as likely too high as too low, single steps may be wrong; arrivals are \
+     evenly spaced unless the parameter says otherwise",
 )
 .per("request");
-pub const STEPS: Metric<Count> = Metric::neither("steps", "loads that the search tried");
+pub const STEPS: Metric<Count> =
+    Metric::neither("steps", "steps of the search, without those that check its rate");
+/// Steps of a whole search. The steps behind them check the rate that it found.
+pub const SEARCH_STEPS: u32 = 16;
 /// The parameter that numbers the steps of a search.
 pub const STEP: &str = "step";
 pub const STEP_RATE: Metric<PerSec> =

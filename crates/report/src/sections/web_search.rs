@@ -38,16 +38,14 @@ fn plot(search: &SearchDoc, name: &str) -> Markup {
     let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
     let points = search.steps.iter().filter_map(|step| Some(Point::at(step.offered, step.time?)));
     let series = Series { name: search.percentile.clone(), points: points.collect(), reference: false };
-    let label = if search.broke().is_some() { "the search ended" } else { "largest that holds" };
-    let upright = search.found.map(|at| Marker { at, label: label.to_owned(), upright: true });
-    let kept = search.broke().and_then(|(_, kept)| kept);
-    let kept = kept.map(|kept| Marker { at: kept.rate, label: "kept".to_owned(), upright: true });
+    let upright = search.found.map(|at| Marker { at, label: "the search ended".to_owned(), upright: true });
+    let kept = search.kept.map(|kept| Marker { at: kept.rate, label: "kept".to_owned(), upright: true });
     let level = search.limit.map(|at| Marker { at, label: "limit".to_owned(), upright: false });
     let plot = LinePlot {
         markers: upright.into_iter().chain(kept).chain(level).collect(),
         ..LinePlot::new(
             Caption::new(format!("{of}{} over the load", search.percentile))
-                .subtitle("medians of the steps of all takes"),
+                .subtitle(format!("medians of the steps of all takes; requests {}", search.arrivals())),
             AxisSpec::new("requests offered a second", Kind::for_unit(Unit::PerSec)).log(),
             AxisSpec::new(search.percentile.clone(), Kind::for_unit(Unit::Second)).log(),
             vec![series],
@@ -64,6 +62,7 @@ fn table(search: &SearchDoc) -> Markup {
         (search.percentile.as_str(), Column::Number),
         ("held", Column::Number),
         ("broke", Column::Number),
+        ("", Column::Text),
     ];
     let row = |cells: Vec<String>| cells.into_iter().map(|text| html! { (text) }).collect();
     let rows: Vec<Vec<Markup>> = search.steps.iter().map(|step| row(cells(step))).collect();

@@ -2,7 +2,7 @@
 //! what was never measured.
 
 use model::doc::{BottleneckDoc, CeilingDoc};
-use model::format::list;
+use model::format::{count, list, percent};
 
 use super::Look;
 use super::fit::{Part, Rank};
@@ -13,15 +13,15 @@ const MOST: usize = 2;
 /// A smaller share is told without its numbers: it holds nothing back.
 const TOLD: f64 = 0.1;
 
-/// The lines below a bottleneck; with everything those of each ceiling, with the command that measures it.
+/// The lines below a bottleneck; with everything those of each ceiling that may matter.
 pub fn parts(found: &BottleneckDoc, look: Look) -> Vec<Part> {
     let (measured, never): (Vec<&CeilingDoc>, Vec<&CeilingDoc>) =
         found.ceilings.iter().partition(|one| one.measured.is_some());
     let texts = |some: &[&CeilingDoc]| some.iter().map(|one| one.text.clone()).collect::<Vec<_>>();
-    if look.all {
-        return vec![reason("ceilings", &texts(&found.ceilings.iter().collect::<Vec<_>>()), look).into()];
-    }
     let large: Vec<&CeilingDoc> = measured.iter().copied().filter(|one| is_large(one)).collect();
+    if look.all {
+        return all(&texts(&large), measured.len() - large.len(), &never, look);
+    }
     let of = |most: usize| reason("ceilings", &texts(&large[..large.len().min(most)]), look);
     let brief: Vec<String> = measured.iter().take(MOST).filter_map(|one| one.brief()).collect();
     let brief = reason("ceilings", &brief, look);
@@ -31,6 +31,16 @@ pub fn parts(found: &BottleneckDoc, look: Look) -> Vec<Part> {
     };
     let whole = whole.or(Rank::Reason, "ceilings", brief).or(Rank::Doubt, "ceilings", "");
     vec![whole, Part::new(reason("unknown", &unmeasured(&never), look)).or(Rank::Hint, "", "")]
+}
+
+/// The ceilings of which a part worth telling was used, how many others there are, and those that were never measured.
+fn all(large: &[String], small: usize, never: &[&CeilingDoc], look: Look) -> Vec<Part> {
+    let others = (small > 0).then(|| {
+        let (count, less) = (count(small, "other"), percent(TOLD));
+        format!("{count}, of which less than {less} was used: --json has them")
+    });
+    let told: Vec<String> = large.iter().cloned().chain(others).collect();
+    vec![reason("ceilings", &told, look).into(), reason("unknown", &unmeasured(never), look).into()]
 }
 
 fn is_large(one: &CeilingDoc) -> bool {
@@ -86,8 +96,8 @@ mod tests {
         one.with_text()
     }
 
-    fn screen(ceilings: Vec<CeilingDoc>) -> String {
-        let found = BottleneckDoc {
+    fn bottleneck(ceilings: Vec<CeilingDoc>) -> BottleneckDoc {
+        BottleneckDoc {
             instrument: "web".into(),
             params: Params::default(),
             arm: String::new(),
@@ -104,7 +114,11 @@ mod tests {
             ceilings,
             cores: Vec::new(),
             files: None,
-        };
+        }
+    }
+
+    fn screen(ceilings: Vec<CeilingDoc>) -> String {
+        let found = bottleneck(ceilings);
         let mut screen = super::super::fit::Screen::default();
         parts(&found, Look::wide(80)).into_iter().for_each(|part| screen.add(part));
         screen.fit(Look::wide(80), "x", |text| text)
@@ -116,6 +130,13 @@ mod tests {
         let large = "  ceilings  reads from disk vda: 10.0 of the 20.0 k/s (50 %; disk-read 1 min\n            before)\n";
         assert_eq!(screen(vec![held(0.5), held(0.002)]), large);
         assert_eq!(screen(Vec::new()), "");
+        let of = bottleneck(vec![held(0.5), held(0.002), held(0.01)]);
+        let all: Vec<Part> = parts(&of, Look::wide(80).with_all(true));
+        let mut screen = super::super::fit::Screen::default();
+        all.into_iter().for_each(|part| screen.add(part));
+        let text = screen.fit(Look::wide(80).with_all(true), "x", |text| text);
+        assert!(text.starts_with(large.trim_end_matches(")\n")) && !text.contains("0.2 %"), "{text}");
+        assert!(text.contains("2 others, of which less than 10 % was used: --json has them"), "{text}");
     }
 
     #[test]

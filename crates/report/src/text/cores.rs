@@ -3,7 +3,7 @@
 //! Shares are of the takes' time, medians over the takes. `-` is what the system does not tell; steal has a column
 //! where there was any.
 
-use model::doc::{BottleneckDoc, CoreDoc, FilesDoc, RunDoc};
+use model::doc::{Binding, BottleneckDoc, CoreDoc, FilesDoc, RunDoc};
 use model::format::{self, Kind};
 use model::names::load::unusual;
 use model::{Unit, card};
@@ -19,6 +19,16 @@ const MOST: usize = 4;
 const ARMS: usize = 2;
 /// Bytes that a server had read from disks in a take, and a default screen tells.
 const MUCH: f64 = 1e6;
+/// What binds a load that is told of cores.
+const BOUND: [Binding; 7] = [
+    Binding::Core,
+    Binding::Cores,
+    Binding::Shared,
+    Binding::Others,
+    Binding::Thread,
+    Binding::Softirq,
+    Binding::Steal,
+];
 /// Less of a core's time than this is shown as none.
 const SHOWN: f64 = 0.000_5;
 
@@ -83,15 +93,28 @@ pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
     found.into_iter().map(|one| of_load(one, &title(run, one), look)).collect()
 }
 
+/// The same, whose cores stay longer where the load is told to be bound by them.
+pub fn of_load_bound(one: &BottleneckDoc, title: &str, look: Look) -> Part {
+    if !BOUND.contains(&one.kind) || one.cores.is_empty() {
+        return of_load(one, title, look);
+    }
+    Part::new(table(title, &one.cores, look) + &told_files(one, look)).or(Rank::Figure, "cores", "")
+}
+
 /// The cores of one load, and its files where a memory limit or a disk was met.
 pub fn of_load(one: &BottleneckDoc, title: &str, look: Look) -> Part {
+    let files = told_files(one, look);
+    let whole = Part::new(table(title, &one.cores, look) + &files);
+    whole.or(Rank::Evidence, "cores", files).or(Rank::Reason, "files", "")
+}
+
+/// The files of a load where a memory limit or a disk was met.
+fn told_files(one: &BottleneckDoc, look: Look) -> String {
     let met = |files: &&FilesDoc| {
         let over = |value: Option<f64>, least: f64| value.is_some_and(|value| value > least);
         look.all || files.server_cache.is_some() || over(files.refaults, 0.0) || over(files.server_read, MUCH)
     };
-    let files = one.files.as_ref().filter(met).map(|one| files(one, look)).unwrap_or_default();
-    let whole = Part::new(table(title, &one.cores, look) + &files);
-    whole.or(Rank::Evidence, "cores", files).or(Rank::Reason, "files", "")
+    one.files.as_ref().filter(met).map(|one| files(one, look)).unwrap_or_default()
 }
 
 /// `cores`, with the arm and with what tells the load from others of the run.
@@ -116,6 +139,7 @@ mod tests {
             system: Some(1.0 - 0.194 - idle - steal),
             softirq: None,
             steal: Some(steal),
+            generator: None,
             idle,
         }
     }

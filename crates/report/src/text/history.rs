@@ -257,7 +257,7 @@ mod tests {
             asked,
             requests: Some(1200).filter(|_| requests),
             requests_asked: Some(5000).filter(|_| requests),
-            steps: None,
+            ..CutDoc::default()
         };
         let cut = |short| HistoryRow { cut: Some(short), ..run("b", Status::Complete, None) };
         assert!(shown(vec![cut(short(Some(10.0), false))], 80).contains("cut at 3.00 s of 10 s"));

@@ -48,6 +48,8 @@ impl<'a> ScoreRow<'a> {
 
 /// Rows beyond these are counted.
 const MOST_ROWS: usize = 14;
+/// Figures without a take that are named.
+const UNTAKEN: usize = 3;
 /// Rows that stay however long the screen is.
 const LEAST_ROWS: usize = 5;
 
@@ -131,6 +133,7 @@ fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look:
         parts.push(Part::new(without_interval(rows, look)).or(Rank::Reason, "missing intervals", ""));
     }
     parts.push(shell::part(run, look));
+    parts.push(Part::new(without_take(run, look)).or(Rank::Reason, "figures without a take", ""));
     parts.push(meanwhile(run, look));
     let hosts = run.target_hosts.iter().map(|host| notes::marked("-", Tone::Dim, &host.sentence, look));
     parts.push(Part::new(hosts.collect::<String>()).or(Rank::Reason, "hosts of targets", ""));
@@ -160,13 +163,30 @@ const fn is_untaken(series: &SeriesDoc) -> bool {
     series.n == 0 && series.faults == 0
 }
 
+/// Headline figures that no take gave: `- no take gave: memcached write p99`. Of a run that was cut their turn had not
+/// come.
+fn without_take(run: &RunDoc, look: Look) -> String {
+    let told = run.series.iter().filter(|series| series.headline && is_untaken(series) && !is_cut(run));
+    let names: Vec<String> = told.map(|series| names::label(Key::from(series))).collect();
+    match names.len() {
+        0 => String::new(),
+        all => {
+            let shown = &names[..if look.all { all } else { all.min(UNTAKEN) }];
+            let more = all - shown.len();
+            let more = if more == 0 { String::new() } else { format!(" and {}", count(more, "more figure")) };
+            notes::marked("-", Tone::Dim, &format!("no take gave {}{more}", shown.join(", ")), look)
+        }
+    }
+}
+
 /// The rows of a run: its headline figures, or all of them where it has none. Of a run that was cut, those whose turn
 /// has not come are left out.
 pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<ScoreRow<'a>> {
     let headline = run.series.iter().any(|series| series.headline);
     let mut chosen: Vec<&SeriesDoc> =
         run.series.iter().filter(|series| series.headline || !headline).collect();
-    chosen.retain(|series| !(is_cut(run) && is_untaken(series)));
+    // What has no take is told below the table, or its turn had not come.
+    chosen.retain(|series| !is_untaken(series));
     if chosen.iter().any(|series| !names::is_detail(series.card, &series.metric)) {
         chosen.retain(|series| !names::is_detail(series.card, &series.metric));
     }

@@ -1,13 +1,13 @@
 //! The steps of a search for the largest load that holds, as a table: what was offered, what came due and was answered,
-//! and how often it held.
+//! and how often it held. The rate that is said to be kept has a row of its own.
 
 use model::Unit;
 use model::doc::{RunDoc, SearchDoc, SearchStepDoc};
 use model::format::{Kind, fixed, quantity};
 
-use super::Look;
 use super::fit::{Part, Rank};
 use super::grid::{Align, Cell, Grid};
+use super::{Look, Tone, notes};
 
 /// The tables of all searches of a run, each with a heading; with less room the steps nearest to what was found.
 pub fn part(run: &RunDoc, look: Look) -> Part {
@@ -31,8 +31,8 @@ fn nearest(search: &SearchDoc, most: usize) -> SearchDoc {
     let mut steps = search.steps.clone();
     while steps.len() > most {
         let distance = |step: Option<&SearchStepDoc>| {
-            let found = search.found.unwrap_or(0.0);
-            step.map_or(0.0, |step| (step.offered - found).abs())
+            let told = search.kept.map(|kept| kept.rate).or(search.found).unwrap_or(0.0);
+            step.map_or(0.0, |step| (step.offered - told).abs())
         };
         let is_first = distance(steps.first()) > distance(steps.last());
         steps.remove(if is_first { 0 } else { steps.len() - 1 });
@@ -47,12 +47,14 @@ fn table(search: &SearchDoc, is_named: bool, look: Look) -> String {
         [head.as_str(), "requests", "answered", &search.percentile, "held", "broke"]
             .into_iter()
             .map(|head| (head, Align::Right))
+            .chain([("", Align::Left)])
             .collect();
     let mut grid = Grid::new(&heads);
     for step in &search.steps {
         grid.row(cells(step).into_iter().map(Cell::from).collect());
     }
-    grid.render(look.columns, look.paint)
+    let arrivals = format!("each step sends its requests {}", search.arrivals());
+    format!("{}{}", grid.render(look.columns, look.paint), notes::marked("-", Tone::Dim, &arrivals, look))
 }
 
 /// The figures of a step; the first is what was offered.
@@ -65,6 +67,7 @@ pub fn cells(step: &SearchStepDoc) -> Vec<String> {
         step.time.map_or_else(|| "-".to_owned(), |time| quantity(time, second)),
         step.held.to_string(),
         step.broken.to_string(),
+        if step.kept { "kept".to_owned() } else { String::new() },
     ]
 }
 
@@ -94,6 +97,7 @@ mod tests {
             time,
             held,
             broken,
+            kept: broken == 0,
         };
         let search = SearchDoc {
             arm: "mpm=event".into(),
@@ -109,8 +113,9 @@ mod tests {
             lines,
             [
                 "steps of mpm=event: offered  requests  answered      p99  held  broke",
-                "3.00 k/s     1,200   99.95 %  2.00 ms    10      0",
+                "3.00 k/s     1,200   99.95 %  2.00 ms    10      0  kept",
                 "9.10 k/s     1,200         -        -     4     31",
+                "- each step sends its requests at random times (arrivals=poisson)",
             ]
         );
         assert!(table(&search, false, Look::wide(80)).starts_with("steps: offered"));

@@ -191,6 +191,7 @@ fn core(cpu: &str, role: &str, [user, system, softirq]: [f64; 3]) -> model::doc:
         system: Some(system),
         softirq: Some(softirq),
         steal: Some(0.0),
+        generator: None,
         idle: 1.0 - user - system - softirq,
     }
 }

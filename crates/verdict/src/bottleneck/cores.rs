@@ -347,6 +347,12 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
     };
     let parts = split(&average);
     let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
+    // A core that the generator does not work on has no part of it.
+    let own = server.iter().filter_map(|core| core.generator).sum::<f64>() / server.len() as f64;
+    let parts = match own >= COMPETES {
+        true => format!("{parts}; of these the generator {}", format::percent(own)),
+        false => parts,
+    };
     let text = format!("the {} server cores together {} busy{parts}", server.len(), format::percent(mean));
     let full = server.iter().all(|core| core.taken() >= CEILING);
     let is_stolen = average.steal.is_some_and(|share| share >= STOLEN);

@@ -12,11 +12,14 @@ use model::metrics::load;
 use super::quota;
 use super::view::{Claim, Rank, Seen, View, name};
 use crate::loads::sweep::{more_connections, siblings};
+use crate::loads::waits::waits;
 use crate::loads::{HELD, WELL, stall};
 use model::format;
 
 /// An answer that takes this many times the CPU time that went into it was waited for.
 const WAITED: f64 = 10.0;
+/// Requests that came due and those that were offered are both told where they differ by more than this share.
+const DRAWN: f64 = 0.01;
 /// A server that keeps less of its cores busy has time left.
 const HALF: f64 = 0.5;
 
@@ -57,20 +60,36 @@ fn offered(view: &View<'_, '_>) -> Option<Seen> {
         (None, Some(resource)) => format!("; nearest its ceiling: {resource}"),
         (None, None) => String::new(),
     };
-    // Chance may have made more of them due than were offered.
-    let due = view.load.due().map_or(offered, |due| due.max(offered));
-    let text = format!("{} of {} offered were answered", rate(reached.min(due)), rate(due));
+    // Chance may have made more or fewer of them due than were offered.
+    let text = match view.load.due().filter(|due| (due / offered - 1.0).abs() > DRAWN) {
+        Some(due) => format!(
+            "{} of the {} that came due were answered ({} offered)",
+            rate(reached.min(due)),
+            rate(due),
+            rate(offered)
+        ),
+        None => format!("{} of {} offered were answered", rate(reached.min(offered)), rate(offered)),
+    };
+    let waits = waits(view.load);
     let claim = Claim {
         rank: Rank::Asked,
         sentence: match stall::longest(view.load) {
             Some(stall) => {
                 format!("serves what is offered ({}), but stalls: {}{near}", rate(offered), stall.text())
             }
-            None => format!("serves all that is offered ({}){near}", rate(offered)),
+            None => match &waits {
+                Some(waits) => format!("answers all that is offered ({}), but {waits}{near}", rate(offered)),
+                None => format!("serves all that is offered ({}){near}", rate(offered)),
+            },
         },
         evidence: vec![text.clone()],
         counter: Vec::new(),
-        advice: vec!["offer more to see what binds".to_owned()],
+        advice: match waits {
+            Some(_) => vec![
+                "offer less: where the wait goes, it was a queue; else see what stops the server now and then".to_owned(),
+            ],
+            None => vec!["offer more to see what binds".to_owned()],
+        },
     };
     let resource = "offered load".to_owned();
     Some(Seen { kind: Binding::Offered, resource, share: Some(reached / offered), text, claim: Some(claim) })

@@ -15,6 +15,7 @@ pub fn cores(load: &Load<'_>) -> Vec<CoreDoc> {
         system: core.system,
         softirq: core.softirq,
         steal: core.steal,
+        generator: core.generator,
     };
     load.cores().into_iter().map(doc).collect()
 }

@@ -12,6 +12,7 @@ use model::{Cards, Finding, NoteBody};
 use crate::loads::{self, Load};
 use crate::ruling::Ruling;
 use crate::run_index::RunIndex;
+use crate::searches;
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
     let Some(load) = ended_early(index.run, index.context.cards) else { return Vec::new() };
@@ -40,6 +41,10 @@ fn how_short(load: &Load<'_>) -> CutDoc {
     let requests_asked = load.given("requests").and_then(|text| text.parse().ok());
     // The number of requests ends it, or the last line of the file.
     let by_itself = requests_asked.is_some() || load.given("replay").is_some_and(|file| file != "none");
+    let search = (!load.is_plain()).then(|| searches::search(load));
+    let rates = |is_so: fn(&model::doc::SearchStepDoc) -> bool| -> Vec<f64> {
+        search.iter().flat_map(|one| &one.steps).filter(|step| is_so(step)).map(|step| step.offered).collect()
+    };
     CutDoc {
         lasted: load.median(&load::ANSWERING),
         asked: load.number("duration").filter(|_| !by_itself && load.is_plain()),
@@ -50,6 +55,9 @@ fn how_short(load: &Load<'_>) -> CutDoc {
             .then(|| load.by_take(&load::STEPS).into_values().min_by(f64::total_cmp))
             .flatten()
             .map(crate::load_doc::whole),
+        steps_asked: search.is_some().then_some(u64::from(load::SEARCH_STEPS)),
+        held: rates(|step| step.held > 0).into_iter().max_by(f64::total_cmp),
+        broke: rates(|step| step.broken > 0).into_iter().min_by(f64::total_cmp),
     }
 }
 

@@ -113,7 +113,7 @@ mod tests {
         add(&mut run, "connections=1", &figures(100.0, 0.01));
         add(&mut run, "connections=10", &figures(1000.0, 0.12));
         let found = of(&run);
-        assert_eq!((found.len(), found[0].finding.state), (1, Validity::Doubtful));
+        assert_eq!((found.len(), found[0].finding.state), (1, Validity::Ok));
         assert!(found[0].reach.is_empty(), "the figure is what this setup does");
         let text = "the server has time left: its core was 12 % busy at the peak; waiting for the server: 99 % of \
                     response time; no resource at its ceiling";

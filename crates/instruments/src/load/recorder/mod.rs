@@ -183,6 +183,8 @@ pub struct Recorder {
     pub sent_bytes: u64,
     /// Bytes of the bodies of good answers.
     pub body_bytes: u64,
+    /// Of those that were complete before the window closed.
+    pub body_bytes_in_window: u64,
     /// Idle connections on which the server sent something that nobody asked for.
     pub unasked: u64,
     pub last_end_ns: u64,
@@ -232,6 +234,7 @@ impl Recorder {
         self.good += 1;
         self.good_in_window += u64::from(in_window);
         self.body_bytes += body_bytes;
+        self.body_bytes_in_window += if in_window { body_bytes } else { 0 };
     }
 
     /// A request failed, which was seen at `seen_ns`, at or after its end.
@@ -328,6 +331,7 @@ impl Recorder {
         if self.prompt.total() + self.response.total() != self.good
             || self.unread.total() > self.good
             || self.good_in_window > self.good
+            || self.body_bytes_in_window > self.body_bytes
             || self.failed.total() != self.failures.total()
             || self.bad.total().checked_add(unsent) != Some(self.failures.total())
         {
@@ -360,6 +364,7 @@ impl Recorder {
         self.received_bytes += other.received_bytes;
         self.sent_bytes += other.sent_bytes;
         self.body_bytes += other.body_bytes;
+        self.body_bytes_in_window += other.body_bytes_in_window;
         self.unasked += other.unasked;
         self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
         self.last_answer_ns = self.last_answer_ns.max(other.last_answer_ns);

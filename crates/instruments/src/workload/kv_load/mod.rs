@@ -35,7 +35,7 @@ static CARD: Card = Card {
     role: Role::Load { rate: model::metrics::load::THROUGHPUT.name() },
     parts: metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 6,
+    definition: 7,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],

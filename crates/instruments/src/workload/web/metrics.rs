@@ -219,7 +219,8 @@ pub fn rate(outcome: &Outcome, are_large: bool) -> Option<f64> {
 /// Good answers per second up to the last one.
 fn until_the_last(outcome: &Outcome) -> Option<f64> {
     let bytes = outcome.record.body_bytes as f64;
-    outcome.rates.bandwidth.filter(|_| bytes > 0.0).map(|rate| rate / bytes * outcome.record.good as f64)
+    let bandwidth = outcome.rates.bandwidth_to_last.filter(|_| bytes > 0.0);
+    bandwidth.map(|rate| rate / bytes * outcome.record.good as f64)
 }
 
 /// The fault of a load without a single good answer.
@@ -283,7 +284,8 @@ pub fn push(outcome: &Outcome, manner: Manner, record: &mut dyn Record) -> Resul
     let responses = outcome.response_time();
     // None complete within the time: the answers are too long for such a rate.
     record.push_if(&THROUGHPUT, rate(outcome, are_large).filter(|rate| *rate > 0.0).map(PerSec));
-    if let Some(rate) = outcome.rates.bandwidth.filter(|_| outcome.record.body_bytes > 0) {
+    let bandwidth = if are_large { outcome.rates.bandwidth_to_last } else { outcome.rates.bandwidth };
+    if let Some(rate) = bandwidth.filter(|_| outcome.record.body_bytes > 0) {
         record.push(&BANDWIDTH, Bytes(rate) / Seconds(1.0));
     }
     if outcome.answering_s > 0.0 {

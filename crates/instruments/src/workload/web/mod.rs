@@ -51,7 +51,7 @@ static CARD: Card = Card {
     role: Role::Load { rate: model::metrics::load::THROUGHPUT.name() },
     parts: metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 7,
+    definition: 8,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],

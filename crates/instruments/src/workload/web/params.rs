@@ -374,10 +374,14 @@ fn shape(setup: &Setup, mix: Option<&MixDoc>, offered: &mut Offered) -> Result<O
     }
 }
 
-/// The parameters of a search: the schedule is its own.
+/// The parameters of a search, or of levels of a load: the schedule is their own. Arrivals that a setup does not name
+/// are Poisson.
 pub(crate) fn searching(setup: &Setup) -> Setup {
     let mut setup = setup.clone();
-    for (name, value) in [("arrivals", "poisson"), ("load", "100%"), ("rate", AUTO), ("requests", AUTO)] {
+    if setup.params.get("arrivals").is_none() {
+        setup.params.set("arrivals", "poisson");
+    }
+    for (name, value) in [("load", "100%"), ("rate", AUTO), ("requests", AUTO)] {
         setup.params.set(name, value);
     }
     setup

@@ -96,6 +96,11 @@ impl Loads {
         self.ask.load.duration = self.asked.map(|asked| given.unwrap_or(asked));
     }
 
+    /// How long a load waits for its last answers at most.
+    pub fn drain_s(&self) -> f64 {
+        self.ask.load.drain.as_secs_f64()
+    }
+
     /// The load at this rate; starts a server of ours anew where it has ended. With what is to be noted.
     fn at(&self, rate: f64) -> Result<(Load, Option<String>), Fault> {
         let mut load = self.ask.at(rate);

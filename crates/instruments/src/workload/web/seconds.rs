@@ -7,7 +7,7 @@ use model::params::parse_bytes;
 use super::subject::NONE;
 
 /// Of the connections and the end of a take.
-const AROUND: f64 = 0.25;
+pub(crate) const AROUND: f64 = 0.25;
 /// Bytes per second that a disk surely delivers, and a loopback device as a rule.
 const DISK: f64 = 1e8;
 const LOOPBACK: f64 = 4e9;
@@ -47,7 +47,8 @@ mod tests {
         };
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
         near(of("duration=2.5"), 2.75);
-        near(of("limit=10ms;duration=2"), 36.0);
+        // 16 steps, two checks, and the late answers of two steps.
+        near(of("limit=10ms;duration=2"), 18.0 * 2.25 + 2.0 * 2.25);
         near(of("content=large;connections=4"), 1.75);
         near(of("content=large;content-size=100MB;cache=cold"), 2.25);
         near(of("content=large;cache=cold;timeout=3"), 4.25);

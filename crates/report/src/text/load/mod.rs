@@ -25,6 +25,8 @@ const BAR: char = '█';
 /// Of each kind; the others are in the document.
 const MOST_REASONS: usize = 2;
 const HALF: char = '▌';
+/// A last step that ends so many times as far as the one before it is told in words.
+const WIDE: f64 = 3.0;
 
 /// The last lines: where the run is stored, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     for one in &doc.bottlenecks {
         screen.add(bottleneck(one, look));
         ceilings::parts(one, look).into_iter().for_each(|part| screen.add(part));
-        screen.add(cores::of_load(one, "cores", look));
+        screen.add(cores::of_load_bound(one, "cores", look));
     }
     screen.add(doc.since.as_ref().map(|since| settings::since(since, look)).unwrap_or_default());
     let remarks: Vec<String> =
@@ -317,7 +319,30 @@ fn shape(response: &[BucketDoc], service: &[BucketDoc], each: usize, look: Look)
         true => vec![("response and service time", &response)],
         false => vec![("response time", &response), ("service time", &service)],
     };
-    bars(&columns, look)
+    let said = match beyond(&response) {
+        Some(said) if response == service => notes::marked("-", Tone::Dim, &said, look),
+        Some(said) => notes::marked("-", Tone::Dim, &format!("response time {said}"), look),
+        None => String::new(),
+    };
+    let bars = bars(&columns, look);
+    if bars.is_empty() { bars } else { format!("{bars}{said}") }
+}
+
+/// A last step that is far wider than the others is no part of the shape: what lies in it.
+fn beyond(steps: &[BucketDoc]) -> Option<String> {
+    let [.., before, last] = steps else { return None };
+    let count_of = |steps: &[BucketDoc]| steps.iter().map(|step| step.count).sum::<u64>();
+    let second = Kind::for_unit(Unit::Second);
+    (last.count > 0 && last.to >= WIDE * before.to).then(|| {
+        let (count, all) = (last.count as f64, count_of(steps) as f64);
+        format!(
+            "beyond {}: {} of {}, the largest {}",
+            format::quantity(before.to, second),
+            format::fixed(count, 0),
+            format::fixed(all, 0),
+            format::quantity(last.to, second)
+        )
+    })
 }
 
 /// Neighbouring steps as one, the last ones first, so that the borders stay.
@@ -434,6 +459,19 @@ mod tests {
         assert_eq!(of(2), [(1.0, 1), (4.0, 6), (16.0, 24)]);
         assert_eq!(of(3), [(2.0, 3), (16.0, 28)]);
         assert!(wider(&[], 2).is_empty());
+    }
+
+    #[test]
+    fn what_lies_beyond_the_shape_is_said() {
+        let steps = |last: f64| [(1e-3, 40), (2e-3, 9), (last, 1)].map(|(to, count)| BucketDoc { to, count });
+        assert_eq!(beyond(&steps(9.0)).as_deref(), Some("beyond 2.00 ms: 1 of 50, the largest 9.00 s"));
+        assert_eq!(beyond(&steps(3e-3)), None);
+        let look = Look::plain();
+        assert!(
+            shape(&steps(9.0), &steps(9.0), 1, look)
+                .ends_with("- beyond 2.00 ms: 1 of 50, the largest 9.00 s\n")
+        );
+        assert_eq!(shape(&[], &[], 1, look), "");
     }
 
     #[test]

@@ -111,7 +111,8 @@ fn runs_are_pooled_as_comparisons_pool_them() {
     assert!((found.se / (of_type.s / 3f64.sqrt()) - 1.0).abs() < 1e-2, "{found:?}");
     // Earlier runs tell the noise, and nothing of the level.
     let mut three = three;
-    three.iter_mut().flat_map(|run| &mut run.series).for_each(|series| series.key.definition = 5);
+    let definition = card::find(instruments::cards(), "web-slo").unwrap().definition;
+    three.iter_mut().flat_map(|run| &mut run.series).for_each(|series| series.key.definition = definition);
     let now = Side { earlier: three[..2].iter().collect(), ..side(&three[2..]) };
     let found = of_side(&now, "web 1/s p99<20ms", &[]).unwrap();
     assert!(near(&found, 8400.0) && found.dof == 6.0, "{found:?}");
