@@ -93,6 +93,8 @@ test | dist-all)
     need podman podman
     need runc runc
     need busybox busybox-static
+    # Trees of files go by it.
+    need rsync rsync
     # Without a service; the tests start its program.
     need ssh openssh-client
     have /usr/sbin/sshd || need sshd openssh-server

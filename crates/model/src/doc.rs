@@ -77,7 +77,7 @@ pub use lab_bmc::{
     LabSelNodeDoc, LabSensorDoc, LabSensorsDoc, LabSensorsNodeDoc, LabStateDoc,
 };
 pub use lab_check::{LabCheckDoc, LabCheckGroupDoc, LabCheckedDoc, LabFaultDoc, LabResultDoc};
-pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabTextDoc};
+pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabSentDoc, LabTextDoc};
 pub use lab_odd::{LabOddDoc, OddEvidenceDoc, OddMissingDoc, OddNodeDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::command::{Base, Call, Exit};
+use super::content::Sent;
 use super::failure::{Failure, printable};
 use super::host::Host;
 use super::login::{Options, Reach};
@@ -76,6 +77,8 @@ pub struct Copied {
     /// Files that are whole at their place.
     pub files: usize,
     pub bytes: u64,
+    /// What was sent of a tree; `None` for single files.
+    pub sent: Option<Sent>,
     pub seconds: f64,
 }
 
@@ -267,7 +270,7 @@ fn copied(
         reach.close(host);
     }
     let seconds = sys::clock::now_ns().saturating_sub(begun_ns) as f64 / 1e9;
-    Copied { index, host: host.clone(), result, files, bytes, seconds }
+    Copied { index, host: host.clone(), result, files, bytes, sent: None, seconds }
 }
 
 pub(super) fn push(

@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod command;
+pub mod content;
 pub mod copy;
 mod failure;
 pub mod fold;
