@@ -77,7 +77,7 @@ pub struct Copied {
     /// Files that are whole at their place.
     pub files: usize,
     pub bytes: u64,
-    /// What was sent of a tree; `None` for single files.
+    /// The files of a tree that were sent; `None` for single files.
     pub sent: Option<Sent>,
     pub seconds: f64,
 }

@@ -103,7 +103,7 @@ pub struct LabCopiedDoc {
     /// Files that are whole at their place.
     pub files: usize,
     pub bytes: u64,
-    /// What was sent, of a tree (`push --content`).
+    /// The files of a tree that were sent (`push --content`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<LabSentDoc>,
     pub seconds: f64,

@@ -100,7 +100,7 @@ pub fn copied(doc: &LabCopyDoc) -> String {
     out
 }
 
-/// What hosts have of a tree, and what was sent of it, those alike together.
+/// A tree on hosts, and the files of it that were sent, hosts that are alike together.
 fn sent(ok: &[&LabCopiedDoc]) -> String {
     let mut groups: Vec<(&LabSentDoc, Vec<&str>)> = Vec::new();
     for host in ok {

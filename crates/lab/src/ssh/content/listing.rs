@@ -24,7 +24,7 @@ impl Sink for Listing {
     }
 }
 
-/// What a host has.
+/// The files of a host.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Listed {
     /// The path of its folder.
@@ -34,7 +34,7 @@ pub(super) struct Listed {
 }
 
 impl Listing {
-    /// What stands between the mark and the end; `None` where one of them is missing. What stands before the mark is of
+    /// The lines between the mark and the end; `None` where one of them is missing. Lines before the mark are of
     /// the shell's start.
     pub(super) fn read(&self) -> Option<Listed> {
         // A name that is no text is none of ours.

@@ -14,7 +14,7 @@ const NAME: usize = 100;
 pub(super) struct Archive<'a> {
     folder: PathBuf,
     files: std::slice::Iter<'a, &'a ContentFile>,
-    /// What is to be given before the next part of the body.
+    /// Bytes that are given before the next part of the body.
     head: Vec<u8>,
     at: usize,
     body: Option<(File, &'a ContentFile, u64)>,
