@@ -188,8 +188,8 @@ kernel() {
     package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
     folder=$(mktemp -d)
     say "unpacking ${package:-a kernel} into target/kernel"
-    # The reader of the archive runs under another account.
-    chmod 755 "$folder"
+    # apt fetches under an account of its own.
+    [ "$(id -u)" != 0 ] || chown _apt "$folder" 2>/dev/null || true
     if [ -n "$package" ] && (cd "$folder" && apt-get download -q "$package" >&2) &&
         dpkg-deb -x "$folder"/*.deb "$folder/root"; then
         PATH=$PATH:/usr/sbin depmod -b "$folder/root" "${package#linux-image-}"

@@ -170,7 +170,7 @@ fn a_machine_without_a_disk_is_booted_inspected_and_measured() {
     let stages: Vec<&str> = node.seen.iter().map(|seen| seen.stage.as_str()).collect();
     // The switch and the first request may be seen in one look.
     assert!(stages.ends_with(&["DHCP", "kernel", "agent up", "inspected"]), "{stages:?}");
-    assert_eq!(lab.read("boot"), "default\n", "the wish to boot from the network is taken back");
+    assert_eq!(lab.read("boot"), "none\n", "the wish to boot from the network is taken back");
     assert!(lab.read("log").starts_with("boot pxe\npower 1\n"), "{}", lab.read("log"));
     let sheet = lab.run(&["inspect", "atom001", "--json"]).expect(0, &[]);
     let sheet: InspectDoc = serde_json::from_str(&sheet.out).expect("a spec sheet");

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn nodes_that_are_done_share_a_line_and_others_have_their_reason() {
         let mut tracks = ["a1", "a2", "a3"].map(Track::new);
-        for (track, at) in tracks[..2].iter_mut().zip([20.0, 30.5]) {
+        for (track, at) in tracks[..2].iter_mut().zip([20.0, 31.0]) {
             track.reach(Stage::Inspected, at);
         }
         tracks[2].reach(Stage::Bios, 1.0);
@@ -88,7 +88,7 @@ mod tests {
         let way = |place: usize| Some(format!("boxscore dial /run/{place}"));
         let mut document = document("br0", &tracks, Stage::Inspected, way);
         document.unknown.push("52:54:00:00:00:09".into());
-        assert_eq!(text(&document), "inspected: 2 nodes: a[1-2] (within 30.5 s)\n");
+        assert_eq!(text(&document), "inspected: 2 nodes: a[1-2] (within 31 s)\n");
         let said = talk(&document);
         assert!(said.starts_with("failed: 1 node: a3: it is on and has asked for no address"), "{said}");
         assert!(said.contains("of no node: 52:54:00:00:00:09\n"), "{said}");
