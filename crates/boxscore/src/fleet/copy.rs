@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use lab::ssh::content::{Content, Sent, Tree};
+use lab::ssh::content::{Content, Tree};
 use lab::ssh::copy::{BadPath, Copied, LocalFile, Pull, Push};
-use lab::ssh::{Host, Options, fold};
+use lab::ssh::{Host, Options, Sent, fold};
 use model::Unit;
 use model::doc::{LabCopiedDoc, LabCopyDoc, LabSentDoc};
 use model::format::{count, quantity};

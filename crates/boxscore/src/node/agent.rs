@@ -17,7 +17,7 @@ use crate::out;
 pub const PORT: u16 = 7411;
 
 /// Bytes of the first line.
-const LONGEST: u64 = 256;
+const LONGEST: usize = 256;
 
 /// How long a connection may take to send its first line, and the controller to connect.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,12 +45,9 @@ pub fn serve(listener: &TcpListener, settings: &Settings) -> Result<(), CliError
 fn child(stream: TcpStream, key: &str) -> std::io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     // Byte by byte: what stands behind the line is the child's.
-    let mut line = Vec::new();
-    for byte in (&stream).take(LONGEST).bytes() {
-        match byte? {
-            b'\n' => break,
-            byte => line.push(byte),
-        }
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while line.len() < LONGEST && (&stream).read(&mut byte)? > 0 && byte != [b'\n'] {
+        line.push(byte[0]);
     }
     if line != key.as_bytes() {
         return Err(std::io::Error::other("it does not know the key"));

@@ -79,7 +79,8 @@ fn configuration(interface: &Interface, nodes: &[Known], script: &str, folder: &
 #[derive(Debug)]
 pub struct Dnsmasq {
     child: ProcessGroup,
-    folder: PathBuf,
+    /// Its stderr.
+    said: File,
     log: Log,
 }
 
@@ -101,7 +102,9 @@ impl Dnsmasq {
             std::fs::copy(found.ok_or(DnsmasqError::NoIpxe(name))?, tftp.join(name)).map_err(files)?;
         }
         let config = folder.join("dnsmasq.conf");
-        std::fs::write(&config, configuration(interface, nodes, script, folder)).map_err(files)?;
+        let text = configuration(interface, nodes, script, folder);
+        sys::files::atomic_write(&config, text.as_bytes(), 0o600)
+            .map_err(|error| DnsmasqError::Files(error.to_string()))?;
         let command = || {
             let mut command = Command::new("dnsmasq");
             command.arg("-C").arg(&config);
@@ -115,12 +118,13 @@ impl Dnsmasq {
             return Err(DnsmasqError::Refused(tested.stderr.trim().escape_debug().to_string()));
         }
         let mut serve = command();
-        let said = File::create(folder.join("dnsmasq.err")).map_err(files)?;
-        serve.arg("-k").stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        let said = child::in_memory(b"").map_err(files)?;
+        let stderr = said.try_clone().map_err(files)?;
+        serve.arg("-k").stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         let child = ProcessGroup::spawn(serve, Start { die_with_parent: true, ..Start::default() })
             .map_err(|error| DnsmasqError::Missing(error.to_string()))?;
         let log = Log { path: folder.join("dnsmasq.log"), at: 0, rest: String::new() };
-        Ok(Dnsmasq { child, folder: folder.to_owned(), log })
+        Ok(Dnsmasq { child, said, log })
     }
 
     /// Its log since the last call. Fails if it has ended.
@@ -129,8 +133,10 @@ impl Dnsmasq {
         match self.child.try_wait() {
             Ok(None) => Ok(events),
             Ok(Some(exit)) => {
-                let said = std::fs::read_to_string(self.folder.join("dnsmasq.err")).unwrap_or_default();
-                Err(DnsmasqError::Ended(format!("{}: {}", exit.status, said.trim().escape_debug())))
+                let mut said = String::new();
+                let read = self.said.rewind().and_then(|()| self.said.read_to_string(&mut said));
+                let said = read.map_or_else(|error| error.to_string(), |_| said.trim().to_owned());
+                Err(DnsmasqError::Ended(format!("{}: {}", exit.status, said.escape_debug())))
             }
             Err(error) => Err(DnsmasqError::Ended(error.to_string())),
         }

@@ -1,7 +1,7 @@
 //! A small HTTP server for nodes that boot: it gives files, and takes what nodes say of themselves.
 //!
-//! One thread a connection, one request a connection. Whoever is on the network may ask, so sizes and times are bounded,
-//! and who takes an answer decides by the address and the key.
+//! One thread a connection, one request a connection. Whoever is on the network may ask, so sizes and times have
+//! limits, and who takes an answer decides by the address and the key.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};

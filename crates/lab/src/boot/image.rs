@@ -1,4 +1,5 @@
-//! The image that a node boots: a kernel and an initramfs, made here of boxscore and the kernel's modules, or the user's.
+//! The image that a node boots: a kernel and an initramfs, made here of boxscore and the kernel's modules, or those of
+//! the user.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

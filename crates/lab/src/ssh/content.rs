@@ -1,8 +1,8 @@
 //! A tree of static files on many hosts: only what differs there is sent, and every file is verified by its hash.
 //!
-//! A host lists the hashes of what it has. What is missing or differs goes there by rsync where both sides have it, else
-//! as a tar archive through ssh. The host then lists its hashes again: a host is done when each file of the tree has its
-//! hash there. Files of the host that the tree does not have stay. The scripts on the host are constant.
+//! A host lists the hashes of what it has. What is missing or differs goes there by rsync where both sides have it,
+//! else as a tar archive through ssh. The host then lists its hashes again: a host is done when each file of the tree
+//! has its hash there. Files of the host that the tree does not have stay. The scripts on the host are constant.
 
 mod listing;
 mod tar;
@@ -20,6 +20,7 @@ use super::copy::{BadPath, Copied, Verified};
 use super::failure::{Failure, printable};
 use super::host::Host;
 use super::login::{Options, Reach, remote_shell};
+use super::sent::{Sent, Way};
 use super::session::Output;
 use super::sockets::Sockets;
 use crate::child::{self, NoResult};
@@ -41,26 +42,6 @@ const LIST: &str = "sh -c '\
 const UNPACK: &str = "sh -c '\
     IFS= read -r d; cd \"$d\" || exit 91; \
     exec tar -xopf -'";
-
-model::words! {
-    /// How files were sent.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Way as word {
-        Rsync = "rsync",
-        Tar = "tar",
-    }
-}
-
-/// The files that were sent to a host, since it had not got them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Sent {
-    pub files: usize,
-    pub bytes: u64,
-    /// `None` where nothing was to be sent.
-    pub way: Option<Way>,
-    /// Files there that the tree does not have.
-    pub others: usize,
-}
 
 /// A tree for a folder of hosts, checked.
 #[derive(Clone, Debug)]

@@ -9,10 +9,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::command::{Base, Call, Exit};
-use super::content::Sent;
 use super::failure::{Failure, printable};
 use super::host::Host;
 use super::login::{Options, Reach};
+use super::sent::Sent;
 use super::session::{Output, Sink};
 use super::sockets::Sockets;
 use crate::fan_out::each;

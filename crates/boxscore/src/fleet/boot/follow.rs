@@ -1,4 +1,5 @@
-//! Follows nodes while they boot: what dnsmasq logs, what they ask of us and send, until each is done or its time is over.
+//! Follows nodes while they boot: what dnsmasq logs, what they ask of us and send, until each is done or its time is
+//! over.
 
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
@@ -83,7 +84,7 @@ impl<'a> Follow<'a> {
             for event in self.dnsmasq.events()? {
                 self.given(event);
             }
-            for told in self.station.told() {
+            for told in self.station.news() {
                 self.told(told)?;
             }
             if self.seconds() > patience.as_secs_f64() {

@@ -102,7 +102,7 @@ impl Station {
     }
 
     /// The news since the last call.
-    pub fn told(&self) -> Vec<Told> {
+    pub fn news(&self) -> Vec<Told> {
         std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -200,7 +200,7 @@ mod tests {
         assert!(ask(&station, 1, false, "/../etc/passwd").is_none());
         let key = Settings::read(&script.replace('\n', " ")).unwrap().key;
         assert!(ask(&station, 2, true, &format!("/up/{key}")).is_none(), "of another node");
-        assert!(ask(&station, 1, true, "/up/").is_none() && station.told().is_empty());
+        assert!(ask(&station, 1, true, "/up/").is_none() && station.news().is_empty());
         ask(&station, 2, false, "/initrd").unwrap();
         ask(&station, 1, true, &format!("/up/{key}")).unwrap().parse::<u64>().unwrap();
         ask(&station, 1, true, &format!("/inspected/{key}")).unwrap();
@@ -209,7 +209,7 @@ mod tests {
             Told::Reached { place: 0, stage: Stage::Up },
             Told::Sheet { place: 0, body: b"b".to_vec() },
         ];
-        assert_eq!(station.told(), told);
+        assert_eq!(station.news(), told);
         let own = self::station(false);
         assert!(!ask(&own, 1, false, SCRIPT).unwrap().contains("boxscore."));
     }

@@ -1,5 +1,5 @@
-//! The hashes of a host's files, as `sha256sum` prints them: `HASH  ./NAME`, with a backslash first where the name holds
-//! one.
+//! The hashes of a host's files, as `sha256sum` prints them: `HASH  ./NAME`, with a backslash first where the name
+//! holds one.
 
 use std::collections::HashMap;
 
