@@ -93,6 +93,12 @@ test | dist-all)
     need podman podman
     need runc runc
     need busybox busybox-static
+    # A machine that boots from the network; iPXE is no program.
+    need qemu-system-x86_64 qemu-system-x86
+    [ -e /usr/lib/ipxe/ipxe.efi ] || want="$want ipxe"
+    have /usr/sbin/depmod || need depmod kmod
+    # Trees of files go by it.
+    need rsync rsync
     # Without a service; the tests start its program.
     need ssh openssh-client
     have /usr/sbin/sshd || need sshd openssh-server
@@ -176,6 +182,24 @@ known() {
         say "apt-get knows no package $1 (apt-get update?): $2 will fail"
     fi
 }
+# The kernel that a test boots from the network, unpacked and not installed. Its name holds its version.
+kernel() {
+    [ "$(uname -m)" = x86_64 ] && debian && [ ! -d target/kernel ] || return 0
+    package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+    folder=$(mktemp -d)
+    say "unpacking ${package:-a kernel} into target/kernel"
+    # apt fetches under an account of its own.
+    [ "$(id -u)" != 0 ] || chown _apt "$folder" 2>/dev/null || true
+    if [ -n "$package" ] && (cd "$folder" && apt-get download -q "$package" >&2) &&
+        dpkg-deb -x "$folder"/*.deb "$folder/root"; then
+        PATH=$PATH:/usr/sbin depmod -b "$folder/root" "${package#linux-image-}"
+        mkdir -p target
+        mv "$folder/root" target/kernel
+    else
+        say "there is no kernel to boot: the test of booting from the network will not run"
+    fi
+    rm -rf "$folder"
+}
 listed() { [ -n "$(apt-cache policy "$1" 2>/dev/null)" ]; }
 
 case $goal in
@@ -197,6 +221,7 @@ test | dist-all)
             exit 1
         }
     fi
+    kernel
     if ! cargo deny --version >/dev/null 2>&1; then
         # Built once into cargo's own folder. It only reads files: no time is spent on optimising it.
         say "building cargo-deny, about a minute of processor time"

@@ -8,6 +8,7 @@ mod fleet;
 mod import;
 mod load;
 mod lookup;
+mod node;
 mod out;
 mod plan;
 mod prove;
@@ -40,6 +41,10 @@ fn main() -> ExitCode {
     // A child that is started through /proc/self/exe would be called `exe`. Where the kernel does not take the name, it
     // keeps that one.
     let _named = sys::process::set_name(c"boxscore");
+    // In a machine that `lab boot` booted.
+    if let Some(code) = node::role() {
+        return ExitCode::from(code);
+    }
     // What a run would start is also asked for before it, by the program that only plans.
     instruments::workload::guard::set_program("/proc/self/exe");
     match std::panic::catch_unwind(dispatch) {
@@ -152,6 +157,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Schema(args) => cli::schema::run(args),
         Verb::Agent(args) => cli::agent::run(args),
         Verb::Guard(args) => cli::guard::run(args),
+        Verb::Dial(args) => cli::dial::run(args),
         Verb::ServeBuiltin(args) => cli::serve_builtin::run(args),
         Verb::ShuffleLink(args) => cli::shuffle_link::run(args),
         Verb::Docs(args) => cli::docs::run(args),

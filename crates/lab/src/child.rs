@@ -1,7 +1,7 @@
 //! A tool of the system, run to its end: what it is told on stdin, its output, its exit code, and a limit.
 
 use std::fs::File;
-use std::io::{ErrorKind, PipeReader, Read, Write};
+use std::io::{ErrorKind, PipeReader, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -35,9 +35,14 @@ pub(crate) enum NoResult {
 }
 
 /// Runs a tool, which reads `input` on its stdin. It is killed where the limit is reached or the user stops.
-pub(crate) fn run(mut command: Command, input: &[u8], limit: Limit<'_>) -> Result<Ended, NoResult> {
-    let failed = |error: std::io::Error| NoResult::NotStarted(error.to_string());
-    command.stdin(filled(input).map_err(failed)?).stdout(Stdio::piped()).stderr(Stdio::piped());
+pub(crate) fn run(command: Command, input: &[u8], limit: Limit<'_>) -> Result<Ended, NoResult> {
+    let input = filled(input).map_err(|error| NoResult::NotStarted(error.to_string()))?;
+    run_from(command, input.into(), limit)
+}
+
+/// The same with a stdin of any length.
+pub(crate) fn run_from(mut command: Command, input: Stdio, limit: Limit<'_>) -> Result<Ended, NoResult> {
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = ProcessGroup::spawn(command, Start::default())
         .map_err(|error| NoResult::NotStarted(error.to_string()))?;
     let mut streams = [
@@ -66,6 +71,15 @@ fn filled(input: &[u8]) -> std::io::Result<PipeReader> {
     let (reader, mut writer) = std::io::pipe()?;
     writer.write_all(input)?;
     Ok(reader)
+}
+
+/// A file without a name that holds these bytes, read from its start.
+pub(crate) fn in_memory(bytes: &[u8]) -> std::io::Result<File> {
+    let made = rustix::fs::memfd_create(c"boxscore", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut file = File::from(made);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 fn end_of(child: &mut ProcessGroup, limit: Limit<'_>) -> Result<Exit, NoResult> {

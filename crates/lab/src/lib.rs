@@ -5,6 +5,7 @@
 //! Nothing here prints, stores or measures.
 
 pub mod bmc;
+pub mod boot;
 mod child;
 pub mod fan_out;
 pub mod import;

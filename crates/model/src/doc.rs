@@ -13,6 +13,7 @@ mod doctor;
 mod index;
 mod lab;
 mod lab_bmc;
+mod lab_boot;
 mod lab_check;
 mod lab_hosts;
 mod lab_odd;
@@ -76,8 +77,9 @@ pub use lab_bmc::{
     LabBmcFailureDoc, LabBootdevDoc, LabBootdevNodeDoc, LabEventDoc, LabPowerDoc, LabPowerNodeDoc, LabSelDoc,
     LabSelNodeDoc, LabSensorDoc, LabSensorsDoc, LabSensorsNodeDoc, LabStateDoc,
 };
+pub use lab_boot::{LabBootDoc, LabBootNodeDoc, LabStageDoc};
 pub use lab_check::{LabCheckDoc, LabCheckGroupDoc, LabCheckedDoc, LabFaultDoc, LabResultDoc};
-pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabTextDoc};
+pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabSentDoc, LabTextDoc};
 pub use lab_odd::{LabOddDoc, OddEvidenceDoc, OddMissingDoc, OddNodeDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{

@@ -11,6 +11,7 @@ pub mod cpu;
 pub mod direct;
 mod error;
 pub mod files;
+pub mod first;
 pub mod freq;
 pub mod net;
 pub mod pages;

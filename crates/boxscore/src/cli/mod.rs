@@ -14,6 +14,7 @@ pub mod compare;
 pub mod costs;
 pub mod decide;
 pub mod detect;
+pub mod dial;
 pub mod docs;
 pub mod doctor;
 pub mod export;
@@ -194,6 +195,9 @@ pub enum Verb {
     /// End what the measuring child started when that child is gone
     #[command(hide = true)]
     Guard(guard::GuardArgs),
+    /// Speak with the measuring child of a node that was booted from the network
+    #[command(hide = true)]
+    Dial(dial::DialArgs),
     /// Serve files, as a web server that a study starts
     #[command(hide = true)]
     ServeBuiltin(serve_builtin::ServeBuiltinArgs),

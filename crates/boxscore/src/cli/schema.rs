@@ -55,6 +55,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("lab-push", schema_for!(doc::LabCopyDoc)),
         ("lab-pull", schema_for!(doc::LabCopyDoc)),
         ("lab-odd", schema_for!(doc::LabOddDoc)),
+        ("lab-boot", schema_for!(doc::LabBootDoc)),
         ("lab-power", schema_for!(doc::LabPowerDoc)),
         ("lab-bootdev", schema_for!(doc::LabBootdevDoc)),
         ("lab-sensors", schema_for!(doc::LabSensorsDoc)),

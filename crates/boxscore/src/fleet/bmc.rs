@@ -54,10 +54,13 @@ impl Nodes {
         fold(self.names.iter().map(String::as_str))
     }
 
+    pub fn nodes(&self) -> Vec<&Node> {
+        self.names.iter().filter_map(|name| self.inventory.find(name)).collect()
+    }
+
     /// How the BMC of each is reached.
     pub fn accesses(&self) -> Vec<Result<Access, Failure>> {
-        let nodes: Vec<&Node> = self.names.iter().filter_map(|name| self.inventory.find(name)).collect();
-        accesses(&nodes, &self.base)
+        accesses(&self.nodes(), &self.base)
     }
 }
 

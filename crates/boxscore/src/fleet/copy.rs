@@ -1,10 +1,13 @@
 //! `boxscore lab push` and `boxscore lab pull`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use lab::ssh::content::{Content, Tree};
 use lab::ssh::copy::{BadPath, Copied, LocalFile, Pull, Push};
-use lab::ssh::{Host, Options, fold};
-use model::doc::{LabCopiedDoc, LabCopyDoc};
+use lab::ssh::{Host, Options, Sent, fold};
+use model::Unit;
+use model::doc::{LabCopiedDoc, LabCopyDoc, LabSentDoc};
+use model::format::{count, quantity};
 use report::text::lab_hosts as text;
 
 use super::reach::{self, Progress};
@@ -52,11 +55,28 @@ fn hosts<'a>(
 }
 
 pub fn push(args: &PushArgs, global: &Global) -> Result<u8, CliError> {
-    let (hosts, folder) = hosts(&args.to, "a folder", &args.select, &args.reach)?;
+    let Some((to, files)) = args.words.split_last() else {
+        return Err(CliError::usage("machines and a folder are needed"));
+    };
+    let to = to.to_str().ok_or_else(|| CliError::usage(format!("{}: no expression", to.display())))?;
+    match &args.content {
+        None if files.is_empty() => {
+            let what = format!("`{to}` is where to: files of this side are needed before it");
+            Err(CliError::usage(what).hint("or --content DIR, for a tree of files"))
+        }
+        None => push_files(args, files, to, global),
+        Some(_) if !files.is_empty() => {
+            Err(CliError::usage("--content sends a tree: no file can be named beside it"))
+        }
+        Some(folder) => push_tree(args, folder, to, global),
+    }
+}
+
+fn push_files(args: &PushArgs, files: &[PathBuf], to: &str, global: &Global) -> Result<u8, CliError> {
+    let (hosts, folder) = hosts(to, "a folder", &args.select, &args.reach)?;
     let options = reach::options(&args.reach)?;
-    let files: Vec<LocalFile> =
-        args.files.iter().map(|path| LocalFile::read(path)).collect::<Result<_, _>>()?;
-    let names: Vec<String> = args.files.iter().map(|path| path.display().to_string()).collect();
+    let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+    let files: Vec<LocalFile> = files.iter().map(|path| LocalFile::read(path)).collect::<Result<_, _>>()?;
     let copies = Push::new(files, folder)?;
     if args.reach.dry_run {
         let what = format!("would copy {} to {folder}", names.join(", "));
@@ -64,6 +84,41 @@ pub fn push(args: &PushArgs, global: &Global) -> Result<u8, CliError> {
         return Ok(0);
     }
     let target = Target { verb: "lab-push", files: names, to: folder.to_owned(), hosts: &hosts };
+    target.copy(global, |sockets, stop, done| copies.run(&hosts, &options, sockets, stop, done))
+}
+
+/// Where trees go that no folder is named for.
+const TREES: &str = "~/.cache/boxscore/content";
+
+/// Machines, and the folder for a tree: behind the colon where it begins with `/` or `~`, else one of its own name.
+fn tree_place(text: &str, tree: &Path) -> Result<(String, String), CliError> {
+    if text.contains(":/") || text.contains(":~") {
+        let (machines, folder) = split(text, "a folder")?;
+        return Ok((machines.concat(), folder.to_owned()));
+    }
+    let wrong = |error: std::io::Error| CliError::data(format!("{}: {error}", tree.display()));
+    let path = tree.canonicalize().map_err(wrong)?;
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| CliError::usage(format!("{} has no name", path.display())))?;
+    Ok((text.to_owned(), format!("{TREES}/{name}")))
+}
+
+fn push_tree(args: &PushArgs, tree: &Path, to: &str, global: &Global) -> Result<u8, CliError> {
+    let (machines, folder) = tree_place(to, tree)?;
+    let expressions: Vec<String> = (!machines.is_empty()).then_some(machines).into_iter().collect();
+    let hosts = select::hosts(&expressions, &args.select, &args.reach)?;
+    let options = reach::options(&args.reach)?;
+    let read = Tree::read(tree)?;
+    let size = quantity(read.bytes() as f64, Unit::Byte);
+    let what = format!("{} of {} ({size})", count(read.files().len(), "file"), tree.display());
+    let copies = Content::new(read, &folder)?;
+    if args.reach.dry_run {
+        let what = format!("would send what differs of {what} to {folder}");
+        out::print(&reach::plan(&hosts, &options, &what)?);
+        return Ok(0);
+    }
+    let target =
+        Target { verb: "lab-push", files: vec![tree.display().to_string()], to: folder, hosts: &hosts };
     target.copy(global, |sockets, stop, done| copies.run(&hosts, &options, sockets, stop, done))
 }
 
@@ -142,13 +197,32 @@ fn host(one: &Copied) -> LabCopiedDoc {
         why: failure.map(ToString::to_string),
         files: one.files,
         bytes: one.bytes,
+        sent: one.sent.as_ref().map(sent),
         seconds: one.seconds,
     }
+}
+
+fn sent(sent: &Sent) -> LabSentDoc {
+    let by = sent.way.map(|way| way.word().to_owned());
+    LabSentDoc { files: sent.files, bytes: sent.bytes, by, others: sent.others }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tree_has_a_folder_of_its_name_unless_a_path_is_named() {
+        let place = |text: &str| tree_place(text, Path::new("/usr/bin")).unwrap();
+        for (text, machines, folder) in [
+            ("@role:server!a", "@role:server!a", "~/.cache/boxscore/content/bin"),
+            ("@role:server:/srv/x:y", "@role:server", "/srv/x:y"),
+            (":~/www", "", "~/www"),
+        ] {
+            assert_eq!(place(text), (machines.to_owned(), folder.to_owned()), "{text}");
+        }
+        assert!(tree_place("a", Path::new("/nowhere")).unwrap_err().to_string().contains("/nowhere"));
+    }
 
     #[test]
     fn machines_stand_before_the_colon() {

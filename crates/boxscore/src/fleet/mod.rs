@@ -2,6 +2,7 @@
 //! arguments, documents and exit codes.
 
 mod bmc;
+pub mod boot;
 pub mod bootdev;
 pub mod check;
 pub mod copy;

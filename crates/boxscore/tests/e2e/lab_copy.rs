@@ -112,3 +112,70 @@ fn a_full_disk_is_told_by_host_and_keeps_the_old_file() {
     said.expect(3, &["node1: not copied: f: it could not be written", "No space left on device"]);
     assert_eq!(left, (vec!["f".to_owned()], "old".to_owned()));
 }
+
+/// A tree with odd names.
+fn tree(fleet: &Fleet) -> std::path::PathBuf {
+    let tree = fleet.path("site");
+    fs::create_dir_all(tree.join("it's $(touch pwned)")).expect("a folder");
+    fs::write(tree.join("index.html"), "<p>").expect("a file");
+    fs::write(tree.join("it's $(touch pwned)/-x \\ \"y\""), vec![7u8; 100_000]).expect("a file");
+    fs::set_permissions(tree.join("index.html"), PermissionsExt::from_mode(0o640)).expect("its mode");
+    tree
+}
+
+#[test]
+fn a_tree_is_sent_where_it_differs_and_verified_file_by_file() {
+    let fleet = Fleet::start(1, plain);
+    let tree = tree(&fleet);
+    let to = fleet.path("it's a \"place\"");
+    let push = || fleet.run(&["push", "--content", "site", &format!("node1:{}", text(&to))]);
+    let whole = "content: 1 host: 2 files each (97.7 KiB), verified by sha256\n";
+    push().expect(0, &[whole, "1 host: sent 2 files (97.7 KiB) by rsync\n"]);
+    let odd = "it's $(touch pwned)/-x \\ \"y\"";
+    assert!(fs::read(to.join(odd)).expect("the file") == vec![7u8; 100_000]);
+    let mode = fs::metadata(to.join("index.html")).expect("the file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    push().expect(0, &[whole, "1 host: nothing to send\n"]);
+    // What looks the same from outside is told by its hash.
+    fs::write(to.join("index.html"), "<q>").expect("a change");
+    fs::write(to.join("old.html"), "old").expect("a file of the node");
+    push().expect(0, &["1 host: sent 1 file (3.00 B) by rsync; 1 file there that the tree does not have\n"]);
+    assert_eq!(fs::read_to_string(to.join("index.html")).expect("the file"), "<p>");
+    assert!(to.join("old.html").exists() && !fleet.path("pwned").exists() && !tree.join("pwned").exists());
+    fleet.run(&["push", "--content", "none", "node1"]).expect(1, &["none: No such file"]);
+    fleet.run(&["push", "f", "--content", "site", "node1"]).expect(2, &["no file can be named beside it"]);
+    fleet.run(&["push", "node1:/tmp"]).expect(2, &["files of this side are needed before it"]);
+}
+
+#[test]
+fn a_tree_goes_by_tar_without_rsync_and_each_failure_has_its_host() {
+    // Its shell finds these programs alone.
+    let few = |number: usize| match number {
+        1 => "SetEnv PATH=KEYS/bin".to_owned(),
+        2 => "SetEnv PATH=KEYS/nothing".to_owned(),
+        _ => String::new(),
+    };
+    let fleet = Fleet::start(3, few);
+    let tree = tree(&fleet);
+    for (folder, programs) in
+        [("bin", &["sh", "mkdir", "sha256sum", "find", "tar", "sshd"][..]), ("nothing", &["sh", "mkdir"])]
+    {
+        fs::create_dir(fleet.path(folder)).expect("a folder");
+        for program in programs {
+            let found = std::path::Path::new("/usr/bin").join(program);
+            std::os::unix::fs::symlink(found, fleet.path(folder).join(program)).expect("a link");
+        }
+    }
+    fs::write(fleet.path("file"), "").expect("a file");
+    let to = fleet.path("to");
+    let said =
+        fleet.run_with(&["push", "--content", "site", &format!("node1,node2:{}", text(&to))], &["--json"]);
+    let document: LabCopyDoc = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
+    let by = document.hosts[0].sent.as_ref().and_then(|sent| sent.by.as_deref());
+    assert_eq!(by, Some("tar"), "{said:?}");
+    assert_eq!(fs::read(to.join("index.html")).expect("the file"), b"<p>");
+    assert!(document.hosts[1].why.as_ref().is_some_and(|why| why.contains("no sha256sum")), "{said:?}");
+    let said = fleet.run(&["push", "--content", "site", &format!("node3:{}/x", text(&fleet.path("file")))]);
+    said.expect(3, &["failed: 1 host: node3: not copied: its folder cannot be made or entered"]);
+    drop(tree);
+}

@@ -25,6 +25,7 @@ mod kv_load;
 mod kv_login;
 mod lab;
 mod lab_bmc;
+mod lab_boot;
 mod lab_check;
 mod lab_copy;
 mod lab_faults;

@@ -12,6 +12,7 @@ use super::command::{Base, Call, Exit};
 use super::failure::{Failure, printable};
 use super::host::Host;
 use super::login::{Options, Reach};
+use super::sent::Sent;
 use super::session::{Output, Sink};
 use super::sockets::Sockets;
 use crate::fan_out::each;
@@ -76,6 +77,8 @@ pub struct Copied {
     /// Files that are whole at their place.
     pub files: usize,
     pub bytes: u64,
+    /// The files of a tree that were sent; `None` for single files.
+    pub sent: Option<Sent>,
     pub seconds: f64,
 }
 
@@ -267,7 +270,7 @@ fn copied(
         reach.close(host);
     }
     let seconds = sys::clock::now_ns().saturating_sub(begun_ns) as f64 / 1e9;
-    Copied { index, host: host.clone(), result, files, bytes, seconds }
+    Copied { index, host: host.clone(), result, files, bytes, sent: None, seconds }
 }
 
 pub(super) fn push(

@@ -98,6 +98,21 @@ pub fn session_arguments(host: &Host, sockets: &Sockets, options: &Options, comm
     words
 }
 
+/// The command by which rsync reaches a host, over the connection that is open; rsync itself adds the host.
+pub(super) fn remote_shell(host: &Host, sockets: &Sockets, options: &Options) -> OsString {
+    let words = session_arguments(host, sockets, options, "");
+    // Behind the options stand `--`, the host and the command.
+    let options = words.iter().take_while(|word| *word != "--");
+    let mut text = OsString::from("ssh");
+    for word in options {
+        // In rsync's quotation a quotation mark stands twice.
+        text.push(" '");
+        text.push(word.to_string_lossy().replace('\'', "''"));
+        text.push("'");
+    }
+    text
+}
+
 /// Arguments of ssh as they are put together.
 struct Words(Vec<OsString>);
 

@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod command;
+pub mod content;
 pub mod copy;
 mod failure;
 pub mod fold;
@@ -14,6 +15,7 @@ pub mod install;
 mod log;
 mod login;
 mod mux;
+mod sent;
 mod session;
 mod sockets;
 
@@ -22,5 +24,6 @@ pub(crate) use failure::printable;
 pub use failure::{Failure, Stage};
 pub use host::{BadHost, Host};
 pub use login::{Options, arguments, session_arguments};
+pub use sent::{Sent, Way};
 pub use session::Output;
 pub use sockets::Sockets;

@@ -103,5 +103,19 @@ pub struct LabCopiedDoc {
     /// Files that are whole at their place.
     pub files: usize,
     pub bytes: u64,
+    /// The files of a tree that were sent (`push --content`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<LabSentDoc>,
     pub seconds: f64,
+}
+
+/// Files of a tree that a host had not got.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LabSentDoc {
+    pub files: usize,
+    pub bytes: u64,
+    /// `rsync` or `tar`; null where nothing was to be sent.
+    pub by: Option<String>,
+    /// Files there that the tree does not have. They stay.
+    pub others: usize,
 }

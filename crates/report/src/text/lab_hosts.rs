@@ -3,7 +3,7 @@
 //! Output of hosts is shown without control characters.
 
 use model::Unit;
-use model::doc::{LabCheckDoc, LabCopyDoc, LabExitDoc, LabRunDoc, LabTextDoc};
+use model::doc::{LabCheckDoc, LabCopiedDoc, LabCopyDoc, LabExitDoc, LabRunDoc, LabSentDoc, LabTextDoc};
 use model::format::{count, duration, quantity};
 
 use super::grid::{Align, Cell, Grid};
@@ -83,6 +83,9 @@ fn table(exits: &[LabExitDoc]) -> String {
 /// Copies that were made, and those that were not.
 pub fn copied(doc: &LabCopyDoc) -> String {
     let ok: Vec<_> = doc.hosts.iter().filter(|host| host.ok).collect();
+    if ok.iter().any(|host| host.sent.is_some()) {
+        return format!("{}{}", sent(&ok), table(&doc.failures));
+    }
     let by_size = ok.iter().filter(|host| host.verified.as_deref() == Some("size")).count();
     let files = count(doc.files.len(), "file");
     let mut out = String::new();
@@ -94,6 +97,41 @@ pub fn copied(doc: &LabCopyDoc) -> String {
         out.push_str(&format!("copied: {}: {files} each, {how}\n", count(ok.len(), "host")));
     }
     out.push_str(&table(&doc.failures));
+    out
+}
+
+/// A tree on hosts, and the files of it that were sent, hosts that are alike together.
+fn sent(ok: &[&LabCopiedDoc]) -> String {
+    let mut groups: Vec<(&LabSentDoc, Vec<&str>)> = Vec::new();
+    for host in ok {
+        let Some(sent) = &host.sent else { continue };
+        match groups.iter_mut().find(|(one, _)| *one == sent) {
+            Some((_, names)) => names.push(&host.host),
+            None => groups.push((sent, vec![&host.host])),
+        }
+    }
+    let Some(first) = ok.first() else { return String::new() };
+    let size = quantity(first.bytes as f64, Unit::Byte);
+    let whole = count(ok.len(), "host");
+    let mut out =
+        format!("content: {whole}: {} each ({size}), verified by sha256\n", count(first.files, "file"));
+    let is_one = groups.len() == 1;
+    for (sent, names) in groups {
+        let hosts = count(names.len(), "host");
+        let names = if is_one { String::new() } else { format!(" {}:", names.join(",")) };
+        let what = match &sent.by {
+            Some(by) => {
+                let size = quantity(sent.bytes as f64, Unit::Byte);
+                format!("sent {} ({size}) by {by}", count(sent.files, "file"))
+            }
+            None => "nothing to send".to_owned(),
+        };
+        let others = match sent.others {
+            0 => String::new(),
+            some => format!("; {} there that the tree does not have", count(some, "file")),
+        };
+        out.push_str(&format!("{hosts}:{names} {what}{others}\n"));
+    }
     out
 }
 

@@ -1,0 +1,12 @@
+//! Machines booted from the network: what they are served, and how far each has come.
+//!
+//! `image` packs an initramfs (`cpio`, `modules`), `dnsmasq` gives addresses and iPXE, `http` the rest, `watch` follows
+//! each node from its switch to its spec sheet, `interface` says where all this may be done.
+
+pub mod cpio;
+pub mod dnsmasq;
+pub mod http;
+pub mod image;
+pub mod interface;
+pub mod modules;
+pub mod watch;
