@@ -1,7 +1,6 @@
 //! The schema and its migrations: the one-way decisions, in one place.
 //!
-//! Portable types only (TEXT, BIGINT, DOUBLE PRECISION, `{BLOB}`); `{CLUSTERED}` is `WITHOUT ROWID` here and empty
-//! elsewhere. Public ids are text made by the caller, so that stores merge; `no` is a number local to this file.
+//! Portable types only (TEXT, BIGINT, DOUBLE PRECISION, `{BLOB}`). Other words in braces differ between the engines. Public ids are text made by the caller, so that stores merge; `no` is a number local to this store.
 //! Times are nanoseconds since the run's start, except where a column says otherwise. No summary is stored.
 //!
 //! A double that SQL cannot keep (NaN, infinities, negative zero) is its bits in `bits`, and `value` is null.
@@ -50,8 +49,9 @@ CREATE TABLE series (
     no BIGINT NOT NULL PRIMARY KEY, run BIGINT NOT NULL, participant BIGINT NOT NULL, arm TEXT NOT NULL,
     instrument TEXT NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL, params TEXT NOT NULL,
     definition BIGINT NOT NULL, better TEXT NOT NULL,
-    UNIQUE (run, participant, instrument, metric, params, arm, unit, definition),
+    {SERIES_KEY}
     FOREIGN KEY (run, participant) REFERENCES participant (run, no));
+{SERIES_INDEX}
 CREATE TABLE take (
     run BIGINT NOT NULL REFERENCES run (no), seq BIGINT NOT NULL, block BIGINT NOT NULL,
     sitting BIGINT NOT NULL, warm_up BIGINT NOT NULL, cell BIGINT NOT NULL, arm BIGINT NOT NULL,
@@ -85,6 +85,20 @@ const V2: &str = "ALTER TABLE run ADD COLUMN hidden BIGINT NOT NULL DEFAULT 0";
 /// Telemetry of hosts of targets: whose it is. Null: of the machine that measures.
 const V3: &str = "ALTER TABLE telemetry ADD COLUMN target TEXT";
 
+/// A step as a server runs it. Texts are ordered by their bytes, as in a file.
+pub(crate) fn for_server(sql: &str) -> String {
+    sql.replace("{BLOB}", "BYTEA")
+        .replace("{CLUSTERED}", "")
+        .replace("{SERIES_KEY}", "")
+        .replace("{SERIES_INDEX}", SERIES_INDEX)
+        .replace(" TEXT", " TEXT COLLATE \"C\"")
+}
+
+/// A name in it may be longer than an entry of an index there.
+const SERIES_INDEX: &str = "CREATE UNIQUE INDEX series_key ON series (run, participant, definition,
+    md5(instrument || chr(1) || metric || chr(1) || params || chr(1) || arm || chr(1) || unit));";
+const SERIES_KEY: &str = "UNIQUE (run, participant, instrument, metric, params, arm, unit, definition),";
+
 /// The version that a list of migrations leads to.
 pub(crate) fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |migration| migration.version)
@@ -96,13 +110,20 @@ pub(crate) fn version(db: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Carries out every migration above the file's version in one transaction: all of them, or none.
-pub(crate) fn migrate(db: &mut Connection, migrations: &[Migration], at_ns: i64) -> rusqlite::Result<()> {
+pub(crate) fn migrate(db: &mut Connection, migrations: &[Migration]) -> rusqlite::Result<()> {
     let tx = Transaction::new(db, TransactionBehavior::Immediate)?;
     let from = version(&tx)?; // again, now that nobody else can migrate
     for step in migrations.iter().filter(|step| step.version > from) {
-        let sql = step.sql.replace("{BLOB}", "BLOB").replace("{CLUSTERED}", "WITHOUT ROWID");
+        let sql = step
+            .sql
+            .replace("{BLOB}", "BLOB")
+            .replace("{CLUSTERED}", "WITHOUT ROWID")
+            .replace("{SERIES_KEY}", SERIES_KEY)
+            .replace("{SERIES_INDEX}", "");
         tx.execute_batch(&sql)?;
-        tx.execute("INSERT INTO schema_version (version, at_ns) VALUES ($1, $2)", (step.version, at_ns))?;
+        let counted = "INSERT INTO schema_version (version, at_ns)
+            VALUES ($1, CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) * 1000000)";
+        tx.execute(counted, [step.version])?;
     }
     if from < newest(migrations) {
         tx.pragma_update(None, "user_version", newest(migrations))?;
