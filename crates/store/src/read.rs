@@ -43,8 +43,16 @@ pub struct Want<'a> {
     pub rest: bool,
 }
 
-/// Takes of a run that failed, without those of whose place a later sitting has another.
-const FAULTS: &str = "(SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL AND NOT EXISTS (
+/// Takes of the run `r`, of whatever kind.
+pub(crate) const TAKES: &str = "(SELECT count(*) FROM take WHERE take.run = r.no)";
+
+/// Takes of the run `r` that measured something.
+pub(crate) const MEASURED: &str =
+    "(SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND warm_up = 0)";
+
+/// Takes of the run `r` that failed, without those of whose place a later sitting has another.
+pub(crate) const FAULTS: &str =
+    "(SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM take AS later WHERE later.run = take.run AND later.cell = take.cell
                     AND later.arm = take.arm AND later.block = take.block AND later.warm_up = take.warm_up
                     AND later.sitting > take.sitting))";
@@ -54,9 +62,8 @@ impl Store {
     pub fn heads(&self, filter: &Filter) -> Result<Vec<RunHead>> {
         let sql = format!(
             "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
-                seconds, (SELECT count(*) FROM take WHERE take.run = r.no), {FAULTS},
-                p.machine_id, p.machine, p.build,
-                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND warm_up = 0), hidden
+                seconds, coalesce(r.takes, {TAKES}), coalesce(r.faults, {FAULTS}),
+                p.machine_id, p.machine, p.build, coalesce(r.measured, {MEASURED}), hidden
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0
             WHERE (CAST($1 AS TEXT) IS NULL OR p.machine_id = $1) AND (CAST($2 AS TEXT) IS NULL OR label = $2)
                 AND (CAST($3 AS TEXT) IS NULL OR study = $3)
@@ -273,9 +280,8 @@ impl Store {
     fn head(&self, no: i64) -> Result<(RunHead, Option<OwnCost>)> {
         let sql = format!(
             "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
-                seconds, (SELECT count(*) FROM take WHERE take.run = r.no), {FAULTS},
-                p.machine_id, p.machine, p.build,
-                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND warm_up = 0), hidden,
+                seconds, coalesce(r.takes, {TAKES}), coalesce(r.faults, {FAULTS}),
+                p.machine_id, p.machine, p.build, coalesce(r.measured, {MEASURED}), hidden,
                 agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0 WHERE r.no = $1"
         );

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::engine::{Db, Sql, SqlError, Tx, args};
 use crate::journal::Entry;
+use crate::read::{FAULTS, MEASURED, TAKES};
 use crate::value;
 use crate::write::NewRun;
 use model::data::{ClockOffset, Origin, Price, Status};
@@ -239,6 +240,10 @@ pub(crate) fn write_finish(
         cost.map(|cost| cost.seconds),
     );
     tx.execute(sql, args![status, seconds, agent, telemetry, span, no])?;
+    let counted = format!(
+        "UPDATE run AS r SET takes = {TAKES}, faults = {FAULTS}, measured = {MEASURED} WHERE no = $1"
+    );
+    tx.execute(&counted, args![no])?;
     Ok(())
 }
 
@@ -269,6 +274,13 @@ pub(crate) fn insert_take_head(tx: &Tx<'_>, no: i64, take: &Take) -> Sql<bool> {
             refusals
         ],
     )?;
+    if rows > 0 {
+        // The counts of a run that had ended hold no more.
+        tx.execute(
+            "UPDATE run SET takes = NULL, faults = NULL, measured = NULL WHERE no = $1 AND takes IS NOT NULL",
+            args![no],
+        )?;
+    }
     Ok(rows > 0)
 }
 

@@ -20,6 +20,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: V1 },
     Migration { version: 2, sql: V2 },
     Migration { version: 3, sql: V3 },
+    Migration { version: 4, sql: V4 },
 ];
 
 const V1: &str = "
@@ -84,6 +85,24 @@ const V2: &str = "ALTER TABLE run ADD COLUMN hidden BIGINT NOT NULL DEFAULT 0";
 
 /// Telemetry of hosts of targets: whose it is. Null: of the machine that measures.
 const V3: &str = "ALTER TABLE telemetry ADD COLUMN target TEXT";
+
+/// Counts of takes, so that a list of many runs need not read all takes. They are null from the moment that a take is
+/// added until the run ends; then the takes are counted anew.
+const V4: &str = "
+ALTER TABLE run ADD COLUMN takes BIGINT;
+ALTER TABLE run ADD COLUMN faults BIGINT;
+ALTER TABLE run ADD COLUMN measured BIGINT;
+UPDATE run SET
+    takes = (SELECT count(*) FROM take WHERE take.run = run.no),
+    faults = (SELECT count(*) FROM take WHERE take.run = run.no AND fault IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM take AS later WHERE later.run = take.run AND later.cell = take.cell
+            AND later.arm = take.arm AND later.block = take.block AND later.warm_up = take.warm_up
+            AND later.sitting > take.sitting)),
+    measured = (SELECT count(*) FROM take WHERE take.run = run.no AND fault IS NULL AND warm_up = 0)
+    WHERE status IN ('complete', 'faulty');
+CREATE INDEX run_study ON run (study);
+CREATE INDEX run_running ON run (no) WHERE status = 'running';
+";
 
 /// A step as a server runs it. Texts are ordered by their bytes, as in a file.
 pub(crate) fn for_server(sql: &str) -> String {

@@ -17,6 +17,7 @@ mod options;
 mod pairs;
 mod record;
 mod runtime;
+mod store;
 mod web;
 
 use anyhow::Result;
@@ -29,7 +30,7 @@ use pairs::Outcome;
 type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
 /// The parts by the names that `--only` takes, in the order in which they run.
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     ("crc32c", crc::run),
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
@@ -41,6 +42,7 @@ const PARTS: [(&str, Part); 13] = [
     ("runtime", runtime::run),
     ("commands", |options, _, outcome| commands::run(options, outcome)),
     ("decide", |options, _, outcome| decide::run(options, outcome)),
+    ("store", |options, _, outcome| store::run(options, outcome)),
     ("lab", |options, _, outcome| lab::run(options, outcome)),
     ("limits", |options, _, outcome| limits::run(options, outcome)),
 ];
@@ -58,10 +60,10 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// The parts that run `boxscore` itself.
-const OF_PRODUCT: [&str; 6] = ["web", "kv", "commands", "decide", "lab", "limits"];
+const OF_PRODUCT: [&str; 7] = ["web", "kv", "commands", "decide", "store", "lab", "limits"];
 
 /// The parts that run nothing of ours besides.
-const ALONE: [&str; 5] = ["web", "commands", "decide", "lab", "limits"];
+const ALONE: [&str; 6] = ["web", "commands", "decide", "store", "lab", "limits"];
 
 /// Builds the programs that run our side, so that they are never those of another commit: `boxscore` where it is needed
 /// and none was given, and ours beside the peers, whose dependencies are locked beside it.

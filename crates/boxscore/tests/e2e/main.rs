@@ -57,6 +57,7 @@ mod settings;
 mod show;
 mod silent;
 mod soak;
+mod store;
 mod study;
 mod targets;
 mod via;

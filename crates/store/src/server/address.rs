@@ -197,7 +197,7 @@ impl Address {
         let port = self.config.get_ports().first().copied().unwrap_or(5432);
         let is_tls = text.contains("TLS") || text.contains("certificate");
         let hint = if is_tls {
-            "see `sslmode` and `sslrootcert` in docs/guide/stores.md".to_owned()
+            "see `sslmode` and `sslrootcert` in docs/guide/team.md".to_owned()
         } else {
             format!(
                 "is a server running there, and does it listen on port {port}? `pg_isready -h {host} -p {port}`"

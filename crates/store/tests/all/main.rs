@@ -5,6 +5,7 @@
 #![expect(clippy::duplicate_mod, reason = "the same tests, on another engine")]
 
 mod common;
+mod copies;
 mod faults;
 mod postgres;
 mod server;

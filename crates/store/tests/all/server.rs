@@ -2,6 +2,8 @@
 //!
 //! `sh xtask/setup.sh test` installs it. Without it the tests fail: they are never skipped.
 
+#![allow(dead_code, reason = "each user of it needs its own part")]
+
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::MetadataExt;
