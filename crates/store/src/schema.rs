@@ -1,6 +1,7 @@
 //! The schema and its migrations: the one-way decisions, in one place.
 //!
-//! Portable types only (TEXT, BIGINT, DOUBLE PRECISION, `{BLOB}`). Other words in braces differ between the engines. Public ids are text made by the caller, so that stores merge; `no` is a number local to this store.
+//! Portable types only (TEXT, BIGINT, DOUBLE PRECISION, `{BLOB}`). Other words in braces differ between the engines.
+//! Public ids are text made by the caller, so that stores merge; `no` is a number local to this store.
 //! Times are nanoseconds since the run's start, except where a column says otherwise. No summary is stored.
 //!
 //! A double that SQL cannot keep (NaN, infinities, negative zero) is its bits in `bits`, and `value` is null.

@@ -1,4 +1,4 @@
-//! What verbs cost on a store of 100,000 runs: 132 nodes that are measured nightly for two years. It is filled by
+//! The cost of verbs on a store of 100,000 runs: 132 nodes that are measured nightly for two years. It is filled by
 //! `perf/store.sql`, which the engine's own command-line program runs: copies of one planted run.
 //!
 //! Each verb has the limit that we set ourselves. No other tool keeps runs so that there is somebody to compare with.

@@ -70,7 +70,7 @@ pub fn run(args: &HistoryArgs, global: &Global) -> Result<u8, CliError> {
 /// Most runs on a screen that was not told how many.
 const LISTED: usize = 500;
 
-/// What is listed, and how many runs are left out.
+/// The rows of the list, and how many runs are left out.
 #[derive(Default)]
 struct Listed {
     runs: Vec<HistoryRow>,

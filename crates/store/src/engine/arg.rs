@@ -13,7 +13,7 @@ pub(crate) enum Arg<'a> {
     Blob(&'a [u8]),
 }
 
-/// What can be an argument.
+/// A type whose values can be arguments.
 pub(crate) trait ToArg {
     fn arg(&self) -> Arg<'_>;
 }

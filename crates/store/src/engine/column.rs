@@ -19,7 +19,7 @@ impl Row<'_> {
     }
 }
 
-/// What a column can be read as.
+/// A type that a column can be read as.
 pub(crate) trait Column: Sized {
     fn sqlite(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Self>;
     fn postgres(row: &postgres::Row, at: usize) -> Sql<Self>;

@@ -14,8 +14,8 @@ use crate::error::StoreError;
 use crate::server::passfile::{self, Whose};
 use crate::server::tls::{self, Check};
 
-/// What was said of a store on a server beside its name: kept in memory alone, so that no message, document or
-/// command line can show it.
+/// The secret and the folder that belong to the name of a store on a server: kept in memory alone, so that no message,
+/// document or command line can show it.
 #[derive(Clone, Default)]
 struct Aside {
     password: Option<String>,
@@ -207,7 +207,7 @@ impl Address {
     }
 }
 
-/// What libpq takes from the environment, and how a dead connection is noticed.
+/// Adds the settings that libpq takes from the environment, and how a dead connection is noticed.
 fn defaults(config: &mut Config) {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if config.get_user().is_none()

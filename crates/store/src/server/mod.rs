@@ -1,7 +1,7 @@
 //! A store on a PostgreSQL server, which a team shares: sessions, its schema, and who writes which run.
 //!
-//! Writers take turns by a lock of the transaction, as on a file. A run's writer holds a lock of its session, which ends
-//! with the session, however that ends. What the server refuses meanwhile waits in a journal on the writer's machine.
+//! Writers take turns by a lock of the transaction, as on a file. A run's writer holds a lock of its session, which
+//! ends with the session, however that ends. Takes that the server refuses wait in a journal on the writer's machine.
 
 pub(crate) mod address;
 mod passfile;
@@ -25,7 +25,7 @@ const VERSIONS: &str = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('s
 /// How long a lost server is waited for while a run measures.
 pub(crate) const RECONNECT: Duration = Duration::from_secs(3);
 
-/// What is known of an opened server.
+/// A session, and all that is needed to begin another one.
 pub(crate) struct Opened {
     pub db: Db,
     /// Journals of this machine's runs begin with this path.

@@ -135,7 +135,8 @@ proptest! {
                 window_ns: *bits,
                 value: Value::Number(f64::from_bits(*bits)),
             };
-            a.append_take(&id, &take(bits[0], bits.iter().map(reading).collect()), &[segment(bits[0] >> 1)], &[]).unwrap();
+            let measured = take(bits[0] >> 40, bits.iter().map(reading).collect());
+            a.append_take(&id, &measured, &[segment(bits[0] >> 1)], &[]).unwrap();
             a.finish(&id, Status::Complete, 1.0, None).unwrap();
         }
         copy(&a, &mut b);
