@@ -18,6 +18,8 @@ need() { # need COMMAND PACKAGE...
     want="$want $*"
 }
 
+has_postgres() { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }
+
 # Runs COMMAND... without starting the services that it installs, now or at the next boot: the tests start their own.
 quiet() {
     policy=/usr/sbin/policy-rc.d
@@ -26,20 +28,28 @@ quiet() {
     [ -x /usr/sbin/sshd ] || services="$services ssh"
     have ipmi_sim || services="$services openipmi"
     have ipmitool || services="$services ipmievd"
+    # Debian's package of PostgreSQL makes a database of its own, unless it is told not to.
+    cluster=/etc/postgresql-common/createcluster.d/boxscore.conf
+    if has_postgres || [ -e $cluster ]; then
+        cluster=""
+    else
+        services="$services postgresql"
+        mkdir -p "${cluster%/*}"
+        echo 'create_main_cluster = false' >$cluster
+    fi
     if [ -e $policy ]; then
         policy=""
     else
         printf '#!/bin/sh\nexit 101\n' >$policy
         chmod 755 $policy
-        trap 'rm -f $policy' EXIT
-        trap 'exit 1' HUP INT TERM
     fi
+    trap 'rm -f $policy $cluster' EXIT
+    trap 'exit 1' HUP INT TERM
     status=0
     "$@" || status=$?
-    if [ -n "$policy" ]; then
-        rm -f $policy
-        trap - EXIT HUP INT TERM
-    fi
+    # shellcheck disable=SC2086 # one of them may be empty
+    rm -f $policy $cluster
+    trap - EXIT HUP INT TERM
     for service in $services; do
         # Without systemd there is nothing that would start it.
         have systemctl && systemctl disable --quiet $service >&2 || true
@@ -88,6 +98,9 @@ test | dist-all)
     have /usr/sbin/dnsmasq || need dnsmasq dnsmasq-base
     need ssh openssh-client
     need javac default-jdk-headless
+    # A store for a team; the tests start its program, and make certificates for it.
+    has_postgres || want="$want postgresql"
+    need openssl openssl
     # Containers, and a shell that needs no libraries in them.
     need systemd-nspawn systemd-container
     need podman podman
@@ -120,6 +133,8 @@ bench)
     need ssh openssh-client
     have /usr/sbin/sshd || need sshd openssh-server
     need clush clustershell
+    # Fills a store of many runs.
+    need sqlite3 sqlite3
     ;;
 esac
 case $goal in dist) need musl-gcc musl-tools ;; esac

@@ -65,7 +65,11 @@ fn whole(code: u8) -> u8 {
 fn dispatch() -> u8 {
     let json = std::env::args_os().any(|arg| arg == "--json");
     let cli = match Cli::from_words(std::env::args_os()) {
-        Ok(cli) => cli,
+        Ok(mut cli) => {
+            // From here on nothing can show a password in it.
+            cli.global.store = cli.global.store.map(|path| lookup::paths::named(&path));
+            cli
+        }
         Err(error) => return usage(&error, json),
     };
     out::colour(cli.global.color);
@@ -147,6 +151,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::History(args) => cli::history::run(args, global),
         Verb::Show(args) => cli::show::run(args, global),
         Verb::Note(args) => cli::note::run(args, global),
+        Verb::Store(args) => cli::store::run(args, global),
         Verb::Remove(args) => cli::remove::run(args, global),
         Verb::Hide(args) => cli::hide::run(args, global),
         Verb::Resume(args) => cli::resume::run(args, global),

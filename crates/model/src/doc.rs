@@ -30,6 +30,7 @@ mod scaling;
 mod search;
 mod settings;
 mod soak;
+mod store;
 mod study;
 mod target_host;
 mod value;
@@ -97,6 +98,7 @@ pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
 pub use search::{Proof, SearchDoc, SearchStepDoc, TriedDoc};
 pub use settings::{SettingDoc, SettingsDoc, SinceDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
+pub use store::{NotCopiedDoc, StoreCopyDoc};
 pub use study::{
     StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyRowDoc, StudyRunDoc,
     StudySummaryDoc, StudyTableDoc,

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::engine::SqlError;
+use crate::server::address::{is_server, reason};
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("there is no store at {path}", path = path.display())]
@@ -42,6 +45,12 @@ pub enum StoreError {
     #[error("run {run} is in the store {path} with other content: {what}", path = path.display())]
     Differs { path: PathBuf, run: String, what: String },
     #[error("{path}: {what}", path = path.display())]
+    Address { path: PathBuf, what: String },
+    #[error("the store {path} is out of reach: {what}", path = path.display())]
+    Server { path: PathBuf, what: String, hint: String },
+    #[error("the connection to the store {path} was lost: {what}", path = path.display())]
+    Lost { path: PathBuf, what: String },
+    #[error("{path}: {what}", path = path.display())]
     Io { path: PathBuf, what: String },
     #[error("the store {path} is damaged, or a newer boxscore wrote it: {what}", path = path.display())]
     Data { path: PathBuf, what: String },
@@ -70,6 +79,9 @@ impl StoreError {
             StoreError::Busy { .. } => "run-busy",
             StoreError::Unclaimed { .. } => "run-unclaimed",
             StoreError::Differs { .. } => "run-differs",
+            StoreError::Address { .. } => "store-address",
+            StoreError::Server { .. } => "store-server",
+            StoreError::Lost { .. } => "store-lost",
             StoreError::Io { .. } => "store-io",
             StoreError::Data { .. } => "store-data",
             StoreError::Sql { .. } => "store-sql",
@@ -78,6 +90,9 @@ impl StoreError {
 
     /// Advice for the user.
     pub fn hint(&self) -> Option<String> {
+        if let Some(text) = self.server_hint() {
+            return Some(text);
+        }
         let text = match self {
             StoreError::Missing { .. } => {
                 "run `boxscore run` first, or name another file with --store".into()
@@ -113,9 +128,44 @@ impl StoreError {
             StoreError::Ambiguous { .. } => "give more of the id".into(),
             StoreError::Busy { .. } => "wait for it, or start a run of your own".into(),
             StoreError::Differs { .. } => "leave the run out, or name another file with --store".into(),
+            StoreError::Address { .. } => {
+                "postgres://USER@HOST:PORT/DATABASE?sslmode=MODE; the password: PGPASSWORD or ~/.pgpass".into()
+            }
+            StoreError::Server { hint, .. } => hint.clone(),
+            StoreError::Lost { .. } => "what was acknowledged is in the store; repeat this once it answers".into(),
             StoreError::Unclaimed { .. } | StoreError::Io { .. } | StoreError::Sql { .. } => return None,
         };
         Some(text)
+    }
+
+    /// Advice where a store on a server wants other advice than a file.
+    fn server_hint(&self) -> Option<String> {
+        let text = match self {
+            StoreError::Missing { path } if is_server(path) => {
+                "`boxscore run` makes it in this database, or name another store with --store"
+            }
+            StoreError::Foreign { path, .. } if is_server(path) => {
+                "name a database of its own with --store; this one was not changed"
+            }
+            StoreError::Newer { path, .. } if is_server(path) => {
+                "use a newer boxscore, or another store with --store"
+            }
+            StoreError::Older { path, .. } if is_server(path) => {
+                "open it once for writing, after a `pg_dump`: `boxscore run` migrates it"
+            }
+            StoreError::Corrupt { path, .. } | StoreError::Data { path, .. } if is_server(path) => {
+                "restore a dump of the database, or save what can be read: `boxscore export --all -o saved.json`"
+            }
+            StoreError::ReadOnly { path, .. } if is_server(path) => {
+                "name the server that can be written, not a standby of it"
+            }
+            StoreError::Permission { path, .. } if is_server(path) => {
+                "ask the database's owner for the rights on its schema and tables"
+            }
+            StoreError::Full { path } if is_server(path) => "free some space on the server",
+            _ => return None,
+        };
+        Some(text.to_owned())
     }
 
     /// The sentence for an error of the operating system.
@@ -131,8 +181,41 @@ impl StoreError {
         }
     }
 
+    /// The sentence for an error of an engine.
+    pub(crate) fn sql(path: &Path, error: &SqlError) -> StoreError {
+        match error {
+            SqlError::Sqlite(error) => StoreError::sqlite(path, error),
+            SqlError::Postgres(error) => StoreError::postgres(path, error),
+            SqlError::Stored(what) => StoreError::Corrupt { path: path.to_path_buf(), what: what.clone() },
+            SqlError::Value(what) => StoreError::Sql { path: path.to_path_buf(), what: what.clone() },
+        }
+    }
+
+    /// The sentence for an error of PostgreSQL.
+    fn postgres(path: &Path, error: &postgres::Error) -> StoreError {
+        let (path, what) = (path.to_path_buf(), reason(error));
+        let Some(state) = error.code() else {
+            // No refusal of the server's: the connection, or a value that is not of its type.
+            let is_cut = error.is_closed() || io_below(error);
+            return if is_cut { StoreError::Lost { path, what } } else { StoreError::Corrupt { path, what } };
+        };
+        match state.code() {
+            "55P03" | "40P01" | "40001" | "57014" => StoreError::Locked { path },
+            "53100" => StoreError::Full { path },
+            "25006" => StoreError::ReadOnly { path, what },
+            "42501" => StoreError::Permission { path, what },
+            "42P01" | "42703" => {
+                let what = format!("a table or a column is missing (PostgreSQL: {what})");
+                StoreError::Corrupt { path, what }
+            }
+            "25P03" => StoreError::Lost { path, what },
+            code if code.starts_with("57P") || code.starts_with("08") => StoreError::Lost { path, what },
+            _ => StoreError::Sql { path, what },
+        }
+    }
+
     /// The sentence for an error of SQLite.
-    pub(crate) fn sql(path: &Path, error: &rusqlite::Error) -> StoreError {
+    pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> StoreError {
         let what = error.to_string();
         let path = path.to_path_buf();
         match error.sqlite_error_code() {
@@ -154,6 +237,18 @@ impl StoreError {
             },
         }
     }
+}
+
+/// True where an error came from the connection itself.
+fn io_below(error: &postgres::Error) -> bool {
+    let mut inner: Option<&dyn std::error::Error> = Some(error);
+    while let Some(this) = inner {
+        if this.is::<io::Error>() {
+            return true;
+        }
+        inner = this.source();
+    }
+    false
 }
 
 /// Description of an error that a damaged file explains. `None` for other errors: exhausted memory, a value that is too
@@ -212,7 +307,7 @@ mod tests {
     use super::*;
 
     fn said(error: &rusqlite::Error) -> (&'static str, String) {
-        let error = StoreError::sql(Path::new("a.db"), error);
+        let error = StoreError::sqlite(Path::new("a.db"), error);
         (error.kind(), error.to_string())
     }
 

@@ -1,22 +1,29 @@
 //! Whole runs from another store or file. Importing twice changes nothing; what is there already stays.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::engine::{Sql, SqlError, Tx, args};
+use crate::rows::{self, ReadingPlace, Series};
+use crate::write::NewRun;
+use crate::{MachineSheet, Result, Store, StoreError, machine};
 use model::FactValue;
 use model::data::{Origin, Point, RunData, Status, TakeHead};
 use model::frame::TargetTelemetry;
 use model::reading::{SeriesKey, Take, Value};
-use rusqlite::{OptionalExtension, Transaction};
-
-use crate::rows::{self, ReadingPlace, Series};
-use crate::write::NewRun;
-use crate::{MachineSheet, Result, Store, StoreError, machine};
 
 /// The changes of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     pub runs: u64,
     pub takes: u64,
+}
+
+/// The changes of a copy of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    pub is_new: bool,
+    pub takes: u64,
+    pub notes: u64,
 }
 
 impl Store {
@@ -31,7 +38,7 @@ impl Store {
         let mut series = Series { known: std::mem::take(&mut self.series), fresh: Vec::new() };
         let done = self.transact(|tx| {
             for run in runs {
-                import_run(tx, run, &mut series, &mut imported)?;
+                import_run(tx, run, &mut series, &mut imported, false)?;
             }
             sheets.iter().try_for_each(|sheet| machine::insert_sheet(tx, sheet))
         });
@@ -42,12 +49,55 @@ impl Store {
         done.map(|()| imported)
     }
 
+    /// Adds a run with everything of it, or what it has more than the copy here, in one transaction. What was changed
+    /// here of its label, price, watts, or being hidden stays. Fails, and adds nothing, if the run here has other
+    /// content, or a process writes it.
+    pub fn copy(&mut self, run: &RunData) -> Result<Copied> {
+        self.must_write()?;
+        self.agrees(run)?;
+        let known = self.number(&run.head.id);
+        if let Ok(no) = known
+            && self.is_held(no)?
+        {
+            return Err(StoreError::Busy { run: run.head.id.clone() });
+        }
+        let before = known.ok().map(|no| self.notes_of(no)).transpose()?.map_or(0, |notes| notes.len());
+        let mut imported = Imported::default();
+        let mut series = Series { known: HashMap::new(), fresh: Vec::new() };
+        self.transact(|tx| import_run(tx, run, &mut series, &mut imported, true))?;
+        let Imported { runs, takes } = imported;
+        let no = self.number(&run.head.id)?;
+        let notes = self.notes_of(no)?.len() - before;
+        Ok(Copied { is_new: runs > 0, takes, notes: notes as u64 })
+    }
+
+    /// Adds sheets of machines and facts by hand that are not here yet; what is here stays.
+    pub fn copy_machines(&mut self, from: &Store) -> Result<()> {
+        self.must_write()?;
+        let known: BTreeSet<String> = self.sheets()?.into_iter().map(|sheet| sheet.id).collect();
+        for sheet in from.sheets()?.iter().filter(|sheet| !known.contains(&sheet.id)) {
+            self.put_sheet(sheet)?;
+        }
+        let machines =
+            from.rows("SELECT DISTINCT machine_id FROM machine_fact ORDER BY machine_id", &[], |row| {
+                row.get::<String>(0)
+            })?;
+        for machine in machines {
+            let known: BTreeSet<String> =
+                self.machine_facts(&machine)?.into_iter().map(|fact| fact.key).collect();
+            let mut fresh = from.machine_facts(&machine)?;
+            fresh.retain(|fact| !known.contains(&fact.key));
+            self.add_machine_facts(&machine, &fresh)?;
+        }
+        Ok(())
+    }
+
     /// Fails if the stored copy of a run, or of its study's plan, contradicts this one.
     fn agrees(&self, run: &RunData) -> Result<()> {
         let differs =
             |what: String| StoreError::Differs { path: self.path.clone(), run: run.head.id.clone(), what };
         let known = "SELECT count(*) FROM study WHERE id = $1";
-        let known: Vec<i64> = self.rows(known, [&run.head.study], |row| row.get(0))?;
+        let known: Vec<i64> = self.rows(known, args![run.head.study], |row| row.get(0))?;
         if known.iter().any(|count| *count > 0) && self.plan(&run.head.study)? != run.plan {
             return Err(differs(format!("the plan of its study {}", run.head.study)));
         }
@@ -120,27 +170,26 @@ fn facts(run: &RunData) -> Vec<(&str, Option<String>)> {
     run.facts.iter().map(|fact| (fact.key.as_str(), fact.value.as_ref().map(FactValue::text))).collect()
 }
 
+/// `all`: notes and telemetry of a run that is here too, even where no take is new.
 fn import_run(
-    tx: &Transaction<'_>,
+    tx: &Tx<'_>,
     run: &RunData,
     series: &mut Series,
     imported: &mut Imported,
-) -> rusqlite::Result<()> {
+    all: bool,
+) -> Sql<()> {
     let head = &run.head;
-    let found: Option<(i64, String)> = tx
-        .prepare_cached("SELECT no, status FROM run WHERE id = $1")?
-        .query_row([&head.id], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let fresh = found.is_none();
-    let (no, status) = match found {
+    let known = "SELECT no, status FROM run WHERE id = $1";
+    let found: Vec<(i64, String)> = tx.query(known, args![head.id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let fresh = found.is_empty();
+    let (no, status) = match found.into_iter().next() {
         Some(found) => found,
         None => {
-            rows::insert_study(tx, &head.study, &run.plan)?
-                .map_err(|what| rusqlite::Error::ToSqlConversionFailure(what.into()))?;
+            rows::insert_study(tx, &head.study, &run.plan)?.map_err(SqlError::Value)?;
             let no = rows::next(tx, "run")?;
             rows::insert_run(tx, no, &new_run(run), Status::Interrupted)?;
             rows::write_facts(tx, no, &run.facts)?;
-            tx.execute("UPDATE run SET hidden = $1 WHERE no = $2", (head.hidden, no))?;
+            tx.execute("UPDATE run SET hidden = $1 WHERE no = $2", args![head.hidden, no])?;
             imported.runs += 1;
             (no, Status::Interrupted.word().to_owned())
         }
@@ -152,8 +201,8 @@ fn import_run(
     }
     imported.takes += added;
     import_points(tx, no, run, series)?;
-    if fresh || added > 0 {
-        import_rest(tx, no, run)?;
+    if fresh || added > 0 || all {
+        import_rest(tx, no, run, fresh)?;
     }
     if fresh || (ended(head.status) && !Status::parse(&status).is_some_and(ended)) {
         // A run that still runs elsewhere is cut here.
@@ -163,7 +212,7 @@ fn import_run(
     Ok(())
 }
 
-fn import_points(tx: &Transaction<'_>, no: i64, run: &RunData, series: &mut Series) -> rusqlite::Result<()> {
+fn import_points(tx: &Tx<'_>, no: i64, run: &RunData, series: &mut Series) -> Sql<()> {
     for one in &run.series {
         let of = series.number(tx, no, &one.key, one.better)?;
         let mut last = None;
@@ -180,26 +229,37 @@ fn import_points(tx: &Transaction<'_>, no: i64, run: &RunData, series: &mut Seri
 }
 
 /// Clock offsets, notes, traffic and telemetry that are not there yet.
-fn import_rest(tx: &Transaction<'_>, no: i64, run: &RunData) -> rusqlite::Result<()> {
+fn import_rest(tx: &Tx<'_>, no: i64, run: &RunData, fresh: bool) -> Sql<()> {
     for offset in &run.clock_offsets {
         rows::insert_clock_offset(tx, no, offset)?;
     }
-    for note in &run.notes {
-        if !rows::has_note(tx, no, note)? {
-            rows::insert_note(tx, no, &note.body, note.at_ns)?;
-        }
-    }
+    add_notes(tx, no, run)?;
     if let Some(traffic) = &run.traffic {
         rows::insert_traffic(tx, no, traffic)?;
     }
     for segment in &run.telemetry {
-        if !rows::has_segment(tx, no, None, segment)? {
+        if fresh || !rows::has_segment(tx, no, None, segment)? {
             rows::insert_segment(tx, no, None, segment)?;
         }
     }
     for TargetTelemetry { target, segment } in &run.target_telemetry {
-        if !rows::has_segment(tx, no, Some(target), segment)? {
+        if fresh || !rows::has_segment(tx, no, Some(target), segment)? {
             rows::insert_segment(tx, no, Some(target), segment)?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes that are not there yet; one that stands twice is there twice.
+fn add_notes(tx: &Tx<'_>, no: i64, run: &RunData) -> Sql<()> {
+    let sql = "SELECT body, at_ns FROM note WHERE run = $1";
+    let mut there: Vec<(String, Option<i64>)> =
+        tx.query(sql, args![no], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for note in &run.notes {
+        let this = (rows::to_json(&note.body)?, note.at_ns.map(u64::cast_signed));
+        match there.iter().position(|known| *known == this) {
+            Some(at) => drop(there.swap_remove(at)),
+            None => rows::insert_note(tx, no, &note.body, note.at_ns)?,
         }
     }
     Ok(())

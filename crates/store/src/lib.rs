@@ -5,7 +5,9 @@
 //! the disk when [`Store::append_take`] returns; where the database refuses, it goes to the run's journal beside the
 //! store.
 
+mod engine;
 mod error;
+mod file;
 mod import;
 mod journal;
 mod machine;
@@ -14,31 +16,37 @@ mod read;
 mod recover;
 mod rows;
 mod schema;
+mod server;
 #[cfg(test)]
 mod tests;
 mod value;
 mod write;
+mod writers;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use model::reading::SeriesKey;
-use rusqlite::Connection;
 
 pub use error::{FILE_NAME, StoreError};
-pub use import::{Imported, conflict};
+pub use import::{Copied, Imported, conflict};
 pub use machine::MachineSheet;
 pub use model::data::{ClockOffset, Origin};
 pub use open::{Mode, Options, is_temporary};
 pub use read::{Filter, Want, Which};
+pub use server::address::{is_server, named};
 pub use write::{Appended, NewRun};
 
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// An open store.
 pub struct Store {
-    db: Connection,
+    db: engine::Db,
     path: PathBuf,
+    /// Journals of its runs begin with this path.
+    side: PathBuf,
+    /// The way back to a lost server.
+    remote: Option<Remote>,
     mode: Mode,
     owner: Option<(u32, u32)>,
     /// Numbers of the series of runs that this process writes.
@@ -51,6 +59,12 @@ impl std::fmt::Debug for Store {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.debug_struct("Store").field("path", &self.path).field("mode", &self.mode).finish_non_exhaustive()
     }
+}
+
+/// How a session on a server is begun again.
+struct Remote {
+    address: server::address::Address,
+    options: Options,
 }
 
 /// A run that this process writes.
@@ -69,7 +83,7 @@ impl Store {
         &self.recovered
     }
 
-    fn sql(&self, error: &rusqlite::Error) -> StoreError {
+    fn sql(&self, error: &engine::SqlError) -> StoreError {
         StoreError::sql(&self.path, error)
     }
 

@@ -1,19 +1,15 @@
 //! Opening a store: every way in which that can fail has its own sentence, before anything is measured.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
-
-use crate::error::{StoreError, parent};
-use crate::journal;
-use crate::schema::{self, MIGRATIONS, Migration};
-use crate::{Result, Store};
+use crate::engine::{Db, args};
+use crate::error::StoreError;
+use crate::schema::{MIGRATIONS, Migration};
+use crate::server::address::is_server;
+use crate::{Remote, Result, Store, file, server};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -39,13 +35,8 @@ impl Options {
     }
 }
 
-/// The pause before a change to write-ahead logging is tried again.
-pub(crate) const RETRY: Duration = Duration::from_millis(5);
-/// Below it, a checkpoint that races a write can lose committed takes.
-const LEAST_SQLITE: (i32, &str) = (3_051_003, "3.51.3");
-
 impl Store {
-    /// Opens the store at `path` (a file).
+    /// Opens the store at `path`: a file, or the URL of a server.
     pub fn open(path: &Path, mode: Mode) -> Result<Store> {
         Store::open_with(path, &Options::new(mode))
     }
@@ -55,18 +46,11 @@ impl Store {
     }
 
     pub(crate) fn open_migrating(path: &Path, options: &Options, migrations: &[Migration]) -> Result<Store> {
-        refuse_old_sqlite(rusqlite::version_number(), rusqlite::version())?;
-        let owner = prepare_file(path, options)?;
-        let mut db = connect(path, options)?;
-        check_schema(path, &mut db, options, migrations, owner)?;
-        let mut store = Store {
-            db,
-            path: path.to_path_buf(),
-            mode: options.mode,
-            owner,
-            series: HashMap::new(),
-            live: BTreeMap::new(),
-            recovered: Vec::new(),
+        let mut store = if is_server(path) {
+            Store::on_server(path, options, migrations)?
+        } else {
+            let (db, owner) = file::open(path, options, migrations)?;
+            Store::new(db, path, options.mode, owner)
         };
         match options.mode {
             Mode::ReadOnly => store.overlay()?,
@@ -75,15 +59,41 @@ impl Store {
         Ok(store)
     }
 
+    fn on_server(path: &Path, options: &Options, migrations: &[Migration]) -> Result<Store> {
+        let server::Opened { db, side, address } = server::open(path, options, migrations)?;
+        let shown = address.shown.clone();
+        let mut store = Store::new(db, &shown, options.mode, options.owner);
+        store.side = side;
+        store.remote = Some(Remote { address, options: options.clone() });
+        Ok(store)
+    }
+
+    fn new(db: Db, path: &Path, mode: Mode, owner: Option<(u32, u32)>) -> Store {
+        Store {
+            db,
+            path: path.to_path_buf(),
+            side: path.to_path_buf(),
+            remote: None,
+            mode,
+            owner,
+            series: HashMap::new(),
+            live: BTreeMap::new(),
+            recovered: Vec::new(),
+        }
+    }
+
     /// Commits a small write now, so that a full disk, a lock or missing permission shows before measuring starts.
     /// Fails if it cannot be committed.
     pub fn check_writable(&self) -> Result<()> {
         self.must_write()?;
         let sql = "INSERT INTO write_check (no, at_ns) VALUES (1, $1)
             ON CONFLICT (no) DO UPDATE SET at_ns = excluded.at_ns";
-        let written = now_ns(&self.db).and_then(|now| self.db.execute(sql, [now]));
-        written.map_err(|error| self.sql(&error))?;
-        Ok(())
+        let write = || {
+            let tx = self.db.begin()?;
+            tx.execute(sql, args![tx.now_ns()?])?;
+            tx.commit()
+        };
+        write().map_err(|error| self.sql(&error))
     }
 
     pub(crate) fn must_write(&self) -> Result<()> {
@@ -103,262 +113,36 @@ impl Store {
         if self.mode == Mode::ReadOnly {
             return Ok(());
         }
-        // A reader elsewhere makes it incomplete (busy = 1); the next close does the rest.
-        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(|error| self.sql(&error))
+        match &self.db {
+            // A reader elsewhere makes it incomplete (busy = 1); the next close does the rest.
+            Db::Sqlite(db) => db
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+                .map_err(|error| StoreError::sqlite(&self.path, &error)),
+            // Its session ends, and a reader elsewhere must see at once that nobody writes its runs any more.
+            Db::Postgres(session) if session.is_closed() || self.live.is_empty() => Ok(()),
+            Db::Postgres(session) => {
+                session.batch("SELECT pg_advisory_unlock_all()").map_err(|error| self.sql(&error))
+            }
+        }
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Nothing is lost when this fails: the write-ahead log is read at the next open.
+        // Nothing is lost when this fails: a file's write-ahead log is read at the next open, and a server's locks end
+        // with the session.
         let _ = self.checkpoint();
     }
 }
 
 /// True for a path whose files a reboot or a cleaner removes.
 pub fn is_temporary(path: &Path) -> bool {
+    if is_server(path) {
+        return false;
+    }
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let resolved =
         absolute.ancestors().find_map(|part| fs::canonicalize(part).ok()).unwrap_or_else(|| absolute.clone());
     let roots = ["/tmp", "/var/tmp", "/dev/shm", "/run"].map(PathBuf::from);
     roots.iter().any(|root| absolute.starts_with(root) || resolved.starts_with(root))
-}
-
-/// Wall clock of the engine in nanoseconds since 1970, to the millisecond.
-pub(crate) fn now_ns(db: &Connection) -> rusqlite::Result<i64> {
-    let sql = "SELECT CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) * 1000000";
-    db.query_row(sql, [], |row| row.get(0))
-}
-
-pub(crate) fn refuse_old_sqlite(number: i32, found: &str) -> Result<()> {
-    if number < LEAST_SQLITE.0 {
-        return Err(StoreError::OldSqlite { found: found.to_owned(), least: LEAST_SQLITE.1 });
-    }
-    Ok(())
-}
-
-/// Makes the file where that is wanted; says who owns files made beside it.
-fn prepare_file(path: &Path, options: &Options) -> Result<Option<(u32, u32)>> {
-    match fs::metadata(path) {
-        Ok(data) if data.is_dir() => return Err(StoreError::Directory { path: absolute(path) }),
-        Ok(data) if !data.is_file() => {
-            return Err(StoreError::Foreign {
-                path: path.to_path_buf(),
-                what: "not a regular file".to_owned(),
-            });
-        }
-        // Files beside it belong to whom it belongs.
-        Ok(data) => return Ok(Some((data.uid(), data.gid()))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && options.mode == Mode::Create => {}
-        Err(error) if options.mode == Mode::Create => return Err(unmade(path, path, &error)),
-        Err(error) => return Err(StoreError::io(path, &error)),
-    }
-    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        return Err(StoreError::Directory { path: absolute(path) });
-    }
-    make_dirs(path, options.owner)?;
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path);
-    match made {
-        Ok(file) => {
-            if let Some((uid, gid)) = options.owner {
-                std::os::unix::fs::fchown(&file, Some(uid), Some(gid))
-                    .map_err(|error| StoreError::io(path, &error))?;
-            }
-            Ok(options.owner)
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(options.owner),
-        Err(error) => Err(unmade(path, path, &error)),
-    }
-}
-
-/// Why a store could not be made: where nothing can be made, that it does not exist yet is not what is wrong.
-fn unmade(store: &Path, part: &Path, error: &io::Error) -> StoreError {
-    let dir = parent(part);
-    let what = match error.kind() {
-        io::ErrorKind::NotFound => format!("nothing can be made in {}: {error}", dir.display()),
-        io::ErrorKind::NotADirectory => {
-            let file = part.ancestors().find(|part| part.is_file()).unwrap_or(dir);
-            format!("{} is a file, so nothing can be made in it", file.display())
-        }
-        _ => return StoreError::io(part, error),
-    };
-    StoreError::ReadOnly { path: store.to_path_buf(), what }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
-}
-
-/// Makes the directories that a store stands in.
-fn make_dirs(store: &Path, owner: Option<(u32, u32)>) -> Result<()> {
-    let missing: Vec<&Path> = parent(store)
-        .ancestors()
-        .filter(|part| !part.as_os_str().is_empty())
-        .take_while(|part| !part.exists())
-        .collect();
-    for part in missing.into_iter().rev() {
-        match DirBuilder::new().mode(0o755).create(part) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            Err(error) => return Err(unmade(store, part, &error)),
-        }
-        if let Some((uid, gid)) = owner {
-            std::os::unix::fs::chown(part, Some(uid), Some(gid))
-                .map_err(|error| StoreError::io(part, &error))?;
-        }
-    }
-    Ok(())
-}
-
-fn connect(path: &Path, options: &Options) -> Result<Connection> {
-    let fail = |error: rusqlite::Error| StoreError::sql(path, &error);
-    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
-    let db = match options.mode {
-        Mode::ReadOnly => connect_reading(path, flags)?,
-        Mode::ReadWrite | Mode::Create => {
-            // SQLite would quietly fall back to reading; the reason must show.
-            OpenOptions::new().write(true).open(path).map_err(|error| StoreError::io(path, &error))?;
-            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(fail)?
-        }
-    };
-    db.busy_timeout(options.busy).map_err(fail)?;
-    db.pragma_update(None, "foreign_keys", true).map_err(fail)?;
-    db.pragma_update(None, "cache_size", -8000).map_err(fail)?; // 8 MB, whatever the store's size
-    // Else a statement is prepared again for each value that it is asked with.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
-    db.set_prepared_statement_cache_capacity(64);
-    Ok(db)
-}
-
-/// A store in WAL mode can be read where nothing can be written only when no writer is at work.
-fn connect_reading(path: &Path, flags: OpenFlags) -> Result<Connection> {
-    let fail = |error: rusqlite::Error| StoreError::sql(path, &error);
-    fs::File::open(path).map_err(|error| StoreError::io(path, &error))?;
-    let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(fail)?;
-    let looked = schema::version(&db);
-    let Err(error) = looked else { return Ok(db) };
-    let blocked =
-        matches!(StoreError::sql(path, &error), StoreError::Permission { .. } | StoreError::ReadOnly { .. });
-    let mut wal = path.as_os_str().to_owned();
-    wal.push("-wal");
-    let unwritten = fs::metadata(&wal).is_ok_and(|data| data.len() > 0);
-    if !blocked || unwritten {
-        return Err(fail(error));
-    }
-    let uri = format!("file:{}?immutable=1", escape(path));
-    Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
-        .map_err(fail)
-}
-
-/// A path inside a `file:` address.
-fn escape(path: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte);
-    absolute(path)
-        .as_os_str()
-        .as_encoded_bytes()
-        .iter()
-        .map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}
-
-/// Signs of whose database this is, all of one instant: another process may be making its tables meanwhile.
-struct Found {
-    tables: i64,
-    id: i32,
-    version: i64,
-    /// The newest version in its table of versions.
-    counted: rusqlite::Result<Option<i64>>,
-}
-
-fn look(db: &mut Connection) -> rusqlite::Result<Found> {
-    let snapshot = db.transaction()?;
-    Ok(Found {
-        tables: snapshot.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?,
-        id: snapshot.pragma_query_value(None, "application_id", |row| row.get(0))?,
-        version: schema::version(&snapshot)?,
-        counted: snapshot.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0)),
-    })
-}
-
-/// Changes to write-ahead logging. While another process opens the same new store, SQLite refuses this at once
-/// instead of waiting for its lock, so it is asked again for as long as a statement would wait.
-fn use_wal(db: &Connection, wait: Duration) -> rusqlite::Result<()> {
-    let tries = wait.as_millis() / RETRY.as_millis();
-    for _ in 0..tries {
-        match db.pragma_update(None, "journal_mode", "wal") {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                std::thread::sleep(RETRY);
-            }
-            done => return done,
-        }
-    }
-    db.pragma_update(None, "journal_mode", "wal")
-}
-
-fn check_schema(
-    path: &Path,
-    db: &mut Connection,
-    options: &Options,
-    migrations: &[Migration],
-    owner: Option<(u32, u32)>,
-) -> Result<()> {
-    let fail = |error: rusqlite::Error| StoreError::sql(path, &error);
-    let known = schema::newest(migrations);
-    let Found { tables, id, version: found, counted } = look(db).map_err(fail)?;
-    let blank = tables == 0 && id == 0 && found == 0;
-    if !blank && id != schema::APPLICATION_ID {
-        let what = format!("an SQLite database of another program (application id {id:#x})");
-        return Err(StoreError::Foreign { path: path.to_path_buf(), what });
-    }
-    if found > known {
-        return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
-    }
-    if !blank {
-        // The number stands twice in the file; an older one that differs is damage, and must not be migrated.
-        if counted.map_err(fail)? != Some(found) {
-            let what = format!("its header says schema {found}, and its tables another one");
-            return Err(StoreError::Corrupt { path: path.to_path_buf(), what });
-        }
-    }
-    if options.mode == Mode::ReadOnly {
-        return match found {
-            _ if blank => {
-                Err(StoreError::Foreign { path: path.to_path_buf(), what: "an empty file".to_owned() })
-            }
-            _ if found < known => Err(StoreError::Older { path: path.to_path_buf(), found, known }),
-            _ => Ok(()),
-        };
-    }
-    use_wal(db, options.busy).map_err(fail)?;
-    db.pragma_update(None, "synchronous", "full").map_err(fail)?;
-    if found < known {
-        let backup = if blank { None } else { Some(back_up(path, db, found, owner)?) };
-        let now = now_ns(db).map_err(fail)?;
-        schema::migrate(db, migrations, now).map_err(|error| match StoreError::sql(path, &error) {
-            StoreError::Sql { path, .. } | StoreError::Corrupt { path, .. } => {
-                StoreError::Migration { path, from: found, what: error.to_string(), backup }
-            }
-            other => other,
-        })?;
-    }
-    Ok(())
-}
-
-/// A copy beside the store, `<store>.schema-<version>`, never over an earlier one.
-fn back_up(path: &Path, db: &Connection, version: i64, owner: Option<(u32, u32)>) -> Result<PathBuf> {
-    let name = |n: u32| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".schema-{version}"));
-        if n > 0 {
-            name.push(format!("-{n}"));
-        }
-        PathBuf::from(name)
-    };
-    let to = (0..).map(name).find(|name| !name.exists()).unwrap_or_else(|| name(0));
-    db.backup("main", &to, None::<fn(rusqlite::backup::Progress)>)
-        .map_err(|error| StoreError::sql(&to, &error))?;
-    let file = fs::File::open(&to).map_err(|error| StoreError::io(&to, &error))?;
-    journal::give_to(&file, owner).map_err(|error| StoreError::io(&to, &error))?;
-    file.sync_all().map_err(|error| StoreError::io(&to, &error))?;
-    Ok(to)
 }

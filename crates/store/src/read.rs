@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::engine::{Arg, Row, Sql, args};
+use crate::error::StoreError;
+use crate::{Result, Store, value};
 use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::fact::{CONFIG_CLASS, PROCESS_CPUS};
 use model::frame::{OwnCost, Segment, TargetTelemetry};
@@ -9,10 +12,6 @@ use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
 use model::traffic::Traffic;
 use model::{Better, Fact, Fault, Histogram, Note, Params};
-use rusqlite::{Params as SqlParams, Row, params};
-
-use crate::error::StoreError;
-use crate::{Result, Store, journal, value};
 
 /// Which runs [`Store::heads`] lists; empty fields do not filter.
 #[derive(Clone, Debug, Default)]
@@ -44,8 +43,16 @@ pub struct Want<'a> {
     pub rest: bool,
 }
 
-/// Takes of a run that failed, without those of whose place a later sitting has another.
-const FAULTS: &str = "(SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL AND NOT EXISTS (
+/// Takes of the run `r`, of whatever kind.
+pub(crate) const TAKES: &str = "(SELECT count(*) FROM take WHERE take.run = r.no)";
+
+/// Takes of the run `r` that measured something.
+pub(crate) const MEASURED: &str =
+    "(SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND warm_up = 0)";
+
+/// Takes of the run `r` that failed, without those of whose place a later sitting has another.
+pub(crate) const FAULTS: &str =
+    "(SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM take AS later WHERE later.run = take.run AND later.cell = take.cell
                     AND later.arm = take.arm AND later.block = take.block AND later.warm_up = take.warm_up
                     AND later.sitting > take.sitting))";
@@ -55,14 +62,14 @@ impl Store {
     pub fn heads(&self, filter: &Filter) -> Result<Vec<RunHead>> {
         let sql = format!(
             "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
-                seconds, (SELECT count(*) FROM take WHERE take.run = r.no), {FAULTS},
-                p.machine_id, p.machine, p.build,
-                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up), hidden
+                seconds, coalesce(r.takes, {TAKES}), coalesce(r.faults, {FAULTS}),
+                p.machine_id, p.machine, p.build, coalesce(r.measured, {MEASURED}), hidden
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0
-            WHERE ($1 IS NULL OR p.machine_id = $1) AND ($2 IS NULL OR label = $2) AND ($3 IS NULL OR study = $3)
-            ORDER BY CASE WHEN $4 THEN r.no ELSE started_ns END, id"
+            WHERE (CAST($1 AS TEXT) IS NULL OR p.machine_id = $1) AND (CAST($2 AS TEXT) IS NULL OR label = $2)
+                AND (CAST($3 AS TEXT) IS NULL OR study = $3)
+            ORDER BY CASE WHEN $4 = 1 THEN r.no ELSE started_ns END, id"
         );
-        let with = params![filter.machine_id, filter.label, filter.study, filter.as_stored];
+        let with = args![filter.machine_id, filter.label, filter.study, filter.as_stored];
         let rows = self.rows(&sql, with, head)?;
         rows.into_iter().map(|row| self.head_of(row)).collect()
     }
@@ -70,8 +77,7 @@ impl Store {
     /// The id that `what` names: the whole id, or its beginning or end (hyphens and case do not matter). Fails if no
     /// run, or more than one, has it.
     pub fn resolve(&self, what: &str) -> Result<String> {
-        let ids =
-            self.rows("SELECT id FROM run ORDER BY started_ns, id", [], |row| row.get::<_, String>(0))?;
+        let ids = self.rows("SELECT id FROM run ORDER BY started_ns, id", &[], |row| row.get::<String>(0))?;
         if ids.iter().any(|id| id == what) {
             return Ok(what.to_owned());
         }
@@ -134,16 +140,18 @@ impl Store {
     ) -> Result<Vec<String>> {
         let sql = "SELECT instrument, metric, unit, params, definition, better FROM series
             WHERE run = $1 AND participant = 0 AND better <> $2
-            AND EXISTS (SELECT 1 FROM reading WHERE series = series.no AND NOT warm_up)";
+            AND EXISTS (SELECT 1 FROM reading WHERE reading.series = series.no AND warm_up = 0)";
         let mut known: HashMap<(String, u32), (usize, bool)> = HashMap::new();
         let mut chosen = Vec::new();
         for run in runs {
-            let with = params![self.number(run)?, Better::Neither.word()];
+            let number = self.number(run)?;
+            let neither = Better::Neither.word();
+            let with = args![number, neither];
             let figures: BTreeSet<_> = self
                 .rows(sql, with, |row| {
                     let names: [String; 5] =
                         [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(5)?];
-                    Ok((names, row.get::<_, u32>(4)?))
+                    Ok((names, row.get::<u32>(4)?))
                 })?
                 .into_iter()
                 .collect();
@@ -196,7 +204,7 @@ impl Store {
     /// The plan of a study. Fails if there is none, or if it cannot be read.
     pub fn plan(&self, study: &str) -> Result<Plan> {
         let found =
-            self.rows("SELECT plan FROM study WHERE id = $1", [study], |row| row.get::<_, String>(0))?;
+            self.rows("SELECT plan FROM study WHERE id = $1", args![study], |row| row.get::<String>(0))?;
         let text = found.first().ok_or_else(|| self.data(format!("no plan of study {study}")))?;
         value::plan(text).map_err(|what| self.data(what))
     }
@@ -240,7 +248,7 @@ impl Store {
     /// Host, build and clock of a run. Fails if there is no such run, or if it cannot be read.
     pub fn origin(&self, run: &str) -> Result<Origin> {
         let sql = "SELECT hostname, boot_id, build, target, clock_source FROM participant WHERE run = $1 AND no = 0";
-        let found = self.rows(sql, [self.number(run)?], |row| {
+        let found = self.rows(sql, args![self.number(run)?], |row| {
             Ok(Origin {
                 hostname: row.get(0)?,
                 boot_id: row.get(1)?,
@@ -255,7 +263,7 @@ impl Store {
     /// Offsets of the run's clock, in order of time. Fails if there is no such run, or if they cannot be read.
     pub fn clock_offsets(&self, run: &str) -> Result<Vec<ClockOffset>> {
         let sql = "SELECT at_ns, offset_ns, error_ns FROM clock_offset WHERE run = $1 ORDER BY at_ns";
-        self.rows(sql, [self.number(run)?], |row| {
+        self.rows(sql, args![self.number(run)?], |row| {
             Ok(ClockOffset { at_ns: unsigned(row, 0)?, offset_ns: row.get(1)?, error_ns: unsigned(row, 2)? })
         })
     }
@@ -263,24 +271,21 @@ impl Store {
     pub(crate) fn rows<T>(
         &self,
         sql: &str,
-        with: impl SqlParams,
-        each: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        with: &[Arg<'_>],
+        each: impl FnMut(&Row<'_>) -> Sql<T>,
     ) -> Result<Vec<T>> {
-        let mut select = self.db.prepare_cached(sql).map_err(|error| self.sql(&error))?;
-        let rows = select.query_map(with, each).map_err(|error| self.sql(&error))?;
-        rows.collect::<rusqlite::Result<_>>().map_err(|error| self.sql(&error))
+        self.db.query(sql, with, each).map_err(|error| self.sql(&error))
     }
 
     fn head(&self, no: i64) -> Result<(RunHead, Option<OwnCost>)> {
         let sql = format!(
             "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
-                seconds, (SELECT count(*) FROM take WHERE take.run = r.no), {FAULTS},
-                p.machine_id, p.machine, p.build,
-                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up), hidden,
+                seconds, coalesce(r.takes, {TAKES}), coalesce(r.faults, {FAULTS}),
+                p.machine_id, p.machine, p.build, coalesce(r.measured, {MEASURED}), hidden,
                 agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0 WHERE r.no = $1"
         );
-        let found = self.rows(&sql, [no], |row| {
+        let found = self.rows(&sql, args![no], |row| {
             let cost: (Option<f64>, Option<f64>, Option<f64>) = (row.get(19)?, row.get(20)?, row.get(21)?);
             Ok((head(row)?, cost))
         })?;
@@ -297,10 +302,7 @@ impl Store {
     /// A run that says `running` and that no living process holds was interrupted.
     fn head_of(&self, (no, mut head, status): (i64, RunHead, String)) -> Result<RunHead> {
         head.status = Status::parse(&status).ok_or_else(|| self.data(format!("the status `{status}`")))?;
-        if head.status == Status::Running
-            && !self.live.contains_key(&head.id)
-            && !journal::held(&journal::path_of(&self.path, no))
-        {
+        if head.status == Status::Running && !self.live.contains_key(&head.id) && !self.is_held(no)? {
             head.status = Status::Interrupted;
         }
         Ok(head)
@@ -309,7 +311,7 @@ impl Store {
     pub(crate) fn facts_of(&self, no: i64) -> Result<Vec<Fact>> {
         let sql = "SELECT key, kind, value, unit, source, why FROM fact JOIN fact_value ON no = fact_value
             WHERE run = $1 AND participant = 0 ORDER BY ord";
-        let rows = self.rows(sql, [no], fact_columns)?;
+        let rows = self.rows(sql, args![no], fact_columns)?;
         rows.into_iter().map(|row| self.fact_of(row)).collect()
     }
 
@@ -323,7 +325,7 @@ impl Store {
     fn series_of(&self, no: i64, which: Which<'_>) -> Result<Vec<Series>> {
         let sql = "SELECT no, instrument, metric, unit, params, arm, definition, better FROM series
             WHERE run = $1 AND participant = 0 ORDER BY no";
-        let rows = self.rows(sql, [no], |row| {
+        let rows = self.rows(sql, args![no], |row| {
             let names: [String; 6] =
                 [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(7)?];
             Ok((row.get(0)?, names, row.get(6)?))
@@ -357,7 +359,7 @@ impl Store {
     fn points_of(&self, series: i64) -> Result<Vec<Point>> {
         let sql = "SELECT seq, block, sitting, warm_up, at_ns, window_ns, value, bits, histogram
             FROM reading WHERE series = $1 ORDER BY seq, ord";
-        let rows = self.rows(sql, [series], |row| {
+        let rows = self.rows(sql, args![series], |row| {
             let number = value::join(row.get(6)?, row.get(7)?);
             let place = (unsigned(row, 0)?, row.get(1)?, row.get(2)?, phase(row, 3)?);
             let place = (place, unsigned(row, 4)?, unsigned(row, 5)?);
@@ -385,16 +387,16 @@ impl Store {
     fn repeated(&self, no: i64) -> Result<BTreeSet<u64>> {
         let sql = "SELECT seq FROM (
                 SELECT seq, sitting, max(sitting) OVER (PARTITION BY cell, arm, block) AS last
-                FROM take WHERE run = $1 AND NOT warm_up
+                FROM take WHERE run = $1 AND warm_up = 0
             ) AS place WHERE sitting < last";
-        Ok(self.rows(sql, [no], |row| unsigned(row, 0))?.into_iter().collect())
+        Ok(self.rows(sql, args![no], |row| unsigned(row, 0))?.into_iter().collect())
     }
 
     fn takes_of(&self, no: i64, repeated: &BTreeSet<u64>) -> Result<Vec<TakeHead>> {
         let sql =
             "SELECT seq, block, sitting, warm_up, cell, arm, start_ns, end_ns, repeats, fault, fault_kind, refusals
             FROM take WHERE run = $1 ORDER BY seq";
-        let rows = self.rows(sql, [no], |row| {
+        let rows = self.rows(sql, args![no], |row| {
             let (kind, refusals): (Option<String>, Option<String>) = (row.get(10)?, row.get(11)?);
             let take = TakeHead {
                 seq: unsigned(row, 0)?,
@@ -406,7 +408,7 @@ impl Store {
                 start_ns: unsigned(row, 6)?,
                 end_ns: unsigned(row, 7)?,
                 repeats: unsigned(row, 8)?,
-                fault: row.get::<_, Option<String>>(9)?.map(Fault::new),
+                fault: row.get::<Option<String>>(9)?.map(Fault::new),
                 refusals: Vec::new(),
             };
             Ok((take, kind, refusals))
@@ -430,7 +432,8 @@ impl Store {
 
     pub(crate) fn notes_of(&self, no: i64) -> Result<Vec<Note>> {
         let sql = "SELECT body, at_ns FROM note WHERE run = $1 ORDER BY ord";
-        let rows: Vec<(String, Option<i64>)> = self.rows(sql, [no], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows: Vec<(String, Option<i64>)> =
+            self.rows(sql, args![no], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let note = |(body, at_ns): (String, Option<i64>)| {
             let body = serde_json::from_str(&body).map_err(|_| self.data("a note cannot be read"))?;
             Ok(Note { body, at_ns: at_ns.map(i64::cast_unsigned) })
@@ -440,21 +443,21 @@ impl Store {
 
     fn traffic_of(&self, no: i64) -> Result<Option<Traffic>> {
         let sql = "SELECT document FROM traffic WHERE run = $1";
-        let found = self.rows(sql, [no], |row| row.get::<_, String>(0))?;
+        let found = self.rows(sql, args![no], |row| row.get::<String>(0))?;
         let wrong = |_| self.data("the traffic of a run cannot be read");
         found.first().map(|text| serde_json::from_str(text).map_err(wrong)).transpose()
     }
 
     pub(crate) fn telemetry_of(&self, no: i64) -> Result<Vec<Segment>> {
         let sql = "SELECT segment FROM telemetry WHERE run = $1 AND target IS NULL ORDER BY ord";
-        let blobs = self.rows(sql, [no], |row| row.get::<_, Vec<u8>>(0))?;
+        let blobs = self.rows(sql, args![no], |row| row.get::<Vec<u8>>(0))?;
         blobs.iter().map(|blob| self.segment(blob)).collect()
     }
 
     fn target_telemetry_of(&self, no: i64) -> Result<Vec<TargetTelemetry>> {
         let sql = "SELECT target, segment FROM telemetry WHERE run = $1 AND target IS NOT NULL ORDER BY ord";
-        let columns = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
-        let each = self.rows(sql, [no], columns)?.into_iter();
+        let columns = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<Vec<u8>>(1)?));
+        let each = self.rows(sql, args![no], columns)?.into_iter();
         each.map(|(target, blob)| Ok(TargetTelemetry { target, segment: self.segment(&blob)? })).collect()
     }
 
@@ -465,21 +468,21 @@ impl Store {
 
 pub(crate) type FactColumns = (String, String, String, String, String, Option<String>);
 
-pub(crate) fn fact_columns(row: &Row<'_>) -> rusqlite::Result<FactColumns> {
+pub(crate) fn fact_columns(row: &Row<'_>) -> Sql<FactColumns> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
 }
 
 /// A `u64` was stored as the `i64` of the same bits.
-fn unsigned(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(at).map(i64::cast_unsigned)
+fn unsigned(row: &Row<'_>, at: usize) -> Sql<u64> {
+    row.get::<i64>(at).map(i64::cast_unsigned)
 }
 
-fn phase(row: &Row<'_>, at: usize) -> rusqlite::Result<Phase> {
-    row.get::<_, i64>(at).map(|warm_up| if warm_up == 0 { Phase::Measured } else { Phase::WarmUp })
+fn phase(row: &Row<'_>, at: usize) -> Sql<Phase> {
+    row.get::<i64>(at).map(|warm_up| if warm_up == 0 { Phase::Measured } else { Phase::WarmUp })
 }
 
 /// Number, head and the status' word.
-fn head(row: &Row<'_>) -> rusqlite::Result<(i64, RunHead, String)> {
+fn head(row: &Row<'_>) -> Sql<(i64, RunHead, String)> {
     let amount: Option<f64> = row.get(6)?;
     let per: Option<String> = row.get(7)?;
     let currency: Option<String> = row.get(8)?;

@@ -5,13 +5,15 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
+use rusqlite::Connection;
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OptionalExtension};
 
+use crate::engine::{Db, args};
 use crate::error::{StoreError, parent};
+use crate::file::RETRY;
 use crate::journal::{self, Contents, Journal};
-use crate::open::RETRY;
 use crate::{Result, Store};
 
 impl Store {
@@ -19,39 +21,59 @@ impl Store {
     /// is left to it.
     pub(crate) fn recover(&mut self) -> Result<()> {
         let mut numbers =
-            self.rows("SELECT no FROM run WHERE status = 'running'", [], |row| row.get::<_, i64>(0))?;
+            self.rows("SELECT no FROM run WHERE status = 'running'", &[], |row| row.get::<i64>(0))?;
         numbers.extend(self.journals()?);
         numbers.sort_unstable();
         numbers.dedup();
         for no in numbers {
-            let path = journal::path_of(&self.path, no);
-            let run = self
-                .db
-                .query_row("SELECT id FROM run WHERE no = $1", [no], |row| row.get::<_, String>(0))
-                .optional()
-                .map_err(|error| self.sql(&error))?;
+            let path = journal::path_of(&self.side, no);
+            let named = self.db.first::<String>("SELECT id FROM run WHERE no = $1", args![no]);
+            let run = named.map_err(|error| self.sql(&error))?;
             let Some(run) = run else {
                 self.recovered.push(format!("{} is of no run here, and was left alone", path.display()));
                 continue;
             };
-            match Journal::open(&path, &run, self.owner) {
-                Ok(None) => {}
-                Ok(Some((journal, contents))) => self.recover_run(&run, journal, &contents)?,
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    self.recovered.push(format!("{} could not be read: {error}", path.display()));
-                }
-                Err(error) => return Err(StoreError::io(&path, &error)),
+            if self.lock_run(no)? {
+                let recovered = self.recover_one(&run, &path);
+                self.let_go(no)?;
+                recovered?;
             }
         }
         Ok(())
     }
 
+    /// Recovers a run that no other session on a server holds.
+    fn recover_one(&mut self, run: &str, path: &Path) -> Result<()> {
+        if self.remote.is_some() && !path.exists() {
+            // Its writer was on another machine, where what it could not store is taken in.
+            return self.interrupt(run);
+        }
+        match Journal::open(path, run, self.owner) {
+            Ok(None) => Ok(()),
+            Ok(Some((journal, contents))) => self.recover_run(run, journal, &contents),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.recovered.push(format!("{} could not be read: {error}", path.display()));
+                Ok(())
+            }
+            Err(error) => Err(StoreError::io(path, &error)),
+        }
+    }
+
+    fn interrupt(&mut self, run: &str) -> Result<()> {
+        let sql = "UPDATE run SET status = 'interrupted' WHERE id = $1 AND status = 'running'";
+        self.transact(|tx| tx.execute(sql, args![run])).map(|_| ())
+    }
+
     /// For a reader, who changes no file: entries that wait in journals are added to a copy of the store in memory,
     /// which is read from then on. Fails if the store or a journal cannot be read.
     pub(crate) fn overlay(&mut self) -> Result<()> {
+        if self.remote.is_some() {
+            // What waits on this machine is in no session's sight until the next writer here takes it in.
+            return Ok(());
+        }
         let mut waiting = Vec::new();
         for no in self.journals()? {
-            let path = journal::path_of(&self.path, no);
+            let path = journal::path_of(&self.side, no);
             match journal::peek(&path) {
                 Ok(contents) if contents.entries.is_empty() => {}
                 Ok(contents) => waiting.push((no, contents)),
@@ -64,15 +86,16 @@ impl Store {
             return Ok(());
         }
         // Copied after the journals were read: what a writer moves meanwhile is in both, and is applied once.
-        let fail = |error: rusqlite::Error| StoreError::sql(&self.path, &error);
+        let Db::Sqlite(db) = &self.db else { return Ok(()) };
+        let fail = |error: rusqlite::Error| StoreError::sqlite(&self.path, &error);
         let mut copy = Connection::open_in_memory().map_err(fail)?;
-        let pages = Backup::new(&self.db, &mut copy).map_err(fail)?;
+        let pages = Backup::new(db, &mut copy).map_err(fail)?;
         pages.run_to_completion(i32::MAX, RETRY, None).map_err(fail)?;
         drop(pages);
         copy.pragma_update(None, "foreign_keys", true).map_err(fail)?;
-        self.db = copy;
+        self.db = Db::Sqlite(copy);
         for (no, contents) in waiting {
-            let ids = self.rows("SELECT id FROM run WHERE no = $1", [no], |row| row.get::<_, String>(0))?;
+            let ids = self.rows("SELECT id FROM run WHERE no = $1", args![no], |row| row.get::<String>(0))?;
             if ids.contains(&contents.run) {
                 for entry in &contents.entries {
                     self.apply(&contents.run, entry, true)?;
@@ -84,14 +107,17 @@ impl Store {
 
     /// Numbers of the journals beside the store.
     fn journals(&self) -> Result<Vec<i64>> {
-        let dir = parent(&self.path);
-        let mut prefix = self.path.file_name().unwrap_or_default().as_bytes().to_vec();
+        let dir = parent(&self.side);
+        let mut prefix = self.side.file_name().unwrap_or_default().as_bytes().to_vec();
         prefix.extend(b".journal-");
         let number = |name: &OsStr| -> Option<i64> {
             std::str::from_utf8(name.as_bytes().strip_prefix(prefix.as_slice())?).ok()?.parse().ok()
         };
         let entries = match fs::read_dir(dir) {
             Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.remote.is_some() => {
+                return Ok(Vec::new());
+            }
             // A directory may allow its files to be opened without being listed.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Vec::new()),
             Err(error) => return Err(StoreError::io(dir, &error)),
@@ -112,8 +138,7 @@ impl Store {
         for entry in &contents.entries {
             self.apply(run, entry, true)?;
         }
-        let interrupt = "UPDATE run SET status = 'interrupted' WHERE id = $1 AND status = 'running'";
-        self.transact(|tx| tx.execute(interrupt, [run]))?;
+        self.interrupt(run)?;
         if !contents.entries.is_empty() {
             let count = contents.entries.len();
             self.recovered.push(format!("{count} entries of run {run} came back from its journal"));

@@ -2,6 +2,11 @@
 
 use std::collections::HashMap;
 
+use crate::engine::{Db, Sql, SqlError, Tx, args};
+use crate::journal::Entry;
+use crate::read::{FAULTS, MEASURED, TAKES};
+use crate::value;
+use crate::write::NewRun;
 use model::data::{ClockOffset, Origin, Price, Status};
 use model::fact::config_class;
 use model::frame::{OwnCost, Segment, TargetTelemetry};
@@ -9,26 +14,19 @@ use model::plan::Plan;
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
 use model::traffic::Traffic;
 use model::{Better, Fact, Fault, Note, NoteBody};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
-
-use crate::journal::Entry;
-use crate::value;
-use crate::write::NewRun;
-
-type Sql<T> = rusqlite::Result<T>;
 
 /// The next local number of a table; safe inside an immediate transaction.
-pub(crate) fn next(tx: &Transaction<'_>, table: &str) -> Sql<i64> {
+pub(crate) fn next(tx: &Tx<'_>, table: &str) -> Sql<i64> {
     let sql = format!("SELECT coalesce(max(no), 0) + 1 FROM {table}");
-    tx.prepare_cached(&sql)?.query_row([], |row| row.get(0))
+    tx.one(&sql, &[])
 }
 
-fn next_ord(tx: &Transaction<'_>, table: &str, run: i64) -> Sql<i64> {
+fn next_ord(tx: &Tx<'_>, table: &str, run: i64) -> Sql<i64> {
     let sql = format!("SELECT coalesce(max(ord), -1) + 1 FROM {table} WHERE run = $1");
-    tx.prepare_cached(&sql)?.query_row([run], |row| row.get(0))
+    tx.one(&sql, args![run])
 }
 
-pub(crate) fn insert_study(db: &Connection, id: &str, plan: &Plan) -> Sql<std::result::Result<(), String>> {
+pub(crate) fn insert_study(db: &Db, id: &str, plan: &Plan) -> Sql<std::result::Result<(), String>> {
     let text = match serde_json::to_string(plan) {
         Ok(text) => text,
         Err(error) => return Ok(Err(format!("a plan: {error}"))),
@@ -38,40 +36,37 @@ pub(crate) fn insert_study(db: &Connection, id: &str, plan: &Plan) -> Sql<std::r
         return Ok(Err(what));
     }
     let sql = "INSERT INTO study (id, plan, seed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-    db.prepare_cached(sql)?.execute(params![id, text, plan.seed.to_string()])?;
+    db.execute(sql, args![id, text, plan.seed.to_string()])?;
     Ok(Ok(()))
 }
 
 /// Takes a study out, where none of its runs has a take or is still held.
-pub(crate) fn discard(tx: &Transaction<'_>, study: &str) -> Sql<bool> {
+pub(crate) fn discard(tx: &Tx<'_>, study: &str) -> Sql<bool> {
     let sql = "SELECT COUNT(*) FROM run WHERE study = $1 AND (status = $2
                    OR EXISTS (SELECT 1 FROM take WHERE take.run = run.no)
                    OR EXISTS (SELECT 1 FROM series WHERE series.run = run.no))";
-    let kept: i64 = tx.query_row(sql, params![study, Status::Running.word()], |row| row.get(0))?;
+    let kept: i64 = tx.one(sql, args![study, Status::Running.word()])?;
     if kept > 0 {
         return Ok(false);
     }
-    let runs: Vec<i64> = tx
-        .prepare("SELECT no FROM run WHERE study = $1")?
-        .query_map([study], |row| row.get(0))?
-        .collect::<Sql<_>>()?;
+    let runs: Vec<i64> = tx.query("SELECT no FROM run WHERE study = $1", args![study], |row| row.get(0))?;
     runs.into_iter().try_for_each(|run| remove(tx, run))?;
-    tx.execute("DELETE FROM study WHERE id = $1", [study])?;
+    tx.execute("DELETE FROM study WHERE id = $1", args![study])?;
     Ok(true)
 }
 
 /// Takes a run out, with its study where it was the last run of it.
-pub(crate) fn remove(tx: &Transaction<'_>, run: i64) -> Sql<()> {
-    tx.execute("DELETE FROM reading WHERE series IN (SELECT no FROM series WHERE run = $1)", [run])?;
+pub(crate) fn remove(tx: &Tx<'_>, run: i64) -> Sql<()> {
+    tx.execute("DELETE FROM reading WHERE series IN (SELECT no FROM series WHERE run = $1)", args![run])?;
     for table in ["series", "take", "note", "traffic", "telemetry", "clock_offset", "fact", "participant"] {
-        tx.execute(&format!("DELETE FROM {table} WHERE run = $1"), [run])?;
+        tx.execute(&format!("DELETE FROM {table} WHERE run = $1"), args![run])?;
     }
-    tx.execute("DELETE FROM fact_value WHERE no NOT IN (SELECT fact_value FROM fact)", [])?;
-    let study: String = tx.query_row("SELECT study FROM run WHERE no = $1", [run], |row| row.get(0))?;
-    tx.execute("DELETE FROM run WHERE no = $1", [run])?;
+    tx.execute("DELETE FROM fact_value WHERE no NOT IN (SELECT fact_value FROM fact)", &[])?;
+    let study: String = tx.one("SELECT study FROM run WHERE no = $1", args![run])?;
+    tx.execute("DELETE FROM run WHERE no = $1", args![run])?;
     tx.execute(
         "DELETE FROM study WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM run WHERE study = $1)",
-        [study],
+        args![study],
     )?;
     Ok(())
 }
@@ -86,63 +81,56 @@ pub(crate) fn price_columns(price: Option<&Price>) -> (Option<f64>, Option<&str>
     }
 }
 
-pub(crate) fn insert_run(tx: &Transaction<'_>, no: i64, run: &NewRun, status: Status) -> Sql<()> {
+pub(crate) fn insert_run(tx: &Tx<'_>, no: i64, run: &NewRun, status: Status) -> Sql<()> {
     let (amount, per, currency) = price_columns(run.price.as_ref());
     let sql = "INSERT INTO run (no, id, study, status, config_class, label, price, price_per, currency,
                    watts, started_ns)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-    tx.prepare_cached(sql)?.execute(params![
-        no,
-        run.id,
-        run.study,
-        status.word(),
-        config_class(&[]),
-        run.label,
-        amount,
-        per,
-        currency,
-        run.watts,
-        run.started_ns
-    ])?;
+    tx.execute(
+        sql,
+        args![
+            no,
+            run.id,
+            run.study,
+            status.word(),
+            config_class(&[]),
+            run.label,
+            amount,
+            per,
+            currency,
+            run.watts,
+            run.started_ns
+        ],
+    )?;
     let sql = "INSERT INTO participant (run, no, role, machine_id, machine, hostname, boot_id, build,
                    target, clock_source)
                VALUES ($1, 0, '', $2, $3, $4, $5, $6, $7, $8)";
     let Origin { hostname, boot_id, build, target, clock_source } = &run.origin;
-    tx.prepare_cached(sql)?.execute(params![
-        no,
-        run.machine_id,
-        run.machine,
-        hostname,
-        boot_id,
-        build,
-        target,
-        clock_source
-    ])?;
+    tx.execute(sql, args![no, run.machine_id, run.machine, hostname, boot_id, build, target, clock_source])?;
     Ok(())
 }
 
-pub(crate) fn insert_clock_offset(tx: &Transaction<'_>, no: i64, offset: &ClockOffset) -> Sql<()> {
+pub(crate) fn insert_clock_offset(tx: &Tx<'_>, no: i64, offset: &ClockOffset) -> Sql<()> {
     let sql =
         "INSERT INTO clock_offset (run, participant, at_ns, offset_ns, error_ns) VALUES ($1, 0, $2, $3, $4)
                ON CONFLICT DO NOTHING";
     let (at, error) = (offset.at_ns.cast_signed(), offset.error_ns.cast_signed());
-    tx.prepare_cached(sql)?.execute(params![no, at, offset.offset_ns, error])?;
+    tx.execute(sql, args![no, at, offset.offset_ns, error])?;
     Ok(())
 }
 
-pub(crate) fn write_facts(tx: &Transaction<'_>, no: i64, facts: &[Fact]) -> Sql<()> {
-    tx.execute("DELETE FROM fact WHERE run = $1 AND participant = 0", [no])?;
-    let mut insert =
-        tx.prepare_cached("INSERT INTO fact (run, participant, ord, fact_value) VALUES ($1, 0, $2, $3)")?;
+pub(crate) fn write_facts(tx: &Tx<'_>, no: i64, facts: &[Fact]) -> Sql<()> {
+    tx.execute("DELETE FROM fact WHERE run = $1 AND participant = 0", args![no])?;
+    let insert = "INSERT INTO fact (run, participant, ord, fact_value) VALUES ($1, 0, $2, $3)";
     for (ord, fact) in (0_i64..).zip(facts) {
-        insert.execute(params![no, ord, fact_number(tx, fact)?])?;
+        tx.execute(insert, args![no, ord, fact_number(tx, fact)?])?;
     }
-    tx.execute("UPDATE run SET config_class = $1 WHERE no = $2", params![config_class(facts), no])?;
+    tx.execute("UPDATE run SET config_class = $1 WHERE no = $2", args![config_class(facts), no])?;
     Ok(())
 }
 
 /// The number of a fact's text, which runs share: most facts of a machine are the same in each of its runs.
-fn fact_number(tx: &Transaction<'_>, fact: &Fact) -> Sql<i64> {
+fn fact_number(tx: &Tx<'_>, fact: &Fact) -> Sql<i64> {
     let (kind, text) = value::fact_parts(fact);
     let unit = value::unit_symbol(fact.unit);
     let why = fact.why.as_deref();
@@ -151,20 +139,15 @@ fn fact_number(tx: &Transaction<'_>, fact: &Fact) -> Sql<i64> {
     let sql =
         "SELECT no FROM fact_value WHERE hash = $1 AND key = $2 AND kind = $3 AND value = $4 AND unit = $5
                AND source = $6 AND coalesce(why, '') = $7 AND (why IS NULL) = $8";
-    let found = tx
-        .prepare_cached(sql)?
-        .query_row(
-            params![hash, fact.key, kind, text, unit, fact.source, why.unwrap_or_default(), why.is_none()],
-            |row| row.get(0),
-        )
-        .optional()?;
+    let (said, is_silent) = (why.unwrap_or_default(), why.is_none());
+    let found = tx.first(sql, args![hash, fact.key, kind, text, unit, fact.source, said, is_silent])?;
     if let Some(no) = found {
         return Ok(no);
     }
     let no = next(tx, "fact_value")?;
     let sql = "INSERT INTO fact_value (no, key, kind, value, unit, source, why, hash)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    tx.prepare_cached(sql)?.execute(params![no, fact.key, kind, text, unit, fact.source, why, hash])?;
+    tx.execute(sql, args![no, fact.key, kind, text, unit, fact.source, why, hash])?;
     Ok(no)
 }
 
@@ -175,13 +158,7 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    pub(crate) fn number(
-        &mut self,
-        tx: &Transaction<'_>,
-        run: i64,
-        key: &SeriesKey,
-        better: Better,
-    ) -> Sql<i64> {
+    pub(crate) fn number(&mut self, tx: &Tx<'_>, run: i64, key: &SeriesKey, better: Better) -> Sql<i64> {
         let cached = (run, key.clone());
         if let Some(&no) = self.known.get(&cached) {
             return Ok(no);
@@ -191,8 +168,8 @@ impl Series {
         let sql =
             "SELECT no FROM series WHERE run = $1 AND participant = 0 AND instrument = $2 AND metric = $3
                    AND params = $4 AND arm = $5 AND unit = $6 AND definition = $7";
-        let columns = params![run, key.instrument, key.metric, pairs, key.arm, unit, definition];
-        let found = tx.prepare_cached(sql)?.query_row(columns, |row| row.get(0)).optional()?;
+        let columns = args![run, key.instrument, key.metric, pairs, key.arm, unit, definition];
+        let found = tx.first(sql, columns)?;
         let no = match found {
             Some(no) => no,
             None => {
@@ -200,18 +177,9 @@ impl Series {
                 let sql = "INSERT INTO series (no, run, participant, arm, instrument, metric, unit, params,
                        definition, better)
                            VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9)";
-                let columns = params![
-                    no,
-                    run,
-                    key.arm,
-                    key.instrument,
-                    key.metric,
-                    unit,
-                    pairs,
-                    definition,
-                    better.word()
-                ];
-                tx.prepare_cached(sql)?.execute(columns)?;
+                let names = (&key.arm, &key.instrument, &key.metric);
+                let better = better.word();
+                tx.execute(sql, args![no, run, names.0, names.1, names.2, unit, pairs, definition, better])?;
                 no
             }
         };
@@ -222,16 +190,10 @@ impl Series {
 }
 
 pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Sql<String> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    serde_json::to_string(value).map_err(|error| SqlError::Value(error.to_string()))
 }
 
-pub(crate) fn apply(
-    tx: &Transaction<'_>,
-    no: i64,
-    entry: &Entry,
-    series: &mut Series,
-    again: bool,
-) -> Sql<()> {
+pub(crate) fn apply(tx: &Tx<'_>, no: i64, entry: &Entry, series: &mut Series, again: bool) -> Sql<()> {
     match entry {
         Entry::Take { take, telemetry, notes } => {
             if !insert_take_head(tx, no, take)? {
@@ -264,7 +226,7 @@ pub(crate) fn apply(
 }
 
 pub(crate) fn write_finish(
-    tx: &Transaction<'_>,
+    tx: &Tx<'_>,
     no: i64,
     status: &str,
     seconds: Option<f64>,
@@ -277,12 +239,16 @@ pub(crate) fn write_finish(
         cost.map(|cost| cost.telemetry_cpu_seconds),
         cost.map(|cost| cost.seconds),
     );
-    tx.execute(sql, params![status, seconds, agent, telemetry, span, no])?;
+    tx.execute(sql, args![status, seconds, agent, telemetry, span, no])?;
+    let counted = format!(
+        "UPDATE run AS r SET takes = {TAKES}, faults = {FAULTS}, measured = {MEASURED} WHERE no = $1"
+    );
+    tx.execute(&counted, args![no])?;
     Ok(())
 }
 
 /// False when a take of this number is there already.
-pub(crate) fn insert_take_head(tx: &Transaction<'_>, no: i64, take: &Take) -> Sql<bool> {
+pub(crate) fn insert_take_head(tx: &Tx<'_>, no: i64, take: &Take) -> Sql<bool> {
     let refusals = if take.refusals.is_empty() { None } else { Some(to_json(&take.refusals)?) };
     let kind = take.fault.as_ref().map(|fault| &fault.kind).filter(|kind| !kind.is_other());
     let kind = kind.map(to_json).transpose()?;
@@ -290,25 +256,35 @@ pub(crate) fn insert_take_head(tx: &Transaction<'_>, no: i64, take: &Take) -> Sq
         "INSERT INTO take (run, seq, block, sitting, warm_up, cell, arm, start_ns, end_ns, repeats, fault,
                    fault_kind, refusals)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING";
-    let rows = tx.prepare_cached(sql)?.execute(params![
-        no,
-        take.seq.cast_signed(),
-        take.block,
-        take.sitting,
-        take.phase == Phase::WarmUp,
-        take.cell,
-        take.arm,
-        take.start_ns.cast_signed(),
-        take.end_ns.cast_signed(),
-        take.repeats.cast_signed(),
-        take.fault.as_ref().map(Fault::as_str),
-        kind,
-        refusals
-    ])?;
+    let rows = tx.execute(
+        sql,
+        args![
+            no,
+            take.seq.cast_signed(),
+            take.block,
+            take.sitting,
+            take.phase == Phase::WarmUp,
+            take.cell,
+            take.arm,
+            take.start_ns.cast_signed(),
+            take.end_ns.cast_signed(),
+            take.repeats.cast_signed(),
+            take.fault.as_ref().map(Fault::as_str),
+            kind,
+            refusals
+        ],
+    )?;
+    if rows > 0 {
+        // The counts of a run that had ended hold no more.
+        tx.execute(
+            "UPDATE run SET takes = NULL, faults = NULL, measured = NULL WHERE no = $1 AND takes IS NOT NULL",
+            args![no],
+        )?;
+    }
     Ok(rows > 0)
 }
 
-fn insert_readings(tx: &Transaction<'_>, no: i64, take: &Take, series: &mut Series) -> Sql<()> {
+fn insert_readings(tx: &Tx<'_>, no: i64, take: &Take, series: &mut Series) -> Sql<()> {
     let mut ords = HashMap::<i64, i64>::new();
     for reading in &take.readings {
         let of = series.number(tx, no, &reading.key, reading.better)?;
@@ -332,7 +308,7 @@ pub(crate) struct ReadingPlace {
 }
 
 pub(crate) fn insert_reading(
-    tx: &Transaction<'_>,
+    tx: &Tx<'_>,
     series: i64,
     place: &ReadingPlace,
     (at_ns, window_ns): (u64, u64),
@@ -345,73 +321,62 @@ pub(crate) fn insert_reading(
         Value::Number(number) => (value::split(*number), None),
         Value::Histogram(histogram) => ((None, None), Some(histogram.to_bytes())),
     };
-    tx.prepare_cached(sql)?.execute(params![
-        series,
-        place.seq.cast_signed(),
-        place.ord,
-        place.block,
-        place.sitting,
-        place.phase == Phase::WarmUp,
-        at_ns.cast_signed(),
-        window_ns.cast_signed(),
-        number,
-        bits,
-        histogram
-    ])?;
+    tx.execute(
+        sql,
+        args![
+            series,
+            place.seq.cast_signed(),
+            place.ord,
+            place.block,
+            place.sitting,
+            place.phase == Phase::WarmUp,
+            at_ns.cast_signed(),
+            window_ns.cast_signed(),
+            number,
+            bits,
+            histogram
+        ],
+    )?;
     Ok(())
 }
 
-pub(crate) fn insert_note(tx: &Transaction<'_>, no: i64, body: &NoteBody, at_ns: Option<u64>) -> Sql<()> {
+pub(crate) fn insert_note(tx: &Tx<'_>, no: i64, body: &NoteBody, at_ns: Option<u64>) -> Sql<()> {
     let ord = next_ord(tx, "note", no)?;
     let sql = "INSERT INTO note (run, ord, kind, body, at_ns) VALUES ($1, $2, $3, $4, $5)";
-    let columns = params![no, ord, body.kind(), to_json(body)?, at_ns.map(u64::cast_signed)];
-    tx.prepare_cached(sql)?.execute(columns)?;
+    tx.execute(sql, args![no, ord, body.kind(), to_json(body)?, at_ns.map(u64::cast_signed)])?;
     Ok(())
 }
 
-pub(crate) fn has_note(tx: &Transaction<'_>, no: i64, note: &Note) -> Sql<bool> {
+pub(crate) fn has_note(tx: &Tx<'_>, no: i64, note: &Note) -> Sql<bool> {
     let sql =
         "SELECT count(*) FROM note WHERE run = $1 AND kind = $2 AND body = $3 AND coalesce(at_ns, -1) = $4";
     let at = note.at_ns.map_or(-1, u64::cast_signed);
-    let columns = params![no, note.kind(), to_json(&note.body)?, at];
-    let there: i64 = tx.prepare_cached(sql)?.query_row(columns, |row| row.get(0))?;
+    let there: i64 = tx.one(sql, args![no, note.kind(), to_json(&note.body)?, at])?;
     Ok(there > 0)
 }
 
 /// Keeps what a run of logs served; what is there already stays.
-pub(crate) fn insert_traffic(tx: &Transaction<'_>, no: i64, traffic: &Traffic) -> Sql<()> {
+pub(crate) fn insert_traffic(tx: &Tx<'_>, no: i64, traffic: &Traffic) -> Sql<()> {
     let sql = "INSERT INTO traffic (run, document) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    tx.prepare_cached(sql)?.execute(params![no, to_json(traffic)?])?;
+    tx.execute(sql, args![no, to_json(traffic)?])?;
     Ok(())
 }
 
 /// `target`: whose host it is of; `None` is the machine that measures.
-pub(crate) fn has_segment(
-    tx: &Transaction<'_>,
-    no: i64,
-    target: Option<&str>,
-    segment: &Segment,
-) -> Sql<bool> {
-    let sql =
-        "SELECT count(*) FROM telemetry WHERE run = $1 AND source = $2 AND segment = $3 AND target IS $4";
-    let columns = params![no, segment.source, segment_bytes(segment)?, target];
-    let there: i64 = tx.prepare_cached(sql)?.query_row(columns, |row| row.get(0))?;
+pub(crate) fn has_segment(tx: &Tx<'_>, no: i64, target: Option<&str>, segment: &Segment) -> Sql<bool> {
+    let sql = "SELECT count(*) FROM telemetry WHERE run = $1 AND source = $2 AND segment = $3 AND target IS NOT DISTINCT FROM $4";
+    let there: i64 = tx.one(sql, args![no, segment.source, segment_bytes(segment)?, target])?;
     Ok(there > 0)
 }
 
-pub(crate) fn insert_segment(
-    tx: &Transaction<'_>,
-    no: i64,
-    target: Option<&str>,
-    segment: &Segment,
-) -> Sql<()> {
+pub(crate) fn insert_segment(tx: &Tx<'_>, no: i64, target: Option<&str>, segment: &Segment) -> Sql<()> {
     let bytes = segment_bytes(segment)?;
     let ord = next_ord(tx, "telemetry", no)?;
     let sql = "INSERT INTO telemetry (run, ord, source, segment, target) VALUES ($1, $2, $3, $4, $5)";
-    tx.prepare_cached(sql)?.execute(params![no, ord, segment.source, bytes, target])?;
+    tx.execute(sql, args![no, ord, segment.source, bytes, target])?;
     Ok(())
 }
 
 pub(crate) fn segment_bytes(segment: &Segment) -> Sql<Vec<u8>> {
-    postcard::to_stdvec(segment).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    postcard::to_stdvec(segment).map_err(|error| SqlError::Value(error.to_string()))
 }

@@ -1,7 +1,7 @@
 //! The schema and its migrations: the one-way decisions, in one place.
 //!
-//! Portable types only (TEXT, BIGINT, DOUBLE PRECISION, `{BLOB}`); `{CLUSTERED}` is `WITHOUT ROWID` here and empty
-//! elsewhere. Public ids are text made by the caller, so that stores merge; `no` is a number local to this file.
+//! Portable types only (TEXT, BIGINT, DOUBLE PRECISION, `{BLOB}`). Other words in braces differ between the engines.
+//! Public ids are text made by the caller, so that stores merge; `no` is a number local to this store.
 //! Times are nanoseconds since the run's start, except where a column says otherwise. No summary is stored.
 //!
 //! A double that SQL cannot keep (NaN, infinities, negative zero) is its bits in `bits`, and `value` is null.
@@ -21,6 +21,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: V1 },
     Migration { version: 2, sql: V2 },
     Migration { version: 3, sql: V3 },
+    Migration { version: 4, sql: V4 },
 ];
 
 const V1: &str = "
@@ -50,8 +51,9 @@ CREATE TABLE series (
     no BIGINT NOT NULL PRIMARY KEY, run BIGINT NOT NULL, participant BIGINT NOT NULL, arm TEXT NOT NULL,
     instrument TEXT NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL, params TEXT NOT NULL,
     definition BIGINT NOT NULL, better TEXT NOT NULL,
-    UNIQUE (run, participant, instrument, metric, params, arm, unit, definition),
+    {SERIES_KEY}
     FOREIGN KEY (run, participant) REFERENCES participant (run, no));
+{SERIES_INDEX}
 CREATE TABLE take (
     run BIGINT NOT NULL REFERENCES run (no), seq BIGINT NOT NULL, block BIGINT NOT NULL,
     sitting BIGINT NOT NULL, warm_up BIGINT NOT NULL, cell BIGINT NOT NULL, arm BIGINT NOT NULL,
@@ -85,6 +87,38 @@ const V2: &str = "ALTER TABLE run ADD COLUMN hidden BIGINT NOT NULL DEFAULT 0";
 /// Telemetry of hosts of targets: whose it is. Null: of the machine that measures.
 const V3: &str = "ALTER TABLE telemetry ADD COLUMN target TEXT";
 
+/// Counts of takes, so that a list of many runs need not read all takes. They are null from the moment that a take is
+/// added until the run ends; then the takes are counted anew.
+const V4: &str = "
+ALTER TABLE run ADD COLUMN takes BIGINT;
+ALTER TABLE run ADD COLUMN faults BIGINT;
+ALTER TABLE run ADD COLUMN measured BIGINT;
+UPDATE run SET
+    takes = (SELECT count(*) FROM take WHERE take.run = run.no),
+    faults = (SELECT count(*) FROM take WHERE take.run = run.no AND fault IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM take AS later WHERE later.run = take.run AND later.cell = take.cell
+            AND later.arm = take.arm AND later.block = take.block AND later.warm_up = take.warm_up
+            AND later.sitting > take.sitting)),
+    measured = (SELECT count(*) FROM take WHERE take.run = run.no AND fault IS NULL AND warm_up = 0)
+    WHERE status IN ('complete', 'faulty');
+CREATE INDEX run_study ON run (study);
+CREATE INDEX run_running ON run (no) WHERE status = 'running';
+";
+
+/// A step as a server runs it. Texts are ordered by their bytes, as in a file.
+pub(crate) fn for_server(sql: &str) -> String {
+    sql.replace("{BLOB}", "BYTEA")
+        .replace("{CLUSTERED}", "")
+        .replace("{SERIES_KEY}", "")
+        .replace("{SERIES_INDEX}", SERIES_INDEX)
+        .replace(" TEXT", " TEXT COLLATE \"C\"")
+}
+
+/// A name in it may be longer than an entry of an index there.
+const SERIES_INDEX: &str = "CREATE UNIQUE INDEX series_key ON series (run, participant, definition,
+    md5(instrument || chr(1) || metric || chr(1) || params || chr(1) || arm || chr(1) || unit));";
+const SERIES_KEY: &str = "UNIQUE (run, participant, instrument, metric, params, arm, unit, definition),";
+
 /// The version that a list of migrations leads to.
 pub(crate) fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |migration| migration.version)
@@ -96,13 +130,20 @@ pub(crate) fn version(db: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Carries out every migration above the file's version in one transaction: all of them, or none.
-pub(crate) fn migrate(db: &mut Connection, migrations: &[Migration], at_ns: i64) -> rusqlite::Result<()> {
+pub(crate) fn migrate(db: &mut Connection, migrations: &[Migration]) -> rusqlite::Result<()> {
     let tx = Transaction::new(db, TransactionBehavior::Immediate)?;
     let from = version(&tx)?; // again, now that nobody else can migrate
     for step in migrations.iter().filter(|step| step.version > from) {
-        let sql = step.sql.replace("{BLOB}", "BLOB").replace("{CLUSTERED}", "WITHOUT ROWID");
+        let sql = step
+            .sql
+            .replace("{BLOB}", "BLOB")
+            .replace("{CLUSTERED}", "WITHOUT ROWID")
+            .replace("{SERIES_KEY}", SERIES_KEY)
+            .replace("{SERIES_INDEX}", "");
         tx.execute_batch(&sql)?;
-        tx.execute("INSERT INTO schema_version (version, at_ns) VALUES ($1, $2)", (step.version, at_ns))?;
+        let counted = "INSERT INTO schema_version (version, at_ns)
+            VALUES ($1, CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) * 1000000)";
+        tx.execute(counted, [step.version])?;
     }
     if from < newest(migrations) {
         tx.pragma_update(None, "user_version", newest(migrations))?;

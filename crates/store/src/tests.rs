@@ -51,11 +51,18 @@ fn take(seq: u64) -> Take {
     }
 }
 
+fn sqlite(store: &Store) -> &rusqlite::Connection {
+    match &store.db {
+        crate::engine::Db::Sqlite(db) => db,
+        crate::engine::Db::Postgres(_) => panic!("a file is asked about"),
+    }
+}
+
 /// Fills the database up to its pages of now, as a full disk would.
 fn fill(store: &Store, full: bool) {
-    let pages: i64 = store.db.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let pages: i64 = sqlite(store).pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
     let most = if full { pages } else { 1_000_000 };
-    store.db.query_row(&format!("PRAGMA max_page_count = {most}"), [], |_| Ok(())).unwrap();
+    sqlite(store).query_row(&format!("PRAGMA max_page_count = {most}"), [], |_| Ok(())).unwrap();
 }
 
 fn seqs(store: &Store, run: &str) -> Vec<u64> {
@@ -155,9 +162,9 @@ fn what_is_removed_leaves_no_row_and_what_is_held_stays() {
     store.finish("r", Status::Complete, 1.0, None).unwrap();
     other.remove("r").unwrap();
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table'";
-    let names = other.rows(tables, [], |row| row.get::<_, String>(0)).unwrap();
+    let names = other.rows(tables, &[], |row| row.get::<String>(0)).unwrap();
     for name in names.iter().filter(|name| *name != "schema_version") {
-        let count = other.rows(&format!("SELECT count(*) FROM {name}"), [], |row| row.get::<_, i64>(0));
+        let count = other.rows(&format!("SELECT count(*) FROM {name}"), &[], |row| row.get::<i64>(0));
         assert_eq!(count.unwrap(), [0], "{name}");
     }
     assert!(!journal::path_of(&path, 1).exists());
@@ -208,11 +215,11 @@ fn an_older_store_is_migrated_after_a_copy() {
     let refused = Store::open_migrating(&path, &reading, &both).unwrap_err();
     assert_eq!(refused.kind(), "store-older");
     let store = Store::open_migrating(&path, &options(), &both).unwrap();
-    let label: String = store.db.query_row("SELECT label FROM run", [], |row| row.get(0)).unwrap();
-    assert_eq!((label.as_str(), schema::version(&store.db).unwrap()), ("x", 2));
+    let label: String = sqlite(&store).query_row("SELECT label FROM run", [], |row| row.get(0)).unwrap();
+    assert_eq!((label.as_str(), schema::version(sqlite(&store)).unwrap()), ("x", 2));
     drop(store);
     let copy = Store::open_migrating(&dir.path().join("a.db.schema-1"), &options(), OLD).unwrap();
-    assert_eq!(schema::version(&copy.db).unwrap(), 1);
+    assert_eq!(schema::version(sqlite(&copy)).unwrap(), 1);
     // An older program refuses the new schema.
     let newer = Store::open_migrating(&path, &options(), OLD).unwrap_err();
     let want = format!("the store {} has schema 2, and this build knows schemas up to 1", path.display());
@@ -230,7 +237,7 @@ fn a_migration_that_fails_changes_nothing() {
     assert!(matches!(&error, StoreError::Migration { from: 1, backup: Some(_), .. }), "{error:?}");
     assert!(error.hint().unwrap().contains("a.db.schema-1"));
     let store = Store::open_migrating(&path, &options(), OLD).unwrap();
-    let id: String = store.db.query_row("SELECT id FROM run", [], |row| row.get(0)).unwrap();
+    let id: String = sqlite(&store).query_row("SELECT id FROM run", [], |row| row.get(0)).unwrap();
     assert_eq!(id, "old");
 }
 
@@ -238,8 +245,10 @@ fn a_migration_that_fails_changes_nothing() {
 fn the_engine_is_set_for_durability() {
     let dir = tempfile::tempdir().unwrap();
     let store = begin(&dir.path().join("a.db"), "r");
-    let text = |name: &str| store.db.pragma_query_value(None, name, |row| row.get::<_, String>(0)).unwrap();
-    let number = |name: &str| store.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+    let text =
+        |name: &str| sqlite(&store).pragma_query_value(None, name, |row| row.get::<_, String>(0)).unwrap();
+    let number =
+        |name: &str| sqlite(&store).pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(text("journal_mode"), "wal");
     assert_eq!((number("synchronous"), number("foreign_keys")), (2, 1));
     assert_eq!(number("application_id"), i64::from(schema::APPLICATION_ID));
@@ -248,7 +257,7 @@ fn the_engine_is_set_for_durability() {
 
 #[test]
 fn versions_of_sqlite_that_lose_writes_are_refused() {
-    let error = crate::open::refuse_old_sqlite(3_051_002, "3.51.2").unwrap_err();
+    let error = crate::file::refuse_old_sqlite(3_051_002, "3.51.2").unwrap_err();
     assert_eq!(error.to_string(), "SQLite 3.51.2 can lose committed writes; 3.51.3 or newer is needed");
-    assert!(crate::open::refuse_old_sqlite(3_051_003, "3.51.3").is_ok());
+    assert!(crate::file::refuse_old_sqlite(3_051_003, "3.51.3").is_ok());
 }

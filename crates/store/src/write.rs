@@ -1,16 +1,15 @@
 //! Writing a run, take by take: each one transaction, on the disk when the call returns.
 
+use crate::engine::{Db, Sql, SqlError, ToArg, Tx, args};
+use crate::error::StoreError;
+use crate::journal::Entry;
+use crate::rows::{self, Series};
+use crate::{Live, Result, Store};
 use model::data::{ClockOffset, Origin, Price, Status};
 use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::Plan;
 use model::reading::Take;
 use model::{Fact, Note};
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
-
-use crate::error::StoreError;
-use crate::journal::{self, Entry, Journal};
-use crate::rows::{self, Series};
-use crate::{Live, Result, Store};
 
 /// A run that begins.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,8 +36,6 @@ pub enum Appended {
     Spilled(StoreError),
 }
 
-type Sql<T> = rusqlite::Result<T>;
-
 impl Store {
     /// Stores a plan under the study's id; a study that is there already stays as it is. Fails if the plan cannot be
     /// written as JSON, or the store cannot be written.
@@ -53,16 +50,18 @@ impl Store {
     /// the store or the journal cannot be written.
     pub fn begin_run(&mut self, run: &NewRun) -> Result<()> {
         self.must_write()?;
-        let (path, owner) = (self.path.clone(), self.owner);
-        let fail = |error: rusqlite::Error| StoreError::sql(&path, &error);
-        let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(fail)?;
+        let path = self.path.clone();
+        let fail = |error: SqlError| StoreError::sql(&path, &error);
+        let tx = self.db.begin().map_err(fail)?;
         let no = rows::next(&tx, "run").map_err(fail)?;
         rows::insert_run(&tx, no, run, Status::Running).map_err(fail)?;
         // While the transaction keeps others out: a run without a held journal counts as interrupted.
-        let journal = hold(&path, no, &run.id, owner)?;
+        let journal = self.hold(no, &run.id)?;
         if let Err(error) = tx.commit() {
             let side = journal.path.clone();
             journal.remove().map_err(|error| StoreError::io(&side, &error))?;
+            // Where the session is gone, its lock is too.
+            let _ = self.let_go(no);
             return Err(fail(error));
         }
         self.live.insert(run.id.clone(), Live { no, journal });
@@ -75,12 +74,12 @@ impl Store {
         if self.live.contains_key(run) {
             return Ok(());
         }
-        let (path, owner) = (self.path.clone(), self.owner);
-        let fail = |error: rusqlite::Error| StoreError::sql(&path, &error);
+        let path = self.path.clone();
+        let fail = |error: SqlError| StoreError::sql(&path, &error);
         let no = self.number(run)?;
-        let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(fail)?;
-        let journal = hold(&path, no, run, owner)?;
-        tx.execute("UPDATE run SET status = $1 WHERE no = $2", params![Status::Running.word(), no])
+        let tx = self.db.begin().map_err(fail)?;
+        let journal = self.hold(no, run)?;
+        tx.execute("UPDATE run SET status = $1 WHERE no = $2", args![Status::Running.word(), no])
             .map_err(fail)?;
         tx.commit().map_err(fail)?;
         self.live.insert(run.to_owned(), Live { no, journal });
@@ -154,6 +153,7 @@ impl Store {
             if matches!(appended, Appended::Stored) {
                 let path = live.journal.path.clone();
                 live.journal.remove().map_err(|error| StoreError::io(&path, &error))?;
+                self.let_go(live.no)?;
             }
         }
         Ok(appended)
@@ -175,17 +175,17 @@ impl Store {
             return Err(StoreError::Busy { run: run.to_owned() });
         }
         // Held until it is gone, so that nobody resumes it meanwhile.
-        let journal = hold(&self.path, no, run, self.owner)?;
+        let journal = self.hold(no, run)?;
         let path = journal.path.clone();
         let removed = self.transact(|tx| rows::remove(tx, no));
         let let_go = journal.remove().map_err(|error| StoreError::io(&path, &error));
-        removed.and(let_go)
+        removed.and(let_go).and_then(|()| self.let_go(no))
     }
 
     /// The highest number that a run of this store has; 0 where there is none.
     pub fn last_number(&self) -> Result<u64> {
         let sql = "SELECT coalesce(max(no), 0) FROM run";
-        let last = self.rows(sql, [], |row| row.get::<_, i64>(0))?;
+        let last = self.rows(sql, &[], |row| row.get::<i64>(0))?;
         Ok(last.first().map_or(0, |no| no.unsigned_abs()))
     }
 
@@ -210,7 +210,7 @@ impl Store {
         let no = self.number(run)?;
         let sql = "UPDATE run SET price = $1, price_per = $2, currency = $3 WHERE no = $4";
         let (amount, per, currency) = rows::price_columns(price);
-        self.db.execute(sql, params![amount, per, currency, no]).map_err(|error| self.sql(&error))?;
+        self.db.execute(sql, args![amount, per, currency, no]).map_err(|error| self.sql(&error))?;
         Ok(())
     }
 
@@ -221,10 +221,10 @@ impl Store {
         self.transact(|tx| rows::insert_clock_offset(tx, no, offset))
     }
 
-    fn update_run(&mut self, run: &str, sql: &str, with: impl rusqlite::ToSql) -> Result<()> {
+    fn update_run(&mut self, run: &str, sql: &str, with: impl ToArg) -> Result<()> {
         self.must_write()?;
         let no = self.number(run)?;
-        self.db.execute(sql, params![with, no]).map_err(|error| self.sql(&error))?;
+        self.db.execute(sql, args![with, no]).map_err(|error| self.sql(&error))?;
         Ok(())
     }
 
@@ -233,14 +233,17 @@ impl Store {
         if let Some(live) = self.live.get(run) {
             return Ok(live.no);
         }
-        let mut find =
-            self.db.prepare_cached("SELECT no FROM run WHERE id = $1").map_err(|error| self.sql(&error))?;
-        let found = find.query_row([run], |row| row.get(0)).optional().map_err(|error| self.sql(&error))?;
+        let sql = "SELECT no FROM run WHERE id = $1";
+        let found = self.db.first(sql, args![run]).map_err(|error| self.sql(&error))?;
         if let Some(no) = found {
             return Ok(no);
         }
+        if matches!(self.db, Db::Postgres(_)) {
+            return Err(StoreError::NoRun { what: run.to_owned() });
+        }
         // The plus keeps the index out: what stands in the table alone was changed by no one.
-        let unindexed = self.rows("SELECT no FROM run WHERE +id = $1", [run], |row| row.get::<_, i64>(0))?;
+        let unindexed =
+            self.rows("SELECT no FROM run WHERE +id = $1", args![run], |row| row.get::<i64>(0))?;
         if unindexed.is_empty() {
             return Err(StoreError::NoRun { what: run.to_owned() });
         }
@@ -249,10 +252,10 @@ impl Store {
     }
 
     /// One immediate transaction around `work`.
-    pub(crate) fn transact<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Sql<T>) -> Result<T> {
+    pub(crate) fn transact<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Sql<T>) -> Result<T> {
         let path = self.path.clone();
-        let fail = |error: rusqlite::Error| StoreError::sql(&path, &error);
-        let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(fail)?;
+        let fail = |error: SqlError| StoreError::sql(&path, &error);
+        let tx = self.db.begin().map_err(fail)?;
         let done = work(&tx).map_err(fail)?;
         tx.commit().map_err(fail)?;
         Ok(done)
@@ -263,7 +266,8 @@ impl Store {
         if !self.live.contains_key(run) {
             return Err(StoreError::Unclaimed { run: run.to_owned() });
         }
-        let stored = self.drain(run).and_then(|()| self.apply(run, &entry, false));
+        let stored =
+            self.revive().and_then(|()| self.drain(run)).and_then(|()| self.apply(run, &entry, false));
         let Err(reason) = stored else { return Ok(Appended::Stored) };
         let Some(live) = self.live.get_mut(run) else {
             return Err(StoreError::Unclaimed { run: run.to_owned() });
@@ -305,13 +309,5 @@ impl Store {
         }
         self.series = cache.known;
         done
-    }
-}
-
-fn hold(path: &std::path::Path, no: i64, run: &str, owner: Option<(u32, u32)>) -> Result<Journal> {
-    let path = journal::path_of(path, no);
-    match Journal::open(&path, run, owner).map_err(|error| StoreError::io(&path, &error))? {
-        Some((journal, _)) => Ok(journal),
-        None => Err(StoreError::Busy { run: run.to_owned() }),
     }
 }

@@ -18,6 +18,7 @@ mod options;
 mod pairs;
 mod record;
 mod runtime;
+mod store;
 mod web;
 
 use anyhow::Result;
@@ -30,7 +31,7 @@ use pairs::Outcome;
 type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
 /// The parts by the names that `--only` takes, in the order in which they run.
-const PARTS: [(&str, Part); 14] = [
+const PARTS: [(&str, Part); 15] = [
     ("crc32c", crc::run),
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
@@ -42,6 +43,7 @@ const PARTS: [(&str, Part); 14] = [
     ("runtime", runtime::run),
     ("commands", |options, _, outcome| commands::run(options, outcome)),
     ("decide", |options, _, outcome| decide::run(options, outcome)),
+    ("store", |options, _, outcome| store::run(options, outcome)),
     ("lab", |options, _, outcome| lab::run(options, outcome)),
     ("bmc", |options, _, outcome| bmc::run(options, outcome)),
     ("limits", |options, _, outcome| limits::run(options, outcome)),
@@ -60,10 +62,10 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// The parts that run `boxscore` itself.
-const OF_PRODUCT: [&str; 7] = ["web", "kv", "commands", "decide", "lab", "bmc", "limits"];
+const OF_PRODUCT: [&str; 8] = ["web", "kv", "commands", "decide", "store", "lab", "bmc", "limits"];
 
 /// The parts that run nothing of ours besides.
-const ALONE: [&str; 6] = ["web", "commands", "decide", "lab", "bmc", "limits"];
+const ALONE: [&str; 7] = ["web", "commands", "decide", "store", "lab", "bmc", "limits"];
 
 /// Builds the programs that run our side, so that they are never those of another commit: `boxscore` where it is needed
 /// and none was given, and ours beside the peers, whose dependencies are locked beside it.

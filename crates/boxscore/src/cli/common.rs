@@ -10,8 +10,8 @@ use crate::error::CliError;
 /// Flags of every verb.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Global {
-    /// Database file [default: that of the environment's BOXSCORE_STORE, else boxscore/store.db in the XDG data
-    /// directory]
+    /// Database file, or the URL of a PostgreSQL database [default: that of the environment's BOXSCORE_STORE, else
+    /// boxscore/store.db in the XDG data directory]
     // Not read by the parser: it would call the variable an argument that was given.
     #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,

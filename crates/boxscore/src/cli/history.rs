@@ -22,7 +22,7 @@ Examples:
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct HistoryArgs {
-    /// At most so many runs, the newest
+    /// At most so many runs, the newest [default: 500 on the screen, all in JSON]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
     /// Only runs of this label
@@ -39,9 +39,10 @@ pub struct HistoryArgs {
 pub fn run(args: &HistoryArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     // Before the first run there is no store; that is an empty history, not an error.
-    let (runs, left_out) = match paths::existing(&path)? {
-        Some(store) => rows(args, &store)?,
-        None => (Vec::new(), 0),
+    let most = args.limit.map_or(if global.json { usize::MAX } else { LISTED }, |limit| limit as usize);
+    let Listed { runs, hidden: left_out, older } = match paths::existing(&path)? {
+        Some(store) => rows(args, &store, most)?,
+        None => Listed::default(),
     };
     let document = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
     if global.json {
@@ -53,6 +54,10 @@ pub fn run(args: &HistoryArgs, global: &Global) -> Result<u8, CliError> {
     } else {
         out::print(&report::text::history::table(&document, out::columns()));
     }
+    if older > 0 && args.limit.is_none() {
+        let older = model::format::count(older, "older run");
+        out::say(&format!("{older}: `boxscore history --limit N` lists more"));
+    }
     if left_out > 0 {
         out::say(&format!(
             "{} hidden: `boxscore history --all` lists them",
@@ -62,9 +67,19 @@ pub fn run(args: &HistoryArgs, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The runs that the arguments ask for, that which was stored last first, as `latest` counts; and how many are left out
-/// since they are hidden.
-fn rows(args: &HistoryArgs, store: &Store) -> Result<(Vec<HistoryRow>, usize), CliError> {
+/// Most runs on a screen that was not told how many.
+const LISTED: usize = 500;
+
+/// The rows of the list, and how many runs are left out.
+#[derive(Default)]
+struct Listed {
+    runs: Vec<HistoryRow>,
+    hidden: usize,
+    older: usize,
+}
+
+/// At most so many of the runs that the arguments ask for, that which was stored last first, as `latest` counts.
+fn rows(args: &HistoryArgs, store: &Store, most: usize) -> Result<Listed, CliError> {
     let filter = Filter { label: args.label.clone(), as_stored: true, ..Filter::default() };
     let mut heads = store.heads(&filter)?;
     heads.retain(|head| {
@@ -72,8 +87,8 @@ fn rows(args: &HistoryArgs, store: &Store) -> Result<(Vec<HistoryRow>, usize), C
     });
     let all = heads.len();
     heads.retain(|head| args.all || !head.hidden);
-    let left_out = all - heads.len();
-    let most = args.limit.map_or(usize::MAX, |limit| limit as usize);
+    let hidden = all - heads.len();
+    let older = heads.len().saturating_sub(most);
     let chosen: Vec<&RunHead> = heads.iter().rev().take(most).collect();
     let mut rows = Vec::with_capacity(chosen.len());
     let mut known: Option<(String, Planned)> = None;
@@ -91,7 +106,7 @@ fn rows(args: &HistoryArgs, store: &Store) -> Result<(Vec<HistoryRow>, usize), C
         };
         rows.push(HistoryRow { cut, ..row(head, planned) });
     }
-    Ok((rows, left_out))
+    Ok(Listed { runs: rows, hidden, older })
 }
 
 /// The parts of a plan that the list shows.

@@ -40,6 +40,7 @@ pub mod schema;
 pub mod serve_builtin;
 pub mod show;
 pub mod shuffle_link;
+pub mod store;
 pub mod study;
 pub mod targets;
 
@@ -183,6 +184,8 @@ pub enum Verb {
     Export(export::ExportArgs),
     /// Read exported runs, or machine sheets as CSV
     Import(import::ImportArgs),
+    /// Copy runs from one store to another
+    Store(store::StoreArgs),
     /// Many machines: names and addresses, commands and copies by ssh
     Lab(lab::LabArgs),
     /// Say what about this host would spoil measurements, and how to change it

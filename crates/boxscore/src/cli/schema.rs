@@ -40,6 +40,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("import", schema_for!(doc::DoneDoc)),
         ("export", schema_for!(doc::DoneDoc)),
         ("report", schema_for!(doc::DoneDoc)),
+        ("store-copy", schema_for!(doc::StoreCopyDoc)),
         ("load", schema_for!(doc::LoadDoc)),
         ("logs", schema_for!(doc::LogsDoc)),
         ("mix", schema_for!(doc::MixDoc)),

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use ::store::{Mode, Options, Store};
+use ::store::{Mode, Options, Store, StoreError, is_server};
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -16,12 +16,10 @@ pub fn store(global: &Global) -> Result<PathBuf, CliError> {
     // An empty variable counts as unset.
     let set = || std::env::var_os(STORE).filter(|value| !value.is_empty()).map(|value| (STORE, value.into()));
     if let Some((by, path)) = given.or_else(set) {
-        let text = path.display().to_string();
-        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return Err(
-                CliError::usage("a PostgreSQL store is not supported yet").hint("name a database file")
-            );
+        if is_server(&path) {
+            return Ok(named(&path));
         }
+        let text = path.display().to_string();
         if path.is_dir() {
             let full = path.join("store.db");
             return Err(CliError::usage(format!("{by} {text} is a directory; it names the database file"))
@@ -32,9 +30,21 @@ pub fn store(global: &Global) -> Result<PathBuf, CliError> {
     data_dir().map(|dir| dir.join("store.db"))
 }
 
+/// The name of a store as everything may show it: a URL loses its password here, which the store remembers. What the
+/// server refuses waits in the data directory.
+pub fn named(path: &Path) -> PathBuf {
+    ::store::named(path, data_dir().ok().as_deref())
+}
+
 /// Opens the store for reading, where there is one: before the first run there is none. Fails where it may not be read,
 /// and where the folder that it would lie in is missing, unless that is the usual one, which the first run makes.
 pub fn existing(path: &Path) -> Result<Option<Store>, CliError> {
+    if is_server(path) {
+        return match Store::open(path, Mode::ReadOnly) {
+            Err(StoreError::Missing { .. }) => Ok(None),
+            opened => opened.map(Some).map_err(CliError::from),
+        };
+    }
     match std::fs::symlink_metadata(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             let folder = beside(path);
@@ -117,11 +127,26 @@ pub fn write(to: &Path, bytes: &[u8]) -> Result<(), CliError> {
     }
 }
 
-/// The directory that a store's reports and test files go to: the one that it stands in.
+/// The directory that a store's reports and test files go to: the one that it stands in; of a store on a server, the
+/// data directory of the user here.
 pub fn beside(store: &Path) -> PathBuf {
+    if is_server(store) {
+        let folder = data_dir().unwrap_or_else(|_| PathBuf::from("."));
+        // Where it cannot be made, what is written into it says so.
+        let _ = std::fs::create_dir_all(&folder);
+        return folder;
+    }
     match store.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
+    }
+}
+
+/// Where takes go that the store cannot take, in words.
+pub fn journal(store: &Path) -> String {
+    match is_server(store) {
+        true => format!("a journal in {}", beside(store).display()),
+        false => "the journal beside it".to_owned(),
     }
 }
 

@@ -194,12 +194,16 @@ pub struct Alone {
 
 /// Two runs at once would disturb each other: the second into a store is refused, and one into another store on the
 /// same machine warned of. A planted world and pure telemetry disturb nobody.
-pub fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<Alone>, CliError> {
+pub fn measuring_alone(plan: &Plan, path: &Path) -> Result<Option<Alone>, CliError> {
     if plan.fake.is_some() || plan.telemetry_only {
         return Ok(None);
     }
-    let path = store.with_extension("measuring");
-    match LockFile::try_acquire(&path) {
+    // Controllers of a server's store measure at once, each on a machine of its own.
+    let lock = match store::is_server(path) {
+        true => paths::beside(path).join("postgres.measuring"),
+        false => path.with_extension("measuring"),
+    };
+    match LockFile::try_acquire(&lock) {
         Ok(Lock::Held(lock)) => Ok(Some(Alone { _store: lock, _machine: alone_here() })),
         Ok(Lock::Busy { holder }) => {
             let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));

@@ -45,11 +45,7 @@ pub fn finish(
         after_run::after_run(runs, path, global, report, layout)
     };
     if measured.waits {
-        out::say(&format!(
-            "warning: {} has no room for the last takes: they wait in the journal beside it, and go in with the next \
-             run once there is some",
-            path.display()
-        ));
+        out::say(&format!("warning: {}", waiting(path)));
     }
     if shown.is_err() {
         let ids = told_apart(&runs.iter().map(String::as_str).collect::<Vec<_>>());
@@ -89,6 +85,16 @@ pub fn finish(
         return Ok(Kind::Faults.exit_code());
     }
     Ok(0)
+}
+
+/// The last takes, which the store could not take.
+fn waiting(path: &Path) -> String {
+    let (store, journal) = (path.display(), paths::journal(path));
+    if store::is_server(path) {
+        return format!("the last takes wait in {journal}, and go into {store} with the next run from here");
+    }
+    let when = "and go in with the next run once there is some";
+    format!("{store} has no room for the last takes: they wait in {journal}, {when}")
 }
 
 /// Says of each run with an outage how it gets the figures that it lacks.

@@ -14,6 +14,7 @@ use store::{Appended, NewRun, Origin, Store, StoreError};
 use crate::cli::agent::BUILD;
 use crate::cli::{Quoted, price_note};
 use crate::lookup::ids::Ids;
+use crate::lookup::paths;
 use crate::study::display;
 use crate::study::display::Screen;
 
@@ -119,7 +120,8 @@ impl<'a> StoreSink<'a> {
         self.spilling = true;
         if !std::mem::replace(&mut self.has_warned, true) {
             crate::out::say(&format!(
-                "warning: {error}; takes are kept in the journal beside it, while there is room for that"
+                "warning: {error}; takes are kept in {}, while there is room for that",
+                paths::journal(self.store.path())
             ));
         }
     }

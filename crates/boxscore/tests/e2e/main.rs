@@ -59,6 +59,7 @@ mod settings;
 mod show;
 mod silent;
 mod soak;
+mod store;
 mod study;
 mod targets;
 mod via;

@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use super::Place;
 use crate::common::{new_run, plan, take};
 use model::data::{Point, RunData, RunHead, Series, Status, TakeHead};
 use model::frame::Segment;
@@ -11,7 +12,7 @@ use model::reading::{Phase, SeriesKey, Value};
 use model::{Better, Fact, Params, Unit};
 use store::{Filter, Imported, Mode, Store, Want, Which};
 
-const RUNS: u64 = 1000;
+const RUNS: u64 = Place::MANY;
 const CELLS: u64 = 20;
 const TAKES: u64 = 15;
 const FACTS: usize = 120;
@@ -125,8 +126,8 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
 
 #[test]
 fn a_thousand_runs_stay_quick_to_list_and_compare() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.db");
+    let place = Place::new();
+    let path = place.path();
     let mut store = Store::open(&path, Mode::Create).unwrap();
     timed("fill", || {
         for first in (0..RUNS).step_by(50) {
@@ -136,13 +137,13 @@ fn a_thousand_runs_stay_quick_to_list_and_compare() {
         }
     });
     timed("close", || store.close().unwrap());
-    eprintln!("file: {} KiB a run", std::fs::metadata(&path).unwrap().len() / RUNS / 1024);
+    eprintln!("{} KiB a run", place.bytes() / RUNS / 1024);
 
     let store = timed("open", || Store::open(&path, Mode::ReadWrite).unwrap());
     let heads = timed("list heads", || store.heads(&Filter::default()).unwrap());
     assert_eq!(heads.len() as u64, RUNS);
     assert!(heads.iter().all(|head| head.takes == CELLS * TAKES && head.status == Status::Complete));
-    assert_eq!(store.resolve("03e7").unwrap(), heads.last().unwrap().id);
+    assert_eq!(store.resolve(&format!("0000{:04x}", RUNS - 1)).unwrap(), heads.last().unwrap().id);
 
     let of = |machine: &str| -> Vec<String> {
         let filter = Filter { machine_id: Some(machine.into()), ..Filter::default() };

@@ -7,11 +7,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use super::Place;
 use crate::common::{begin, number, segment, take};
 use model::data::Status;
 use store::{Appended, Filter, Mode, Store, StoreError};
 
 const PATH: &str = "STORE_WRITER";
+/// The folder that its journals lie in.
+const SIDE: &str = "STORE_WRITER_SIDE";
 const RUN: &str = "STORE_WRITER_RUN";
 const TAKES: &str = "STORE_WRITER_TAKES";
 
@@ -20,7 +23,8 @@ const TAKES: &str = "STORE_WRITER_TAKES";
 fn writer() {
     let Some(path) = std::env::var_os(PATH) else { return };
     let (run, takes) = (std::env::var(RUN).unwrap(), std::env::var(TAKES).unwrap().parse().unwrap());
-    let mut store = Store::open(Path::new(&path), Mode::Create).unwrap();
+    let path = store::named(Path::new(&path), std::env::var_os(SIDE).as_deref().map(Path::new));
+    let mut store = Store::open(&path, Mode::Create).unwrap();
     let from = match store.resolve(&run) {
         Ok(_) => {
             store.claim(&run).unwrap();
@@ -45,10 +49,12 @@ fn readings(seq: u64) -> model::reading::Take {
     take(seq, (0..5).map(|n| number(&format!("m{n}"), seq as f64)).collect())
 }
 
-fn start(path: &Path, run: &str, takes: u64) -> Child {
+fn start(place: &Place, run: &str, takes: u64) -> Child {
+    let name = module_path!().split_once("::").map(|(_, inside)| format!("{inside}::writer")).unwrap();
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "writers::writer", "--nocapture", "--test-threads=1"])
-        .env(PATH, path)
+        .args(["--exact", &name, "--nocapture", "--test-threads=1"])
+        .env(PATH, place.path())
+        .env(SIDE, place.side())
         .env(RUN, run)
         .env(TAKES, takes.to_string())
         .stdout(Stdio::piped())
@@ -63,6 +69,20 @@ fn said(child: &mut Child) -> Vec<u64> {
     lines.filter_map(|line| line.unwrap().strip_prefix("stored ")?.parse().ok()).collect()
 }
 
+/// The store, once a writer that was killed holds the run no more: a server sees that a moment later.
+fn settled(path: &Path, run: &str) -> store::Result<Store> {
+    for _ in 0..200 {
+        let store = Store::open(path, Mode::ReadWrite)?;
+        let is_held = store.load(run).is_ok_and(|data| data.head.status == Status::Running);
+        if !is_held {
+            return Ok(store);
+        }
+        drop(store);
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    panic!("the run of a writer that was killed stays held")
+}
+
 /// A small generator of pauses, so that the instants differ and a failure can be repeated.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -71,13 +91,13 @@ fn next(state: &mut u64) -> u64 {
 
 #[test]
 fn what_was_acknowledged_survives_kill_at_any_instant() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.db");
+    let place = Place::new();
+    let path = place.path();
     let mut state = 42;
     let (mut most, mut acknowledged) = (0, 0);
     for round in 0..50 {
         let run = format!("run-{}", round / 5);
-        let mut child = start(&path, &run, 100_000);
+        let mut child = start(&place, &run, 100_000);
         let out = BufReader::new(child.stdout.take().unwrap());
         let (say, heard) = std::sync::mpsc::channel::<u64>();
         let reader = std::thread::spawn(move || {
@@ -92,7 +112,7 @@ fn what_was_acknowledged_survives_kill_at_any_instant() {
         child.wait().unwrap();
         said.extend(heard);
         assert!(reader.join().unwrap());
-        let Ok(store) = Store::open(&path, Mode::ReadWrite) else {
+        let Ok(store) = settled(&path, &run) else {
             assert!(said.is_empty(), "round {round}: no store, but takes were said");
             continue;
         };
@@ -110,7 +130,7 @@ fn what_was_acknowledged_survives_kill_at_any_instant() {
         most = most.max(seqs.len());
     }
     assert!(acknowledged >= 25, "{acknowledged}: each writer that was waited for said at least one");
-    let mut child = start(&path, "run-9", most as u64 + 3);
+    let mut child = start(&place, "run-9", most as u64 + 3);
     said(&mut child);
     assert!(child.wait().unwrap().success());
     let store = Store::open(&path, Mode::ReadOnly).unwrap();
@@ -120,9 +140,9 @@ fn what_was_acknowledged_survives_kill_at_any_instant() {
 
 #[test]
 fn two_processes_write_at_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.db");
-    let mut children = [start(&path, "a", 30), start(&path, "b", 30)];
+    let place = Place::new();
+    let path = place.path();
+    let mut children = [start(&place, "a", 30), start(&place, "b", 30)];
     let all: Vec<Vec<u64>> = children.iter_mut().map(said).collect();
     for child in &mut children {
         assert!(child.wait().unwrap().success());
@@ -137,8 +157,8 @@ fn two_processes_write_at_once() {
 
 #[test]
 fn two_threads_write_at_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.db");
+    let place = Place::new();
+    let path = place.path();
     let write = |run: &str| {
         let mut store = Store::open(&path, Mode::Create).unwrap();
         begin(&mut store, run);
@@ -157,9 +177,9 @@ fn two_threads_write_at_once() {
 
 #[test]
 fn a_new_store_is_made_once_by_many_at_once() {
-    let dir = tempfile::tempdir().unwrap();
+    let place = Place::new();
     for round in 0..20 {
-        let path = dir.path().join(format!("{round}.db"));
+        let path = place.other(&round.to_string());
         std::thread::scope(|scope| {
             let opening: Vec<_> =
                 (0..8).map(|_| scope.spawn(|| Store::open(&path, Mode::Create).map(drop))).collect();
@@ -172,8 +192,8 @@ fn a_new_store_is_made_once_by_many_at_once() {
 
 #[test]
 fn a_run_belongs_to_its_living_writer() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.db");
+    let place = Place::new();
+    let path = place.path();
     let mut first = Store::open(&path, Mode::Create).unwrap();
     begin(&mut first, "r");
     let mut second = Store::open(&path, Mode::ReadWrite).unwrap();

@@ -1,5 +1,6 @@
 //! What goes in comes out, bit for bit.
 
+use super::Place;
 use crate::common::{begin, facts, fault, full, histogram, key, new_run, number, plan, segment, take, told};
 use model::data::{Price, RunData, Status};
 use model::fact::config_class;
@@ -12,15 +13,15 @@ use model::{Better, Fact, Note, NoteBody, Params, Unit};
 use proptest::prelude::*;
 use store::{ClockOffset, Filter, Imported, MachineSheet, Mode, Store, Want, Which};
 
-fn store() -> (tempfile::TempDir, Store) {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(&dir.path().join("a.db"), Mode::Create).unwrap();
-    (dir, store)
+fn store() -> (Place, Store) {
+    let place = Place::new();
+    let store = Store::open(&place.path(), Mode::Create).unwrap();
+    (place, store)
 }
 
 #[test]
 fn everything_of_a_run_comes_back() {
-    let (dir, mut store) = store();
+    let (place, mut store) = store();
     let data = full(&mut store, "r1");
     assert_eq!(data.plan, plan(7));
     assert_eq!(data.facts, facts());
@@ -50,9 +51,9 @@ fn everything_of_a_run_comes_back() {
     assert_eq!(store.origin("r1").unwrap(), new_run("r1").origin);
     assert_eq!(store.heads(&Filter::default()).unwrap(), std::slice::from_ref(&data.head));
     drop(store);
-    let store = Store::open(&dir.path().join("a.db"), Mode::ReadOnly).unwrap();
+    let store = Store::open(&place.path(), Mode::ReadOnly).unwrap();
     assert_eq!(store.load("r1").unwrap(), data);
-    let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let names: Vec<_> = std::fs::read_dir(place.side()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().contains("journal")), "{names:?}");
 }
 
@@ -73,8 +74,8 @@ fn telemetry_of_targets_is_kept_apart_from_that_of_the_machine() {
     let light = store.load_light("r1").unwrap();
     assert_eq!((light.telemetry.len(), &light.target_telemetry), (0, &data.target_telemetry));
     // What comes in a second time is there already.
-    let other = tempfile::tempdir().unwrap();
-    let mut other = Store::open(&other.path().join("b.db"), Mode::Create).unwrap();
+    let beside = Place::new();
+    let mut other = Store::open(&beside.path(), Mode::Create).unwrap();
     other.import(std::slice::from_ref(&data), &[]).unwrap();
     other.import(std::slice::from_ref(&data), &[]).unwrap();
     assert_eq!(other.load("r1").unwrap().target_telemetry, data.target_telemetry);
