@@ -61,7 +61,7 @@ pub struct Within {
     /// `p99`, `20ms`: as they were asked for.
     pub percentile: String,
     pub limit: String,
-    /// What the loads of the search say of that rate.
+    /// The rate that its loads proved.
     pub proof: Proof,
     /// The resource that holds the server there.
     pub bound: Option<Bound>,
