@@ -116,7 +116,7 @@ impl SearchDoc {
         let ends = self.low.zip(self.high).and_then(|(low, high)| scale.interval(low, high));
         let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low} to {high})"));
         let found = format!("{}{interval}", rate(found));
-        Some(self.proof().says(&self.goal(), &found, |kept| rate(kept), "keeps"))
+        Some(self.proof().says(&self.goal(), &found, rate, "keeps"))
     }
 }
 
