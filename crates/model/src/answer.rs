@@ -61,7 +61,7 @@ pub struct Within {
     /// `p99`, `20ms`: as they were asked for.
     pub percentile: String,
     pub limit: String,
-    /// What the loads of the search say of that rate.
+    /// The rate that its loads proved.
     pub proof: Proof,
     /// The resource that holds the server there.
     pub bound: Option<Bound>,
@@ -118,6 +118,7 @@ pub struct Measured {
 
 /// An answer, by the kind of question.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a run has one answer")]
 pub enum Answer {
     Served(Served),
     Within(Vec<Within>),

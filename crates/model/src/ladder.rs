@@ -22,8 +22,8 @@ const BULK: [f64; 4] = [0.99, 0.98, 0.95, 0.9];
 /// So much of a histogram in one step is nearly all of it.
 const NEARLY_ALL: f64 = 0.8;
 
-/// At most `most` borders (and one more for the slowest) for these histograms together; none where they are empty. A few
-/// slow values are in one last step where they would hide the shape of the others.
+/// At most `most` borders (and one more for the slowest) for these histograms together; none where they are empty. A
+/// few slow values are in one last step where they would hide the shape of the others.
 pub fn borders(all: &[&Histogram], most: usize) -> Vec<u64> {
     let least = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).min();
     let largest = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).max();

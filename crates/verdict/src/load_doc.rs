@@ -54,16 +54,9 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     let (cpu, begun) = (number(load::CPU.name()), requests.saturating_sub(unsent));
     // Answers without a body carry nothing, and have no rate among the figures.
     let bandwidth = number(load::BANDWIDTH.name()).or_else(|| number(load::THROUGHPUT.name()).map(|_| 0.0));
-    // Large files, and runs of before, have it up to the last answer.
-    let is_current = of(load::BANDWIDTH.name()).is_none_or(|(series, _)| {
-        model::card::find(doc.cards, &series.key.instrument)
-            .is_none_or(|card| card.definition == series.key.definition)
-    });
-    let to_last = !is_current || cell.params.get("content") == Some("large");
     let window = number(load::WINDOW.name());
-    let last = number(load::ANSWERING.name());
-    let late = last.map(|last| window.map_or(last, |window| window.max(last)));
-    let span = if to_last { late } else { window.or(last) };
+    let to_last = of(load::BANDWIDTH.name()).is_some_and(|(series, _)| is_to_last(series, doc.cards));
+    let span = span_of_bytes(window, number(load::ANSWERING.name()), to_last);
     let mut load = LoadDoc {
         schema: "boxscore.load/1".to_owned(),
         run: run.head.id.clone(),
@@ -75,7 +68,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         setup: setup(run),
         params: cell.params.clone(),
         seconds: number(load::ANSWERING.name()),
-        window: number(load::WINDOW.name()),
+        window,
         cut: run.notes.iter().any(|note| matches!(note.body, NoteBody::Cut(_))),
         requests,
         good: requests.saturating_sub(errors.values().sum::<u64>()),
@@ -105,6 +98,21 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     };
     load.remarks = [remarks(&load), noted(run)].concat();
     Some(load)
+}
+
+/// Bandwidth up to the last answer: that of large files, and of runs before it was that of the window.
+fn is_to_last(bandwidth: &Series, cards: model::Cards) -> bool {
+    let card = model::card::find(cards, &bandwidth.key.instrument);
+    let is_older = card.is_some_and(|card| card.definition != bandwidth.key.definition);
+    is_older || bandwidth.key.params.get("content") == Some("large")
+}
+
+/// Seconds that the bandwidth is of: the window, or up to the last answer where that came after it.
+fn span_of_bytes(window: Option<f64>, last: Option<f64>, to_last: bool) -> Option<f64> {
+    match to_last {
+        true => last.map(|last| window.map_or(last, |window| window.max(last))),
+        false => window.or(last),
+    }
 }
 
 /// Where server and generators ran.

@@ -88,8 +88,8 @@ fn tried(steps: &[Step], rate: f64, at: RangeInclusive<f64>) -> Option<TriedDoc>
     (!there.is_empty()).then_some(tried)
 }
 
-/// The largest rate up to this one that was tried and that two thirds of the steps at about it kept, as most did up to a
-/// little below it; one that held again and again goes before one that did once. Steps are by rising rate.
+/// The largest rate up to this one that was tried and that two thirds of the steps at about it kept, as most did up to
+/// a little below it; one that held again and again goes before one that did once. Steps are by rising rate.
 fn kept(steps: &[Step], most: f64) -> Option<TriedDoc> {
     let rates = steps.iter().rev().filter(|step| step.is_held && step.rate <= most * (1.0 + f64::EPSILON));
     let held_below = |rate: f64| tried(steps, rate, rate / BELOW..=rate).is_some_and(|one| one.mostly_held());

@@ -1,11 +1,11 @@
 //! The largest load on a web server that keeps a percentile of response times within a limit.
 //!
 //! Requests per second of an open loop; arrivals are evenly spaced, or Poisson where that is asked for. Each take is a
-//! search of its own, of [`STEPS`] steps (`search.rs`); the spread of the takes is the interval. Further steps check the
-//! rate that was found, and lower ones where it is not kept. A step holds if its percentile is within the limit, at least
-//! [`WELL`] of its requests have a good answer, and no queue grows: at least [`HELD`] of them have it in the step's own
-//! time. A step lasts until ten requests are beyond its percentile, for a minute at most; lower rates are not asked
-//! for. Between two steps nothing is sent. A search that the user ends is of the steps until then.
+//! search of its own, of [`STEPS`] steps (`search.rs`); the spread of the takes is the interval. Further steps check
+//! the rate that was found, and lower ones where it is not kept. A step holds if its percentile is within the limit, at
+//! least [`WELL`] of its requests have a good answer, and no queue grows: at least [`HELD`] of them have it in the
+//! step's own time. A step lasts until ten requests are beyond its percentile, for a minute at most; lower rates are
+//! not asked for. Between two steps nothing is sent. A search that the user ends is of the steps until then.
 
 use model::flags;
 use model::format;
@@ -63,8 +63,8 @@ const GOAL: Flag = Flag::new(
     Means::Read(goal),
 );
 
-/// Reads `p99=10ms` as the two parameters; `p99<10ms`, as needs are written, is the same. Fails when it is no such pair,
-/// or the limit is out of range.
+/// Reads `p99=10ms` as the two parameters; `p99<10ms`, as needs are written, is the same. Fails when it is no such
+/// pair, or the limit is out of range.
 fn goal(text: &str) -> Result<flags::Settings, String> {
     let (percentile, limit) =
         text.split_once(['=', '<']).ok_or("not of the form PERCENTILE=TIME, such as p99=10ms")?;

@@ -30,8 +30,8 @@ pub struct SearchDoc {
     /// The steps within 3 % of it; absent where none was made there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tried: Option<TriedDoc>,
-    /// The largest rate up to it that was tried and with which two thirds of the steps held, as most of those up to 10 %
-    /// below it did; with the steps at about this rate. Absent where there is none.
+    /// The largest rate up to it that was tried and with which two thirds of the steps held, as most of those up to
+    /// 10 % below it did; with the steps at about this rate. Absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<TriedDoc>,
     /// By rising rate; steps of rates that lie close are one.
@@ -85,7 +85,7 @@ impl TriedDoc {
 }
 
 impl SearchDoc {
-    /// What the steps say of the rate that was found.
+    /// The rate that the steps prove.
     pub const fn proof(&self) -> Proof {
         match self.kept {
             Some(kept) => Proof::Kept(kept),
@@ -108,19 +108,19 @@ impl SearchDoc {
         format!("{}{limit}", self.percentile)
     }
 
-    /// `344 /s keeps p99 within 50ms, in 3 of 3 loads; the largest such rate: 369 /s (340 to 381)`. `None` where nothing
-    /// was found.
+    /// `344 /s keeps p99 within 50ms, in 3 of 3 loads; the largest such rate: 369 /s (340 to 381)`. `None` where
+    /// nothing was found.
     pub fn says(&self) -> Option<String> {
         let found = self.found?;
         let scale = Scale::common(&[found], Kind::for_unit(Unit::PerSec));
         let ends = self.low.zip(self.high).and_then(|(low, high)| scale.interval(low, high));
         let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low} to {high})"));
         let found = format!("{}{interval}", rate(found));
-        Some(self.proof().says(&self.goal(), &found, |kept| rate(kept), "keeps"))
+        Some(self.proof().says(&self.goal(), &found, rate, "keeps"))
     }
 }
 
-/// What the loads of a search say of the rate that it found.
+/// The rate that the loads of a search prove.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Proof {
     /// This rate was tried and kept.

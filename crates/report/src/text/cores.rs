@@ -19,7 +19,7 @@ const MOST: usize = 4;
 const ARMS: usize = 2;
 /// Bytes that a server had read from disks in a take, and a default screen tells.
 const MUCH: f64 = 1e6;
-/// What binds a load that is told of cores.
+/// Bottlenecks that are about cores.
 const BOUND: [Binding; 7] = [
     Binding::Core,
     Binding::Cores,
