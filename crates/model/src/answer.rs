@@ -268,6 +268,8 @@ impl Bound {
             Binding::Quota => "its CPU quota is used up".to_owned(),
             Binding::Link => format!("the network link {resource} is full"),
             Binding::KernelLimit => "a limit of the kernel was reached".to_owned(),
+            Binding::Behind => format!("it waits for {resource}"),
+            Binding::Serial => "requests are served one at a time".to_owned(),
             Binding::Connections => "more connections would get more".to_owned(),
             Binding::Offered => "it serves all that is offered".to_owned(),
             Binding::Failures => "it refuses a part of what is offered".to_owned(),

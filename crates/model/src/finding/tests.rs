@@ -172,12 +172,27 @@ fn of_loads() -> Vec<Rule> {
         connections: Some(400.0),
         loads: 2,
         settings: vec![("net.core.somaxconn".into(), "128".into())],
+        queue: None,
+    };
+    let behind = Drops::Dropped {
+        counter: &drops::COUNTERS[0],
+        most: 12.0,
+        connections: None,
+        loads: 1,
+        settings: Vec::new(),
+        queue: Some(drops::Queue {
+            socket: "127.0.0.1:8197".into(),
+            process: Some("python3".into()),
+            is_servers: false,
+            room: Some(5.0),
+        }),
     };
     vec![
         Cut { short, replay: None }.into(),
         Drops::NotCounted.into(),
         Drops::Nothing.into(),
         dropped.into(),
+        behind.into(),
         Errors::None.into(),
         Errors::Failed(failed).into(),
         GeneratorBound::Unknown.into(),

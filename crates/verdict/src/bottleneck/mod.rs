@@ -4,6 +4,7 @@
 //! from 95 %; a core is near it from 70 % on, where answers wait for it. What was not read is not looked at; a resource
 //! that is not named here may still bind.
 
+mod behind;
 mod ceilings;
 mod cores;
 mod disks;
@@ -95,6 +96,7 @@ fn at_work(view: &View<'_, '_>) -> Vec<Seen> {
     seen.extend(run_queue::seen(view));
     seen.extend(quota::seen(view));
     seen.extend(kernel::seen(view));
+    seen.extend(behind::seen(view));
     sort(&mut seen);
     seen
 }

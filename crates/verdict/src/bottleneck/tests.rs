@@ -9,6 +9,7 @@ use super::*;
 use crate::loads::planted::{empty, load, one, params, series, times};
 use crate::run_index::RunContext;
 
+mod behind;
 mod held;
 mod proved;
 mod quota;

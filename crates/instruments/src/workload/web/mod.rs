@@ -18,6 +18,7 @@ pub mod mixed;
 pub mod params;
 pub mod pool;
 pub mod probe;
+mod queues;
 pub mod replay;
 pub mod seconds;
 pub mod served;
