@@ -5,6 +5,7 @@
 //! of the load. Shares and rates are medians over the measured takes, counts are sums. Units are base units.
 
 pub mod groups;
+pub mod lost_syns;
 pub mod pauses;
 #[cfg(test)]
 pub mod planted;

@@ -1,6 +1,7 @@
 //! `drops`: what the kernel dropped or refused during the loads.
 
 use super::{Conclusion, Evidence, Several, Validity, evidence};
+use crate::backend::place;
 use crate::drops as names;
 use crate::format::{count, fixed, list};
 
@@ -62,8 +63,7 @@ pub struct Queue {
 impl Queue {
     /// `127.0.0.1:8197 (python3)`.
     pub fn place(&self) -> String {
-        let process = self.process.as_ref().map_or_else(String::new, |process| format!(" ({process})"));
-        format!("{}{process}", self.socket)
+        place(&self.socket, self.process.as_deref())
     }
 
     /// `the queue of 127.0.0.1:8197 (python3), which is not the server's, was full 20,981 times`.
@@ -74,6 +74,12 @@ impl Queue {
             names::LISTEN_DROP => {
                 format!("{}, {whose}, dropped a connection {times} with room in its queue", self.place())
             }
+            names::SYN_COOKIES => {
+                format!(
+                    "{}, {whose}, answered a connection with a cookie {times}, its queue being full",
+                    self.place()
+                )
+            }
             _ => format!("the queue of {}, {whose}, was full {times}", self.place()),
         }
     }
@@ -83,12 +89,9 @@ impl Queue {
         self.room.map_or_else(String::new, |room| format!(" (it holds {room:.0})"))
     }
 
-    /// Against a full queue of an application behind the server. The server's own backlog is not what to raise.
-    pub fn advice_to_application(&self) -> [String; 2] {
-        [
-            "let that application answer faster or several at once (more workers or threads)".to_owned(),
-            format!("raise that application's listen backlog{}", self.holds()),
-        ]
+    /// Against a full queue of an application behind the server, whose own backlog is not what to raise.
+    pub fn advice_of_room(&self) -> String {
+        format!("raise that application's listen backlog{}", self.holds())
     }
 }
 
@@ -101,7 +104,9 @@ impl DropCounter {
     /// The doubt about figures of a load that met it.
     fn doubt_of(&self, queue: Option<&Queue>) -> &'static str {
         match queue {
-            Some(queue) if !queue.is_servers => "may measure an application behind the server, not the server",
+            Some(queue) if !queue.is_servers => {
+                "may measure an application behind the server, not the server"
+            }
             _ => self.doubt,
         }
     }
@@ -115,7 +120,10 @@ impl DropCounter {
     ) -> String {
         let Some(queue) = queue else { return self.advice(settings, connections) };
         if !queue.is_servers {
-            return queue.advice_to_application().join(", and ");
+            return format!(
+                "let that application answer faster or several at once (more workers or threads), and {}",
+                queue.advice_of_room()
+            );
         }
         let limit = settings.iter().find(|(name, _)| name == "net.core.somaxconn");
         let limit = limit.and_then(|(_, value)| value.parse::<f64>().ok());

@@ -223,6 +223,7 @@ fn of_loads() -> Vec<Rule> {
         SameCores::Siblings(vec![("cpu0".into(), "cpu4".into())]).into(),
         SameCores::Shared { cores: vec![("cpu0".into(), 1.0)], server: None }.into(),
         SameCores::Shared { cores: vec![("cpu1".into(), 1.0)], server: Some("CPUs 0-1".into()) }.into(),
+        LostSyns { waits: vec![(1, 12), (3, 5), (7, 1)] }.into(),
         Stall { at: 3.2, long: 0.98, in_flight: Some(50.0), due: None, takes: 8, of: 8 }.into(),
     ]
 }

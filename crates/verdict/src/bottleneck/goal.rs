@@ -18,7 +18,8 @@ pub fn found(index: &RunIndex<'_>, load: &Load<'_>) -> Option<BottleneckDoc> {
     let search: SearchDoc = searches::search(load);
     let says = search.says()?;
     let (cores, server_cores) = (load.cores(), load.server_cores());
-    let view = View { index, load, cores, server_cores, ceilings: Vec::new() };
+    let backends = index.backends(load.takes().into_iter());
+    let view = View { index, load, cores, server_cores, backends, ceilings: Vec::new() };
     let mut doc = document(load, &at_work(&view));
     let there = match doc.kind {
         Binding::Unknown => {

@@ -54,7 +54,8 @@ pub fn bottlenecks(index: &RunIndex<'_>) -> Vec<BottleneckDoc> {
 pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
     let ceilings = ceilings::of_load(index, load);
-    let view = View { index, load, cores, server_cores, ceilings };
+    let backends = index.backends(load.takes().into_iter());
+    let view = View { index, load, cores, server_cores, backends, ceilings };
     let silent = silent::seen(&view);
     // A server that went away is that, however early it did.
     if let Some(sentence) = too_short(load).filter(|_| silent.iter().all(|seen| seen.claim.is_none())) {

@@ -56,6 +56,9 @@ mod tests {
             found.iter().map(|(queue, drops)| format!("{} {drops:.0}", queue.place())).collect();
         assert_eq!(places, ["127.0.0.1:8197 (python3) 800", "0.0.0.0:22 16"]);
         assert!(!found[0].0.is_servers && found[0].0.room.is_some_and(|room| (room - 5.0).abs() < 0.01));
-        assert_eq!(fullest(&of_run(&one("connections=5", &[("throughput", 1.0)]), instruments::cards())[0]), None);
+        assert_eq!(
+            fullest(&of_run(&one("connections=5", &[("throughput", 1.0)]), instruments::cards())[0]),
+            None
+        );
     }
 }

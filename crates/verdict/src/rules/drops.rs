@@ -33,14 +33,16 @@ pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
     let lost = counts
         .get(names::RETRANSMITS)
         .map(|again| (again - counts.get(names::SPURIOUS).copied().unwrap_or(0.0)).max(0.0));
+    // SYNs are sent again since they were dropped, and so are requests to a socket whose queue is full.
+    let full = counts.get(names::LISTEN_OVERFLOW).copied().unwrap_or(0.0);
+    let syns = counts.get(names::SYN_RETRANSMITS).copied().unwrap_or(0.0);
+    let late = lost.map(|lost| lost - syns).filter(|late| *late > full);
     // A full queue drops the connection, which the kernel counts as both.
-    let dropped = counts
-        .get(names::LISTEN_DROP)
-        .map(|dropped| (dropped - counts.get(names::LISTEN_OVERFLOW).copied().unwrap_or(0.0)).max(0.0));
+    let dropped = counts.get(names::LISTEN_DROP).map(|dropped| (dropped - full).max(0.0));
     let count = |counter: &DropCounter| match counter.name {
         names::LISTEN_DROP => dropped.filter(|count| *count >= 0.5),
         names::RETRANSMITS => lost.filter(|_| !load.is_loopback()),
-        names::LATE_ACKS => lost.filter(|_| load.is_loopback()),
+        names::LATE_ACKS => late.filter(|_| load.is_loopback()),
         name => counts.get(name).copied(),
     };
     COUNTERS
@@ -52,7 +54,8 @@ pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
 
 /// The socket that dropped most of what a counter of listening sockets counted, where that was read.
 pub fn queue(counter: &DropCounter, load: &Load<'_>) -> Option<Queue> {
-    let is_of_sockets = [names::LISTEN_OVERFLOW, names::LISTEN_DROP].contains(&counter.name);
+    let is_of_sockets =
+        [names::LISTEN_OVERFLOW, names::LISTEN_DROP, names::SYN_COOKIES].contains(&counter.name);
     is_of_sockets.then(|| queues::fullest(load)).flatten().map(|(queue, _)| queue)
 }
 

@@ -45,12 +45,25 @@ impl Before {
         };
         let place = CounterSource::from_served(served);
         let limits = groups::look(served);
-        Ok(Before { drops: place.look(), queues: Queues::look(served), held: held(served), limits, place, cold })
+        Ok(Before {
+            drops: place.look(),
+            queues: Queues::look(served),
+            held: held(served),
+            limits,
+            place,
+            cold,
+        })
     }
 
     pub fn end(self, served: &Served) -> Around {
         let limits = groups::look(served);
-        Around { drops: self.place.look(), queues: Queues::look(served), held: held(served), limits, before: self }
+        Around {
+            drops: self.place.look(),
+            queues: Queues::look(served),
+            held: held(served),
+            limits,
+            before: self,
+        }
     }
 }
 

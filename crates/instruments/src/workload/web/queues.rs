@@ -53,7 +53,7 @@ impl Queues {
 }
 
 /// True if a process is in our network namespace.
-fn shares_network(pid: i32) -> bool {
+pub fn shares_network(pid: i32) -> bool {
     let of = |who: &str| fs::read_link(format!("/proc/{who}/ns/net")).ok();
     of("self").is_some_and(|own| of(&pid.to_string()) == Some(own))
 }
