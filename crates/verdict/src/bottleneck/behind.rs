@@ -85,7 +85,8 @@ fn one_at_a_time(view: &View<'_, '_>, serial: &str, behind: Option<&Backend>) ->
 
 /// The queue of another program that dropped most, where that is enough to bind.
 fn full_queue(view: &View<'_, '_>) -> Option<(Queue, f64)> {
-    let (queue, dropped) = queues::fullest(view.load).filter(|(queue, _)| !queue.is_servers)?;
+    let (queue, dropped) =
+        queues::fullest(view.load, &view.backends).filter(|(queue, _)| !queue.is_servers)?;
     drops::share(view.load, dropped).is_some_and(|(_, binds)| binds).then_some((queue, dropped))
 }
 

@@ -15,7 +15,7 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
             true => ", more often than it had requests".to_owned(),
             false => format!(", {} of its requests", format::percent(share)),
         });
-        let queue = drops::queue(counter, view.load);
+        let queue = drops::queue(counter, view.load, &view.backends);
         let text = format!("{}{of}", counter.says_of(count, queue.as_ref()));
         let settings = drops::settings(counter, &view.index.run.facts);
         let advice = counter.advice_of(queue.as_ref(), &settings, view.load.number("connections"));
@@ -35,5 +35,5 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
         let resource = counter.settings.first().copied().unwrap_or(counter.name).to_owned();
         Seen { kind: Binding::KernelLimit, resource, share: None, text, claim }
     };
-    drops::of_load(view.load).into_iter().map(of).collect()
+    drops::of_load(view.load, &view.backends).into_iter().map(of).collect()
 }

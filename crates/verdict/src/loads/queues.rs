@@ -2,6 +2,7 @@
 //!
 //! Counts are sums over the measured takes. Nothing is known where the server is elsewhere.
 
+use model::backend::Backend;
 use model::finding::drops::Queue;
 use model::metrics::load;
 
@@ -28,9 +29,19 @@ pub fn dropped(load: &Load<'_>) -> Vec<(Queue, f64)> {
     all
 }
 
-/// The socket that dropped most, with its drops.
-pub fn fullest(load: &Load<'_>) -> Option<(Queue, f64)> {
-    dropped(load).into_iter().next()
+/// The socket that dropped most, with its drops, of those that have to do with the load.
+pub fn fullest(load: &Load<'_>, behind: &[Backend]) -> Option<(Queue, f64)> {
+    dropped(load).into_iter().find(|(queue, _)| concerns(queue, behind))
+}
+
+/// The connections dropped at sockets that have nothing to do with the load.
+pub fn of_strangers(load: &Load<'_>, behind: &[Backend]) -> f64 {
+    dropped(load).iter().filter(|(queue, _)| !concerns(queue, behind)).map(|(_, drops)| drops).sum()
+}
+
+/// The server's own, and those of applications behind it. Where none of these was seen, any may be one.
+fn concerns(queue: &Queue, behind: &[Backend]) -> bool {
+    queue.is_servers || behind.is_empty() || behind.iter().any(|one| one.socket == queue.socket)
 }
 
 #[cfg(test)]
@@ -56,9 +67,14 @@ mod tests {
             found.iter().map(|(queue, drops)| format!("{} {drops:.0}", queue.place())).collect();
         assert_eq!(places, ["127.0.0.1:8197 (python3) 800", "0.0.0.0:22 16"]);
         assert!(!found[0].0.is_servers && found[0].0.room.is_some_and(|room| (room - 5.0).abs() < 0.01));
-        assert_eq!(
-            fullest(&of_run(&one("connections=5", &[("throughput", 1.0)]), instruments::cards())[0]),
-            None
-        );
+        let all = of_run(&run, instruments::cards());
+        let behind = [Backend { socket: "0.0.0.0:22".into(), ..Backend::default() }];
+        let place = |behind: &[Backend]| fullest(&all[0], behind).map(|(queue, _)| queue.socket);
+        assert_eq!(place(&[]).as_deref(), Some("127.0.0.1:8197"));
+        // Where it is known what is behind the server, others' are none of its business.
+        assert_eq!(place(&behind).as_deref(), Some("0.0.0.0:22"));
+        assert!((of_strangers(&all[0], &behind) - 800.0).abs() < 1.0);
+        let plain = one("connections=5", &[("throughput", 1.0)]);
+        assert_eq!(fullest(&of_run(&plain, instruments::cards())[0], &[]), None);
     }
 }

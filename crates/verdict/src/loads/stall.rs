@@ -49,7 +49,7 @@ pub fn longest(load: &Load<'_>) -> Option<Stall> {
 
 /// An application behind the server dropped as many connections as requests waited: they wait to be sent again.
 fn is_of_application(load: &Load<'_>, waited: f64) -> bool {
-    queues::fullest(load).is_some_and(|(queue, drops)| !queue.is_servers && drops >= waited.max(1.0))
+    queues::fullest(load, &[]).is_some_and(|(queue, drops)| !queue.is_servers && drops >= waited.max(1.0))
 }
 
 /// The median service time by take.

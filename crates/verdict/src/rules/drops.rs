@@ -6,6 +6,7 @@
 //! lost, and the loopback loses none: there acknowledgements came late. Retransmits and resets count from one in a
 //! thousand requests, resets only where requests failed by them.
 
+use model::backend::Backend;
 use model::drops as names;
 use model::finding::Drops;
 use model::finding::drops::{COUNTERS, DropCounter, Queue};
@@ -19,9 +20,18 @@ use crate::run_index::RunIndex;
 /// The share of requests from which a counter that is often above 0 says something.
 const USUAL: f64 = 1e-3;
 
+/// Counters of what was dropped at listening sockets.
+const OF_SOCKETS: [&str; 3] = [names::LISTEN_OVERFLOW, names::LISTEN_DROP, names::SYN_COOKIES];
+
 /// The counters that say something about a load, with their counts.
-pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
-    let counts = load.sums_by(&load::DROPS, "counter");
+pub fn of_load(load: &Load<'_>, behind: &[Backend]) -> Vec<(&'static DropCounter, f64)> {
+    let mut counts = load.sums_by(&load::DROPS, "counter");
+    // The counters are of the whole network namespace.
+    let strangers = queues::of_strangers(load, behind);
+    for name in OF_SOCKETS {
+        counts.entry(name.to_owned()).and_modify(|count| *count = (*count - strangers).max(0.0));
+    }
+    counts.retain(|_, count| *count >= 0.5);
     let requests = load.requests().unwrap_or(0.0);
     // A load that ends resets what is still under way.
     let met = load.sums_by(&load::FAILED, "kind");
@@ -53,10 +63,9 @@ pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
 }
 
 /// The socket that dropped most of what a counter of listening sockets counted, where that was read.
-pub fn queue(counter: &DropCounter, load: &Load<'_>) -> Option<Queue> {
-    let is_of_sockets =
-        [names::LISTEN_OVERFLOW, names::LISTEN_DROP, names::SYN_COOKIES].contains(&counter.name);
-    is_of_sockets.then(|| queues::fullest(load)).flatten().map(|(queue, _)| queue)
+pub fn queue(counter: &DropCounter, load: &Load<'_>, behind: &[Backend]) -> Option<Queue> {
+    let fullest = || queues::fullest(load, behind).map(|(queue, _)| queue);
+    OF_SOCKETS.contains(&counter.name).then(fullest).flatten()
 }
 
 /// The share of requests from which what was dropped may be what binds. Each costs one of them a second or so.
@@ -92,8 +101,9 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
 }
 
 fn dropped(index: &RunIndex<'_>, counter: &'static DropCounter) -> Option<Drops> {
+    let behind = |load: &Load<'_>| index.backends(load.takes().into_iter());
     let count = |load: &Load<'_>| {
-        let found = of_load(load).into_iter().find(|(one, _)| one.name == counter.name)?;
+        let found = of_load(load, &behind(load)).into_iter().find(|(one, _)| one.name == counter.name)?;
         Some(found.1)
     };
     let hit: Vec<(&Load<'_>, f64)> =
@@ -105,7 +115,7 @@ fn dropped(index: &RunIndex<'_>, counter: &'static DropCounter) -> Option<Drops>
         connections: worst.number("connections"),
         loads: hit.len(),
         settings: settings(counter, &index.run.facts),
-        queue: queue(counter, worst),
+        queue: queue(counter, worst, &behind(worst)),
     })
 }
 
