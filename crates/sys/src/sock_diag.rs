@@ -42,8 +42,8 @@ pub struct TcpSocket {
     /// Of a listening socket: connections that wait to be accepted, and how many may.
     pub waiting: u32,
     pub room: u32,
-    /// What the kernel dropped at it; of a listening socket connections, most of them since its queue was full. It wraps
-    /// at 2^32. `None` where the kernel does not tell.
+    /// Drops at it; of a listening socket connections, most of them since its queue was full. They wrap at 2^32. `None`
+    /// where the kernel does not tell.
     pub drops: Option<u32>,
 }
 

@@ -20,7 +20,7 @@ const TELL_NS: u64 = 1_000_000_000;
 /// A server without a good answer for this long is silent.
 const SILENT_NS: u64 = 1_000_000_000;
 
-/// What happens in a load while it runs.
+/// An event of a load while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// It is under way for so long, at each look.

@@ -96,7 +96,7 @@ impl Queue {
 }
 
 impl DropCounter {
-    /// What happened so many times, at that socket where it is known.
+    /// The event that it counts, so many times, at that socket where it is known.
     pub fn says_of(&self, times: f64, queue: Option<&Queue>) -> String {
         queue.map_or_else(|| format!("{times:.0} {}", self.says), |queue| queue.says(self, times))
     }

@@ -146,6 +146,24 @@ fn of_quotas() -> Vec<Rule> {
     ]
 }
 
+/// Drops of the kernel, at the socket of an application where one is given.
+fn dropped(socket: Option<&str>) -> Drops {
+    let queue = |socket: &str| drops::Queue {
+        socket: socket.to_owned(),
+        process: Some("python3".into()),
+        is_servers: false,
+        room: Some(5.0),
+    };
+    Drops::Dropped {
+        counter: &drops::COUNTERS[0],
+        most: 12.0,
+        connections: Some(400.0),
+        loads: 2,
+        settings: vec![("net.core.somaxconn".into(), "128".into())],
+        queue: socket.map(queue),
+    }
+}
+
 fn of_loads() -> Vec<Rule> {
     use generator_bound::{BothFull, Capacity, Cause, Cores, LowerBound, Settled};
     let cores = || Cores(vec!["cpu1".into()]);
@@ -166,33 +184,12 @@ fn of_loads() -> Vec<Rule> {
     let redirects = Redirects { statuses: [("302".to_owned(), 4.0)].into(), share: Some(0.5), to: None };
     let short =
         CutDoc { lasted: Some(2.0), asked: Some(10.0), requests: None, requests_asked: None, steps: None };
-    let dropped = Drops::Dropped {
-        counter: &drops::COUNTERS[0],
-        most: 12.0,
-        connections: Some(400.0),
-        loads: 2,
-        settings: vec![("net.core.somaxconn".into(), "128".into())],
-        queue: None,
-    };
-    let behind = Drops::Dropped {
-        counter: &drops::COUNTERS[0],
-        most: 12.0,
-        connections: None,
-        loads: 1,
-        settings: Vec::new(),
-        queue: Some(drops::Queue {
-            socket: "127.0.0.1:8197".into(),
-            process: Some("python3".into()),
-            is_servers: false,
-            room: Some(5.0),
-        }),
-    };
     vec![
         Cut { short, replay: None }.into(),
         Drops::NotCounted.into(),
         Drops::Nothing.into(),
-        dropped.into(),
-        behind.into(),
+        dropped(None).into(),
+        dropped(Some("127.0.0.1:8197")).into(),
         Errors::None.into(),
         Errors::Failed(failed).into(),
         GeneratorBound::Unknown.into(),

@@ -1,4 +1,4 @@
-//! What the server waits for behind it: an application that is full, or a place where requests are served one at a
+//! Behind the server: an application that is full, or a place where requests are served one at a
 //! time.
 //!
 //! An application's queue of connections that is full binds where it dropped at least one connection in a hundred

@@ -1,10 +1,10 @@
 //! Drops: packets and connections that the kernel dropped or refused during the loads, and which limit to raise.
 //!
 //! Counters of the whole network namespace, summed over the measured takes of a load. A full queue is named by the
-//! socket that dropped most, where each was read: it may be that of an application behind the server. It doubts no figure: a limit
-//! that was hit is part of what was measured. Segments that were sent again though they had arrived (DSACK) were not
-//! lost, and the loopback loses none: there acknowledgements came late. Retransmits and resets count from one in a
-//! thousand requests, resets only where requests failed by them.
+//! socket that dropped most, where each was read: it may be that of an application behind the server. It doubts no
+//! figure: a limit that was hit is part of what was measured. Segments that were sent again though they had arrived
+//! (DSACK) were not lost, and the loopback loses none: there acknowledgements came late. Retransmits and resets count
+//! from one in a thousand requests, resets only where requests failed by them.
 
 use model::backend::Backend;
 use model::drops as names;

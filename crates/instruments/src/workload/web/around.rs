@@ -1,5 +1,6 @@
 //! Counters that are read right before and right after a load, beside the machine's cores and disks: the kernel's
-//! drops, those of each listening socket, the server's memory, the limits of its control groups, and whether its content came from the disk.
+//! drops, those of each listening socket, the server's memory, the limits of its control groups, and whether its
+//! content came from the disk.
 
 use model::{Fault, Record};
 

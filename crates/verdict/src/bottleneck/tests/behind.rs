@@ -1,3 +1,5 @@
+//! Applications behind a server that is idle: a full queue, a full thread, one request at a time.
+
 use model::backend::Backend;
 use model::{Note, NoteBody};
 
