@@ -299,6 +299,8 @@ impl Bound {
             Binding::Quota => "its CPU quota is used up".to_owned(),
             Binding::Link => format!("the network link {resource} is full"),
             Binding::KernelLimit => "a limit of the kernel was reached".to_owned(),
+            Binding::Behind => format!("it waits for {resource}"),
+            Binding::Serial => "requests are served one at a time".to_owned(),
             Binding::Connections => "more connections would get more".to_owned(),
             Binding::Offered => match &self.waits {
                 Some(waits) => format!("it answers all that is offered, but {waits}"),

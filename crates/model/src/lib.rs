@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
 
 pub mod answer;
+pub mod backend;
 mod basis;
 pub mod card;
 pub mod command;

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Backend;
 use crate::format::{count, list, number};
 
 /// A note of a run.
@@ -80,6 +81,8 @@ pub enum NoteBody {
     User(String),
     /// The processes of others that were busiest during a take, which were busy; none where they cannot be seen.
     Disturbers(Vec<Disturber>),
+    /// Programs that listen where a loaded server is connected to.
+    Backends(Vec<Backend>),
     /// The whole disks that do the work of the file of a disk test, by their names.
     TestDisks(Vec<String>),
     /// The network interface through which a test reached its far end: `lo`, `eth0`.
@@ -325,6 +328,7 @@ impl NoteBody {
                 | "command"
                 | "note"
                 | "disturbers"
+                | "backends"
                 | "test-disks"
                 | "interface"
         )
@@ -359,6 +363,7 @@ impl NoteBody {
             NoteBody::Command(_) => "command",
             NoteBody::User(_) => "note",
             NoteBody::Disturbers(_) => "disturbers",
+            NoteBody::Backends(_) => "backends",
             NoteBody::TestDisks(_) => "test-disks",
             NoteBody::Interface(_) => "interface",
             NoteBody::Remark { kind, .. } => kind,
@@ -378,6 +383,7 @@ impl NoteBody {
             NoteBody::Cut(at) => at.text().into(),
             NoteBody::TestDisks(disks) => disks.join(" ").into(),
             NoteBody::Disturbers(all) => Disturber::list(all).map_or_else(|| UNSEEN.into(), Into::into),
+            NoteBody::Backends(all) => all.iter().map(Backend::text).collect::<Vec<_>>().join("; ").into(),
             NoteBody::ControllerCpu(seconds) | NoteBody::ControllerTakesCpu(seconds) => {
                 format!("{seconds:.3}").into()
             }
@@ -431,6 +437,7 @@ mod tests {
         let filling = "the user ended the load while its keys were written";
         let shared =
             "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 0; server and generators share CPUs";
+        let behind = Backend { socket: "127.0.0.1:8197".into(), connections: 4, ..Backend::default() };
         vec![
             (NoteBody::WebSetup(WebSetup { shares_cpus: true, ..setup }), "web-setup", shared),
             (NoteBody::ServerBuild(build), "server-build", "n/1 (/n, 32-bit): by gcc"),
@@ -459,6 +466,7 @@ mod tests {
             (NoteBody::User("t".into()), "note", "t"),
             (NoteBody::Disturbers(vec![busy]), "disturbers", "ramcloud (pid 123) 0.440 of a CPU"),
             (NoteBody::Disturbers(Vec::new()), "disturbers", UNSEEN),
+            (NoteBody::Backends(vec![behind]), "backends", "127.0.0.1:8197, 4 connections"),
             (NoteBody::TestDisks(vec!["sda".into(), "sdb".into()]), "test-disks", "sda sdb"),
             (NoteBody::Interface("eth0".into()), "interface", "eth0"),
             (NoteBody::remark("limit", "t"), "limit", "t"),

@@ -18,6 +18,7 @@ pub mod pages;
 pub mod perf;
 pub mod process;
 pub mod reads;
+pub mod sock_diag;
 pub mod spin;
 pub mod system;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

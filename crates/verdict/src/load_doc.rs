@@ -8,6 +8,7 @@ use crate::loads::pauses::Pauses;
 use crate::loads::{Load, groups};
 use model::data::{Point, RunData, Series};
 use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, ServerUseDoc, StatusDoc, TimesDoc};
+use model::finding::Rule;
 use model::format::{number, quantity};
 use model::metrics::load;
 use model::{Histogram, NoteBody, Phase, SubjectDoc, Unit, Value, ladder};
@@ -269,10 +270,11 @@ fn more_or_fewer(load: &LoadDoc) -> Option<String> {
     })
 }
 
-/// A server that pauses, unless the bottleneck says what stops it.
+/// A server that pauses, unless the bottleneck says what stops it, or TCP waited for connections.
 fn pauses(load: &LoadDoc) -> Option<String> {
     let pauses = Pauses::from_times(load.service_time.p50?, load.service_time.p99?)?;
     let is_known = load.bottlenecks.iter().any(|one| matches!(one.kind, Binding::Quota | Binding::Silent));
+    let is_known = is_known || load.findings.iter().any(|one| matches!(one.rule.base(), Rule::LostSyns(_)));
     (!is_known).then(|| format!("the server seems to pause: {pauses}"))
 }
 
@@ -365,6 +367,9 @@ mod tests {
         assert_eq!(remarks(&load), [says]);
         load.bottlenecks.push(bound(Binding::Quota));
         assert!(remarks(&load).is_empty(), "the quota says it");
+        load.bottlenecks.clear();
+        load.findings.push(model::Finding::new(model::finding::LostSyns { waits: vec![(1, 9)] }));
+        assert!(remarks(&load).is_empty(), "TCP waited");
     }
 
     #[test]

@@ -5,9 +5,11 @@
 //! of the load. Shares and rates are medians over the measured takes, counts are sums. Units are base units.
 
 pub mod groups;
+pub mod lost_syns;
 pub mod pauses;
 #[cfg(test)]
 pub mod planted;
+pub mod queues;
 pub mod stall;
 pub mod sweep;
 pub mod used;
@@ -167,6 +169,14 @@ impl<'a> Load<'a> {
             Some((own.get(part)?.to_owned(), sum))
         });
         sums.filter(|(_, sum)| *sum > 0.0).collect()
+    }
+
+    /// Sums over the measured takes by what the series are of.
+    pub fn sums_by_part<Q: Quantity>(&self, metric: &Metric<Q>) -> Vec<(Params, f64)> {
+        let sum = |(_, series, part): &(usize, &Series, Params)| {
+            (part.clone(), series.measured().iter().filter(|value| value.is_finite()).sum())
+        };
+        self.of(metric.name()).map(sum).collect()
     }
 
     /// True if a measured take has a value of the metric.

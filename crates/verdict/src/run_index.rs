@@ -7,13 +7,14 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::backend::Backend;
 use model::data::{Point, RunData, Series};
 use model::finding::{About, FigureName, Subject};
 use model::metrics::machine;
 use model::names::instrument;
 use model::note::Disturber;
 use model::plan::Level;
-use model::{Cards, Family, NoteBody, Phase, Samples, card};
+use model::{Cards, Family, Note, NoteBody, Phase, Samples, card};
 
 use crate::ceiling_figure::Figure;
 use crate::loads::{self, Load};
@@ -52,6 +53,8 @@ pub struct RunIndex<'a> {
     load_of: BTreeMap<usize, usize>,
     /// Busy processes of others by take, of takes in which others were busy.
     disturbers: BTreeMap<u64, &'a [Disturber]>,
+    /// Applications behind the server, by take.
+    backends: BTreeMap<u64, &'a [Backend]>,
     // Each found once, when it is asked for; by the row's place.
     quantiles: OnceCell<BTreeMap<usize, Quantile>>,
     gathered: OnceCell<BTreeMap<usize, Gathered>>,
@@ -133,6 +136,21 @@ fn disturbers(run: &RunData) -> BTreeMap<u64, &[Disturber]> {
     of_take.collect()
 }
 
+/// The take in whose time a note was made.
+fn take_of(run: &RunData, note: &Note) -> Option<u64> {
+    let at_ns = note.at_ns?;
+    run.takes.iter().find(|take| (take.start_ns..=take.end_ns).contains(&at_ns)).map(|take| take.seq)
+}
+
+/// Applications behind the loaded server by take.
+fn backends(run: &RunData) -> BTreeMap<u64, &[Backend]> {
+    let of_take = run.notes.iter().filter_map(|note| match &note.body {
+        NoteBody::Backends(all) => Some((take_of(run, note)?, all.as_slice())),
+        _ => None,
+    });
+    of_take.collect()
+}
+
 /// The sum of the seconds that every sitting of a run noted; `None` where none did.
 pub fn noted_seconds(run: &RunData, of: impl Fn(&NoteBody) -> Option<f64>) -> Option<f64> {
     let seconds: Vec<f64> = run.notes.iter().filter_map(|note| of(&note.body)).collect();
@@ -158,9 +176,21 @@ impl<'a> RunIndex<'a> {
             .enumerate()
             .flat_map(|(at, load)| load.rows(&[]).into_iter().map(move |row| (row, at)));
         let load_of = rows.collect();
-        let disturbers = disturbers(run);
+        let (disturbers, backends) = (disturbers(run), backends(run));
         let (quantiles, gathered, learnt) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        RunIndex { run, context, conditions, clocks, loads, load_of, disturbers, quantiles, gathered, learnt }
+        RunIndex {
+            run,
+            context,
+            conditions,
+            clocks,
+            loads,
+            load_of,
+            disturbers,
+            backends,
+            quantiles,
+            gathered,
+            learnt,
+        }
     }
 
     /// The noise between runs as the figures of this and earlier runs show it together.
@@ -234,7 +264,10 @@ impl<'a> RunIndex<'a> {
             let Some(known) = self.disturbers.get(&seq) else { continue };
             count += 1.0;
             looked = true;
-            for one in *known {
+            let works_for_it = |pid: i32| {
+                self.backends.get(&seq).is_some_and(|all| all.iter().any(|one| one.pids.contains(&pid)))
+            };
+            for one in known.iter().filter(|one| !works_for_it(one.pid)) {
                 let before = sums.get(&one.pid).map_or(0.0, |known| known.cpus);
                 sums.insert(one.pid, Disturber { cpus: before + one.cpus, ..one.clone() });
             }
@@ -244,6 +277,27 @@ impl<'a> RunIndex<'a> {
         all.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
         all.truncate(Disturber::NAMED);
         looked.then_some(all)
+    }
+
+    /// Applications behind the server in these takes, one for each socket: the one with the most connections first.
+    /// Times are sums, connections the mean.
+    pub fn backends(&self, takes: impl Iterator<Item = u64>) -> Vec<Backend> {
+        let (mut all, mut looks) = (BTreeMap::<String, Backend>::new(), 0);
+        for known in takes.filter_map(|seq| self.backends.get(&seq)) {
+            looks += 1;
+            for one in *known {
+                all.entry(one.socket.clone()).and_modify(|sum| sum.add(one)).or_insert_with(|| one.clone());
+            }
+        }
+        let mean = |one: Backend| Backend { connections: one.connections.div_ceil(looks.max(1)), ..one };
+        let mut all: Vec<Backend> = all.into_values().map(mean).collect();
+        all.sort_by_key(|one| std::cmp::Reverse(one.connections));
+        all
+    }
+
+    /// CPUs that the applications behind the server used in a take.
+    pub fn backend_cpus(&self, seq: u64) -> f64 {
+        self.backends.get(&seq).map_or(0.0, |all| all.iter().filter_map(Backend::cpus).sum())
     }
 
     /// True clock by take, Hz: right before and right after.

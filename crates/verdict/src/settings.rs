@@ -239,6 +239,7 @@ mod tests {
             connections: None,
             loads: 1,
             settings: Vec::new(),
+            queue: None,
         };
         let findings = [Finding::new(drops)];
         let all = differing(of(&before, &[]), of(&after, &[]), true, &findings);

@@ -80,7 +80,7 @@ pub fn slow(bench: &Bench<'_>) -> Lines {
     let (run, account) = bench.load(faults, "connections=10;duration=3")?;
     let span = account.last_ns.saturating_sub(account.first_ns) as f64 / 1e9;
     let rate = account.good as f64 / span.max(1e-9);
-    let named = [Binding::Waiting, Binding::Thread, Binding::Core, Binding::Cores];
+    let named = [Binding::Serial, Binding::Waiting, Binding::Thread, Binding::Core, Binding::Cores];
     Ok(vec![
         prove::within(
             "throughput",

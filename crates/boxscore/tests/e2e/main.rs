@@ -4,6 +4,7 @@ mod coming_from;
 mod common;
 
 mod aa;
+mod behind;
 mod boxes;
 mod ceilings;
 mod commands;

@@ -20,24 +20,38 @@ const TELL_NS: u64 = 1_000_000_000;
 /// A server without a good answer for this long is silent.
 const SILENT_NS: u64 = 1_000_000_000;
 
-/// Runs a load of `threads` threads to its end, or until the user ends it. `silent(true)` is called when the server
-/// falls silent, `silent(false)` when it answers again. Fails as the load does.
+/// An event of a load while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It is under way for so long, at each look.
+    Runs { ns: u64 },
+    /// The server falls silent.
+    Silent,
+    /// It answers again.
+    Answers,
+}
+
+/// Runs a load of `threads` threads to its end, or until the user ends it, and tells what happens in it. Fails as the
+/// load does.
 pub fn watched<T: Send>(
     threads: usize,
     record: &mut dyn Record,
-    silent: &mut dyn FnMut(bool),
+    happens: &mut dyn FnMut(Event),
     carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     let control = Control::default();
     let (mut teller, mut silence) = (Teller::new(threads), Silence::default());
+    let mut start_ns = None;
     looked_at(&control, carry_out, || {
         if record.is_cut() && !control.stop.swap(true, Ordering::Relaxed) {
             record.note(NoteBody::Cut(CutAt::Load));
         }
-        if control.started.load(Ordering::Relaxed)
-            && let Some(is_silent) = silence.look(control.good.load(Ordering::Relaxed), sys::clock::now_ns())
-        {
-            silent(is_silent);
+        if control.started.load(Ordering::Relaxed) {
+            let now_ns = sys::clock::now_ns();
+            happens(Event::Runs { ns: now_ns.saturating_sub(*start_ns.get_or_insert(now_ns)) });
+            if let Some(is_silent) = silence.look(control.good.load(Ordering::Relaxed), now_ns) {
+                happens(if is_silent { Event::Silent } else { Event::Answers });
+            }
         }
         if record.is_watched()
             && let Some(live) = teller.look(&control, sys::clock::now_ns())

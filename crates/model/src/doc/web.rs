@@ -47,6 +47,10 @@ pub enum Binding {
     Link,
     /// A limit of the kernel that dropped connections or packets.
     KernelLimit,
+    /// An application behind the server, which the server waits for.
+    Behind,
+    /// One request at a time: a lock, or one thread of an application behind the server.
+    Serial,
     /// Too few connections for more: each waits for its answer before it sends again.
     Connections,
     /// The load itself: the server answers all that is offered, so that more would be served.

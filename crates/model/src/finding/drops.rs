@@ -1,8 +1,9 @@
 //! `drops`: what the kernel dropped or refused during the loads.
 
 use super::{Conclusion, Evidence, Several, Validity, evidence};
+use crate::backend::place;
 use crate::drops as names;
-use crate::format::{count, list};
+use crate::format::{count, fixed, list};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drops {
@@ -18,6 +19,8 @@ pub enum Drops {
         loads: usize,
         /// The kernel's settings that limit it, as they are: `net.core.somaxconn`, `128`.
         settings: Vec<(String, String)>,
+        /// Whose queue it was, where that was read.
+        queue: Option<Queue>,
     },
 }
 
@@ -36,7 +39,105 @@ pub struct DropCounter {
     pub usual: bool,
 }
 
+/// `once`, `20,981 times`.
+fn often(times: f64) -> String {
+    match times.round() {
+        times if times > 1.0 => format!("{} times", fixed(times, 0)),
+        _ => "once".to_owned(),
+    }
+}
+
+/// The listening socket that dropped most of what a counter counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue {
+    /// Address and port: `127.0.0.1:8197`.
+    pub socket: String,
+    /// The process that holds it, where that was seen.
+    pub process: Option<String>,
+    /// The server's own, or that of another program on its host.
+    pub is_servers: bool,
+    /// Connections that it holds.
+    pub room: Option<f64>,
+}
+
+impl Queue {
+    /// `127.0.0.1:8197 (python3)`.
+    pub fn place(&self) -> String {
+        place(&self.socket, self.process.as_deref())
+    }
+
+    /// `the queue of 127.0.0.1:8197 (python3), which is not the server's, was full 20,981 times`.
+    fn says(&self, counter: &DropCounter, times: f64) -> String {
+        let whose = if self.is_servers { "the server's own" } else { "which is not the server's" };
+        let times = often(times);
+        match counter.name {
+            names::LISTEN_DROP => {
+                format!("{}, {whose}, dropped a connection {times} with room in its queue", self.place())
+            }
+            names::SYN_COOKIES => {
+                format!(
+                    "{}, {whose}, answered a connection with a cookie {times}, its queue being full",
+                    self.place()
+                )
+            }
+            _ => format!("the queue of {}, {whose}, was full {times}", self.place()),
+        }
+    }
+
+    /// ` (it holds 5)`.
+    fn holds(&self) -> String {
+        self.room.map_or_else(String::new, |room| format!(" (it holds {room:.0})"))
+    }
+
+    /// Against a full queue of an application behind the server, whose own backlog is not what to raise.
+    pub fn advice_of_room(&self) -> String {
+        format!("raise that application's listen backlog{}", self.holds())
+    }
+}
+
 impl DropCounter {
+    /// The event that it counts, so many times, at that socket where it is known.
+    pub fn says_of(&self, times: f64, queue: Option<&Queue>) -> String {
+        queue.map_or_else(|| format!("{times:.0} {}", self.says), |queue| queue.says(self, times))
+    }
+
+    /// The doubt about figures of a load that met it.
+    fn doubt_of(&self, queue: Option<&Queue>) -> &'static str {
+        match queue {
+            Some(queue) if !queue.is_servers => {
+                "may measure an application behind the server, not the server"
+            }
+            _ => self.doubt,
+        }
+    }
+
+    /// As [`Self::advice`], of the socket that dropped it.
+    pub fn advice_of(
+        &self,
+        queue: Option<&Queue>,
+        settings: &[(String, String)],
+        connections: Option<f64>,
+    ) -> String {
+        let Some(queue) = queue else { return self.advice(settings, connections) };
+        if !queue.is_servers {
+            return format!(
+                "let that application answer faster or several at once (more workers or threads), and {}",
+                queue.advice_of_room()
+            );
+        }
+        let limit = settings.iter().find(|(name, _)| name == "net.core.somaxconn");
+        let limit = limit.and_then(|(_, value)| value.parse::<f64>().ok());
+        // A shorter queue than the kernel allows was asked for by the server itself.
+        match queue.room.zip(limit).is_some_and(|(room, limit)| room < limit) {
+            true => format!(
+                "raise the server's own backlog{} (nginx `listen ... backlog=`, httpd `ListenBackLog`), or let more \
+                 workers accept",
+                queue.holds()
+            ),
+            false => self.advice(settings, connections),
+        }
+    }
+
     /// `raise net.core.somaxconn (net.core.somaxconn is 128)`; of a load with so many connections.
     pub fn advice(&self, settings: &[(String, String)], connections: Option<f64>) -> String {
         if settings.is_empty() {
@@ -166,7 +267,7 @@ impl Conclusion for Drops {
         match self {
             Drops::NotCounted => "what the kernel drops was not counted".to_owned(),
             Drops::Nothing => "the kernel dropped nothing".to_owned(),
-            Drops::Dropped { counter, most, connections, loads, settings } => {
+            Drops::Dropped { counter, most, connections, loads, settings, queue } => {
                 let at = match connections {
                     Some(connections) => format!(" at {}", count(*connections as usize, "connection")),
                     None => String::new(),
@@ -175,19 +276,23 @@ impl Conclusion for Drops {
                     0 | 1 => String::new(),
                     loads => format!(" (and in {} more loads)", loads - 1),
                 };
-                let (doubt, says) = (counter.doubt, counter.says);
-                format!("{doubt}: {most:.0} {says}{at}{more}; {}", counter.advice(settings, *connections))
+                let queue = queue.as_ref();
+                let (doubt, says) = (counter.doubt_of(queue), counter.says_of(*most, queue));
+                format!("{doubt}: {says}{at}{more}; {}", counter.advice_of(queue, settings, *connections))
             }
         }
     }
 
     fn brief(all: &Several<'_, Self>) -> Option<String> {
         let most = all.rules().filter_map(|one| match one {
-            Drops::Dropped { counter, most, .. } => Some((counter, *most)),
+            Drops::Dropped { counter, most, queue, .. } => Some((counter, *most, queue.as_ref())),
             _ => None,
         });
-        let (counter, most) = most.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(format!("{}: {most:.0} {}", counter.doubt, counter.says))
+        let (counter, most, queue) = most.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(match queue.filter(|queue| !queue.is_servers) {
+            Some(queue) => format!("an application's queue ({}) was full {}", queue.place(), often(most)),
+            None => format!("{}: {most:.0} {}", counter.doubt, counter.says),
+        })
     }
 
     fn evidence(&self) -> Evidence {

@@ -27,6 +27,7 @@ mod logs_compared;
 mod logs_failed;
 mod logs_parts;
 mod logs_read;
+mod lost_syns;
 mod low_memory;
 mod memory_ceiling;
 mod noisy_neighbour;
@@ -70,6 +71,7 @@ pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks};
 pub use logs_failed::{LogsFailed, Mostly, Stretch};
 pub use logs_parts::{LogsParts, PartRatio, Rest};
 pub use logs_read::{LogsRead, TimeUnit};
+pub use lost_syns::LostSyns;
 pub use low_memory::LowMemory;
 pub use memory_ceiling::{MemoryCeiling, MemoryPeak};
 pub use noisy_neighbour::NoisyNeighbour;
@@ -237,6 +239,7 @@ rules! {
     LogsFailed,
     LogsParts,
     LogsRead,
+    LostSyns,
     LowMemory,
     MemoryCeiling,
     NoisyNeighbour,
@@ -326,6 +329,7 @@ impl Rule {
             Rule::GeneratorDelay(_) | Rule::Late(_) => "the load generator was late",
             Rule::SameCores(_) => "generator and server share cores",
             Rule::ServerQuota(_) => "a CPU quota stopped the server",
+            Rule::LostSyns(_) => "connections waited for TCP",
             Rule::Stall(_) => "the server stalled",
             Rule::Throttled(_) => "boxscore's own CPU quota stopped it",
             Rule::NoisyNeighbour(_) => "runs of this machine differ",

@@ -146,6 +146,24 @@ fn of_quotas() -> Vec<Rule> {
     ]
 }
 
+/// Drops of the kernel, at the socket of an application where one is given.
+fn dropped(socket: Option<&str>) -> Drops {
+    let queue = |socket: &str| drops::Queue {
+        socket: socket.to_owned(),
+        process: Some("python3".into()),
+        is_servers: false,
+        room: Some(5.0),
+    };
+    Drops::Dropped {
+        counter: &drops::COUNTERS[0],
+        most: 12.0,
+        connections: Some(400.0),
+        loads: 2,
+        settings: vec![("net.core.somaxconn".into(), "128".into())],
+        queue: socket.map(queue),
+    }
+}
+
 fn of_loads() -> Vec<Rule> {
     use generator_bound::{BothFull, Capacity, Cause, Cores, LowerBound, Settled};
     let cores = || Cores(vec!["cpu1".into()]);
@@ -165,18 +183,12 @@ fn of_loads() -> Vec<Rule> {
         Failed { kinds: [("reset".to_owned(), 16.0)].into(), share: Some(0.01), ..Failed::default() };
     let redirects = Redirects { statuses: [("302".to_owned(), 4.0)].into(), share: Some(0.5), to: None };
     let short = CutDoc { lasted: Some(2.0), asked: Some(10.0), ..CutDoc::default() };
-    let dropped = Drops::Dropped {
-        counter: &drops::COUNTERS[0],
-        most: 12.0,
-        connections: Some(400.0),
-        loads: 2,
-        settings: vec![("net.core.somaxconn".into(), "128".into())],
-    };
     vec![
         Cut { short, replay: None }.into(),
         Drops::NotCounted.into(),
         Drops::Nothing.into(),
-        dropped.into(),
+        dropped(None).into(),
+        dropped(Some("127.0.0.1:8197")).into(),
         Errors::None.into(),
         Errors::Failed(failed).into(),
         GeneratorBound::Unknown.into(),
@@ -207,6 +219,7 @@ fn of_loads() -> Vec<Rule> {
         SameCores::Siblings(vec![("cpu0".into(), "cpu4".into())]).into(),
         SameCores::Shared { cores: vec![("cpu0".into(), 1.0)], server: None }.into(),
         SameCores::Shared { cores: vec![("cpu1".into(), 1.0)], server: Some("CPUs 0-1".into()) }.into(),
+        LostSyns { waits: vec![(1, 12), (3, 5), (7, 1)] }.into(),
         Stall { at: 3.2, long: 0.98, in_flight: Some(50.0), due: None, takes: 8, of: 8 }.into(),
     ]
 }

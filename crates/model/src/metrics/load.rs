@@ -308,6 +308,18 @@ pub const DROPS: Metric<Count> = Metric::neither(
     "drops",
     "what the kernel dropped or refused during the take, by counter; of the whole network namespace",
 );
+pub const QUEUE_DROPS: Metric<Count> = Metric::neither(
+    "queue-drops",
+    "connections that the kernel dropped during the take at a listening socket, most of them since its queue of \
+     connections to be accepted was full; by socket, the process that holds it, and whether that is the server's; of \
+     other programs those sockets alone that dropped some",
+)
+.per("connection");
+pub const QUEUE_ROOM: Metric<Count> = Metric::neither(
+    "queue-room",
+    "connections that the queue of such a socket holds (its backlog), by the same",
+)
+.per("connection");
 pub const SLO: Metric<PerSec> = Metric::new(
     "slo-throughput",
     Better::Higher,

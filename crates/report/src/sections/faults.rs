@@ -88,7 +88,7 @@ const fn is_how(note: &Note) -> bool {
     )
 }
 
-/// Who was busy during each take is told by the findings, of all takes together.
+/// Who was busy during each take, and what was behind the server, is told by the findings, of all takes together.
 const fn is_shown(note: &Note) -> bool {
-    !matches!(note.body, NoteBody::Disturbers(_))
+    !matches!(note.body, NoteBody::Disturbers(_) | NoteBody::Backends(_))
 }

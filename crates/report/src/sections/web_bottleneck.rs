@@ -287,6 +287,8 @@ fn word(found: &BottleneckDoc) -> String {
         Binding::Quota => "a CPU quota",
         Binding::Link => "the link",
         Binding::KernelLimit => "a kernel limit",
+        Binding::Behind => "an application behind the server",
+        Binding::Serial => "one request at a time",
         Binding::Connections => "connections",
         Binding::Offered => "what is offered",
         Binding::Failures => "failures",

@@ -19,7 +19,8 @@ pub fn found(index: &RunIndex<'_>, load: &Load<'_>) -> Option<BottleneckDoc> {
     let search: SearchDoc = searches::search(load);
     let says = search.says()?;
     let (cores, server_cores) = (load.cores(), load.server_cores());
-    let view = View { index, load, cores, server_cores, ceilings: Vec::new() };
+    let backends = index.backends(load.takes().into_iter());
+    let view = View { index, load, cores, server_cores, backends, ceilings: Vec::new() };
     // Where nothing is full, or nearly so, the answers wait in the server.
     let waits = waiting::seen(&view).into_iter().filter(|seen| seen.kind == Binding::Waiting);
     let mut seen: Vec<Seen> = at_work(&view).into_iter().chain(waits).collect();

@@ -4,6 +4,7 @@
 //! from 95 %; a core is near it from 70 % on, where answers wait for it. What was not read is not looked at; a resource
 //! that is not named here may still bind.
 
+mod behind;
 mod ceilings;
 mod cores;
 mod disks;
@@ -53,7 +54,8 @@ pub fn bottlenecks(index: &RunIndex<'_>) -> Vec<BottleneckDoc> {
 pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
     let ceilings = ceilings::of_load(index, load);
-    let view = View { index, load, cores, server_cores, ceilings };
+    let backends = index.backends(load.takes().into_iter());
+    let view = View { index, load, cores, server_cores, backends, ceilings };
     let silent = silent::seen(&view);
     // A server that went away is that, however early it did.
     if let Some(sentence) = too_short(load).filter(|_| silent.iter().all(|seen| seen.claim.is_none())) {
@@ -95,6 +97,7 @@ fn at_work(view: &View<'_, '_>) -> Vec<Seen> {
     seen.extend(run_queue::seen(view));
     seen.extend(quota::seen(view));
     seen.extend(kernel::seen(view));
+    seen.extend(behind::seen(view));
     sort(&mut seen);
     seen
 }

@@ -1,7 +1,8 @@
 //! One load among those of its run, the resources that are looked at, and their claims to bind it.
 
+use model::backend::Backend;
 use model::doc::{Binding, CeilingDoc};
-use model::finding::generator_bound::rate;
+use model::finding::generator_bound::{Capacity, rate};
 use model::metrics::load;
 use model::note::Disturber;
 use model::params::show_cpus;
@@ -59,12 +60,19 @@ pub enum Rank {
     Last,
 }
 
+/// An answer that takes this many times the CPU time that went into it was waited for.
+const WAITED: f64 = 10.0;
+/// A server that keeps less of its cores busy has time left.
+const HALF: f64 = 0.5;
+
 /// One load among those of its run.
 pub struct View<'v, 'a> {
     pub index: &'v RunIndex<'a>,
     pub load: &'v Load<'a>,
     pub cores: Vec<Core>,
     pub server_cores: Vec<Core>,
+    /// Applications behind the server.
+    pub backends: Vec<Backend>,
     /// The ceilings of the load, where stored runs were looked at.
     pub ceilings: Vec<CeilingDoc>,
 }
@@ -103,6 +111,19 @@ impl View<'_, '_> {
         self.load.is_loopback()
     }
 
+    /// How many times the CPU time of a request its answer took, where both are known.
+    pub fn waited(&self) -> Option<f64> {
+        let cpu = self.load.median(&load::SERVER_CPU)? + self.load.median(&load::CPU).unwrap_or(0.0);
+        let service = self.load.mean_time(&load::SERVICES).or_else(|| self.load.response())?;
+        Some(service / cpu).filter(|times| times.is_finite())
+    }
+
+    /// The server itself waited for something, with time left on its cores.
+    pub fn server_waits(&self) -> bool {
+        let rests = self.load.server_busy().is_some_and(|busy| busy < HALF);
+        rests && self.waited().is_some_and(|times| times >= WAITED)
+    }
+
     /// CPU time that the generator used on the server's cores, waiting by spinning included; `None` where it works
     /// there and that is not known.
     pub fn generator_there(&self) -> Option<f64> {
@@ -120,8 +141,13 @@ impl View<'_, '_> {
     pub fn shares(&self) -> Option<(f64, f64)> {
         let own = self.load.median(&load::SERVER_CORES)?;
         let sum = |of: fn(&Core) -> f64| self.server_cores.iter().map(of).sum::<f64>();
-        let foreign =
-            sum(|core| core.busy) - sum(|core| core.softirq.unwrap_or(0.0)) - own - self.generator_there()?;
+        // What an application behind the server uses is no disturbance, wherever it runs.
+        let behind: f64 = self.backends.iter().filter_map(Backend::cpus).sum();
+        let foreign = sum(|core| core.busy)
+            - sum(|core| core.softirq.unwrap_or(0.0))
+            - own
+            - self.generator_there()?
+            - behind;
         Some((own, foreign)).filter(|_| !self.server_cores.is_empty())
     }
 
@@ -155,7 +181,17 @@ impl View<'_, '_> {
 
     /// The server's CPU time for each request, and what its cores could serve by it.
     pub fn server_cost(&self) -> Option<String> {
-        crate::rules::generator_bound::capacity(self.load).map(|capacity| capacity.to_string())
+        let capacity = crate::rules::generator_bound::capacity(self.load)?;
+        // Where it waits for an application, its idle cores do not say what it could do.
+        let is_behind = !self.backends.is_empty() && self.server_waits();
+        let most = capacity.most.filter(|_| !is_behind);
+        Some(Capacity { most, ..capacity }.to_string())
+    }
+
+    /// The server's CPU time for each request.
+    pub fn own_cost(&self) -> Option<String> {
+        let capacity = crate::rules::generator_bound::capacity(self.load)?;
+        Some(Capacity { most: None, ..capacity }.to_string())
     }
 
     /// The server's CPU time for each request, and what it goes to, as far as that is known.

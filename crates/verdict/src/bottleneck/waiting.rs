@@ -11,17 +11,15 @@ use model::metrics::load;
 
 use super::quota;
 use super::view::{Claim, Rank, Seen, View, name};
-use crate::loads::sweep::{more_connections, siblings};
+use crate::loads::sweep::{CEILING, more_connections, siblings};
 use crate::loads::waits::waits;
 use crate::loads::{HELD, WELL, stall};
 use model::format;
 
-/// An answer that takes this many times the CPU time that went into it was waited for.
-const WAITED: f64 = 10.0;
+/// One thread uses no more of a CPU, but for the steps in which it is read.
+const MOST_OF_ONE: f64 = 1.1;
 /// Requests that came due and those that were offered are both told where they differ by more than this share.
 const DRAWN: f64 = 0.01;
-/// A server that keeps less of its cores busy has time left.
-const HALF: f64 = 0.5;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let mut all = Vec::new();
@@ -129,19 +127,6 @@ fn failing(view: &View<'_, '_>) -> Option<Seen> {
     Some(Seen { kind: Binding::Failures, resource, share: Some(share), text, claim: Some(claim) })
 }
 
-/// How many times the CPU time of a request its answer took, where both are known.
-fn waited(view: &View<'_, '_>) -> Option<f64> {
-    let cpu = view.load.median(&load::SERVER_CPU)? + view.load.median(&load::CPU).unwrap_or(0.0);
-    let service = view.load.mean_time(&load::SERVICES).or_else(|| view.load.response())?;
-    Some(service / cpu).filter(|times| times.is_finite())
-}
-
-/// The server itself waited for something, with time left on its cores.
-fn server_waits(view: &View<'_, '_>) -> bool {
-    let rests = view.load.server_busy().is_some_and(|busy| busy < HALF);
-    rests && waited(view).is_some_and(|times| times >= WAITED)
-}
-
 fn connections(view: &View<'_, '_>) -> Option<Seen> {
     let load = view.load;
     let (count, reached) = (load.number("connections")?, load.throughput()?);
@@ -153,8 +138,8 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
     let text = format!("{whole}, each answer {}", format::quantity(each, Unit::Second));
     let larger = more_connections(load, view.index.loads());
     let tried = siblings(load, view.index.loads(), "connections").any(|(_, other)| other > count);
-    let untried = !tried && waited(view).is_some_and(|times| times < 4.0);
-    let claim = ((larger.is_some() || untried) && !server_waits(view)).then(|| {
+    let untried = !tried && view.waited().is_some_and(|times| times < 4.0);
+    let claim = ((larger.is_some() || untried) && !view.server_waits()).then(|| {
         let then = match larger {
             Some((connections, ratio)) => format!("{connections:.0} connections reach {}", more(ratio)),
             None => "more were not tried".to_owned(),
@@ -243,10 +228,10 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
         _ => String::new(),
     };
     let evidence = [
-        waited(view).map(|times| {
+        view.waited().map(|times| {
             format!("an answer took {} times the CPU time that went into it", format::number(times))
         }),
-        view.server_cost(),
+        if view.server_waits() { view.own_cost() } else { view.server_cost() },
         at_once.map(|(count, each, few)| {
             format!(
                 "as if {} were served at once, {} each, which is how long it takes with {}",
@@ -255,6 +240,7 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
                 format::count(few as usize, "connection")
             )
         }),
+        suspect(view),
         view.shortfall(),
         unsent(view),
     ];
@@ -269,6 +255,18 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     };
     let resource = load.server();
     Some(Seen { kind: Binding::Waiting, resource, share: Some(share), text, claim: Some(claim) })
+}
+
+/// The busiest program of others, where it may be what the server waits for: about one full thread.
+pub(super) fn suspect(view: &View<'_, '_>) -> Option<String> {
+    let busiest = view.index.busiest(view.load.takes().into_iter())?;
+    let one = busiest.first().filter(|one| (CEILING..=MOST_OF_ONE).contains(&one.cpus))?;
+    Some(format!(
+        "{} (pid {}) used {} of a CPU: if the server waits for it, one thread of it is full",
+        one.name,
+        one.pid,
+        format::number(one.cpus)
+    ))
 }
 
 /// How many requests the server works on at once, going by the time that one takes with few connections: that number,

@@ -2,7 +2,8 @@
 //! usual answers explain.
 //!
 //! Seconds from the start of the load, by take; the longest of all takes is told. Where every answer takes that long,
-//! or answers are that far apart, it is no stall. A server that never answers again is `bottleneck/silent.rs`.
+//! or answers are that far apart, it is no stall, nor where all waited
+//! for connections that were dropped (`lost_syns`). A server that never answers again is `bottleneck/silent.rs`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use model::finding::Stall;
 use model::metrics::load;
 use model::{Phase, Value};
 
-use super::Load;
+use super::{Load, lost_syns, queues};
 
 /// The least time, the least number of mean distances between answers, and of median service times.
 const LEAST_S: f64 = 0.25;
@@ -32,14 +33,23 @@ pub fn longest(load: &Load<'_>) -> Option<Stall> {
     let found: Vec<(u64, f64)> =
         longs.iter().filter(|(seq, long)| is_one(seq, **long)).map(|(seq, long)| (*seq, *long)).collect();
     let (seq, long) = found.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let waited = in_flight.get(&seq).copied();
+    if lost_syns::explains(load, long) || waited.is_some_and(|waited| is_of_application(load, waited)) {
+        return None;
+    }
     Some(Stall {
         at: *starts.get(&seq)?,
         long,
-        in_flight: in_flight.get(&seq).copied(),
+        in_flight: waited,
         due: load.offered().filter(|_| !load.is_closed()).map(|rate| rate * long),
         takes: found.len(),
         of: load.takes().len(),
     })
+}
+
+/// An application behind the server dropped as many connections as requests waited: they wait to be sent again.
+fn is_of_application(load: &Load<'_>, waited: f64) -> bool {
+    queues::fullest(load, &[]).is_some_and(|(queue, drops)| !queue.is_servers && drops >= waited.max(1.0))
 }
 
 /// The median service time by take.
@@ -84,6 +94,18 @@ mod tests {
                 .text()
                 .contains("on, while 50 requests waited (in 8")
         );
+    }
+
+    #[test]
+    fn requests_that_an_application_dropped_make_no_stall() {
+        let of = |owner: &str, drops: f64| {
+            let part = format!("queue-drops;socket=127.0.0.1:8197;owner={owner}");
+            let run = one("arrivals=closed", &[&STALLED[..], &[(part.as_str(), drops)]].concat());
+            longest(&of_run(&run, instruments::cards())[0]).is_some()
+        };
+        assert!(!of("other", 50.0));
+        // Fewer than waited, and at the server itself, where they may be what its stall made.
+        assert!(of("other", 1.0) && of("server", 50.0));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Background load: CPUs kept busy by other processes during the takes.
 //!
 //! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of the
-//! CPUs that the figure itself uses, or over a fiftieth where that needs every CPU. The server of a load is ours, and
-//! so are the interrupts during it, most of which are its packets'.
+//! CPUs that the figure itself uses, or over a fiftieth where that needs every CPU. The server of a load is ours,
+//! and so are the interrupts during it, most of which are its packets', and the applications that it is connected to.
 
 use model::finding::Background;
 use model::metrics::load;
@@ -27,8 +27,8 @@ fn others(index: &RunIndex<'_>, row: FigureRow<'_>) -> Vec<f64> {
         return index.during(row, METRIC);
     };
     let interrupts = load.sums_by_take(&load::CORE_SOFTIRQ);
-    let of_others =
-        |seq: u64| known.get(&seq).map(|busy| (busy - interrupts.get(&seq).unwrap_or(&0.0)).max(0.0));
+    let of_load = |seq: u64| interrupts.get(&seq).unwrap_or(&0.0) + index.backend_cpus(seq);
+    let of_others = |seq: u64| known.get(&seq).map(|busy| (busy - of_load(seq)).max(0.0));
     row.takes().filter_map(of_others).collect()
 }
 
@@ -60,6 +60,7 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
 
 #[cfg(test)]
 mod tests {
+    use model::backend::Backend;
     use model::note::Disturber;
     use model::{NoteBody, Validity, Value};
 
@@ -89,6 +90,23 @@ mod tests {
         let hidden = of(&[NoteBody::Disturbers(Vec::new())]);
         assert!(hidden.contains("cannot be seen here: /proc hides them"), "{hidden}");
         assert!(of(&[]).contains("(`boxscore doctor` names them)"));
+    }
+
+    #[test]
+    fn an_application_behind_the_server_is_not_background() {
+        let state = |cpu_ns: u64| {
+            let mut run = one("connections=50", &[("throughput", 1.0)]);
+            let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(0.9))).collect();
+            series(&mut run, "conditions", "background", params(""), "", &points);
+            for take in &run.takes {
+                let (socket, window_ns) = ("127.0.0.1:8197".to_owned(), 1_000_000_000);
+                let all = vec![Backend { socket, window_ns, cpu_ns: Some(cpu_ns), ..Backend::default() }];
+                run.notes.push(model::Note { at_ns: Some(take.end_ns), body: NoteBody::Backends(all) });
+            }
+            let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+            rule(&RunIndex::new(&run, &context)).remove(0).finding.state
+        };
+        assert_eq!((state(850_000_000), state(100_000_000)), (Validity::Ok, Validity::Doubtful));
     }
 
     #[test]

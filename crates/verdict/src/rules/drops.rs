@@ -1,26 +1,37 @@
 //! Drops: packets and connections that the kernel dropped or refused during the loads, and which limit to raise.
 //!
-//! Counters of the whole network namespace, summed over the measured takes of a load. It doubts no figure: a limit
-//! that was hit is part of what was measured. Segments that were sent again though they had arrived (DSACK) were not
-//! lost, and the loopback loses none: there acknowledgements came late. Retransmits and resets count from one in a
-//! thousand requests, resets only where requests failed by them.
+//! Counters of the whole network namespace, summed over the measured takes of a load. A full queue is named by the
+//! socket that dropped most, where each was read: it may be that of an application behind the server. It doubts no
+//! figure: a limit that was hit is part of what was measured. Segments that were sent again though they had arrived
+//! (DSACK) were not lost, and the loopback loses none: there acknowledgements came late. Retransmits and resets count
+//! from one in a thousand requests, resets only where requests failed by them.
 
+use model::backend::Backend;
 use model::drops as names;
 use model::finding::Drops;
-use model::finding::drops::{COUNTERS, DropCounter};
+use model::finding::drops::{COUNTERS, DropCounter, Queue};
 use model::metrics::load;
 
 use crate::facts;
-use crate::loads::Load;
+use crate::loads::{Load, queues};
 use crate::ruling::Ruling;
 use crate::run_index::RunIndex;
 
 /// The share of requests from which a counter that is often above 0 says something.
 const USUAL: f64 = 1e-3;
 
+/// Counters of what was dropped at listening sockets.
+const OF_SOCKETS: [&str; 3] = [names::LISTEN_OVERFLOW, names::LISTEN_DROP, names::SYN_COOKIES];
+
 /// The counters that say something about a load, with their counts.
-pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
-    let counts = load.sums_by(&load::DROPS, "counter");
+pub fn of_load(load: &Load<'_>, behind: &[Backend]) -> Vec<(&'static DropCounter, f64)> {
+    let mut counts = load.sums_by(&load::DROPS, "counter");
+    // The counters are of the whole network namespace.
+    let strangers = queues::of_strangers(load, behind);
+    for name in OF_SOCKETS {
+        counts.entry(name.to_owned()).and_modify(|count| *count = (*count - strangers).max(0.0));
+    }
+    counts.retain(|_, count| *count >= 0.5);
     let requests = load.requests().unwrap_or(0.0);
     // A load that ends resets what is still under way.
     let met = load.sums_by(&load::FAILED, "kind");
@@ -32,14 +43,16 @@ pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
     let lost = counts
         .get(names::RETRANSMITS)
         .map(|again| (again - counts.get(names::SPURIOUS).copied().unwrap_or(0.0)).max(0.0));
+    // SYNs are sent again since they were dropped, and so are requests to a socket whose queue is full.
+    let full = counts.get(names::LISTEN_OVERFLOW).copied().unwrap_or(0.0);
+    let syns = counts.get(names::SYN_RETRANSMITS).copied().unwrap_or(0.0);
+    let late = lost.map(|lost| lost - syns).filter(|late| *late > full);
     // A full queue drops the connection, which the kernel counts as both.
-    let dropped = counts
-        .get(names::LISTEN_DROP)
-        .map(|dropped| (dropped - counts.get(names::LISTEN_OVERFLOW).copied().unwrap_or(0.0)).max(0.0));
+    let dropped = counts.get(names::LISTEN_DROP).map(|dropped| (dropped - full).max(0.0));
     let count = |counter: &DropCounter| match counter.name {
         names::LISTEN_DROP => dropped.filter(|count| *count >= 0.5),
         names::RETRANSMITS => lost.filter(|_| !load.is_loopback()),
-        names::LATE_ACKS => lost.filter(|_| load.is_loopback()),
+        names::LATE_ACKS => late.filter(|_| load.is_loopback()),
         name => counts.get(name).copied(),
     };
     COUNTERS
@@ -47,6 +60,12 @@ pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
         .filter_map(|counter| Some((counter, count(counter)?)))
         .filter(|(counter, count)| loud(counter, *count))
         .collect()
+}
+
+/// The socket that dropped most of what a counter of listening sockets counted, where that was read.
+pub fn queue(counter: &DropCounter, load: &Load<'_>, behind: &[Backend]) -> Option<Queue> {
+    let fullest = || queues::fullest(load, behind).map(|(queue, _)| queue);
+    OF_SOCKETS.contains(&counter.name).then(fullest).flatten()
 }
 
 /// The share of requests from which what was dropped may be what binds. Each costs one of them a second or so.
@@ -82,8 +101,9 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
 }
 
 fn dropped(index: &RunIndex<'_>, counter: &'static DropCounter) -> Option<Drops> {
+    let behind = |load: &Load<'_>| index.backends(load.takes().into_iter());
     let count = |load: &Load<'_>| {
-        let found = of_load(load).into_iter().find(|(one, _)| one.name == counter.name)?;
+        let found = of_load(load, &behind(load)).into_iter().find(|(one, _)| one.name == counter.name)?;
         Some(found.1)
     };
     let hit: Vec<(&Load<'_>, f64)> =
@@ -95,6 +115,7 @@ fn dropped(index: &RunIndex<'_>, counter: &'static DropCounter) -> Option<Drops>
         connections: worst.number("connections"),
         loads: hit.len(),
         settings: settings(counter, &index.run.facts),
+        queue: queue(counter, worst, &behind(worst)),
     })
 }
 
@@ -151,6 +172,37 @@ mod tests {
         assert!(of_backlog(8.0, 128.0)[0].contains("raise net.core.somaxconn"));
         let both = of_backlog(16.0, 4096.0);
         assert!(both.len() == 2 && both[1].contains("64 connections dropped"), "{both:?}");
+    }
+
+    #[test]
+    fn a_full_queue_is_named_by_its_socket() {
+        let said = |owner: &str, room: f64| {
+            let part = format!("socket=127.0.0.1:8197;process=python3;owner={owner}");
+            let (drops, room_of) = (format!("queue-drops;{part}"), format!("queue-room;{part}"));
+            let figures = [
+                ("throughput", 1.0),
+                ("drops;counter=listen-overflow", 100.0),
+                ("drops;counter=listen-drop", 100.0),
+                (drops.as_str(), 100.0),
+                (room_of.as_str(), room),
+            ];
+            let mut run = one("connections=50", &figures);
+            run.facts.push(Fact::number("sysctl.net.core.somaxconn", 128.0, Unit::Count, "/proc/sys"));
+            let found = of(&run);
+            assert_eq!(found.len(), 1, "{found:?}");
+            found[0].finding.text()
+        };
+        let other = said("other", 5.0);
+        let says = "may measure an application behind the server, not the server: the queue of 127.0.0.1:8197 (python3), \
+                    which is not the server's, was full 800 times at 50 connections; let that application answer faster";
+        assert!(other.starts_with(says), "{other}");
+        assert!(other.ends_with("raise that application's listen backlog (it holds 5)"), "{other}");
+        assert!(!other.contains("nginx") && !other.contains("somaxconn"), "{other}");
+        let own = said("server", 5.0);
+        assert!(own.contains("(python3), the server's own, was full 800 times"), "{own}");
+        assert!(own.contains("raise the server's own backlog (it holds 5)"), "{own}");
+        // The kernel's limit is what it has.
+        assert!(said("server", 128.0).contains("(net.core.somaxconn is 128)"));
     }
 
     #[test]

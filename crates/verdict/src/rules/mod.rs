@@ -24,6 +24,7 @@ mod guest;
 mod heat;
 mod idle_at_peak;
 mod late;
+mod lost_syns;
 pub mod low_memory;
 mod memory_ceiling;
 mod noisy_neighbour;
@@ -59,6 +60,7 @@ const ALL: &[Rule] = &[
     same_cores::rule,
     errors::rule,
     redirects::rule,
+    lost_syns::rule,
     stall::rule,
     late::rule,
     generator_delay::rule,

@@ -121,6 +121,13 @@ pub fn owners(inodes: &BTreeSet<u64>) -> Result<Owners, String> {
     Ok(owners)
 }
 
+/// The inodes of the sockets that these processes hold, as far as they may be inspected.
+pub fn held(pids: &[i32]) -> BTreeSet<u64> {
+    let files = pids.iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).ok()).flatten();
+    let links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
+    links.filter_map(|link| inode(link.to_str()?)).collect()
+}
+
 /// The inode in `socket:[12345]`.
 fn inode(link: &str) -> Option<u64> {
     number(link.strip_prefix("socket:[")?.strip_suffix(']')?.as_bytes())

@@ -1,5 +1,6 @@
 //! Counters that are read right before and right after a load, beside the machine's cores and disks: the kernel's
-//! drops, the server's memory, the limits of its control groups, and whether its content came from the disk.
+//! drops, those of each listening socket, the server's memory, the limits of its control groups, and whether its
+//! content came from the disk.
 
 use model::{Fault, Record};
 
@@ -8,6 +9,7 @@ use super::drops::{CounterSource, Drops};
 use super::groups::{self, Limits};
 use super::memory;
 use super::params::Ask;
+use super::queues::Queues;
 use super::served::Served;
 use crate::load::Outcome;
 use crate::workload::server::memory::Use;
@@ -18,6 +20,7 @@ use crate::workload::server::run::Server;
 pub struct Before {
     place: CounterSource,
     drops: Drops,
+    queues: Queues,
     held: Option<Use>,
     limits: Limits,
     cold: Option<Cold>,
@@ -28,6 +31,7 @@ pub struct Before {
 pub struct Around {
     before: Before,
     drops: Drops,
+    queues: Queues,
     held: Option<Use>,
     limits: Limits,
 }
@@ -42,12 +46,25 @@ impl Before {
         };
         let place = CounterSource::from_served(served);
         let limits = groups::look(served);
-        Ok(Before { drops: place.look(), held: held(served), limits, place, cold })
+        Ok(Before {
+            drops: place.look(),
+            queues: Queues::look(served),
+            held: held(served),
+            limits,
+            place,
+            cold,
+        })
     }
 
     pub fn end(self, served: &Served) -> Around {
         let limits = groups::look(served);
-        Around { drops: self.place.look(), held: held(served), limits, before: self }
+        Around {
+            drops: self.place.look(),
+            queues: Queues::look(served),
+            held: held(served),
+            limits,
+            before: self,
+        }
     }
 }
 
@@ -56,6 +73,7 @@ impl Around {
     pub fn push(&self, served: &Served, outcome: &Outcome, record: &mut dyn Record) {
         let before = &self.before;
         before.place.push(&before.drops, &self.drops, record);
+        self.queues.push(&before.queues, served, record);
         memory::push(before.held, self.held, record);
         groups::push(&before.limits, &self.limits, record);
         if let (Some(cold), Served::Ours(hosted)) = (&before.cold, served) {

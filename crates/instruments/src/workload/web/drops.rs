@@ -15,7 +15,7 @@ use crate::telemetry::since::extra;
 use model::metrics::load::DROPS;
 
 /// Names of the counters of a server that is here, in the order of [`Drops`].
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     names::LISTEN_OVERFLOW,
     names::LISTEN_DROP,
     names::BACKLOG_DROP,
@@ -25,9 +25,10 @@ const NAMES: [&str; 9] = [
     names::RESETS,
     names::SOFTNET_DROP,
     names::SPURIOUS,
+    names::SYN_RETRANSMITS,
 ];
 /// Those that this machine has for its own part in any load.
-const OWN: [&str; 3] = [names::RETRANSMITS, names::SPURIOUS, names::RESETS];
+const OWN: [&str; 4] = [names::RETRANSMITS, names::SYN_RETRANSMITS, names::SPURIOUS, names::RESETS];
 
 /// Where the counters of a load stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl CounterSource {
 }
 
 fn read(net: &Path) -> Drops {
-    const EXT: [&str; 7] = [
+    const EXT: [&str; 8] = [
         "ListenOverflows",
         "ListenDrops",
         "TCPBacklogDrop",
@@ -75,14 +76,15 @@ fn read(net: &Path) -> Drops {
         "SyncookiesSent",
         "TCPDSACKRecv",
         "TCPDSACKOfoRecv",
+        "TCPSynRetrans",
     ];
     let text = |name: &str| fs::read(net.join(name)).unwrap_or_default();
-    let [overflows, drops, backlog, waits, cookies, again, beyond] =
+    let [overflows, drops, backlog, waits, cookies, again, beyond, syns] =
         tables::pick(&text("netstat"), "TcpExt:", EXT);
     let [retransmits, resets] = tables::pick(&text("snmp"), "Tcp:", ["RetransSegs", "OutRsts"]);
     let dropped = softnet::dropped(&text("softnet_stat"));
     let spurious = again.map(|again| again.saturating_add(beyond.unwrap_or(0)));
-    Drops([overflows, drops, backlog, waits, cookies, retransmits, resets, dropped, spurious])
+    Drops([overflows, drops, backlog, waits, cookies, retransmits, resets, dropped, spurious, syns])
 }
 
 #[cfg(test)]

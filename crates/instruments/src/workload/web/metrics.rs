@@ -12,10 +12,10 @@ use model::metrics::load::{
     DISK_WRITE_RATE, DROPS, ERROR_RATE, FAILED, GROUP_MEMORY, GROUP_MEMORY_HITS, GROUP_MEMORY_LIMIT,
     GROUP_PERIODS, GROUP_QUOTA, GROUP_THROTTLED, GROUP_THROTTLED_TIME, IN_FLIGHT, IO_PRESSURE, LATE,
     LATE_READ, LATE_READ_P99, MEMORY_HITS, MEMORY_PRESSURE, MEMORY_REFAULTS, OFFERED, PACKETS_IN,
-    PACKETS_OUT, REDIRECTS, REQUESTS, RESPONSE, RESPONSE_MEAN, RESPONSE_P99, RESPONSES, SERVER_CACHE,
-    SERVER_CORES, SERVER_CPU, SERVER_GROUPS, SERVER_MEMORY, SERVER_READ, SERVER_THREAD, SERVER_THREAD_WAIT,
-    SERVER_USER, SERVER_WAITING, SERVER_WORKERS, SERVER_WRITTEN, SERVICES, SHARE, SILENT_CORES, STALL,
-    STALL_AT, STALL_WAITING, STATUSES, STEP, THREAD, THROUGHPUT, WINDOW,
+    PACKETS_OUT, QUEUE_DROPS, QUEUE_ROOM, REDIRECTS, REQUESTS, RESPONSE, RESPONSE_MEAN, RESPONSE_P99,
+    RESPONSES, SERVER_CACHE, SERVER_CORES, SERVER_CPU, SERVER_GROUPS, SERVER_MEMORY, SERVER_READ,
+    SERVER_THREAD, SERVER_THREAD_WAIT, SERVER_USER, SERVER_WAITING, SERVER_WORKERS, SERVER_WRITTEN, SERVICES,
+    SHARE, SILENT_CORES, STALL, STALL_AT, STALL_WAITING, STATUSES, STEP, THREAD, THROUGHPUT, WINDOW,
 };
 use model::{
     Bytes, Count, Fault, FaultKind, MetricInfo, NoteBody, ParamKind, ParamSpec, Params, PerSec, Ratio,
@@ -45,6 +45,9 @@ pub const PARTS: &[ParamSpec] = &[
     ),
     ParamSpec::new("interface", ParamKind::Text, "", "the network interface"),
     ParamSpec::new("counter", ParamKind::Text, "", "the counter of the kernel"),
+    ParamSpec::new("socket", ParamKind::Text, "", "the address and port at which a socket listens"),
+    ParamSpec::new("process", ParamKind::Text, "", "the name of the process that holds the socket"),
+    ParamSpec::new("owner", ParamKind::Choice(&["server", "other"]), "", "whose the socket is"),
     ParamSpec::new("status", ParamKind::Text, "", "the status of answers"),
     ParamSpec::new(STEP, ParamKind::Text, "", "the step of a search"),
 ];
@@ -142,6 +145,8 @@ const OF_MACHINE: &[MetricInfo] = &[
     GROUP_MEMORY.info(),
     GROUP_MEMORY_HITS.info(),
     DROPS.info(),
+    QUEUE_DROPS.info(),
+    QUEUE_ROOM.info(),
 ];
 
 const COUNT: usize = OF_LOAD.len() + OF_MACHINE.len();

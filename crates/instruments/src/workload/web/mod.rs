@@ -5,6 +5,7 @@
 //! one in which a server of ours ended. Other programs' work on the same machine is in the figures of cores and disks.
 
 pub mod around;
+mod behind;
 pub mod capacity;
 pub mod cold;
 pub mod cores;
@@ -18,6 +19,7 @@ pub mod mixed;
 pub mod params;
 pub mod pool;
 pub mod probe;
+mod queues;
 pub mod replay;
 pub mod seconds;
 pub mod served;

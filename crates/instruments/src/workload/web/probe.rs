@@ -8,6 +8,7 @@ use model::plan::{PROFILE, Profiled};
 use model::{Fault, NoteBody, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
 use super::around::Around;
+use super::behind::{self, Behind};
 use super::cold::Cold;
 use super::metrics;
 use super::params::Ask;
@@ -18,7 +19,7 @@ use super::watch::Look;
 use super::{around, capacity, limits, mixed, warm, words};
 use crate::bench::file::cold;
 use crate::load::schedule::Schedule;
-use crate::load::watched::watched;
+use crate::load::watched::{Event, watched};
 use crate::load::{Control, Load, Outcome};
 use crate::workload::mix::objects::objects;
 use crate::workload::profile::{self, Sampled};
@@ -174,9 +175,21 @@ impl Loads {
         let around = around::Before::look(&self.ask, &self.served)?;
         let before = Look::before(|| self.served.usage());
         let mut silence = None;
-        let mut silent = |is_silent: bool| silence = is_silent.then(|| Look::after(|| self.served.usage()));
-        let ran = watched(load.threads, record, &mut silent, |control| self.ask.run(&load, control));
+        let (mut behind, mut looked) = (None, false);
+        let mut happens = |event: Event| match event {
+            Event::Silent => silence = Some(Look::after(|| self.served.usage())),
+            Event::Answers => silence = None,
+            Event::Runs { ns } if ns >= behind::AFTER_NS && !looked => {
+                looked = true;
+                behind = Behind::look(&self.served);
+            }
+            Event::Runs { .. } => {}
+        };
+        let ran = watched(load.threads, record, &mut happens, |control| self.ask.run(&load, control));
         let after = Look::after(|| self.served.usage());
+        if let Some(behind) = behind {
+            behind.note(record);
+        }
         let around = around.end(&self.served);
         if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;

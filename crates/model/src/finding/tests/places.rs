@@ -3,7 +3,7 @@
 use super::*;
 
 /// How many [`place`]s there are.
-pub const PLACES: usize = 113;
+pub const PLACES: usize = 114;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {
@@ -80,6 +80,7 @@ pub fn place(rule: &Rule) -> usize {
         Rule::Timer(Timer::Unread | Timer::Agree { .. }) => 74,
         Rule::Timer(Timer::Disagree { .. } | Timer::Broken { .. }) => 75,
         Rule::Told(Told { .. }) => 76,
+        Rule::LostSyns(LostSyns { .. }) => 113,
     }
 }
 

@@ -1,0 +1,134 @@
+//! Applications behind a server that is idle: a full queue, a full thread, one request at a time.
+
+use model::backend::Backend;
+use model::{Note, NoteBody};
+
+use super::*;
+
+/// A proxy that is idle, whose application drops connections.
+fn dropping(owner: &str) -> BottleneckDoc {
+    let part = format!("socket=127.0.0.1:8197;process=python3;owner={owner}");
+    let (drops, room) = (format!("queue-drops;{part}"), format!("queue-room;{part}"));
+    let figures = [
+        ("throughput", 230.0),
+        ("response-time", 40e-3),
+        ("server-cpu", 200e-6),
+        ("server-cores", 0.05),
+        ("requests", 1000.0),
+        ("drops;counter=listen-overflow", 400.0),
+        ("drops;counter=listen-drop", 400.0),
+        (drops.as_str(), 400.0),
+        (room.as_str(), 5.0),
+    ];
+    first(&on_cores("connections=50;server=nginx", &figures, &[("server", [0.1, 0.05, 0.04, 0.01])]))
+}
+
+#[test]
+fn a_full_queue_of_an_application_is_not_the_servers() {
+    let doc = dropping("other");
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Behind, "127.0.0.1:8197 (python3)"));
+    let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server (nginx): its queue of \
+                connections to be accepted, which is not the server's, was full 3,200 times, 40 % of the requests";
+    assert_eq!(doc.sentence, says);
+    let advice = doc.advice.join("; ");
+    assert!(advice.contains("listen backlog (it holds 5)") && !advice.contains("nginx"), "{advice}");
+    assert!(!format!("{doc:?}").contains("somaxconn and"), "{doc:?}");
+    let own = dropping("server");
+    assert_eq!(own.kind, Binding::KernelLimit);
+    assert!(own.sentence.contains("the queue of 127.0.0.1:8197 (python3), the server's own"), "{own:?}");
+}
+
+/// Adds an application behind the server to each take: its connections, and the share of a CPU that it used.
+fn with_application(mut run: RunData, connections: u64, share: f64) -> RunData {
+    for take in &run.takes {
+        let window_ns = 1_000_000_000;
+        let used_ns = Some((share * 1e9) as u64);
+        let one = Backend {
+            socket: "127.0.0.1:8197".to_owned(),
+            name: Some("python3".to_owned()),
+            pids: vec![7],
+            connections,
+            window_ns,
+            cpu_ns: used_ns,
+            thread_ns: used_ns,
+        };
+        run.notes.push(Note { at_ns: Some(take.start_ns + 1), body: NoteBody::Backends(vec![one]) });
+    }
+    run
+}
+
+const IDLE: [(&str, [f64; 4]); 1] = [("server", [0.1, 0.05, 0.04, 0.01])];
+
+const WAITING: [(&str, f64); 5] = [
+    ("throughput", 230.0),
+    ("response-time", 17e-3),
+    ("server-cpu", 200e-6),
+    ("server-cores", 0.05),
+    ("in-flight", 4.0),
+];
+
+#[test]
+fn an_application_that_most_requests_are_at_is_waited_for() {
+    let of = |connections: u64, share: f64| {
+        first(&with_application(on_cores("connections=4;server=nginx", &WAITING, &IDLE), connections, share))
+    };
+    let doc = of(4, 0.1);
+    let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server (nginx): the server (nginx) had \
+                4 connections to it while 4.00 requests were in flight";
+    assert_eq!((doc.kind, doc.sentence.as_str()), (Binding::Behind, says));
+    assert_eq!(doc.advice[0], "measure the application alone: boxscore load http://127.0.0.1:8197/");
+    assert!(!format!("{doc:?}").contains("could do up to"), "{doc:?}");
+    let full = of(4, 0.98);
+    assert!(
+        full.sentence
+            .contains("(python3) behind the server (nginx): one thread of it is full (it used 0.980"),
+        "{full:?}"
+    );
+    // One connection that is kept open, say to a store, explains nothing.
+    assert_eq!(of(1, 0.01).kind, Binding::Waiting);
+}
+
+#[test]
+fn a_busy_program_that_may_be_behind_is_suspected() {
+    let of = |cpus: f64| {
+        let mut run = on_cores("connections=4;server=nginx", &WAITING, &IDLE);
+        for take in &run.takes {
+            let busy = model::note::Disturber { pid: 7, name: "python3".into(), cpus, kernel: false };
+            run.notes.push(Note { at_ns: Some(take.start_ns), body: NoteBody::Disturbers(vec![busy]) });
+        }
+        first(&run).evidence.join("; ")
+    };
+    let says = "python3 (pid 7) used 0.980 of a CPU: if the server waits for it, one thread of it is full";
+    assert!(of(0.98).contains(says), "{}", of(0.98));
+    assert!(!of(0.5).contains("python3"));
+}
+
+#[test]
+fn an_application_that_fills_the_cores_is_no_other_program() {
+    let figures = [&WAITING[..4], &[("in-flight", 4.0)]].concat();
+    let run = on_cores("connections=4;server=nginx", &figures, &[("server", [0.99, 0.8, 0.1, 0.02])]);
+    assert_eq!(first(&run).kind, Binding::Others, "{:?}", first(&run));
+    let doc = first(&with_application(run, 4, 0.92));
+    assert_eq!(doc.kind, Binding::Behind, "{doc:?}");
+}
+
+#[test]
+fn one_request_at_a_time_names_the_application_at_any_number_of_connections() {
+    let mut run = empty();
+    for (connections, response) in [(1, 4.3e-3), (4, 17e-3), (50, 217e-3)] {
+        let figures = [
+            ("throughput", 230.0),
+            ("response-time", response),
+            ("server-cpu", 200e-6),
+            ("server-cores", 0.05),
+            ("core-busy;cpu=0;role=server", 0.1),
+        ];
+        load(&mut run, &format!("connections={connections};server=nginx"), &figures);
+    }
+    let hardly = docs(&with_application(run.clone(), 0, 0.1));
+    assert!(hardly.iter().all(|doc| doc.kind == Binding::Serial), "{hardly:?}");
+    let docs = docs(&with_application(run, 50, 0.1));
+    let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server (nginx): requests are served one \
+                at a time (230 /s whatever the connections; each takes 4.30 ms alone)";
+    assert!(docs.iter().all(|doc| doc.sentence.starts_with(says)), "{docs:?}");
+}
