@@ -1,6 +1,7 @@
 //! Where two groups of requests differ in time, and where they do not: `differs-in`.
 
 use super::{Conclusion, Evidence, Validity, known};
+use crate::doc::VerdictWord;
 use crate::format::{list, percent};
 
 /// A part of the requests, by its name, and the ratio of times there with its interval.
@@ -11,6 +12,48 @@ pub struct PartRatio {
     pub ratio: f64,
     pub low: f64,
     pub high: f64,
+}
+
+/// The ratio of times of one part, as far as it is known, and what it means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartTime {
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub verdict: VerdictWord,
+}
+
+/// Times of what people asked for, and of what bots asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AskerTimes {
+    pub people: PartTime,
+    pub bots: PartTime,
+}
+
+impl PartTime {
+    /// `33 to 37 % longer`, `a tie (1 % shorter to 2 % longer)`, `cannot tell`.
+    pub fn said(&self) -> String {
+        let span = self.low.zip(self.high).map(|(low, high)| span_of(low, high));
+        let bounds = span.as_ref().map_or_else(String::new, |span| format!(" ({span})"));
+        match (self.verdict, &span) {
+            (VerdictWord::Better | VerdictWord::Worse, Some(span)) => span.clone(),
+            (VerdictWord::Tie, _) => format!("a tie{bounds}"),
+            _ => format!("cannot tell{bounds}"),
+        }
+    }
+}
+
+impl PartTime {
+    /// In a column: `slower: 33 to 37 % longer`, `tie: 1 % shorter to 2 % longer`, `cannot tell`.
+    pub fn short(&self) -> String {
+        let word = match self.verdict {
+            VerdictWord::Better => "faster",
+            VerdictWord::Worse => "slower",
+            VerdictWord::Tie => "tie",
+            _ => "cannot tell",
+        };
+        let span = self.low.zip(self.high).map(|(low, high)| span_of(low, high));
+        span.map_or_else(|| word.to_owned(), |span| format!("{word}: {span}"))
+    }
 }
 
 /// All other parts together.
@@ -34,13 +77,21 @@ pub struct LogsParts {
 
 /// `58 to 66 % longer`, `2.1 to 2.3 times as long`, `10 to 12 % shorter`.
 fn said(part: &PartRatio) -> String {
+    span_of(part.low, part.high)
+}
+
+/// The interval of a ratio of times in words; one that reaches across 1 has both.
+fn span_of(low: f64, high: f64) -> String {
     let whole = |share: f64| percent((share * 100.0).round() / 100.0);
     let span = |low: f64, high: f64| {
         let (low, high) = (whole(low), whole(high));
         if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
     };
-    match (part.low, part.high) {
+    match (low, high) {
         (low, high) if low >= 1.0 && high >= 2.0 => format!("{low:.1} to {high:.1} times as long"),
+        (low, high) if low < 1.0 && high > 1.0 => {
+            format!("{} shorter to {} longer", whole(1.0 - low), whole(high - 1.0))
+        }
         (low, high) if high > 1.0 => format!("{} longer", span((low - 1.0).max(0.0), high - 1.0)),
         (low, high) => format!("{} shorter", span(1.0 - high, 1.0 - low)),
     }

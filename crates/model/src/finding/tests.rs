@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use places::{PLACES, place};
 
 use super::*;
-use crate::doc::{CutDoc, MostlyDoc, MostlyOf};
+use crate::doc::{CutDoc, MostlyDoc, MostlyOf, VerdictWord};
 use crate::unit::Unit;
 
 /// One of each conclusion. A new one does not compile until [`place`] knows it, and fails until it is here.
@@ -296,7 +296,16 @@ fn of_logs() -> Vec<Rule> {
         LogsCompared::StatusMix { distance: 0.1, status: 404, arm: share("b", 0.2), base: share("a", 0.1) }
             .into(),
         LogsCompared::Cacheability { arm: share("b", 0.2), base: share("a", 0.1) }.into(),
-        LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1) }.into(),
+        LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1), times: None }.into(),
+        LogsCompared::Bots {
+            arm: share("b", 0.2),
+            base: share("a", 0.1),
+            times: Some(AskerTimes {
+                people: PartTime { low: Some(1.33), high: Some(1.37), verdict: VerdictWord::Worse },
+                bots: PartTime { low: Some(0.98), high: Some(1.01), verdict: VerdictWord::Tie },
+            }),
+        }
+        .into(),
         hours(1.0).into(),
         hours(0.3).into(),
         LogsCompared::Unshared { shared: 0.5 }.into(),
