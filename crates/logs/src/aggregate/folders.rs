@@ -1,5 +1,5 @@
-//! Requests by the first folder of their path, or by the group that is asked for, in each quarter hour and class of work:
-//! where two logs differ.
+//! Requests by the first folder of their path, or by the group that is asked for, in each quarter hour and class of
+//! work: where two logs differ.
 //!
 //! Bytes in B, time in ns. Only requests that tell a path, a size and a time, and that the server did not fail.
 //! Bounded: of more folders or cells than are told apart nothing is kept, whatever their order, so that it merges

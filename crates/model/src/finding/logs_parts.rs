@@ -43,7 +43,7 @@ impl PartTime {
 }
 
 impl PartTime {
-    /// In a column: `slower: 33 to 37 % longer`, `tie: 1 % shorter to 2 % longer`, `cannot tell`.
+    /// In a column: `slower 33 to 37 %`, `tie -1 to +2 %`, `cannot tell`.
     pub fn short(&self) -> String {
         let word = match self.verdict {
             VerdictWord::Better => "faster",
@@ -51,8 +51,17 @@ impl PartTime {
             VerdictWord::Tie => "tie",
             _ => "cannot tell",
         };
-        let span = self.low.zip(self.high).map(|(low, high)| span_of(low, high));
-        span.map_or_else(|| word.to_owned(), |span| format!("{word}: {span}"))
+        let Some((low, high)) = self.low.zip(self.high) else { return word.to_owned() };
+        let [low_off, high_off] = [low - 1.0, high - 1.0].map(|share| (share * 100.0).round() + 0.0);
+        match self.verdict {
+            VerdictWord::Tie if low_off == 0.0 && high_off == 0.0 => format!("{word} within 0.5 %"),
+            VerdictWord::Worse if low_off == high_off => format!("{word} {low_off:.0} %"),
+            VerdictWord::Better if low_off == high_off => format!("{word} {:.0} %", -low_off),
+            _ if high >= 3.0 => format!("{word} {low:.1} to {high:.1} times"),
+            VerdictWord::Worse => format!("{word} {low_off:.0} to {high_off:.0} %"),
+            VerdictWord::Better => format!("{word} {:.0} to {:.0} %", -high_off, -low_off),
+            _ => format!("{word} {low_off:+.0} to {high_off:+.0} %"),
+        }
     }
 }
 
@@ -154,6 +163,22 @@ impl Conclusion for LogsParts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_has_the_word_and_the_interval() {
+        let short = |low, high, verdict| PartTime { low: Some(low), high: Some(high), verdict }.short();
+        assert_eq!(short(1.33, 1.37, VerdictWord::Worse), "slower 33 to 37 %");
+        assert_eq!(short(0.91, 0.96, VerdictWord::Better), "faster 4 to 9 %");
+        assert_eq!(short(0.98, 1.02, VerdictWord::Tie), "tie -2 to +2 %");
+        assert_eq!(short(0.97, 1.43, VerdictWord::CannotTell), "cannot tell -3 to +43 %");
+        assert_eq!(short(0.999, 1.001, VerdictWord::Tie), "tie within 0.5 %");
+        assert_eq!(short(1.598, 1.602, VerdictWord::Worse), "slower 60 %");
+        assert_eq!(short(2.1, 3.4, VerdictWord::Worse), "slower 2.1 to 3.4 times");
+        let none = PartTime { low: None, high: None, verdict: VerdictWord::CannotTell };
+        assert_eq!((none.short(), none.said()), ("cannot tell".into(), "cannot tell".into()));
+        let tie = PartTime { low: Some(0.98), high: Some(1.02), verdict: VerdictWord::Tie };
+        assert_eq!(tie.said(), "a tie (2 % shorter to 2 % longer)");
+    }
 
     #[test]
     fn parts_are_said_with_their_size() {

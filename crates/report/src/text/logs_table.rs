@@ -15,7 +15,7 @@ use super::{Look, hang, logs_answers, logs_figures};
 type Filled = (&'static str, Kind, fn(&TrafficDoc) -> Option<f64>);
 
 /// The order in which columns are left out where there is no room for them.
-const SPARED: [&str; 4] = ["mean size", "of totals", "mean speed", "totals, no 5xx"];
+const SPARED: [&str; 5] = ["mean size", "of totals", "mean speed", "totals, no 5xx", "p99"];
 /// A percentile that may be off by more than this share says so.
 const ROUGH: f64 = 0.01;
 /// Columns of a key up to which it is whole: a path may lose its beginning.
@@ -78,7 +78,7 @@ fn keys<'a>(groups: &'a [TrafficDoc], by: &'a [String]) -> Vec<&'a str> {
     asked.chain(others).map(String::as_str).collect()
 }
 
-/// How a group's times stand beside those of the same group of the first label: `33 to 37 % longer, slower`.
+/// How a group's times stand beside those of the same group of the first label: `slower 33 to 37 %`.
 fn told(group: &TrafficDoc, beside: &[RowDoc]) -> String {
     let row = beside.iter().find(|row| row.arm == group.label && row.params.0 == group.key);
     let time = row.map(|row| PartTime { low: row.low, high: row.high, verdict: row.verdict });
