@@ -53,7 +53,7 @@ impl Range {
     }
 }
 
-/// What is allowed: `0 or more`, `from 0 to 1`.
+/// The values as a text: `0 or more`, `from 0 to 1`.
 impl fmt::Display for Range {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.low.is_finite(), self.high.is_finite()) {

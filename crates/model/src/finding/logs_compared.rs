@@ -269,8 +269,8 @@ fn bots(arm: &Share, base: &Share, times: Option<AskerTimes>) -> String {
         return format!(
             "people and bots are compared each with their like: times of people: {}; of bots: {}; bots are {} of {}'s \
              requests and {} of {}'s",
-            people.said(),
-            bots.said(),
+            people.words(),
+            bots.words(),
             percent(arm.share),
             arm.label,
             percent(base.share),

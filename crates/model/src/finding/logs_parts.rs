@@ -31,7 +31,7 @@ pub struct AskerTimes {
 
 impl PartTime {
     /// `33 to 37 % longer`, `a tie (1 % shorter to 2 % longer)`, `cannot tell`.
-    pub fn said(&self) -> String {
+    pub fn words(&self) -> String {
         let span = self.low.zip(self.high).map(|(low, high)| span_of(low, high));
         let bounds = span.as_ref().map_or_else(String::new, |span| format!(" ({span})"));
         match (self.verdict, &span) {
@@ -175,9 +175,9 @@ mod tests {
         assert_eq!(short(1.598, 1.602, VerdictWord::Worse), "slower 60 %");
         assert_eq!(short(2.1, 3.4, VerdictWord::Worse), "slower 2.1 to 3.4 times");
         let none = PartTime { low: None, high: None, verdict: VerdictWord::CannotTell };
-        assert_eq!((none.short(), none.said()), ("cannot tell".into(), "cannot tell".into()));
+        assert_eq!((none.short(), none.words()), ("cannot tell".into(), "cannot tell".into()));
         let tie = PartTime { low: Some(0.98), high: Some(1.02), verdict: VerdictWord::Tie };
-        assert_eq!(tie.said(), "a tie (2 % shorter to 2 % longer)");
+        assert_eq!(tie.words(), "a tie (2 % shorter to 2 % longer)");
     }
 
     #[test]

@@ -252,6 +252,15 @@ fn of_failures() -> Vec<Rule> {
     ]
 }
 
+fn askers() -> LogsCompared {
+    let times = AskerTimes {
+        people: PartTime { low: Some(1.33), high: Some(1.37), verdict: VerdictWord::Worse },
+        bots: PartTime { low: Some(0.98), high: Some(1.01), verdict: VerdictWord::Tie },
+    };
+    let share = |label: &str, share| Share { label: label.to_owned(), share };
+    LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1), times: Some(times) }
+}
+
 fn of_logs() -> Vec<Rule> {
     let share = |label: &str, share: f64| Share { label: label.into(), share };
     let cache = |label: &str, bytes| Cache { label: label.into(), bytes, disk_read: Some(1e8) };
@@ -297,15 +306,7 @@ fn of_logs() -> Vec<Rule> {
             .into(),
         LogsCompared::Cacheability { arm: share("b", 0.2), base: share("a", 0.1) }.into(),
         LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1), times: None }.into(),
-        LogsCompared::Bots {
-            arm: share("b", 0.2),
-            base: share("a", 0.1),
-            times: Some(AskerTimes {
-                people: PartTime { low: Some(1.33), high: Some(1.37), verdict: VerdictWord::Worse },
-                bots: PartTime { low: Some(0.98), high: Some(1.01), verdict: VerdictWord::Tie },
-            }),
-        }
-        .into(),
+        askers().into(),
         hours(1.0).into(),
         hours(0.3).into(),
         LogsCompared::Unshared { shared: 0.5 }.into(),
