@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
 
+pub mod agents;
 pub mod answer;
 pub mod backend;
 mod basis;

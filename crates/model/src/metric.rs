@@ -2,6 +2,7 @@
 //!
 //! A metric carries no value. Its definition text says what is counted and what is not.
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
@@ -33,12 +34,44 @@ pub enum Prefix {
     Percent,
 }
 
+/// The values that a metric can have, ends included. What lies outside cannot have been measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Range {
+    pub const ANY: Range = Range { low: f64::NEG_INFINITY, high: f64::INFINITY };
+    /// Amounts, counts, rates and times.
+    pub const AMOUNT: Range = Range { low: 0.0, high: f64::INFINITY };
+    /// Shares of a whole.
+    pub const SHARE: Range = Range { low: 0.0, high: 1.0 };
+
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// The values as a text: `0 or more`, `from 0 to 1`.
+impl fmt::Display for Range {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.low.is_finite(), self.high.is_finite()) {
+            (true, true) => write!(to, "from {} to {}", self.low, self.high),
+            (true, false) => write!(to, "{} or more", self.low),
+            (false, true) => write!(to, "{} or less", self.high),
+            (false, false) => to.write_str("any number"),
+        }
+    }
+}
+
 /// A metric as data, without its Rust type: what cards list and the store keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricInfo {
     pub name: &'static str,
     pub unit: Unit,
     pub better: Better,
+    pub range: Range,
     pub prefix: Prefix,
     /// The thing counted, e.g. `op` for operations per second; empty for plain units.
     pub per: &'static str,
@@ -72,11 +105,17 @@ pub struct Metric<Q> {
 impl<Q: Quantity> Metric<Q> {
     pub const fn new(name: &'static str, better: Better, definition: &'static str) -> Metric<Q> {
         let prefix = if matches!(Q::UNIT, Unit::Byte) { Prefix::Binary } else { Prefix::Decimal };
+        // What is better one way is an amount, but for temperatures; others may be differences.
+        let range = match (better, Q::UNIT) {
+            (Better::Neither, _) | (_, Unit::Celsius) => Range::ANY,
+            _ => Range::AMOUNT,
+        };
         let (label, whole, detail, topic) = ("", false, false, None);
         let info = MetricInfo {
             name,
             unit: Q::UNIT,
             better,
+            range,
             prefix,
             per: "",
             label,
@@ -95,6 +134,13 @@ impl<Q: Quantity> Metric<Q> {
     /// A metric without a direction, which no comparison judges.
     pub const fn neither(name: &'static str, definition: &'static str) -> Metric<Q> {
         Metric::new(name, Better::Neither, definition)
+    }
+
+    /// A share of a whole: from 0 to 1.
+    #[must_use]
+    pub const fn share(mut self) -> Metric<Q> {
+        self.info.range = Range::SHARE;
+        self
     }
 
     /// Shown with Ki, Mi, Gi.
@@ -181,5 +227,26 @@ impl<Q: Quantity> Metric<Q> {
 
     pub const fn info(&self) -> MetricInfo {
         self.info
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unit::{Celsius, PerSec, Ratio, Seconds};
+
+    #[test]
+    fn a_metric_knows_its_range() {
+        let share = Metric::<Ratio>::new("failed", Better::Lower, "").share().info().range;
+        assert!(
+            share.contains(0.0) && share.contains(1.0) && !share.contains(1.01) && !share.contains(-0.01)
+        );
+        assert!(!share.contains(f64::NAN));
+        let rate = Metric::<PerSec>::new("rate", Better::Higher, "").info().range;
+        assert!(rate.contains(0.0) && rate.contains(1e12) && !rate.contains(-1.0));
+        assert_eq!((share.to_string(), rate.to_string()), ("from 0 to 1".into(), "0 or more".into()));
+        let step = Metric::<Seconds>::neither("step", "").info().range;
+        let heat = Metric::<Celsius>::new("heat", Better::Lower, "").info().range;
+        assert!(step.contains(-1.0) && heat.contains(-40.0));
     }
 }

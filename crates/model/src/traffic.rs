@@ -39,6 +39,11 @@ pub enum StatusClass {
 const SIZES: u32 = 16;
 const UNSIZED: u32 = SIZES - 1;
 
+/// Classes of work of bots are by so many further on than those of people.
+const BOTS: u32 = 4 * SIZES;
+/// More than there are classes of work.
+pub const MOST_CLASSES: u32 = 2 * BOTS;
+
 /// The number of a class of work: that of its class of size, further on for failed requests.
 pub fn work_class(status: StatusClass, size: Option<u32>) -> u32 {
     status as u32 * SIZES + size.unwrap_or(UNSIZED).min(UNSIZED)
@@ -46,11 +51,26 @@ pub fn work_class(status: StatusClass, size: Option<u32>) -> u32 {
 
 /// The class of status that a class of work is in.
 pub fn status_of(class: u32) -> StatusClass {
-    match class / SIZES {
+    match class % BOTS / SIZES {
         0 => StatusClass::Good,
         1 => StatusClass::Client,
         _ => StatusClass::Server,
     }
+}
+
+/// The same class of work, asked for by bots.
+pub fn of_bots(class: u32) -> u32 {
+    of_all(class) + BOTS
+}
+
+/// True for a class of work that bots asked for.
+pub fn is_of_bots(class: u32) -> bool {
+    class >= BOTS
+}
+
+/// The class of work whoever asked.
+pub fn of_all(class: u32) -> u32 {
+    class % BOTS
 }
 
 /// The class of size of a class of work; `None` where sizes are unknown.
@@ -78,7 +98,8 @@ pub struct ServerGroup {
     pub bots: Option<u64>,
     /// Requests by hour since 1970.
     pub hours: BTreeMap<i64, u64>,
-    /// By block of time and class of work ([`work_class`]); blocks are numbered in the order of time.
+    /// By block of time and class of work ([`work_class`]); blocks are numbered in the order of time. What bots asked
+    /// for has classes of its own where it is known by class ([`ServerGroup::tells_bots`]).
     #[serde(with = "cells")]
     pub cells: BTreeMap<(u64, u32), Cell>,
     /// The same by the first folder of the path, of requests that tell both size and time and that the server did not
@@ -95,10 +116,61 @@ pub struct Cell {
     pub seconds: f64,
 }
 
+impl Cell {
+    pub fn add(&mut self, other: &Cell) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.bytes += other.bytes;
+        self.seconds += other.seconds;
+    }
+
+    /// Takes away what is a part of it.
+    pub fn take(&mut self, part: &Cell) {
+        self.requests = self.requests.saturating_sub(part.requests);
+        self.bytes = (self.bytes - part.bytes).max(0.0);
+        self.seconds = (self.seconds - part.seconds).max(0.0);
+    }
+}
+
+/// The cells whoever asked.
+fn joined(cells: BTreeMap<(u64, u32), Cell>) -> BTreeMap<(u64, u32), Cell> {
+    let mut all: BTreeMap<(u64, u32), Cell> = BTreeMap::new();
+    for ((block, class), cell) in cells {
+        all.entry((block, of_all(class))).or_default().add(&cell);
+    }
+    all
+}
+
 impl ServerGroup {
     /// Bytes of all requests over their time; missing where no time was taken.
     pub fn ratio_of_totals(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.bytes / self.seconds)
+    }
+
+    /// True if requests of bots are known apart from those of people in each cell, or there are none.
+    pub fn tells_bots(&self) -> bool {
+        self.bots == Some(0) || self.cells.keys().any(|(_, class)| is_of_bots(*class))
+    }
+
+    /// Gives what bots asked for, as its folders tell it, cells of its own.
+    pub fn part_bots(&mut self) {
+        let of_bots = |cells: &BTreeMap<(u64, u32), Cell>| {
+            let cells = cells.iter().filter(|((_, class), _)| is_of_bots(*class));
+            cells.map(|(at, cell)| (*at, *cell)).collect::<Vec<_>>()
+        };
+        let of_bots: Vec<((u64, u32), Cell)> = self.folders.values().flat_map(of_bots).collect();
+        for ((block, class), cell) in of_bots {
+            if let Some(whole) = self.cells.get_mut(&(block, of_all(class))) {
+                whole.take(&cell);
+                self.cells.entry((block, class)).or_default().add(&cell);
+            }
+        }
+        self.cells.retain(|_, cell| cell.requests > 0);
+    }
+
+    /// Counts bots among people again, for a comparison with a group that does not tell them apart.
+    pub fn join_bots(&mut self) {
+        self.cells = joined(std::mem::take(&mut self.cells));
+        self.folders.values_mut().for_each(|cells| *cells = joined(std::mem::take(cells)));
     }
 
     /// Time of the mean request.
@@ -277,6 +349,28 @@ mod tests {
         let text = serde_json::to_string(&kept).unwrap();
         assert!(text.contains("\"buckets\":[[-5,3595,[[2,3,700.0,0.1]]]]"), "{text}");
         assert_eq!(serde_json::from_str::<Traffic>(&text).unwrap(), kept);
+    }
+
+    #[test]
+    fn bots_are_parted_from_people_and_joined_again() {
+        let cell = |requests, seconds| Cell { requests, bytes: 10.0, seconds };
+        let class = work_class(StatusClass::Client, Some(3));
+        let bots = of_bots(class);
+        assert_eq!((status_of(bots), size_of(bots), of_all(bots)), (StatusClass::Client, Some(3), class));
+        assert!(is_of_bots(bots) && !is_of_bots(class) && bots < MOST_CLASSES);
+        let whole = BTreeMap::from([((1, class), Cell { requests: 5, bytes: 30.0, seconds: 4.0 })]);
+        let folder = BTreeMap::from([((1, bots), cell(2, 1.0)), ((1, class), cell(1, 2.0))]);
+        let other = BTreeMap::from([((1, bots), cell(1, 0.5))]);
+        let folders = BTreeMap::from([("/a/".to_owned(), folder), ("/b/".to_owned(), other)]);
+        let mut group =
+            ServerGroup { bots: Some(3), cells: whole.clone(), folders, ..ServerGroup::default() };
+        assert!(!group.tells_bots());
+        group.part_bots();
+        assert!(group.tells_bots());
+        let parted = Cell { requests: 3, bytes: 20.0, seconds: 1.5 };
+        assert_eq!(group.cells, BTreeMap::from([((1, class), cell(2, 2.5)), ((1, bots), parted)]));
+        group.join_bots();
+        assert!(group.cells == whole && !group.tells_bots(), "{group:?}");
     }
 
     #[test]

@@ -276,6 +276,7 @@ fn bars() -> Markup {
             group("triad", 24e9, 33e9),
         ],
         size: Size::Cell,
+        text: None,
     }
     .render()
 }
@@ -298,6 +299,7 @@ fn single_bars() -> Markup {
             .map(group)
             .collect(),
         size: Size::Cell,
+        text: None,
     }
     .render()
 }
@@ -361,7 +363,7 @@ fn main() -> std::io::Result<()> {
         strips(14, "Fourteen series widen the figure"),
     ];
     let body = html! {
-        (page::first_screen(lead, &tally, &forest(), &trust()))
+        (page::first_screen(&page::prose(lead), &tally, &forest(), &trust()))
         (page::section("score", "Box score", &box_score()))
         (page::section("figures", "Every figure", &page::grid(&figures)))
         (page::section("methods", "Methods", &page::more("How intervals are made", &html! { p { "Median with its exact order-statistic interval." } })))

@@ -74,10 +74,29 @@ pub fn command(text: &str) -> Markup {
     html! { span class="cmd" { code { (text) } button type="button" hidden { "copy" } } }
 }
 
+/// Text whose names with a hyphen, such as `box-b` and `--fake`, are not broken at it; longer ones may be.
+pub fn unbroken(text: &str) -> Markup {
+    const LONGEST: usize = 24;
+    let is_name = |word: &str| word.contains('-') && word != "-" && word.len() <= LONGEST;
+    if text.contains('`') || !text.split(' ').any(is_name) {
+        return prose(text);
+    }
+    let text = text.replace(" -> ", " → ");
+    let words = text.split(' ').map(|word| (word, is_name(word)));
+    let parts = words.enumerate().map(|(place, (word, is_name))| {
+        html! {
+            @if place > 0 { " " }
+            @if is_name { span class="n" { (word) } } @else { (word) }
+        }
+    });
+    let html: String = parts.map(maud::Markup::into_string).collect();
+    maud::PreEscaped(crate::plot::tied(&html))
+}
+
 /// The first screen: the findings in words, the tally, then two columns (one on a narrow screen).
-pub fn first_screen(lead: &str, tally: &Markup, left: &Markup, right: &Markup) -> Markup {
+pub fn first_screen(lead: &Markup, tally: &Markup, left: &Markup, right: &Markup) -> Markup {
     html! {
-        h1 { (prose(lead)) }
+        h1 { (lead) }
         div class="tally" { (tally) }
         div class="first" { div { (left) } div { (right) } }
     }
@@ -131,6 +150,16 @@ pub fn table(head: &[(&str, Column)], rows: &[Vec<Markup>]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_in_a_headline_are_not_broken() {
+        let html = unbroken("4 % of box-b (12 EUR) and a-very-long-name-that-has-to-be-broken").into_string();
+        let said =
+            "4\u{a0}% of <span class=\"n\">box-b</span> (12 EUR) and a-very-long-name-that-has-to-be-broken";
+        assert_eq!(html, said);
+        assert_eq!(unbroken("see `a-b`").into_string(), "see <code>a-b</code>");
+        assert_eq!(unbroken("<a-b> & c").into_string(), "<span class=\"n\">&lt;a-b&gt;</span> &amp; c");
+    }
 
     #[test]
     fn a_page_stands_alone_and_escapes_what_it_is_given() {

@@ -8,6 +8,7 @@ use logs::aggregate::conditions::{self, Condition};
 use logs::aggregate::distinct::Distinct;
 use logs::aggregate::failed::FailedStrata;
 use logs::aggregate::filter::Filter;
+use logs::aggregate::folders::Folders;
 use logs::aggregate::groups::{Group, GroupTimes, MOST_GROUPS, MOST_SUMMED};
 use logs::aggregate::keys::{self, BETWEEN, Key};
 use logs::aggregate::paths::{By, Top};
@@ -23,6 +24,7 @@ use model::doc::{
 use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
 use model::{Finding, Instrument};
+use stats::Margin;
 use verdict::traffic::{self, Judgement};
 
 use super::{answers, log_format};
@@ -41,6 +43,7 @@ pub struct Asked<'a> {
     /// Each label was cut in two; what is of no side is compared with nothing.
     pub is_cut: bool,
     pub most: usize,
+    pub margin: Margin,
     pub outages: &'a answers::Outages,
 }
 
@@ -78,6 +81,7 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
         days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
         group_count: if by.is_empty() { None } else { group_count(all) },
         groups,
+        group_rows: group_rows(all, asked).into_iter().map(carded).collect(),
         by: each_once(by),
         rows,
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
@@ -321,13 +325,34 @@ fn daily(label: &str, one: &Aggregate) -> Vec<(Vec<u8>, TrafficDoc)> {
 /// Groups of a document.
 const MOST_SHOWN: usize = 4096;
 
+/// The properties of a group and their values.
+fn keyed(bytes: &[u8], by: &[String]) -> BTreeMap<String, String> {
+    let words = bytes.split(|byte| *byte == BETWEEN).map(|word| String::from_utf8_lossy(word).into_owned());
+    by.iter().cloned().zip(words).collect()
+}
+
+/// Times of each group beside the same group of the first label; the two sides of a cut share no time.
+fn group_rows(all: &[Named<'_>], asked: &Asked<'_>) -> Vec<RowDoc> {
+    let Some(((first, base), others)) = all.split_first().filter(|_| !asked.by.is_empty() && !asked.is_cut)
+    else {
+        return Vec::new();
+    };
+    let cells = |one: &Aggregate| cells_by_name(&one.group_cells, one.totals().requests);
+    let (of_base, base) = (cells(base), group(first, base));
+    let rows = others.iter().flat_map(|(label, arm)| {
+        let (of_arm, arm) = (cells(arm), group(label, arm));
+        traffic::parts::of_groups((&arm, &of_arm), (&base, &of_base), asked.margin, traffic::SEED)
+    });
+    let row = |(name, row): (String, RowDoc)| RowDoc {
+        params: model::Params(keyed(name.as_bytes(), asked.by)),
+        ..row
+    };
+    rows.map(row).collect()
+}
+
 /// The groups of a label by their keys; of more than are summed the largest.
 fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, TrafficDoc)> {
-    let key = |bytes: &[u8]| -> BTreeMap<String, String> {
-        let words =
-            bytes.split(|byte| *byte == BETWEEN).map(|word| String::from_utf8_lossy(word).into_owned());
-        by.iter().cloned().zip(words).collect()
-    };
+    let key = |bytes: &[u8]| keyed(bytes, by);
     let summed = |(bytes, group, spread): Group<'_>| {
         let time = |share| of_times(&spread?.times, &group.sums, share);
         let doc = TrafficDoc {
@@ -337,6 +362,8 @@ fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, Traffic
             p99: time(0.99),
             quantile_error: time(0.5).map(|_| GroupTimes::ERROR),
             time_limit: spread.and_then(|spread| limit(&spread.times)),
+            client_errors: Some(group.client_errors),
+            server_errors: Some(group.server_errors),
             ..part(label, &group.sums)
         };
         (bytes.to_vec(), doc)
@@ -419,16 +446,7 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         bots: Some(one.agents.total(agents::BOT)),
         ..traffic::ServerGroup::default()
     };
-    let block = |slot: &Slot| u64::try_from(slot.quarter).unwrap_or(0);
-    for (name, cells) in one.folders.sorted(totals.requests).unwrap_or_default() {
-        let of_folder = group.folders.entry(String::from_utf8_lossy(name).into_owned()).or_default();
-        for ((slot, class), work) in cells {
-            add(
-                of_folder.entry((block(&slot), class)).or_default(),
-                (work.requests, work.bytes, work.time_ns),
-            );
-        }
-    }
+    group.folders = cells_by_name(&one.folders, totals.requests);
     let failed: BTreeMap<&Slot, &FailedStrata> =
         one.failed_slots.sorted().unwrap_or_default().into_iter().collect();
     let none = FailedStrata::default();
@@ -440,7 +458,26 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
             add(cell, (sums.requests, sums.bytes, sums.time_ns));
         }
     }
+    group.part_bots();
     group
+}
+
+/// The quarter hour as a block of time.
+fn block(slot: &Slot) -> u64 {
+    u64::try_from(slot.quarter).unwrap_or(0)
+}
+
+/// Cells by the name of a folder or group; none where there are too many, or not all requests are in them.
+fn cells_by_name(folders: &Folders, requests: u64) -> BTreeMap<String, traffic::parts::Cells> {
+    let mut all: BTreeMap<String, traffic::parts::Cells> = BTreeMap::new();
+    for (name, cells) in folders.sorted(requests).unwrap_or_default() {
+        let of_name = all.entry(String::from_utf8_lossy(name).into_owned()).or_default();
+        for ((slot, class), work) in cells {
+            let cell = of_name.entry((block(&slot), class)).or_default();
+            add(cell, (work.requests, work.bytes, work.time_ns));
+        }
+    }
+    all
 }
 
 fn add(cell: &mut traffic::Cell, (requests, bytes, time_ns): (u64, u64, u128)) {

@@ -65,6 +65,9 @@ pub fn run(args: &ImportArgs, global: &Global) -> Result<u8, CliError> {
     if !all.runs.is_empty() {
         let there = all.runs.len() as u64 - done.runs.min(all.runs.len() as u64);
         out::say(&format!("runs: {} added with {} takes, {there} were there", done.runs, done.takes));
+        if let Some(planted) = all.planted() {
+            out::say(&planted);
+        }
         out::say(&all.next());
     }
     if !all.machines.is_empty() {
@@ -117,6 +120,17 @@ impl All {
             }
         }
         Ok(())
+    }
+
+    /// The machines whose runs were planted: `north and south are planted by --fake: no measurement`.
+    fn planted(&self) -> Option<String> {
+        let mut names: Vec<String> = Vec::new();
+        for run in self.runs.iter().filter(|run| run.plan.fake.is_some()) {
+            if !names.contains(&run.head.machine) {
+                names.push(run.head.machine.clone());
+            }
+        }
+        model::fake::planted(&names)
     }
 
     /// The machines of the runs, and the command that shows or compares them.

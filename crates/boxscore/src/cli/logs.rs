@@ -226,6 +226,7 @@ fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
         filters: &filters,
         is_cut: parted.is_some(),
         most,
+        margin,
         outages: &outages,
     };
     let mut document = access_logs::document(&named, &asked, formats, judged);

@@ -1,4 +1,5 @@
-//! Sides of a decision: names and patterns into candidates' data. A run of several machines or arms gives each of them.
+//! Sides of a decision: names and patterns into candidates' data. A run of several arms gives each of them. A run that
+//! is the only side gives the machines that were measured with it too, which is said; beside other sides it is itself.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +7,7 @@ use crate::error::CliError;
 use crate::lookup::ids::short;
 use crate::lookup::resolve::{Loaded, Resolver};
 use crate::lookup::sides::{distinct, of_arm};
+use crate::out;
 
 use super::asked::Said;
 
@@ -79,7 +81,18 @@ fn matching(said: &Said, resolver: &Resolver) -> Result<Vec<String>, CliError> {
 /// The machines or arms that a name means, without earlier runs.
 fn candidates(name: &str, among: bool, resolver: &mut Resolver) -> Result<Vec<Loaded>, CliError> {
     if resolver.is_run(name) {
-        let all = resolver.bare_arms(name)?;
+        let whole = resolver.bare(name)?;
+        let mut all = resolver.bare_arms(name)?;
+        let is_of_machines = all.len() > 1 && all.iter().all(|side| side.arm.is_none());
+        if is_of_machines && among {
+            all.retain(|side| ids(side).eq(ids(&whole)));
+        } else if is_of_machines {
+            let names: Vec<String> = all.iter().map(|side| side.name.clone()).collect();
+            out::say(&format!(
+                "note: {} were measured in one study with {name}, and all are candidates; name several sides to choose",
+                model::format::list(&names)
+            ));
+        }
         let is_split = all.len() > 1;
         let called = |side: Loaded| match side.arm.is_some() && among && is_split {
             true => Loaded { name: format!("{name}/{}", side.name), ..side },

@@ -1,13 +1,14 @@
 //! Checks that a run from elsewhere is consistent; the error says which place in the run is not.
 //!
-//! Times of a take are ns since the run's start, `started_ns` is ns since 1970. Plausibility of figures is not checked
-//! here: the rules of a verdict judge that.
+//! Times of a take are ns since the run's start, `started_ns` is ns since 1970. A value that its metric cannot have is
+//! refused, but for planted ones, which nobody measured. What is possible and odd, the rules of a verdict judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::card::Cadence;
 use model::data::{RunData, Series, TakeHead};
-use model::{Card, Need};
+use model::reading::Value;
+use model::{Card, Need, Unit};
 
 /// 2000-01-01, before which no run was measured, in ns since 1970.
 const FIRST_NS: i64 = 946_684_800_000_000_000;
@@ -29,6 +30,9 @@ pub fn run(run: &RunData, cards: &[&Card]) -> Result<(), String> {
             return Err(format!("{place}: the plan has no arm `{}`", series.key.arm));
         }
         metric(series, cards).map_err(|what| format!("{place}: {what}"))?;
+        if run.plan.fake.is_none() {
+            values(series, cards).map_err(|what| format!("{place}.{what}"))?;
+        }
         let row = is_row(run, series, cards);
         points(run, series, row, &takes).map_err(|what| format!("{place}.{what}"))?;
     }
@@ -138,6 +142,29 @@ fn metric(series: &Series, cards: &[&Card]) -> Result<(), String> {
             "better is `{found}`, and that of {} {} is `{better}`",
             key.instrument, info.name
         ));
+    }
+    Ok(())
+}
+
+/// Fails with the first value outside the range of a metric that this build knows.
+fn values(series: &Series, cards: &[&Card]) -> Result<(), String> {
+    let key = &series.key;
+    let card = cards.iter().find(|card| card.name == key.instrument && card.definition == key.definition);
+    // What a command prints may be any number.
+    let known = card.filter(|card| !card.needs.contains(&Need::Command));
+    let Some(info) = known.and_then(|card| card.metric(&key.metric)) else { return Ok(()) };
+    for (at, point) in series.points.iter().enumerate() {
+        if let Value::Number(value) = point.value
+            && !info.range.contains(value)
+        {
+            return Err(format!(
+                "points[{at}] is {value}, which no {} can be: {} {} is {}",
+                if info.unit == Unit::Ratio { "share" } else { "such figure" },
+                key.instrument,
+                info.name,
+                info.range
+            ));
+        }
     }
     Ok(())
 }

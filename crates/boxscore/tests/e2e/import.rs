@@ -49,7 +49,15 @@ fn a_run_that_does_not_hold_together_is_refused() {
     let other = Bench::new();
     std::fs::write(other.path("good.csv"), "machine,cores\ngood,4\n").expect("a file");
     type Edit = fn(&mut serde_json::Value);
-    let cases: [(Edit, &str); 17] = [
+    // Nobody measured what is planted: only of other values it is said that they cannot be.
+    fn measured(run: &mut serde_json::Value, value: f64) {
+        run["plan"]["fake"] = json!(null);
+        if let Some(last) = run["series"][0]["points"][1].as_array_mut().and_then(|point| point.last_mut()) {
+            *last = json!(value);
+        }
+    }
+    let cases: [(Edit, &str); 18] = [
+        (|run| measured(run, -5.0), "points[1] is -5, which no such figure can be: "),
         (|run| run["seconds"] = json!(-1.0), "seconds is -1, and must be 0 or more"),
         (|run| run["seconds"] = json!({"bits": "7ff8000000000000"}), "seconds is NaN"),
         (|run| run["started_ns"] = json!(0), "started_ns is 0 (1970-01-01 00:00"),

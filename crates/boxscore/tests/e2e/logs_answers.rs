@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::common::Bench;
-use model::doc::{CompareDoc, LogsDoc, RunDoc};
+use model::doc::{CompareDoc, LogsDoc, RunDoc, VerdictWord};
 
 const CHROME: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36";
 const GOOGLE: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
@@ -282,6 +282,18 @@ fn the_folder_that_differs_is_named_and_a_client_of_many_is_found() {
     let compared: CompareDoc =
         serde_json::from_str(&bench.run(&["compare", "a", "b", "--json"]).expect(0, &[]).out).unwrap();
     assert!(compared.findings.iter().any(|finding| finding.kind() == "differs-in"));
+    assert!(all.group_rows.is_empty(), "of so many groups none is compared");
+    // Each group beside its like.
+    let by = ["a=a.log", "b=b.log", "--by", "prefix", "--no-store"];
+    let prefixes = doc(&bench, &by);
+    let word = |prefix: &str| {
+        let row = prefixes.group_rows.iter().find(|row| row.params.get("prefix") == Some(prefix));
+        row.map(|row| (row.verdict, row.arm.as_str(), row.base.as_str()))
+    };
+    assert_eq!(word("/download/"), Some((VerdictWord::Worse, "b", "a")), "{:?}", prefixes.group_rows);
+    assert!(prefixes.group_rows.len() > 1 && prefixes.group_rows.len() == prefixes.groups.len() / 2);
+    let said = bench.run(&[&["logs"], &by[..]].concat()).expect(0, &[]).out;
+    assert!(said.contains("time beside a\n") && said.contains("  slower 60 %\n"), "{said}");
     let bots = doc(&bench, &["a=a.log", "--where", "bot=yes", "--no-store"]);
     assert_eq!((bots.labels[0].parsed, bots.labels[0].clients), (864, Some(1.0)));
 }

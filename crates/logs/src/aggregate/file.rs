@@ -12,7 +12,7 @@ use crate::hash;
 
 const MAGIC: &[u8; 8] = b"BXLOGAGG";
 /// Raised whenever the bytes or their meaning change.
-const VERSION: u16 = 7;
+const VERSION: u16 = 8;
 const HEAD: usize = MAGIC.len() + 2;
 const TAIL: usize = 8;
 

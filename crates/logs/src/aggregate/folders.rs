@@ -1,4 +1,5 @@
-//! Requests by the first folder of their path, in each quarter hour and class of work: where two logs differ.
+//! Requests by the first folder of their path, or by the group that is asked for, in each quarter hour and class of
+//! work: where two logs differ.
 //!
 //! Bytes in B, time in ns. Only requests that tell a path, a size and a time, and that the server did not fail.
 //! Bounded: of more folders or cells than are told apart nothing is kept, whatever their order, so that it merges
@@ -6,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use model::traffic::StatusClass;
+use model::traffic::{self, StatusClass};
 use serde::{Deserialize, Serialize};
 
 use super::bounded::{Bounded, Merge};
@@ -93,12 +94,22 @@ impl Merge for Folders {
     }
 }
 
-/// The folder and the class of status of a request that was put off; `NONE` where it counts in no cell.
+/// The folder, the class of status and the kind of program of a request that was put off; `NONE` where it counts in no
+/// cell.
 pub type Mark = u32;
 pub const NONE: Mark = Mark::MAX;
 
 /// Places that folders are looked for in, by a few of their bytes.
 const PLACES: usize = 256;
+
+/// Kinds of requests in a folder, in the order of the two lowest bits of a mark: the class of status, and whether a bot
+/// asked.
+const KINDS: [(StatusClass, bool); 4] = [
+    (StatusClass::Good, false),
+    (StatusClass::Client, false),
+    (StatusClass::Good, true),
+    (StatusClass::Client, true),
+];
 
 /// Requests on their way into [`Folders`]: most repeat one of few folders.
 #[derive(Default)]
@@ -107,8 +118,8 @@ pub struct Passing {
     /// Number of the folder that was found at a place last; none at first.
     places: Vec<u16>,
     names: Vec<Box<[u8]>>,
-    /// By number of the folder, class of status and class of size: requests of one slot.
-    work: Vec<[[Work; size::CLASSES]; 2]>,
+    /// By number of the folder, kind and class of size: requests of one slot.
+    work: Vec<[[Work; size::CLASSES]; KINDS.len()]>,
     /// True once there are too many folders.
     is_full: bool,
 }
@@ -116,17 +127,28 @@ pub struct Passing {
 impl Passing {
     /// Counts a request, and marks its folder.
     #[inline]
-    pub fn mark(&mut self, path: Option<&[u8]>, status: Option<u16>) -> Mark {
+    pub fn mark(&mut self, path: Option<&[u8]>, status: Option<u16>, is_bot: bool) -> Mark {
         self.seen += 1;
         let Some(path) = path else { return NONE };
+        let folder = folders(path, 1);
+        self.marked(&folder[..folder.len().min(LONGEST)], status, is_bot)
+    }
+
+    /// Counts a request, and marks its group.
+    #[inline]
+    pub fn mark_group(&mut self, name: &[u8], status: Option<u16>, is_bot: bool) -> Mark {
+        self.seen += 1;
+        self.marked(name, status, is_bot)
+    }
+
+    #[inline(always)]
+    fn marked(&mut self, name: &[u8], status: Option<u16>, is_bot: bool) -> Mark {
         let status = failed::status_class(status);
         if status == StatusClass::Server || self.is_full {
             return NONE;
         }
-        let folder = folders(path, 1);
-        let folder = &folder[..folder.len().min(LONGEST)];
-        self.number(folder)
-            .map_or(NONE, |number| u32::from(number) << 1 | u32::from(status == StatusClass::Client))
+        let kind = u32::from(is_bot) << 1 | u32::from(status == StatusClass::Client);
+        self.number(name).map_or(NONE, |number| u32::from(number) << 2 | kind)
     }
 
     #[inline]
@@ -164,8 +186,8 @@ impl Passing {
         if mark == NONE {
             return;
         }
-        let Some(work) = self.work.get_mut((mark >> 1) as usize) else { return };
-        let one = &mut work[(mark & 1) as usize][size::class_of(Some(bytes))];
+        let Some(work) = self.work.get_mut((mark >> 2) as usize) else { return };
+        let one = &mut work[(mark & 3) as usize][size::class_of(Some(bytes))];
         one.requests += 1;
         one.bytes = one.bytes.saturating_add(bytes);
         one.time_ns += u128::from(time_ns);
@@ -178,10 +200,12 @@ impl Passing {
             // A name without a cell yet, such as that of the first one too many, counts too.
             to.names.at(&name.to_vec());
             let hash = hash::name(name);
-            for (status, sizes) in [StatusClass::Good, StatusClass::Client].into_iter().zip(work) {
+            for ((status, is_bot), sizes) in KINDS.into_iter().zip(work) {
                 for (class, work) in sizes.iter_mut().enumerate().filter(|(_, work)| work.requests > 0) {
                     let work = std::mem::take(work);
-                    let key = |slot| (hash, slot, failed::work_class(status, class));
+                    let class = failed::work_class(status, class);
+                    let class = if is_bot { traffic::of_bots(class) } else { class };
+                    let key = |slot| (hash, slot, class);
                     if let Some(cell) = slot.and_then(|slot| to.cells.at(&key(slot))) {
                         cell.merge(&work);
                     }
@@ -206,7 +230,7 @@ mod tests {
         for n in numbers {
             let path = format!("/{}/{n}", hash::mix(n, 5) % different);
             let status = [200, 304, 404, 503][(n % 4) as usize];
-            let mark = passing.mark(Some(path.as_bytes()), Some(status));
+            let mark = passing.mark(Some(path.as_bytes()), Some(status), n % 3 == 0);
             passing.add(mark, n % 5000, n);
             if n % 100 == 99 || n % 7 == 0 {
                 passing.settle(Some(slot((n / 100) as i64)), &mut all);
@@ -243,7 +267,10 @@ mod tests {
         assert_eq!(sum(|work| u128::from(work.requests)), 15_000);
         assert_eq!(sum(|work| work.time_ns), (0..20_000u128).filter(|n| n % 4 != 3).sum::<u128>());
         let mut passing = Passing::default();
-        assert_eq!([passing.mark(None, Some(200)), passing.mark(Some(b"/a"), Some(500))], [NONE; 2]);
-        assert_eq!((passing.mark(Some(b""), None), passing.mark(Some(b"x/y"), None)), (0, 2));
+        assert_eq!(
+            [passing.mark(None, Some(200), false), passing.mark(Some(b"/a"), Some(500), false)],
+            [NONE; 2]
+        );
+        assert_eq!((passing.mark(Some(b""), None, false), passing.mark(Some(b"x/y"), None, true)), (0, 6));
     }
 }

@@ -121,8 +121,8 @@ pub struct Settings {
     pub filters: Vec<Filter>,
     /// True: the mix of requests is kept too, which costs time for each request.
     pub mix: bool,
-    /// True: requests are summed by the first folder of their path too. Aggregates with and without it merge to one
-    /// without.
+    /// True: requests are summed by the first folder of their path, and by their group, in each quarter hour too.
+    /// Aggregates with and without it merge to one without.
     pub folders: bool,
 }
 
@@ -188,6 +188,8 @@ pub struct Aggregate {
     pub groups: Groups,
     /// Where the settings ask for it.
     pub folders: Folders,
+    /// The same by group.
+    pub group_cells: Folders,
     /// Where the settings ask for it, once there is a request.
     pub mix: Option<Box<Mix>>,
 }
@@ -270,6 +272,7 @@ impl Merge for Aggregate {
         self.groups.merge(&other.groups);
         self.conditions.merge(&other.conditions);
         self.folders.merge(&other.folders);
+        self.group_cells.merge(&other.group_cells);
         match (&mut self.mix, &other.mix) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),
             (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),

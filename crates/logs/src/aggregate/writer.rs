@@ -40,6 +40,8 @@ pub struct Writer<'a> {
     few_sizes: Few<8, { highest_of(50) }>,
     few_times: Few<10, { highest_of(42) }>,
     passing: Passing,
+    /// Requests on their way to their groups, where labels are compared by them.
+    passing_groups: Passing,
     /// True if there is no filter and only the usual aggregates are wanted.
     plain: bool,
 }
@@ -70,8 +72,9 @@ struct PutOff {
     /// Made of sizes and times while these are added.
     ratios: [u64; BATCH],
     classes: [u64; BATCH],
-    /// Where folders are asked for.
+    /// Where folders are asked for, and where groups are, too.
     folders: [Mark; BATCH],
+    groups: [Mark; BATCH],
 }
 
 impl PutOff {
@@ -89,6 +92,7 @@ impl PutOff {
             ratios,
             classes,
             folders: [folders::NONE; BATCH],
+            groups: [folders::NONE; BATCH],
         })
     }
 
@@ -129,6 +133,7 @@ impl<'a> Writer<'a> {
             few_sizes: Few::default(),
             few_times: Few::default(),
             passing: Passing::default(),
+            passing_groups: Passing::default(),
             plain,
         }
     }
@@ -147,9 +152,14 @@ impl<'a> Writer<'a> {
             self.moved(record.at);
         }
         self.in_second += 1;
-        self.named(record);
+        let is_bot = self.named(record);
         if self.settings.folders {
-            self.put_off.mark(self.passing.mark(record.path, record.status));
+            self.put_off.mark(self.passing.mark(record.path, record.status, is_bot));
+            if !self.settings.group_by.is_empty() {
+                keys::write_all(&self.settings.group_by, record, &mut self.key);
+                let mark = self.passing_groups.mark_group(&self.key, record.status, is_bot);
+                self.put_off.groups[self.put_off.count] = mark;
+            }
         }
         let all = &mut *self.aggregate;
         all.statuses.add(record.status);
@@ -201,10 +211,12 @@ impl<'a> Writer<'a> {
             };
             let (bytes, time_ns) = (columns.bytes[line], columns.times_ns[line]);
             failed |= u32::from(columns.statuses[line] >= 400) << line;
+            let mut is_bot = false;
             if let Some(agent) = row.agent {
                 let class =
                     self.lately.agents.add_sorted(&mut all.agents, agent, row.offset, agents::class_of);
-                if class == agents::BOT {
+                is_bot = class == agents::BOT;
+                if is_bot {
                     let (client, at) = (Some(row.client), Some(rows.at));
                     let request = BotRequest { agent, client, at, offset: row.offset };
                     bots::add(&mut all.bots, &mut self.lately.bots, &mut self.key, request);
@@ -218,7 +230,8 @@ impl<'a> Writer<'a> {
             thousands += columns.whole_thousands[line];
             let path = all.paths.offer(row.path, row.offset, bytes, time_ns);
             if self.settings.folders {
-                put_off.mark(self.passing.mark(Some(row.path), Some(columns.statuses[line] as u16)));
+                let status = Some(columns.statuses[line] as u16);
+                put_off.mark(self.passing.mark(Some(row.path), status, is_bot));
             }
             put_off.push(hash::name(row.client), path, bytes, time_ns);
         }
@@ -293,14 +306,16 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Adds the names that a request tells: of what asked, of what referred, and behind a failure.
+    /// Adds the names that a request tells: of what asked, of what referred, and behind a failure. True for a bot.
     #[inline]
-    fn named(&mut self, record: &Record<'_>) {
+    fn named(&mut self, record: &Record<'_>) -> bool {
         let all = &mut *self.aggregate;
+        let mut is_bot = false;
         if let Some(agent) = record.agent {
             let class =
                 self.lately.agents.add_sorted(&mut all.agents, agent, record.offset, agents::class_of);
-            if class == agents::BOT {
+            is_bot = class == agents::BOT;
+            if is_bot {
                 let Record { client, at, offset, .. } = *record;
                 let request = BotRequest { agent, client, at, offset };
                 bots::add(&mut all.bots, &mut self.lately.bots, &mut self.key, request);
@@ -319,6 +334,7 @@ impl<'a> Writer<'a> {
         if record.status.is_some_and(|status| status >= 400) {
             self.failed(record);
         }
+        is_bot
     }
 
     /// Adds a failure: when, what was asked for, and who asked.
@@ -440,17 +456,23 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Adds requests that were put off and are of one slot to their folders.
+    /// Adds requests that were put off and are of one slot to their folders and groups.
     fn by_folder(&mut self, part: std::ops::Range<usize>) {
-        let PutOff { bytes, times_ns, folders, .. } = &*self.put_off;
-        for ((bytes, time_ns), mark) in
-            bytes[part.clone()].iter().zip(&times_ns[part.clone()]).zip(&folders[part])
-        {
-            if *bytes != NONE && *time_ns != NONE {
-                self.passing.add(*mark, *bytes, *time_ns);
+        let PutOff { bytes, times_ns, folders, groups, .. } = &*self.put_off;
+        let is_grouped = !self.settings.group_by.is_empty();
+        for place in part {
+            let (bytes, time_ns) = (bytes[place], times_ns[place]);
+            if bytes != NONE && time_ns != NONE {
+                self.passing.add(folders[place], bytes, time_ns);
+                if is_grouped {
+                    self.passing_groups.add(groups[place], bytes, time_ns);
+                }
             }
         }
         self.passing.settle(self.slot, &mut self.aggregate.folders);
+        if is_grouped {
+            self.passing_groups.settle(self.slot, &mut self.aggregate.group_cells);
+        }
     }
 
     /// Adds size and time of one request, each where it is told.
@@ -512,6 +534,7 @@ impl Drop for Writer<'_> {
         self.paced();
         let all = &mut *self.aggregate;
         self.passing.settle(self.slot, &mut all.folders);
+        self.passing_groups.settle(self.slot, &mut all.group_cells);
         let lately = &mut *self.lately;
         lately.failed_paths.settle(&mut all.failed_paths);
         lately.failed_clients.settle(&mut all.failed_clients);

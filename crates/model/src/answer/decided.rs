@@ -95,7 +95,21 @@ impl Decided {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        format!("{}{more} cannot be told apart by their cost over {}", format::list(&all), self.life)
+        let bounds = self.bounds();
+        format!("{}{more} cannot be told apart by their cost over {}{bounds}", format::list(&all), self.life)
+    }
+
+    /// Why numbers that differ cannot be told apart, where a rate of a dearer one is a lower bound.
+    fn bounds(&self) -> String {
+        let tied = self.all.iter().take(self.tied).skip(1);
+        let names: Vec<String> = tied.filter(|one| one.at_most).map(|one| one.name.clone()).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            [one] => format!(": the rate of {one} is a lower bound, so that fewer of it may be enough"),
+            some => {
+                format!(": the rates of {} are lower bounds, so that fewer may be enough", format::list(some))
+            }
+        }
     }
 
     pub(super) fn docs(&self) -> Vec<AnsweredDoc> {
@@ -168,6 +182,19 @@ mod tests {
             decided(vec![a, b], 2).to_string(),
             "11 of box-b (12,350 EUR) and 14 of box-a (15,000 EUR) cannot be told apart by their cost over 4 years"
         );
+    }
+
+    #[test]
+    fn a_lower_bound_is_why_unlike_numbers_cannot_be_told_apart() {
+        let a = chosen("south", 2, Some(5_610.0), None);
+        let mut b = chosen("north", 3, Some(10_520.0), None);
+        b.at_most = true;
+        let said = decided(vec![a.clone(), b.clone()], 2).to_string();
+        let why = "over 4 years: the rate of north is a lower bound, so that fewer of it may be enough";
+        assert!(said.ends_with(why), "{said}");
+        // A bound of the cheapest makes it no dearer.
+        let said = decided(vec![b, a], 2).to_string();
+        assert!(said.ends_with("over 4 years"), "{said}");
     }
 
     #[test]

@@ -40,6 +40,10 @@ pub struct LogsDoc {
     pub days: Vec<TrafficDoc>,
     /// Each label in each group of `--by`: those with the most requests, at most 4096.
     pub groups: Vec<TrafficDoc>,
+    /// Times of each group of `--by` in each further label beside the first; `params` hold the group's keys. Missing
+    /// where there are over 250 groups, with one label and with `--cut`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_rows: Vec<RowDoc>,
     /// The keys of `--by` in the order in which they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
@@ -269,6 +273,11 @@ pub struct TrafficDoc {
     pub clients_error: Option<f64>,
     pub statuses: BTreeMap<String, u64>,
     pub methods: BTreeMap<String, u64>,
+    /// Of a group of `--by`: requests that were answered 4xx, and that failed with 5xx.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_errors: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_errors: Option<u64>,
     /// By class of size.
     pub sizes: Vec<SizeDoc>,
     /// Of a whole label.

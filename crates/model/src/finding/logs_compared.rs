@@ -2,7 +2,7 @@
 //! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `failures-apart`, `cacheability`, `hours`, `bots`,
 //! `unshared`, `mix`, `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
 
-use super::{Conclusion, Evidence, Validity, evidence, known};
+use super::{AskerTimes, Conclusion, Evidence, Validity, evidence, known};
 use crate::format::{duration, number, percent, quantity};
 use crate::unit::Unit;
 
@@ -71,10 +71,11 @@ pub enum LogsCompared {
         base: Share,
         is_doubtful: bool,
     },
-    /// Shares of requests of programs that say they are bots.
+    /// Shares of requests of programs that say they are bots, and how people and bots differ where they are told apart.
     Bots {
         arm: Share,
         base: Share,
+        times: Option<AskerTimes>,
     },
     /// Share of the bytes that is compared.
     Unshared {
@@ -263,7 +264,19 @@ fn cacheability(arm: &Share, base: &Share) -> String {
     )
 }
 
-fn bots(arm: &Share, base: &Share) -> String {
+fn bots(arm: &Share, base: &Share, times: Option<AskerTimes>) -> String {
+    if let Some(AskerTimes { people, bots }) = times {
+        return format!(
+            "people and bots are compared each with their like: times of people: {}; of bots: {}; bots are {} of {}'s \
+             requests and {} of {}'s",
+            people.words(),
+            bots.words(),
+            percent(arm.share),
+            arm.label,
+            percent(base.share),
+            base.label
+        );
+    }
     format!(
         "people alone may differ by more or less, and with a narrower interval: bots are {} of {}'s requests and {} of \
          {}'s, and compared with the rest as one; --where bot=no leaves them out",
@@ -363,7 +376,9 @@ impl Conclusion for LogsCompared {
             | LogsCompared::SizeMix { .. }
             | LogsCompared::Mix { .. }
             | LogsCompared::PartOfTelemetry { .. } => Validity::Ok,
-            LogsCompared::Bots { arm, base } => doubtful(arm.share.max(base.share) >= MANY_BOTS),
+            LogsCompared::Bots { arm, base, times } => {
+                doubtful(times.is_none() && arm.share.max(base.share) >= MANY_BOTS)
+            }
         }
     }
 
@@ -395,7 +410,7 @@ impl Conclusion for LogsCompared {
             }
             LogsCompared::Cacheability { arm, base } => cacheability(arm, base),
             LogsCompared::Hours { arm, base, .. } => hours(arm, base),
-            LogsCompared::Bots { arm, base } => bots(arm, base),
+            LogsCompared::Bots { arm, base, times } => bots(arm, base, *times),
             LogsCompared::Unshared { shared } => format!(
                 "a part is not compared: only {} of the bytes are of a size and time that both served",
                 percent(*shared)
@@ -450,7 +465,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::SizeMix { distance } => evidence([("ks", *distance)]),
             LogsCompared::StatusMix { distance, .. } => evidence([("distance", *distance)]),
             LogsCompared::Cacheability { arm, base }
-            | LogsCompared::Bots { arm, base }
+            | LogsCompared::Bots { arm, base, .. }
             | LogsCompared::Hours { arm, base, .. } => evidence([("arm", arm.share), ("base", base.share)]),
             LogsCompared::Unshared { shared } => evidence([("shared", *shared)]),
             LogsCompared::Failures { arm, base, arm_time, base_time } => evidence([

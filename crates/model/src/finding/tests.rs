@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use places::{PLACES, place};
 
 use super::*;
-use crate::doc::{CutDoc, MostlyDoc, MostlyOf};
+use crate::doc::{CutDoc, MostlyDoc, MostlyOf, VerdictWord};
 use crate::unit::Unit;
 
 /// One of each conclusion. A new one does not compile until [`place`] knows it, and fails until it is here.
@@ -264,6 +264,15 @@ fn of_failures() -> Vec<Rule> {
     ]
 }
 
+fn askers() -> LogsCompared {
+    let times = AskerTimes {
+        people: PartTime { low: Some(1.33), high: Some(1.37), verdict: VerdictWord::Worse },
+        bots: PartTime { low: Some(0.98), high: Some(1.01), verdict: VerdictWord::Tie },
+    };
+    let share = |label: &str, share| Share { label: label.to_owned(), share };
+    LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1), times: Some(times) }
+}
+
 fn of_logs() -> Vec<Rule> {
     let share = |label: &str, share: f64| Share { label: label.into(), share };
     let cache = |label: &str, bytes| Cache { label: label.into(), bytes, disk_read: Some(1e8) };
@@ -308,7 +317,8 @@ fn of_logs() -> Vec<Rule> {
         LogsCompared::StatusMix { distance: 0.1, status: 404, arm: share("b", 0.2), base: share("a", 0.1) }
             .into(),
         LogsCompared::Cacheability { arm: share("b", 0.2), base: share("a", 0.1) }.into(),
-        LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1) }.into(),
+        LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1), times: None }.into(),
+        askers().into(),
         hours(1.0).into(),
         hours(0.3).into(),
         LogsCompared::Unshared { shared: 0.5 }.into(),

@@ -166,6 +166,25 @@ impl Scale {
         }
     }
 
+    /// With the unit, in two significant digits: for what is not known more closely.
+    pub fn roughly(&self, value: f64) -> String {
+        let scaled = value / self.divisor;
+        match self.unit.as_str() {
+            unit if value.is_finite()
+                && scaled != 0.0
+                && !self.powers
+                && !unit.is_empty()
+                && unit != "1/s" =>
+            {
+                let places = 1 - scaled.abs().log10().floor() as i32;
+                let tens = 10f64.powi(places);
+                let rounded = (scaled * tens).round() / tens;
+                format!("{} {unit}", super::fixed(rounded, usize::try_from(places).unwrap_or(0)))
+            }
+            _ => self.with_unit(value),
+        }
+    }
+
     /// The two ends with the same number of decimals, enough to tell them apart: `1,905 - 1,918`. `None` where they are
     /// so far apart that they tell nothing: it is not known.
     pub fn interval(&self, low: f64, high: f64) -> Option<(String, String)> {

@@ -52,6 +52,7 @@ pub const ERROR_RATE: Metric<Ratio> = Metric::new(
      off; judged by the difference, of which 0.1 % is none",
 )
 .label("failed")
+.share()
 .apart(1.0 - WELL);
 pub const RESPONSES: Metric<Seconds> =
     Metric::neither("response-times", "all response times of the take, failed requests beyond them");

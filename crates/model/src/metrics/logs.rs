@@ -70,4 +70,5 @@ pub const ERROR_RATE: Metric<Ratio> = Metric::new(
      0.1 % is none",
 )
 .label("failed (5xx)")
+.share()
 .percent();

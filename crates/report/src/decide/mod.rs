@@ -16,7 +16,7 @@ use crate::theme::Trust;
 /// The whole page. `command` makes it again.
 pub fn page(doc: &DecideDoc, command: &str, version: &str) -> String {
     let body = html! {
-        (page::first_screen(&doc.answer.sentence, &tally(doc), &left(doc), &right(doc)))
+        (page::first_screen(&page::unbroken(&doc.answer.sentence), &tally(doc), &left(doc), &right(doc)))
         (parts(doc))
         (capacities(doc))
         (demand(doc))

@@ -32,6 +32,7 @@ pub fn cheapest(doc: &DecideDoc) -> Option<Markup> {
         series: vec![String::new()],
         groups: with.iter().map(group).collect(),
         size: Size::Half,
+        text: Some(cells::probability),
     };
     Some(bars.render())
 }

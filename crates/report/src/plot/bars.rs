@@ -20,6 +20,8 @@ pub struct Bars {
     pub series: Vec<String>,
     pub groups: Vec<BarGroup>,
     pub size: Size,
+    /// How a value is written; none: as on the axis.
+    pub text: Option<fn(f64) -> String>,
 }
 
 #[derive(Clone, Debug)]
@@ -89,11 +91,17 @@ impl Bars {
                         title { (self.tip(group, i, estimate, axis)) }
                         rect class="br" x=(Px(x + 1.0)) width=(Px((bar - 2.0).max(1.0))) y=(Px(top)) height=(Px((base - top).max(0.5))) {}
                         (whisker(estimate, axis, x + bar / 2.0))
-                        @if self.series.len() < 2 { (value(estimate, axis, x + bar / 2.0, bar)) }
+                        @if self.series.len() < 2 {
+                            (value(estimate, &self.number(estimate.value, axis), axis, (x + bar / 2.0, bar)))
+                        }
                     }
                 }
             }
         }
+    }
+
+    fn number(&self, value: f64, axis: &Axis) -> String {
+        self.text.map_or_else(|| axis.scale.number(value), |text| text(value))
     }
 
     fn tip(&self, group: &BarGroup, i: usize, estimate: Estimate, axis: &Axis) -> String {
@@ -101,7 +109,9 @@ impl Bars {
         let interval = estimate
             .interval
             .map_or(String::new(), |(a, b)| format!(" ({})", axis.scale.interval_text(a, b)));
-        format!("{}{series}: {}{interval}", group.name, axis.scale.with_unit(estimate.value))
+        let value =
+            self.text.map_or_else(|| axis.scale.with_unit(estimate.value), |text| text(estimate.value));
+        format!("{}{series}: {value}{interval}", group.name)
     }
 
     fn table(&self, axis: &Axis) -> Table {
@@ -109,7 +119,7 @@ impl Bars {
         for group in &self.groups {
             for (i, estimate) in group.values.iter().enumerate() {
                 let series = self.series.get(i).cloned().unwrap_or_default();
-                let value = estimate.map_or("-".to_owned(), |e| axis.scale.number(e.value));
+                let value = estimate.map_or("-".to_owned(), |e| self.number(e.value, axis));
                 let interval = estimate.and_then(|e| e.interval);
                 let interval = interval.map_or("-".to_owned(), |(a, b)| axis.scale.interval_text(a, b));
                 table.push(vec![group.name.clone(), series, value, interval]);
@@ -129,11 +139,10 @@ fn whisker(estimate: Estimate, axis: &Axis, x: f64) -> Markup {
 }
 
 /// The number above its bar, where it is no wider than the bar and its gap.
-fn value(estimate: Estimate, axis: &Axis, x: f64, bar: f64) -> Markup {
-    let text = axis.scale.number(estimate.value);
+fn value(estimate: Estimate, text: &str, axis: &Axis, (x, bar): (f64, f64)) -> Markup {
     let end = estimate.interval.map_or(estimate.value, |(_, b)| b.max(estimate.value));
     let y = axis.at(end) - 5.0;
-    html! { @if text_width(&text) < bar * 1.35 && y > ABOVE && estimate.value >= 0.0 {
+    html! { @if text_width(text) < bar * 1.35 && y > ABOVE && estimate.value >= 0.0 {
         text x=(Px(x)) y=(Px(y)) text-anchor="middle" { (text) }
     } }
 }

@@ -91,6 +91,7 @@ fn bars(values: &[f64]) -> Bars {
             .map(|v| bars::BarGroup { name: "a group name".into(), values: vec![estimate(v), None] })
             .collect(),
         size: Size::Cell,
+        text: None,
     }
 }
 

@@ -60,7 +60,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         @for line in lines() { p { (page::prose(line)) } }
         (left)
     };
-    Some(page::first_screen(&title, &tally, &left, &right(input)))
+    Some(page::first_screen(&page::prose(&title), &tally, &left, &right(input)))
 }
 
 /// Of one run in one arm, its own answer; of several, that of their comparison.

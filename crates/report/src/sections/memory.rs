@@ -174,6 +174,7 @@ fn bandwidth(input: &ReportInput) -> Option<Markup> {
         series,
         groups,
         size: Size::Cell,
+        text: None,
     };
     Some(plot.render())
 }

@@ -32,14 +32,14 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
         }
         several if several.len() <= MOST_COLUMNS => parts.push(logs_figures::beside(several, view, look)),
         several => {
-            parts.push(table(several, &[], look) + &of_all_answers(doc, "other speeds and times", look))
+            parts.push(table(several, &[], &[], look) + &of_all_answers(doc, "other speeds and times", look))
         }
     }
     if doc.labels.len() > 1 {
         parts.push(each(doc, view, look));
     }
     parts.push(probe(doc, look));
-    let days = if view.all || view.days { table(&doc.days, &[], look) } else { String::new() };
+    let days = if view.all || view.days { table(&doc.days, &[], &[], look) } else { String::new() };
     let groups = groups(doc, view, look);
     let note = if days.is_empty() && groups.is_empty() {
         String::new()
@@ -103,7 +103,8 @@ fn probe(doc: &LogsDoc, look: Look) -> String {
 fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
     let keys = |groups: &[TrafficDoc]| groups.iter().map(|one| &one.key).collect::<BTreeSet<_>>().len();
     let shown = largest_groups(&doc.groups, view.groups);
-    let mut out = table(&shown, &doc.by, look);
+    let mut out = table(&shown, &doc.by, &doc.group_rows, look);
+    out.push_str(&open_groups(doc, &shown, look));
     let (shown, kept) = (keys(&shown), keys(&doc.groups));
     let count = doc.group_count.map_or(kept, |count| usize::try_from(count).unwrap_or(usize::MAX));
     if shown < count {
@@ -118,6 +119,29 @@ fn groups(doc: &LogsDoc, view: View, look: Look) -> String {
         out.push_str(&hang("", &text, look.columns));
     }
     out
+}
+
+/// Why groups have no verdict, each reason once; or that there are too many groups to be compared.
+fn open_groups(doc: &LogsDoc, shown: &[TrafficDoc], look: Look) -> String {
+    if doc.group_rows.is_empty() {
+        let is_told = doc.labels.len() > 1 && doc.cut.is_none() && !shown.is_empty() && !doc.rows.is_empty();
+        let text = "there are too many groups for each to be compared with the first label (250 at most)";
+        return if is_told { hang("- ", text, look.columns) } else { String::new() };
+    }
+    let is_shown = |row: &&RowDoc| shown.iter().any(|group| group.key == row.params.0);
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    let open = |row: &&RowDoc| row.verdict == VerdictWord::CannotTell && !row.why.is_empty();
+    for row in doc.group_rows.iter().filter(is_shown).filter(open) {
+        let why = row.why.to_string();
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    let line = |(why, groups): &(String, usize)| {
+        hang("- ", &format!("cannot tell of {}: {why}", count(*groups, "group")), look.columns)
+    };
+    reasons.iter().map(line).collect()
 }
 
 /// Below tables of speeds and times: what failures of the server (5xx) are in; nothing where there are none.
@@ -319,6 +343,7 @@ pub(super) mod tests {
             groups: Vec::new(),
             by: Vec::new(),
             group_count: None,
+            group_rows: Vec::new(),
             rows: vec![row()],
             top: vec![TopDoc {
                 label: "ssd".into(),

@@ -369,8 +369,11 @@ pub fn over_time(answers: &AnswersDoc) -> String {
     }
     let from = Moment::at(steps.rows[0].0 + answers.zone as f64);
     let from = from.map_or_else(String::new, |from| format!(" from {} {}", from.date(), from.time()));
-    let mut out =
-        format!("{:<HEAD$}{} a character{from}; at most\n", "over time", format::duration(steps.step));
+    let mut out = format!(
+        "{:<HEAD$}a bar is {}{from}; most in a bar at the end\n",
+        "over time",
+        format::duration(steps.step)
+    );
     let classes: [Class; 3] = [("requests", |row| row.1), ("4xx", |row| row.2), ("5xx", |row| row.3)];
     for (name, of) in classes {
         let counts: Vec<u64> = steps.rows.iter().map(of).collect();

@@ -3,25 +3,27 @@
 use std::collections::BTreeSet;
 
 use model::Unit;
-use model::doc::TrafficDoc;
+use model::doc::{RowDoc, TrafficDoc};
+use model::finding::PartTime;
 use model::format::{self, Kind};
 
 use super::grid::{Align, Cell, Cut, Grid};
-use super::logs_values::bounded;
+use super::logs_values::{NONE, bounded, percentiles};
 use super::{Look, hang, logs_answers, logs_figures};
 
 /// A column of groups: its head, how it is written, and the figure.
 type Filled = (&'static str, Kind, fn(&TrafficDoc) -> Option<f64>);
 
 /// The order in which columns are left out where there is no room for them.
-const SPARED: [&str; 4] = ["mean size", "of totals", "mean speed", "totals, no 5xx"];
+const SPARED: [&str; 5] = ["mean size", "of totals", "mean speed", "totals, no 5xx", "p99"];
 /// A percentile that may be off by more than this share says so.
 const ROUGH: f64 = 0.01;
 /// Columns of a key up to which it is whole: a path may lose its beginning.
 const KEY: usize = 32;
 
-/// Groups as rows: the 2010 study's table. Columns are left out rather than keys cut.
-pub fn table(groups: &[TrafficDoc], by: &[String], look: Look) -> String {
+/// Groups as rows: the 2010 study's table; `beside` are times of groups beside the same group of the first label.
+/// Columns are left out rather than keys cut.
+pub fn table(groups: &[TrafficDoc], by: &[String], beside: &[RowDoc], look: Look) -> String {
     if groups.is_empty() {
         return String::new();
     }
@@ -52,7 +54,7 @@ pub fn table(groups: &[TrafficDoc], by: &[String], look: Look) -> String {
         columns.into_iter().filter(|(_, _, of)| groups.iter().any(|group| of(group).is_some())).collect();
     let mut left_out = Vec::new();
     loop {
-        let grid = grid(groups, by, &filled);
+        let grid = grid(groups, by, &filled, beside);
         let spared = SPARED.iter().find(|head| filled.iter().any(|(known, ..)| known == *head));
         match spared.filter(|_| grid.width_with(KEY) > look.table()) {
             Some(head) => {
@@ -76,7 +78,14 @@ fn keys<'a>(groups: &'a [TrafficDoc], by: &'a [String]) -> Vec<&'a str> {
     asked.chain(others).map(String::as_str).collect()
 }
 
-fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled]) -> Grid {
+/// How a group's times stand beside those of the same group of the first label: `slower 33 to 37 %`.
+fn told(group: &TrafficDoc, beside: &[RowDoc]) -> String {
+    let row = beside.iter().find(|row| row.arm == group.label && row.params.0 == group.key);
+    let time = row.map(|row| PartTime { low: row.low, high: row.high, verdict: row.verdict });
+    time.map_or_else(String::new, |time| time.short())
+}
+
+fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled], beside: &[RowDoc]) -> Grid {
     let keys = keys(groups, by);
     let several = groups.iter().any(|group| group.label != groups[0].label);
     let head = if keys.is_empty() { "label".to_owned() } else { keys.join(", ") };
@@ -84,11 +93,16 @@ fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled]) -> Grid {
     let labelled = !keys.is_empty() && several;
     heads.extend(labelled.then_some(("label", Align::Left)));
     heads.push(("requests", Align::Right));
+    let has_failures = groups.iter().any(|group| group.server_errors.is_some_and(|count| count > 0));
+    heads.extend(has_failures.then_some(("5xx", Align::Right)));
     heads.extend(filled.iter().map(|(head, ..)| (*head, Align::Right)));
-    let cells: Vec<Vec<String>> = filled
-        .iter()
-        .map(|(_, kind, of)| bounded(&groups.iter().map(of).collect::<Vec<_>>(), *kind, groups))
-        .collect();
+    let base = beside.first().map(|row| format!("time beside {}", row.base));
+    heads.extend(base.iter().map(|head| (head.as_str(), Align::Left)));
+    let column = |(head, kind, of): &Filled| {
+        let values: Vec<Option<f64>> = groups.iter().map(of).collect();
+        if head.starts_with("p99") { percentiles(&values, groups) } else { bounded(&values, *kind, groups) }
+    };
+    let cells: Vec<Vec<String>> = filled.iter().map(column).collect();
     let short_agents = have_short_names(groups);
     let mut grid = Grid::new(&heads).cutting(Cut::Front);
     for (index, group) in groups.iter().enumerate() {
@@ -101,8 +115,11 @@ fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled]) -> Grid {
         let name = logs_answers::shown_name(&name);
         let mut row: Vec<Cell> = vec![name.into()];
         row.extend(labelled.then(|| group.label.as_str().into()));
-        row.push(format::fixed(group.parsed as f64, 0).into());
+        let whole = |count: u64| format::fixed(count as f64, 0);
+        row.push(whole(group.parsed).into());
+        row.extend(has_failures.then(|| group.server_errors.map_or(NONE.to_owned(), whole).into()));
         row.extend(cells.iter().filter_map(|column| column.get(index)).map(|text| text.as_str().into()));
+        row.extend(base.iter().map(|_| told(group, beside).into()));
         grid.row(row);
     }
     grid
@@ -126,7 +143,7 @@ mod tests {
         let group = TrafficDoc { label: "shop".into(), key, parsed: 7, ..TrafficDoc::default() };
         let shown = |by: &[&str]| {
             let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
-            table(std::slice::from_ref(&group), &by, Look::wide(80))
+            table(std::slice::from_ref(&group), &by, &[], Look::wide(80))
         };
         let text = shown(&["hour", "client"]);
         assert!(text.starts_with("hour, client ") && text.contains("\n2026-11-17T14 10.0.0.1 "), "{text}");

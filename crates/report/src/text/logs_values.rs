@@ -63,6 +63,23 @@ pub(super) fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
     values.iter().map(|value| value.map_or(NONE.to_owned(), |value| scale.with_unit(value))).collect()
 }
 
+/// A percentile that may be off by more than this share has two digits: a third one would mean nothing.
+const ROUGH: f64 = 0.005;
+
+/// Percentiles of groups, with as many digits as they are known to.
+pub(super) fn percentiles(values: &[Option<f64>], groups: &[TrafficDoc]) -> Vec<String> {
+    let kind = Kind::for_unit(Unit::Second);
+    if groups.iter().all(|group| group.quantile_error.is_none_or(|error| error <= ROUGH)) {
+        return bounded(values, kind, groups);
+    }
+    let rough = |(value, group): (&Option<f64>, &TrafficDoc)| {
+        let Some(value) = *value else { return NONE.to_owned() };
+        let over = group.time_limit.is_some_and(|limit| value >= limit);
+        format!("{}{}", if over { ">" } else { "" }, Scale::common(&[value], kind).roughly(value))
+    };
+    values.iter().zip(groups).map(rough).collect()
+}
+
 /// The same, with times that are lower bounds marked.
 pub(super) fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<String> {
     let is_time = kind == Kind::for_unit(Unit::Second);

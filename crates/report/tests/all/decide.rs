@@ -54,7 +54,7 @@ fn many_candidates_and_needs_fit_a_screen_too() {
 fn the_page_has_what_the_screen_has() {
     let html = report::decide::page(&decision(), "boxscore decide plan.toml", "0.1.0");
     for part in [
-        "12 of box-b are enough",
+        "12 of <span class=\"n\">box-b</span> are enough",
         "energy price",
         "What would change the answer",
         "Cost against demand",

@@ -204,6 +204,7 @@ fn the_screen_of_a_label_fits_in_two_of_a_terminal() {
         groups: Vec::new(),
         by: Vec::new(),
         group_count: None,
+        group_rows: Vec::new(),
         left_out: Vec::new(),
         rows: Vec::new(),
         top: Vec::new(),

@@ -112,7 +112,12 @@ impl Served {
 }
 
 /// Adds what was served in other hours.
-fn add(sum: &mut ServerGroup, other: ServerGroup) {
+fn add(sum: &mut ServerGroup, mut other: ServerGroup) {
+    if sum.tells_bots() != other.tells_bots() {
+        sum.join_bots();
+        other.join_bots();
+    }
+    sum.bots = sum.bots.zip(other.bots).map(|(bots, more)| bots.saturating_add(more));
     let mean = |group: &ServerGroup| Some((group.mean_of_ratios?, group.requests as f64));
     sum.mean_of_ratios = match (mean(sum), mean(&other)) {
         (Some((a, n)), Some((b, m))) if n + m > 0.0 => Some((a * n + b * m) / (n + m)),

@@ -105,8 +105,15 @@ fn money(first: &CandidateDoc, cost: &CostDoc, question: &Question) -> String {
     let currency = question.currency.as_deref().unwrap_or_default();
     let number = format::number;
     let part = |value: Option<f64>, of: &str| value.map(|value| format!("{} for {of}", number(value)));
+    // A price of energy or of a place that changes nothing is no silence.
+    let is_paid =
+        question.kwh.is_some() || question.per_unit_month.is_some() || question.per_circuit_month.is_some();
+    let boxes = match first.rented && is_paid {
+        true => "boxes, whose rent pays for their energy and place",
+        false => "boxes",
+    };
     let parts = [
-        part(Some(cost.boxes), "boxes"),
+        part(Some(cost.boxes), boxes),
         part(cost.energy, "energy"),
         part(cost.space, "space"),
         part(cost.circuits, "circuits"),

@@ -3,7 +3,11 @@
 //! Requests, seconds since 1970. Told by the log's own clock. An episode is said where most failures stand in a small
 //! part of the time and of the requests; failures that follow the traffic are none.
 
-use model::doc::{AnswersDoc, EpisodeDoc, FailedDoc, MostlyDoc, OverTimeDoc, OverTimeRow as Row, TrafficDoc};
+use model::agents::short_agent;
+use model::doc::{
+    AnswersDoc, BotDoc, EpisodeDoc, FailedDoc, MostlyDoc, OverTimeDoc, OverTimeRow as Row, PeakDoc,
+    TrafficDoc,
+};
 use model::format::{self, Kind, Moment};
 use model::traffic::Traffic;
 use model::unit::Unit;
@@ -217,9 +221,11 @@ fn sentence(
     if let Some((peak, what)) = busiest {
         let at = Moment::at(peak.at + answers.zone as f64);
         let at = at.map_or_else(String::new, |at| format!(" ({})", at.within(seconds.unwrap_or(0.0))));
+        let of_bot = answers.agents.as_ref().and_then(|agents| most_of(&peak, &agents.each_bot));
         parts[0].push_str(&format!(
-            ", {} in the busiest {what}{at}",
-            format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate))
+            ", {} in the busiest {what}{at}{}",
+            format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate)),
+            of_bot.unwrap_or_default()
         ));
     }
     parts.push(failures(answers, seconds.unwrap_or(0.0)));
@@ -237,6 +243,24 @@ fn sentence(
     });
     parts.retain(|part| !part.is_empty());
     format!("{label}: {}.", parts.join("; "))
+}
+
+/// The share of the busiest hour's requests from which on those of one bot are told.
+const MUCH: f64 = 0.25;
+
+/// `, 47 % of them by PriceSpy/0.9 from 198.51.100.9`: a bot that makes much of the busiest hour.
+fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<String> {
+    let share = |bot: &BotDoc| {
+        let own = bot.busiest_hour.as_ref().filter(|own| own.at == peak.at)?;
+        Some(own.requests as f64 / peak.requests.max(1) as f64).filter(|share| *share >= MUCH)
+    };
+    let most = bots.iter().filter_map(|bot| Some((bot, share(bot)?)));
+    let (bot, share) = most.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let from = match (bot.clients.distinct, bot.clients.top.as_slice()) {
+        (Some(1), [only]) => format!(" from {}", only.name),
+        _ => String::new(),
+    };
+    Some(format!(", {} of them by {}{from}", format::percent(share), short_agent(&bot.name)))
 }
 
 /// How times are called where they are missing.
@@ -284,7 +308,7 @@ fn told(episode: &EpisodeDoc, failed: &FailedDoc, zone: i64, span: f64) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use model::doc::{MissingDoc, NameDoc, NamesDoc, PeakDoc};
+    use model::doc::{AgentsDoc, MissingDoc, NameDoc, NamesDoc};
 
     use super::*;
 
@@ -309,6 +333,31 @@ mod tests {
             over_time: day(|n| (0, if (24..28).contains(&n) { 30 } else { 0 })),
             ..AnswersDoc::default()
         }
+    }
+
+    #[test]
+    fn a_bot_that_makes_the_busiest_hour_is_named() {
+        let label = TrafficDoc { label: "shop".into(), parsed: 28_800, ..TrafficDoc::default() };
+        let of = |requests: u64, at: f64| {
+            let clients = NamesDoc {
+                top: vec![NameDoc { name: "198.51.100.9".into(), requests }],
+                others: 0,
+                distinct: Some(1),
+            };
+            let busiest_hour = Some(PeakDoc { at, requests, rate: 1.0 });
+            let bot =
+                BotDoc { name: "PriceSpy/0.9".into(), requests, clients, busiest_hour, ..BotDoc::default() };
+            let agents = AgentsDoc { bots: requests, each_bot: vec![bot], ..AgentsDoc::default() };
+            let answers = AnswersDoc { agents: Some(agents), ..doc() };
+            of_label(&label, &answers, &[]).sentence
+        };
+        let peak = NOON + 3600.0;
+        let said = of(1_692, peak);
+        let tells =
+            "1.00/s in the busiest hour (Mon 14:00), 47 % of them by PriceSpy/0.9 from 198.51.100.9; ";
+        assert!(said.contains(tells), "{said}");
+        assert!(!of(800, peak).contains("PriceSpy"), "under a quarter is no news");
+        assert!(!of(1_692, peak + 3600.0).contains("PriceSpy"), "another hour");
     }
 
     #[test]

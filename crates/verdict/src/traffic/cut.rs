@@ -12,7 +12,7 @@ pub use model::traffic::Bucket;
 use model::why::Blocks;
 use stats::{Margin, Part, Rng, Stratified, Stratum, Sums};
 
-use model::traffic::{Cell, CutSide, ServerGroup};
+use model::traffic::{Cell, CutSide, MOST_CLASSES, ServerGroup};
 
 use super::draft::{self, Draft, Judgement, Pair, RESAMPLES, drawn, finished, resamples};
 use super::{failed, fair};
@@ -43,8 +43,6 @@ const BLOCKS: [i64; 9] = [86_400, 21_600, 3600, 900, 300, 60, 15, 5, 1];
 const LEAST_BLOCKS: usize = 24;
 /// Less than this share of all requests at hours of the day that both served: hours of the day are not compared.
 const SHARED: f64 = 0.8;
-/// More than there are classes of work.
-const MOST_CLASSES: u32 = 64;
 const DAY: i64 = 86_400;
 const HOUR: i64 = 3600;
 const QUARTER: i64 = 900;
@@ -188,7 +186,7 @@ fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -
         fair::statuses(arm.group, base.group),
         fair::failures(arm.group, base.group),
         fair::fresh(arm.group, base.group),
-        fair::bots(arm.group, base.group),
+        fair::bots(arm.group, base.group, || None),
         found.and_then(fair::shared),
         found.and_then(|found| fair::mixed(arm.group, base.group, found)),
         found.and_then(fair::halves),

@@ -71,8 +71,17 @@ pub fn compared<'c>(classes: impl Iterator<Item = &'c u32>) -> fn(u32) -> bool {
     |class| size_of(class).is_some() && status_of(class) != StatusClass::Server
 }
 
-/// Both groups' cells side by side; `work` is what cost is divided by.
+/// Both groups' cells side by side; `work` is what cost is divided by. Bots stand beside bots where both groups tell
+/// them apart.
 fn strata(arm: &ServerGroup, base: &ServerGroup, work: fn(&Cell) -> f64) -> Vec<Stratum> {
+    if arm.tells_bots() != base.tells_bots() {
+        let joined = |group: &ServerGroup| {
+            let mut group = ServerGroup { cells: group.cells.clone(), ..ServerGroup::default() };
+            group.join_bots();
+            group
+        };
+        return strata(&joined(arm), &joined(base), work);
+    }
     let is_compared = compared(arm.cells.keys().chain(base.cells.keys()).map(|(_, class)| class));
     side_by_side(&arm.cells, &base.cells, is_compared, work)
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Finding;
-use model::finding::{LogsCompared, MixCause, Share, Subject};
+use model::finding::{AskerTimes, LogsCompared, MixCause, Share, Subject};
 use stats::Stratified;
 
 use model::traffic::{ServerGroup, StatusClass, status_of};
@@ -38,7 +38,6 @@ pub fn findings(arm: &ServerGroup, base: &ServerGroup, found: Option<&Stratified
         failures(arm, base),
         fresh(arm, base),
         hours(arm, base),
-        bots(arm, base),
         found.and_then(shared),
         found.and_then(|found| mixed(arm, base, found)),
         found.and_then(halves),
@@ -103,12 +102,28 @@ pub(super) fn fresh(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompare
     ((arm.share - base.share).abs() > STATUSES).then_some(LogsCompared::Cacheability { arm, base })
 }
 
-/// Bots ask for other files, at other hours and in other ways than people do, and are compared with them as one.
-pub(super) fn bots(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {
+/// Shares of bots where either group has people and bots.
+fn bot_shares(arm: &ServerGroup, base: &ServerGroup) -> Option<(f64, f64)> {
     let share = |group: &ServerGroup| Some(group.bots? as f64 / group.requests.max(1) as f64);
     let (of_arm, of_base) = (share(arm)?, share(base)?);
-    let is_mixed = of_arm.max(of_base) > BOTS && of_arm.min(of_base) < 1.0 - BOTS;
-    is_mixed.then(|| LogsCompared::Bots { arm: share_of(arm, of_arm), base: share_of(base, of_base) })
+    (of_arm.max(of_base) > BOTS && of_arm.min(of_base) < 1.0 - BOTS).then_some((of_arm, of_base))
+}
+
+/// True where either group has people and bots, and both tell them apart.
+pub(super) fn are_bots_among_people(arm: &ServerGroup, base: &ServerGroup) -> bool {
+    arm.tells_bots() && base.tells_bots() && bot_shares(arm, base).is_some()
+}
+
+/// Bots ask for other files, at other hours and in other ways than people do: how each differ, or that they are
+/// compared as one. `times` compares each with its like, where they can be told apart.
+pub(super) fn bots(
+    arm: &ServerGroup,
+    base: &ServerGroup,
+    times: impl FnOnce() -> Option<AskerTimes>,
+) -> Option<LogsCompared> {
+    let (of_arm, of_base) = bot_shares(arm, base)?;
+    let times = times();
+    Some(LogsCompared::Bots { arm: share_of(arm, of_arm), base: share_of(base, of_base), times })
 }
 
 fn hours(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {

@@ -13,7 +13,7 @@ pub mod cut;
 pub(crate) mod draft;
 pub mod failed;
 mod fair;
-mod parts;
+pub mod parts;
 
 pub use draft::Judgement;
 use draft::{Concluded, Draft, Pair, finished, resamples};
@@ -58,6 +58,8 @@ fn two(
     findings: &mut Vec<Finding>,
 ) -> Vec<Concluded> {
     let mut rows = finished(&Draft::both(arm, base, rng, findings), margin);
+    let bots = fair::bots(arm, base, || parts::of_askers(arm, base, margin, rng));
+    findings.extend(bots.map(|bots| Finding::new(bots).about(Subject::groups(&arm.label, &base.label))));
     findings.extend(parts::finding(arm, base, margin, rng));
     // In the quarter hours that both served, as speeds and times are.
     let counts = |group: &ServerGroup| {

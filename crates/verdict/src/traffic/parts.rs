@@ -1,26 +1,29 @@
 //! Where two groups of requests differ in time: in which first folders of the paths, or, where those are not known, in
-//! which classes of size.
+//! which classes of size; and in each group that `--by` makes. Where bots are among people, what they ask for is a part
+//! of its own.
 //!
 //! Each part is compared as the whole is, and is called different after Holm's correction over all parts. The parts
 //! with the least time count as one, and so do all that do not differ: the rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::Finding;
-use model::doc::VerdictWord;
-use model::finding::{LogsParts, PartRatio, Rest, Subject};
+use model::doc::{RowDoc, VerdictWord};
+use model::finding::{AskerTimes, LogsParts, PartRatio, PartTime, Rest, Subject};
 use model::format::{Kind, quantity};
-use model::traffic::{Cell, ServerGroup, StatusClass, size_of, status_of};
+use model::traffic::{Cell, ServerGroup, StatusClass, is_of_bots, size_of, status_of};
 use model::unit::Unit;
 use stats::{Margin, Rng, Stratum};
 
-use super::draft::{self, Draft, finished};
+use super::draft::{self, Draft, finished, resamples};
+use super::fair;
 
 /// Parts that are compared, the one of all others among them; parts that are named.
 const MOST: usize = 12;
 const NAMED: usize = 3;
 
-type Cells = BTreeMap<(u64, u32), Cell>;
+/// By block of time and class of work.
+pub type Cells = BTreeMap<(u64, u32), Cell>;
 
 /// One part in both groups: its sums, and its strata.
 struct Part {
@@ -83,16 +86,94 @@ fn parts(arm: &ServerGroup, base: &ServerGroup) -> Vec<Part> {
         true => (by_size(arm), by_size(base)),
         false => (arm.folders.clone(), base.folders.clone()),
     };
-    let part = |(name, cells): (&String, &Cells)| {
-        Some(Part::of(name.clone(), (arm, cells), (base, of_base.get(name)?)))
+    let (of_arm, of_base) = match fair::are_bots_among_people(arm, base) {
+        true => by_asker(of_arm, of_base),
+        false => (of_arm, of_base),
     };
-    let mut all: Vec<Part> = of_arm.iter().filter_map(part).collect();
+    let mut all = beside((arm, &of_arm), (base, &of_base));
     all.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
     if all.len() > MOST {
         let others = all.split_off(MOST - 1);
         all.extend(together(others, "other paths"));
     }
     all
+}
+
+/// The parts that both have.
+fn beside(
+    (arm, of_arm): (&ServerGroup, &BTreeMap<String, Cells>),
+    (base, of_base): (&ServerGroup, &BTreeMap<String, Cells>),
+) -> Vec<Part> {
+    let part = |(name, cells): (&String, &Cells)| {
+        Some(Part::of(name.clone(), (arm, cells), (base, of_base.get(name)?)))
+    };
+    of_arm.iter().filter_map(part).collect()
+}
+
+/// Cells by the name of a part.
+type Named = BTreeMap<String, Cells>;
+
+/// Parts that bots ask for, once for people and once for bots.
+fn by_asker(of_arm: Named, of_base: Named) -> (Named, Named) {
+    let has_bots = |cells: Option<&Cells>| cells.is_some_and(|cells| cells.keys().any(|at| is_of_bots(at.1)));
+    let asked: BTreeSet<String> = of_arm
+        .keys()
+        .chain(of_base.keys())
+        .filter(|name| has_bots(of_arm.get(*name)) || has_bots(of_base.get(*name)))
+        .cloned()
+        .collect();
+    let parted = |all: Named| -> Named {
+        let mut out = Named::new();
+        for (name, cells) in all {
+            if !asked.contains(&name) {
+                out.insert(name, cells);
+                continue;
+            }
+            let (bots, people) = cells.into_iter().partition(|((_, class), _)| is_of_bots(*class));
+            out.insert(format!("{name} for people"), people);
+            out.insert(format!("{name} for bots"), bots);
+        }
+        out
+    };
+    (parted(of_arm), parted(of_base))
+}
+
+/// Times of people and of bots, each beside its like; `None` where either group does not tell them apart.
+pub fn of_askers(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rng) -> Option<AskerTimes> {
+    if !arm.tells_bots() || !base.tells_bots() {
+        return None;
+    }
+    let parted = |group: &ServerGroup| {
+        let of = |bots: bool| group.cells.iter().filter(move |((_, class), _)| is_of_bots(*class) == bots);
+        [false, true].map(|bots| of(bots).map(|(at, cell)| (*at, *cell)).collect::<Cells>())
+    };
+    let (of_arm, of_base) = (parted(arm), parted(base));
+    let all = of_arm.iter().zip(&of_base).zip(["people", "bots"]);
+    let all: Vec<Part> = all
+        .map(|((of_arm, of_base), name)| Part::of(name.to_owned(), (arm, of_arm), (base, of_base)))
+        .collect();
+    let drafts: Vec<Draft<'_>> = all.iter().map(|part| part.draft(rng)).collect();
+    let mut times = finished(&drafts, margin).into_iter().map(|one| part_time(&one.row));
+    Some(AskerTimes { people: times.next()?, bots: times.next()? })
+}
+
+/// A row of time as a part of a sentence.
+fn part_time(row: &RowDoc) -> PartTime {
+    PartTime { low: row.low, high: row.high, verdict: row.verdict }
+}
+
+/// Rows of time of each group that both labels have, each beside its like and corrected for their number.
+pub fn of_groups(
+    (arm, of_arm): (&ServerGroup, &BTreeMap<String, Cells>),
+    (base, of_base): (&ServerGroup, &BTreeMap<String, Cells>),
+    margin: Margin,
+    seed: u64,
+) -> Vec<(String, RowDoc)> {
+    let rng = resamples(seed, &arm.label, &base.label);
+    let all = beside((arm, of_arm), (base, of_base));
+    let drafts: Vec<Draft<'_>> = all.iter().map(|part| part.draft(&rng)).collect();
+    let rows = finished(&drafts, margin).into_iter().map(|one| one.row);
+    all.iter().map(|part| part.name.clone()).zip(rows).collect()
 }
 
 /// The cells of each class of size, by its name.

@@ -218,6 +218,74 @@ fn the_part_that_differs_is_named() {
     assert!(parts(&judge(&[base(), everywhere], Margin::MACHINES, 7)).is_none());
 }
 
+/// The same with bots, which ask for a third of each cell; people's requests for /img/ take so many times as long.
+fn with_bots(mut group: ServerGroup, times: f64) -> ServerGroup {
+    let cells = std::mem::take(&mut group.cells);
+    for ((block, class), cell) in cells {
+        let name = ["/", "/img/"][(class % 2) as usize];
+        let slower = if name == "/img/" { times } else { 1.0 };
+        let part = |share: f64, times: f64| Cell {
+            requests: (cell.requests as f64 * share) as u64,
+            bytes: cell.bytes * share,
+            seconds: cell.seconds * share * times,
+        };
+        let of_folder = group.folders.entry(name.to_owned()).or_default();
+        let (people, bots) = (part(2.0 / 3.0, slower), part(1.0 / 3.0, 1.0));
+        for (class, cell) in [(class, people), (model::traffic::of_bots(class), bots)] {
+            of_folder.insert((block, class), cell);
+            group.cells.insert((block, class), cell);
+        }
+    }
+    group.bots = Some(group.requests / 3);
+    group.seconds = group.cells.values().map(|cell| cell.seconds).sum();
+    group
+}
+
+#[test]
+fn bots_are_compared_with_bots() {
+    let base = || with_bots(served("a", 1.0, 0.5, 1.0, 1), 1.0);
+    let arm = with_bots(served("b", 1.0, 0.5, 1.0, 2), 1.6);
+    let all = judge(&[base(), arm.clone()], Margin::MACHINES, 7);
+    let found = parts(&all).unwrap();
+    assert_eq!((found.parts.len(), found.rest), (1, model::finding::Rest::Ties), "{found:?}");
+    let part = &found.parts[0];
+    assert!(part.name == "/img/ for people" && part.low < 1.6 && 1.6 < part.high, "{part:?}");
+    let bots = all.findings.iter().find(|finding| finding.kind() == "bots").unwrap();
+    let text = bots.text();
+    assert!(text.contains("times of people: ") && text.contains(" % longer; of bots: a tie ("), "{text}");
+    assert_eq!(bots.state, model::Validity::Ok, "a third of the requests, each with its like");
+    // More bots on one side, and nothing else: the same.
+    let mut more = base();
+    more.label = "b".into();
+    for ((_, class), cell) in &mut more.cells {
+        if model::traffic::is_of_bots(*class) {
+            (cell.requests, cell.bytes, cell.seconds) =
+                (cell.requests * 3, cell.bytes * 3.0, cell.seconds * 3.0);
+        }
+    }
+    let equal = judge(&[base(), more], Margin::MACHINES, 7);
+    assert_eq!(row(&equal, TIME).verdict, VerdictWord::Tie, "{:?}", equal.rows);
+    // A group that was stored before bots were told apart is compared as before.
+    let mut old = base();
+    old.join_bots();
+    let mixed = judge(&[old, arm], Margin::MACHINES, 7);
+    assert!(mixed.findings.iter().any(|finding| finding.text().contains("--where bot=no")), "{mixed:?}");
+    assert_eq!(row(&mixed, TIME).verdict, VerdictWord::Worse);
+}
+
+#[test]
+fn each_group_is_compared_with_its_like() {
+    let base = with_folders(served("a", 1.0, 0.5, 1.0, 1), 1.0);
+    let arm = with_folders(served("b", 1.0, 0.5, 1.0, 2), 1.6);
+    let rows = super::parts::of_groups((&arm, &arm.folders), (&base, &base.folders), Margin::MACHINES, 7);
+    let words: Vec<(&str, VerdictWord)> =
+        rows.iter().map(|(name, row)| (name.as_str(), row.verdict)).collect();
+    let expected = [("/", VerdictWord::Tie), ("/download/", VerdictWord::Worse), ("/img/", VerdictWord::Tie)];
+    assert_eq!(words, expected);
+    let slower = &rows[1].1;
+    assert!(slower.low.unwrap() < 1.6 && 1.6 < slower.high.unwrap(), "{slower:?}");
+}
+
 #[test]
 fn equal_groups_are_seldom_said_to_differ_in_a_part() {
     let one = |seed: u64| {

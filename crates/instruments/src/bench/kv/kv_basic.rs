@@ -31,7 +31,7 @@ use super::wire::Failure;
 use crate::bench::kernels::random::Random;
 
 /// Reads and writes of each size.
-const FIGURES: [[FigureMetrics; 2]; 5] = [
+static FIGURES: [[FigureMetrics; 2]; 5] = [
     [
         kv_figure!("basic.read100", "basic.readBw100", "median (era1: mean)", "read 100 B")
             .answering("a read"),

@@ -31,7 +31,8 @@ const RTT_P999: Metric<Seconds> =
 const RTTS: Metric<Seconds> =
     Metric::new("rtts", Better::Neither, "all echo round trips of the take that had an answer");
 const LOST: Metric<Ratio> =
-    Metric::new("lost", Better::Neither, "share of the requests that had no answer within the time limit");
+    Metric::new("lost", Better::Neither, "share of the requests that had no answer within the time limit")
+        .share();
 const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: Some(LOST) };
 
 static CARD: Card = Card {

@@ -30,9 +30,11 @@ const ONE_WAY: Metric<Seconds> = Metric::new("one-way", Better::Lower, "half of 
 const RTTS: Metric<Seconds> =
     Metric::new("rtts", Better::Neither, "all round trips of the take that had an answer");
 const LOST: Metric<Ratio> =
-    Metric::new("lost", Better::Neither, "share of the messages that had no answer within the time limit");
+    Metric::new("lost", Better::Neither, "share of the messages that had no answer within the time limit")
+        .share();
 const LOST_AWAY: Metric<Ratio> =
-    Metric::new("lost-away", Better::Neither, "share of the datagrams that never reached the far end");
+    Metric::new("lost-away", Better::Neither, "share of the datagrams that never reached the far end")
+        .share();
 
 static CARD: Card = Card {
     name: "net-rtt",

@@ -17,7 +17,7 @@ use model::{Better, Cards, Host, Samples, Unit, Validity, card, format};
 use stats::between::HISTORY_MAX;
 use stats::{Learnt, Noise, Run, Seen};
 
-use super::ruled::Ruled;
+use super::ruled::{self, Ruled};
 use crate::bottleneck;
 use crate::compare::correspond::key_part;
 use crate::compare::matching::{RowKey, arm_name};
@@ -228,7 +228,7 @@ impl<'a> Ready<'a> {
                 format::count(figure.of.len(), "run")
             )
         });
-        let doubts: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.texts()).collect();
+        let doubts = ruled::texts(used.iter().map(|one| &one.ruled));
         let rules: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.rules()).collect();
         let whys: Vec<&str> = figure.why.iter().chain(&left_out).map(String::as_str).chain(doubts).collect();
         let newest = used.last().map(|one| one.run);

@@ -102,15 +102,37 @@ impl Ruled {
         self.doubts.iter().map(|doubted| doubted.rule.as_str()).filter(|rule| !rule.is_empty())
     }
 
-    /// The sentences that doubt it or make it a lower bound.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.bound.iter().map(String::as_str).chain(self.doubts.iter().map(|doubted| doubted.text.as_str()))
+    /// The sentences that doubt it or make it a lower bound, each with its rule, which is empty for the bound.
+    fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let doubts = self.doubts.iter().map(|doubted| (doubted.rule.as_str(), doubted.text.as_str()));
+        self.bound.iter().map(|bound| ("", bound.as_str())).chain(doubts)
     }
+}
+
+/// The sentences about several runs, oldest first: what a rule says of the newest of them that it speaks of, since of
+/// earlier ones it says the same with other numbers.
+pub fn texts<'r>(runs: impl DoubleEndedIterator<Item = &'r Ruled>) -> Vec<&'r str> {
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for run in runs.rev() {
+        let known: Vec<&str> = told.iter().map(|(rule, _)| *rule).collect();
+        told.extend(run.texts().filter(|(rule, _)| !known.contains(rule)));
+    }
+    told.into_iter().map(|(_, text)| text).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_is_told_once_of_several_runs() {
+        let run =
+            |bound: &str, doubts: &[(&str, bool)]| Ruled { bound: Some(bound.to_owned()), ..ruled(doubts) };
+        let old = run("bound at 60 k/s", &[("errors", false), ("drift", false)]);
+        let new = run("bound at 61 k/s", &[("errors", false)]);
+        let said = texts([&old, &new].into_iter());
+        assert_eq!(said, ["bound at 61 k/s", "errors says so", "drift says so"]);
+    }
 
     fn ruled(doubts: &[(&str, bool)]) -> Ruled {
         let doubts = doubts.iter().map(|(rule, refuses)| Doubted {
