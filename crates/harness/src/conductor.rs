@@ -37,7 +37,9 @@ use crate::turns::Turns;
 use crate::worker::Event;
 use machine::{Machine, Opening};
 
-pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError, Typist};
+pub use crate::ports::{
+    Ended, Finished, Interaction, Link, NoLink, Outcome, Part, Parting, Show, Sink, SinkError, Typist,
+};
 
 const POLL: Duration = Duration::from_millis(200);
 /// An unsolicited answer is a protocol error; the child is dropped at once.
@@ -54,6 +56,8 @@ pub struct Conductor<'a> {
     agents: Vec<target_agent::TargetAgent>,
     events: Receiver<(usize, Event)>,
     looked: silence::Looked,
+    /// A child that is silent for longer is lost.
+    silence_ns: u64,
     sink: &'a mut dyn Sink,
     /// True once the user has asked to stop.
     stop: &'a dyn Fn() -> bool,
@@ -105,6 +109,7 @@ impl<'a> Conductor<'a> {
             agents: Vec::new(),
             events,
             looked: silence::Looked::at(now_ns),
+            silence_ns: silence::limit_ns(plan),
             sink,
             stop,
             started_ns: now_ns,
@@ -156,10 +161,28 @@ impl<'a> Conductor<'a> {
     fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
         self.excuse();
         let state = &self.machines[machine];
-        match silence::too_silent(state.greeted, state.heard_ns) {
-            Some(why) => self.lose(machine, &why),
-            None => Ok(()),
+        let Some(why) = silence::too_silent(state.greeted, state.heard_ns, self.silence_ns) else {
+            return Ok(());
+        };
+        self.machines[machine].hangs |= state.lost.is_none();
+        self.lose(machine, &why)
+    }
+
+    /// Machines that take no part, in the order of the plan: their links lead nowhere. Of one that cannot be reached
+    /// the caller has said why.
+    #[must_use]
+    pub fn with_parts(mut self, parts: &[Part]) -> Self {
+        for (state, part) in self.machines.iter_mut().zip(parts) {
+            state.lost = match part {
+                Part::Measured => None,
+                Part::Unreached => Some("it was not reached".to_owned()),
+                Part::Ended(_) => Some("its run has ended".to_owned()),
+            };
+            if let Part::Ended(status) = part {
+                state.settled = Some(*status);
+            }
         }
+        self
     }
 
     /// Excludes time in which this program stood still from everyone's silence.

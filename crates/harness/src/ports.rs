@@ -19,6 +19,26 @@ pub trait Link {
     }
 }
 
+/// A link to no child.
+#[derive(Clone, Copy, Debug)]
+pub struct NoLink;
+
+impl Link for NoLink {
+    fn send(&mut self, _: &Frame) -> Result<(), String> {
+        Err("there is no child".to_owned())
+    }
+}
+
+/// The part of a machine in one attempt at its study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Measured,
+    /// It cannot be reached now.
+    Unreached,
+    /// Its run came to its end in an earlier attempt.
+    Ended(Status),
+}
+
 /// How a child ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parting {
@@ -214,6 +234,8 @@ pub struct Outcome {
     /// The sink's error, if it refused.
     pub refused: Option<SinkError>,
     pub statuses: Vec<Status>,
+    /// Machines that were lost because they fell silent.
+    pub hung: Vec<usize>,
     pub faults: u64,
     /// Takes begun, warm-ups included, of all machines and sittings; `measured` counts those without a fault.
     pub takes: u64,

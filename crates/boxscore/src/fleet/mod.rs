@@ -5,6 +5,7 @@ mod bmc;
 pub mod bootdev;
 pub mod check;
 pub mod copy;
+pub mod cycle;
 pub mod documents;
 pub mod health;
 pub mod logs;

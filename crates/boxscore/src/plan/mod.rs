@@ -134,6 +134,7 @@ fn planned(
         unchanged,
         targets: settings.targets,
         watts_command: power::command(args)?,
+        nodes: children::nodes(args)?,
     };
     Ok((plan, notes.chain(no_time).chain(too_short).collect()))
 }

@@ -13,7 +13,7 @@ use crate::common::{FAKE, Running, Said, assert_whole, cannot, changed, children
 use crate::load::Scripted;
 
 /// Servers of which each node has a cache folder of its own, with a name that no shell must read.
-fn fleet(count: usize) -> Fleet {
+pub fn fleet(count: usize) -> Fleet {
     let fleet = Fleet::start(count, settled);
     fleet.inventory();
     let world = r#"{"seed": 7, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01}]}"#;
@@ -25,7 +25,7 @@ fn cache(number: usize) -> String {
     format!("it's $(touch pwned) {number}")
 }
 
-fn settled(number: usize) -> String {
+pub fn settled(number: usize) -> String {
     cache_at(number, &format!("KEYS/{}", cache(number)))
 }
 
@@ -36,17 +36,17 @@ fn cached(fleet: &Fleet, number: usize) -> Vec<String> {
     found.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
-fn done(command: &mut Command) -> Said {
+pub fn done(command: &mut Command) -> Said {
     command.output().expect("it starts").into()
 }
 
-fn runs(fleet: &Fleet) -> Vec<RunData> {
+pub fn runs(fleet: &Fleet) -> Vec<RunData> {
     let store = Store::open(&fleet.path("s.db"), Mode::ReadOnly).expect("the store opens");
     let heads = store.heads(&Filter::default()).expect("its runs");
     heads.iter().map(|head| store.load(&head.id).expect("the run")).collect()
 }
 
-fn of<'a>(runs: &'a [RunData], machine: &str) -> &'a RunData {
+pub fn of<'a>(runs: &'a [RunData], machine: &str) -> &'a RunData {
     runs.iter().find(|run| run.head.machine == machine).unwrap_or_else(|| panic!("no {machine}"))
 }
 
@@ -156,14 +156,14 @@ fn where_nothing_may_be_started_the_next_folder_is_taken_and_a_full_disk_is_name
 }
 
 /// The machines of a study of five nodes, and what it is started with.
-fn five(takes: &str) -> (Fleet, Vec<String>) {
+pub fn five(takes: &str) -> (Fleet, Vec<String>) {
     let fleet = fleet(5);
     let words = [&FAKE[..], &["--takes", takes, "--show-takes", "--on", "@*", "--binaries"]].concat();
     let words = words.into_iter().map(str::to_owned).chain([fleet.binaries()]).collect();
     (fleet, words)
 }
 
-fn started(fleet: &Fleet, words: &[String]) -> Running {
+pub fn started(fleet: &Fleet, words: &[String]) -> Running {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     Running::start(fleet.on(&words))
 }

@@ -28,6 +28,7 @@ mod lab_bmc;
 mod lab_check;
 mod lab_copy;
 mod lab_faults;
+mod lab_lost;
 mod lab_odd;
 mod lab_on;
 mod lab_power;

@@ -44,6 +44,8 @@ pub struct Node {
     pub groups: Vec<String>,
     pub price: Option<PriceText>,
     pub watts: Option<f64>,
+    /// Its BMC may turn it off and on where it hangs in a run.
+    pub cycle_on_hang: bool,
     pub rack: Option<String>,
     /// Its place in the rack, counted as the rack's labels do.
     pub position: Option<u64>,
@@ -64,6 +66,7 @@ impl Node {
             groups: Vec::new(),
             price: None,
             watts: None,
+            cycle_on_hang: false,
             rack: None,
             position: None,
             mac: None,

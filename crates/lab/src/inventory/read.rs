@@ -11,9 +11,10 @@ use crate::ranges::{DefaultName, Known, MOST, NAME_HINT, RangeError, expand, pla
 
 const HINT: &str = "docs/guide/lab.md says what an inventory holds";
 const KEYS: &[&str] = &["default_name", "default_subnet", "currency", "defaults", "groups", "nodes"];
-const DEFAULTS: &[&str] = &["user", "port", "roles", "price", "watts", "rack", "bmc"];
+const DEFAULTS: &[&str] = &["user", "port", "roles", "price", "watts", "rack", "bmc", "cycle_on_hang"];
 const NODE: &[&str] = &[
     "name", "address", "user", "port", "roles", "groups", "price", "watts", "rack", "position", "mac", "bmc",
+    "cycle_on_hang",
 ];
 const BMC: &[&str] = &[
     "kind",
@@ -108,6 +109,7 @@ struct Common {
     roles: Option<Vec<Role>>,
     price: Option<PriceText>,
     watts: Option<f64>,
+    cycle_on_hang: Option<bool>,
     rack: Option<String>,
     bmc: CommonBmc,
 }
@@ -131,6 +133,7 @@ impl Common {
             roles: roles(table)?,
             price: price(table)?,
             watts: watts(table)?,
+            cycle_on_hang: table.switch("cycle_on_hang", "cycle_on_hang = true")?.map(|at| at.value),
             rack: labels(table, "rack", "rack = \"r1\"")?.pop(),
             bmc: bmc.map(|bmc| CommonBmc::read(bmc, keys)).transpose()?.unwrap_or_default(),
         })
@@ -145,6 +148,7 @@ impl Common {
             roles: own.roles.or(other.roles),
             price: own.price.or(other.price),
             watts: own.watts.or(other.watts),
+            cycle_on_hang: own.cycle_on_hang.or(other.cycle_on_hang),
             rack: own.rack.or(other.rack),
             bmc: CommonBmc {
                 kind: own.bmc.kind.or(other.bmc.kind),
@@ -307,6 +311,7 @@ fn read_nodes(table: TableText<'_>, defaults: &Common) -> Result<Vec<Node>, File
         groups: groups.clone(),
         price: common.price,
         watts: common.watts,
+        cycle_on_hang: common.cycle_on_hang.unwrap_or(false),
         rack: common.rack.clone(),
         position: positions.get(at).copied(),
         mac: macs.get(at).copied(),

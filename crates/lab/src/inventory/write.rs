@@ -172,6 +172,9 @@ fn common(node: &Node) -> String {
     if let Some(watts) = node.watts {
         out.push_str(&format!("watts = {watts:?}\n"));
     }
+    if node.cycle_on_hang {
+        out.push_str("cycle_on_hang = true\n");
+    }
     if let Some(rack) = &node.rack {
         out.push_str(&format!("rack = {}\n", quoted(rack)));
     }

@@ -25,6 +25,9 @@ pub struct OnArgs {
     pub login: Option<String>,
     #[command(flatten)]
     pub put: PutArgs,
+    /// The nodes that the expression names.
+    #[arg(skip)]
+    pub names: Vec<String>,
 }
 
 /// How boxscore comes to nodes, and stays there.
