@@ -15,6 +15,7 @@ mod stop;
 mod target_agent;
 mod target_agents;
 mod turns;
+mod wall;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -39,6 +40,7 @@ use machine::{Machine, Opening};
 
 pub use crate::ports::{
     Ended, Finished, Interaction, Link, NoLink, Outcome, Part, Parting, Show, Sink, SinkError, Typist,
+    WallPower, WallReading,
 };
 
 const POLL: Duration = Duration::from_millis(200);
@@ -84,6 +86,7 @@ pub struct Conductor<'a> {
     interaction: Interaction,
     login: Option<Login>,
     questions: Questions<'a>,
+    wall: wall::Wall<'a>,
     /// Number of the sitting under way.
     sitting: u32,
     taken: u64,
@@ -129,6 +132,7 @@ impl<'a> Conductor<'a> {
             interaction: Interaction::default(),
             login: None,
             questions: Questions::default(),
+            wall: wall::Wall::default(),
             sitting: 0,
             taken: 0,
             taking_ns: 0,
@@ -214,6 +218,7 @@ impl<'a> Conductor<'a> {
         }
         let started_ns = sys::clock::now_ns();
         self.sink.show(&Show::Starting { machine, cell, arm, block, warm_up });
+        self.wall.begin(self.plan, entry);
         let order = order::take(entry, self.machines[machine].seq, block, warm_up);
         let cpu_ns = sys::clock::process_cpu_ns();
         self.tell(machine, &Frame::Ack(Some(order)))?;
@@ -506,6 +511,7 @@ impl<'a> Conductor<'a> {
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         let count = self.machines.len();
         self.hear_typist()?;
+        self.hear_wall()?;
         match self.events.recv_timeout(POLL) {
             Ok((index, event)) if index >= count => self.hear_helper(index - count, event)?,
             Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),

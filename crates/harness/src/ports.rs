@@ -174,6 +174,25 @@ pub trait Sink {
     }
 }
 
+/// The power of a machine at a moment, in nanoseconds of this program's clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WallReading {
+    pub machine: usize,
+    pub at_ns: u64,
+    /// Watts, or why there are none.
+    pub watts: Result<f64, String>,
+}
+
+/// Reads the power of machines from here, by their BMCs.
+pub trait WallPower {
+    /// True for a machine that it reads.
+    fn has(&self, machine: usize) -> bool;
+    /// Reads this machine as often as it can from now on; `None`: no one more than the others.
+    fn follow(&mut self, machine: Option<usize>);
+    /// The readings since the last time, in the order of time.
+    fn readings(&mut self) -> Vec<WallReading>;
+}
+
 /// Somebody who reads a meter, or what stands for one.
 pub trait Typist {
     /// A question stands from now on.

@@ -6,6 +6,7 @@
 
 pub mod bmc;
 mod child;
+pub mod console;
 pub mod fan_out;
 pub mod import;
 pub mod inventory;

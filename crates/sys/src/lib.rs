@@ -19,6 +19,7 @@ pub mod process;
 pub mod reads;
 pub mod spin;
 pub mod system;
+pub mod terminal;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod uring;
 

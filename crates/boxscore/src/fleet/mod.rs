@@ -4,6 +4,7 @@
 mod bmc;
 pub mod bootdev;
 pub mod check;
+pub mod console;
 pub mod copy;
 pub mod cycle;
 pub mod documents;
@@ -15,3 +16,4 @@ pub mod power;
 pub mod reach;
 pub mod run;
 pub mod select;
+pub mod wall;

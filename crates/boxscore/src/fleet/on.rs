@@ -373,6 +373,8 @@ fn with(args: &RunArgs, asked: &Asked, via: impl Fn(&Host) -> Option<String>) ->
     args.from = asked.commands.iter().cloned().chain(asked.generators.iter().filter_map(&via)).collect();
     if let Some(Found { inventory, .. }) = &asked.measured.found {
         add_costs(&mut args.costs, &args.lab.names, inventory);
+        let has_bmc = |name: &String| inventory.find(name).is_some_and(|node| node.bmc.is_some());
+        args.lab.have_bmcs = !args.lab.names.is_empty() && args.lab.names.iter().all(has_bmc);
     }
     args
 }

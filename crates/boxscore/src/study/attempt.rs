@@ -6,7 +6,9 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
-use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome, Part, SinkError, Typist};
+use harness::conductor::{
+    Conductor, Ended, Finished, Interaction, Outcome, Part, SinkError, Typist, WallPower,
+};
 use model::data::{RunData, RunHead, Series, Status, TakeHead};
 use model::plan::{Plan, Takes, Target, Via};
 use model::reading::Take;
@@ -21,6 +23,7 @@ use super::stop_signal::StopSignal;
 use super::{link, login, readings};
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::fleet::wall::Wall;
 use crate::lookup::ids::Ids;
 use crate::lookup::paths;
 use crate::out;
@@ -91,7 +94,9 @@ pub fn measure_rest(
     let heads = store.heads(&Filter { study: Some(study.to_owned()), ..Filter::default() })?;
     let had_ended = heads.iter().all(|head| matches!(head.status, Status::Complete | Status::Faulty));
     // Where others have something left, a complete run needs nothing more.
-    let is_whole = |head: &RunHead| head.status == Status::Complete && !(had_ended && heads.len() == plan.machines.len());
+    let is_whole = |head: &RunHead| {
+        head.status == Status::Complete && !(had_ended && heads.len() == plan.machines.len())
+    };
     let (mut earlier, mut runs, mut ended, mut elapsed_ns) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (machine, via) in plan.machines.iter().enumerate() {
         let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
@@ -150,6 +155,7 @@ impl Attempt<'_> {
         };
         let login = login::for_plan(self.plan)?;
         let mut readings = readings::for_plan(self.plan, readings)?;
+        let mut wall = Wall::of(self.plan)?;
         let parts = self.parts(absent);
         let (links, events) = link::start(&self.plan.machines, &parts, generators, &agents)?;
         let mut sink = StoreSink::new(store, self.plan, screen, ids, &self.study, self.cost);
@@ -158,6 +164,7 @@ impl Attempt<'_> {
         let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
         let mut conductor = conductor.with_generators(links.generators).with_target_agents(links.agents);
         conductor = conductor.with_typist(readings.as_mut().map(|readings| readings as &mut dyn Typist));
+        conductor = conductor.with_wall_power(wall.as_mut().map(|wall| wall as &mut dyn WallPower));
         conductor = conductor.with_parts(&parts);
         conductor.set_interaction(interaction);
         conductor.log_in(login);

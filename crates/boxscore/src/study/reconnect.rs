@@ -141,7 +141,8 @@ impl Study<'_> {
     /// Waits until nodes that were turned on let us in.
     fn await_boot<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Result<(), CliError> {
         let names: Vec<String> = names.map(str::to_owned).collect();
-        let until_ns = sys::clock::now_ns().saturating_add(u64::try_from(BOOT.as_nanos()).unwrap_or(u64::MAX));
+        let until_ns =
+            sys::clock::now_ns().saturating_add(u64::try_from(BOOT.as_nanos()).unwrap_or(u64::MAX));
         let mut waiting: Vec<Host> = self.nodes.hosts(&names).cloned().collect();
         loop {
             let failed = self.nodes.reach(&waiting, self.stop)?;
@@ -163,7 +164,8 @@ impl Study<'_> {
         let interaction = interaction_of(self.plan);
         let absent = self.nodes.absent();
         let watch = Watch { screen: &mut display, stop: self.stop, interaction, readings, absent: &absent };
-        let mut rest = measure_rest(&before.study, self.plan, self.cost.clone(), self.store, self.path, watch)?;
+        let mut rest =
+            measure_rest(&before.study, self.plan, self.cost.clone(), self.store, self.path, watch)?;
         // Takes that failed before stay failed.
         rest.outcome.faults = rest.outcome.faults.max(before.outcome.faults);
         if rest.outcome.unfit.is_empty() {

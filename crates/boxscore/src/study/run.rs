@@ -22,9 +22,9 @@ use super::costs::{self, Costs};
 use super::display::{Display, Screen};
 use super::finish::{Shape, finish, fits_layout};
 use super::quiet::WaitIdle;
+use super::reconnect::{Shown, Study};
 use super::sink::Cost;
 use super::stop_signal::StopSignal;
-use super::reconnect::{Shown, Study};
 use super::{bisect, ceilings, common_rates, probing, target_facts, worktrees};
 use crate::cli::run::RunArgs;
 use crate::cli::targets::TargetArgs;
@@ -129,8 +129,7 @@ pub(super) fn carried_out(
     let mut display = Display::new(&plan, global.json, args.show_takes);
     let absent = nodes.as_ref().map(|nodes| nodes.absent()).unwrap_or_default();
     let interaction = interaction_of(&plan);
-    let watch =
-        Watch { screen: &mut display, stop, interaction, readings: shown.readings, absent: &absent };
+    let watch = Watch { screen: &mut display, stop, interaction, readings: shown.readings, absent: &absent };
     let mut measured = measure(&plan, cost.clone(), &mut store, &path, watch)?;
     if let Some(nodes) = nodes {
         let (plan, store, path) = (&mut plan, &mut store, path.as_path());

@@ -33,7 +33,10 @@ fn nodes_and_the_controller_die_and_resume_finishes() {
     for name in ["rack1", "rack2", "rack3", "rack4", "rack5"] {
         let run = of(&before, name);
         assert_eq!(run.head.status, Status::Interrupted, "{name}");
-        assert!(run.takes.len() >= shown(name) && shown(name) >= 3, "{name}: every take that was shown is there");
+        assert!(
+            run.takes.len() >= shown(name) && shown(name) >= 3,
+            "{name}: every take that was shown is there"
+        );
     }
     fleet.start_again(4, &settled(4));
     // One is still down: it is named, and the others are whole.
@@ -74,7 +77,10 @@ fn a_node_that_is_down_at_the_start_is_named_and_resume_adds_it() {
     let all = runs(&fleet);
     assert_eq!(all.len(), 3);
     all.iter().for_each(|run| assert_whole(run, 3));
-    assert_eq!((&of(&all, "rack3").head.study, of(&all, "rack3").head.watts), (&all[0].head.study, Some(95.0)));
+    assert_eq!(
+        (&of(&all, "rack3").head.study, of(&all, "rack3").head.watts),
+        (&all[0].head.study, Some(95.0))
+    );
     done(&mut fleet.plain(&["resume"])).expect(1, &["no run of this store was interrupted"]);
 }
 
@@ -91,13 +97,18 @@ fn a_node_that_hangs_is_turned_off_and_on_where_the_inventory_allows_it() {
     bmcs.run(&["on", "@*", "--yes"]).expect(0, &[]);
     fs::copy(bmcs.path("password"), fleet.path("password")).expect("a copy");
     // Of the third the BMC may do nothing.
-    let bmc = format!("kind = \"ipmi\", port = {}, user = \"ADMIN\", password_file = \"password\"", bmcs.port);
+    let bmc =
+        format!("kind = \"ipmi\", port = {}, user = \"ADMIN\", password_file = \"password\"", bmcs.port);
     let node = |name: &str, address: &str, more: &str| {
         format!("[[nodes]]\nname = \"{name}\"\naddress = \"{address}\"\nport = {}\n{more}", fleet.port)
     };
     let inventory = [
         node("rack1", "127.0.2.1", ""),
-        node("rack2", "127.0.2.2", &format!("cycle_on_hang = true\nbmc = {{ {bmc}, address = \"127.0.3.1\" }}\n")),
+        node(
+            "rack2",
+            "127.0.2.2",
+            &format!("cycle_on_hang = true\nbmc = {{ {bmc}, address = \"127.0.3.1\" }}\n"),
+        ),
         node("rack3", "127.0.2.3", &format!("bmc = {{ {bmc}, address = \"127.0.3.2\" }}\n")),
     ];
     fs::write(fleet.path("lab.toml"), inventory.concat()).expect("an inventory");

@@ -51,6 +51,25 @@ pub struct Node {
     pub position: Option<u64>,
     pub mac: Option<Mac>,
     pub bmc: Option<Bmc>,
+    /// Where its console is reached over TCP, in place of its BMC's.
+    pub console: Option<Console>,
+}
+
+/// The place of a console: a port of a serial server, a switch or a virtual machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Console {
+    /// A name or an address.
+    pub host: String,
+    pub port: u16,
+}
+
+impl fmt::Display for Console {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(out, "tcp://[{}]:{}", self.host, self.port),
+            false => write!(out, "tcp://{}:{}", self.host, self.port),
+        }
+    }
 }
 
 impl Node {
@@ -71,6 +90,7 @@ impl Node {
             position: None,
             mac: None,
             bmc: None,
+            console: None,
         }
     }
 }

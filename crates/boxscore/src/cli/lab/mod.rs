@@ -3,6 +3,7 @@
 pub mod bmc;
 pub mod bootdev;
 pub mod check;
+pub mod console;
 pub mod copy;
 pub mod import;
 pub mod nodes;
@@ -32,6 +33,7 @@ Examples:
   boxscore lab push boxscore @leaf1:/usr/local/bin
   boxscore lab pull atom001,atom002:/var/log/syslog logs
   boxscore lab power status '@*'             which are on, by their BMCs
+  boxscore lab console atom007               the console of one
 Hosts are reached by the system's ssh with your configuration, and must let you in without asking.
 Names of no inventory are hosts as ssh knows them.
 docs/guide/lab.md has the expressions and the files.";
@@ -65,6 +67,8 @@ pub enum LabVerb {
     Power(power::PowerArgs),
     /// Say what nodes boot from, or set it, by their BMCs
     Bootdev(bootdev::BootdevArgs),
+    /// Open the console of a node: by its BMC, or over TCP
+    Console(console::ConsoleArgs),
     /// Read the sensors of nodes: temperatures, fans, voltages, watts
     Sensors(sensors::SensorsArgs),
     /// Read what the BMCs of nodes have written down: the system event log
@@ -83,6 +87,7 @@ pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
         LabVerb::Pull(args) => fleet::copy::pull(args, global),
         LabVerb::Power(args) => fleet::power::run(args, global),
         LabVerb::Bootdev(args) => fleet::bootdev::run(args, global),
+        LabVerb::Console(args) => fleet::console::run(args, global),
         LabVerb::Sensors(args) => fleet::health::sensors(args, global),
         LabVerb::Sel(args) => fleet::health::events(args, global),
     }

@@ -28,6 +28,9 @@ pub struct OnArgs {
     /// The nodes that the expression names.
     #[arg(skip)]
     pub names: Vec<String>,
+    /// Each of them has a BMC.
+    #[arg(skip)]
+    pub have_bmcs: bool,
 }
 
 /// How boxscore comes to nodes, and stays there.
