@@ -35,6 +35,7 @@ use crate::outage::Outages;
 use crate::questions::Questions;
 use crate::tally::{self, Tally, Values, most_blocks, rule};
 use crate::turns::Turns;
+use crate::wall::Wall;
 use crate::worker::Event;
 use machine::{Machine, Opening};
 
@@ -86,7 +87,7 @@ pub struct Conductor<'a> {
     interaction: Interaction,
     login: Option<Login>,
     questions: Questions<'a>,
-    wall: wall::Wall<'a>,
+    wall: Wall<'a>,
     /// Number of the sitting under way.
     sitting: u32,
     taken: u64,
@@ -132,7 +133,7 @@ impl<'a> Conductor<'a> {
             interaction: Interaction::default(),
             login: None,
             questions: Questions::default(),
-            wall: wall::Wall::default(),
+            wall: Wall::default(),
             sitting: 0,
             taken: 0,
             taking_ns: 0,

@@ -55,7 +55,7 @@ pub enum End {
 
 /// Where the bytes of a console go, and where those for it come from.
 pub struct Ends<'a> {
-    /// What is typed; `None` where nothing is sent.
+    /// The bytes that are typed; `None` where nothing is sent.
     pub input: Option<BorrowedFd<'a>>,
     /// Every byte of the console is given to each.
     pub outputs: Vec<&'a mut dyn Write>,
@@ -119,7 +119,7 @@ pub(crate) enum Refused {
 }
 
 impl Tool {
-    /// What it says on stderr, as far as it comes soon.
+    /// Its stderr, as far as it comes soon.
     fn last_words(&mut self) -> Vec<u8> {
         let (mut said, mut chunk) = (Vec::new(), [0; 4096]);
         while sys::process::poll_read(&[self.stderr.as_fd()], Some(END)).is_ok_and(|ready| ready == [true]) {

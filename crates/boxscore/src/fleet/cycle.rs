@@ -24,7 +24,7 @@ pub struct Allowed {
     accesses: Vec<Result<Access, Failure>>,
 }
 
-/// What became of one of them.
+/// The result of one of them.
 pub struct Cycled {
     pub node: String,
     pub result: Result<State, Failure>,
@@ -68,7 +68,7 @@ impl Allowed {
 }
 
 impl Cycled {
-    /// What is stored with the run of the node.
+    /// The note that is stored with the run of the node.
     pub fn remark(&self) -> String {
         match &self.result {
             Ok(_) => "it did not answer: its BMC turned it off and on".to_owned(),

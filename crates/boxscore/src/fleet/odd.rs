@@ -81,7 +81,8 @@ fn missing(host: &Host, why: impl Into<String>) -> OddMissingDoc {
     OddMissingDoc { node: host.to_string(), why: why.into() }
 }
 
-/// Measures every node, at most `--width` at once, and stores each when it is done. `None` where only the plan was wanted.
+/// Measures every node, at most `--width` at once, and stores each when it is done. `None` where only the plan was
+/// wanted.
 fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option<Group>, CliError> {
     let path = paths::store(global)?;
     let options = reach::options(&args.reach)?;

@@ -41,7 +41,7 @@ pub struct Wall {
 
 impl Wall {
     /// Reads the nodes of a plan that have a BMC; `None` where none has. Fails where the inventory cannot be read.
-    pub fn of(plan: &Plan) -> Result<Option<Wall>, CliError> {
+    pub fn start(plan: &Plan) -> Result<Option<Wall>, CliError> {
         let path = plan.nodes.as_ref().and_then(|nodes| nodes.inventory.as_ref());
         let (Some(path), None) = (path, &plan.fake) else { return Ok(None) };
         let Some(found) = inventory::find(Some(path.as_ref()))? else { return Ok(None) };

@@ -82,7 +82,8 @@ pub fn measure(
 }
 
 /// Measures what an interrupted study still lacks, and again what is within an outage, which is all that is left of one
-/// that had ended. `cost` is of machines that have no run yet. Fails when the store cannot be read or no run could be begun.
+/// that had ended. `cost` is of machines that have no run yet. Fails when the store cannot be read or no run could be
+/// begun.
 pub fn measure_rest(
     study: &str,
     plan: &Plan,
@@ -155,7 +156,7 @@ impl Attempt<'_> {
         };
         let login = login::for_plan(self.plan)?;
         let mut readings = readings::for_plan(self.plan, readings)?;
-        let mut wall = Wall::of(self.plan)?;
+        let mut wall = Wall::start(self.plan)?;
         let parts = self.parts(absent);
         let (links, events) = link::start(&self.plan.machines, &parts, generators, &agents)?;
         let mut sink = StoreSink::new(store, self.plan, screen, ids, &self.study, self.cost);

@@ -1,6 +1,6 @@
-//! A node that was lost on the way, or was down at the start, is reached again, at most twice, and the rest of its takes
-//! measured as `resume` would. One that hangs is turned off and on by its BMC first, where the inventory allows it. What
-//! stays lost then is left to `boxscore resume`.
+//! A node that was lost on the way, or was down at the start, is reached again, at most twice, and the rest of its
+//! takes measured as `resume` would. One that hangs is turned off and on by its BMC first, where the inventory allows
+//! it. What stays lost then is left to `boxscore resume`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -104,8 +104,8 @@ impl Study<'_> {
         places.filter_map(|at| self.plan.machines.get(*at)).map(|via| via.name.clone()).collect()
     }
 
-    /// Reaches lost nodes, and turns those off and on that hang or do not answer, where that is allowed. False where none
-    /// is there.
+    /// Reaches lost nodes, and turns those off and on that hang or do not answer, where that is allowed. False where
+    /// none is there.
     fn reached(&mut self, lost: &[String], measured: &Measured) -> Result<bool, CliError> {
         let hosts: Vec<Host> = self.nodes.hosts(lost).cloned().collect();
         let failed = self.nodes.reach(&hosts, self.stop)?;

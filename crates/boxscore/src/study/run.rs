@@ -126,15 +126,7 @@ pub(super) fn carried_out(
         args.usual.wait.wait(stop, global.json)?;
     }
     let shown = Shown { global, takes: args.show_takes, readings: args.given.value(TYPED_FLAG) };
-    let mut display = Display::new(&plan, global.json, args.show_takes);
-    let absent = nodes.as_ref().map(|nodes| nodes.absent()).unwrap_or_default();
-    let interaction = interaction_of(&plan);
-    let watch = Watch { screen: &mut display, stop, interaction, readings: shown.readings, absent: &absent };
-    let mut measured = measure(&plan, cost.clone(), &mut store, &path, watch)?;
-    if let Some(nodes) = nodes {
-        let (plan, store, path) = (&mut plan, &mut store, path.as_path());
-        measured = Study { cost, plan, nodes, store, path, stop, shown }.again(measured)?;
-    }
+    let measured = measured((&mut plan, nodes), cost, (&mut store, &path), stop, shown)?;
     if is_discarded(&measured, &mut store)? {
         return Err(none_fits(&measured.outcome, global.json));
     }
@@ -143,6 +135,25 @@ pub(super) fn carried_out(
     let report = !args.no_report && !is_own_command(&plan);
     let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: args.format };
     Ok(Done { measured, path, shape })
+}
+
+/// Measures, and reaches nodes again that were lost.
+fn measured(
+    (plan, nodes): (&mut Plan, Option<&mut Nodes>),
+    cost: Cost,
+    (store, path): (&mut Store, &Path),
+    stop: &StopSignal,
+    shown: Shown<'_>,
+) -> Result<Measured, CliError> {
+    let mut display = Display::new(plan, shown.global.json, shown.takes);
+    let absent = nodes.as_ref().map(|nodes| nodes.absent()).unwrap_or_default();
+    let interaction = interaction_of(plan);
+    let watch = Watch { screen: &mut display, stop, interaction, readings: shown.readings, absent: &absent };
+    let measured = measure(plan, cost.clone(), store, path, watch)?;
+    match nodes {
+        Some(nodes) => Study { cost, plan, nodes, store, path, stop, shown }.again(measured),
+        None => Ok(measured),
+    }
 }
 
 /// A command of the user's has few figures, which stand on the screen; `boxscore report` makes a page of them.

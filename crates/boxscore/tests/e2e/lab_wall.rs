@@ -1,5 +1,5 @@
-//! The power of nodes during runs with `--on`, read by simulated BMCs: telemetry, watts and joules, and readings that are
-//! missing.
+//! The power of nodes during runs with `--on`, read by simulated BMCs: telemetry, watts and joules, and readings that
+//! are missing.
 
 use std::fs;
 

@@ -1,54 +1,14 @@
 //! The power of machines as the program reads it by their BMCs: telemetry of their runs, and the answers to takes whose
 //! meter it is. Watts; moments of readings are those of this program's clock, counted from the start of the run.
 
-use std::collections::BTreeSet;
-use std::fmt;
-
 use model::frame::{Frame, Segment};
 use model::metrics::telemetry::WALL_POWER;
-use model::plan::Plan;
-use model::power::{METER, Meter};
 use model::{NoteBody, Unit};
 
 use super::{Conductor, SinkError, WallPower, WallReading};
-use crate::order::BlockEntry;
 
 /// The name of the telemetry.
 const SOURCE: &str = "bmc";
-
-#[derive(Default)]
-pub(super) struct Wall<'a> {
-    reader: Option<&'a mut dyn WallPower>,
-    /// The machine whose take is under way, if its meter is the BMC.
-    meant: Option<usize>,
-    /// The question that stands: its machine, its number there, and since when.
-    open: Option<(usize, u64, u64)>,
-    /// What was noted already.
-    noted: BTreeSet<(usize, String)>,
-}
-
-impl fmt::Debug for Wall<'_> {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("Wall").field("open", &self.open).finish_non_exhaustive()
-    }
-}
-
-impl Wall<'_> {
-    /// A take begins.
-    pub(super) fn begin(&mut self, plan: &Plan, BlockEntry { machine, cell, arm }: BlockEntry) {
-        let of_arm = plan.arms.get(arm as usize).and_then(|arm| arm.set.get(METER));
-        let meter = of_arm.or_else(|| plan.cells.get(cell as usize).and_then(|cell| cell.params.get(METER)));
-        self.meant = (meter == Some(Meter::Bmc.word())).then_some(machine);
-        self.open = None;
-        if let Some(reader) = &mut self.reader {
-            reader.follow(self.meant);
-        }
-    }
-
-    pub(super) fn is_meant(&self, machine: usize) -> bool {
-        self.meant == Some(machine)
-    }
-}
 
 impl<'a> Conductor<'a> {
     /// Reads the power of machines from here.

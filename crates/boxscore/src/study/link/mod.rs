@@ -138,8 +138,8 @@ pub struct Links {
     pub agents: Vec<Box<dyn Link>>,
 }
 
-/// Starts a child for each machine that takes part, one for each generator and one on the host of each target that has a way to it,
-/// whose events are numbered in this order. Fails when a command cannot be started.
+/// Starts a child for each machine that takes part, one for each generator and one on the host of each target that has
+/// a way to it, whose events are numbered in this order. Fails when a command cannot be started.
 pub fn start(
     machines: &[Via],
     parts: &[Part],

@@ -1,4 +1,5 @@
-//! Readings of power while a level of load is held: RAPL, a command and a BMC once a second, a typed reading once a take.
+//! Readings of power while a level of load is held: RAPL, a command and a BMC once a second, a typed reading once a
+//! take.
 //!
 //! Watts and seconds from the start of the measured time. A reading that did not come is missing. One that is not power
 //! fails the take: a meter that tells nonsense once is not believed the next time either.

@@ -85,6 +85,14 @@ enum Answer {
     Taken,
 }
 
+/// How a BMC is known to tell the power of its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Way {
+    Dcmi,
+    /// Sensors whose sum it is.
+    Sensors(Vec<String>),
+}
+
 /// BMCs that speak IPMI, by tools of the system.
 #[derive(Debug)]
 pub struct Ipmi<'a> {
@@ -95,7 +103,7 @@ pub struct Ipmi<'a> {
     /// The suite that a BMC is known to take.
     suites: Mutex<HashMap<(IpAddr, u16), Suite>>,
     /// How a BMC is known to tell the power of its node.
-    ways: Mutex<HashMap<(IpAddr, u16), watts::Way>>,
+    ways: Mutex<HashMap<(IpAddr, u16), Way>>,
 }
 
 impl<'a> Ipmi<'a> {

@@ -19,7 +19,7 @@ const PRIVILEGES: [&str; 2] = ["OPERATOR", "ADMINISTRATOR"];
 impl Ipmi<'_> {
     /// Opens the console of a node. `take` ends the session of somebody else first.
     pub fn console(&self, access: &Access, take: bool) -> Result<Line, Failure> {
-        // A plain question first: what is wrong with the way to a BMC is told by it, and the suite that it takes is known.
+        // A plain question first: it tells what is wrong with the way to the BMC, and which suite that takes.
         for state in self.states(&[access]) {
             state?;
         }

@@ -2,18 +2,10 @@
 
 use std::sync::PoisonError;
 
-use super::{Ipmi, ipmitool};
+use super::{Ipmi, Way, ipmitool};
 use crate::bmc::health::{Health as _, Sensor};
 use crate::bmc::watts::{WallWatts, power};
 use crate::bmc::{Access, Failure};
-
-/// How a BMC is known to tell it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    Dcmi,
-    /// Sensors whose sum it is.
-    Sensors(Vec<String>),
-}
 
 impl WallWatts for Ipmi<'_> {
     fn watts(&self, of: &[&Access]) -> Vec<Result<f64, Failure>> {
