@@ -15,6 +15,7 @@ mod stop;
 mod target_agent;
 mod target_agents;
 mod turns;
+mod wall;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -34,10 +35,14 @@ use crate::outage::Outages;
 use crate::questions::Questions;
 use crate::tally::{self, Tally, Values, most_blocks, rule};
 use crate::turns::Turns;
+use crate::wall::Wall;
 use crate::worker::Event;
 use machine::{Machine, Opening};
 
-pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError, Typist};
+pub use crate::ports::{
+    Ended, Finished, Interaction, Link, NoLink, Outcome, Part, Parting, Show, Sink, SinkError, Typist,
+    WallPower, WallReading,
+};
 
 const POLL: Duration = Duration::from_millis(200);
 /// An unsolicited answer is a protocol error; the child is dropped at once.
@@ -54,6 +59,8 @@ pub struct Conductor<'a> {
     agents: Vec<target_agent::TargetAgent>,
     events: Receiver<(usize, Event)>,
     looked: silence::Looked,
+    /// A child that is silent for longer is lost.
+    silence_ns: u64,
     sink: &'a mut dyn Sink,
     /// True once the user has asked to stop.
     stop: &'a dyn Fn() -> bool,
@@ -80,6 +87,7 @@ pub struct Conductor<'a> {
     interaction: Interaction,
     login: Option<Login>,
     questions: Questions<'a>,
+    wall: Wall<'a>,
     /// Number of the sitting under way.
     sitting: u32,
     taken: u64,
@@ -105,6 +113,7 @@ impl<'a> Conductor<'a> {
             agents: Vec::new(),
             events,
             looked: silence::Looked::at(now_ns),
+            silence_ns: silence::limit_ns(plan),
             sink,
             stop,
             started_ns: now_ns,
@@ -124,6 +133,7 @@ impl<'a> Conductor<'a> {
             interaction: Interaction::default(),
             login: None,
             questions: Questions::default(),
+            wall: Wall::default(),
             sitting: 0,
             taken: 0,
             taking_ns: 0,
@@ -156,10 +166,28 @@ impl<'a> Conductor<'a> {
     fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
         self.excuse();
         let state = &self.machines[machine];
-        match silence::too_silent(state.greeted, state.heard_ns) {
-            Some(why) => self.lose(machine, &why),
-            None => Ok(()),
+        let Some(why) = silence::too_silent(state.greeted, state.heard_ns, self.silence_ns) else {
+            return Ok(());
+        };
+        self.machines[machine].hangs |= state.lost.is_none();
+        self.lose(machine, &why)
+    }
+
+    /// Machines that take no part, in the order of the plan: their links lead nowhere. Of one that cannot be reached
+    /// the caller has said why.
+    #[must_use]
+    pub fn with_parts(mut self, parts: &[Part]) -> Self {
+        for (state, part) in self.machines.iter_mut().zip(parts) {
+            state.lost = match part {
+                Part::Measured => None,
+                Part::Unreached => Some("it was not reached".to_owned()),
+                Part::Ended(_) => Some("its run has ended".to_owned()),
+            };
+            if let Part::Ended(status) = part {
+                state.settled = Some(*status);
+            }
         }
+        self
     }
 
     /// Excludes time in which this program stood still from everyone's silence.
@@ -191,6 +219,7 @@ impl<'a> Conductor<'a> {
         }
         let started_ns = sys::clock::now_ns();
         self.sink.show(&Show::Starting { machine, cell, arm, block, warm_up });
+        self.wall.begin(self.plan, entry);
         let order = order::take(entry, self.machines[machine].seq, block, warm_up);
         let cpu_ns = sys::clock::process_cpu_ns();
         self.tell(machine, &Frame::Ack(Some(order)))?;
@@ -483,6 +512,7 @@ impl<'a> Conductor<'a> {
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         let count = self.machines.len();
         self.hear_typist()?;
+        self.hear_wall()?;
         match self.events.recv_timeout(POLL) {
             Ok((index, event)) if index >= count => self.hear_helper(index - count, event)?,
             Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),

@@ -20,6 +20,7 @@ mod relay;
 mod tally;
 pub mod ticker;
 mod turns;
+mod wall;
 pub mod worker;
 
 pub use probe_cache::Host;

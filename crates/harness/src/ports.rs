@@ -19,6 +19,26 @@ pub trait Link {
     }
 }
 
+/// A link to no child.
+#[derive(Clone, Copy, Debug)]
+pub struct NoLink;
+
+impl Link for NoLink {
+    fn send(&mut self, _: &Frame) -> Result<(), String> {
+        Err("there is no child".to_owned())
+    }
+}
+
+/// The part of a machine in one attempt at its study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Measured,
+    /// It cannot be reached now.
+    Unreached,
+    /// Its run came to its end in an earlier attempt.
+    Ended(Status),
+}
+
 /// How a child ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parting {
@@ -154,6 +174,25 @@ pub trait Sink {
     }
 }
 
+/// The power of a machine at a moment, in nanoseconds of this program's clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WallReading {
+    pub machine: usize,
+    pub at_ns: u64,
+    /// Watts, or why there are none.
+    pub watts: Result<f64, String>,
+}
+
+/// Reads the power of machines from here, by their BMCs.
+pub trait WallPower {
+    /// True for a machine that it reads.
+    fn has(&self, machine: usize) -> bool;
+    /// Reads this machine as often as it can from now on; `None`: no one more than the others.
+    fn follow(&mut self, machine: Option<usize>);
+    /// The readings since the last time, in the order of time.
+    fn readings(&mut self) -> Vec<WallReading>;
+}
+
 /// Somebody who reads a meter, or what stands for one.
 pub trait Typist {
     /// A question stands from now on.
@@ -214,6 +253,8 @@ pub struct Outcome {
     /// The sink's error, if it refused.
     pub refused: Option<SinkError>,
     pub statuses: Vec<Status>,
+    /// Machines that were lost because they fell silent.
+    pub hung: Vec<usize>,
     pub faults: u64,
     /// Takes begun, warm-ups included, of all machines and sittings; `measured` counts those without a fault.
     pub takes: u64,

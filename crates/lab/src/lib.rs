@@ -7,6 +7,7 @@
 pub mod bmc;
 pub mod boot;
 mod child;
+pub mod console;
 pub mod fan_out;
 pub mod import;
 pub mod inventory;

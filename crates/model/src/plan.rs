@@ -180,6 +180,24 @@ pub struct Plan {
     /// The command that prints watts, for figures of the meter `command`.
     #[serde(default)]
     pub watts_command: Option<String>,
+    /// How the nodes of `--on` are reached again; `None` where the machines are no nodes.
+    #[serde(default)]
+    pub nodes: Option<NodeAccess>,
+}
+
+/// How nodes of `--on` are reached again: by `resume`, and where one was lost on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeAccess {
+    /// The machines of the plan that are nodes.
+    pub names: Vec<String>,
+    /// Paths, from the root.
+    pub inventory: Option<String>,
+    pub ssh_config: Option<String>,
+    /// The folder of boxscore for their processors.
+    pub binaries: Option<String>,
+    pub login: Option<String>,
+    /// A node that is silent for so many seconds hangs.
+    pub hang_seconds: f64,
 }
 
 /// In the set of an arm beside its parameters: the cells that are profiled once, before their takes, as
@@ -252,6 +270,7 @@ impl Plan {
             unchanged: Vec::new(),
             targets: Vec::new(),
             watts_command: None,
+            nodes: None,
         }
     }
 

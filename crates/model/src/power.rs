@@ -14,6 +14,8 @@ crate::words! {
         Command = "command",
         /// Somebody reads a meter and types what it shows.
         Typed = "typed",
+        /// The BMC of a node, asked by the program.
+        Bmc = "bmc",
     }
 }
 
@@ -29,6 +31,7 @@ pub const IDLE: &str = "idle";
 pub const FLAG: &str = "power";
 pub const COMMAND_FLAG: &str = "watts-cmd";
 pub const TYPED_FLAG: &str = "watts-typed";
+pub const BMC_FLAG: &str = "watts-bmc";
 
 /// Readings from here on are taken for another unit.
 pub const MOST_WATTS: f64 = 1e5;
@@ -58,7 +61,7 @@ pub trait Prompt: fmt::Debug + Send + Sync {
 }
 
 /// Fails where a number cannot be the power of a machine that runs.
-fn checked(watts: f64) -> Result<f64, String> {
+pub fn checked(watts: f64) -> Result<f64, String> {
     match watts {
         watts if !watts.is_finite() => Err("it is no number".to_owned()),
         watts if watts <= 0.0 => Err(format!("{watts} W is not above 0")),

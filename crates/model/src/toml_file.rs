@@ -129,6 +129,15 @@ impl<'t> TableText<'t> {
         self.typed(key, write, plain)
     }
 
+    /// True or false.
+    pub fn switch(&self, key: &str, write: &str) -> Result<Option<At<bool>>, FileError> {
+        let read = |value: &DeValue<'_>| match value {
+            DeValue::Boolean(is_on) => Some(*is_on),
+            _ => None,
+        };
+        self.typed(key, write, read)
+    }
+
     /// A whole number from `least` to `most`.
     pub fn whole(
         &self,

@@ -21,6 +21,7 @@ pub mod reads;
 pub mod sock_diag;
 pub mod spin;
 pub mod system;
+pub mod terminal;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod uring;
 

@@ -1,12 +1,15 @@
 //! The options that say what machines and targets cost and draw.
 
+/// The currency where neither the user nor the inventory says one.
+pub const USUAL_CURRENCY: &str = "USD";
+
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CostArgs {
     /// 0.192/h, 429 bought, or a band such as 2000..2500, whose middle counts; of one: NAME=0.192/h
     #[arg(long, value_name = "PRICE")]
     pub price: Vec<String>,
     /// Currency of the price
-    #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
+    #[arg(long, value_name = "CODE", requires = "price", default_value = USUAL_CURRENCY)]
     pub currency: String,
     /// Power in watts; of one: NAME=40
     #[arg(long, value_name = "W")]

@@ -100,7 +100,7 @@ fn arg(long: &'static str, flags: &[(Family, &'static Flag)]) -> Arg {
     let Some((_, flag)) = flags.first() else { return arg };
     let arg = arg.conflicts_with_all(flag.conflicts).short(flag.short);
     match flag.means {
-        Means::Ceilings | Means::Chooses(None) => arg.action(ArgAction::SetTrue),
+        _ if flag.value_name.is_empty() => arg.action(ArgAction::SetTrue),
         Means::Profile => arg
             .value_name(flag.value_name)
             .num_args(0..=1)

@@ -20,6 +20,7 @@ Examples:
   boxscore resume
   boxscore resume 019d2f6a1b2c
 Takes that are stored are not repeated; the one that was under way is.
+Nodes of a run with --on are reached anew, and one that was down joins it.
 What failed until the end of the run is measured again: a target that died, once it is back. All targets or arms of such
 a block are measured again, so that they are compared side by side; the first takes are kept and count no longer. A take
 that failed between good ones stays a failed take. A run that had ended is resumed only where you name it.
@@ -61,14 +62,23 @@ pub fn run(args: &ResumeArgs, global: &Global) -> Result<u8, CliError> {
 fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
     let heads = store.heads(&store::Filter::default())?;
     let Some(name) = name else {
+        let newest = heads.iter().filter(|head| !head.hidden).max_by_key(|head| head.started_ns);
+        if let Some(newest) = newest
+            && lacks_node(newest, &heads, store)?
+        {
+            return Ok(newest.clone());
+        }
         let interrupted = heads.into_iter().filter(|head| head.status == Status::Interrupted && !head.hidden);
         return interrupted.max_by_key(|head| head.started_ns).ok_or_else(|| {
             CliError::data("no run of this store was interrupted").hint("`boxscore history` lists the runs")
         });
     };
     let id = runs::run_id(name, store)?;
-    let head = heads.into_iter().find(|head| head.id == id);
+    let head = heads.iter().find(|head| head.id == id).cloned();
     let head = head.ok_or_else(|| CliError::data(format!("no run is called `{name}`")))?;
+    if lacks_node(&head, &heads, store)? {
+        return Ok(head);
+    }
     let refused = |why: String| {
         CliError::data(format!("run {name} is {why}"))
             .hint(format!("boxscore run --plan {name} measures the same again"))
@@ -81,6 +91,14 @@ fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
         }
         other => Err(refused(format!("{}: only an interrupted run can be resumed", other.word()))),
     }
+}
+
+/// True if a node of its study has no run: it was not reached.
+fn lacks_node(head: &RunHead, all: &[RunHead], store: &Store) -> Result<bool, CliError> {
+    let Plan { machines, nodes, .. } = store.plan(&head.study)?;
+    let has_run = |name: &String| all.iter().any(|run| run.study == head.study && run.machine == *name);
+    // A study of one machine has its run, whatever that is called.
+    Ok(machines.len() > 1 && nodes.is_some_and(|nodes| !nodes.names.iter().all(has_run)))
 }
 
 /// Says of each run of the same study which blocks it measures again.

@@ -127,6 +127,9 @@ pub struct RunArgs {
     pub via: Vec<String>,
     #[command(flatten)]
     pub lab: OnArgs,
+    /// A node that says nothing for so long hangs: it is left, and reached again later [default: 60s]
+    #[arg(long, value_name = "TIME", requires = "on", help_heading = on::HEADING)]
+    pub hang_after: Option<String>,
     /// A generator of load in place of those here: nodes, or [NAME=]COMMAND that starts boxscore there
     #[arg(long = "from", value_name = "EXPR|COMMAND")]
     pub from: Vec<String>,

@@ -1,7 +1,7 @@
 //! Common to every command for BMCs: nodes from arguments, how their BMCs are reached, a yes, failures as a document.
 
 use std::io::{BufRead, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lab::bmc::{Access, Failure, accesses};
 use lab::inventory::{Inventory, Node};
@@ -48,6 +48,20 @@ impl Nodes {
         let names = selection.nodes.iter().map(|node| node.name.clone()).collect();
         let base = found.folder().to_owned();
         Ok(Nodes { inventory: found.inventory, base, names })
+    }
+
+    /// The folder of the inventory.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// The node, where there is one alone.
+    pub fn only(&self) -> Result<&Node, CliError> {
+        let node = match self.names.as_slice() {
+            [one] => self.inventory.find(one),
+            _ => None,
+        };
+        node.ok_or_else(|| CliError::usage(format!("one node at a time: {}", self.folded())))
     }
 
     pub fn folded(&self) -> String {

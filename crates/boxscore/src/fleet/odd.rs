@@ -81,7 +81,8 @@ fn missing(host: &Host, why: impl Into<String>) -> OddMissingDoc {
     OddMissingDoc { node: host.to_string(), why: why.into() }
 }
 
-/// Measures every node, at most `--width` at once, and stores what was measured. `None` where only the plan was wanted.
+/// Measures every node, at most `--width` at once, and stores each when it is done. `None` where only the plan was
+/// wanted.
 fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option<Group>, CliError> {
     let path = paths::store(global)?;
     let options = reach::options(&args.reach)?;
@@ -100,8 +101,16 @@ fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option
     let left_out = nodes.left_out.iter().map(|host| missing(host, "boxscore could not be put there"));
     group.missing.extend(left_out);
     let mut progress = Progress::begin(hosts, global.json);
-    let mut all = each(&nodes, &plan, width, &stop, |host| progress.done(host, || {}))?;
+    let mut stored = Ok(());
+    let mut all = each(&nodes, &plan, width, &stop, |host, result| {
+        // Each as it comes: what is done stays where this machine dies.
+        if let (Ok(run), Ok(())) = (result, &stored) {
+            stored = store.import(std::slice::from_ref(run), &[]).map(drop);
+        }
+        progress.done(host, || {});
+    })?;
     drop(progress);
+    stored?;
     all.sort_by_key(|(host, _)| hosts.iter().position(|one| one == host));
     for (host, result) in all {
         match result {
@@ -110,8 +119,6 @@ fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option
         }
     }
     group.interrupted = stop.is_requested();
-    let runs: Vec<RunData> = group.runs.iter().map(|(_, run)| run.clone()).collect();
-    store.import(&runs, &[])?;
     nodes.end(true)?;
     Ok(Some(group))
 }
@@ -137,7 +144,7 @@ fn each(
     plan: &Plan,
     width: usize,
     stop: &StopSignal,
-    mut done: impl FnMut(&Host),
+    mut done: impl FnMut(&Host, &Result<RunData, CliError>),
 ) -> Result<Results, CliError> {
     let folder = Scratch::new("odd")?;
     let work = |at: usize, (host, _): &(Host, String)| {
@@ -146,7 +153,7 @@ fn each(
     };
     let mut all = Results::new();
     let took = |one: (Host, Result<RunData, CliError>)| {
-        done(&one.0);
+        done(&one.0, &one.1);
         all.push(one);
     };
     fan_out::each(&nodes.ready, width, work, took).map_err(reach::no_thread)?;

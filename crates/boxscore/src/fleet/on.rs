@@ -1,7 +1,7 @@
 //! `--on` and `--from` of nodes: an expression of the inventory as what `--via` and `--from` say of each node. boxscore
 //! is put on nodes that have not got this build of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,15 +9,16 @@ use lab::inventory::{Inventory, Node, price_text};
 use lab::ranges::expand;
 use lab::ssh::copy::{Copied, Pull};
 use lab::ssh::install::{self, Build, Installed};
-use lab::ssh::{Host, Options, Outcome, Sockets, command, fold, session_arguments};
+use lab::ssh::{Failure, Host, Options, Outcome, Sockets, command, fold, session_arguments};
 use lab::stop::Stop;
 use model::decision::{PriceText, Term};
 use model::format::count;
-use model::plan::Via;
+use model::plan::{Plan, Via};
 use model::shell::word;
 
 use super::reach;
 use super::select::{self, Chosen};
+use crate::cli::costs::{CostArgs, USUAL_CURRENCY};
 use crate::cli::lab::on::{OnArgs, PutArgs};
 use crate::cli::lab::reach::ReachArgs;
 use crate::cli::lab::select::SelectArgs;
@@ -39,6 +40,9 @@ pub struct Nodes {
     pub ready: Vec<(Host, String)>,
     /// Those that could not be prepared; why was said.
     pub left_out: Vec<Host>,
+    /// Those among them that do not answer now, and may do so later.
+    pub down: Vec<Host>,
+    builds: Vec<Build>,
     options: Options,
     sockets: Sockets,
     is_removed: bool,
@@ -52,51 +56,83 @@ impl Nodes {
         put: &PutArgs,
         stop: &StopSignal,
     ) -> Result<Nodes, CliError> {
-        let sockets = Sockets::open()?;
-        let builds = builds(put.binaries.as_deref())?;
-        let mut all = Vec::with_capacity(hosts.len());
-        let went = while_wanted(stop, |told| {
-            install::run(hosts, &builds, &options, &sockets, told, |one| all.push(one))
-        })?;
-        went.map_err(reach::no_thread)?;
+        let mut nodes = Nodes {
+            ready: Vec::new(),
+            left_out: Vec::new(),
+            down: Vec::new(),
+            builds: builds(put.binaries.as_deref())?,
+            options,
+            sockets: Sockets::open()?,
+            is_removed: put.remove,
+        };
+        say_failed(nodes.reach(hosts, stop)?);
         if stop.is_requested() {
             return Err(CliError::interrupted("interrupted before anything was measured"));
         }
+        match nodes.ready.is_empty() {
+            true => Err(none_left()),
+            false => Ok(nodes),
+        }
+    }
+
+    /// Reaches hosts, also those that it knows already, and puts boxscore there. Gives those that fail with the reason.
+    pub fn reach(&mut self, hosts: &[Host], stop: &StopSignal) -> Result<Vec<(Failure, Host)>, CliError> {
+        let mut all = Vec::with_capacity(hosts.len());
+        let went = while_wanted(stop, |told| {
+            install::run(hosts, &self.builds, &self.options, &self.sockets, told, |one| all.push(one))
+        })?;
+        went.map_err(reach::no_thread)?;
         all.sort_by_key(|one| one.index);
-        let mut nodes =
-            Nodes { ready: Vec::new(), left_out: Vec::new(), options, sockets, is_removed: put.remove };
+        self.ready.retain(|(host, _)| !hosts.contains(host));
+        self.left_out.retain(|host| !hosts.contains(host));
+        self.down.retain(|host| !hosts.contains(host));
         let (mut failed, mut copied) = (Vec::new(), Vec::new());
         for one in all {
             match one.result {
                 Ok(Installed { path, pushed }) => {
                     copied.extend(pushed.then(|| one.host.clone()));
-                    nodes.ready.push((one.host, path));
+                    self.ready.push((one.host, path));
                 }
                 Err(failure) => {
-                    nodes.left_out.push(one.host.clone());
-                    failed.push((failure.to_string(), (failure, one.host)));
+                    self.left_out.push(one.host.clone());
+                    self.down.extend(failure.is_down().then(|| one.host.clone()));
+                    failed.push((failure, one.host));
                 }
-            }
-        }
-        for (why, group) in fold::by_text(failed) {
-            out::say(&format!("left out: {}: {why}", reach::folded(group.iter().map(|(_, host)| host))));
-            if let Some(hint) = group.first().and_then(|(failure, host)| failure.hint(host)) {
-                out::say(&format!(" hint: {hint}"));
             }
         }
         if !copied.is_empty() {
             let names = reach::folded(&copied);
             out::say(&format!("note: boxscore was copied to {}: {names}", count(copied.len(), "node")));
         }
-        match nodes.ready.is_empty() {
-            true => Err(CliError::data("no node can be measured").hint("the lines above say why")),
-            false => Ok(nodes),
+        Ok(failed)
+    }
+
+    /// Gives machines that are nodes of it their ways of now.
+    pub fn lead(&self, machines: &mut [Via]) {
+        for via in machines {
+            let host = self.ready.iter().map(|(host, _)| host).find(|host| host.name() == via.name);
+            if let Some(new) = host.and_then(|host| self.via(host)) {
+                *via = new;
+            }
         }
     }
 
-    /// The command that starts boxscore on a node; `None` of a host that was left out.
+    /// Names of those that cannot be measured now.
+    pub fn absent(&self) -> Vec<String> {
+        self.left_out.iter().map(|host| host.name().to_owned()).collect()
+    }
+
+    /// The hosts of these names.
+    pub fn hosts<'n>(&'n self, names: &'n [String]) -> impl Iterator<Item = &'n Host> {
+        let all = self.ready.iter().map(|(host, _)| host).chain(&self.left_out);
+        all.filter(|host| names.iter().any(|name| name == host.name()))
+    }
+
+    /// The command that starts boxscore on a node; `None` of a host that was left out. One that is down is a machine of
+    /// the study all the same: there the command would find what the host itself calls boxscore.
     pub fn via(&self, host: &Host) -> Option<Via> {
-        let (host, path) = self.ready.iter().find(|(one, _)| one == host)?;
+        let ready = self.ready.iter().find(|(one, _)| one == host).map(|(_, path)| path.as_str());
+        let path = ready.or_else(|| self.down.contains(host).then_some("boxscore"))?;
         let remote = format!("exec {}", word(path));
         let words = session_arguments(host, &self.sockets, &self.options, &remote);
         let words: Vec<String> = words.iter().map(|one| word(&one.to_string_lossy())).collect();
@@ -171,7 +207,7 @@ impl Nodes {
 }
 
 /// Does work that a stop can end, while the user has not asked to stop.
-fn while_wanted<T>(stop: &StopSignal, work: impl FnOnce(&Stop) -> T) -> Result<T, CliError> {
+pub fn while_wanted<T>(stop: &StopSignal, work: impl FnOnce(&Stop) -> T) -> Result<T, CliError> {
     let told = Stop::new().map_err(|error| CliError::data(format!("no pipe can be made: {error}")))?;
     let is_over = AtomicBool::new(false);
     Ok(std::thread::scope(|scope| {
@@ -216,6 +252,21 @@ fn builds(binaries: Option<&Path>) -> Result<Vec<Build>, CliError> {
         builds.push(Build::read(own, Path::new("/proc/self/exe"))?);
     }
     Ok(builds)
+}
+
+/// Says of hosts why they were left out.
+pub fn say_failed(failed: Vec<(Failure, Host)>) {
+    let failed = failed.into_iter().map(|(failure, host)| (failure.to_string(), (failure, host)));
+    for (why, group) in fold::by_text(failed) {
+        out::say(&format!("left out: {}: {why}", reach::folded(group.iter().map(|(_, host)| host))));
+        if let Some(hint) = group.first().and_then(|(failure, host)| failure.hint(host)) {
+            out::say(&format!(" hint: {hint}"));
+        }
+    }
+}
+
+fn none_left() -> CliError {
+    CliError::data("no node can be measured").hint("the lines above say why")
 }
 
 /// The nodes that a run is told of: those that are measured, and those that send load.
@@ -304,7 +355,7 @@ pub fn expanded(
     if !asked.measured.hosts.is_empty()
         && asked.measured.hosts.iter().all(|host| nodes.left_out.contains(host))
     {
-        return Err(CliError::data("no node can be measured").hint("the lines above say why"));
+        return Err(none_left());
     }
     // As --via and --from take it.
     let text = |host: &Host| nodes.via(host).and_then(|via| Some(format!("{}={}", via.name, via.command?)));
@@ -314,29 +365,40 @@ pub fn expanded(
 /// The run with what `via` says of its nodes, and with their prices and watts.
 fn with(args: &RunArgs, asked: &Asked, via: impl Fn(&Host) -> Option<String>) -> RunArgs {
     let mut args = args.clone();
+    // Found again from another folder.
+    args.lab.inventory = asked.measured.found.as_ref().map(|found| found.path.clone());
+    let measured = asked.measured.hosts.iter().filter(|host| via(host).is_some());
+    args.lab.names = measured.map(|host| host.name().to_owned()).collect();
     args.via.extend(asked.measured.hosts.iter().filter_map(&via));
     args.from = asked.commands.iter().cloned().chain(asked.generators.iter().filter_map(&via)).collect();
-    let Some(Found { inventory, .. }) = &asked.measured.found else { return args };
-    let is_priced = !args.costs.price.is_empty();
-    let currency = inventory.settings().currency.clone().unwrap_or_else(|| args.costs.currency.clone());
-    let is_same = !is_priced || currency == args.costs.currency;
-    let measured = asked.measured.hosts.iter().filter(|host| via(host).is_some());
-    let nodes: Vec<&Node> = measured.filter_map(|host| inventory.find(host.name())).collect();
+    if let Some(Found { inventory, .. }) = &asked.measured.found {
+        add_costs(&mut args.costs, &args.lab.names, inventory);
+        let has_bmc = |name: &String| inventory.find(name).is_some_and(|node| node.bmc.is_some());
+        args.lab.have_bmcs = !args.lab.names.is_empty() && args.lab.names.iter().all(has_bmc);
+    }
+    args
+}
+
+/// Adds prices and watts of nodes to those that the user gave.
+fn add_costs(costs: &mut CostArgs, names: &[String], inventory: &Inventory) {
+    let is_priced = !costs.price.is_empty();
+    let currency = inventory.settings().currency.clone().unwrap_or_else(|| costs.currency.clone());
+    let is_same = !is_priced || currency == costs.currency;
+    let nodes: Vec<&Node> = names.iter().filter_map(|name| inventory.find(name)).collect();
     let own = |given: &[String], name: &str| {
         given.iter().any(|text| text.split_once('=').is_none_or(|(of, _)| of.trim() == name))
     };
     for node in nodes {
-        if let Some(price) = node.price.as_ref().filter(|_| is_same && !own(&args.costs.price, &node.name)) {
-            args.costs.price.push(format!("{}={}", node.name, quoted(price)));
+        if let Some(price) = node.price.as_ref().filter(|_| is_same && !own(&costs.price, &node.name)) {
+            costs.price.push(format!("{}={}", node.name, quoted(price)));
         }
-        if let Some(watts) = node.watts.filter(|_| !own(&args.costs.watts, &node.name)) {
-            args.costs.watts.push(format!("{}={watts}", node.name));
+        if let Some(watts) = node.watts.filter(|_| !own(&costs.watts, &node.name)) {
+            costs.watts.push(format!("{}={watts}", node.name));
         }
     }
     if !is_priced {
-        args.costs.currency = currency;
+        costs.currency = currency;
     }
-    args
 }
 
 /// A price as `--price` reads it, which knows hours and purchases.
@@ -347,6 +409,27 @@ fn quoted(price: &PriceText) -> String {
     };
     let (low, high) = (price.amount.low / per, price.amount.high / per);
     if price.amount.low == price.amount.high { format!("{low}/h") } else { format!("{low}..{high}/h") }
+}
+
+/// The nodes of a stored plan, reached anew, with their prices and watts; `None` where its machines are no nodes. Fails
+/// where none is left.
+pub fn of_plan(plan: &Plan, stop: &StopSignal) -> Result<Option<(Nodes, CostArgs)>, CliError> {
+    let Some(access) = &plan.nodes else { return Ok(None) };
+    let path = |text: &Option<String>| text.as_ref().map(PathBuf::from);
+    let select = SelectArgs { inventory: path(&access.inventory), ..SelectArgs::default() };
+    let reach = ReachArgs {
+        login: access.login.clone(),
+        ssh_config: path(&access.ssh_config),
+        ..ReachArgs::default()
+    };
+    let Chosen { hosts, found } = select::chosen(&access.names, &select, &reach)?;
+    let mut costs = CostArgs { currency: USUAL_CURRENCY.to_owned(), ..CostArgs::default() };
+    if let Some(Found { inventory, .. }) = &found {
+        add_costs(&mut costs, &access.names, inventory);
+    }
+    let put = PutArgs { binaries: path(&access.binaries), remove: false };
+    let nodes = Nodes::prepare(&hosts, reach::options(&reach)?, &put, stop)?;
+    Ok(Some((nodes, costs)))
 }
 
 /// The nodes of `--on`, with boxscore on them, for a verb without a plan.

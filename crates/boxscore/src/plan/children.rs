@@ -1,13 +1,16 @@
 //! The other children of a study: machines given with --via, generators of load given with --from, and the far end of
 //! tests of the network given with --far.
 
+use std::path::PathBuf;
+
 use model::Card;
-use model::plan::{FAR, Via};
+use model::plan::{FAR, NodeAccess, Via};
 
 use super::host::Host;
 use super::targets;
 use crate::cli::run::RunArgs;
 use crate::error::CliError;
+use crate::fleet::reach::span;
 
 /// `NAME=COMMAND` each; none: this machine.
 pub fn machines(via: &[String]) -> Result<Vec<Via>, CliError> {
@@ -29,6 +32,33 @@ pub fn machines(via: &[String]) -> Result<Vec<Via>, CliError> {
         machines.push(Via { name: name.to_owned(), command: Some(command.to_owned()) });
     }
     Ok(machines)
+}
+
+/// A node that is silent for longer hangs, where the user says nothing else.
+const HANG_SECONDS: f64 = 60.0;
+
+/// How the nodes of `--on` are reached again. Fails where a path is none.
+pub fn nodes(args: &RunArgs) -> Result<Option<NodeAccess>, CliError> {
+    let lab = &args.lab;
+    if lab.on.is_empty() {
+        return Ok(None);
+    }
+    let hang = args.hang_after.as_deref().map(|text| span("--hang-after", text)).transpose()?;
+    let whole = |path: &Option<PathBuf>| {
+        let Some(path) = path else { return Ok(None) };
+        match std::path::absolute(path) {
+            Ok(path) => Ok(Some(path.display().to_string())),
+            Err(error) => Err(CliError::data(format!("{}: {error}", path.display()))),
+        }
+    };
+    Ok(Some(NodeAccess {
+        names: lab.names.clone(),
+        inventory: whole(&lab.inventory)?,
+        ssh_config: whole(&lab.ssh_config)?,
+        binaries: whole(&lab.put.binaries)?,
+        login: lab.login.clone(),
+        hang_seconds: hang.map_or(HANG_SECONDS, |span| span.as_secs_f64()),
+    }))
 }
 
 /// The host that the variants of a card are spread over: those of load generators go up to the number of generators.

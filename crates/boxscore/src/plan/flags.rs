@@ -30,6 +30,9 @@ pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<(Vec<Setting>, O
         }
         match first.means {
             Means::Profile | Means::Ceilings | Means::Chooses(None) => {}
+            Means::Chooses(Some(_)) if first.value_name.is_empty() => {
+                settings.extend(meanings(args, &owners, "", &mut mix)?);
+            }
             Means::Tests => settings.extend(tests(values, chosen)),
             Means::Lines(_) => settings.extend(meanings(args, &owners, &values.join("\n"), &mut mix)?),
             _ => {
@@ -94,7 +97,7 @@ fn meaning(
     mix: &mut Option<Named>,
 ) -> Result<(String, model::flags::Settings), CliError> {
     let long = flag.long;
-    let named = format!("--{long} {value}");
+    let named = format!("--{long} {value}").trim_end().to_owned();
     let pairs = match flag.means {
         Means::Param(key) | Means::Lines(key) => vec![(key, value.to_owned())],
         Means::Each(key) => vec![(key, value.split(',').map(str::trim).collect::<Vec<_>>().join("|"))],

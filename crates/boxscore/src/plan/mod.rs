@@ -79,7 +79,6 @@ fn planned(
     let settings = Settings::read(args, &chosen, &command::placeholders(&commands))?;
     let listed = args.usual.cpus.as_deref().map(parse_cpus).transpose()?;
     let host = host.with(listed.as_deref(), settings.mix.as_ref());
-
     let (cells, implied) = cells::make(args, &chosen, level, &settings, &host)?;
     settings.check_effect(&cells, &chosen)?;
     let mut cells = cells::merged(cells, &settings.arms, &chosen);
@@ -112,6 +111,8 @@ fn planned(
     }
     command::check_files(&arms, &commands, &host)?;
     let plan = Plan {
+        watts_command: power::command(args)?,
+        nodes: children::nodes(args)?,
         version: PLAN_VERSION,
         seed,
         level,
@@ -133,7 +134,6 @@ fn planned(
         mixes: settings.mix.map(|named| (named.name, named.mix)).into_iter().collect(),
         unchanged,
         targets: settings.targets,
-        watts_command: power::command(args)?,
     };
     Ok((plan, notes.chain(no_time).chain(too_short).collect()))
 }

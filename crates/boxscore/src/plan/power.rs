@@ -45,6 +45,14 @@ pub fn settle(
         let card = card::find(instruments::cards(), &cell.instrument);
         let Some(card) = card.filter(|card| matches!(card.role, Role::Power { .. })) else { continue };
         let is_free = |key: &str| !settings.fixes(card, key);
+        if is_free(METER) && args.lab.have_bmcs {
+            cell.params.set(METER, Meter::Bmc.word());
+            notes
+                .push("the BMCs of the nodes read the power (--set meter=rapl: their processors)".to_owned());
+        }
+        if cell.params.get(METER) == Some(Meter::Bmc.word()) && args.lab.on.is_empty() {
+            return Err(CliError::usage("the meter bmc is of nodes").hint("--on EXPR names them"));
+        }
         if is_free(METER) && lacks_rapl(card, cell, host) {
             if !has_terminal() {
                 return Err(no_meter());

@@ -89,8 +89,8 @@ fn make(args: &AaArgs, global: &Global) -> Result<Made, CliError> {
             break;
         }
         let mut display = Display::new(&plan, global.json, false);
-        let watch =
-            Watch { screen: &mut display, stop: &stop, interaction: interaction_of(&plan), readings: None };
+        let interaction = interaction_of(&plan);
+        let watch = Watch { screen: &mut display, stop: &stop, interaction, readings: None, absent: &[] };
         let measured = match measure(&plan, Cost::default(), &mut store, &path, watch) {
             Ok(measured) => measured,
             Err(error) if nth == 0 => return Err(error),

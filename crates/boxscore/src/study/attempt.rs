@@ -6,8 +6,10 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
-use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome, SinkError, Typist};
-use model::data::{RunData, Series, Status, TakeHead};
+use harness::conductor::{
+    Conductor, Ended, Finished, Interaction, Outcome, Part, SinkError, Typist, WallPower,
+};
+use model::data::{RunData, RunHead, Series, Status, TakeHead};
 use model::plan::{Plan, Takes, Target, Via};
 use model::reading::Take;
 use model::{Cell, Reading, Role, card};
@@ -21,6 +23,7 @@ use super::stop_signal::StopSignal;
 use super::{link, login, readings};
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::fleet::wall::Wall;
 use crate::lookup::ids::Ids;
 use crate::lookup::paths;
 use crate::out;
@@ -32,6 +35,8 @@ pub struct Watch<'a> {
     pub interaction: Interaction,
     /// Where readings of a meter come from, if not from the terminal.
     pub readings: Option<&'a str>,
+    /// Names of machines that cannot be reached now.
+    pub absent: &'a [String],
 }
 
 /// A study after one attempt at it.
@@ -53,6 +58,8 @@ struct Attempt<'a> {
     cost: Cost,
     earlier: Vec<Finished>,
     runs: Vec<Option<Begun>>,
+    /// Of runs that came to their end in an earlier attempt, their status.
+    ended: Vec<Option<Status>>,
     elapsed_ns: u64,
     /// It had come to its end: what is left are its outages.
     had_ended: bool,
@@ -69,30 +76,40 @@ pub fn measure(
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
     store.begin_study(&study, plan)?;
-    let (earlier, runs) = (Vec::new(), Vec::new());
-    let attempt = Attempt { plan, study, cost, earlier, runs, elapsed_ns: 0, had_ended: false };
+    let (earlier, runs, ended) = (Vec::new(), Vec::new(), Vec::new());
+    let attempt = Attempt { plan, study, cost, earlier, runs, ended, elapsed_ns: 0, had_ended: false };
     attempt.carry_out(store, path, &mut ids, watch)
 }
 
 /// Measures what an interrupted study still lacks, and again what is within an outage, which is all that is left of one
-/// that had ended. Fails when the store cannot be read or no run could be begun.
+/// that had ended. `cost` is of machines that have no run yet. Fails when the store cannot be read or no run could be
+/// begun.
 pub fn measure_rest(
     study: &str,
     plan: &Plan,
+    cost: Cost,
     store: &mut Store,
     path: &Path,
     watch: Watch<'_>,
 ) -> Result<Measured, CliError> {
     let heads = store.heads(&Filter { study: Some(study.to_owned()), ..Filter::default() })?;
     let had_ended = heads.iter().all(|head| matches!(head.status, Status::Complete | Status::Faulty));
-    let (mut earlier, mut runs, mut elapsed_ns) = (Vec::new(), Vec::new(), 0);
+    // Where others have something left, a complete run needs nothing more.
+    let is_whole = |head: &RunHead| {
+        head.status == Status::Complete && !(had_ended && heads.len() == plan.machines.len())
+    };
+    let (mut earlier, mut runs, mut ended, mut elapsed_ns) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (machine, via) in plan.machines.iter().enumerate() {
         let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
         let Some(head) = head else {
             runs.push(None);
+            ended.push(None);
             continue;
         };
-        store.claim(&head.id)?;
+        ended.push(is_whole(head).then_some(head.status));
+        if !is_whole(head) {
+            store.claim(&head.id)?;
+        }
         let run = store.load_light(&head.id)?;
         runs.push(Some(Begun { run: head.id.clone(), cost: run.own_cost }));
         for take in taken(&run) {
@@ -103,18 +120,28 @@ pub fn measure_rest(
     let mut ids = Ids::new(plan.fake.as_ref());
     // Those that the first attempt may have given away: its study, and a run a machine.
     (0..=plan.machines.len()).for_each(|_| drop(ids.next()));
-    let (study, cost) = (study.to_owned(), Cost::default());
-    let attempt = Attempt { plan, study, cost, earlier, runs, elapsed_ns, had_ended };
+    let study = study.to_owned();
+    let attempt = Attempt { plan, study, cost, earlier, runs, ended, elapsed_ns, had_ended };
     attempt.carry_out(store, path, &mut ids, watch)
 }
 
 impl Attempt<'_> {
+    /// The part of each machine.
+    fn parts(&self, absent: &[String]) -> Vec<Part> {
+        let part = |(at, via): (usize, &Via)| match self.ended.get(at) {
+            Some(Some(status)) => Part::Ended(*status),
+            _ if absent.contains(&via.name) => Part::Unreached,
+            _ => Part::Measured,
+        };
+        self.plan.machines.iter().enumerate().map(part).collect()
+    }
+
     fn carry_out(
         self,
         store: &mut Store,
         path: &Path,
         ids: &mut Ids,
-        Watch { screen, stop, interaction, readings }: Watch<'_>,
+        Watch { screen, stop, interaction, readings, absent }: Watch<'_>,
     ) -> Result<Measured, CliError> {
         const EMPTY: &str = "interrupted before the first take";
         let nothing_yet = || CliError::interrupted(EMPTY);
@@ -129,13 +156,17 @@ impl Attempt<'_> {
         };
         let login = login::for_plan(self.plan)?;
         let mut readings = readings::for_plan(self.plan, readings)?;
-        let (links, events) = link::start(&self.plan.machines, generators, &agents)?;
+        let mut wall = Wall::start(self.plan)?;
+        let parts = self.parts(absent);
+        let (links, events) = link::start(&self.plan.machines, &parts, generators, &agents)?;
         let mut sink = StoreSink::new(store, self.plan, screen, ids, &self.study, self.cost);
         sink.continue_runs(&self.runs);
         let stopped = || stop.is_requested();
         let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
         let mut conductor = conductor.with_generators(links.generators).with_target_agents(links.agents);
         conductor = conductor.with_typist(readings.as_mut().map(|readings| readings as &mut dyn Typist));
+        conductor = conductor.with_wall_power(wall.as_mut().map(|wall| wall as &mut dyn WallPower));
+        conductor = conductor.with_parts(&parts);
         conductor.set_interaction(interaction);
         conductor.log_in(login);
         conductor.resume(&self.earlier, self.had_ended);
@@ -170,7 +201,8 @@ pub fn aside(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<RunData, Cli
 pub fn tried(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<(Outcome, RunData), CliError> {
     let mut store = Store::open_with(path, &Options::new(Mode::Create))?;
     let mut screen = Silent::default();
-    let watch = Watch { screen: &mut screen, stop, interaction: Interaction::default(), readings: None };
+    let interaction = Interaction::default();
+    let watch = Watch { screen: &mut screen, stop, interaction, readings: None, absent: &[] };
     let measured = measure(plan, Cost::default(), &mut store, path, watch);
     // Nothing of it is kept: what can be said of a child that was lost, before its first frame or later, is why.
     let why = |error: CliError| match &screen.lost {

@@ -94,7 +94,7 @@ fn step(
 ) -> Result<Step, CliError> {
     let mut args = args.clone();
     args.commands.git = Some(format!("{base}..{}", commit.short));
-    let Done { measured, .. } = carried_out(&args, global, stop)?;
+    let Done { measured, .. } = carried_out(&args, global, stop, None)?;
     let none = || CliError::data(format!("{} was not measured", commit.short)).hint("boxscore show latest");
     if stop.is_requested() {
         return Err(CliError::data("stopped before the first slower commit was found"));

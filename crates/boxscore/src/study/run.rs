@@ -22,14 +22,15 @@ use super::costs::{self, Costs};
 use super::display::{Display, Screen};
 use super::finish::{Shape, finish, fits_layout};
 use super::quiet::WaitIdle;
+use super::reconnect::{Shown, Study};
 use super::sink::Cost;
 use super::stop_signal::StopSignal;
-use super::{bisect, ceilings, common_rates, probing, reconnect, target_facts, worktrees};
+use super::{bisect, ceilings, common_rates, probing, target_facts, worktrees};
 use crate::cli::run::RunArgs;
 use crate::cli::targets::TargetArgs;
 use crate::cli::{Global, Layout};
 use crate::error::CliError;
-use crate::fleet::on;
+use crate::fleet::on::{self, Nodes};
 use crate::lookup::{cpus, labels, paths, runs};
 use crate::{out, plan};
 
@@ -40,8 +41,8 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     }
     let stop = StopSignal::listen()?;
     let path = paths::store(global)?;
-    let (args, nodes) = on::expanded(args, |args| planned(args, &path).map(drop), &stop)?;
-    let Done { measured, path, shape } = carried_out(&args, global, &stop)?;
+    let (args, mut nodes) = on::expanded(args, |args| planned(args, &path).map(drop), &stop)?;
+    let Done { measured, path, shape } = carried_out(&args, global, &stop, nodes.as_mut())?;
     let code = finish(&measured, &path, global, shape)?;
     left(nodes, &measured, code)
 }
@@ -63,14 +64,19 @@ pub(super) struct Done {
 /// `boxscore run` without showing anything of it; with the exit code of nodes that were left out.
 pub fn quietly(args: &RunArgs, global: &Global, stop: &StopSignal) -> Result<(Measured, u8), CliError> {
     let path = paths::store(global)?;
-    let (args, nodes) = on::expanded(args, |args| planned(args, &path).map(drop), stop)?;
-    let measured = carried_out(&args, global, stop)?.measured;
+    let (args, mut nodes) = on::expanded(args, |args| planned(args, &path).map(drop), stop)?;
+    let measured = carried_out(&args, global, stop, nodes.as_mut())?.measured;
     let code = left(nodes, &measured, 0)?;
     Ok((measured, code))
 }
 
 /// Plans and measures. Fails where nothing could be measured.
-pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) -> Result<Done, CliError> {
+pub(super) fn carried_out(
+    args: &RunArgs,
+    global: &Global,
+    stop: &StopSignal,
+    nodes: Option<&mut Nodes>,
+) -> Result<Done, CliError> {
     let path = paths::store(global)?;
     // What is wrong with the command line is said before a store is made.
     labels::check_label(args.usual.label.as_deref())?;
@@ -124,7 +130,8 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
     if plan.fake.is_none() {
         args.usual.wait.wait(stop, global.json)?;
     }
-    let measured = measured(&plan, cost, &mut store, &path, args, (global, stop))?;
+    let shown = Shown { global, takes: args.show_takes, readings: args.given.value(TYPED_FLAG) };
+    let measured = measured((&mut plan, nodes), cost, (&mut store, &path), stop, shown)?;
     if is_discarded(&measured, &mut store)? {
         return Err(none_fits(&measured.outcome, global.json));
     }
@@ -137,22 +144,21 @@ pub(super) fn carried_out(args: &RunArgs, global: &Global, stop: &StopSignal) ->
 
 /// Measures, and reaches nodes again that were lost.
 fn measured(
-    plan: &Plan,
+    (plan, nodes): (&mut Plan, Option<&mut Nodes>),
     cost: Cost,
-    store: &mut Store,
-    path: &Path,
-    args: &RunArgs,
-    (global, stop): (&Global, &StopSignal),
+    (store, path): (&mut Store, &Path),
+    stop: &StopSignal,
+    shown: Shown<'_>,
 ) -> Result<Measured, CliError> {
-    let mut display = Display::new(plan, global.json, args.show_takes);
-    let readings = args.given.value(TYPED_FLAG);
-    let watch = Watch { screen: &mut display, stop, interaction: interaction_of(plan), readings };
-    let measured = measure(plan, cost, store, path, watch)?;
-    if args.lab.on.is_empty() {
-        return Ok(measured);
+    let mut display = Display::new(plan, shown.global.json, shown.takes);
+    let absent = nodes.as_ref().map(|nodes| nodes.absent()).unwrap_or_default();
+    let interaction = interaction_of(plan);
+    let watch = Watch { screen: &mut display, stop, interaction, readings: shown.readings, absent: &absent };
+    let measured = measure(plan, cost.clone(), store, path, watch)?;
+    match nodes {
+        Some(nodes) => Study { cost, plan, nodes, store, path, stop, shown }.again(measured),
+        None => Ok(measured),
     }
-    let shown = reconnect::Shown { global, takes: args.show_takes, readings };
-    reconnect::again(measured, plan, store, path, stop, shown)
 }
 
 /// A command of the user's has few figures, which stand on the screen; `boxscore report` makes a page of them.
@@ -219,7 +225,7 @@ pub fn measure_plan(
         warn_temporary(&path, &store, global)?;
     }
     wait.wait(&stop, global.json)?;
-    let watch = Watch { screen, stop: &stop, interaction, readings: None };
+    let watch = Watch { screen, stop: &stop, interaction, readings: None, absent: &[] };
     let measured = measure(plan, Cost::default(), &mut store, &path, watch)?;
     is_discarded(&measured, &mut store)?;
     Ok(measured)
@@ -251,11 +257,23 @@ fn continued(study: &str, show_takes: bool, global: &Global, stop: &StopSignal) 
     let mut plan = store.plan(study)?;
     let _worktrees = worktrees::restored(&mut plan, &paths::beside(&path))?;
     let _measuring = measuring_alone(&plan, &path)?;
+    let (mut nodes, mut cost) = (None, Cost::default());
+    if let Some((found, costs)) = on::of_plan(&plan, stop)? {
+        found.lead(&mut plan.machines);
+        cost = Costs::read(&costs)?.split(&mut plan)?;
+        nodes = Some(found);
+    }
     probing::before(&plan, stop)?;
+    let shown = Shown { global, takes: show_takes, readings: None };
     let mut display = Display::new(&plan, global.json, show_takes);
     let interaction = interaction_of(&plan);
-    let watch = Watch { screen: &mut display, stop, interaction, readings: None };
-    let measured = measure_rest(study, &plan, &mut store, &path, watch)?;
+    let absent = nodes.as_ref().map(Nodes::absent).unwrap_or_default();
+    let watch = Watch { screen: &mut display, stop, interaction, readings: None, absent: &absent };
+    let mut measured = measure_rest(study, &plan, cost.clone(), &mut store, &path, watch)?;
+    if let Some(nodes) = &mut nodes {
+        let (plan, store, path, stop) = (&mut plan, &mut store, path.as_path(), stop);
+        measured = Study { cost, plan, nodes, store, path, stop, shown }.again(measured)?;
+    }
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
     let report = !is_own_command(&plan);

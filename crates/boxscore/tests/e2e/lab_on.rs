@@ -46,7 +46,7 @@ pub fn runs(fleet: &Fleet) -> Vec<RunData> {
     heads.iter().map(|head| store.load(&head.id).expect("the run")).collect()
 }
 
-fn of<'a>(runs: &'a [RunData], machine: &str) -> &'a RunData {
+pub fn of<'a>(runs: &'a [RunData], machine: &str) -> &'a RunData {
     runs.iter().find(|run| run.head.machine == machine).unwrap_or_else(|| panic!("no {machine}"))
 }
 
@@ -156,14 +156,14 @@ fn where_nothing_may_be_started_the_next_folder_is_taken_and_a_full_disk_is_name
 }
 
 /// The machines of a study of five nodes, and what it is started with.
-fn five(takes: &str) -> (Fleet, Vec<String>) {
+pub fn five(takes: &str) -> (Fleet, Vec<String>) {
     let fleet = fleet(5);
     let words = [&FAKE[..], &["--takes", takes, "--show-takes", "--on", "@*", "--binaries"]].concat();
     let words = words.into_iter().map(str::to_owned).chain([fleet.binaries()]).collect();
     (fleet, words)
 }
 
-fn started(fleet: &Fleet, words: &[String]) -> Running {
+pub fn started(fleet: &Fleet, words: &[String]) -> Running {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     Running::start(fleet.on(&words))
 }

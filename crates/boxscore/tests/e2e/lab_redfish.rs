@@ -70,5 +70,34 @@ fn boot_settings_are_read_back_and_sensors_are_read() {
         .expect(3, &["its BMC took the setting, and says now: disk, every boot"]);
     let said = lab(&["sensors", "r1"]).expect(0, &[]);
     assert!(said.out.contains("degrees C"), "{said:#?}");
-    lab(&["sel", "r1"]).expect(3, &["failed: 1 node: r1: this cannot be asked by redfish\n"]);
+    lab(&["sel", "r1"]).expect(
+        3,
+        &["failed: 1 node: r1: its BMC has no system event log that Redfish can read (LogServices)\n"],
+    );
+}
+
+/// A system with an event log of three entries on two pages, and another log.
+const LOGS: &str = r#"{
+    "/redfish/v1/Systems": {"Members": [{"@odata.id": "/redfish/v1/Systems/1"}]},
+    "/redfish/v1/Systems/1": {"PowerState": "On", "LogServices": {"@odata.id": "/redfish/v1/Systems/1/LogServices"}},
+    "/redfish/v1/Systems/1/LogServices": {"Members": [
+        {"@odata.id": "/redfish/v1/Systems/1/LogServices/Audit"}, {"@odata.id": "/redfish/v1/Systems/1/LogServices/SEL"}]},
+    "/redfish/v1/Systems/1/LogServices/Audit": {"Id": "Audit", "Entries": {"@odata.id": "/audit"}},
+    "/redfish/v1/Systems/1/LogServices/SEL": {"Id": "SEL", "Entries": {"@odata.id": "/sel"}},
+    "/sel": {"Members@odata.nextLink": "/sel?skip=2", "Members": [
+        {"Id": "1", "Created": "2026-11-26T11:00:00+00:00", "SensorType": "Power Unit", "EntryCode": "Assert", "Message": "AC lost"},
+        {"Id": "3", "Created": "2026-11-26T13:00:00+00:00", "SensorType": "Memory", "Message": "Correctable ECC", "Severity": "Warning"}]},
+    "/sel?skip=2": {"Members": [{"@odata.id": "/sel/2", "Id": "2", "Created": "2026-11-26T12:00:00+00:00", "Message": "AC back"}]}
+}"#;
+
+#[test]
+fn the_last_entries_of_an_event_log_are_read_from_all_its_pages() {
+    let emulator = Emulator::of_pages(LOGS);
+    emulator.inventory("", "");
+    let said = emulator.lab(&["sel", "r1", "--last", "2", "--insecure"]).expect(0, &[]);
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{said:#?}");
+    assert!(lines[0].contains("2026-11-26 12:00:00") && lines[0].contains("AC back"), "{said:#?}");
+    assert!(lines[1].contains("Memory") && lines[1].contains("Correctable ECC"), "{said:#?}");
+    assert!(lines[1].contains("Warning") && !said.out.contains("AC lost"), "{said:#?}");
 }

@@ -30,6 +30,10 @@ impl Conductor<'_> {
         let seconds = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
         let mut statuses = Vec::new();
         for machine in 0..self.machines.len() {
+            if let Some(status) = self.machines[machine].settled {
+                statuses.push(status);
+                continue;
+            }
             let status = self.status(machine, ended);
             match self.end_run(machine, ended, status, seconds) {
                 Ok(()) => statuses.push(status),
@@ -45,7 +49,8 @@ impl Conductor<'_> {
         let faults = self.failed.len() as u64;
         let takes = self.machines.iter().map(|machine| machine.seq).sum();
         let measured = self.machines.iter().map(|machine| machine.measured).sum();
-        Outcome { ended, refused, statuses, faults, takes, measured, unfit: self.unfit }
+        let hung = (0..self.machines.len()).filter(|at| self.machines[*at].hangs).collect();
+        Outcome { ended, refused, statuses, hung, faults, takes, measured, unfit: self.unfit }
     }
 
     /// Tells a child that it is done and waits for its cost. A child that never became ready has none; it may still be

@@ -243,7 +243,7 @@ impl Conductor<'_> {
         let state = &self.generators[at];
         if now_ns > until_ns {
             self.lose_generator(at, &format!("it {failed} in time"))?;
-        } else if let Some(why) = too_silent(state.greeted, state.heard_ns) {
+        } else if let Some(why) = too_silent(state.greeted, state.heard_ns, self.silence_ns) {
             self.lose_generator(at, &why)?;
         } else if let Some((machine, frame)) = self.poll()? {
             self.keep(machine, frame)?;

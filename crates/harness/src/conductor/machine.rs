@@ -2,6 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use model::data::Status;
 use model::frame::{Frame, OwnCost, Segment};
 
 use crate::inflow::Inflow;
@@ -23,6 +24,10 @@ pub(super) struct Machine {
     /// Measured takes without a fault.
     pub(super) measured: u64,
     pub(super) lost: Option<String>,
+    /// Its run had ended before, and stays as it is.
+    pub(super) settled: Option<Status>,
+    /// It was lost because it fell silent.
+    pub(super) hangs: bool,
     /// True after Ready: from then on the child answers orders.
     pub(super) ready: bool,
     pub(super) telemetry: Vec<Segment>,
@@ -50,6 +55,8 @@ impl Machine {
             seq: 0,
             measured: 0,
             lost: None,
+            settled: None,
+            hangs: false,
             ready: false,
             telemetry: Vec::new(),
             waiting: 0,

@@ -19,6 +19,9 @@ impl<'a> Conductor<'a> {
 impl Conductor<'_> {
     /// A child asks, or its last question is over. Where nobody can be asked it is told so at once.
     pub(super) fn ask(&mut self, machine: usize, id: u64, question: Option<String>) -> Result<(), SinkError> {
+        if self.wall.is_meant(machine) {
+            return self.ask_wall(machine, id, question.is_some());
+        }
         let Some(question) = question else {
             if self.questions.open == Some((machine, id)) {
                 self.close_question(false);

@@ -3,8 +3,10 @@
 //! Not counted: time in which this program itself stood still (a paused virtual machine, a stopped process, a slow
 //! disk), since nobody listened then.
 
-/// A child that is silent for this long is lost; it pings every second.
-const SILENCE_NS: u64 = 30_000_000_000;
+use model::Plan;
+
+/// A child that is silent for this long is lost, where the plan says no other time; it pings every second.
+const SILENCE_NS: u64 = 60_000_000_000;
 /// Time limit for Hello, from the start of the child. If a host does not exist, ssh gives up after the 127 s in which
 /// Linux tries to connect, and reports it; a user who types a password needs less.
 const HELLO_NS: u64 = 150_000_000_000;
@@ -27,11 +29,17 @@ impl Looked {
     }
 }
 
+/// How long a child of this plan may be silent.
+pub(super) fn limit_ns(plan: &Plan) -> u64 {
+    // A float becomes the nearest number that there is.
+    plan.nodes.as_ref().map_or(SILENCE_NS, |nodes| (nodes.hang_seconds * 1e9) as u64)
+}
+
 /// Why a child is dropped that was last heard, or started, at `heard_ns`; `None` if it may go on.
-pub(super) fn too_silent(greeted: bool, heard_ns: u64) -> Option<String> {
+pub(super) fn too_silent(greeted: bool, heard_ns: u64, limit_ns: u64) -> Option<String> {
     let since_ns = sys::clock::now_ns().saturating_sub(heard_ns);
     match greeted {
-        true if since_ns > SILENCE_NS => Some(format!("nothing heard for {} s", since_ns / 1_000_000_000)),
+        true if since_ns > limit_ns => Some(format!("nothing heard for {} s", since_ns / 1_000_000_000)),
         false if since_ns > HELLO_NS => Some(format!("no hello within {} s", HELLO_NS / 1_000_000_000)),
         _ => None,
     }

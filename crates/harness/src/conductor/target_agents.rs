@@ -164,7 +164,7 @@ impl Conductor<'_> {
     fn check_agent(&mut self, at: usize) -> Result<(), SinkError> {
         self.excuse();
         let state = &self.agents[at];
-        match too_silent(state.hello.is_some(), state.heard_ns) {
+        match too_silent(state.hello.is_some(), state.heard_ns, self.silence_ns) {
             Some(why) if !state.is_over => self.lose_agent(at, &why),
             _ => Ok(()),
         }

@@ -4,7 +4,9 @@ use super::boot::{Boot, Boots};
 use super::health::{Event, Health, Sensor};
 use super::ipmi::{Ipmi, Tool};
 use super::redfish::Redfish;
+use super::watts::WallWatts;
 use super::{Access, Failure, Power, Request, State};
+use crate::console::Line;
 use crate::inventory::BmcKind;
 use crate::stop::Stop;
 
@@ -19,6 +21,14 @@ impl<'a> Bmcs<'a> {
     /// `tool` is the only one for IPMI; `insecure` takes any certificate.
     pub fn new(tool: Option<Tool>, insecure: bool, stop: &'a Stop) -> Bmcs<'a> {
         Bmcs { ipmi: Ipmi::new(tool, stop), redfish: Redfish::new(insecure, stop) }
+    }
+
+    /// Opens the console of a node. `take` ends the session of somebody else first.
+    pub fn console(&self, access: &Access, take: bool) -> Result<Line, Failure> {
+        match access.kind {
+            BmcKind::Ipmi => self.ipmi.console(access, take),
+            BmcKind::Redfish => Err(Failure::Kind { kind: BmcKind::Redfish.word() }),
+        }
     }
 
     /// Asks both protocols at once, so that none waits for the other.
@@ -60,6 +70,12 @@ impl Boots for Bmcs<'_> {
 
     fn set(&self, boot: Boot, of: &[&Access]) -> Vec<Result<(), Failure>> {
         Bmcs::by_kind(of, |of| self.ipmi.set(boot, of), |of| self.redfish.set(boot, of))
+    }
+}
+
+impl WallWatts for Bmcs<'_> {
+    fn watts(&self, of: &[&Access]) -> Vec<Result<f64, Failure>> {
+        Bmcs::by_kind(of, |of| self.ipmi.watts(of), |of| self.redfish.watts(of))
     }
 }
 

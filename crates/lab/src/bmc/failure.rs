@@ -67,6 +67,8 @@ pub enum Failure {
     /// A node that is off cannot be reset.
     IsOff,
     Interrupted,
+    /// The console is open in another session.
+    Taken,
     /// The tool that speaks with it is missing, or cannot be started.
     NoTool {
         said: String,
@@ -102,6 +104,7 @@ impl Failure {
             Failure::Otherwise { .. } => "otherwise",
             Failure::IsOff => "is-off",
             Failure::Interrupted => "interrupted",
+            Failure::Taken => "taken",
             Failure::NoTool { .. } => "no-tool",
             Failure::Other { .. } => "other",
         }
@@ -130,6 +133,7 @@ impl Failure {
             Failure::User => "`user` of `bmc` in the inventory",
             Failure::Privilege => "the user needs the privilege Operator on that channel",
             Failure::Busy => "all its sessions may be taken; they end by themselves after a minute",
+            Failure::Taken => "--take ends that session first",
             Failure::NoTool { .. } => "Debian has them in freeipmi-tools and ipmitool",
             Failure::Unchanged { state: State::On, .. } => {
                 "an operating system may ignore `soft`; `off` takes the power away"
@@ -173,6 +177,7 @@ impl fmt::Display for Failure {
             Failure::Otherwise { says } => write!(out, "its BMC took the setting, and says now: {says}"),
             Failure::IsOff => out.write_str("it is off"),
             Failure::Interrupted => out.write_str("interrupted"),
+            Failure::Taken => out.write_str("its console is already active in another session"),
             Failure::NoTool { said } | Failure::Other { said } => out.write_str(said),
         }
     }

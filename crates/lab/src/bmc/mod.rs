@@ -12,6 +12,7 @@ pub mod health;
 pub mod ipmi;
 pub mod power;
 pub mod redfish;
+pub mod watts;
 
 pub use access::{Access, accesses, reached};
 pub use all::Bmcs;

@@ -44,11 +44,32 @@ pub struct Node {
     pub groups: Vec<String>,
     pub price: Option<PriceText>,
     pub watts: Option<f64>,
+    /// Its BMC may turn it off and on where it hangs in a run.
+    pub cycle_on_hang: bool,
     pub rack: Option<String>,
     /// Its place in the rack, counted as the rack's labels do.
     pub position: Option<u64>,
     pub mac: Option<Mac>,
     pub bmc: Option<Bmc>,
+    /// Where its console is reached over TCP, in place of its BMC's.
+    pub console: Option<Console>,
+}
+
+/// The place of a console: a port of a serial server, a switch or a virtual machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Console {
+    /// A name or an address.
+    pub host: String,
+    pub port: u16,
+}
+
+impl fmt::Display for Console {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(out, "tcp://[{}]:{}", self.host, self.port),
+            false => write!(out, "tcp://{}:{}", self.host, self.port),
+        }
+    }
 }
 
 impl Node {
@@ -64,10 +85,12 @@ impl Node {
             groups: Vec::new(),
             price: None,
             watts: None,
+            cycle_on_hang: false,
             rack: None,
             position: None,
             mac: None,
             bmc: None,
+            console: None,
         }
     }
 }

@@ -4,16 +4,29 @@
 use model::decision::{PriceText, parse_price};
 use model::toml_file::{At, FileError, TableText, with_table};
 
-use super::node::{Bmc, BmcKind, Fingerprint, Group, Mac, Node, Role, is_label, is_place, is_user};
+use super::node::{Bmc, BmcKind, Console, Fingerprint, Group, Mac, Node, Role, is_label, is_place, is_user};
 use super::secret::Secret;
 use super::{Inventory, Settings};
 use crate::ranges::{DefaultName, Known, MOST, NAME_HINT, RangeError, expand, plain_numbers};
 
 const HINT: &str = "docs/guide/lab.md says what an inventory holds";
 const KEYS: &[&str] = &["default_name", "default_subnet", "currency", "defaults", "groups", "nodes"];
-const DEFAULTS: &[&str] = &["user", "port", "roles", "price", "watts", "rack", "bmc"];
+const DEFAULTS: &[&str] = &["user", "port", "roles", "price", "watts", "rack", "bmc", "cycle_on_hang"];
 const NODE: &[&str] = &[
-    "name", "address", "user", "port", "roles", "groups", "price", "watts", "rack", "position", "mac", "bmc",
+    "name",
+    "address",
+    "user",
+    "port",
+    "roles",
+    "groups",
+    "price",
+    "watts",
+    "rack",
+    "position",
+    "mac",
+    "bmc",
+    "cycle_on_hang",
+    "console",
 ];
 const BMC: &[&str] = &[
     "kind",
@@ -108,6 +121,7 @@ struct Common {
     roles: Option<Vec<Role>>,
     price: Option<PriceText>,
     watts: Option<f64>,
+    cycle_on_hang: Option<bool>,
     rack: Option<String>,
     bmc: CommonBmc,
 }
@@ -131,6 +145,7 @@ impl Common {
             roles: roles(table)?,
             price: price(table)?,
             watts: watts(table)?,
+            cycle_on_hang: table.switch("cycle_on_hang", "cycle_on_hang = true")?.map(|at| at.value),
             rack: labels(table, "rack", "rack = \"r1\"")?.pop(),
             bmc: bmc.map(|bmc| CommonBmc::read(bmc, keys)).transpose()?.unwrap_or_default(),
         })
@@ -145,6 +160,7 @@ impl Common {
             roles: own.roles.or(other.roles),
             price: own.price.or(other.price),
             watts: own.watts.or(other.watts),
+            cycle_on_hang: own.cycle_on_hang.or(other.cycle_on_hang),
             rack: own.rack.or(other.rack),
             bmc: CommonBmc {
                 kind: own.bmc.kind.or(other.bmc.kind),
@@ -296,6 +312,7 @@ fn read_nodes(table: TableText<'_>, defaults: &Common) -> Result<Vec<Node>, File
     };
     let positions = positions(table, count)?;
     let macs = macs(table, count)?;
+    let consoles = consoles(table, count)?;
     let groups = labels(table, "groups", "groups = [\"rack1\"]")?;
     let common = Common::read(table, BMC)?.or(defaults);
     let bmc = table.table("bmc", "bmc = { kind = \"ipmi\", address = \"10.2.0.1+44\" }")?;
@@ -307,10 +324,12 @@ fn read_nodes(table: TableText<'_>, defaults: &Common) -> Result<Vec<Node>, File
         groups: groups.clone(),
         price: common.price,
         watts: common.watts,
+        cycle_on_hang: common.cycle_on_hang.unwrap_or(false),
         rack: common.rack.clone(),
         position: positions.get(at).copied(),
         mac: macs.get(at).copied(),
         bmc: bmcs.get(at).cloned(),
+        console: consoles.get(at).cloned(),
         ..Node::new(line, name, address)
     };
     Ok(names.into_iter().zip(addresses).enumerate().map(node).collect())
@@ -355,6 +374,35 @@ fn positions(table: TableText<'_>, count: usize) -> Result<Vec<u64>, FileError> 
         ));
     }
     as_many(all, line, "position", count)
+}
+
+/// `tcp://HOST:PORT` each, or `tcp://HOST:PORT+COUNT` for so many ports.
+fn consoles(table: TableText<'_>, count: usize) -> Result<Vec<Console>, FileError> {
+    const WRITE: &str = "console = \"tcp://serial1:7001+44\"";
+    let texts = table.strings("console", WRITE)?;
+    let Some(line) = texts.first().map(|first| first.line) else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for At { line, value } in &texts {
+        let wrong = || {
+            let what = format!("console: `{}` is not tcp://HOST:PORT", value.escape_debug());
+            FileError::new(*line, what, format!("write {WRITE}"))
+        };
+        all.extend(ports(value).ok_or_else(wrong)?);
+    }
+    as_many(all, line, "console", count)
+}
+
+/// The ports of `tcp://HOST:PORT+COUNT`.
+fn ports(text: &str) -> Option<Vec<Console>> {
+    let (host, ports) = text.strip_prefix("tcp://")?.rsplit_once(':')?;
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let (first, many) = match ports.split_once('+') {
+        Some((first, many)) => (first, many.parse::<u16>().ok()?),
+        None => (ports, 1),
+    };
+    let first = first.parse::<u16>().ok().filter(|port| *port > 0)?;
+    let last = first.checked_add(many.checked_sub(1)?)?;
+    is_place(host).then(|| (first..=last).map(|port| Console { host: host.to_owned(), port }).collect())
 }
 
 fn macs(table: TableText<'_>, count: usize) -> Result<Vec<Mac>, FileError> {

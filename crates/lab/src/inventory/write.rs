@@ -77,11 +77,12 @@ fn alike(nodes: &[Node]) -> usize {
 fn rest_of(node: &Node) -> String {
     let bmc = node.bmc.as_ref().map(|bmc| bmc_fields(bmc, ""));
     format!(
-        "{} {:?} {bmc:?} {:?} {:?}",
+        "{} {:?} {bmc:?} {:?} {:?} {:?}",
         common(node),
         node.position.is_some(),
         node.mac.is_some(),
-        node.bmc.is_some()
+        node.bmc.is_some(),
+        node.console.is_some()
     )
 }
 
@@ -127,6 +128,9 @@ fn block(nodes: &[Node]) -> String {
     }
     let macs = nodes.iter().filter_map(|node| node.mac).map(|mac| quoted(&mac.to_string()));
     out.push_str(&list("mac = ", &macs.collect::<Vec<_>>(), "\n"));
+    let consoles = nodes.iter().filter_map(|node| node.console.as_ref());
+    let consoles: Vec<String> = consoles.map(|console| quoted(&console.to_string())).collect();
+    out.push_str(&list("console = ", &consoles, "\n"));
     if let Some(bmc) = &first.bmc {
         let all = nodes.iter().filter_map(|node| node.bmc.as_ref());
         let address = places(all.clone().map(|bmc| bmc.address.as_str()));
@@ -171,6 +175,9 @@ fn common(node: &Node) -> String {
     }
     if let Some(watts) = node.watts {
         out.push_str(&format!("watts = {watts:?}\n"));
+    }
+    if node.cycle_on_hang {
+        out.push_str("cycle_on_hang = true\n");
     }
     if let Some(rack) = &node.rack {
         out.push_str(&format!("rack = {}\n", quoted(rack)));

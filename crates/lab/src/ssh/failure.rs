@@ -149,6 +149,18 @@ impl Failure {
         }
     }
 
+    /// True where the host does not answer now, and may do so later.
+    pub const fn is_down(&self) -> bool {
+        matches!(
+            self,
+            Failure::NoRoute { .. }
+                | Failure::Refused
+                | Failure::Closed { .. }
+                | Failure::Slow { .. }
+                | Failure::Lost
+        )
+    }
+
     /// Advice, where there is one.
     pub fn hint(&self, host: &Host) -> Option<String> {
         Some(match self {

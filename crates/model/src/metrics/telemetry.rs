@@ -53,6 +53,8 @@ pub const FORKS: Metric<PerSec> = Metric::neither("forks", "Processes and thread
 pub const TEMPERATURE: Metric<Celsius> = Metric::neither("temperature", "What one sensor reads");
 pub const POWER: Metric<Watts> =
     Metric::neither("power", "Power of one RAPL zone; the whole machine uses more, often twice as much");
+pub const WALL_POWER: Metric<Watts> =
+    Metric::neither("wall-power", "Power of the whole node, as its BMC reads it");
 pub const SERVER_CORES: Metric<Count> = Metric::neither(
     "server-cores",
     "CPU seconds a second of the processes that listen at the target's port, and of their children",

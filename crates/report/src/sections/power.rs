@@ -87,6 +87,7 @@ fn by(meter: &str) -> &'static str {
         Some(model::power::Meter::Rapl) => "by RAPL: processor and memory alone",
         Some(model::power::Meter::Command) => "by the command of the user's",
         Some(model::power::Meter::Typed) => "by readings that were typed",
+        Some(model::power::Meter::Bmc) => "by the BMC of the node",
         None => "",
     }
 }

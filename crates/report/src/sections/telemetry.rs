@@ -34,10 +34,11 @@ const SPLIT: [&str; 8] = [
     telemetry::IDLE.name(),
 ];
 /// Metrics that are worth a figure, most wanted first.
-const WANTED: [&str; 12] = [
+const WANTED: [&str; 13] = [
     telemetry::CLOCK.name(),
     telemetry::TEMPERATURE.name(),
     telemetry::POWER.name(),
+    telemetry::WALL_POWER.name(),
     telemetry::AVAILABLE.name(),
     telemetry::READ.name(),
     telemetry::WRITTEN.name(),

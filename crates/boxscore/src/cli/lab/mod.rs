@@ -4,6 +4,7 @@ pub mod bmc;
 pub mod boot;
 pub mod bootdev;
 pub mod check;
+pub mod console;
 pub mod copy;
 pub mod import;
 pub mod nodes;
@@ -34,6 +35,7 @@ Examples:
   boxscore lab pull atom001,atom002:/var/log/syslog logs
   boxscore lab power status '@*'             which are on, by their BMCs
   boxscore lab boot @new --interface br0     boot machines without a disk, and see what they are
+  boxscore lab console atom007               the console of one
 Hosts are reached by the system's ssh with your configuration, and must let you in without asking.
 Names of no inventory are hosts as ssh knows them.
 docs/guide/lab.md has the expressions and the files.";
@@ -69,6 +71,8 @@ pub enum LabVerb {
     Bootdev(bootdev::BootdevArgs),
     /// Boot nodes from the network into a system in memory, and take their spec sheets
     Boot(Box<boot::BootArgs>),
+    /// Open the console of a node: by its BMC, or over TCP
+    Console(console::ConsoleArgs),
     /// Read the sensors of nodes: temperatures, fans, voltages, watts
     Sensors(sensors::SensorsArgs),
     /// Read what the BMCs of nodes have written down: the system event log
@@ -88,6 +92,7 @@ pub fn run(args: &LabArgs, global: &Global) -> Result<u8, CliError> {
         LabVerb::Power(args) => fleet::power::run(args, global),
         LabVerb::Bootdev(args) => fleet::bootdev::run(args, global),
         LabVerb::Boot(args) => fleet::boot::run(args, global),
+        LabVerb::Console(args) => fleet::console::run(args, global),
         LabVerb::Sensors(args) => fleet::health::sensors(args, global),
         LabVerb::Sel(args) => fleet::health::events(args, global),
     }

@@ -25,6 +25,12 @@ pub struct OnArgs {
     pub login: Option<String>,
     #[command(flatten)]
     pub put: PutArgs,
+    /// The nodes that the expression names.
+    #[arg(skip)]
+    pub names: Vec<String>,
+    /// Each of them has a BMC.
+    #[arg(skip)]
+    pub have_bmcs: bool,
 }
 
 /// How boxscore comes to nodes, and stays there.

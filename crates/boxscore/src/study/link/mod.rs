@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
-use harness::conductor::{Link, Parting};
+use harness::conductor::{Link, NoLink, Part, Parting};
 use harness::worker::{Event, pump};
 use model::frame::{self, Frame};
 use model::login::{PASSWORD, USER};
@@ -138,13 +138,21 @@ pub struct Links {
     pub agents: Vec<Box<dyn Link>>,
 }
 
-/// Starts a child for each machine, one for each generator and one on the host of each target that has a way to it,
-/// whose events are numbered in this order. Fails when a command cannot be started.
-pub fn start(machines: &[Via], generators: &[Via], agents: &[Via]) -> Result<(Links, Events), CliError> {
+/// Starts a child for each machine that takes part, one for each generator and one on the host of each target that has
+/// a way to it, whose events are numbered in this order. Fails when a command cannot be started.
+pub fn start(
+    machines: &[Via],
+    parts: &[Part],
+    generators: &[Via],
+    agents: &[Via],
+) -> Result<(Links, Events), CliError> {
     let (give, events) = sync_channel(WAITING);
     let mut links = Links::default();
     for (index, via) in machines.iter().enumerate() {
-        links.machines.push(Box::new(spawn(index, via, give.clone())?));
+        links.machines.push(match parts.get(index) {
+            None | Some(Part::Measured) => Box::new(spawn(index, via, give.clone())?),
+            Some(Part::Unreached | Part::Ended(_)) => Box::new(NoLink),
+        });
     }
     let helper = |index: usize, via: &Via| -> Result<Box<dyn Link>, CliError> {
         let mut link = spawn(machines.len() + index, via, give.clone())?;

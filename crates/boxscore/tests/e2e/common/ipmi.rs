@@ -23,6 +23,8 @@ pub struct Bmcs {
     pub dir: TempDir,
     pub port: u16,
     sims: Vec<Child>,
+    /// What the consoles of all nodes lead to.
+    console: Option<SocketAddr>,
 }
 
 /// Called with `get power boot ...` or `set power 1 ...`. With a file `deaf` nothing changes, with `late` some time
@@ -80,13 +82,18 @@ pub fn write_private(path: &Path, text: &str) {
 impl Bmcs {
     /// Starts so many; each node is off.
     pub fn start(count: usize) -> Bmcs {
+        Bmcs::start_with(count, None)
+    }
+
+    /// The same, with consoles that lead to this server.
+    pub fn start_with(count: usize, console: Option<SocketAddr>) -> Bmcs {
         let dir = TempDir::new().expect("a temporary directory");
         let port = UdpSocket::bind("127.0.3.1:0").and_then(|one| one.local_addr()).expect("a port").port();
         let script = dir.path().join("chassis.sh");
         fs::write(&script, SCRIPT).expect("a script");
         fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("its mode");
         write_private(&dir.path().join("password"), &format!("{PASSWORD}\n"));
-        let mut bmcs = Bmcs { dir, port, sims: Vec::new() };
+        let mut bmcs = Bmcs { dir, port, sims: Vec::new(), console };
         bmcs.compile_sensors();
         for number in 1..=count {
             let sim = bmcs.sim(number);
@@ -144,12 +151,13 @@ impl Bmcs {
             "name \"n{number}\"\nset_working_mc 0x20\n startlan 1\n addr 127.0.3.{number} {}\n priv_limit admin\n \
              allowed_auths_callback none md2 md5 straight\n allowed_auths_user none md2 md5 straight\n \
              allowed_auths_operator none md2 md5 straight\n allowed_auths_admin none md2 md5 straight\n \
-             guid a123456789abcdefa123456789abcdef\n endlan\n chassis_control \"{} {}\"\n \
+             guid a123456789abcdefa123456789abcdef\n endlan\n chassis_control \"{} {}\"\n{} \
              user 1 true \"\" \"test\" user 10 none md2 md5 straight\n \
              user 2 true \"ADMIN\" \"{PASSWORD}\" admin 10 none md2 md5 straight\n",
             self.port,
             self.path("chassis.sh").display(),
-            folder.display()
+            folder.display(),
+            self.console.map_or(String::new(), |at| format!(" sol \"tcp:{at}\" 115200\n"))
         );
         fs::write(folder.join("lan.conf"), config).expect("a configuration");
         let emulator = EMULATOR.replace("FOLDER", &folder.display().to_string());

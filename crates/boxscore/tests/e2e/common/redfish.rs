@@ -22,6 +22,26 @@ pub struct Emulator {
     child: Child,
 }
 
+/// Answers with the pages of a file, over HTTPS.
+const PAGES: &str = r#"import http.server, json, ssl, sys
+address, port, pages, certificate, key = sys.argv[1:]
+pages = json.load(open(pages))
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = json.dumps(pages.get(self.path, {})).encode()
+        self.send_response(200 if self.path in pages else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer((address, int(port)), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(certificate, key)
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+"#;
+
 /// The address of its BMC.
 pub const ADDRESS: &str = "127.0.5.1";
 
@@ -57,6 +77,24 @@ impl Emulator {
         let child = child.unwrap_or_else(|error| {
             panic!("{}: {error}; `sh xtask/setup.sh test` installs it", program.display())
         });
+        let mut emulator = Emulator { dir, port, child };
+        emulator.wait();
+        emulator
+    }
+
+    /// A BMC with these resources, by their paths, which never change.
+    pub fn of_pages(pages: &str) -> Emulator {
+        let dir = TempDir::new().expect("a temporary directory");
+        let port = TcpListener::bind((ADDRESS, 0)).and_then(|one| one.local_addr()).expect("a port").port();
+        super::ipmi::write_private(&dir.path().join("password"), &format!("{PASSWORD}\n"));
+        fs::write(dir.path().join("pages"), pages).expect("pages");
+        let log = fs::File::create(dir.path().join("log")).expect("a log");
+        let tests = repository().join("crates/instruments/src/load/tests");
+        let mut command = Command::new(repository().join("target/sushy/bin/python3"));
+        command.args(["-c", PAGES, ADDRESS, &port.to_string()]).arg(dir.path().join("pages"));
+        command.arg(tests.join("localhost.pem")).arg(tests.join("localhost.key"));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        let child = command.spawn().expect("python3 of `sh xtask/setup.sh test`");
         let mut emulator = Emulator { dir, port, child };
         emulator.wait();
         emulator

@@ -1,4 +1,5 @@
-//! Readings of power while a level of load is held: RAPL and a command once a second, a typed reading once a take.
+//! Readings of power while a level of load is held: RAPL, a command and a BMC once a second, a typed reading once a
+//! take.
 //!
 //! Watts and seconds from the start of the measured time. A reading that did not come is missing. One that is not power
 //! fails the take: a meter that tells nonsense once is not believed the next time either.
@@ -29,8 +30,18 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The meter that the power is read by.
 pub enum Source {
     Rapl(Rapl),
-    Command { text: String, cpus: Vec<usize> },
-    Typed { prompt: Arc<dyn Prompt>, question: String },
+    Command {
+        text: String,
+        cpus: Vec<usize>,
+    },
+    Typed {
+        prompt: Arc<dyn Prompt>,
+        question: String,
+    },
+    /// The program asks it.
+    Bmc {
+        prompt: Arc<dyn Prompt>,
+    },
 }
 
 /// The readings of a take, in the order of time, and their mean.
@@ -154,6 +165,12 @@ impl Source {
                 source.ask_command().map_err(Unfit::new)?;
                 Ok(source)
             }
+            Meter::Bmc => {
+                let prompt = setup.prompt.clone();
+                let prompt =
+                    prompt.ok_or_else(|| Unfit::new("meter=bmc needs a program that asks the BMC"))?;
+                Ok(Source::Bmc { prompt })
+            }
             Meter::Typed => {
                 let prompt = setup.prompt.clone();
                 let prompt = prompt.ok_or_else(|| Unfit::new("nobody can be asked for a reading here"))?;
@@ -210,6 +227,7 @@ impl Source {
             Source::Rapl(rapl) => count(rapl, window),
             Source::Command { .. } => self.read_command(window),
             Source::Typed { prompt, question } => Ok(ask(prompt.as_ref(), question, window)),
+            Source::Bmc { prompt } => Ok(ask_each_second(prompt.as_ref(), window)),
         }
     }
 
@@ -306,6 +324,34 @@ fn ask(prompt: &dyn Prompt, question: &str, window: &Window<'_>) -> Readings {
     none()
 }
 
+/// Asks once a second, for as long as the answers take. One that does not come is missing.
+fn ask_each_second(prompt: &dyn Prompt, window: &Window<'_>) -> Readings {
+    let (mut samples, mut next) = (Vec::new(), FIRST.min(window.about() / 2));
+    while window.wait(next) {
+        prompt.ask("the power that the BMC reads");
+        let answer = loop {
+            if let Some(answer) = prompt.answer() {
+                break answer;
+            }
+            if window.is_over() {
+                prompt.withdraw();
+                break None;
+            }
+            thread::sleep(LOOK);
+        };
+        let at = window.elapsed();
+        if let Some(watts) = answer.filter(|_| window.holds(at)) {
+            samples.push((at.as_secs_f64(), watts));
+        }
+        next = (next + EACH).max(at);
+    }
+    let mut readings = Readings::mean_of(samples);
+    if readings.samples.is_empty() {
+        readings.remark = Some("the BMC gave no reading within a take: it has no watts".to_owned());
+    }
+    readings
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
@@ -357,6 +403,18 @@ mod tests {
             assert_eq!(readings.watts(), watts);
             assert_eq!(readings.remark.is_some(), watts.is_none());
             assert_eq!(*someone.heard.lock().unwrap(), heard);
+        }
+    }
+
+    #[test]
+    fn a_bmc_is_asked_each_second_and_what_does_not_come_is_missing() {
+        for (says, watts) in [(Some(Some(344.0)), Some(344.0)), (Some(None), None), (None, None)] {
+            let someone = Arc::new(Someone { says, ..Someone::default() });
+            let prompt = Arc::clone(&someone) as Arc<dyn Prompt>;
+            let readings = slept(&mut Source::Bmc { prompt }, 1.8).unwrap();
+            assert_eq!(readings.watts(), watts);
+            let count = if watts.is_some() { 2 } else { 0 };
+            assert_eq!((readings.samples().len(), readings.remark().is_some()), (count, count == 0));
         }
     }
 

@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use model::metrics::load::{CAPACITY, OFFERED};
 use model::metrics::power::{JOULES_PER_REQUEST, RATE, SAMPLE, SAMPLE_AT, WATTS};
-use model::power::{COMMAND_FLAG, FLAG, LEVEL, LEVELS, METER, Meter, TYPED_FLAG, level_name, share};
+use model::power::{
+    BMC_FLAG, COMMAND_FLAG, FLAG, LEVEL, LEVELS, METER, Meter, TYPED_FLAG, level_name, share,
+};
 use model::{
     By, Cadence, Card, Fault, Flag, Joules, Label, Matched, Means, MetricInfo, Need, ParamKind, ParamSpec,
     Params, PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Size, Tier, Unfit, Variant,
@@ -50,9 +52,10 @@ pub(super) const OWN: [ParamSpec; 3] = [
         METER,
         ParamKind::Choice(Meter::WORDS),
         "rapl",
-        "what reads the power: the processor's own estimate, a command (--watts-cmd), or somebody (--watts-typed)",
+        "what reads the power: the processor's own estimate, a command (--watts-cmd), somebody (--watts-typed), or the BMC of a \
+         node (--watts-bmc)",
     )
-    .label(Label::Words(&[("rapl", "by RAPL"), ("command", "by command"), ("typed", "as typed")]))
+    .label(Label::Words(&[("rapl", "by RAPL"), ("command", "by command"), ("typed", "as typed"), ("bmc", "by BMC")]))
     .remedy("read both by the same meter: RAPL sees the processor and its memory, a meter at the plug sees all"),
     ParamSpec::new(
         SETTLE,
@@ -90,6 +93,13 @@ pub(super) const FLAGS: &[Flag] = &[
         Means::Chooses(Some((METER, "typed"))),
     )
     .conflicts(&["slo"]),
+    Flag::new(
+        BMC_FLAG,
+        "",
+        "The same by the BMCs of the nodes of --on, which this program asks once a second",
+        Means::Chooses(Some((METER, "bmc"))),
+    )
+    .conflicts(&["slo", COMMAND_FLAG, TYPED_FLAG]),
 ];
 
 /// The levels with their rows of a comparison: what is drawn for nothing, and what a request costs when all is used.

@@ -8,6 +8,8 @@ mod boot;
 mod health;
 mod ipmipower;
 mod ipmitool;
+mod sol;
+mod watts;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -83,6 +85,14 @@ enum Answer {
     Taken,
 }
 
+/// How a BMC is known to tell the power of its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Way {
+    Dcmi,
+    /// Sensors whose sum it is.
+    Sensors(Vec<String>),
+}
+
 /// BMCs that speak IPMI, by tools of the system.
 #[derive(Debug)]
 pub struct Ipmi<'a> {
@@ -92,6 +102,8 @@ pub struct Ipmi<'a> {
     stop: &'a Stop,
     /// The suite that a BMC is known to take.
     suites: Mutex<HashMap<(IpAddr, u16), Suite>>,
+    /// How a BMC is known to tell the power of its node.
+    ways: Mutex<HashMap<(IpAddr, u16), Way>>,
 }
 
 impl<'a> Ipmi<'a> {
@@ -104,6 +116,7 @@ impl<'a> Ipmi<'a> {
             ipmitool: file(Tool::IpmiTool),
             stop,
             suites: Mutex::new(HashMap::new()),
+            ways: Mutex::new(HashMap::new()),
         }
     }
 
@@ -256,8 +269,8 @@ pub(crate) mod tests {
     #[test]
     fn without_a_tool_each_bmc_says_so() {
         let stop = Stop::new().unwrap();
-        let none =
-            Ipmi { only: None, ipmipower: None, ipmitool: None, stop: &stop, suites: Mutex::default() };
+        let (suites, ways) = (Mutex::default(), Mutex::default());
+        let none = Ipmi { only: None, ipmipower: None, ipmitool: None, stop: &stop, suites, ways };
         let states = none.states(&[&access("a", "127.0.0.1", 1)]);
         let no_tool = |state: &Result<State, Failure>| matches!(state, Err(Failure::NoTool { .. }));
         assert!(states.iter().all(no_tool) && states.len() == 1, "{states:?}");

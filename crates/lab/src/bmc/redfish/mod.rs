@@ -4,9 +4,11 @@
 //! several systems is refused: which of them is meant is not said.
 
 mod http;
+mod log;
 mod system;
 mod thermal;
 mod tls;
+mod watts;
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use crate::ssh::printable;
 
 impl Service<'_> {
     /// The only system of this BMC.
-    fn system(&self) -> Result<Value, Failure> {
+    pub(super) fn system(&self) -> Result<Value, Failure> {
         let all = members(&self.get("/redfish/v1/Systems")?);
         match all.as_slice() {
             [one] => self.get(one),

@@ -23,8 +23,8 @@ impl Health for Redfish<'_> {
         })
     }
 
-    fn events(&self, _last: u32, of: &[&Access]) -> Vec<Result<Vec<Event>, Failure>> {
-        of.iter().map(|_| Err(Failure::Kind { kind: "redfish" })).collect()
+    fn events(&self, last: u32, of: &[&Access]) -> Vec<Result<Vec<Event>, Failure>> {
+        self.each(of, |service| service.events(last))
     }
 }
 
