@@ -1,7 +1,8 @@
 //! The console of a node: bytes both ways, over TCP or by the serial-over-LAN of its BMC.
 //!
-//! `ipmitool` speaks with pipes and not with a pseudo-terminal: at the end of its stdin it ends the session at the BMC,
-//! which it does not do when a terminal goes away. Its own escapes are moved to a letter that nobody types.
+//! The stdin of `ipmitool` is a pipe: at its end the tool ends the session at the BMC, which it does not do when a terminal
+//! goes away. Its stdout is a pseudo-terminal: into a pipe it writes a silent console's first line only at its end. Its own
+//! escapes are moved to a letter that nobody types.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -10,6 +11,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use sys::process::{Interest, ProcessGroup, Start};
 
 use crate::inventory::Console;
@@ -84,12 +89,13 @@ pub fn connect(console: &Console) -> Result<Line, String> {
 /// Starts a tool whose stdin and stdout are a console, once it has said a line with `opened`. The error is what it said
 /// instead.
 pub(crate) fn of_tool(mut command: Command, opened: &str, limit: Limit<'_>) -> Result<Line, Refused> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (from, theirs) = terminal().map_err(|error| Refused::NotStarted(error.to_string()))?;
+    let mut from = File::from(from);
+    command.stdin(Stdio::piped()).stdout(Stdio::from(theirs)).stderr(Stdio::piped());
     let mut process = ProcessGroup::spawn(command, Start::default())
         .map_err(|error| Refused::NotStarted(error.to_string()))?;
     let file = |end: Option<OwnedFd>| end.map(File::from).ok_or(Refused::NotStarted("no pipe".to_owned()));
     let to = file(process.child.stdin.take().map(OwnedFd::from))?;
-    let mut from = file(process.child.stdout.take().map(OwnedFd::from))?;
     let stderr = file(process.child.stderr.take().map(OwnedFd::from))?;
     let mut said = Vec::new();
     loop {
@@ -108,6 +114,19 @@ pub(crate) fn of_tool(mut command: Command, opened: &str, limit: Limit<'_>) -> R
     let mut tool = Tool { process, stderr };
     said.extend(tool.last_words());
     Err(Refused::Said(String::from_utf8_lossy(&said).into_owned()))
+}
+
+/// A pseudo-terminal that changes no byte: our end, and that of a tool.
+fn terminal() -> std::io::Result<(OwnedFd, OwnedFd)> {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    grantpt(&ours)?;
+    unlockpt(&ours)?;
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let theirs = rustix::fs::open(ptsname(&ours, Vec::new())?, flags, Mode::empty())?;
+    let mut mode = tcgetattr(&theirs)?;
+    mode.make_raw();
+    tcsetattr(&theirs, OptionalActions::Now, &mode)?;
+    Ok((ours, theirs))
 }
 
 /// Why a tool opened no console.
@@ -164,6 +183,10 @@ impl Line {
                         }
                     }
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    // A pseudo-terminal whose other end is closed.
+                    Err(error) if Errno::from_io_error(&error) == Some(Errno::IO) => {
+                        return End::Closed(self.why());
+                    }
                     Err(error) => return End::Closed(error.to_string()),
                 }
             }
@@ -182,7 +205,7 @@ impl Line {
                             return End::Left;
                         }
                     }
-                    Err(rustix::io::Errno::INTR) => {}
+                    Err(Errno::INTR) => {}
                     Err(error) => return End::Failed(format!("what is typed cannot be read: {error}")),
                 }
             }
