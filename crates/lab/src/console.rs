@@ -1,8 +1,8 @@
 //! The console of a node: bytes both ways, over TCP or by the serial-over-LAN of its BMC.
 //!
-//! The stdin of `ipmitool` is a pipe: at its end the tool ends the session at the BMC, which it does not do when a terminal
-//! goes away. Its stdout is a pseudo-terminal: into a pipe it writes a silent console's first line only at its end. Its own
-//! escapes are moved to a letter that nobody types.
+//! The stdin of `ipmitool` is a pipe: at its end the tool ends the session at the BMC, which it does not do when a
+//! terminal goes away. Its stdout is a pseudo-terminal: into a pipe it writes a silent console's first line only at its
+//! end. Its own escapes are moved to a letter that nobody types.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
