@@ -7,6 +7,7 @@ use ::store::{Mode, Options, Store, StoreError, is_server};
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::out;
 
 const STORE: &str = "BOXSCORE_STORE";
 
@@ -58,9 +59,21 @@ pub fn existing(path: &Path) -> Result<Option<Store>, CliError> {
     }
 }
 
-/// Opens the store for reading.
+/// Opens the store for reading. A file of an earlier schema is brought up to date first, and a copy of it kept; a
+/// server's is not, since others may use it with an earlier boxscore.
 pub fn open(path: &Path) -> Result<Store, CliError> {
-    Store::open(path, Mode::ReadOnly).map_err(CliError::from)
+    match Store::open(path, Mode::ReadOnly) {
+        Err(StoreError::Older { found, known, .. }) if !is_server(path) => {
+            drop(create(path)?);
+            out::say(&format!(
+                "note: the store was brought from schema {found} to {known}; a copy of it as it was is beside it, \
+                 {}.schema-{found}",
+                path.display()
+            ));
+            Store::open(path, Mode::ReadOnly).map_err(CliError::from)
+        }
+        opened => opened.map_err(CliError::from),
+    }
 }
 
 /// Opens the store for writing, and makes it where it is not there yet.
