@@ -49,7 +49,14 @@ fn a_node_with_less_memory_and_a_throttled_one_are_the_odd_ones() {
         ["odd", "@*", "--measure", "crc32c", "--set", "size=1KiB;impl=fast;threads=1", "--takes", "9"];
     // One after the other: they share the cores of this machine.
     let words = [&words[..], &["--width", "1", "--keep", "10", "--binaries", &binaries]].concat();
-    let said = lab(&fleet, &words).expect(3, &[]);
+    let alike = "like the others: 6 nodes: rack[1-2,4-5,7-8]\n";
+    let mut said = lab(&fleet, &words).expect(3, &[]);
+    // Work of others may slow a healthy node of this machine, but not each time.
+    for _ in 0..3 {
+        if !said.out.contains(alike) {
+            said = lab(&fleet, &words).expect(3, &[]);
+        }
+    }
     for text in [
         "8 nodes: 1 figure and ",
         "odd: rack3\n",
@@ -58,7 +65,7 @@ fn a_node_with_less_memory_and_a_throttled_one_are_the_odd_ones() {
     ] {
         assert!(said.out.contains(text), "no `{text}` in {said:#?}");
     }
-    assert!(said.out.contains("like the others: 6 nodes: rack[1-2,4-5,7-8]\n"), "{said:#?}");
+    assert!(said.out.contains(alike), "{said:#?}");
     let stored = lab(&fleet, &["odd", "@*", "--stored", "--json"]);
     let document: LabOddDoc = serde_json::from_str(&stored.out).expect("a document");
     assert_eq!((odd(&document), stored.code), (vec!["rack3", "rack6"], Some(3)));

@@ -414,7 +414,7 @@ fn the_host_of_a_target_is_watched_while_takes_are_done() {
     let bench = Bench::new();
     let load = ["load", "--target", &a, "--target", &b, "-d", "2500ms", "--takes", "3", "-c", "4", "-t", "1"];
     let costs = ["--price", "a=0.10/h", "--price", "b=0.20/h", "--watts", "a=40", "--watts", "b=20"];
-    let said = bench.run(&[&load[..], &costs, &["--at", &at]].concat()).expect(0, &[]);
+    bench.run(&[&load[..], &costs, &["--at", &at]].concat()).expect(0, &[]);
     let run = bench.only();
     // Raw ticks, under the target's name, from the start of the run to its end; none of the other target.
     assert!(run.target_telemetry.iter().all(|one| one.target == "a"));
@@ -431,8 +431,9 @@ fn the_host_of_a_target_is_watched_while_takes_are_done() {
     let mut names = links.flat_map(|one| &one.segment.columns);
     assert!(names.any(|(name, _)| name == "sent{interface=bxtt1}"), "its own interfaces");
     // It is told where the target is.
-    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("host of a during its takes: CPUs "), "{}", said.out);
+    let all = bench.run(&["show", "latest", "--all"]);
+    let words = all.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("host of a during its takes: CPUs "), "{}", all.out);
     let shown = bench.run(&["show", "latest", "--json"]).expect(0, &[]);
     let doc: RunDoc = serde_json::from_str(&shown.out).expect("a document");
     let [host] = &doc.target_hosts[..] else { panic!("{:?}", doc.target_hosts) };
