@@ -1,4 +1,5 @@
-//! Requests of a path, or in a folder, while the server failed it: how many there were, and how many the other labels served then.
+//! Requests of a path, or in a folder, while the server failed it: how many there were, and how many the other
+//! labels served then.
 //!
 //! Only after all lines were read it is known which path and which time that is, so that the logs are read a second
 //! time for these requests alone. The first reading cannot keep them: any path of any label may be the one that fails

@@ -475,7 +475,8 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
         p class="note" {
             @if is_cut {
                 "Before and after a moment share no hour, as a log that follows another one: of those, requests of one \
-                 class of size are compared, at the same hours of the day where both sides served them, as is said below."
+                 class of size are compared, at the same hours of the day where both sides served them, as is said \
+                 below."
             } @else {
                 "Compared are requests of one class of size and of status in one quarter of an hour, so that neither the \
                  balancer's weights nor the mix decides; failures of the server (5xx) are left out of speed and time. The \
