@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use logs::aggregate::agents::{BOT, is_same_site};
 use logs::aggregate::bots::{self, CLIENT};
 use logs::aggregate::bounded::Merge;
+use logs::aggregate::keys;
 use logs::aggregate::names::{Asked, Names};
 use logs::aggregate::pace::{Failures, Pace};
+use logs::aggregate::paths::{By, Top};
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::{Aggregate, Slot};
 use model::doc::{
@@ -119,6 +121,7 @@ fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
         requests,
         share: requests as f64 / told as f64,
         paths: names(&one.failed_paths, class, most),
+        folder: folder(one, class),
         clients: names(&one.failed_clients, class, most),
         hosts: names(&one.failed_hosts, class, most),
         seconds: seconds(one, class),
@@ -129,6 +132,20 @@ fn failed(one: &Aggregate, class: usize, most: usize) -> Option<FailedDoc> {
         episode: None,
         outage: None,
     })
+}
+
+/// Paths, asked for most, that tell whether all requests are in one folder.
+const ASKED_MOST: usize = 50;
+
+/// The first folder of most paths of a class of failures.
+fn folder(one: &Aggregate, class: usize) -> Option<NameDoc> {
+    let mut folders: BTreeMap<&[u8], u64> = BTreeMap::new();
+    for (path, requests) in certain(&one.failed_paths, class, usize::MAX) {
+        *folders.entry(keys::folders(path, 1)).or_default() += requests;
+    }
+    let (name, requests) = folders.into_iter().filter(|(name, _)| name.len() > 1).max_by_key(|one| one.1)?;
+    let is_elsewhere = |top: &Top<'_>| !top.path.starts_with(name);
+    one.paths.top(By::Requests, ASKED_MOST).iter().any(is_elsewhere).then(|| named((name, requests)))
 }
 
 /// Time that requests of a class of failures took.

@@ -83,7 +83,10 @@ pub fn part(
         let Some(sides) = sides else { continue };
         let whole = labels.labels.get(label).map_or(0, |whole| whole.totals().requests);
         parted.doc.undated += whole;
-        let at = check(cut, label, sides, whole)?;
+        let at = check(cut, label, sides, whole).map_err(|error| match are_sides(besides) {
+            true => error.hint("leave the labels out: --cut makes before and after of all lines"),
+            false => error,
+        })?;
         let [before, after] = side_names(label, is_only);
         let [one, other] = &**sides;
         let side = |is_after| CutSide {
@@ -107,6 +110,18 @@ pub fn part(
         parted.doc.sides.push(SidesDoc { before, after, at });
     }
     Ok(parted)
+}
+
+/// True where some labels lie before the moment and some after it, and it parts none.
+fn are_sides(besides: &BTreeMap<String, Besides>) -> bool {
+    let served = |side: &Read| side.aggregate.span.is_some();
+    let all: Vec<[bool; 2]> = besides
+        .values()
+        .filter_map(|beside| beside.sides.as_deref())
+        .map(|[before, after]| [served(before), served(after)])
+        .collect();
+    let is_apart = all.iter().all(|sides| *sides != [true, true]);
+    is_apart && all.contains(&[true, false]) && all.contains(&[false, true])
 }
 
 /// The moment in seconds since 1970, where it parts the log in two.
@@ -200,6 +215,13 @@ impl Parted {
         of.map(|((before, _), (after, _))| [before.label.as_str(), after.label.as_str()])
     }
 
+    /// Names and cuts of the two sides of each label, the later one first.
+    pub fn sides(&self) -> impl Iterator<Item = ([&str; 2], [&CutSide; 2])> {
+        self.pairs.iter().map(|((before, earlier), (after, later))| {
+            ([after.label.as_str(), before.label.as_str()], [later, earlier])
+        })
+    }
+
     /// The side that a label is.
     pub fn side(&self, label: &str) -> Option<&CutSide> {
         let all = self.pairs.iter().flat_map(|(before, after)| [before, after]);
@@ -270,6 +292,28 @@ mod tests {
         }
         assert!(read("2000-10-10 12:00", &[]).err().unwrap().message.contains("no request was read"));
         assert!(read("noon", &[]).err().unwrap().message.contains("--cut: \"noon\" is no time"));
+    }
+
+    #[test]
+    fn labels_on_each_side_of_the_cut_are_to_be_left_out() {
+        let hint = |times: [&str; 2]| {
+            let line =
+                |at: &str| format!("10.0.0.1 - - [10/Oct/2000:{at}] \"GET /a HTTP/1.1\" 200 1000 20\n");
+            let format = Arc::new(Format::parse("common+D").unwrap());
+            let input = |(label, at): (&str, &str)| {
+                Input::stream(label, label, Box::new(Cursor::new(line(at))), format.clone())
+            };
+            let cut = Cut::parse("2000-10-10 12:00").unwrap();
+            let wants = Wants { cut: Some(cut.moment), timeline: true };
+            let inputs = ["mon", "tue"].into_iter().zip(times).map(input).collect();
+            let read = logs::read::read(inputs, &Options { wants, ..Options::default() }, &Watch::default());
+            let mut labels = read.labels;
+            let error = part(&cut, &mut labels, &mut Vec::new(), &read.besides).err().unwrap();
+            error.hint.unwrap_or_default()
+        };
+        let leave = "leave the labels out: --cut makes before and after of all lines";
+        assert_eq!(hint(["11:00:00 +0000", "13:00:00 +0000"]), leave);
+        assert!(hint(["13:00:00 +0000", "14:00:00 +0000"]).contains("zone"));
     }
 
     #[test]

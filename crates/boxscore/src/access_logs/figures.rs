@@ -23,10 +23,12 @@ use model::doc::{
 };
 use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
+use model::traffic::CutSide;
 use model::{Finding, Instrument};
 use stats::Margin;
 use verdict::traffic::{self, Judgement};
 
+use super::cut::Parted;
 use super::{answers, log_format};
 
 const NS: f64 = 1e9;
@@ -35,13 +37,13 @@ const NS: f64 = 1e9;
 pub type Named<'a> = (&'a str, &'a Aggregate);
 
 /// A request for figures of logs: the properties of groups, the conditions of requests, and how many names a list has.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Asked<'a> {
     pub by: &'a [String],
     pub conditions: &'a [String],
     pub filters: &'a [Filter],
-    /// Each label was cut in two; what is of no side is compared with nothing.
-    pub is_cut: bool,
+    /// Labels that were cut in two; what is of no side is compared with nothing.
+    pub parted: Option<&'a Parted>,
     pub most: usize,
     pub margin: Margin,
     pub outages: &'a answers::Outages,
@@ -67,7 +69,7 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
     let findings = [failures, judged.findings].concat();
     LogsDoc {
         schema: "boxscore.logs/1".to_owned(),
-        summary: summary(&labels, &rows, &findings, asked.is_cut),
+        summary: summary(&labels, &rows, &findings, asked.parted.is_some()),
         run: None,
         formats,
         lines: all.iter().map(|(_, one)| one.lines).sum(),
@@ -230,7 +232,8 @@ pub(super) fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
         quantile_error: time(0.5).map(|_| Times::ERROR),
         time_limit: limit(&one.times),
         size_median: one.sizes.quantile(0.5).map(|bytes| bytes as f64),
-        clients: Some(one.clients.estimate()).filter(|clients| *clients > 0.0),
+        // More than requests there cannot be, whatever the estimate.
+        clients: Some(one.clients.estimate().min(totals.requests as f64)).filter(|clients| *clients > 0.0),
         clients_error: Some(if one.clients.exact().is_some() { 0.0 } else { Distinct::ERROR }),
         statuses: one.statuses.iter().filter_map(|(status, n)| count((status.to_string(), n))).collect(),
         methods: (Method::ALL.iter().zip(one.methods))
@@ -331,17 +334,25 @@ fn keyed(bytes: &[u8], by: &[String]) -> BTreeMap<String, String> {
     by.iter().cloned().zip(words).collect()
 }
 
-/// Times of each group beside the same group of the first label; the two sides of a cut share no time.
+/// Times of each group beside the same group of the first label, or of the earlier side of a cut.
 fn group_rows(all: &[Named<'_>], asked: &Asked<'_>) -> Vec<RowDoc> {
-    let Some(((first, base), others)) = all.split_first().filter(|_| !asked.by.is_empty() && !asked.is_cut)
-    else {
+    let Some((first, others)) = all.split_first().filter(|_| !asked.by.is_empty()) else {
         return Vec::new();
     };
-    let cells = |one: &Aggregate| cells_by_name(&one.group_cells, one.totals().requests);
-    let (of_base, base) = (cells(base), group(first, base));
-    let rows = others.iter().flat_map(|(label, arm)| {
-        let (of_arm, arm) = (cells(arm), group(label, arm));
-        traffic::parts::of_groups((&arm, &of_arm), (&base, &of_base), asked.margin, traffic::SEED)
+    let named = |wanted: &str| all.iter().find(|(label, _)| *label == wanted);
+    let pairs: Vec<(&Named<'_>, &Named<'_>, Option<[&CutSide; 2]>)> = match asked.parted {
+        Some(parted) => parted
+            .sides()
+            .filter_map(|([arm, base], cut)| Some((named(arm)?, named(base)?, Some(cut))))
+            .collect(),
+        None => others.iter().map(|arm| (arm, first, None)).collect(),
+    };
+    let of = |(label, one): &Named<'_>| {
+        (group(label, one), cells_by_name(&one.group_cells, one.totals().requests))
+    };
+    let rows = pairs.into_iter().flat_map(|(arm, base, cut)| {
+        let ((arm, of_arm), (base, of_base)) = (of(arm), of(base));
+        traffic::parts::of_groups((&arm, &of_arm), (&base, &of_base), cut, asked.margin, traffic::SEED)
     });
     let row = |(name, row): (String, RowDoc)| RowDoc {
         params: model::Params(keyed(name.as_bytes(), asked.by)),

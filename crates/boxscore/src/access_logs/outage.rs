@@ -1,4 +1,5 @@
-//! Requests of a path while the server failed it: how many there were, and how many the other labels served then.
+//! Requests of a path, or in a folder, while the server failed it: how many there were, and how many the other
+//! labels served then.
 //!
 //! Only after all lines were read it is known which path and which time that is, so that the logs are read a second
 //! time for these requests alone. The first reading cannot keep them: any path of any label may be the one that fails
@@ -16,14 +17,15 @@ use super::answers::{Outages, answers};
 use super::cut::Parted;
 use super::figures::{untimed, whole};
 
-/// A path that failed under a label, and when.
+/// A path or folder that failed under a label, and when.
 struct Failing<'a> {
     label: &'a str,
     /// The label in the arguments, of which it may be a side.
     read_as: &'a str,
     path: String,
+    is_folder: bool,
     span: (f64, f64),
-    /// Failures of the path, and by how many of these a sketch may have counted too much.
+    /// Failures of the path or folder, and by how many of these a sketch may have counted too much.
     failed: (u64, f64),
 }
 
@@ -67,15 +69,16 @@ fn answers_of(label: &str, one: &logs::aggregate::Aggregate) -> AnswersDoc {
     of_label(&whole(label, one), &answers(one, 1), &[])
 }
 
-/// The path of most failures of a label, and the episode that all of them are in.
+/// The path or folder of most failures of a label, and the episode that all of them are in.
 fn failing<'a>(label: &'a str, answers: &AnswersDoc, parted: Option<&'a Parted>) -> Option<Failing<'a>> {
     let failed = answers.server_errors.as_ref()?;
     let episode = failed.episode.filter(|episode| episode.failures >= failed.requests)?;
-    let path = failed.mostly.iter().find(|one| one.what == MostlyOf::Path)?;
+    let path = failed.mostly.iter().find(|one| [MostlyOf::Path, MostlyOf::Folder].contains(&one.what))?;
     let error = answers.error * failed.requests as f64;
     let read_as = parted.and_then(|parted| parted.side(label)).map_or(label, |side| &side.of);
     let span = (episode.from, episode.to);
-    Some(Failing { label, read_as, path: path.name.clone(), span, failed: (path.requests, error) })
+    let (name, is_folder) = (path.name.clone(), path.what == MostlyOf::Folder);
+    Some(Failing { label, read_as, path: name, is_folder, span, failed: (path.requests, error) })
 }
 
 impl Failing<'_> {
@@ -90,7 +93,7 @@ impl Failing<'_> {
     /// condition.
     fn filters(&self, given: &[Filter]) -> Option<Vec<Filter>> {
         let own = [
-            format!("path={}", self.path),
+            format!("{}={}", if self.is_folder { "prefix" } else { "path" }, self.path),
             format!("at>={}", self.span.0 as i64),
             format!("at<={}", self.span.1 as i64),
         ];

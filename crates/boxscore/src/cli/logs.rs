@@ -224,7 +224,7 @@ fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
         by: &args.by,
         conditions: &conditions,
         filters: &filters,
-        is_cut: parted.is_some(),
+        parted: parted.as_ref(),
         most,
         margin,
         outages: &outages,
@@ -293,8 +293,8 @@ fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
     // Each once and in one order, so that the counts of equal conditions merge.
     filters.sort_by(|a, b| a.text().cmp(b.text()));
     filters.dedup_by(|a, b| a.text() == b.text());
-    // Only labels beside each other are told apart by it.
-    let folders = access_logs::labels_of(&args.files)?.len() > 1 || args.out.is_some();
+    // Only labels beside each other, and the sides of a cut, are told apart by it.
+    let folders = access_logs::labels_of(&args.files)?.len() > 1 || args.out.is_some() || args.cut.is_some();
     Ok(Settings { group_by, filters, mix: args.profile_out.is_some(), folders })
 }
 

@@ -299,6 +299,48 @@ fn the_folder_that_differs_is_named_and_a_client_of_many_is_found() {
 }
 
 #[test]
+fn a_day_is_compared_with_the_day_before_as_if_all_lines_were_cut() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("mon.log"), site(10, 1)).unwrap();
+    std::fs::write(bench.path("tue.log"), site(16, 2).replace("23/Nov", "24/Nov")).unwrap();
+    let is_told = |all: &LogsDoc, names: &str| {
+        let last = all.summary.last().unwrap();
+        assert!(last.starts_with(names) && last.contains(", all of it in /download/ ("), "{last}");
+        let word = |prefix: &str| {
+            let row = all.group_rows.iter().find(|row| row.params.get("prefix") == Some(prefix));
+            row.map(|row| row.verdict)
+        };
+        assert_eq!(word("/download/"), Some(VerdictWord::Worse), "{:?}", all.group_rows);
+        assert!(all.group_rows.len() > 1, "{:?}", all.group_rows);
+        let bots = all.findings.iter().find(|finding| finding.kind() == "bots").unwrap().text();
+        assert!(bots.starts_with("people and bots are compared each with their like"), "{bots}");
+        all.rows.iter().map(|row| (row.metric.clone(), row.low, row.high)).collect::<Vec<_>>()
+    };
+    let labels = doc(&bench, &["mon=mon.log", "tue=tue.log", "--by", "prefix"]);
+    let of_labels = is_told(&labels, "tue serves the same requests ");
+    let cut = ["mon.log", "tue.log", "--cut", "2026-11-24 00:00", "--by", "prefix", "--no-store"];
+    let of_cut = is_told(&doc(&bench, &cut), "after serves the same requests ");
+    assert_eq!(of_labels.len(), of_cut.len());
+    let compared: CompareDoc =
+        serde_json::from_str(&bench.run(&["compare", "mon", "tue", "--json"]).expect(0, &[]).out).unwrap();
+    let of_store: Vec<_> = compared
+        .rows
+        .iter()
+        .filter(|row| row.low.is_some())
+        .map(|row| (row.metric.clone(), row.low, row.high))
+        .collect();
+    assert_eq!(of_store, of_labels);
+    let refused = [&["logs", "mon=mon.log", "tue=tue.log"], &cut[2..]].concat();
+    let refused = bench.run(&refused).expect(1, &[]).err;
+    assert!(refused.contains("leave the labels out: --cut makes before and after of all lines"), "{refused}");
+    let export = bench.run(&["compare", "mon.log", "tue.log"]).expect(1, &[]).err;
+    assert!(
+        export.contains("mon.log: an access log") && export.contains("`boxscore logs mon.log`"),
+        "{export}"
+    );
+}
+
+#[test]
 fn a_value_that_never_occurs_is_said_with_the_nearest() {
     let bench = Bench::new();
     std::fs::write(bench.path("a.log"), site(10, 1)).unwrap();

@@ -221,6 +221,13 @@ fn number(what: Number, order: Order, value: &str) -> Result<Test, String> {
         (Number::Time, "us") => 1e3,
         (Number::Time, "ms") => 1e6,
         (Number::Time, "" | "s") => 1e9,
+        (Number::Status, "xx") if (1.0..=5.0).contains(&found) => {
+            let above = match found {
+                5.0 => "status>=500".to_owned(),
+                class => format!("status>={class}00 and status<{}00, each with its own --where", class + 1.0),
+            };
+            return Err(format!("a status is a number: take {above}, or status-class={value}"));
+        }
         (Number::Status, unit) => return Err(format!("a status has no unit such as {unit:?}")),
         (Number::Bytes, unit) => return Err(format!("{unit:?} is no unit of bytes: take B, k, M or G")),
         (Number::Time, unit) => return Err(format!("{unit:?} is no unit of time: take s, ms or us")),
@@ -310,7 +317,9 @@ mod tests {
             ("status", "a condition is"),
             ("status!200", "no comparison"),
             ("status=abc", "no number"),
-            ("status=4xx", "no unit"),
+            ("status=4xx", "take status>=400 and status<500, each with its own --where, or status-class=4xx"),
+            ("status=5xx", "take status>=500, or status-class=5xx"),
+            ("status=4k", "no unit"),
             ("bytes>5q", "no unit of bytes"),
             ("status=", "no number"),
             ("time>5h", "no unit"),

@@ -149,7 +149,7 @@ fn number(text: Option<String>, to: &mut Vec<u8>) -> bool {
 }
 
 /// The path up to its `depth + 1`th slash, or to its last one where there are fewer.
-pub(super) fn folders(path: &[u8], depth: u8) -> &[u8] {
+pub fn folders(path: &[u8], depth: u8) -> &[u8] {
     let end = memchr::memchr_iter(b'/', path).take(usize::from(depth) + 1).last();
     &path[..end.map_or(0, |at| at + 1)]
 }

@@ -66,7 +66,10 @@ pub struct FailedDoc {
     /// The virtual hosts, where lines tell them.
     #[serde(default)]
     pub hosts: NamesDoc,
-    /// The path, the client and the virtual host that most of them, or all, have in common.
+    /// The first folder of most of their paths; `null` where all requests are in it, or no path has folders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<NameDoc>,
+    /// The path or else its first folder, the client and the virtual host that most of them, or all, have in common.
     #[serde(default)]
     pub mostly: Vec<MostlyDoc>,
     /// Time that they took; `null` where no line tells it.
@@ -81,12 +84,13 @@ pub struct FailedDoc {
     /// The stretch that most of them are in, where they are not spread.
     #[serde(default)]
     pub episode: Option<EpisodeDoc>,
-    /// The path of most of them during the episode; `null` where there is none, or the logs cannot be read twice.
+    /// The path, or else the folder, of most of them during the episode; `null` where there is none, or the logs cannot
+    /// be read twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<OutageDoc>,
 }
 
-/// Requests of one path during an episode.
+/// Requests of one path, or in one folder, during an episode.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutageDoc {
     pub path: String,
@@ -119,6 +123,7 @@ pub struct MostlyDoc {
 #[serde(rename_all = "kebab-case")]
 pub enum MostlyOf {
     Path,
+    Folder,
     Client,
     Host,
 }
@@ -130,6 +135,7 @@ impl MostlyDoc {
             let of_them = if place == 0 { " of them" } else { "" };
             let with = match one.what {
                 MostlyOf::Path => "for",
+                MostlyOf::Folder => "in",
                 MostlyOf::Client => "from",
                 MostlyOf::Host => "on",
             };

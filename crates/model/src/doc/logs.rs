@@ -40,8 +40,9 @@ pub struct LogsDoc {
     pub days: Vec<TrafficDoc>,
     /// Each label in each group of `--by`: those with the most requests, at most 4096.
     pub groups: Vec<TrafficDoc>,
-    /// Times of each group of `--by` in each further label beside the first; `params` hold the group's keys. Missing
-    /// where there are over 250 groups, with one label and with `--cut`.
+    /// Times of each group of `--by` in each further label beside the first, or in the later side of a cut beside the
+    /// earlier one; `params` hold the group's keys. Missing where there are over 250 groups, with one label, and with
+    /// sides of a cut that are not compared at the same times of the day.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub group_rows: Vec<RowDoc>,
     /// The keys of `--by` in the order in which they were asked for.

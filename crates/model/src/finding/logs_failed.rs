@@ -71,7 +71,7 @@ pub enum LogsFailed {
         /// Names that most of them have in common.
         mostly: Vec<MostlyDoc>,
         episode: Option<Stretch>,
-        /// Requests of the path of most of them, in that stretch.
+        /// Requests of the path, or in the folder, of most of them, in that stretch.
         outage: Option<OutageDoc>,
         /// Length of the log in s.
         span: f64,
@@ -117,7 +117,9 @@ fn told(outage: &OutageDoc, when: &str, mostly: &[MostlyDoc], requests: u64) -> 
     let many = |count: u64| fixed(count as f64, 0);
     let (failed, all) = (many(outage.failed), many(outage.requests));
     let noun = if outage.requests == 1 { "request" } else { "requests" };
-    let mut text = format!("{when} {failed} of {all} {noun} for {} failed with 5xx", outage.path);
+    let is_folder = mostly.iter().any(|one| one.what == MostlyOf::Folder);
+    let with = if is_folder { "in" } else { "for" };
+    let mut text = format!("{when} {failed} of {all} {noun} {with} {} failed with 5xx", outage.path);
     if let Some(seconds) = outage.seconds {
         let mean = seconds / outage.failed.max(1) as f64;
         text.push_str(&format!(" after {} on average", quantity(mean, Unit::Second)));
@@ -129,7 +131,8 @@ fn told(outage: &OutageDoc, when: &str, mostly: &[MostlyDoc], requests: u64) -> 
     if !others.is_empty() {
         text.push_str(&format!(" ({})", others.join(", ")));
     }
-    let common: Vec<MostlyDoc> = mostly.iter().filter(|one| one.what != MostlyOf::Path).cloned().collect();
+    let is_told = |one: &&MostlyDoc| [MostlyOf::Path, MostlyOf::Folder].contains(&one.what);
+    let common: Vec<MostlyDoc> = mostly.iter().filter(|one| !is_told(one)).cloned().collect();
     if let Some(common) = MostlyDoc::list(&common, requests) {
         text.push_str(&format!(", {common}"));
     }
@@ -282,7 +285,7 @@ mod tests {
             seconds: Some(0.1),
             others: vec![ServedDoc { label: "old".to_owned(), failed: 0, requests: 32 }],
         };
-        let said = |requests, outage: &OutageDoc, to: f64| {
+        let told = |requests, outage: &OutageDoc, to: f64, mostly: &[MostlyDoc]| {
             let noon = 1_794_923_999.0 - 1_794_923_999.0 % 86_400.0 + 14.0 * 3600.0;
             let stretch =
                 Stretch { from: noon, to: noon + to, failures: 40, from_start: false, to_end: false };
@@ -290,7 +293,7 @@ mod tests {
                 label: "new".to_owned(),
                 requests,
                 share: 0.001,
-                mostly: Vec::new(),
+                mostly: mostly.to_vec(),
                 episode: Some(stretch),
                 outage: Some(outage.clone()),
                 span: 86_400.0,
@@ -299,10 +302,18 @@ mod tests {
             }
             .one()
         };
+        let said = |requests, outage: &OutageDoc, to: f64| told(requests, outage, to, &[]);
         assert_eq!(
             said(40, &outage, 1439.0),
             "new: from Tue 14:00 to 14:23 40 of 40 requests for /cart failed with 5xx after 2.50 ms on average (old: 0 \
              of 32); outside of that none."
+        );
+        let folder = OutageDoc { path: "/checkout/".to_owned(), others: Vec::new(), ..outage.clone() };
+        let mostly = MostlyDoc { what: MostlyOf::Folder, name: folder.path.clone(), requests: 40 };
+        assert_eq!(
+            told(40, &folder, 1439.0, &[mostly]),
+            "new: from Tue 14:00 to 14:23 40 of 40 requests in /checkout/ failed with 5xx after 2.50 ms on average; outside \
+             of that none."
         );
         let alone = OutageDoc { seconds: None, others: Vec::new(), ..outage };
         assert_eq!(

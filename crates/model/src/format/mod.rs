@@ -112,6 +112,16 @@ pub fn percent(share: f64) -> String {
     format!("{} %", fixed(value, places))
 }
 
+/// A part of a whole: as [`percent`], but `100 %` is all of it: `99.8 %`, `over 99.9 %`.
+pub fn percent_of(part: u64, whole: u64) -> String {
+    let share = part as f64 / whole.max(1) as f64;
+    match share {
+        share if part < whole && share >= 0.9995 => "over 99.9 %".to_owned(),
+        share if part < whole && share >= 0.995 => format!("{} %", fixed(share * 100.0, 1)),
+        share => percent(share),
+    }
+}
+
 /// A probability from which on no digit of the rest means anything.
 pub const NEARLY_ALL: f64 = 0.9995;
 
@@ -350,6 +360,11 @@ mod tests {
         assert_eq!(
             (percent(0.95), percent(0.003), percent(0.174), percent(0.0)),
             ("95 %".into(), "0.3 %".into(), "17 %".into(), "0 %".into())
+        );
+        assert_eq!(
+            [(50_885, 51_000), (99_999, 100_000), (7, 7), (1, 300), (0, 0)]
+                .map(|(part, all)| percent_of(part, all)),
+            ["99.8 %", "over 99.9 %", "100 %", "0.3 %", "0 %"]
         );
         assert_eq!(
             (ratio(1.3149), ratio(0.0123), ratio(240.0)),

@@ -184,7 +184,11 @@ fn failed_at_once(share: f64, (blocks, of): (u64, u64), within: Option<FailedWit
     let counted = within.map_or_else(String::new, |FailedWithin { arm, base, .. }| {
         let of =
             |(failed, all): (u64, u64)| format!("{} of {}", fixed(failed as f64, 0), fixed(all as f64, 0));
-        format!("; in them {} requests failed against {}", of(arm), of(base))
+        match (arm.1, base.1) {
+            (_, 0) => format!("; in them {} requests failed, and the other side served none", of(arm)),
+            (0, _) => format!("; in them {} requests failed, and the other side served none", of(base)),
+            (_, _) => format!("; in them {} requests failed against {}", of(arm), of(base)),
+        }
     });
     format!(
         "{} of the failures stand in {blocks} of {of} quarter hours: they tell of that time, and of no other{counted}",

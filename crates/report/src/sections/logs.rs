@@ -62,11 +62,13 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         input.compare.iter().flat_map(|doc| &doc.rows).filter(|row| is_judged(row)).collect();
     let answers: Vec<Markup> =
         (0..input.runs.len()).flat_map(|run| answers(input, run, &hours, all.len() > 1)).collect();
+    let findings = input.compare.iter().flat_map(|doc| &doc.findings);
+    let is_cut = findings.map(Finding::kind).any(|kind| kind == "cut-blocks");
     let body = html! {
         (page::grid(&plots))
         (page::grid(&answers))
         @if let Some(drawn) = logs_beside::draw(&beside, &hours) { (drawn) }
-        @if !rows.is_empty() { (verdicts(&rows, all.iter().any(|label| label.side.is_some()))) }
+        @if !rows.is_empty() { (verdicts(&rows, is_cut)) }
         @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
         (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
     };
@@ -472,8 +474,9 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
         (page::table(&heads, &rows.iter().map(line).collect::<Vec<_>>()))
         p class="note" {
             @if is_cut {
-                "Before and after a moment share no hour: of those, requests of one class of size are compared, at the \
-                 same hours of the day where both sides served them, as is said below."
+                "Before and after a moment share no hour, as a log that follows another one: of those, requests of one \
+                 class of size are compared, at the same hours of the day where both sides served them, as is said \
+                 below."
             } @else {
                 "Compared are requests of one class of size and of status in one quarter of an hour, so that neither the \
                  balancer's weights nor the mix decides; failures of the server (5xx) are left out of speed and time. The \

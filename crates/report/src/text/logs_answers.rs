@@ -148,7 +148,7 @@ fn classes(label: &TrafficDoc) -> String {
         *classes.entry(format!("{}xx", status.chars().next().unwrap_or('?'))).or_default() += count;
     }
     let class = |(class, count): (&String, &u64)| {
-        format!("{class} {} ({})", fixed(*count as f64, 0), percent(*count as f64 / whole as f64))
+        format!("{class} {} ({})", fixed(*count as f64, 0), format::percent_of(*count, whole))
     };
     classes.iter().map(class).collect::<Vec<_>>().join(", ")
 }
@@ -170,7 +170,7 @@ fn shares(all: &BTreeMap<String, u64>, most: usize) -> String {
     let mut sorted: Vec<(&String, &u64)> = all.iter().collect();
     sorted.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let others: u64 = sorted.iter().skip(most).map(|(_, count)| **count).sum();
-    let share = |count: u64| percent(count as f64 / whole.max(1) as f64);
+    let share = |count: u64| format::percent_of(count, whole);
     let mut told: Vec<String> =
         sorted.iter().take(most).map(|(name, count)| format!("{name} {}", share(**count))).collect();
     told.extend((others > 0).then(|| format!("others {}", share(others))));

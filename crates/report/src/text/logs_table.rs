@@ -96,7 +96,10 @@ fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled], beside: &[RowDo
     let has_failures = groups.iter().any(|group| group.server_errors.is_some_and(|count| count > 0));
     heads.extend(has_failures.then_some(("5xx", Align::Right)));
     heads.extend(filled.iter().map(|(head, ..)| (*head, Align::Right)));
-    let base = beside.first().map(|row| format!("time beside {}", row.base));
+    let base = beside.first().map(|row| match beside.iter().all(|other| other.base == row.base) {
+        true => format!("time beside {}", row.base),
+        false => "time beside the earlier side".to_owned(),
+    });
     heads.extend(base.iter().map(|head| (head.as_str(), Align::Left)));
     let column = |(head, kind, of): &Filled| {
         let values: Vec<Option<f64>> = groups.iter().map(of).collect();

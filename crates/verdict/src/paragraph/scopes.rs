@@ -319,9 +319,15 @@ fn unknown(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<St
         return None;
     }
     if let Some((have, need)) = rows.iter().find_map(|row| row.why.few_quarters()) {
+        let cut = match have {
+            0 => {
+                " Where one log follows the other, `boxscore logs FILES --cut TIME` compares before and after."
+            }
+            _ => "",
+        };
         let have = model::why::quarters(have);
         return Some(format!(
-            "Whether {arm} and {base} differ on {what} cannot be told from {have}: {need} are needed."
+            "Whether {arm} and {base} differ on {what} cannot be told from {have}: {need} are needed.{cut}"
         ));
     }
     let held = |by: Held| rows.iter().filter(|row| row.why.held() == Some(by)).count();

@@ -115,16 +115,45 @@ fn coarse(over_time: &OverTimeDoc) -> (Vec<Row>, f64) {
 /// The stretch from the first to the last failure; where only their steps are known, from the first step to the end of
 /// the last.
 fn trimmed(found: EpisodeDoc, over_time: &OverTimeDoc, class: Class, spans: Spans<'_>) -> EpisodeDoc {
-    let mut known = spans.iter().filter(|span| span.1 >= found.from && span.0 < found.to);
-    if let Some(first) = known.next() {
-        let last = known.next_back().unwrap_or(first);
-        return EpisodeDoc { from: first.0, to: last.1, ..found };
+    let is_known = |span: &(f64, f64)| span.1 >= found.from && span.0 < found.to;
+    if let Some((first, last)) = spans.iter().position(is_known).zip(spans.iter().rposition(is_known)) {
+        return reached(found, (first, last), over_time, class, spans);
     }
     let within = |row: &&Row| row.0 >= found.from && row.0 < found.to && class(row) > 0;
     let mut failed = over_time.rows.iter().filter(within);
     let Some(first) = failed.next() else { return found };
     let last = failed.next_back().unwrap_or(first);
     EpisodeDoc { from: first.0, to: last.0 + over_time.step, ..found }
+}
+
+/// The stretch from its first to its last failure, and on to failures close beside it, which the next step has with many
+/// requests that did not fail: chance may have left the time between without a failure.
+fn reached(
+    found: EpisodeDoc,
+    (mut first, mut last): (usize, usize),
+    over_time: &OverTimeDoc,
+    class: Class,
+    spans: Spans<'_>,
+) -> EpisodeDoc {
+    let rate = found.failures as f64 / (spans[last].1 - spans[first].0).max(1.0);
+    let is_close = |gap: f64| gap < COARSE && gap * rate < GAP;
+    while let Some(next) = first
+        .checked_sub(1)
+        .filter(|next| spans[*next].1 >= found.from - COARSE && is_close(spans[first].0 - spans[*next].1))
+    {
+        first = next;
+    }
+    while spans
+        .get(last + 1)
+        .is_some_and(|next| next.0 < found.to + COARSE && is_close(next.0 - spans[last].1))
+    {
+        last += 1;
+    }
+    let (from, to) = (spans[first].0, spans[last].1);
+    let is_added =
+        |row: &&Row| row.0 < found.from && row.0 + over_time.step > from || row.0 >= found.to && row.0 <= to;
+    let added: u64 = over_time.rows.iter().filter(is_added).map(class).sum();
+    EpisodeDoc { from, to, failures: found.failures + added, ..found }
 }
 
 /// The shortest stretch with half of the failures and what is like it beside. It is short, or it reaches back to the
@@ -450,6 +479,29 @@ mod tests {
         let episode = said.server_errors.unwrap().episode.unwrap();
         assert_eq!((episode.from, episode.to), (NOON + 7205.0, NOON + 8277.0));
         assert!(said.sentence.contains("all in one episode, Mon 15:00 to 15:17"), "{}", said.sentence);
+    }
+
+    #[test]
+    fn an_episode_ends_with_its_last_failure_though_few_failed_in_that_step() {
+        let label = TrafficDoc { label: "shop".into(), parsed: 28_800, ..TrafficDoc::default() };
+        let failed = |n: usize| match n {
+            24..28 => 30,
+            28 => 1,
+            _ => 0,
+        };
+        let found = |last: f64| {
+            let mut doc = doc();
+            let spans = (24..28).map(|n| NOON + f64::from(n) * 300.0).map(|at| (at + 5.0, at + 290.0));
+            let server_failed = spans.chain([(NOON + last, NOON + last)]).collect();
+            doc.over_time = OverTimeDoc { server_failed, ..day(|n| (0, failed(n))) };
+            doc.server_errors.as_mut().unwrap().requests = 121;
+            of_label(&label, &doc, &[]).server_errors.unwrap().episode.unwrap()
+        };
+        let close = found(8400.0);
+        assert_eq!((close.from, close.to, close.failures), (NOON + 7205.0, NOON + 8400.0, 121));
+        // One that follows long after is another one.
+        let far = found(8600.0);
+        assert_eq!((far.to, far.failures), (NOON + 8390.0, 120));
     }
 
     #[test]

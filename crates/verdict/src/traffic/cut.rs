@@ -7,21 +7,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Finding;
-use model::finding::{LogsCompared, Subject, TimeBlocks};
+use model::finding::{AskerTimes, LogsCompared, Subject, TimeBlocks};
 pub use model::traffic::Bucket;
 use model::why::Blocks;
-use stats::{Margin, Part, Rng, Stratified, Stratum, Sums};
+use stats::{Margin, Part, Rng, Stratified, Sums};
 
 use model::traffic::{Cell, CutSide, MOST_CLASSES, ServerGroup};
 
-use super::draft::{self, Draft, Judgement, Pair, RESAMPLES, drawn, finished, resamples};
-use super::{failed, fair};
+use super::days::{DayParts, QUARTER};
+use super::draft::{self, Concluded, Draft, Judgement, Pair, RESAMPLES, drawn, finished, resamples};
+use super::{failed, fair, parts};
 use crate::compare::why::no_interval;
 
 /// One side of the moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// Its cells and hours are not looked at.
+    /// Its cells are looked at where they tell bots from people, its hours never.
     pub group: &'a ServerGroup,
     pub cut: &'a CutSide,
 }
@@ -45,7 +46,6 @@ const LEAST_BLOCKS: usize = 24;
 const SHARED: f64 = 0.8;
 const DAY: i64 = 86_400;
 const HOUR: i64 = 3600;
-const QUARTER: i64 = 900;
 /// With fewer days on a side, an hour of the day is there too few times to be drawn by itself.
 const LEAST_DAYS: f64 = 2.0;
 /// Requests a second that differ by this factor are unlike load.
@@ -93,14 +93,11 @@ fn shared_day(before: &CutSide, after: &CutSide, part: i64) -> f64 {
     (both(&one, &other) + both(&other, &one)) as f64 / all.max(1) as f64
 }
 
-fn parts(side: &CutSide, how: How, is_compared: fn(u32) -> bool, work: fn(&Cell) -> f64) -> Vec<Part> {
+fn sums(side: &CutSide, how: How, is_compared: fn(u32) -> bool, work: fn(&Cell) -> f64) -> Vec<Part> {
     let mut all: BTreeMap<(i64, u32), Sums> = BTreeMap::new();
     for bucket in &side.buckets {
         let part = how.of_day.map_or(0, |part| bucket.local.rem_euclid(DAY).div_euclid(part));
-        let (block, part) = match how.is_matched {
-            true => (part, 0),
-            false => (bucket.at.div_euclid(how.block), u32::try_from(part).unwrap_or(0)),
-        };
+        let (block, part) = (bucket.at.div_euclid(how.block), u32::try_from(part).unwrap_or(0));
         for (class, cell) in bucket.cells.iter().filter(|(class, _)| is_compared(**class)) {
             let sums = all.entry((block, part * MOST_CLASSES + class)).or_default();
             sums.work += work(cell);
@@ -111,13 +108,12 @@ fn parts(side: &CutSide, how: How, is_compared: fn(u32) -> bool, work: fn(&Cell)
     all.into_iter().map(part).collect()
 }
 
-/// Both sides' parts of the day beside each other.
-fn beside(arm: &[Part], base: &[Part]) -> Vec<Stratum> {
-    let mut all: BTreeMap<(u64, u32), (Sums, Sums)> = BTreeMap::new();
-    arm.iter().for_each(|part| all.entry((part.block, part.class)).or_default().0 = part.sums);
-    base.iter().for_each(|part| all.entry((part.block, part.class)).or_default().1 = part.sums);
-    let stratum = |((block, class), (arm, base))| Stratum { block, class, arm, base };
-    all.into_iter().map(stratum).collect()
+/// Both sides by part of the day, where these are what is drawn: bots beside bots, where both sides tell them apart.
+pub(super) fn by_day(arm: Side<'_>, base: Side<'_>, how: How) -> Option<[ServerGroup; 2]> {
+    let tells_bots = |side: &Side<'_>| !side.group.cells.is_empty() && side.group.tells_bots();
+    let are_bots_apart = how.block == QUARTER && [arm, base].iter().all(tells_bots);
+    let group = |side: Side<'_>| DayParts::of(side.cut, how.block).group(side, are_bots_apart);
+    how.is_matched.then(|| [group(arm), group(base)])
 }
 
 /// Compares each pair of sides, before and after; `seed` draws the resamples.
@@ -134,40 +130,66 @@ pub fn judge(pairs: &[(Side<'_>, Side<'_>)], margin: Margin, seed: u64) -> Judge
 
 /// Compares two sides, as [`judge`] does; either may be the earlier one.
 pub(crate) fn pair(arm: Side<'_>, base: Side<'_>, margin: Margin, rng: &Rng) -> Pair {
-    let mut findings = Vec::new();
-    let drafts = both(arm, base, rng, &mut findings);
+    let mut findings: Vec<Finding> =
+        [base, arm].into_iter().filter_map(|side| fair::means(side.group)).collect();
+    let rows = two(arm, base, margin, rng, &mut findings);
+    Pair { rows, findings }
+}
+
+/// Speed, time and failures of two sides.
+pub(super) fn two(
+    arm: Side<'_>,
+    base: Side<'_>,
+    margin: Margin,
+    rng: &Rng,
+    findings: &mut Vec<Finding>,
+) -> Vec<Concluded> {
+    let how = how(base.cut, arm.cut);
+    let by_day = by_day(arm, base, how);
+    let drafts = both((arm, base), (how, by_day.as_ref()), (margin, rng), findings);
     let mut rows = finished(&drafts, margin);
+    if let Some([of_arm, of_base]) = &by_day {
+        findings.extend(parts::finding(of_arm, of_base, margin, rng));
+    }
     let of = |side: Side<'_>| {
         let mut counts = failed::Counts::new();
         for bucket in &side.cut.buckets {
-            let block = bucket.at.div_euclid(QUARTER.max(side.cut.step));
+            // Failures of one time of the day stand beside what the other side served at it.
+            let at = if how.is_matched { bucket.local.rem_euclid(DAY) } else { bucket.at };
+            let block = at.div_euclid(QUARTER.max(side.cut.step));
             bucket.cells.iter().for_each(|(class, cell)| failed::count(&mut counts, block, *class, cell));
         }
         counts
     };
     let (of_arm, of_base) = (of(arm), of(base));
     rows.extend(failed::row((&arm.group.label, &of_arm), (&base.group.label, &of_base), margin));
-    Pair { rows, findings }
+    rows
 }
 
 /// On speed and on time.
-fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &Rng, findings: &mut Vec<Finding>) -> [Draft<'a>; 2] {
+fn both<'a>(
+    (arm, base): (Side<'a>, Side<'a>),
+    (how, by_day): (How, Option<&[ServerGroup; 2]>),
+    (margin, rng): (Margin, &Rng),
+    findings: &mut Vec<Finding>,
+) -> [Draft<'a>; 2] {
     drawn();
-    let how = how(base.cut, arm.cut);
-    findings.extend([base, arm].into_iter().filter_map(|side| fair::means(side.group)));
     let buckets = || arm.cut.buckets.iter().chain(&base.cut.buckets);
     let is_compared = draft::compared(buckets().flat_map(|bucket| bucket.cells.keys()));
     let compared = |work: fn(&Cell) -> f64| {
-        let parts = |side: &CutSide| parts(side, how, is_compared, work);
-        let (arm, base) = (parts(arm.cut), parts(base.cut));
-        match how.is_matched {
-            true => stats::stratified(&beside(&arm, &base), RESAMPLES, &mut rng.clone()),
-            false => stats::apart(&arm, &base, RESAMPLES, &mut rng.clone()),
+        let side = |side: &CutSide| sums(side, how, is_compared, work);
+        match by_day {
+            Some([arm, base]) => {
+                stats::stratified(&draft::strata(arm, base, work), RESAMPLES, &mut rng.clone())
+            }
+            None => stats::apart(&side(arm.cut), &side(base.cut), RESAMPLES, &mut rng.clone()),
         }
     };
     let (speed, time) = (compared(|cell| cell.bytes), compared(|cell| cell.requests as f64));
     let pair = Subject::groups(&arm.group.label, &base.group.label);
-    let all = unlike(arm, base, how, speed.as_ref().ok());
+    let askers = by_day.filter(|[arm, base]| fair::are_bots_among_people(arm, base));
+    let askers = askers.and_then(|[arm, base]| parts::of_askers(arm, base, margin, rng));
+    let all = unlike((arm, base), how, speed.as_ref().ok(), askers);
     findings.extend(all.into_iter().map(|unlike| Finding::new(unlike).about(pair.clone())));
     let why = |unfit: stats::Unfit| no_interval(Some(Blocks::Seconds(how.block as f64)), &unfit);
     [
@@ -176,7 +198,12 @@ fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &Rng, findings: &mut Vec<Finding
     ]
 }
 
-fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -> Vec<LogsCompared> {
+fn unlike(
+    (arm, base): (Side<'_>, Side<'_>),
+    how: How,
+    found: Option<&Stratified>,
+    askers: Option<AskerTimes>,
+) -> Vec<LogsCompared> {
     let (before, after) = if arm.cut.first < base.cut.first { (arm, base) } else { (base, arm) };
     let all = [
         Some(confounded(before.cut, after.cut)),
@@ -186,7 +213,7 @@ fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -
         fair::statuses(arm.group, base.group),
         fair::failures(arm.group, base.group),
         fair::fresh(arm.group, base.group),
-        fair::bots(arm.group, base.group, || None),
+        fair::bots(arm.group, base.group, || askers),
         found.and_then(fair::shared),
         found.and_then(|found| fair::mixed(arm.group, base.group, found)),
         found.and_then(fair::halves),
@@ -226,6 +253,8 @@ fn rates(before: Side<'_>, after: Side<'_>) -> Option<LogsCompared> {
 mod tests {
     use model::Validity;
     use model::doc::VerdictWord;
+
+    use model::traffic::{FAILED, StatusClass, work_class};
 
     use super::super::SPEED;
     use super::*;
@@ -313,6 +342,19 @@ mod tests {
         assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
         let says = "how days differ is not in the interval: ";
         assert!(all.findings[1].text().starts_with(says), "{:?}", all.findings[1]);
+    }
+
+    #[test]
+    fn failures_stand_beside_the_same_time_of_the_other_day() {
+        let mut after = side("a", T + DAY, 96, 900, |_| 1e3);
+        for bucket in &mut after.1.buckets[36..38] {
+            let failed = Cell { requests: 13, bytes: 0.0, seconds: 0.0 };
+            bucket.cells.insert(work_class(StatusClass::Server, Some(0)), failed);
+        }
+        let all = judged(&side("b", T, 96, 900, |_| 1e3), &after);
+        let row = all.rows.iter().find(|row| row.metric == FAILED).unwrap();
+        let says = "in them 26 of 126 requests failed against 0 of 100";
+        assert!(row.verdict == VerdictWord::Worse && row.why.to_string().ends_with(says), "{row:?}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub fn compared<'c>(classes: impl Iterator<Item = &'c u32>) -> fn(u32) -> bool {
 
 /// Both groups' cells side by side; `work` is what cost is divided by. Bots stand beside bots where both groups tell
 /// them apart.
-fn strata(arm: &ServerGroup, base: &ServerGroup, work: fn(&Cell) -> f64) -> Vec<Stratum> {
+pub fn strata(arm: &ServerGroup, base: &ServerGroup, work: fn(&Cell) -> f64) -> Vec<Stratum> {
     if arm.tells_bots() != base.tells_bots() {
         let joined = |group: &ServerGroup| {
             let mut group = ServerGroup { cells: group.cells.clone(), ..ServerGroup::default() };

@@ -85,8 +85,8 @@ const TIME_SHARE: f64 = 0.05;
 /// The share of the failures that a path has that they are mostly of.
 const MOSTLY: f64 = 0.5;
 
-/// The share of the failures that makes an episode of the few quarter hours that they stand in, and one of their client
-/// or host a thing that they have in common.
+/// The share of the failures that makes an episode of the few quarter hours that they stand in, and one of their folder,
+/// client or host a thing that they have in common.
 const NEARLY_ALL: f64 = 0.9;
 
 /// Failures of few quarter hours.
@@ -197,7 +197,8 @@ pub fn stretch(episode: &EpisodeDoc, zone: i64) -> Stretch {
     Stretch { from: local(from), to: local(to), failures, from_start, to_end }
 }
 
-/// The names that most failures have in common: the path of over half, the client and the virtual host of nearly all.
+/// The names that most failures have in common: the path of over half, or else its first folder of nearly all; the
+/// client and the virtual host of nearly all.
 /// A name that all requests have is none.
 pub fn mostly(failed: &FailedDoc, answers: &AnswersDoc) -> Vec<MostlyDoc> {
     let all = failed.requests;
@@ -208,7 +209,11 @@ pub fn mostly(failed: &FailedDoc, answers: &AnswersDoc) -> Vec<MostlyDoc> {
         let is_most = requests as f64 >= share * all as f64;
         is_most.then(|| MostlyDoc { what, name: top.name.clone(), requests })
     };
-    let path = of(MostlyOf::Path, &failed.paths, MOSTLY);
+    let path = of(MostlyOf::Path, &failed.paths, MOSTLY).or_else(|| {
+        let folder = failed.folder.as_ref().filter(|_| all > 1)?;
+        let names = NamesDoc { top: vec![folder.clone()], ..NamesDoc::default() };
+        of(MostlyOf::Folder, &names, NEARLY_ALL)
+    });
     let client = of(MostlyOf::Client, &failed.clients, NEARLY_ALL).filter(|_| !answers.one_client);
     let host = of(MostlyOf::Host, &failed.hosts, NEARLY_ALL).filter(|_| !answers.one_host);
     [path, client, host].into_iter().flatten().collect()
@@ -331,6 +336,16 @@ mod tests {
         let one = AnswersDoc { one_client: true, one_host: true, ..AnswersDoc::default() };
         assert_eq!(list(&failed, &one).as_deref(), Some("35 of 61 of them for /api/items"));
         let spread = FailedDoc { paths: names("/a", 20), clients: names("10.0.0.7", 40), ..failed };
+        let folder = |requests| FailedDoc {
+            folder: Some(NameDoc { name: "/checkout/".to_owned(), requests }),
+            hosts: NamesDoc::default(),
+            ..spread.clone()
+        };
+        assert_eq!(
+            list(&folder(61), &AnswersDoc::default()).as_deref(),
+            Some("61 of 61 of them in /checkout/")
+        );
+        assert_eq!(list(&folder(50), &AnswersDoc::default()), None);
         assert_eq!(list(&FailedDoc { hosts: names("b", 50), ..spread }, &AnswersDoc::default()), None);
     }
 

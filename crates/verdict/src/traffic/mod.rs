@@ -10,6 +10,7 @@
 pub mod answers;
 pub mod beside;
 pub mod cut;
+mod days;
 pub(crate) mod draft;
 pub mod failed;
 mod fair;
@@ -49,7 +50,7 @@ pub(crate) fn pair(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &
     Pair { rows, findings }
 }
 
-/// Speed, time and failures of two groups.
+/// Speed, time and failures of two groups. Groups that follow each other in time are compared as the sides of a cut.
 fn two(
     arm: &ServerGroup,
     base: &ServerGroup,
@@ -57,6 +58,10 @@ fn two(
     rng: &Rng,
     findings: &mut Vec<Finding>,
 ) -> Vec<Concluded> {
+    if let Some([of_arm, of_base]) = days::following(arm, base) {
+        let [arm, base] = [(arm, &of_arm), (base, &of_base)].map(|(group, cut)| cut::Side { group, cut });
+        return cut::two(arm, base, margin, rng, findings);
+    }
     let mut rows = finished(&Draft::both(arm, base, rng, findings), margin);
     let bots = fair::bots(arm, base, || parts::of_askers(arm, base, margin, rng));
     findings.extend(bots.map(|bots| Finding::new(bots).about(Subject::groups(&arm.label, &base.label))));

@@ -11,12 +11,13 @@ use model::Finding;
 use model::doc::{RowDoc, VerdictWord};
 use model::finding::{AskerTimes, LogsParts, PartRatio, PartTime, Rest, Subject};
 use model::format::{Kind, quantity};
-use model::traffic::{Cell, ServerGroup, StatusClass, is_of_bots, size_of, status_of};
+use model::traffic::{Cell, CutSide, ServerGroup, StatusClass, is_of_bots, size_of, status_of};
 use model::unit::Unit;
 use stats::{Margin, Rng, Stratum};
 
+use super::days::{self, DayParts};
 use super::draft::{self, Draft, finished, resamples};
-use super::fair;
+use super::{cut, fair};
 
 /// Parts that are compared, the one of all others among them; parts that are named.
 const MOST: usize = 12;
@@ -111,7 +112,7 @@ fn beside(
 }
 
 /// Cells by the name of a part.
-type Named = BTreeMap<String, Cells>;
+pub type Named = BTreeMap<String, Cells>;
 
 /// Parts that bots ask for, once for people and once for bots.
 fn by_asker(of_arm: Named, of_base: Named) -> (Named, Named) {
@@ -162,18 +163,46 @@ fn part_time(row: &RowDoc) -> PartTime {
     PartTime { low: row.low, high: row.high, verdict: row.verdict }
 }
 
-/// Rows of time of each group that both labels have, each beside its like and corrected for their number.
+/// Rows of time of each group that both labels have, each beside its like and corrected for their number; of two sides
+/// of a cut where parts of the day are compared.
 pub fn of_groups(
-    (arm, of_arm): (&ServerGroup, &BTreeMap<String, Cells>),
-    (base, of_base): (&ServerGroup, &BTreeMap<String, Cells>),
+    (arm, of_arm): (&ServerGroup, &Named),
+    (base, of_base): (&ServerGroup, &Named),
+    cut: Option<[&CutSide; 2]>,
     margin: Margin,
     seed: u64,
 ) -> Vec<(String, RowDoc)> {
     let rng = resamples(seed, &arm.label, &base.label);
-    let all = beside((arm, of_arm), (base, of_base));
+    let following = if cut.is_none() { days::following(arm, base) } else { None };
+    let all = match cut.or(following.as_ref().map(|[arm, base]| [arm, base])) {
+        Some([arm_side, base_side]) => {
+            let sides = [(arm, arm_side), (base, base_side)].map(|(group, cut)| cut::Side { group, cut });
+            by_day(sides, of_arm, of_base)
+        }
+        None => None,
+    };
+    // Sides of a cut share no time.
+    let all = match (all, cut) {
+        (Some(all), _) => all,
+        (None, Some(_)) => Vec::new(),
+        (None, None) => beside((arm, of_arm), (base, of_base)),
+    };
     let drafts: Vec<Draft<'_>> = all.iter().map(|part| part.draft(&rng)).collect();
     let rows = finished(&drafts, margin).into_iter().map(|one| one.row);
     all.iter().map(|part| part.name.clone()).zip(rows).collect()
+}
+
+/// The parts that both sides have, by part of the day; `None` where other blocks of time are drawn.
+fn by_day([arm, base]: [cut::Side<'_>; 2], of_arm: &Named, of_base: &Named) -> Option<Vec<Part>> {
+    let how = cut::how(base.cut, arm.cut);
+    if !how.is_matched {
+        return None;
+    }
+    let parted = |side: cut::Side<'_>, all: &Named| -> Named {
+        let parts = DayParts::of(side.cut, how.block);
+        all.iter().map(|(name, cells)| (name.clone(), parts.cells(cells))).collect()
+    };
+    Some(beside((arm.group, &parted(arm, of_arm)), (base.group, &parted(base, of_base))))
 }
 
 /// The cells of each class of size, by its name.

@@ -277,7 +277,8 @@ fn bots_are_compared_with_bots() {
 fn each_group_is_compared_with_its_like() {
     let base = with_folders(served("a", 1.0, 0.5, 1.0, 1), 1.0);
     let arm = with_folders(served("b", 1.0, 0.5, 1.0, 2), 1.6);
-    let rows = super::parts::of_groups((&arm, &arm.folders), (&base, &base.folders), Margin::MACHINES, 7);
+    let rows =
+        super::parts::of_groups((&arm, &arm.folders), (&base, &base.folders), None, Margin::MACHINES, 7);
     let words: Vec<(&str, VerdictWord)> =
         rows.iter().map(|(name, row)| (name.as_str(), row.verdict)).collect();
     let expected = [("/", VerdictWord::Tie), ("/download/", VerdictWord::Worse), ("/img/", VerdictWord::Tie)];
@@ -317,12 +318,20 @@ fn halves_that_differ_are_said() {
 }
 
 #[test]
-fn groups_that_share_no_time_get_no_verdict() {
+fn groups_that_share_no_time_are_compared_as_sides_of_a_cut_unless_they_are_short() {
     let mut later = served("after", 1.0, 0.5, 1.0, 2);
     later.cells =
         later.cells.into_iter().map(|((block, class), cell)| ((block + 144, class), cell)).collect();
     later.hours = later.hours.into_iter().map(|(hour, count)| (hour + 24, count)).collect();
-    let all = judge(&[served("before", 1.0, 0.5, 1.0, 1), later], Margin::MACHINES, 7);
+    let mut earlier = served("before", 1.0, 0.5, 1.0, 1);
+    let all = judge(&[earlier.clone(), later.clone()], Margin::MACHINES, 7);
+    assert_eq!(row(&all, SPEED).verdict, VerdictWord::Tie);
+    assert!(all.findings.iter().any(|finding| finding.kind() == "time-confounded"), "{:?}", all.findings);
+    for group in [&mut earlier, &mut later] {
+        let first = group.cells.keys().next().unwrap().0;
+        group.cells.retain(|(block, _), _| *block < first + 5);
+    }
+    let all = judge(&[earlier, later], Margin::MACHINES, 7);
     let speed = row(&all, SPEED);
     assert_eq!(speed.verdict, VerdictWord::CannotTell);
     assert!(speed.why.to_string().contains("too few"), "{speed:?}");

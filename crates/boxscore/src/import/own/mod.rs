@@ -21,6 +21,9 @@ use crate::import::check;
 /// Raised when a field is renamed or removed.
 pub const SCHEMA: &str = "boxscore.export/1";
 
+/// Lines by which an access log is known.
+const ACCESS_LOG: usize = 20;
+
 /// Error in an exported text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OwnError {
@@ -56,7 +59,19 @@ impl From<OwnError> for CliError {
 pub fn read(path: &Path) -> Result<Vec<RunData>, CliError> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
-    parse(&name, &text)
+    parse(&name, &text).map_err(|error| match is_access_log(&text) {
+        true => CliError::data(format!("{name}: an access log, and no export of boxscore")).hint(format!(
+            "`boxscore logs {}` reads it; `boxscore logs a=FILE b=FILE` compares two",
+            model::shell::word(&name)
+        )),
+        false => error,
+    })
+}
+
+/// True for a text whose first lines are of a format of access logs.
+fn is_access_log(text: &str) -> bool {
+    let lines: Vec<&[u8]> = text.lines().take(ACCESS_LOG).map(str::as_bytes).collect();
+    !text.trim_start().starts_with('{') && logs::format::detect::detect(&lines).is_ok()
 }
 
 /// The runs of an exported text; `name` is for errors.
