@@ -36,6 +36,7 @@ pub fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
         published: false,
         validity: Validity::Ok,
         doubted_by: Vec::new(),
+        older: None,
         why: None,
         repeat: None,
     }
@@ -160,6 +161,22 @@ fn a_side_that_misses_a_figure_is_left_out_with_its_command() {
     let doc = decide(&question, &[one], Vec::new());
     assert!(doc.candidates.is_empty() && doc.answer.sentence.starts_with("none of these"));
     assert_eq!(doc.excluded[0].command.as_deref(), Some("boxscore run web"));
+}
+
+#[test]
+fn an_older_definition_is_told_once_with_what_measures_anew() {
+    let of = |name: &str, command: &str| {
+        let mut one = candidate(name, vec![capacity(900.0, 0.01, 4.0, Unit::PerSec)], 10.0);
+        let own = one.capacities[0].as_mut().expect("a capacity");
+        own.older = Some(Older { instrument: "web-slo".into(), definition: 5, today: 6 });
+        own.repeat = Some(Repeat { command: command.into(), on: None, seconds: None, noise: 0.01, runs: 1 });
+        one
+    };
+    let doc = decide(&question(&["web 2000/s"]), &[of("a", "again a"), of("b", "again b")], Vec::new());
+    let told: Vec<&String> = doc.notes.iter().filter(|note| note.starts_with("definition: ")).collect();
+    let wanted = "definition: web-slo was measured by definition 5, and that of today is 6: the candidates compare with \
+                  each other, and not with what is measured now; anew by `again a` and `again b`";
+    assert_eq!(told, [wanted]);
 }
 
 #[test]
