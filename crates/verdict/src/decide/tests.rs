@@ -218,6 +218,23 @@ fn the_price_at_which_another_is_cheaper_is_found() {
 }
 
 #[test]
+fn the_nearest_change_and_the_demand_asked_for_are_told() {
+    // From 1,400/s on 3 of a cost more than 1 of b, until 2 of b are needed; b's cheaper work wins for good later.
+    let question = question(&["web 1300/s"]);
+    let kind = |name, rate: f64, price| candidate(name, vec![capacity(rate, 0.0, 4.0, Unit::PerSec)], price);
+    let doc = decide(&question, &[kind("a", 1_000.0, 100.0), kind("b", 2_300.0, 210.0)], Vec::new());
+    let demand = doc.break_even.iter().find(|one| one.input == "demand of web").expect("a break-even");
+    let first = demand.first.expect("a nearer change");
+    assert!((first / 1_400.0 - 1.0).abs() < 1e-6 && first < demand.at, "{demand:?}");
+    for curve in &doc.curves {
+        let rates: Vec<f64> = curve.points.iter().map(|point| point.factor * 1_300.0).collect();
+        for wanted in [700.0, 1_300.0, 1_400.0, 1_610.0] {
+            assert!(rates.iter().any(|rate| (rate / wanted - 1.0).abs() < 1e-6), "{wanted}: {rates:?}");
+        }
+    }
+}
+
+#[test]
 fn a_break_even_of_a_rate_begins_at_the_estimate() {
     let question = question(&["web 70000/s"]);
     let kind = |name, rate: f64, price| candidate(name, vec![capacity(rate, 0.2, 4.0, Unit::PerSec)], price);
