@@ -88,7 +88,7 @@ fn document(
     let borrowed: Vec<Side<'_>> = sides.iter().chain(scaling.sides()).map(Loaded::side).collect();
     let judged = JudgedSide::all(&borrowed, &context);
     let (judged, together) = judged.split_at(sides.len());
-    let definitions = Definitions::of(&borrowed, context.cards);
+    let definitions = Definitions::between(&borrowed, context.cards);
     let scaling = scaling.settle(asked.all(Key::Accept), &demands, together, &definitions)?;
     let measured = Measured { sides, judged, definitions: &definitions };
     let found = candidates::gather(asked, measured, &demands, prices, at_knee.is_some())?;

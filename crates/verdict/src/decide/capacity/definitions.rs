@@ -17,7 +17,7 @@ pub struct Definitions(BTreeMap<&'static str, Older>);
 
 impl Definitions {
     /// Those of a decision between these sides.
-    pub fn of<'s, 'a: 's>(sides: impl IntoIterator<Item = &'s Side<'a>>, cards: Cards) -> Definitions {
+    pub fn between<'s, 'a: 's>(sides: impl IntoIterator<Item = &'s Side<'a>>, cards: Cards) -> Definitions {
         let measured: Vec<BTreeSet<(&str, u32)>> = sides.into_iter().map(measured).collect();
         let older = |card: &'static Card| {
             let definition = shared(card, &measured, cards)?;

@@ -372,7 +372,7 @@ impl<'a> Ready<'a> {
         })
     }
 
-    /// What the rules say against the newest run of an instrument, whatever its definition.
+    /// The doubts and refusals of the newest run of an instrument, whatever its definition.
     fn besides(&self, card: &Card) -> Option<String> {
         let rate = card.role.rate();
         let is_its = |series: &Series| {

@@ -95,7 +95,7 @@ impl Ruled {
     }
 }
 
-/// What rules say against it, each with its first sentence; empty without any.
+/// The rules against it, each with its first sentence; empty without any.
 fn by_rules(mut left: Vec<&Doubted>) -> String {
     // What refuses it says more than what doubts it.
     left.sort_by_key(|one| !one.refuses);

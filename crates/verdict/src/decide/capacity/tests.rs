@@ -68,7 +68,7 @@ fn of_side(side: &Side<'_>, text: &str, accept: &[&str]) -> Result<Capacity, Mis
         ("heads.log".to_owned(), Err("no answer with a body has a size".to_owned())),
     ]);
     let cards = instruments::cards();
-    let definitions = Definitions::of([side], cards);
+    let definitions = Definitions::between([side], cards);
     let options = Options { cards, accept: &accept, mixes: &mixes, definitions: &definitions };
     let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
     let sides = std::slice::from_ref(side);
@@ -294,7 +294,7 @@ fn by_definition(number: u32, older: u32) -> RunData {
 fn between(runs: &[RunData]) -> Vec<Result<Capacity, Missing>> {
     let (cards, mixes, need) = (instruments::cards(), Mixes::new(), need::parse("web 1/s p99<20ms").unwrap());
     let sides: Vec<Side<'_>> = runs.iter().map(|run| side(std::slice::from_ref(run))).collect();
-    let definitions = Definitions::of(&sides, cards);
+    let definitions = Definitions::between(&sides, cards);
     let options = Options { cards, accept: &[], mixes: &mixes, definitions: &definitions };
     let context = RunContext { cards, ..RunContext::default() };
     let judged = JudgedSide::all(&sides, &context);
