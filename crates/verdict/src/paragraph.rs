@@ -175,9 +175,12 @@ fn one(
     let others = of(Cost::Watts).into_iter().chain(sentences.into_iter().skip(1));
     let answer = Some(answer.join(" ")).filter(|answer| !answer.is_empty());
     let mut sentences: Vec<String> = answer.into_iter().chain(others).collect();
-    sentences.extend(refused(
-        &judged.iter().copied().filter(|row| row.verdict == VerdictWord::Invalid).collect::<Vec<_>>(),
-    ));
+    let is_refused = |row: &&RowDoc| row.verdict == VerdictWord::Invalid;
+    // The list of what is not counted is no heading.
+    if !judged.is_empty() && judged.iter().all(is_refused) {
+        sentences.insert(0, format!("{arm} and {base} cannot be compared: every figure is refused."));
+    }
+    sentences.extend(refused(&judged.iter().copied().filter(is_refused).collect::<Vec<_>>()));
     // What has no direction is no performance.
     let is_point = |row: &&RowDoc| row.point && row.better != Better::Neither;
     let of_points: Vec<&RowDoc> = rows.iter().copied().filter(is_point).collect();
@@ -318,6 +321,15 @@ pub mod tests {
              They tie on memory read (within 5 %). Whether mini-1 and ref differ on cipher AES-128-GCM cannot be told yet, since the \
              noise between runs is assumed. Not counted: disk fsync (mini-1: no flush reached the drive)."
         );
+    }
+
+    #[test]
+    fn where_all_is_refused_the_lead_is_short() {
+        let mut refused = row("disk-fsync", "", Better::Lower, 0.03, VerdictWord::Invalid);
+        refused.why = Reason::Refused { side: None, text: "no flush".to_owned() }.into();
+        let said = paragraph(&doc(vec![refused]));
+        assert_eq!(said.lead, "mini-1 and ref cannot be compared: every figure is refused.");
+        assert!(said.rest.starts_with(" Not counted: disk fsync (no flush)."), "{}", said.rest);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use model::doc::ExcludedDoc;
 use model::need::Need;
 use model::{Finding, Validity};
 use verdict::decide::Candidate;
-use verdict::decide::capacity::{Options, capacities};
+use verdict::decide::capacity::{Definitions, Options, capacities};
 use verdict::{JudgedSide, place};
 
 use super::asked::{Asked, Said};
@@ -26,18 +26,27 @@ pub struct Found {
     pub currency: Option<String>,
 }
 
+/// The sides, and the definitions by which their figures are read.
+#[derive(Clone, Copy)]
+pub struct Measured<'s, 'a> {
+    pub sides: &'s [Loaded],
+    pub judged: &'s [JudgedSide<'a>],
+    pub definitions: &'s Definitions,
+}
+
 /// Every side as a candidate; where boxes are used up to their knees, each that has one. Fails where two are priced in
 /// unlike currencies.
 pub fn gather(
     asked: &Asked,
-    (sides, judged): (&[Loaded], &[JudgedSide<'_>]),
+    Measured { sides, judged, definitions }: Measured<'_, '_>,
     demands: &Demands,
     prices: &Prices,
     at_knee: bool,
 ) -> Result<Found, CliError> {
     check_names(sides, prices)?;
     let accept = accepted(asked.all(Key::Accept), judged)?;
-    let options = Options { cards: instruments::cards(), accept: &accept, mixes: &demands.mixes };
+    let (cards, mixes) = (instruments::cards(), &demands.mixes);
+    let options = Options { cards, accept: &accept, mixes, definitions };
     let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
     let power = |(side, judged)| watts::of_side(side, judged, prices, (&needs, &demands.mixes));
     let mut powered: Vec<Option<Powered>> = sides.iter().zip(judged).map(power).collect();

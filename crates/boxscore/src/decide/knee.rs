@@ -120,7 +120,7 @@ fn knee(curve: &CurveDoc) -> Option<Knee> {
 mod tests {
     use model::doc::MachineDoc;
     use model::need::parse;
-    use verdict::decide::capacity::Mixes;
+    use verdict::decide::capacity::{Definitions, Mixes};
     use verdict::{RunContext, Side};
 
     use super::*;
@@ -162,7 +162,9 @@ mod tests {
         let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
         let judged = JudgedSide::all(&sides, &context);
         let mixes = Mixes::new();
-        let options = Options { cards: instruments::cards(), accept: &[], mixes: &mixes };
+        let definitions = Definitions::default();
+        let cards = instruments::cards();
+        let options = Options { cards, accept: &[], mixes: &mixes, definitions: &definitions };
         let needs = [parse("web 1/s p99<20ms connections=100").unwrap(), parse("memory 1TiB").unwrap()];
         let missing = of_side(&judged[0], &needs, &options).unwrap_err();
         assert!(missing.why.contains("a curve of web with a knee"), "{}", missing.why);

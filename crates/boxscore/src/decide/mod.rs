@@ -18,6 +18,7 @@ mod watts;
 use model::decision::Key;
 use model::doc::{DecideDoc, InputDoc};
 use model::need::Need;
+use verdict::decide::capacity::Definitions;
 use verdict::decide::{Candidate, Question, decide};
 use verdict::{JudgedSide, RunContext, Side};
 
@@ -29,6 +30,7 @@ use crate::lookup::resolve::{Loaded, Resolver};
 use crate::out;
 
 use asked::Asked;
+use candidates::Measured;
 use demand::Demands;
 use inputs::Inputs;
 use prices::Prices;
@@ -86,8 +88,10 @@ fn document(
     let borrowed: Vec<Side<'_>> = sides.iter().chain(scaling.sides()).map(Loaded::side).collect();
     let judged = JudgedSide::all(&borrowed, &context);
     let (judged, together) = judged.split_at(sides.len());
-    let scaling = scaling.settle(asked.all(Key::Accept), &demands, together)?;
-    let found = candidates::gather(asked, (sides, judged), &demands, prices, at_knee.is_some())?;
+    let definitions = Definitions::between(&borrowed, context.cards);
+    let scaling = scaling.settle(asked.all(Key::Accept), &demands, together, &definitions)?;
+    let measured = Measured { sides, judged, definitions: &definitions };
+    let found = candidates::gather(asked, measured, &demands, prices, at_knee.is_some())?;
     // The prices say the currency of what else is money.
     let currency = found.currency.or_else(|| inputs.currency.clone());
     let docs = inputs.docs(currency.as_deref());

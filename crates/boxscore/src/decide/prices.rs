@@ -38,6 +38,23 @@ struct Known {
     currency: Option<String>,
 }
 
+/// The error for a price that cannot be read; of one with its currency, how that is said.
+fn not_a_price(said: &Said, text: &str) -> CliError {
+    let (amount, per) = text.split_once('/').map_or((text, ""), |(amount, per)| (amount, per));
+    let amount = amount.trim();
+    let number = amount.trim_matches(|c: char| c.is_ascii_alphabetic() || c.is_whitespace());
+    let currency = amount.replace(number, "").trim().to_uppercase();
+    let is_code = currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let slash = if per.is_empty() { "" } else { "/" };
+    let plain = format!("{number}{slash}{per}");
+    if !is_code || parse_price(&plain).is_none() {
+        return said.wrong("not a price above 0", PRICE_HINT);
+    }
+    let side = said.given.strip_suffix(text).unwrap_or_default();
+    let hint = format!("write {side}{plain}, and the currency once for all: --currency {currency}");
+    said.wrong("a price is written without its currency", &hint)
+}
+
 /// Values of one kind, each with the side that it names, or of all sides.
 type Named = Vec<(Option<String>, Known)>;
 
@@ -60,7 +77,7 @@ impl Prices {
         let mut prices = Prices { currency, now, stale_s, ..Prices::default() };
         for said in asked.all(Key::Price) {
             let (name, text) = split(said);
-            parse_price(&text).ok_or_else(|| said.wrong("not a price above 0", PRICE_HINT))?;
+            parse_price(&text).ok_or_else(|| not_a_price(said, &text))?;
             add(&mut prices.price, name, Known::typed(text, said), said)?;
         }
         for said in asked.all(Key::Watts) {
@@ -472,6 +489,19 @@ mod tests {
         assert_eq!(prices.without_currency(&[side("b")]), None);
         let said = Prices { currency: Some("EUR".to_owned()), ..prices };
         assert_eq!(said.without_currency(&all), None);
+    }
+
+    #[test]
+    fn a_price_with_its_currency_has_the_flag() {
+        let of = |text: &str| {
+            let said = Said { given: format!("a={text}"), at: "--price".into(), from: "--price".into() };
+            not_a_price(&said, text).hint.unwrap()
+        };
+        assert_eq!(of("1EUR/h"), "write a=1/h, and the currency once for all: --currency EUR");
+        assert_eq!(of("usd 0.1..0.2"), "write a=0.1..0.2, and the currency once for all: --currency USD");
+        for text in ["", "-1/h", "EUR", "1EUR/week", "1apples/h"] {
+            assert_eq!(of(text), PRICE_HINT, "{text}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use model::decision::parse_loss;
 use model::need::Need;
 use model::shell::placed;
-use verdict::decide::capacity::{Options, capacities};
+use verdict::decide::capacity::{Definitions, Options, capacities};
 use verdict::decide::{Capacity, Missing, Scaling, Together};
 use verdict::{JudgedSide, Side, place};
 
@@ -64,6 +64,7 @@ impl Wish {
         accept: &[Said],
         demands: &Demands,
         judged: &[JudgedSide<'_>],
+        definitions: &Definitions,
     ) -> Result<Scaling, CliError> {
         let boxes = match self {
             Wish::Settled(scaling) => return Ok(scaling.clone()),
@@ -72,7 +73,8 @@ impl Wish {
         let Some((_, first)) = boxes.first() else { return Ok(Scaling::Linear) };
         let needs: Vec<Need> = demands.needs.iter().map(|need| need.need.clone()).collect();
         let accept: Vec<String> = accept.iter().map(|said| said.given.clone()).collect();
-        let options = Options { cards: instruments::cards(), accept: &accept, mixes: &demands.mixes };
+        let (cards, mixes) = (instruments::cards(), &demands.mixes);
+        let options = Options { cards, accept: &accept, mixes, definitions };
         let mut found: Vec<Of<'_>> = Vec::new();
         for ((boxes, said), side) in boxes.iter().zip(judged) {
             found.push((*boxes, said, side.side, capacities(side, &needs, &options)));

@@ -18,7 +18,7 @@ pub fn load(from: &[Said], resolver: &mut Resolver) -> Result<Vec<Loaded>, CliEr
         let names =
             if is_pattern(&said.given) { matching(said, resolver)? } else { vec![said.given.clone()] };
         for name in names {
-            for side in candidates(&name, from.len() > 1, resolver)? {
+            for side in candidates(&name, from.len() > 1, resolver).map_err(|error| apart(said, error))? {
                 // A pattern and a name may mean the same.
                 let is_known = |known: &Loaded| {
                     known.name == side.name && known.arm == side.arm && ids(known).eq(ids(&side))
@@ -36,6 +36,15 @@ pub fn load(from: &[Said], resolver: &mut Resolver) -> Result<Vec<Loaded>, CliEr
     let sides = sides.into_iter().zip(names).map(|(side, name)| Loaded { name, ..side }).collect();
     // A run that is an earlier one of a side and also a side is read once.
     resolver.all_with_earlier(sides)
+}
+
+/// The error of a name that is no side's; of several with commas between them, how they are said.
+fn apart(said: &Said, error: CliError) -> CliError {
+    let names: Vec<&str> = said.given.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    match names.len() {
+        0 | 1 => error,
+        _ => error.hint(format!("blanks stand between sides: --from {}", names.join(" "))),
+    }
 }
 
 /// The ids of its runs, oldest first.
@@ -118,6 +127,16 @@ fn candidates(name: &str, among: bool, resolver: &mut Resolver) -> Result<Vec<Lo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sides_with_a_comma_between_them_have_the_hint() {
+        let of = |given: &str| {
+            let said = Said { given: given.into(), at: "--from".into(), from: "--from".into() };
+            apart(&said, CliError::data("no such side").hint("did you mean x?")).hint.unwrap()
+        };
+        assert_eq!(of("box-a,box-b"), "blanks stand between sides: --from box-a box-b");
+        assert_eq!(of("box-a"), "did you mean x?");
+    }
 
     #[test]
     fn sides_of_one_name_have_the_ids_of_their_runs() {

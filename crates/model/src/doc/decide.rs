@@ -312,6 +312,12 @@ pub struct BreakEvenDoc {
     pub at: f64,
     pub now_shown: String,
     pub at_shown: String,
+    /// Another candidate is the cheapest from here on at times, as whole boxes have it, and always from `at` on; absent
+    /// where that is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_shown: Option<String>,
     /// The candidate that is cheapest beyond it.
     pub then: String,
 }

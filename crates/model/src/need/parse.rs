@@ -28,6 +28,16 @@ impl NeedError {
     }
 }
 
+/// Words that people write for a work, and its name.
+const MEANT: [(&str, &str); 6] = [
+    ("key-value", "kv"),
+    ("keyvalue", "kv"),
+    ("kvs", "kv"),
+    ("http", "web"),
+    ("ram", "memory"),
+    ("storage", "disk"),
+];
+
 const FORMS: &str = "write web 20000/s p99<20ms, kv 200k/s, cmd 'make -j8' 400/h, memory 2TiB, disk 40TB, MIX.json \
                      3000/s, logs FILE, or INSTRUMENT RATE";
 
@@ -36,6 +46,9 @@ pub fn parse(text: &str) -> Result<Need, NeedError> {
     let words = words(text)?;
     let mut rest = words.iter().map(String::as_str);
     let Some(first) = rest.next() else { return Err(NeedError::new("the need is empty", FORMS)) };
+    if let Some((_, meant)) = MEANT.iter().find(|(word, _)| first.eq_ignore_ascii_case(word)) {
+        return Err(NeedError::new(format!("`{first}` is no work"), &format!("did you mean `{meant}`?")));
+    }
     let mut named = |what: &str| {
         rest.next()
             .map(str::to_owned)
@@ -111,6 +124,11 @@ fn condition(need: &mut Need, word: &str, name: &str, limit: &str) -> Result<(),
     if !PERCENTILES.contains(&name) {
         let hint = format!("conditions are errors<0.1% and a limit of {}", PERCENTILES.join(", "));
         return Err(NeedError::new(format!("`{word}` is no condition"), &hint));
+    }
+    if limit.trim().parse::<f64>().is_ok() {
+        // Plain seconds are rarely meant: an answer within 50 s is no web server's aim.
+        let hint = format!("write {name}<{limit}ms or {name}<{limit}s");
+        return Err(NeedError::new(format!("`{word}`: the limit has no unit"), &hint));
     }
     let wrong = || NeedError::new(format!("`{word}`: the limit is not a time"), "write p99<20ms");
     let seconds = parse_span(limit).ok_or_else(wrong)?;
@@ -292,6 +310,13 @@ mod tests {
     }
 
     #[test]
+    fn a_slip_has_what_was_meant() {
+        let hint = |text: &str| parse(text).expect_err(text).hint;
+        assert_eq!(hint("web 10/s p99<50"), "write p99<50ms or p99<50s");
+        assert_eq!(hint("Key-Value 10/s"), "did you mean `kv`?");
+    }
+
+    #[test]
     fn wrong_needs_say_what_is_wrong() {
         let cases = [
             ("", "empty"),
@@ -306,6 +331,9 @@ mod tests {
             ("memory 2TiB p99<1ms", "no response time"),
             ("web 10/s p98<1ms", "no condition"),
             ("web 10/s p99<soon", "not a time"),
+            ("web 10/s p99<50", "has no unit"),
+            ("web 10/s p99<=0.5", "has no unit"),
+            ("key-value 10/s", "`key-value` is no work"),
             ("web 10/s p99<1ms p99<2ms", "twice"),
             ("web 10/s errors<200%", "share"),
             ("web 10/s 20/s", "already"),

@@ -5,6 +5,8 @@
 mod plots;
 mod tables;
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use model::doc::DecideDoc;
 use model::format::{count, fixed};
@@ -38,10 +40,12 @@ pub fn page(doc: &DecideDoc, command: &str, version: &str) -> String {
 
 fn tally(doc: &DecideDoc) -> Markup {
     let currency = cells::currency(doc);
+    // A side may lack several needs.
+    let left_out: BTreeSet<&str> = doc.excluded.iter().map(|one| one.name.as_str()).collect();
     html! {
         span {
             (count(doc.needs.len(), "need")) " · " (count(doc.candidates.len(), "candidate"))
-            @if !doc.excluded.is_empty() { " · " (count(doc.excluded.len(), "side")) " left out" }
+            @if !left_out.is_empty() { " · " (count(left_out.len(), "side")) " left out" }
         }
         @if doc.currency.is_some() { span class="mut" { "all money in " (currency) } }
     }
@@ -52,7 +56,7 @@ fn left(doc: &DecideDoc) -> Markup {
         @if !doc.paragraph.is_empty() {
             p { @for sentence in &doc.paragraph { (page::prose(&format!("{}. ", cells::sentence(sentence, doc)))) } }
         }
-        @if doc.candidates.is_empty() { p class="nothing" { "No candidate can do this work" } }
+        @if doc.candidates.is_empty() { p class="nothing" { "No candidate can be sized" } }
         @else { (tables::candidates(doc)) }
         @if let Some(mixed) = &doc.mixed { p { "Two kinds together: " (page::prose(&cells::mixed(mixed, doc))) } }
     }

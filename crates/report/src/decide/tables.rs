@@ -176,7 +176,8 @@ pub fn break_even(doc: &DecideDoc) -> Markup {
     let names = all.iter().map(|one| html! { span class="n" { (one.input) } }).collect();
     let columns = vec![
         column("now", all, |one| Some(one.now_shown.clone())),
-        column("from", all, |one| Some(one.at_shown.clone())),
+        column("at times from", all, |one| one.first_shown.clone()),
+        column("always from", all, |one| Some(one.at_shown.clone())),
         ("cheapest beyond".to_owned(), Column::Text, all.iter().map(|one| Some(one.then.clone())).collect()),
     ];
     set("", names, columns)

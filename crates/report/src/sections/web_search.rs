@@ -12,7 +12,7 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::search::cells;
+use crate::text::search::{cells, late};
 
 pub static SECTION: Section = Section::new(43, draw);
 
@@ -66,5 +66,8 @@ fn table(search: &SearchDoc) -> Markup {
     ];
     let row = |cells: Vec<String>| cells.into_iter().map(|text| html! { (text) }).collect();
     let rows: Vec<Vec<Markup>> = search.steps.iter().map(|step| row(cells(step))).collect();
-    page::table(&heads, &rows)
+    html! {
+        (page::table(&heads, &rows))
+        @if let Some(late) = late(search) { p class="note" { (page::prose(&late)) } }
+    }
 }

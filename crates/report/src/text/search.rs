@@ -3,7 +3,8 @@
 
 use model::Unit;
 use model::doc::{RunDoc, SearchDoc, SearchStepDoc};
-use model::format::{Kind, fixed, quantity};
+use model::format::{Kind, fixed, percent, quantity};
+use model::generate::{HELD, WELL};
 
 use super::fit::{Part, Rank};
 use super::grid::{Align, Cell, Grid};
@@ -54,7 +55,23 @@ fn table(search: &SearchDoc, is_named: bool, look: Look) -> String {
         grid.row(cells(step).into_iter().map(Cell::from).collect());
     }
     let arrivals = format!("each step sends its requests {}", search.arrivals());
-    format!("{}{}", grid.render(look.columns, look.paint), notes::marked("-", Tone::Dim, &arrivals, look))
+    let said = std::iter::once(arrivals).chain(late(search));
+    let said: String = said.map(|text| notes::marked("-", Tone::Dim, &text, look)).collect();
+    format!("{}{said}", grid.render(look.columns, look.paint))
+}
+
+/// Says what `answered` counts where steps held of which less than nearly all was answered in time.
+pub fn late(search: &SearchDoc) -> Option<String> {
+    let is_late = |step: &SearchStepDoc| step.held > 0 && step.answered.is_some_and(|share| share < WELL);
+    search.steps.iter().any(is_late).then(|| {
+        format!(
+            "answered: while the step lasted; later answers are in {} all the same, and a step holds with {} in time and \
+             {} in the end",
+            search.percentile,
+            percent(HELD),
+            percent(WELL)
+        )
+    })
 }
 
 /// The figures of a step; the first is what was offered.
@@ -119,5 +136,12 @@ mod tests {
             ]
         );
         assert!(table(&search, false, Look::wide(80)).starts_with("steps: offered"));
+        // A step that held with answers behind its end is no broken one.
+        assert_eq!(late(&search), None);
+        let few = SearchStepDoc { answered: Some(0.9854), ..step(9_000.0, Some(2e-3), 2, 0) };
+        let said = late(&SearchDoc { steps: vec![few], ..search }).expect("a note");
+        let wanted = "answered: while the step lasted; later answers are in p99 all the same, and a step holds with 95 % \
+                      in time and 99.9 % in the end";
+        assert_eq!(said, wanted);
     }
 }

@@ -239,6 +239,8 @@ pub fn decision() -> DecideDoc {
             at: 0.14,
             now_shown: "0.30 EUR/kWh".to_owned(),
             at_shown: "0.14 EUR/kWh".to_owned(),
+            first: None,
+            first_shown: None,
             then: "box-a".to_owned(),
         }],
         settle: vec![SettleDoc {

@@ -224,8 +224,9 @@ fn measured(context: &Context<'_, '_>, arm: &SideRow<'_>, base: &SideRow<'_>) ->
     };
     let (of_arm, of_base) = match (arm.speaking(), base.speaking()) {
         (Ok(of_arm), Ok(of_base)) => (of_arm, of_base),
-        (Err(text), _) => return refused(context.arm, text),
-        (_, Err(text)) => return refused(context.base, text),
+        (Err(of_arm), Err(of_base)) => return both_refused(context, &of_arm, &of_base),
+        (Err(text), Ok(_)) => return refused(context.arm, text),
+        (Ok(_), Err(text)) => return refused(context.base, text),
     };
     if let Some(reason) = rates::apart(arm, base) {
         let verdict = Verdict::CannotTell(Held::Interval);
@@ -243,6 +244,16 @@ fn measured(context: &Context<'_, '_>, arm: &SideRow<'_>, base: &SideRow<'_>) ->
         by_run(context, &of_arm, &of_base).map(|(between, runs)| Found::Runs(between, runs))
     };
     found.unwrap_or_else(|unfit| Found::Nothing(why::no_interval(None, &unfit)))
+}
+
+/// Both sides are at fault, and each is told of.
+fn both_refused(context: &Context<'_, '_>, of_arm: &str, of_base: &str) -> Found {
+    let (arm, base) = (&context.arm.side.name, &context.base.side.name);
+    let text = match of_arm == of_base {
+        true => format!("{arm} and {base}: {of_arm}"),
+        false => format!("{arm}: {of_arm}; {base}: {of_base}"),
+    };
+    Found::Refused(Reason::Refused { side: None, text })
 }
 
 /// By sitting where there are enough of them: blocks of one sitting share what its preparation drew.

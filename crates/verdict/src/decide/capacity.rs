@@ -9,6 +9,7 @@
 //! Not here: how several boxes add up, which is `scaling`; `crate::scaling` is of threads.
 
 mod asked;
+mod definitions;
 mod loads;
 mod measure;
 mod open_loop;
@@ -25,6 +26,8 @@ use std::collections::BTreeMap;
 
 use model::need::{Need, Work};
 use model::{Cards, names};
+
+pub use definitions::Definitions;
 
 use asked::{Asked, Loaded, Requests};
 use ready::Ready;
@@ -43,6 +46,7 @@ pub struct Options<'a> {
     /// Rules that may doubt or refuse what is used.
     pub accept: &'a [String],
     pub mixes: &'a Mixes,
+    pub definitions: &'a Definitions,
 }
 
 /// The capacities of a side, in the order of the needs. Its runs are looked at once for all of them.
@@ -51,7 +55,7 @@ pub fn capacities(
     needs: &[Need],
     options: &Options<'_>,
 ) -> Vec<Result<Capacity, Missing>> {
-    let ready = Ready::new(side, options.accept, options.cards);
+    let ready = Ready::new(side, options);
     needs.iter().map(|need| of_need(&ready, need, options)).collect()
 }
 
@@ -65,7 +69,7 @@ pub fn load_of(cards: Cards, work: &Work) -> Option<&'static str> {
 pub fn curve_command(side: &JudgedSide<'_>, need: &Need, options: &Options<'_>) -> Option<String> {
     let need = Need { limit: None, errors: None, ..need.clone() };
     let of = Loaded::new(options.cards, instrument_of(&need.work)?)?;
-    let ready = Ready::new(side, options.accept, options.cards);
+    let ready = Ready::new(side, options);
     Asked { ready: &ready, of, need: &need, requests: requests(&need.work, options) }.command()
 }
 

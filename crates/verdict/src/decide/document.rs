@@ -4,6 +4,7 @@ use model::answer::{Answer, Chosen, Decided, Doubted};
 use model::doc::decide::SCHEMA;
 use model::doc::{CandidateDoc, CapacityDoc, DecideDoc, ExcludedDoc, MixedDoc, NeedDoc};
 use model::format;
+use model::shell::placed;
 
 use super::draws::{centre, known, middle, shared};
 use super::energy::{self, mean_watts, saturated};
@@ -14,7 +15,7 @@ use super::swing::{Field, interval};
 use super::values::Shared;
 use super::words;
 use super::world::{Common, load, spare};
-use super::{Candidate, Capacity, Question, Watts, bought, mixed, scaling, settle};
+use super::{Candidate, Capacity, Older, Question, Watts, bought, mixed, scaling, settle};
 
 const MILLION: f64 = 1e6;
 
@@ -65,8 +66,9 @@ pub fn decide(question: &Question, candidates: &[Candidate], excluded: Vec<Exclu
         equal_price: buys(question.equal_price),
         budget: buys(question.budget),
         curves: bought::curves(&sized, question, &middle, common),
-        notes: notes(question, &docs, mixed.as_ref(), common)
+        notes: older(&sized)
             .into_iter()
+            .chain(notes(question, &docs, mixed.as_ref(), common))
             .chain(of_boxes(&sized, question, &middle))
             .collect(),
         scaling: Some(scaling::doc(question, &all)),
@@ -271,6 +273,30 @@ fn tied(docs: &[CandidateDoc]) -> usize {
 
 fn settle_if_tied<T>(docs: &[CandidateDoc], settle: impl FnOnce() -> Vec<T>) -> Vec<T> {
     if tied(docs) > 1 { settle() } else { Vec::new() }
+}
+
+/// Says which instruments were measured by an older definition, and what measures them anew.
+fn older(sized: &[Sized<'_>]) -> Vec<String> {
+    let mut all: Vec<(&Older, Vec<String>)> = Vec::new();
+    for one in sized.iter().flat_map(|one| one.candidate.capacities.iter().flatten()) {
+        let Some(older) = &one.older else { continue };
+        let again = one.repeat.iter().map(|again| placed(again.on.as_deref(), &again.command));
+        match all.iter_mut().find(|(known, _)| *known == older) {
+            Some((_, commands)) => commands.extend(again),
+            None => all.push((older, again.collect())),
+        }
+    }
+    let note = |(Older { instrument, definition, today }, commands): (&Older, Vec<String>)| {
+        let again = match commands.is_empty() {
+            true => String::new(),
+            false => format!("; anew by {}", format::list(&commands)),
+        };
+        format!(
+            "definition: {instrument} was measured by definition {definition}, and that of today is {today}: the \
+             candidates compare with each other, and not with what is measured now{again}"
+        )
+    };
+    all.into_iter().map(note).collect()
 }
 
 /// Remarks that a reader must know beside the figures.

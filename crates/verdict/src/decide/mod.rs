@@ -53,11 +53,21 @@ pub struct Capacity {
     pub validity: Validity,
     /// Rules that doubt or refuse it, and that the user accepts.
     pub doubted_by: Vec<String>,
+    /// It was measured by an older definition, as those of all candidates were.
+    pub older: Option<Older>,
     /// Why it is doubtful, or has no interval.
     pub why: Option<String>,
     /// The command that repeats what it was measured by, the seconds that it took, and the noise between runs that a
     /// further run would have; `None` where nothing can measure it again, as of points.
     pub repeat: Option<Repeat>,
+}
+
+/// The older definition by which figures of an instrument are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Older {
+    pub instrument: String,
+    pub definition: u32,
+    pub today: u32,
 }
 
 /// How a capacity is measured again.

@@ -50,6 +50,15 @@ enum Knob {
     Circuit,
 }
 
+/// Where another candidate becomes the cheapest.
+struct Change {
+    /// At times from here on; `None` where that is `at`.
+    first: Option<f64>,
+    /// Always from here on.
+    at: f64,
+    then: usize,
+}
+
 /// The sorted candidates, with what is needed to ask for their cost elsewhere.
 pub struct Field<'s, 'a> {
     pub all: &'s [Sized<'a>],
@@ -256,13 +265,15 @@ impl Field<'_, '_> {
             if knob == Knob::Growth && range == Ranged::point(1.0) {
                 continue;
             }
-            let Some((at, then)) = self.break_even(knob, now) else { continue };
+            let Some(Change { first, at, then }) = self.break_even(knob, now) else { continue };
             let doc = BreakEvenDoc {
                 input: self.input(knob),
                 now,
                 at,
                 now_shown: self.shown(knob, now),
                 at_shown: self.shown(knob, at),
+                first,
+                first_shown: first.map(|first| self.shown(knob, first)),
                 then: self.name(Some(then)),
             };
             all.push(((at / now).ln().abs(), doc));
@@ -281,8 +292,8 @@ impl Field<'_, '_> {
         }
     }
 
-    /// The nearest value of one input at which another one is the cheapest, and which.
-    fn break_even(&self, knob: Knob, now: f64) -> Option<(f64, usize)> {
+    /// The nearest value of one input from which on another one stays the cheapest.
+    fn break_even(&self, knob: Knob, now: f64) -> Option<Change> {
         let margins = self.margins();
         let best = |value: f64| self.best(&self.costs(knob, value, &margins));
         // From elsewhere than the answer nothing leads away from it.
@@ -296,16 +307,21 @@ impl Field<'_, '_> {
             let at = |step: i32| now * end.powf(f64::from(step) / f64::from(STEPS));
             // Whole boxes make the cheapest change back and forth: what counts is from where on it stays another one.
             let is_other = |step: &i32| best(at(*step)).is_some_and(|other| other != here);
+            let between = |step: i32| {
+                let (mut near, mut far) = (at(step - 1), at(step));
+                for _ in 0..HALVINGS {
+                    let middle = (near * far).sqrt();
+                    if best(middle) == Some(here) { near = middle } else { far = middle }
+                }
+                far
+            };
             let step = (1..=STEPS).rev().take_while(is_other).last()?;
-            let (mut near, mut far) = (at(step - 1), at(step));
-            for _ in 0..HALVINGS {
-                let middle = (near * far).sqrt();
-                if best(middle) == Some(here) { near = middle } else { far = middle }
-            }
-            Some((far, best(far)?))
+            let first = (1..step).find(is_other).map(between);
+            let at = between(step);
+            Some(Change { first, at, then: best(at)? })
         };
         let sides = [most, least].into_iter().filter(|end| (end - 1.0).abs() > LIKE).filter_map(look);
-        sides.min_by(|a, b| (a.0 / now).ln().abs().total_cmp(&(b.0 / now).ln().abs()))
+        sides.min_by(|a, b| (a.at / now).ln().abs().total_cmp(&(b.at / now).ln().abs()))
     }
 
     /// `rate of web on box-a`, `price of box-b`, `energy price`.

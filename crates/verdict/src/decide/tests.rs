@@ -36,6 +36,7 @@ pub fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
         published: false,
         validity: Validity::Ok,
         doubted_by: Vec::new(),
+        older: None,
         why: None,
         repeat: None,
     }
@@ -163,6 +164,22 @@ fn a_side_that_misses_a_figure_is_left_out_with_its_command() {
 }
 
 #[test]
+fn an_older_definition_is_told_once_with_what_measures_anew() {
+    let of = |name: &str, command: &str| {
+        let mut one = candidate(name, vec![capacity(900.0, 0.01, 4.0, Unit::PerSec)], 10.0);
+        let own = one.capacities[0].as_mut().expect("a capacity");
+        own.older = Some(Older { instrument: "web-slo".into(), definition: 5, today: 6 });
+        own.repeat = Some(Repeat { command: command.into(), on: None, seconds: None, noise: 0.01, runs: 1 });
+        one
+    };
+    let doc = decide(&question(&["web 2000/s"]), &[of("a", "again a"), of("b", "again b")], Vec::new());
+    let told: Vec<&String> = doc.notes.iter().filter(|note| note.starts_with("definition: ")).collect();
+    let wanted = "definition: web-slo was measured by definition 5, and that of today is 6: the candidates compare with \
+                  each other, and not with what is measured now; anew by `again a` and `again b`";
+    assert_eq!(told, [wanted]);
+}
+
+#[test]
 fn two_kinds_together_do_what_each_is_good_at() {
     let question = question(&["web 70000/s", "memory 4TiB"]);
     let tib = 1024f64.powi(4);
@@ -198,6 +215,23 @@ fn the_price_at_which_another_is_cheaper_is_found() {
     let of_a = doc.break_even.iter().find(|one| one.input == "price of a").expect("a break-even");
     assert!((of_a.at - 110.0).abs() < 0.01 && of_a.then == "b", "{of_a:?}");
     assert!(doc.break_even.iter().all(|one| one.then == "b"));
+}
+
+#[test]
+fn the_nearest_change_and_the_demand_asked_for_are_told() {
+    // From 1,400/s on 3 of a cost more than 1 of b, until 2 of b are needed; b's cheaper work wins for good later.
+    let question = question(&["web 1300/s"]);
+    let kind = |name, rate: f64, price| candidate(name, vec![capacity(rate, 0.0, 4.0, Unit::PerSec)], price);
+    let doc = decide(&question, &[kind("a", 1_000.0, 100.0), kind("b", 2_300.0, 210.0)], Vec::new());
+    let demand = doc.break_even.iter().find(|one| one.input == "demand of web").expect("a break-even");
+    let first = demand.first.expect("a nearer change");
+    assert!((first / 1_400.0 - 1.0).abs() < 1e-6 && first < demand.at, "{demand:?}");
+    for curve in &doc.curves {
+        let rates: Vec<f64> = curve.points.iter().map(|point| point.factor * 1_300.0).collect();
+        for wanted in [700.0, 1_300.0, 1_400.0, 1_610.0] {
+            assert!(rates.iter().any(|rate| (rate / wanted - 1.0).abs() < 1e-6), "{wanted}: {rates:?}");
+        }
+    }
 }
 
 #[test]

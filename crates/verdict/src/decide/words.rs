@@ -41,9 +41,15 @@ pub fn paragraph(
     let mut all = vec![enough(first), binds(first, question)];
     all.extend(first.cost.as_ref().map(|cost| money(first, cost, question)));
     all.extend(break_even.first().map(|one| {
-        let BreakEvenDoc { input, then, now, at, at_shown, now_shown, .. } = one;
+        let BreakEvenDoc { input, then, now, at, at_shown, now_shown, first_shown, .. } = one;
         let way = if at > now { "above" } else { "below" };
-        format!("where the {input} is {way} {at_shown} (now {now_shown}), {then} is the cheapest")
+        match first_shown {
+            Some(first) => format!(
+                "where the {input} is {way} {first} (now {now_shown}), another one may be the cheapest; {way} \
+                 {at_shown} it always is {then}"
+            ),
+            None => format!("where the {input} is {way} {at_shown} (now {now_shown}), {then} is the cheapest"),
+        }
     }));
     all.extend(mixed.map(|mixed| {
         let parts: Vec<String> =

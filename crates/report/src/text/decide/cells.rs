@@ -1,7 +1,8 @@
 //! The texts of a decision's figures, the same on the screen, the page and in sentences.
 
 use model::doc::{
-    BoxesDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, MixedDoc, ScalingBasis, SettleDoc, SwingDoc,
+    BoxesDoc, BreakEvenDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, MixedDoc, ScalingBasis,
+    SettleDoc, SwingDoc,
 };
 use model::format::{self, Amounts, amount, fixed, number, percent, ratio};
 use model::unit::Unit;
@@ -201,6 +202,19 @@ pub fn swing(swing: &SwingDoc, doc: &DecideDoc) -> String {
 /// The second candidate that has a cost: the one that the first is told from.
 pub fn second(doc: &DecideDoc) -> Option<&CandidateDoc> {
     doc.candidates.iter().filter(|one| one.cost.is_some()).nth(1)
+}
+
+/// `price of box-a 240 EUR (now 250 EUR): box-b is cheapest`.
+pub fn break_even(even: &BreakEvenDoc) -> String {
+    let BreakEvenDoc { input, at_shown, now_shown, first_shown, then, .. } = even;
+    match first_shown {
+        Some(first) => {
+            format!(
+                "{input} {first} (now {now_shown}): another is cheapest at times, from {at_shown} on always {then}"
+            )
+        }
+        None => format!("{input} {at_shown} (now {now_shown}): {then} is cheapest"),
+    }
 }
 
 /// The cheapest candidate over the whole range of an input: `box-b stays`, `box-a at 0.20 EUR/kWh`.

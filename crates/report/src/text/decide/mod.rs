@@ -166,10 +166,7 @@ fn changes(doc: &DecideDoc, look: Look) -> Part {
             out.push_str(&hang(if at == 0 { "change  " } else { "        " }, &text, look.columns));
         }
         for (at, even) in doc.break_even.iter().take(most).enumerate() {
-            let text = format!(
-                "{} {} (now {}): {} is cheapest",
-                even.input, even.at_shown, even.now_shown, even.then
-            );
+            let text = cells::break_even(even);
             out.push_str(&hang(if at == 0 { "beyond  " } else { "        " }, &text, look.columns));
         }
         out

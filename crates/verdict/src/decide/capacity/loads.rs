@@ -69,7 +69,7 @@ fn of_point(asked: Asked<'_, '_>, point: &points::Point<'_>) -> Capacity {
     let card = asked.of.cards().find(|card| card.name == key.instrument);
     let name =
         names::label(Key { card, instrument: &key.instrument, metric: &key.metric, params: &key.params });
-    points::capacity(asked.ready.side, point, name)
+    points::capacity(asked.ready, point, name)
 }
 
 /// Why there is nothing at all.
@@ -88,10 +88,8 @@ fn unmeasured(asked: Asked<'_, '_>) -> String {
         Requests::Log { has_mix: false, .. } => "; no mix can be made of these requests",
         _ => "",
     };
-    let other =
-        asked.ready.older(&asked.of.cards().map(|card| (card.name, card.definition)).collect::<Vec<_>>());
-    match (other, side.runs.is_empty()) {
-        (Some(older), _) => older,
+    match (asked.ready.other_definition(asked.of.cards()), side.runs.is_empty()) {
+        (Some(other), _) => other,
         (None, true) => format!("nobody published {name}{requests}{conditions} of it{no_mix}"),
         (None, false) => {
             let params = if asked.need.params.is_empty() {

@@ -91,7 +91,7 @@ pub fn instrument(ready: &Ready<'_>, need: &Need, name: &str) -> Result<Capacity
         key.instrument == card.name
             && key.metric == metric.name
             && key.unit == need.unit
-            && key.definition == card.definition
+            && key.definition == ready.definitions.wanted(card)
             && fits(card, need, &key.params)
     };
     let all = ready.figures(is_its, |_, _| Ok(()));
@@ -107,8 +107,8 @@ pub fn instrument(ready: &Ready<'_>, need: &Need, name: &str) -> Result<Capacity
         format!(" ({})", need.params.to_string().replace(';', ", "))
     };
     let failed = ready.failed(name).map(|fault| format!("no take of {name} came to an end: {fault}"));
-    let older = || ready.older(&[(card.name, card.definition)]);
-    Err(missing(failed.or_else(older).unwrap_or_else(|| format!("nobody measured {name}{given} of it"))))
+    let other = || ready.other_definition(std::iter::once(card));
+    Err(missing(failed.or_else(other).unwrap_or_else(|| format!("nobody measured {name}{given} of it"))))
 }
 
 /// A work that no instrument is called by.
@@ -248,7 +248,7 @@ fn published(
         row.key.instrument == card.name
             && row.key.metric == metric.name
             && row.key.unit == need.unit
-            && row.key.definition == card.definition
+            && row.key.definition == ready.definitions.wanted(card)
             && points::is_sound(row)
             && agrees(&row.key.params)
     });
@@ -267,5 +267,5 @@ fn published(
     });
     let open = need.params.0.keys().filter(|name| key.params.get(name).is_none()).cloned().collect();
     let point = Point { row: first, open, at_least: false };
-    Some(Ok(points::capacity(ready.side, &point, name)))
+    Some(Ok(points::capacity(ready, &point, name)))
 }

@@ -4,7 +4,7 @@ use model::Validity;
 use model::data::Published;
 use model::{Basis, Better, format};
 
-use crate::compare::Side;
+use super::ready::Ready;
 use crate::decide::Capacity;
 
 /// A published figure that answers a need.
@@ -24,9 +24,9 @@ pub fn is_sound(row: &Published) -> bool {
 pub const DOF: f64 = 1.0;
 
 /// The point as a capacity.
-pub fn capacity(side: &Side<'_>, point: &Point<'_>, name: String) -> Capacity {
+pub fn capacity(ready: &Ready<'_>, point: &Point<'_>, name: String) -> Capacity {
     let Point { row, open, at_least } = point;
-    let source = side.source.as_deref().filter(|_| row.study.is_empty()).unwrap_or(&row.study);
+    let source = ready.side.source.as_deref().filter(|_| row.study.is_empty()).unwrap_or(&row.study);
     let mut why = format!("published by {source}, without an interval");
     if row.basis != Basis::Measured {
         why = format!("{why}; its basis: {}", row.basis.word());
@@ -48,6 +48,7 @@ pub fn capacity(side: &Side<'_>, point: &Point<'_>, name: String) -> Capacity {
         published: true,
         validity: Validity::Unknown,
         doubted_by: Vec::new(),
+        older: ready.definitions.older(&row.key.instrument).cloned(),
         why: Some(why),
         repeat: None,
     }

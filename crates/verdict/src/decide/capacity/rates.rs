@@ -81,7 +81,7 @@ fn figures<'a>(
             let key = &series.key;
             key.instrument == card.name
                 && key.metric == metric
-                && key.definition == card.definition
+                && key.definition == asked.ready.definitions.wanted(card)
                 && asked.fits(card, &key.params)
                 && also(&key.params)
         },
@@ -155,7 +155,7 @@ pub fn published<'a>(asked: Asked<'_, 'a>) -> Option<Result<Point<'a>, String>> 
         let points = side.published.iter().filter(move |row| {
             row.key.instrument == card.name
                 && Some(row.key.metric.as_str()) == card.role.rate()
-                && row.key.definition == card.definition
+                && row.key.definition == asked.ready.definitions.wanted(card)
                 && points::is_sound(row)
         });
         points.filter_map(move |row| Some((row, asked.fits_published(card, &row.key.params)?)))
@@ -239,7 +239,7 @@ fn of_run<'l, 'a>(asked: Asked<'_, '_>, loads: &'l [Load<'a>], arms: &[&str]) ->
     };
     let fit = |load: &&Load<'_>| {
         load.instrument == card.name
-            && load.definition == card.definition
+            && load.definition == asked.ready.definitions.wanted(card)
             && arms.contains(&load.arm)
             && is_steady(load)
             && asked.fits(card, &load.params)

@@ -13,11 +13,12 @@ use model::doc::Binding;
 use model::id::short;
 use model::names::{self, Key};
 use model::params::Match;
-use model::{Better, Cards, Host, Samples, Unit, Validity, card, format};
+use model::{Better, Card, Cards, Host, Samples, Unit, Validity, card, format};
 use stats::between::HISTORY_MAX;
 use stats::{Learnt, Noise, Run, Seen};
 
 use super::ruled::{self, Ruled};
+use super::{Definitions, Options};
 use crate::bottleneck;
 use crate::compare::correspond::key_part;
 use crate::compare::matching::{RowKey, arm_name};
@@ -37,6 +38,7 @@ pub struct Ready<'a> {
     pub cards: Cards,
     /// Rules whose doubts are accepted.
     accept: Vec<String>,
+    pub definitions: Definitions,
     /// Oldest first.
     runs: Vec<Rc<Judged<'a>>>,
     earlier: OnceCell<Vec<(&'a RunData, Vec<Load<'a>>)>>,
@@ -98,10 +100,11 @@ impl Figure<'_> {
 }
 
 impl<'a> Ready<'a> {
-    pub fn new(of: &JudgedSide<'a>, accept: &[String], cards: Cards) -> Ready<'a> {
+    pub fn new(of: &JudgedSide<'a>, options: &Options<'_>) -> Ready<'a> {
         let (earlier, history, learnt) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let (side, runs, accept) = (of.side, of.runs.clone(), accept.to_vec());
-        Ready { side, cards, accept, runs, earlier, history, learnt }
+        let (side, runs, cards) = (of.side, of.runs.clone(), options.cards);
+        let (accept, definitions) = (options.accept.to_vec(), options.definitions.clone());
+        Ready { side, cards, accept, definitions, runs, earlier, history, learnt }
     }
 
     /// Its runs, oldest first.
@@ -250,6 +253,7 @@ impl<'a> Ready<'a> {
             published: false,
             validity: used.iter().map(|one| one.ruled.validity).max().unwrap_or(Validity::Unknown),
             doubted_by: rules.into_iter().map(str::to_owned).collect(),
+            older: self.definitions.older(figure.instrument).cloned(),
             why: (!whys.is_empty()).then(|| whys.join("; ")),
             repeat: command.map(|(command, on)| Repeat {
                 command,
@@ -349,19 +353,36 @@ impl<'a> Ready<'a> {
         takes().filter_map(|take| take.fault.as_ref()).next_back().map(|fault| fault.text.clone())
     }
 
-    /// Says that an instrument was measured by another definition alone.
-    pub fn older(&self, wanted: &[(&str, u32)]) -> Option<String> {
+    /// Says that instruments were measured by another definition alone, and what the rules refuse besides.
+    pub fn other_definition(&self, mut cards: impl Iterator<Item = &'static Card>) -> Option<String> {
         let keys = || self.side.runs.iter().flat_map(|run| &run.series).map(|series| &series.key);
-        wanted.iter().find_map(|(name, definition)| {
+        cards.find_map(|card| {
             let mut theirs =
-                keys().filter(|key| key.instrument == *name).map(|key| key.definition).peekable();
-            let first = *theirs.peek()?;
-            theirs.all(|other| other != *definition).then(|| {
+                keys().filter(|key| key.instrument == card.name).map(|key| key.definition).peekable();
+            let (first, wanted) = (*theirs.peek()?, self.definitions.wanted(card));
+            theirs.all(|other| other != wanted).then(|| {
+                let name = card.name;
+                let besides =
+                    self.besides(card).map_or_else(String::new, |why| format!("; besides, it {why}"));
                 format!(
-                    "its figures of {name} are of definition {first}, and those of today are of {definition}"
+                    "its figures of {name} are of definition {first}, and those of today are of {wanted}: \
+                     the two are not compared{besides}"
                 )
             })
         })
+    }
+
+    /// The doubts and refusals of the newest run of an instrument, whatever its definition.
+    fn besides(&self, card: &Card) -> Option<String> {
+        let rate = card.role.rate();
+        let is_its = |series: &Series| {
+            series.key.instrument == card.name && rate.is_none_or(|rate| series.key.metric == rate)
+        };
+        let newest = self.runs().iter().rev().find(|one| one.run.series.iter().any(is_its))?;
+        let each = newest.run.series.iter().enumerate();
+        let rows: Vec<usize> = each.filter(|(_, series)| is_its(series)).map(|(at, _)| at).collect();
+        let ruled = Ruled::of_rows(newest.rulings(), &rows);
+        (!ruled.is_usable(&self.accept)).then(|| ruled.why_not(&self.accept))
     }
 
     /// Figures enough have several runs. Found without the rules, which take longest.

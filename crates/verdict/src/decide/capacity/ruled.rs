@@ -71,30 +71,16 @@ impl Ruled {
         self.doubts.iter().all(|doubted| doubted.is_accepted(accept))
     }
 
-    /// Why it is not used: a clause behind its value.
+    /// Why it is not used: a clause behind its value. All reasons are told, so that nobody mends one to meet the next.
     pub fn why_not(&self, accept: &[String]) -> String {
-        if let Some(refused) = self.doubts.iter().find(|doubted| doubted.rule.is_empty()) {
-            return format!("is not used: {}", refused.text);
+        let (by_need, by_rule): (Vec<&Doubted>, Vec<&Doubted>) =
+            self.doubts.iter().filter(|one| !one.is_accepted(accept)).partition(|one| one.rule.is_empty());
+        let needs = by_need.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("; ");
+        match (needs.as_str(), by_rules(by_rule)) {
+            ("", ruled) => ruled,
+            (needs, ruled) if ruled.is_empty() => format!("is not used: {needs}"),
+            (needs, ruled) => format!("is not used: {needs}; besides, it {ruled}"),
         }
-        let left = || self.doubts.iter().filter(|doubted| !doubted.is_accepted(accept));
-        // What refuses it says more than what doubts it.
-        let first = left().find(|doubted| doubted.refuses).or_else(|| left().next());
-        let mut rules: Vec<&str> = Vec::new();
-        for doubted in first.into_iter().chain(left()) {
-            if !rules.contains(&doubted.rule.as_str()) {
-                rules.push(&doubted.rule);
-            }
-        }
-        let flags: Vec<String> = rules.iter().map(|rule| format!("--accept {rule}")).collect();
-        let is_refused = first.is_some_and(|first| first.refuses);
-        format!(
-            "is {} ({}), and not used unless {}{}: {}",
-            if is_refused { "refused" } else { "doubtful" },
-            rules.join(", "),
-            flags.join(" "),
-            if is_refused { "" } else { IN_A_RATIO },
-            first.map_or("", |first| &first.text)
-        )
     }
 
     /// The rules that doubt or refuse it.
@@ -107,6 +93,31 @@ impl Ruled {
         let doubts = self.doubts.iter().map(|doubted| (doubted.rule.as_str(), doubted.text.as_str()));
         self.bound.iter().map(|bound| ("", bound.as_str())).chain(doubts)
     }
+}
+
+/// The rules against it, each with its first sentence; empty without any.
+fn by_rules(mut left: Vec<&Doubted>) -> String {
+    // What refuses it says more than what doubts it.
+    left.sort_by_key(|one| !one.refuses);
+    let is_refused = left.first().is_some_and(|first| first.refuses);
+    let mut rules: Vec<(&str, &str)> = Vec::new();
+    for one in left {
+        if !rules.iter().any(|(rule, _)| *rule == one.rule) {
+            rules.push((&one.rule, &one.text));
+        }
+    }
+    if rules.is_empty() {
+        return String::new();
+    }
+    let each = |of: fn(&(&str, &str)) -> String, by: &str| rules.iter().map(of).collect::<Vec<_>>().join(by);
+    format!(
+        "is {} ({}), and not used unless {}{}: {}",
+        if is_refused { "refused" } else { "doubtful" },
+        each(|(rule, _)| (*rule).to_owned(), ", "),
+        each(|(rule, _)| format!("--accept {rule}"), " "),
+        if is_refused { "" } else { IN_A_RATIO },
+        each(|(_, text)| (*text).to_owned(), "; ")
+    )
 }
 
 /// The sentences about several runs, oldest first: what a rule says of the newest of them that it speaks of, since of
@@ -150,7 +161,7 @@ mod tests {
         assert_eq!(
             one.why_not(&[]),
             "is refused (host-busy, drift), and not used unless --accept host-busy --accept drift: \
-             host-busy says so"
+             host-busy says so; drift says so"
         );
         assert_eq!(
             one.why_not(&["host-busy".to_owned()]),
@@ -169,5 +180,10 @@ mod tests {
         one.refuse("2 % of its requests failed".to_owned());
         assert!(!one.is_usable(&["drift".to_owned(), String::new()]));
         assert_eq!(one.why_not(&["drift".to_owned()]), "is not used: 2 % of its requests failed");
+        assert_eq!(
+            one.why_not(&[]),
+            "is not used: 2 % of its requests failed; besides, it is refused (drift), and not used unless --accept drift: \
+             drift says so"
+        );
     }
 }

@@ -37,6 +37,7 @@ pub fn capacity(side: &Side<'_>, need: &Need) -> Result<Capacity, Missing> {
         published: side.runs.is_empty(),
         validity: Validity::Unknown,
         doubted_by: Vec::new(),
+        older: None,
         why: is_least.then(|| format!("the least of {} boxes", known.len())),
         repeat: None,
     })

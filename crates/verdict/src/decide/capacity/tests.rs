@@ -67,7 +67,9 @@ fn of_side(side: &Side<'_>, text: &str, accept: &[&str]) -> Result<Capacity, Mis
         ("shop.json".to_owned(), Ok("shop@00ff".to_owned())),
         ("heads.log".to_owned(), Err("no answer with a body has a size".to_owned())),
     ]);
-    let options = Options { cards: instruments::cards(), accept: &accept, mixes: &mixes };
+    let cards = instruments::cards();
+    let definitions = Definitions::between([side], cards);
+    let options = Options { cards, accept: &accept, mixes: &mixes, definitions: &definitions };
     let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
     let sides = std::slice::from_ref(side);
     capacities(&JudgedSide::all(sides, &context)[0], &[need::parse(text).unwrap()], &options).remove(0)
@@ -279,6 +281,57 @@ fn doubtful_figures_need_consent_and_refused_ones_are_not_used() {
     let broken = search(1, SEARCHED, f64::NAN);
     let missing = capacity_of(vec![broken], "web 1/s p99<20ms", &["samples"]).unwrap_err();
     assert!(!missing.why.is_empty() && missing.command.is_some(), "{missing:?}");
+}
+
+/// A search by a definition that is so much older than that of today.
+fn by_definition(number: u32, older: u32) -> RunData {
+    let mut run = search(number, SEARCHED, 8000.0);
+    let today = card::find(instruments::cards(), "web-slo").unwrap().definition;
+    run.series.iter_mut().for_each(|series| series.key.definition = today - older);
+    run
+}
+
+fn between(runs: &[RunData]) -> Vec<Result<Capacity, Missing>> {
+    let (cards, mixes, need) = (instruments::cards(), Mixes::new(), need::parse("web 1/s p99<20ms").unwrap());
+    let sides: Vec<Side<'_>> = runs.iter().map(|run| side(std::slice::from_ref(run))).collect();
+    let definitions = Definitions::between(&sides, cards);
+    let options = Options { cards, accept: &[], mixes: &mixes, definitions: &definitions };
+    let context = RunContext { cards, ..RunContext::default() };
+    let judged = JudgedSide::all(&sides, &context);
+    judged.iter().map(|side| capacities(side, std::slice::from_ref(&need), &options).remove(0)).collect()
+}
+
+#[test]
+fn figures_of_one_older_definition_are_decided_by() {
+    let today = card::find(instruments::cards(), "web-slo").unwrap().definition;
+    for one in between(&[by_definition(1, 1), by_definition(2, 1)]) {
+        let one = one.unwrap();
+        assert!(near(&one, 8000.0), "{one:?}");
+        let older = one.older.unwrap();
+        assert_eq!((older.instrument.as_str(), older.definition, older.today), ("web-slo", today - 1, today));
+    }
+    assert!(between(&[by_definition(1, 0)])[0].as_ref().unwrap().older.is_none());
+}
+
+#[test]
+fn figures_of_two_definitions_are_never_mixed_and_all_that_is_against_them_is_told() {
+    let mut few = by_definition(1, 1);
+    few.series.iter_mut().for_each(|series| series.points.truncate(3));
+    let all = between(&[few, by_definition(2, 0)]);
+    assert!(all[1].as_ref().unwrap().older.is_none());
+    let missing = all[0].as_ref().unwrap_err();
+    for part in ["the two are not compared; besides, it is doubtful (samples)", "--accept samples"] {
+        assert!(missing.why.contains(part), "{missing:?}");
+    }
+    assert!(missing.command.is_some(), "{missing:?}");
+    // Two older ones are as unlike.
+    assert!(between(&[by_definition(1, 1), by_definition(2, 2)]).iter().all(Result::is_err));
+    // A curve of today's definition and an older search are not mixed either.
+    let mut curve = run(2);
+    open(&mut curve, &[1000.0, 2000.0], 1000.0);
+    curve.series.iter_mut().for_each(|series| series.key.definition = web_definition());
+    let all = between(&[by_definition(1, 1), curve]);
+    assert!(all[0].is_err() && all[1].is_ok(), "{all:?}");
 }
 
 #[test]
