@@ -10,9 +10,11 @@
 
 mod asked;
 mod definitions;
+mod loaded;
 mod loads;
 mod measure;
 mod open_loop;
+mod options;
 mod plain;
 mod points;
 mod rates;
@@ -22,32 +24,18 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
 use model::need::{Need, Work};
 use model::{Cards, names};
 
 pub use definitions::Definitions;
+pub use options::{Mixes, Options};
 
-use asked::{Asked, Loaded, Requests};
+use asked::{Asked, Requests};
+use loaded::Loaded;
 use ready::Ready;
 
 use super::{Capacity, Missing};
 use crate::judged::JudgedSide;
-
-/// Files of mixes and of logs as needs name them, with the name that plans have for the mix: label and digest. Of a log
-/// of whose requests no mix can be made, the reason.
-pub type Mixes = BTreeMap<String, Result<String, String>>;
-
-/// The user's consent, and the mixes of the files that needs name.
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    pub cards: Cards,
-    /// Rules that may doubt or refuse what is used.
-    pub accept: &'a [String],
-    pub mixes: &'a Mixes,
-    pub definitions: &'a Definitions,
-}
 
 /// The capacities of a side, in the order of the needs. Its runs are looked at once for all of them.
 pub fn capacities(

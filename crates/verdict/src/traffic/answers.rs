@@ -126,8 +126,8 @@ fn trimmed(found: EpisodeDoc, over_time: &OverTimeDoc, class: Class, spans: Span
     EpisodeDoc { from: first.0, to: last.0 + over_time.step, ..found }
 }
 
-/// The stretch from its first to its last failure, and on to failures close beside it, which the next step has with many
-/// requests that did not fail: chance may have left the time between without a failure.
+/// The stretch from its first to its last failure, and on to failures close beside it, which the next step has with
+/// many requests that did not fail: chance may have left the time between without a failure.
 fn reached(
     found: EpisodeDoc,
     (mut first, mut last): (usize, usize),

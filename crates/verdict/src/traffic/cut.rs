@@ -112,7 +112,7 @@ fn sums(side: &CutSide, how: How, is_compared: fn(u32) -> bool, work: fn(&Cell) 
 pub(super) fn by_day(arm: Side<'_>, base: Side<'_>, how: How) -> Option<[ServerGroup; 2]> {
     let tells_bots = |side: &Side<'_>| !side.group.cells.is_empty() && side.group.tells_bots();
     let are_bots_apart = how.block == QUARTER && [arm, base].iter().all(tells_bots);
-    let group = |side: Side<'_>| DayParts::of(side.cut, how.block).group(side, are_bots_apart);
+    let group = |side: Side<'_>| DayParts::by_clock(side.cut, how.block).group(side, are_bots_apart);
     how.is_matched.then(|| [group(arm), group(base)])
 }
 

@@ -24,7 +24,7 @@ pub struct DayParts {
 
 impl DayParts {
     /// Parts of so many seconds, by the clock of a side.
-    pub fn of(side: &CutSide, part: i64) -> DayParts {
+    pub fn by_clock(side: &CutSide, part: i64) -> DayParts {
         let local = side.buckets.iter().map(|bucket| (bucket.at.div_euclid(QUARTER), bucket.local));
         DayParts { part: part.max(1), local: local.collect() }
     }

@@ -85,8 +85,8 @@ const TIME_SHARE: f64 = 0.05;
 /// The share of the failures that a path has that they are mostly of.
 const MOSTLY: f64 = 0.5;
 
-/// The share of the failures that makes an episode of the few quarter hours that they stand in, and one of their folder,
-/// client or host a thing that they have in common.
+/// The share of the failures that makes an episode of the few quarter hours that they stand in, and one of their
+/// folder, client or host a thing that they have in common.
 const NEARLY_ALL: f64 = 0.9;
 
 /// Failures of few quarter hours.

@@ -199,7 +199,7 @@ fn by_day([arm, base]: [cut::Side<'_>; 2], of_arm: &Named, of_base: &Named) -> O
         return None;
     }
     let parted = |side: cut::Side<'_>, all: &Named| -> Named {
-        let parts = DayParts::of(side.cut, how.block);
+        let parts = DayParts::by_clock(side.cut, how.block);
         all.iter().map(|(name, cells)| (name.clone(), parts.cells(cells))).collect()
     };
     Some(beside((arm.group, &parted(arm, of_arm)), (base.group, &parted(base, of_base))))

@@ -3,40 +3,15 @@
 use model::nearest::nearest;
 use model::need::Need;
 use model::shell::word;
-use model::{Card, Cards, Params, Role, Unit, card};
+use model::{Card, Params, Unit};
 
+use super::loaded::Loaded;
 use super::measure;
 use super::ready::Ready;
 use crate::compare::matching::same_of;
 
 /// The file of a log's mix in the commands that make and measure it.
 const MIX: &str = "mix.json";
-
-/// The instruments of a load and of the search for its largest one.
-#[derive(Clone, Copy)]
-pub struct Loaded {
-    pub load: &'static Card,
-    pub search: Option<&'static Card>,
-}
-
-impl Loaded {
-    /// Those of the load that an instrument is, or looks for; `None` of one that loads nothing.
-    pub fn new(cards: Cards, instrument: &str) -> Option<Loaded> {
-        let card = card::find(cards, instrument)?;
-        let load = match card.role {
-            Role::Plain | Role::Power { .. } => return None,
-            Role::Load { .. } => card,
-            Role::Search { load, .. } => card::find(cards, load)?,
-        };
-        let is_its =
-            |card: &&&'static Card| matches!(card.role, Role::Search { load: of, .. } if of == load.name);
-        Some(Loaded { load, search: cards.iter().find(is_its).copied() })
-    }
-
-    pub fn cards(self) -> impl Iterator<Item = &'static Card> {
-        std::iter::once(self.load).chain(self.search)
-    }
-}
 
 /// The requests that must have been sent.
 #[derive(Clone, Copy)]

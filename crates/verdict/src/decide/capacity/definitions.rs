@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Card, Cards};
 
-use super::asked::Loaded;
+use super::loaded::Loaded;
 use crate::compare::Side;
 use crate::decide::Older;
 

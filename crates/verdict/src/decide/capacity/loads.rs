@@ -7,7 +7,8 @@
 use model::names::{self, Key};
 use model::need::Need;
 
-use super::asked::{Asked, Loaded, Requests};
+use super::asked::{Asked, Requests};
+use super::loaded::Loaded;
 use super::points;
 use super::rates;
 use super::ready::{Figure, Ready};

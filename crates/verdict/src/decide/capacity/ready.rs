@@ -17,8 +17,10 @@ use model::{Better, Card, Cards, Host, Samples, Unit, Validity, card, format};
 use stats::between::HISTORY_MAX;
 use stats::{Learnt, Noise, Run, Seen};
 
+use super::definitions::Definitions;
+use super::options::Options;
 use super::ruled::{self, Ruled};
-use super::{Definitions, Options};
+
 use crate::bottleneck;
 use crate::compare::correspond::key_part;
 use crate::compare::matching::{RowKey, arm_name};
