@@ -63,7 +63,8 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let answers: Vec<Markup> =
         (0..input.runs.len()).flat_map(|run| answers(input, run, &hours, all.len() > 1)).collect();
     let findings = input.compare.iter().flat_map(|doc| &doc.findings);
-    let is_cut = findings.map(Finding::kind).any(|kind| kind == "cut-blocks");
+    let is_cut = all.iter().any(|label| label.side.is_some())
+        || findings.map(Finding::kind).any(|kind| kind == "cut-blocks");
     let body = html! {
         (page::grid(&plots))
         (page::grid(&answers))

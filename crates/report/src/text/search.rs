@@ -69,7 +69,7 @@ pub fn late(search: &SearchDoc) -> Option<String> {
              {} in the end",
             search.percentile,
             percent(HELD),
-            percent(WELL)
+            format_args!("{} %", fixed(100.0 * WELL, 1))
         )
     })
 }
