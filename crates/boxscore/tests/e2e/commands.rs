@@ -452,7 +452,10 @@ fn each_sitting_links_in_an_order_of_its_own() {
         [&["run", "--cmd", "a=./prog", "--cmd", "b=./prog", "--takes", "8", "--no-report"], &build[..]]
             .concat();
     let said = bench.run(&study).expect(0, &[]);
-    assert!(said_whole(&said.out).contains("another size and another order of object files"), "{said:#?}");
+    // By chance takes of other sittings differ or not, and it is told accordingly.
+    let told = ["another size and another order of object files", "environments of other sizes and links"];
+    let whole = said_whole(&said.out);
+    assert!(told.iter().any(|text| whole.contains(text)), "{said:#?}");
     let doc = shown(&bench);
     assert!(doc.commands.iter().all(|one| one.relinked), "{said:#?}");
     let text = bench.run(&["show", "latest", "--all"]).expect(0, &[]).out;
