@@ -76,9 +76,10 @@ pub fn schedule<'f>(
     global: &Global,
 ) -> Result<Vec<Scheduled<'f>>, CliError> {
     let path = paths::store(global)?;
-    let allowed = cpus::allowed()?;
-    let setup = study::setup_here(paths::beside(&path), &allowed, 1);
-    let setup = places.iter().all(|place| place.node().is_none()).then_some(setup);
+    let setup = match places.iter().all(|place| place.node().is_none()) {
+        true => Some(study::setup_here(paths::beside(&path), &cpus::allowed()?, 1)),
+        false => None,
+    };
     let bare = |run: &'f StudyRun| {
         let (label, extent) = (label(file, &run.name), run.extent(is_quick));
         let args = arguments(run, is_quick, &label);

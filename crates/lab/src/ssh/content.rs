@@ -16,7 +16,7 @@ use self::listing::{Listed, Listing};
 use self::tar::Archive;
 pub use self::tree::{ContentFile, Tree};
 use super::command::{Base, Call, Exit};
-use super::copy::{BadPath, Copied, Verified};
+use super::copy::{BadPath, Copied, Verified, on_host, one_line};
 use super::failure::{Failure, printable};
 use super::host::Host;
 use super::login::{Options, Reach, remote_shell};
@@ -55,9 +55,7 @@ pub struct Content {
 impl Content {
     /// Fails for a folder with a line break.
     pub fn new(tree: Tree, folder: &str) -> Result<Content, BadPath> {
-        if folder.contains(['\n', '\0']) {
-            return Err(BadPath::Lines(folder.to_owned()));
-        }
+        one_line(folder)?;
         let asked = Command::new("rsync").arg("--version").stdin(Stdio::null()).output();
         let has_rsync = asked.is_ok_and(|output| output.status.success());
         Ok(Content { tree, folder: folder.to_owned(), has_rsync })
@@ -74,13 +72,8 @@ impl Content {
     ) -> std::io::Result<()> {
         let base = Base::new(options, sockets, stop);
         let work = |index: usize, host: &Host| {
-            let begun_ns = sys::clock::now_ns();
             let reach = base.reach();
-            let result = self.on_host(&reach, host);
-            if options.keep.is_zero() {
-                reach.close(host);
-            }
-            let seconds = sys::clock::now_ns().saturating_sub(begun_ns) as f64 / 1e9;
+            let (result, seconds) = on_host(&reach, host, || self.on_host(&reach, host));
             let (files, bytes) =
                 result.as_ref().map_or((0, 0), |_| (self.tree.files().len(), self.tree.bytes()));
             let sent = result.as_ref().ok().copied();
@@ -102,8 +95,9 @@ impl Content {
             Way::Tar => self.tar(reach, host, &listing.folder, &differing)?,
         }
         let after = list(reach, host, &self.folder)?;
-        if let Some(first) = after.lacks(&self.tree).first() {
-            let many = after.lacks(&self.tree).len();
+        let lacking = after.lacks(&self.tree);
+        if let Some(first) = lacking.first() {
+            let many = lacking.len();
             let said =
                 format!("{}: its hash differs there ({many} such); did it change meanwhile?", first.name);
             return Err(Failure::Copy { said });

@@ -153,7 +153,7 @@ fn hex(hash: ring::digest::Context) -> String {
     hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn one_line(text: &str) -> Result<(), BadPath> {
+pub(super) fn one_line(text: &str) -> Result<(), BadPath> {
     if text.contains(['\n', '\0']) { Err(BadPath::Lines(text.to_owned())) } else { Ok(()) }
 }
 
@@ -242,6 +242,16 @@ impl Pull {
     }
 }
 
+/// Does the work of a host, and ends the login there unless it is kept. Also the seconds that it took.
+pub(super) fn on_host<T>(reach: &Reach<'_>, host: &Host, work: impl FnOnce() -> T) -> (T, f64) {
+    let begun_ns = sys::clock::now_ns();
+    let done = work();
+    if reach.options.keep.is_zero() {
+        reach.close(host);
+    }
+    (done, sys::clock::now_ns().saturating_sub(begun_ns) as f64 / 1e9)
+}
+
 /// Puts the copies of a host together; the first that fails is the last.
 fn copied(
     reach: &Reach<'_>,
@@ -249,27 +259,25 @@ fn copied(
     host: &Host,
     copies: impl Iterator<Item = Result<(Verified, u64), Failure>>,
 ) -> Copied {
-    let begun_ns = sys::clock::now_ns();
-    let (mut files, mut bytes, mut result) = (0, 0, Ok(Verified::Sha256));
-    for copy in copies {
-        match copy {
-            Ok((verified, size)) => {
-                files += 1;
-                bytes += size;
-                if verified == Verified::Size {
-                    result = Ok(Verified::Size);
+    let ((files, bytes, result), seconds) = on_host(reach, host, || {
+        let (mut files, mut bytes, mut result) = (0, 0, Ok(Verified::Sha256));
+        for copy in copies {
+            match copy {
+                Ok((verified, size)) => {
+                    files += 1;
+                    bytes += size;
+                    if verified == Verified::Size {
+                        result = Ok(Verified::Size);
+                    }
+                }
+                Err(failure) => {
+                    result = Err(failure);
+                    break;
                 }
             }
-            Err(failure) => {
-                result = Err(failure);
-                break;
-            }
         }
-    }
-    if reach.options.keep.is_zero() {
-        reach.close(host);
-    }
-    let seconds = sys::clock::now_ns().saturating_sub(begun_ns) as f64 / 1e9;
+        (files, bytes, result)
+    });
     Copied { index, host: host.clone(), result, files, bytes, sent: None, seconds }
 }
 
