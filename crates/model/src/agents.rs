@@ -14,6 +14,8 @@ pub fn short_agent(agent: &str) -> String {
         ("Firefox/", "Firefox"),
         ("Chrome/", "Chrome"),
         ("Safari/", "Safari"),
+        // Pages within an app.
+        ("AppleWebKit/", "WebKit"),
     ];
     let systems = [
         ("Android", "Android"),

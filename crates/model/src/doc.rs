@@ -85,7 +85,8 @@ pub use lab_odd::{LabOddDoc, OddEvidenceDoc, OddMissingDoc, OddNodeDoc};
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, ServerUseDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LeftOutDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures,
-    LogsLiveLabel, LogsSideDoc, PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc, largest_groups,
+    LogsLiveLabel, LogsSideDoc, PartDoc, PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
+    largest_groups,
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;

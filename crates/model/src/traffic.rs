@@ -123,6 +123,16 @@ impl Cell {
         self.seconds += other.seconds;
     }
 
+    /// Seconds of a request.
+    pub fn time_mean(&self) -> Option<f64> {
+        (self.requests > 0).then(|| self.seconds / self.requests as f64)
+    }
+
+    /// Bytes a second.
+    pub fn speed(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.bytes / self.seconds)
+    }
+
     /// Takes away what is a part of it.
     pub fn take(&mut self, part: &Cell) {
         self.requests = self.requests.saturating_sub(part.requests);

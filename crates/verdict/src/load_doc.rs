@@ -224,8 +224,8 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
             _ if is_free(load) => "the rest passed before it was sent, though connections were free: the generator's \
                   own delay, or a burst"
                 .to_owned(),
-            _ => "the rest is waiting for a free connection, behind requests that the server was slow with; a closed \
-                  loop would not show it"
+            _ => "the rest is waiting for a free connection, behind requests that the server was slow with (more \
+                  connections would move the wait into the server); a closed loop would not show it"
                 .to_owned(),
         };
         out.push(format!(

@@ -3,7 +3,7 @@
 //! Requests, seconds since 1970. What the lines do not tell is named missing, with the reason, and is never 0. Nothing
 //! is concluded here: the sentence and the episodes come from [`verdict::traffic::answers`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use logs::aggregate::agents::{BOT, is_same_site};
 use logs::aggregate::bots::{self, CLIENT};
@@ -56,7 +56,7 @@ pub fn answers(one: &Aggregate, most: usize) -> AnswersDoc {
             bots: one.agents.total(BOT),
             top_bots: names(&one.agents, BOT, most),
             top_others: names(&one.agents, 0, most),
-            each_bot: each_bot(one, &hours, most),
+            each_bot: each_bot(one, &hours, zone, most),
         }),
         referrers: referrers(one, most),
         one_client: one.clients.exact() == Some(1),
@@ -202,7 +202,7 @@ fn names(all: &Names, class: usize, most: usize) -> NamesDoc {
 }
 
 /// The bots that asked most, each with its clients and hours.
-fn each_bot(one: &Aggregate, of_all: &[(i64, u64)], most: usize) -> Vec<BotDoc> {
+fn each_bot(one: &Aggregate, of_all: &[(i64, u64)], zone: i64, most: usize) -> Vec<BotDoc> {
     let (clients, hours) = [CLIENT, bots::HOUR].map(|class| certain(&one.bots, class, usize::MAX)).into();
     let all_clients = one.bots.distinct(CLIENT).is_some();
     let all_hours = one.bots.distinct(bots::HOUR).is_some();
@@ -229,9 +229,25 @@ fn each_bot(one: &Aggregate, of_all: &[(i64, u64)], most: usize) -> Vec<BotDoc> 
             to: last.filter(|_| all_hours).map(|hour| (hour + HOUR) as f64),
             hour_requests: busiest_hour.as_ref().and_then(same).map(|(_, requests)| *requests),
             busiest_hour,
+            every_day: all_hours.then(|| every_day(&asked, zone)).flatten(),
         }
     };
     certain(&one.agents, BOT, most).into_iter().map(bot).collect()
+}
+
+/// Longest stretch of a day, in hours, that is told as the time at which a bot comes.
+const LONGEST_VISIT: i64 = 6;
+
+/// The hours of the day of a bot that asked in them on each of several days that follow each other, and at no other
+/// time.
+fn every_day(asked: &[(i64, u64)], zone: i64) -> Option<(u8, u8)> {
+    let day = 24 * HOUR;
+    let of_day = |hour: &(i64, u64)| (hour.0 + zone).rem_euclid(day) / HOUR;
+    let days: BTreeSet<i64> = asked.iter().map(|hour| (hour.0 + zone).div_euclid(day)).collect();
+    let (first, last) = (days.first()?, days.last()?);
+    let (from, to) = (asked.iter().map(of_day).min()?, asked.iter().map(of_day).max()? + 1);
+    let is_each = days.len() > 1 && last - first + 1 == days.len() as i64 && to - from <= LONGEST_VISIT;
+    is_each.then_some((u8::try_from(from).ok()?, u8::try_from(to).ok()?))
 }
 
 /// Sites that referred. Where lines tell no virtual host, the site that refers more than all others together is taken
@@ -400,6 +416,18 @@ mod tests {
         assert_eq!((names, failed.clients.top.len(), failed.clients.others), (vec!["/cart"], 0, 40_000));
         let cart = failed.paths.top[0].requests;
         assert!((400..=414).contains(&cart) && failed.paths.others == 40_000 - cart, "{cart}");
+    }
+
+    #[test]
+    fn a_bot_that_comes_at_one_time_of_each_day_is_told() {
+        let at = |day: i64, hour: i64| ((day * 24 + hour) * HOUR, 100);
+        assert_eq!(every_day(&[at(5, 2), at(6, 2), at(7, 3)], 0), Some((2, 4)));
+        // By the log's own clock it is one hour later.
+        assert_eq!(every_day(&[at(5, 2), at(6, 2)], HOUR), Some((3, 4)));
+        assert_eq!(every_day(&[at(5, 2)], 0), None, "one day");
+        assert_eq!(every_day(&[at(5, 2), at(7, 2)], 0), None, "a day between is missing");
+        assert_eq!(every_day(&[at(5, 2), at(6, 14)], 0), None, "all over the day");
+        assert_eq!(every_day(&[], 0), None);
     }
 
     #[test]

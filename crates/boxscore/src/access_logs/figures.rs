@@ -19,11 +19,12 @@ use logs::aggregate::{Aggregate, Slot, Strata, Times};
 use logs::scan::Method;
 use logs::units;
 use model::doc::{
-    FormatDoc, LeftOutDoc, LogsDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc, largest_groups,
+    FormatDoc, LeftOutDoc, LogsDoc, PartDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
+    largest_groups,
 };
 use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::log_linear::LogLinear;
-use model::traffic::CutSide;
+use model::traffic::{Cell, CutSide, StatusClass, status_of};
 use model::{Finding, Instrument};
 use stats::Margin;
 use verdict::traffic::{self, Judgement};
@@ -85,6 +86,7 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
         groups,
         group_rows: group_rows(all, asked).into_iter().map(carded).collect(),
         by: each_once(by),
+        parts: parts(&findings),
         rows,
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
         cut: None,
@@ -101,6 +103,15 @@ fn each_once(by: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     by.iter().for_each(|key| all.extend((!all.contains(key)).then(|| key.clone())));
     all
+}
+
+/// The parts of the requests beside their like, of each two labels that differ in some.
+fn parts(findings: &[Finding]) -> Vec<PartDoc> {
+    let of = |finding: &Finding| match &finding.rule {
+        Rule::LogsParts(parts) => parts.parts.clone(),
+        _ => Vec::new(),
+    };
+    findings.iter().flat_map(of).collect()
 }
 
 /// The row with its card, which names its figure.
@@ -325,6 +336,18 @@ fn daily(label: &str, one: &Aggregate) -> Vec<(Vec<u8>, TrafficDoc)> {
     one.daily().unwrap_or_default().into_iter().map(doc).collect()
 }
 
+/// All answers of a group that the server did not fail.
+fn good(cells: &traffic::parts::Cells) -> Cell {
+    let is_good = |(_, class): &(u64, u32)| status_of(*class) != StatusClass::Server;
+    let mut all = Cell::default();
+    for (_, cell) in cells.iter().filter(|(at, _)| is_good(at)) {
+        all.requests += cell.requests;
+        all.bytes += cell.bytes;
+        all.seconds += cell.seconds;
+    }
+    all
+}
+
 /// Groups of a document.
 const MOST_SHOWN: usize = 4096;
 
@@ -364,10 +387,14 @@ fn group_rows(all: &[Named<'_>], asked: &Asked<'_>) -> Vec<RowDoc> {
 /// The groups of a label by their keys; of more than are summed the largest.
 fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, TrafficDoc)> {
     let key = |bytes: &[u8]| keyed(bytes, by);
+    let cells = cells_by_name(&one.group_cells, one.totals().requests);
     let summed = |(bytes, group, spread): Group<'_>| {
         let time = |share| of_times(&spread?.times, &group.sums, share);
+        let good = cells.get(&*String::from_utf8_lossy(bytes)).map(good);
         let doc = TrafficDoc {
             key: key(bytes),
+            time_mean_good: good.and_then(|good| good.time_mean()),
+            ratio_of_totals_good: good.and_then(|good| good.speed()),
             p50: time(0.5),
             p90: time(0.9),
             p99: time(0.99),

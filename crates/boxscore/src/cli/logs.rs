@@ -283,8 +283,9 @@ fn check(args: &LogsArgs, cut: Option<&Cut>) -> Result<(), CliError> {
 }
 
 fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
-    // Days are kept anyhow.
-    let apart = args.by.iter().any(|key| key != "day");
+    let several = access_logs::labels_of(&args.files)?.len() > 1 || args.cut.is_some();
+    // Days are kept anyhow, but not what of them could be compared.
+    let apart = several || args.by.iter().any(|key| key != "day");
     let keys = args.by.iter().filter(|_| apart).map(|key| Key::parse(key));
     let group_by = keys.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--by: {what}")))?;
     let filters = args.conditions.iter().map(|text| Filter::parse(text));
@@ -294,7 +295,7 @@ fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
     filters.sort_by(|a, b| a.text().cmp(b.text()));
     filters.dedup_by(|a, b| a.text() == b.text());
     // Only labels beside each other, and the sides of a cut, are told apart by it.
-    let folders = access_logs::labels_of(&args.files)?.len() > 1 || args.out.is_some() || args.cut.is_some();
+    let folders = several || args.out.is_some();
     Ok(Settings { group_by, filters, mix: args.profile_out.is_some(), folders })
 }
 

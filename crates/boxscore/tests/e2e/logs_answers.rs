@@ -50,7 +50,7 @@ fn an_operator_is_answered_first() {
     std::fs::write(bench.path("a.log"), shop(2_000)).unwrap();
     let all = doc(&bench, &["shop=a.log", "--no-store"]);
     let says = "shop: 5,760 requests in 1 d, 4.00 a minute on average, 4.00 a minute in the busiest hour (Mon 00:00); 0.3 % \
-                failed with 5xx, 20 of 20 of them for /cart, all in one episode, Mon 14:00 to 14:19; 99 % of answers, 5xx too, within ";
+                failed with 5xx, all 20 for /cart, all in one episode, Mon 14:00 to 14:19; 99 % of answers, 5xx too, within ";
     assert!(all.summary[0].starts_with(says), "{}", all.summary[0]);
     let answers = all.labels[0].answers.as_deref().unwrap();
     let server = answers.server_errors.as_ref().unwrap();

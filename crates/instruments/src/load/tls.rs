@@ -11,11 +11,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustls::client::Resumption;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 
 use super::failure::Failure;
 use super::transport::{self, Got, Transport};
@@ -36,46 +33,19 @@ pub struct Shared {
     name: ServerName<'static>,
 }
 
-fn authorities(options: &Options) -> Result<RootCertStore, String> {
-    let mut store = RootCertStore::empty();
-    if let Some(path) = &options.authorities {
-        let wrong = |what: String| format!("cannot read the authorities in {}: {what}", path.display());
-        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))? {
-            let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-            store.add(certificate).map_err(|error| wrong(error.to_string()))?;
-        }
-        if store.is_empty() {
-            return Err(wrong("it holds no certificate in PEM form".to_owned()));
-        }
-        return Ok(store);
-    }
-    let found = rustls_native_certs::load_native_certs();
-    // Some systems carry a few that are malformed; the others serve.
-    store.add_parsable_certificates(found.certs);
-    if store.is_empty() {
-        let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
-        return Err(format!(
-            "this system has no certificate authorities{why}: install ca-certificates, name a file, or check nothing"
-        ));
-    }
-    Ok(store)
-}
-
 impl Shared {
     /// Fails when `host` cannot be in a certificate, or when the authorities cannot be read.
     pub fn new(host: &str, options: &Options) -> Result<Shared, String> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| format!("{host} is not a name that a certificate can hold"))?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| format!("TLS cannot be set up: {error}"))?;
-        let mut config = if options.insecure {
-            let anyone = Arc::new(Anyone(provider));
-            builder.dangerous().with_custom_certificate_verifier(anyone).with_no_client_auth()
+        let config = if options.insecure {
+            trust::by_check(Arc::new(Anyone))
         } else {
-            builder.with_root_certificates(authorities(options)?).with_no_client_auth()
+            let known =
+                trust::authorities(options.authorities.as_deref()).map_err(|error| error.to_string())?;
+            trust::by_authorities(known)
         };
+        let mut config = config.map_err(|error| format!("TLS cannot be set up: {error}"))?;
         config.resumption = Resumption::disabled();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Shared { config: Arc::new(config), name })
@@ -99,40 +69,11 @@ impl Shared {
 
 /// Accepts any certificate. The server must still hold its private key.
 #[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
+struct Anyone;
 
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+impl trust::Check for Anyone {
+    fn accept(&self, _shown: trust::Shown<'_>) -> Result<(), rustls::Error> {
+        Ok(())
     }
 }
 

@@ -29,7 +29,7 @@ static CARD: Card = Card {
     role: Role::Search { rate: model::metrics::load::SLO.name(), load: model::names::instrument::KV_LOAD },
     parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
-    definition: 6,
+    definition: 7,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],

@@ -140,7 +140,10 @@ impl MostlyDoc {
                 MostlyOf::Host => "on",
             };
             let (count, all) = (format::many(one.requests), format::many(failures));
-            format!("{count} of {all}{of_them} {with} {}", one.name)
+            match one.requests == failures && failures > 1 {
+                true => format!("all {count} {with} {}", one.name),
+                false => format!("{count} of {all}{of_them} {with} {}", one.name),
+            }
         };
         let parts: Vec<String> = all.iter().enumerate().map(part).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
@@ -233,6 +236,10 @@ pub struct BotDoc {
     /// kept.
     pub from: Option<f64>,
     pub to: Option<f64>,
+    /// The hours of the day in which it asked, on each of several days: 2 and 3 are from 02:00 to 03:00 by the log's
+    /// own clock. Missing where it asked at other times too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_day: Option<(u8, u8)>,
 }
 
 /// The sites that referred.

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{AnswersDoc, LogFormatDoc};
-use super::row::RowDoc;
+use super::row::{RowDoc, VerdictWord};
 use crate::finding::Finding;
 
 /// `boxscore logs`.
@@ -53,6 +53,9 @@ pub struct LogsDoc {
     pub group_count: Option<u64>,
     /// Every two labels, like with like.
     pub rows: Vec<RowDoc>,
+    /// Times of the parts of the requests in each label beside an earlier one, where some differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartDoc>,
     pub top: Vec<TopDoc>,
     /// Where the logs were cut in before and after.
     #[serde(default)]
@@ -64,6 +67,29 @@ pub struct LogsDoc {
     #[serde(default)]
     pub log_format: Vec<LogFormatDoc>,
     pub findings: Vec<Finding>,
+}
+
+/// A part of the requests in two labels, such as a first folder of the paths: how long a request takes there. Of answers
+/// that the server did not fail, like with like.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartDoc {
+    /// `/download/`, `/img/ for people`, or `answers of 64 KiB to 256 KiB`.
+    pub name: String,
+    pub arm: String,
+    pub base: String,
+    /// All requests of the part, failed ones too.
+    pub arm_requests: u64,
+    pub base_requests: u64,
+    /// Mean time of a request, in seconds.
+    pub arm_time: Option<f64>,
+    pub base_time: Option<f64>,
+    /// Time in the arm over time in the base, with its 95 % interval.
+    pub ratio: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub verdict: VerdictWord,
+    /// Without a verdict: the times differ beyond chance, and only whether by more than the margin is open.
+    pub is_apart: bool,
 }
 
 /// A condition of `--where`, and the requests that do not meet it.

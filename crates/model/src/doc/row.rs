@@ -9,7 +9,7 @@ use crate::metric::Better;
 use crate::params::Params;
 use crate::scope::Scope;
 use crate::unit::Unit;
-use crate::why::{Why, WhyDoc};
+use crate::why::{Held, Why, WhyDoc};
 
 crate::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -150,7 +150,22 @@ pub struct RowDoc {
     pub lower_bounds: Vec<String>,
 }
 
+/// Of a figure of which nothing is known yet.
+impl Default for VerdictWord {
+    fn default() -> VerdictWord {
+        VerdictWord::CannotTell
+    }
+}
+
 impl RowDoc {
+    /// True where the figures differ beyond chance, as often wrong as `alpha` says, and only whether by more than the
+    /// margin is open.
+    pub fn is_apart(&self, alpha: f64) -> bool {
+        let is_certain = self.p_holm.is_some_and(|p| p <= alpha);
+        let excludes_one = self.low.zip(self.high).is_some_and(|(low, high)| low > 1.0 || high < 1.0);
+        is_certain && excludes_one && matches!(self.why.held(), Some(Held::Interval | Held::AssumedNoise))
+    }
+
     /// The part of a machine that the row speaks for, where its card says so.
     pub fn scope(&self) -> Option<Scope> {
         self.card?.scope(&self.metric, &self.params)

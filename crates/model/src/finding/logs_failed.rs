@@ -249,12 +249,12 @@ mod tests {
         };
         assert_eq!(
             said(vec![path.clone()], episode(185, false, false), Some(30.5)),
-            "www2: 185 requests (0.1 %) failed with 5xx after 30.5 s on average, 185 of 185 of them for /api/orders, \
+            "www2: 185 requests (0.1 %) failed with 5xx after 30.5 s on average, all 185 for /api/orders, \
              Tue 14:00 to 14:24."
         );
         assert_eq!(
             said(vec![path, of(MostlyOf::Client, 180, "10.0.0.7")], None, None),
-            "www2: 185 requests (0.1 %) failed with 5xx, 185 of 185 of them for /api/orders, 180 of 185 from 10.0.0.7."
+            "www2: 185 requests (0.1 %) failed with 5xx, all 185 for /api/orders, 180 of 185 from 10.0.0.7."
         );
         assert_eq!(
             said(Vec::new(), episode(100, false, false), None),

@@ -1,18 +1,8 @@
 //! Where two groups of requests differ in time, and where they do not: `differs-in`.
 
 use super::{Conclusion, Evidence, Validity, known};
-use crate::doc::VerdictWord;
+use crate::doc::{PartDoc, VerdictWord};
 use crate::format::{list, percent};
-
-/// A part of the requests, by its name, and the ratio of times there with its interval.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PartRatio {
-    /// `/download/`, or `requests of 64 KiB to 256 KiB`.
-    pub name: String,
-    pub ratio: f64,
-    pub low: f64,
-    pub high: f64,
-}
 
 /// The ratio of times of one part, as far as it is known, and what it means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +10,8 @@ pub struct PartTime {
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub verdict: VerdictWord,
+    /// Without a verdict: the times differ beyond chance, and only whether by more than the margin is open.
+    pub is_apart: bool,
 }
 
 /// Times of what people asked for, and of what bots asked for.
@@ -36,6 +28,7 @@ impl PartTime {
         let bounds = span.as_ref().map_or_else(String::new, |span| format!(" ({span})"));
         match (self.verdict, &span) {
             (VerdictWord::Better | VerdictWord::Worse, Some(span)) => span.clone(),
+            (VerdictWord::CannotTell, Some(span)) if self.is_apart => format!("{span}, which may be a tie"),
             (VerdictWord::Tie, _) => format!("a tie{bounds}"),
             _ => format!("cannot tell{bounds}"),
         }
@@ -43,8 +36,13 @@ impl PartTime {
 }
 
 impl PartTime {
-    /// In a column: `slower 33 to 37 %`, `tie -1 to +2 %`, `cannot tell`.
+    /// In a column: `slower 33 to 37 %`, `faster 4 to 10 %, or tie`, `tie -1 to +2 %`, `cannot tell`.
     pub fn short(&self) -> String {
+        if self.is_apart && self.verdict == VerdictWord::CannotTell {
+            let is_faster = self.high.is_some_and(|high| high < 1.0);
+            let verdict = if is_faster { VerdictWord::Better } else { VerdictWord::Worse };
+            return format!("{}, or tie", PartTime { verdict, ..*self }.short());
+        }
         let word = match self.verdict {
             VerdictWord::Better => "faster",
             VerdictWord::Worse => "slower",
@@ -68,25 +66,30 @@ impl PartTime {
 /// All other parts together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
+    /// There is none: all parts differ, in both ways.
+    Nothing,
     Ties,
     /// It differs too, or is not told.
     Open,
 }
 
-/// The parts in which the arm's requests take longer or shorter than the base's, the one with the most time first.
+/// The parts of the requests, each beside its like, the one with the most time first. In some of them the arm's
+/// requests take longer or shorter than the base's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogsParts {
     pub arm: String,
     pub base: String,
-    pub parts: Vec<PartRatio>,
-    /// Further parts that differ.
-    pub more: usize,
+    pub parts: Vec<PartDoc>,
+    /// All that do not differ.
     pub rest: Rest,
 }
 
+/// Parts that a sentence names of each way.
+const NAMED: usize = 3;
+
 /// `58 to 66 % longer`, `2.1 to 2.3 times as long`, `10 to 12 % shorter`.
-fn said(part: &PartRatio) -> String {
-    span_of(part.low, part.high)
+fn said(part: &PartDoc) -> String {
+    part.low.zip(part.high).map_or_else(String::new, |(low, high)| span_of(low, high))
 }
 
 /// The interval of a ratio of times in words; one that reaches across 1 has both.
@@ -107,25 +110,41 @@ fn span_of(low: f64, high: f64) -> String {
 }
 
 impl LogsParts {
+    /// The parts in which the arm's requests take longer, or shorter.
+    fn differing(&self, longer: bool) -> Vec<&PartDoc> {
+        let word = if longer { VerdictWord::Worse } else { VerdictWord::Better };
+        self.parts.iter().filter(|part| part.verdict == word).collect()
+    }
+
     /// True if all parts that differ take longer (or all shorter, as `longer` says) and the rest, taken together, ties:
     /// then they make the whole difference.
     pub fn are_all_of_it(&self, longer: bool) -> bool {
-        self.rest == Rest::Ties && self.parts.iter().all(|part| (part.ratio > 1.0) == longer)
+        self.rest == Rest::Ties && self.differing(!longer).is_empty()
     }
 
     /// `all of it in /download/ (48 to 74 % longer); the rest, taken together, ties`: behind the size of the whole
     /// difference. Of a part of the rest alone there may be nothing to tell.
     pub fn all_of_it(&self) -> String {
-        format!("all of it in {}; the rest, taken together, ties", self.named())
+        let (longer, shorter) = (self.differing(true), self.differing(false));
+        let all = if longer.is_empty() { shorter } else { longer };
+        format!("all of it in {}; the rest, taken together, ties", named(&all))
     }
 
-    /// `/download/ (48 to 74 % longer) and 2 more`.
-    fn named(&self) -> String {
-        let parts: Vec<String> =
-            self.parts.iter().map(|part| format!("{} ({})", part.name, said(part))).collect();
-        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
-        format!("{}{more}", list(&parts))
+    /// `but not in /checkout/ (48 to 73 % longer)`: behind a whole difference that goes the other way.
+    pub fn other_way(&self, longer: bool) -> Option<String> {
+        let others = self.differing(!longer);
+        (!others.is_empty()).then(|| format!("but not in {}", named(&others)))
     }
+}
+
+/// `/download/ (48 to 74 % longer), /img/ (22 % longer) and 2 more`.
+fn named(all: &[&PartDoc]) -> String {
+    // One more is named rather than counted.
+    let shown = if all.len() == NAMED + 1 { all.len() } else { all.len().min(NAMED) };
+    let mut parts: Vec<String> =
+        all[..shown].iter().map(|part| format!("{} ({})", part.name, said(part))).collect();
+    parts.extend((shown < all.len()).then(|| format!("{} more", all.len() - shown)));
+    list(&parts)
 }
 
 impl Conclusion for LogsParts {
@@ -139,10 +158,19 @@ impl Conclusion for LogsParts {
 
     fn one(&self) -> String {
         let rest = match self.rest {
-            Rest::Ties => "the rest, taken together, ties",
-            Rest::Open => "of the rest it cannot be told",
+            Rest::Nothing => "",
+            Rest::Ties => "; the rest, taken together, ties",
+            Rest::Open => "; of the rest it cannot be told",
         };
-        format!("{} differs from {} in time on {}; {rest}.", self.arm, self.base, self.named())
+        let (arm, base) = (&self.arm, &self.base);
+        match (self.differing(true).as_slice(), self.differing(false).as_slice()) {
+            ([], all) | (all, []) => format!("{arm} differs from {base} in time on {}{rest}.", named(all)),
+            (longer, shorter) => format!(
+                "{arm} takes longer than {base} on {}, and less time on {}{rest}.",
+                named(longer),
+                named(shorter)
+            ),
+        }
     }
 
     fn names_subject(&self) -> bool {
@@ -150,12 +178,14 @@ impl Conclusion for LogsParts {
     }
 
     fn evidence(&self) -> Evidence {
-        let first = self.parts.first();
+        // The one that takes longer is what an operator must know.
+        let differing = [self.differing(true), self.differing(false)].concat();
+        let first = differing.first();
         known([
-            ("ratio", first.map(|part| part.ratio)),
-            ("low", first.map(|part| part.low)),
-            ("high", first.map(|part| part.high)),
-            ("parts", Some((self.parts.len() + self.more) as f64)),
+            ("ratio", first.and_then(|part| part.ratio)),
+            ("low", first.and_then(|part| part.low)),
+            ("high", first.and_then(|part| part.high)),
+            ("parts", Some(differing.len() as f64)),
         ])
     }
 }
@@ -166,7 +196,9 @@ mod tests {
 
     #[test]
     fn a_column_has_the_word_and_the_interval() {
-        let short = |low, high, verdict| PartTime { low: Some(low), high: Some(high), verdict }.short();
+        let short = |low, high, verdict| {
+            PartTime { low: Some(low), high: Some(high), verdict, is_apart: false }.short()
+        };
         assert_eq!(short(1.33, 1.37, VerdictWord::Worse), "slower 33 to 37 %");
         assert_eq!(short(0.91, 0.96, VerdictWord::Better), "faster 4 to 9 %");
         assert_eq!(short(0.98, 1.02, VerdictWord::Tie), "tie -2 to +2 %");
@@ -174,37 +206,73 @@ mod tests {
         assert_eq!(short(0.999, 1.001, VerdictWord::Tie), "tie within 0.5 %");
         assert_eq!(short(1.598, 1.602, VerdictWord::Worse), "slower 60 %");
         assert_eq!(short(2.1, 3.4, VerdictWord::Worse), "slower 2.1 to 3.4 times");
-        let none = PartTime { low: None, high: None, verdict: VerdictWord::CannotTell };
+        let none = PartTime { low: None, high: None, verdict: VerdictWord::CannotTell, is_apart: false };
         assert_eq!((none.short(), none.words()), ("cannot tell".into(), "cannot tell".into()));
-        let tie = PartTime { low: Some(0.98), high: Some(1.02), verdict: VerdictWord::Tie };
+        let tie = PartTime { low: Some(0.98), high: Some(1.02), verdict: VerdictWord::Tie, is_apart: false };
         assert_eq!(tie.words(), "a tie (2 % shorter to 2 % longer)");
+        let apart = PartTime { low: Some(0.9), high: Some(0.96), is_apart: true, ..none };
+        assert_eq!(
+            (apart.short(), apart.words()),
+            ("faster 4 to 10 %, or tie".into(), "4 to 10 % shorter, which may be a tie".into())
+        );
     }
 
     #[test]
     fn parts_are_said_with_their_size() {
-        let part = |low, high| PartRatio { name: "/download/".into(), ratio: (low + high) / 2.0, low, high };
-        let said = |part: PartRatio, more, rest| {
+        let part = |name: &str, low: f64, high: f64| {
+            let verdict = if low > 1.0 { VerdictWord::Worse } else { VerdictWord::Better };
+            let (low, high) = (Some(low), Some(high));
+            PartDoc { name: name.into(), low, high, verdict, ..PartDoc::default() }
+        };
+        let download = |low, high| part("/download/", low, high);
+        let all = |parts: Vec<PartDoc>, rest| {
             let (arm, base) = ("web2".to_owned(), "web1".to_owned());
-            LogsParts { arm, base, parts: vec![part], more, rest }.one()
+            LogsParts { arm, base, parts, rest }
         };
         assert_eq!(
-            said(part(1.58, 1.66), 0, Rest::Ties),
+            all(vec![download(1.58, 1.66)], Rest::Ties).one(),
             "web2 differs from web1 in time on /download/ (58 to 66 % longer); the rest, taken together, ties."
         );
+        let five = ["/a/", "/b/", "/c/", "/d/", "/e/"].map(|name| part(name, 0.88, 0.9));
         assert_eq!(
-            said(part(0.88, 0.9), 2, Rest::Open),
-            "web2 differs from web1 in time on /download/ (10 to 12 % shorter) and 2 more; of the rest it cannot be told."
+            all(five.to_vec(), Rest::Open).one(),
+            "web2 differs from web1 in time on /a/ (10 to 12 % shorter), /b/ (10 to 12 % shorter), /c/ (10 to 12 % \
+             shorter) and 2 more; of the rest it cannot be told."
         );
-        let (arm, base) = ("b".to_owned(), "a".to_owned());
-        let mut all = LogsParts { arm, base, parts: vec![part(1.48, 1.74)], more: 0, rest: Rest::Ties };
-        assert!(all.are_all_of_it(true) && !all.are_all_of_it(false));
+        let mut one = all(vec![download(1.48, 1.74)], Rest::Ties);
+        assert!(one.are_all_of_it(true) && !one.are_all_of_it(false));
         assert_eq!(
-            all.all_of_it(),
+            one.all_of_it(),
             "all of it in /download/ (48 to 74 % longer); the rest, taken together, ties"
         );
-        all.rest = Rest::Open;
-        assert!(!all.are_all_of_it(true));
-        assert!(said(part(2.12, 2.34), 0, Rest::Ties).contains("(2.1 to 2.3 times as long)"));
-        assert!(said(part(1.601, 1.604), 0, Rest::Ties).contains("(60 % longer)"));
+        one.rest = Rest::Open;
+        assert!(!one.are_all_of_it(true));
+        assert!(all(vec![download(2.12, 2.34)], Rest::Ties).one().contains("(2.1 to 2.3 times as long)"));
+        assert!(all(vec![download(1.601, 1.604)], Rest::Ties).one().contains("(60 % longer)"));
+    }
+
+    #[test]
+    fn what_takes_longer_is_said_first_and_against_the_whole() {
+        let part = |name: &str, low, high, verdict| PartDoc {
+            name: name.into(),
+            low: Some(low),
+            high: Some(high),
+            verdict,
+            ..PartDoc::default()
+        };
+        let parts = vec![
+            part("/", 0.76, 0.84, VerdictWord::Better),
+            part("/img/", 0.98, 1.01, VerdictWord::Tie),
+            part("/pay/", 1.48, 1.73, VerdictWord::Worse),
+        ];
+        let both = LogsParts { arm: "new".into(), base: "old".into(), parts, rest: Rest::Ties };
+        assert_eq!(
+            both.one(),
+            "new takes longer than old on /pay/ (48 to 73 % longer), and less time on / (16 to 24 % shorter); the rest, \
+             taken together, ties."
+        );
+        assert!(!both.are_all_of_it(false) && !both.are_all_of_it(true));
+        assert_eq!(both.other_way(false).unwrap(), "but not in /pay/ (48 to 73 % longer)");
+        assert_eq!(both.other_way(true).unwrap(), "but not in / (16 to 24 % shorter)");
     }
 }

@@ -69,7 +69,7 @@ pub use immature::Immature;
 pub use late::Late;
 pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks};
 pub use logs_failed::{LogsFailed, Mostly, Stretch};
-pub use logs_parts::{AskerTimes, LogsParts, PartRatio, PartTime, Rest};
+pub use logs_parts::{AskerTimes, LogsParts, PartTime, Rest};
 pub use logs_read::{LogsRead, TimeUnit};
 pub use lost_syns::LostSyns;
 pub use low_memory::LowMemory;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use places::{PLACES, place};
 
 use super::*;
-use crate::doc::{CutDoc, MostlyDoc, MostlyOf, VerdictWord};
+use crate::doc::{CutDoc, MostlyDoc, MostlyOf, PartDoc, VerdictWord};
 use crate::unit::Unit;
 
 /// One of each conclusion. A new one does not compile until [`place`] knows it, and fails until it is here.
@@ -256,8 +256,14 @@ fn of_failures() -> Vec<Rule> {
         LogsParts {
             arm: "b".into(),
             base: "a".into(),
-            parts: vec![PartRatio { name: "/img/".into(), ratio: 1.6, low: 1.5, high: 1.7 }],
-            more: 0,
+            parts: vec![PartDoc {
+                name: "/img/".into(),
+                ratio: Some(1.6),
+                low: Some(1.5),
+                high: Some(1.7),
+                verdict: VerdictWord::Worse,
+                ..PartDoc::default()
+            }],
             rest: Rest::Ties,
         }
         .into(),
@@ -266,8 +272,8 @@ fn of_failures() -> Vec<Rule> {
 
 fn askers() -> LogsCompared {
     let times = AskerTimes {
-        people: PartTime { low: Some(1.33), high: Some(1.37), verdict: VerdictWord::Worse },
-        bots: PartTime { low: Some(0.98), high: Some(1.01), verdict: VerdictWord::Tie },
+        people: PartTime { low: Some(1.33), high: Some(1.37), verdict: VerdictWord::Worse, is_apart: false },
+        bots: PartTime { low: Some(0.98), high: Some(1.01), verdict: VerdictWord::Tie, is_apart: false },
     };
     let share = |label: &str, share| Share { label: label.to_owned(), share };
     LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1), times: Some(times) }

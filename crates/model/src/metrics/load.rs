@@ -325,8 +325,8 @@ pub const SLO: Metric<PerSec> = Metric::new(
     "slo-throughput",
     Better::Higher,
     "the largest load at which the percentile of response times stays within the limit, 99.9 % of the requests have a \
-     good answer and 95 % have it while it lasts; as likely too high as too low, single steps may be wrong; arrivals are \
-     evenly spaced unless the parameter says otherwise",
+     good answer and no queue grows; as likely too high as too low, single steps may be wrong; arrivals are evenly spaced \
+     unless the parameter says otherwise",
 )
 .per("request");
 pub const STEPS: Metric<Count> =

@@ -17,6 +17,7 @@ use model::unit::Unit;
 
 use super::logs_answers;
 use super::logs_beside::{self, Beside};
+use super::logs_parts;
 use crate::page::{self, Column};
 use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
@@ -40,6 +41,8 @@ const MOST: usize = 10;
 /// Characters of a path.
 const LONGEST: usize = 60;
 const HOUR: f64 = 3600.0;
+/// Peaks of labels that reach this share of the highest one are not told apart.
+const EVEN: f64 = 0.95;
 /// The first and the last hour are drawn if the log has at least this share of them.
 const LEAST_OF_HOUR: f64 = 0.9;
 
@@ -65,7 +68,10 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let findings = input.compare.iter().flat_map(|doc| &doc.findings);
     let is_cut = all.iter().any(|label| label.side.is_some())
         || findings.map(Finding::kind).any(|kind| kind == "cut-blocks");
+    let parts: Vec<Markup> =
+        input.compare.iter().flat_map(|doc| &doc.findings).filter_map(logs_parts::draw).collect();
     let body = html! {
+        @for table in &parts { (table) }
         (page::grid(&plots))
         (page::grid(&answers))
         @if let Some(drawn) = logs_beside::draw(&beside, &hours) { (drawn) }
@@ -288,7 +294,15 @@ fn together(all: &[Label], hours: &Hours) -> Option<Markup> {
         whole(steps).into_iter().map(|row| (&label.name, rate(&row, steps.step), steps.step))
     });
     let (name, most, step) = peaks.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let title = format!("{name} had the most requests at once: {} in {}", per_second(most), duration(step));
+    let (most_said, step_said) = (per_second(most), duration(step));
+    let is_even = lines.iter().all(|(label, steps)| {
+        let own = whole(steps).into_iter().map(|row| rate(&row, steps.step)).fold(0.0, f64::max);
+        label.name == *name || own >= EVEN * most
+    });
+    let title = match is_even {
+        true => format!("Each had up to {most_said} in {step_said}"),
+        false => format!("{name} had the most requests at once: {most_said} in {step_said}"),
+    };
     let series = lines.iter().map(|(label, steps)| {
         let middle = steps.step / 2.0;
         let point = |row: OverTimeRow| Point::at(hours.at(row.0 + middle), rate(&row, steps.step));
@@ -298,7 +312,7 @@ fn together(all: &[Label], hours: &Hours) -> Option<Markup> {
             reference: false,
         }
     });
-    let said = format!("requests a second of each {}, all on one axis", duration(step));
+    let said = format!("requests a second of each {step_said}, all on one axis");
     let plot = LinePlot {
         markers: hours.markers(),
         ..LinePlot::new(
@@ -388,15 +402,19 @@ fn title(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
     failures.chain([served(all, rows, findings)]).collect::<Vec<_>>().join(" ")
 }
 
-/// `, all of it in /download/ (48 to 74 % longer); the rest, taken together, ties`, where that is so.
+/// `, all of it in /download/ (48 to 74 % longer); the rest, taken together, ties`, where that is so; else the parts that
+/// go the other way.
 fn part(row: &RowDoc, findings: &[&Finding]) -> String {
     let parts = findings.iter().filter_map(|finding| match &finding.rule {
         Rule::LogsParts(parts) if parts.arm == row.arm && parts.base == row.base => Some(parts),
         _ => None,
     });
-    let is_all = |parts: &&LogsParts| parts.are_all_of_it(row.verdict == VerdictWord::Worse);
-    let mut found = parts.filter(is_all).map(|parts| format!(", {}", parts.all_of_it()));
-    found.next().unwrap_or_default()
+    let longer = row.verdict == VerdictWord::Worse;
+    let told = |parts: &LogsParts| match parts.are_all_of_it(longer) {
+        true => Some(parts.all_of_it()),
+        false => parts.other_way(longer),
+    };
+    parts.filter_map(told).map(|told| format!(", {told}")).next().unwrap_or_default()
 }
 
 fn is_of_pair(one: &RowDoc, other: &RowDoc) -> bool {
@@ -437,10 +455,16 @@ fn served(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
 }
 
 fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
+    let first = rows.first();
+    let is_one_pair = first.is_some_and(|first| rows.iter().all(|row| is_of_pair(row, first)));
+    let [base, arm] = match first.filter(|_| is_one_pair) {
+        Some(row) => [row.base.as_str(), row.arm.as_str()],
+        None => ["base", "arm"],
+    };
     let heads = [
         ("like with like", Column::Text),
-        ("base", Column::Number),
-        ("arm", Column::Number),
+        (base, Column::Number),
+        (arm, Column::Number),
         ("ratio", Column::Number),
         ("95 % interval", Column::Number),
         ("verdict", Column::Text),

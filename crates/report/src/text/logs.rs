@@ -35,11 +35,13 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
             parts.push(table(several, &[], &[], look) + &of_all_answers(doc, "other speeds and times", look))
         }
     }
+    parts.push(super::logs_parts::table(&doc.parts, view.all, look));
     if doc.labels.len() > 1 {
         parts.push(each(doc, view, look));
     }
     parts.push(probe(doc, look));
-    let days = if view.all || view.days { table(&doc.days, &[], &[], look) } else { String::new() };
+    let has_days = view.all || view.days && doc.groups.is_empty();
+    let days = if has_days { table(&doc.days, &[], &[], look) } else { String::new() };
     let groups = groups(doc, view, look);
     let note = if days.is_empty() && groups.is_empty() {
         String::new()
@@ -344,6 +346,7 @@ pub(super) mod tests {
             by: Vec::new(),
             group_count: None,
             group_rows: Vec::new(),
+            parts: Vec::new(),
             rows: vec![row()],
             top: vec![TopDoc {
                 label: "ssd".into(),

@@ -102,7 +102,9 @@ fn behind(failed: &FailedDoc, look: Look) -> String {
         all.join(", ")
     };
     let most = failed.clients.top.first().map_or(0.0, |one| one.requests as f64);
-    let by = (most >= MANY * failed.requests as f64).then(|| list(&failed.clients));
+    // Clients of one failure each tell nothing.
+    let tells = most >= (MANY * failed.requests as f64).max(2.0);
+    let by = tells.then(|| list(&failed.clients));
     let by = by.filter(|list| !list.is_empty()).map(|list| format!("by {list}"));
     let all = Some(list(&failed.paths)).filter(|list| !list.is_empty()).into_iter().chain(by);
     all.collect::<Vec<_>>().join("; ")

@@ -43,7 +43,7 @@ const HOUR: f64 = 3600.0;
 /// The share of an hour's requests from which on those of a bot are told.
 const MUCH: f64 = 0.25;
 
-/// `Mon 12:00 to 14:00`, or the busiest hour, of a bot of one name or several, and its part of that hour's requests
+/// `every day 02:00 to 03:00`, `Mon 12:00 to 14:00`, or the busiest hour, of a bot of one name or several, and its part of that hour's requests
 /// where it is much; nothing in a log of two hours.
 pub fn when_asked(same: &[&BotDoc], (zone, span): Clock) -> Option<String> {
     let at = |seconds: f64| Moment::at(seconds + zone);
@@ -56,6 +56,10 @@ pub fn when_asked(same: &[&BotDoc], (zone, span): Clock) -> Option<String> {
         return None;
     }
     let only = if let [only] = same { Some(*only) } else { None };
+    if let Some((from, to)) = only.and_then(|bot| bot.every_day) {
+        let hour = only.and_then(|bot| of_hour(bot, zone)).unwrap_or_default();
+        return Some(format!("every day {from:02}:00 to {to:02}:00{hour}"));
+    }
     if let Some((from, to)) = whole.filter(|(from, to)| to - from <= (SHORT * span).max(HOUR)) {
         let (first, last) = (at(from)?, at(to)?);
         let end = if first.date() == last.date() { last.time() } else { last.within(span) };
@@ -119,6 +123,7 @@ mod tests {
             hour_requests: Some(1_000),
             from: Some(from),
             to: Some(to),
+            every_day: None,
         };
         let said = |bots: &[BotDoc], span| {
             let top = bots.iter().map(|bot| NameDoc { name: bot.name.clone(), requests: bot.requests });
@@ -147,6 +152,10 @@ mod tests {
         let says = "9 % of the requests: Bot/1 9 % (busiest Thu 02:00, 400 of 1,000 requests of the hour 02:00, from 7 \
                     addresses)";
         assert_eq!(said(&[long("Bot/1")], 2.0 * DAY), says);
+        let daily = BotDoc { every_day: Some((2, 4)), ..long("Bot/1") };
+        let says = "9 % of the requests: Bot/1 9 % (every day 02:00 to 04:00, 400 of 1,000 requests of the hour 02:00, from 7 \
+                    addresses)";
+        assert_eq!(said(&[daily], 2.0 * DAY), says);
         // Programs of one short name are one.
         let says = "18 % of the requests: Bot/1 18 % (from several addresses)";
         assert_eq!(said(&[long("Bot/1 (a)"), long("Bot/1 (b)")], 2.0 * DAY), says);

@@ -32,8 +32,7 @@ pub fn table(groups: &[TrafficDoc], by: &[String], beside: &[RowDoc], look: Look
     // Of a part of a label percentiles are known less closely than beside them of the whole.
     let is_rough = groups.iter().any(|group| group.quantile_error.is_some_and(|error| error > ROUGH));
     let p99 = if is_rough { "p99 ±3 %" } else { "p99" };
-    // Of parts of a label it is not known which of their requests failed.
-    let [totals, mean_time]: [Filled; 2] = match groups.iter().any(logs_figures::has_failures) {
+    let [totals, mean_time]: [Filled; 2] = match are_good_known(groups) {
         true => [
             ("totals, no 5xx", speed, |group| group.ratio_of_totals_good),
             ("mean, no 5xx", time, |group| group.time_mean_good),
@@ -70,6 +69,13 @@ pub fn table(groups: &[TrafficDoc], by: &[String], beside: &[RowDoc], look: Look
     }
 }
 
+/// True where the server failed requests, and the figures of the others are known.
+fn are_good_known(groups: &[TrafficDoc]) -> bool {
+    let fails = |group: &TrafficDoc| group.server_errors.is_some_and(|count| count > 0);
+    groups.iter().any(logs_figures::has_failures)
+        || groups.iter().any(fails) && groups.iter().all(|group| group.time_mean_good.is_some())
+}
+
 /// The keys of groups in the order in which they were asked for, then any other.
 fn keys<'a>(groups: &'a [TrafficDoc], by: &'a [String]) -> Vec<&'a str> {
     let Some(first) = groups.first() else { return Vec::new() };
@@ -81,7 +87,13 @@ fn keys<'a>(groups: &'a [TrafficDoc], by: &'a [String]) -> Vec<&'a str> {
 /// How a group's times stand beside those of the same group of the first label: `slower 33 to 37 %`.
 fn told(group: &TrafficDoc, beside: &[RowDoc]) -> String {
     let row = beside.iter().find(|row| row.arm == group.label && row.params.0 == group.key);
-    let time = row.map(|row| PartTime { low: row.low, high: row.high, verdict: row.verdict });
+    let of = |row: &RowDoc| PartTime {
+        low: row.low,
+        high: row.high,
+        verdict: row.verdict,
+        is_apart: row.is_apart(stats::ALPHA),
+    };
+    let time = row.map(of);
     time.map_or_else(String::new, |time| time.short())
 }
 
@@ -96,9 +108,13 @@ fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled], beside: &[RowDo
     let has_failures = groups.iter().any(|group| group.server_errors.is_some_and(|count| count > 0));
     heads.extend(has_failures.then_some(("5xx", Align::Right)));
     heads.extend(filled.iter().map(|(head, ..)| (*head, Align::Right)));
-    let base = beside.first().map(|row| match beside.iter().all(|other| other.base == row.base) {
-        true => format!("time beside {}", row.base),
-        false => "time beside the earlier side".to_owned(),
+    // A column in which no group has a figure tells nothing; why it has none is said below.
+    let is_known = beside.iter().any(|row| row.low.is_some());
+    let base = beside.first().filter(|_| is_known).map(|row| {
+        match beside.iter().all(|other| other.base == row.base) {
+            true => format!("time beside {}", row.base),
+            false => "time beside the earlier side".to_owned(),
+        }
     });
     heads.extend(base.iter().map(|head| (head.as_str(), Align::Left)));
     let column = |(head, kind, of): &Filled| {

@@ -34,6 +34,7 @@ pub mod logs_bots;
 mod logs_figures;
 pub mod logs_live;
 mod logs_names;
+pub mod logs_parts;
 mod logs_table;
 mod logs_values;
 pub mod matrix;

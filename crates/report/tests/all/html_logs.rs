@@ -205,6 +205,7 @@ fn the_screen_of_a_label_fits_in_two_of_a_terminal() {
         by: Vec::new(),
         group_count: None,
         group_rows: Vec::new(),
+        parts: Vec::new(),
         left_out: Vec::new(),
         rows: Vec::new(),
         top: Vec::new(),

@@ -301,6 +301,7 @@ fn each_bot(google: &str) -> Vec<BotDoc> {
             hour_requests: Some(120_000),
             from: Some(DAY),
             to: Some(DAY + 24.0 * HOUR),
+            every_day: None,
         },
         BotDoc {
             name: "curl/8.5.0".to_owned(),
@@ -310,6 +311,7 @@ fn each_bot(google: &str) -> Vec<BotDoc> {
             hour_requests: Some(44_000),
             from: Some(DAY + 12.0 * HOUR),
             to: Some(DAY + 14.0 * HOUR),
+            every_day: None,
         },
     ]
 }

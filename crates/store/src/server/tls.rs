@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use rustls::CertificateError;
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::client::danger::ServerCertVerifier;
 use tokio_postgres_rustls::MakeRustlsConnect;
+use trust::Shown;
 
 /// Who the server must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,89 +22,46 @@ pub(super) enum Check {
 
 /// `roots`: a file of authorities; without it, those of the system. The error says what is wrong with them.
 pub(super) fn connector(check: Check, roots: Option<&Path>) -> Result<MakeRustlsConnect, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let known = match check {
-        Check::Nobody => None,
-        Check::Authority | Check::Name => {
-            let store = Arc::new(authorities(roots)?);
-            let built = WebPkiServerVerifier::builder_with_provider(store, Arc::clone(&provider)).build();
-            Some(built.map_err(|error| format!("the authorities of certificates: {error}"))?)
-        }
+    let config = match check {
+        Check::Nobody => trust::by_check(Arc::new(Anybody)),
+        Check::Authority => trust::by_check(Arc::new(AnyName(signed(roots)?))),
+        Check::Name => trust::by_authorities(authorities(roots)?),
     };
-    let algorithms = provider.signature_verification_algorithms;
-    let verifier = Arc::new(Verifier { known, is_any_name: check == Check::Authority, algorithms });
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .dangerous()
-        .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
+    config.map(MakeRustlsConnect::new).map_err(|error| error.to_string())
 }
 
-fn authorities(roots: Option<&Path>) -> Result<RootCertStore, String> {
-    let mut store = RootCertStore::empty();
-    match roots {
-        Some(path) => {
-            let wrong = |error: &dyn std::fmt::Display| format!("sslrootcert {}: {error}", path.display());
-            for one in CertificateDer::pem_file_iter(path).map_err(|error| wrong(&error))? {
-                store.add(one.map_err(|error| wrong(&error))?).map_err(|error| wrong(&error))?;
-            }
-        }
-        None => {
-            store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
-    if store.is_empty() {
-        return Err("no authority of certificates is known here; name a file with sslrootcert".to_owned());
-    }
-    Ok(store)
+fn authorities(roots: Option<&Path>) -> Result<rustls::RootCertStore, String> {
+    trust::authorities(roots).map_err(|error| format!("{error} (`sslrootcert=FILE`)"))
+}
+
+fn signed(roots: Option<&Path>) -> Result<Arc<WebPkiServerVerifier>, String> {
+    let known = Arc::new(authorities(roots)?);
+    let built = WebPkiServerVerifier::builder_with_provider(known, trust::provider()).build();
+    built.map_err(|error| format!("the authorities of certificates: {error}"))
 }
 
 #[derive(Debug)]
-struct Verifier {
-    known: Option<Arc<WebPkiServerVerifier>>,
-    is_any_name: bool,
-    algorithms: rustls::crypto::WebPkiSupportedAlgorithms,
+struct Anybody;
+
+impl trust::Check for Anybody {
+    fn accept(&self, _shown: Shown<'_>) -> Result<(), rustls::Error> {
+        Ok(())
+    }
 }
 
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let Some(known) = &self.known else { return Ok(ServerCertVerified::assertion()) };
-        match known.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+/// Signed by an authority, for any name.
+#[derive(Debug)]
+struct AnyName(Arc<WebPkiServerVerifier>);
+
+impl trust::Check for AnyName {
+    fn accept(&self, shown: Shown<'_>) -> Result<(), rustls::Error> {
+        let Shown { certificate, intermediates, name, ocsp_response, now } = shown;
+        match self.0.verify_server_cert(certificate, intermediates, name, ocsp_response, now) {
+            Ok(_verified) => Ok(()),
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if self.is_any_name => Ok(ServerCertVerified::assertion()),
-            checked => checked,
+            )) => Ok(()),
+            Err(error) => Err(error),
         }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
     }
 }

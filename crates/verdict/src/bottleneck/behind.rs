@@ -53,7 +53,7 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         sentence: format!("held back by {text}: {}", facts.join("; ")),
         evidence: view.own_cost().into_iter().chain(view.shortfall()).collect(),
         counter: Vec::new(),
-        advice: advice(&place, queue.as_ref().map(|(queue, _)| queue)),
+        advice: advice(view, &place, queue.as_ref().map(|(queue, _)| queue)),
     };
     let (kind, share) = (Binding::Behind, behind.and_then(Backend::thread));
     Some(Seen { kind, resource: place, share, text, claim: Some(claim) })
@@ -150,11 +150,22 @@ fn overflowed(view: &View<'_, '_>, dropped: f64) -> String {
     )
 }
 
-fn advice(place: &str, queue: Option<&Queue>) -> Vec<String> {
+fn advice(view: &View<'_, '_>, place: &str, queue: Option<&Queue>) -> Vec<String> {
     let socket = place.split(' ').next().unwrap_or(place);
     let reached = socket.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
-    let alone = format!("measure the application alone: boxscore load http://{reached}/");
+    let url = view.load.params.get("url");
+    let path = url.and_then(path_of).unwrap_or("/");
+    let alone = format!("measure the application alone: boxscore load http://{reached}{path}");
     let more = "let it serve faster, or several requests at once (more workers or threads)".to_owned();
+    let at_once = url.filter(|_| queue.is_none()).map(|url| {
+        format!("how many it serves at once: boxscore run web --url {url} --scan connections=1,4,16,64")
+    });
     let queue = queue.map(Queue::advice_of_room);
-    [alone, more].into_iter().chain(queue).collect()
+    [alone, more].into_iter().chain(at_once).chain(queue).collect()
+}
+
+/// `/orders/` of `http://127.0.0.1:8080/orders/`.
+fn path_of(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    rest.find('/').map(|at| &rest[at..])
 }

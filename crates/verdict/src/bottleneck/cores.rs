@@ -18,6 +18,8 @@ const SOFTIRQ: f64 = 0.4;
 const STOLEN: f64 = 0.1;
 /// Most of the time.
 const MOST: f64 = 0.5;
+/// The part of a core's work that has to be the server's.
+const OWN: f64 = 0.5;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let mut all: Vec<Seen> = view.cores.iter().map(|core| plain(view, core)).collect();
@@ -66,14 +68,20 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
             true => interrupts(view, core),
             // The cores together say it.
             _ if all_full => None,
-            _ => alone(view, core),
+            _ => alone(view, core).filter(|_| may_be_servers(view, core)),
         }
     });
     let is_near = of_server && !is_generators && !softirq && !is_stolen && alone_is_near(view, core);
+    let is_near = is_near && (is_shared || may_be_servers(view, core));
     let is_near = is_near && !one_thread(view);
     let near = || is_near.then(|| if is_shared { shared(view, core) } else { alone(view, core) });
     let claim = claim.or_else(near).flatten();
     Seen { kind, resource: name(core), share: Some(core.taken()), text, claim }
+}
+
+/// False where the server used too little CPU for the core to be full of its work, on whichever cores it ran.
+fn may_be_servers(view: &View<'_, '_>, core: &Core) -> bool {
+    view.load.median(&load::SERVER_CORES).is_none_or(|own| own >= OWN * core.busy)
 }
 
 /// A core of the server's own work near its ceiling, where not all of its cores are.

@@ -41,17 +41,27 @@ pub fn sentences(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
     sentences
 }
 
-/// The parts that make all of a difference that was told; in one breath with it.
-fn where_all_is<'a>(group: &Group<'a>) -> Option<&'a LogsParts> {
+/// The parts behind a difference that was told, and whether it is of longer times; none where a share of failures
+/// stands in the same sentence.
+fn parts_of_one_way<'a>(group: &Group<'a>) -> Option<(&'a LogsParts, bool)> {
     let of = |word: VerdictWord| group.rows.iter().any(|row| row.verdict == word && row.ratio.is_some());
     let fails = group.rows.iter().any(|row| row.ratio.is_none() && lasting_failure(row));
     let parts = group.parts.filter(|_| !fails)?;
-    let is_all = match (of(VerdictWord::Better), of(VerdictWord::Worse)) {
-        (true, false) => parts.are_all_of_it(false),
-        (false, true) => parts.are_all_of_it(true),
-        _ => false,
-    };
-    is_all.then_some(parts)
+    match (of(VerdictWord::Better), of(VerdictWord::Worse)) {
+        (true, false) => Some((parts, false)),
+        (false, true) => Some((parts, true)),
+        _ => None,
+    }
+}
+
+/// The parts that make all of a difference that was told; in one breath with it.
+fn where_all_is<'a>(group: &Group<'a>) -> Option<&'a LogsParts> {
+    parts_of_one_way(group).filter(|(parts, longer)| parts.are_all_of_it(*longer)).map(|(parts, _)| parts)
+}
+
+/// The parts that go against a difference that was told.
+fn other_way_in(group: &Group<'_>) -> Option<String> {
+    parts_of_one_way(group).and_then(|(parts, longer)| parts.other_way(longer))
 }
 
 /// True for a share of failures that differs, and not for a short time alone: that is told before, with the time.
@@ -86,7 +96,8 @@ fn told(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Vec<String> {
     }
     let decided = [speeds, failures].concat();
     if !decided.is_empty() {
-        let tail = where_all_is(group).map_or_else(String::new, |parts| format!(", {}", parts.all_of_it()));
+        let tail = where_all_is(group).map(LogsParts::all_of_it).or_else(|| other_way_in(group));
+        let tail = tail.map_or_else(String::new, |tail| format!(", {tail}"));
         sentences.push(format!("{}{arm} {}{tail}.", lead_of(&sentences), format::list(&decided)));
     }
     // Equal shares of failures have no ratio, and no margin in per cent.
@@ -153,7 +164,7 @@ fn state_of(row: &RowDoc) -> Open {
         _ if is_beyond(row) => Open::Likely,
         Some(_) => Open::Doubtful,
         None if row.why.failed_at_once() => Open::Told,
-        None if differs(row) => Open::Apart,
+        None if row.is_apart(stats::ALPHA) => Open::Apart,
         None => Open::Unknown,
     }
 }
@@ -205,13 +216,6 @@ fn both_ways(rows: &[&RowDoc], base: &str) -> Vec<String> {
     let gains = clauses(&up, &down, Some(base));
     let losses = clauses(&down, &up, gains.is_empty().then_some(base));
     [gains, losses].concat()
-}
-
-/// The figures differ beyond chance; only whether by more than the margin is open.
-fn differs(row: &RowDoc) -> bool {
-    let is_certain = row.p_holm.is_some_and(|p| p <= stats::ALPHA);
-    let excludes_one = row.low.zip(row.high).is_some_and(|(low, high)| low > 1.0 || high < 1.0);
-    is_certain && excludes_one && matches!(row.why.held(), Some(Held::Interval | Held::AssumedNoise))
 }
 
 /// `b computes 4 to 9 % slower than a; whether that exceeds the margin of 5 % is open, about 3 runs each would settle

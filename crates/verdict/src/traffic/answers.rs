@@ -249,12 +249,14 @@ fn sentence(
     let busiest = hour.map(|peak| (peak, "hour")).or(minute.map(|peak| (peak, "minute")));
     if let Some((peak, what)) = busiest {
         let at = Moment::at(peak.at + answers.zone as f64);
-        let at = at.map_or_else(String::new, |at| format!(" ({})", at.within(seconds.unwrap_or(0.0))));
-        let of_bot = answers.agents.as_ref().and_then(|agents| most_of(&peak, &agents.each_bot));
+        let at = at.map_or_else(String::new, |at| at.within(seconds.unwrap_or(0.0)));
+        let bots = answers.agents.as_ref().filter(|_| what == "hour").map(|agents| &agents.each_bot);
+        let of_bot = bots.and_then(|bots| most_of(&peak, bots));
+        let told: Vec<String> = [at].into_iter().chain(of_bot).filter(|told| !told.is_empty()).collect();
+        let told = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
         parts[0].push_str(&format!(
-            ", {} in the busiest {what}{at}{}",
-            format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate)),
-            of_bot.unwrap_or_default()
+            ", {} in the busiest {what}{told}",
+            format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate))
         ));
     }
     parts.push(failures(answers, seconds.unwrap_or(0.0)));
@@ -277,7 +279,8 @@ fn sentence(
 /// The share of the busiest hour's requests from which on those of one bot are told.
 const MUCH: f64 = 0.25;
 
-/// `, 47 % of them by PriceSpy/0.9 from 198.51.100.9`: a bot that makes much of the busiest hour.
+/// `47 % of the hour's by PriceSpy/0.9 from 198.51.100.9, every day 02:00 to 03:00`: a bot that makes much of the busiest
+/// hour.
 fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<String> {
     let share = |bot: &BotDoc| {
         let own = bot.busiest_hour.as_ref().filter(|own| own.at == peak.at)?;
@@ -289,7 +292,13 @@ fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<String> {
         (Some(1), [only]) => format!(" from {}", only.name),
         _ => String::new(),
     };
-    Some(format!(", {} of them by {}{from}", format::percent(share), short_agent(&bot.name)))
+    let every_day = bot.every_day.map(|(from, to)| format!(", every day {from:02}:00 to {to:02}:00"));
+    Some(format!(
+        "{} of the hour's by {}{from}{}",
+        format::percent(share),
+        short_agent(&bot.name),
+        every_day.unwrap_or_default()
+    ))
 }
 
 /// How times are called where they are missing.
@@ -383,7 +392,7 @@ mod tests {
         let peak = NOON + 3600.0;
         let said = of(1_692, peak);
         let tells =
-            "1.00/s in the busiest hour (Mon 14:00), 47 % of them by PriceSpy/0.9 from 198.51.100.9; ";
+            "1.00/s in the busiest hour (Mon 14:00; 47 % of the hour's by PriceSpy/0.9 from 198.51.100.9); ";
         assert!(said.contains(tells), "{said}");
         assert!(!of(800, peak).contains("PriceSpy"), "under a quarter is no news");
         assert!(!of(1_692, peak + 3600.0).contains("PriceSpy"), "another hour");

@@ -330,7 +330,7 @@ mod tests {
         let list = |failed: &FailedDoc, answers: &AnswersDoc| MostlyDoc::list(&mostly(failed, answers), 61);
         assert_eq!(
             list(&failed, &AnswersDoc::default()).as_deref(),
-            Some("35 of 61 of them for /api/items, 60 of 61 from 10.0.0.7, 61 of 61 on shop.example")
+            Some("35 of 61 of them for /api/items, 60 of 61 from 10.0.0.7, all 61 on shop.example")
         );
         // All requests were of that client and that host: it tells nothing of the failures.
         let one = AnswersDoc { one_client: true, one_host: true, ..AnswersDoc::default() };
@@ -341,10 +341,7 @@ mod tests {
             hosts: NamesDoc::default(),
             ..spread.clone()
         };
-        assert_eq!(
-            list(&folder(61), &AnswersDoc::default()).as_deref(),
-            Some("61 of 61 of them in /checkout/")
-        );
+        assert_eq!(list(&folder(61), &AnswersDoc::default()).as_deref(), Some("all 61 in /checkout/"));
         assert_eq!(list(&folder(50), &AnswersDoc::default()), None);
         assert_eq!(list(&FailedDoc { hosts: names("b", 50), ..spread }, &AnswersDoc::default()), None);
     }

@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Finding;
-use model::doc::{RowDoc, VerdictWord};
-use model::finding::{AskerTimes, LogsParts, PartRatio, PartTime, Rest, Subject};
+use model::doc::{PartDoc, RowDoc, VerdictWord};
+use model::finding::{AskerTimes, LogsParts, PartTime, Rest, Subject};
 use model::format::{Kind, quantity};
 use model::traffic::{Cell, CutSide, ServerGroup, StatusClass, is_of_bots, size_of, status_of};
 use model::unit::Unit;
@@ -19,9 +19,8 @@ use super::days::{self, DayParts};
 use super::draft::{self, Draft, finished, resamples};
 use super::{cut, fair};
 
-/// Parts that are compared, the one of all others among them; parts that are named.
+/// Parts that are compared, the one of all others among them.
 const MOST: usize = 12;
-const NAMED: usize = 3;
 
 /// By block of time and class of work.
 pub type Cells = BTreeMap<(u64, u32), Cell>;
@@ -160,7 +159,26 @@ pub fn of_askers(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rn
 
 /// A row of time as a part of a sentence.
 fn part_time(row: &RowDoc) -> PartTime {
-    PartTime { low: row.low, high: row.high, verdict: row.verdict }
+    let is_apart = row.is_apart(stats::ALPHA);
+    PartTime { low: row.low, high: row.high, verdict: row.verdict, is_apart }
+}
+
+/// A part with its row of time.
+fn part_doc(part: &Part, row: &RowDoc) -> PartDoc {
+    PartDoc {
+        name: part.name.clone(),
+        arm: row.arm.clone(),
+        base: row.base.clone(),
+        arm_requests: part.arm.requests,
+        base_requests: part.base.requests,
+        arm_time: row.arm_value,
+        base_time: row.base_value,
+        ratio: row.ratio,
+        low: row.low,
+        high: row.high,
+        verdict: row.verdict,
+        is_apart: row.is_apart(stats::ALPHA),
+    }
 }
 
 /// Rows of time of each group that both labels have, each beside its like and corrected for their number; of two sides
@@ -226,7 +244,7 @@ fn size_name(size: u32) -> String {
     }
 }
 
-/// Where the arm's times differ from the base's. `None` where no part is known to differ, or all are.
+/// Where the arm's times differ from the base's. `None` where no part is known to differ, or all do in one way.
 pub fn finding(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rng) -> Option<Finding> {
     let all = parts(arm, base);
     if all.len() < 2 {
@@ -235,31 +253,23 @@ pub fn finding(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rng)
     let drafts: Vec<Draft<'_>> = all.iter().map(|part| part.draft(rng)).collect();
     let rows: Vec<_> = finished(&drafts, margin).into_iter().map(|one| one.row).collect();
     drop(drafts);
-    let differs = |word: VerdictWord| matches!(word, VerdictWord::Better | VerdictWord::Worse);
-    let mut found = Vec::new();
-    let mut rest = Vec::new();
-    for (part, row) in all.into_iter().zip(rows) {
-        match (row.ratio, row.low, row.high) {
-            (Some(ratio), Some(low), Some(high)) if differs(row.verdict) => {
-                found.push(PartRatio { name: part.name, ratio, low, high });
-            }
-            _ => rest.push(part),
+    let parts: Vec<PartDoc> = all.iter().zip(&rows).map(|(part, row)| part_doc(part, row)).collect();
+    let differs =
+        |row: &RowDoc| matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse) && row.ratio.is_some();
+    let has = |word: VerdictWord| rows.iter().any(|row| differs(row) && row.verdict == word);
+    let (is_faster, is_slower) = (has(VerdictWord::Better), has(VerdictWord::Worse));
+    let of_rest = all.into_iter().zip(&rows).filter(|(_, row)| !differs(row)).map(|(part, _)| part).collect();
+    let rest = match together(of_rest, "the rest") {
+        _ if !is_faster && !is_slower => return None,
+        None if is_faster != is_slower => return None,
+        None => Rest::Nothing,
+        Some(rest) => {
+            let found = finished(&[rest.draft(rng)], margin);
+            let ties = found.iter().all(|one| one.row.verdict == VerdictWord::Tie);
+            if ties { Rest::Ties } else { Rest::Open }
         }
-    }
-    if found.is_empty() {
-        return None;
-    }
-    let rest = together(rest, "the rest")?;
-    let of_rest = finished(&[rest.draft(rng)], margin);
-    let ties = of_rest.iter().all(|one| one.row.verdict == VerdictWord::Tie);
-    let more = found.len().saturating_sub(NAMED);
-    found.truncate(NAMED);
-    let rule = LogsParts {
-        arm: arm.label.clone(),
-        base: base.label.clone(),
-        parts: found,
-        more,
-        rest: if ties { Rest::Ties } else { Rest::Open },
     };
-    Some(Finding::new(rule).about(Subject::groups(&arm.label, &base.label)))
+    let (arm, base) = (arm.label.clone(), base.label.clone());
+    let subject = Subject::groups(&arm, &base);
+    Some(Finding::new(LogsParts { arm, base, parts, rest }).about(subject))
 }
