@@ -211,6 +211,10 @@ fn the_part_that_differs_is_named() {
     };
     let all = judge(&[bare(base()), bare(arm(1.6))], Margin::MACHINES, 7);
     assert_eq!(parts(&all).unwrap().parts[0].name, "answers of 1.00 KiB to 4.00 KiB");
+    // Folders of an older version, in which `/` has the routes too, are not those of this one.
+    let newer = ServerGroup { has_routes: true, ..arm(1.6) };
+    let all = judge(&[base(), newer], Margin::MACHINES, 7);
+    assert_eq!(parts(&all).unwrap().parts[0].name, "answers of 1.00 KiB to 4.00 KiB");
     // Neither what is alike nor what differs everywhere is in a part.
     assert!(parts(&judge(&[base(), arm(1.0)], Margin::MACHINES, 7)).is_none());
     let slower = slowed(arm(1.0), |_| 1.6);
