@@ -162,8 +162,12 @@ fn one(
         let s = if arm == 1.0 { "" } else { "s" };
         format!(" ({arm} CPU{s} against {base})")
     });
-    let of_machine = format!("As a whole machine{of_cpus}, ");
     let judged = judged(rows);
+    // Figures of one family speak for it, and for no machine.
+    let of_machine = match model::names::one_family(judged.iter().map(|row| row.card)) {
+        Some(family) => format!("In {family} figures, with all CPUs{of_cpus}, "),
+        None => format!("As a whole machine{of_cpus}, "),
+    };
     let groups = groups(&judged, &of_machine, summed);
     let sentences = scopes::sentences(&groups, arm, base);
     let of = |per: Cost| {
