@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::{self, Cards};
 
-/// An instrument by which definition it was measured, and that of today.
+/// An instrument that was measured by an older definition than that of today.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Older {
     pub instrument: String,
