@@ -46,13 +46,13 @@ Examples:
   boxscore logs /var/log/nginx/access.log --on @web             each node reads its own, merged here
   boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
 A condition of --where is a property, a comparison and a value; all conditions must hold.
-  status, bytes, time    = != < <= > >=; bytes in B, k, M or G, time (how long a request took) in s (also without a unit),
-                         ms or us: time>200ms
+  status, bytes, time    = != < <= > >=; bytes in B, k, M or G
+                         time (how long a request took): 200ms, 2s, 50us; a bare 2 is 2s
   at                     the same; a time of day, by the log's own clock where it has no zone: at>=2026-11-17T14:00
   client, vhost, path, prefix, prefix:N, query, method, protocol, referer, agent, bot (yes or no), cache, status-class,
   size-class, minute, hour, day, hour-of-day
-                         = != ^= (begins with) ~ !~ (regular expression); prefix is the first folder: /search/ of /search,
-                         of /search/ and of /search?q=a, / of /index.html
+                         = != ^= (begins with) ~ !~ (regular expression)
+  prefix: the first folder: /search/ of /search, /search/ and /search?q=a, / of /index.html
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size and of status in
 one quarter of an hour, so that neither the balancer's weights nor the mix decides; 5xx are judged by how many they are.
 The first label is the base. 1 MB/s is 1 B/us.
