@@ -27,7 +27,7 @@ impl fmt::Display for Older {
 
 impl Older {
     /// Those of figures by instrument and definition, each once. Of an instrument without a card nothing is known.
-    pub fn of<'k>(figures: impl IntoIterator<Item = (&'k str, u32)>, cards: Cards) -> Vec<Older> {
+    pub fn among<'k>(figures: impl IntoIterator<Item = (&'k str, u32)>, cards: Cards) -> Vec<Older> {
         let older = |(instrument, definition): (&str, u32)| {
             let today = card::find(cards, instrument)?.definition;
             (definition < today).then(|| Older { instrument: instrument.to_owned(), definition, today })
@@ -35,9 +35,9 @@ impl Older {
         figures.into_iter().filter_map(older).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// `definition: web-slo was measured by definition 5, and that of today is 6: `, and what follows of that for figures
-    /// that stand beside each other, or alone; `None` where there are no such figures.
-    pub fn told(all: &[Older], follows: &str) -> Option<String> {
+    /// `definition: web-slo was measured by definition 5, and that of today is 6: `, and what follows of that for the
+    /// figures; `None` where there are no such figures.
+    pub fn sentence(all: &[Older], follows: &str) -> Option<String> {
         let each: Vec<String> = all.iter().map(Older::to_string).collect();
         (!each.is_empty()).then(|| format!("definition: {}: {follows}", each.join("; ")))
     }
@@ -58,11 +58,11 @@ mod tests {
     #[test]
     fn older_definitions_are_told_once() {
         let figures = [("web", 1), ("web", 3), ("web", 1), ("web", 2), ("unknown", 1), ("web", 4)];
-        let all = Older::of(figures, &[&WEB]);
-        let told = Older::told(&all, OF_RUN).unwrap();
+        let all = Older::among(figures, &[&WEB]);
+        let told = Older::sentence(&all, OF_RUN).unwrap();
         let wanted = "definition: web was measured by definition 1, and that of today is 3; web was measured by \
                       definition 2, and that of today is 3: they do not compare with what is measured now";
         assert_eq!(told, wanted);
-        assert_eq!(Older::told(&Older::of([("web", 3)], &[&WEB]), OF_RUN), None);
+        assert_eq!(Older::sentence(&Older::among([("web", 3)], &[&WEB]), OF_RUN), None);
     }
 }

@@ -240,8 +240,8 @@ impl Store {
         self.notes_of(self.number(run)?)
     }
 
-    /// The instruments of a run's figures with their definitions, each once. Fails if there is no such run, or if it cannot
-    /// be read.
+    /// The instruments of a run's figures with their definitions, each once. Fails if there is no such run, or if it
+    /// cannot be read.
     pub fn definitions(&self, run: &str) -> Result<Vec<(String, u32)>> {
         let sql = "SELECT DISTINCT instrument, definition FROM series WHERE run = $1 AND better <> $2 \
                    ORDER BY instrument, definition";

@@ -163,11 +163,7 @@ fn one(
         format!(" ({arm} CPU{s} against {base})")
     });
     let judged = judged(rows);
-    // Figures of one family speak for it, and for no machine.
-    let of_machine = match model::names::one_family(judged.iter().map(|row| row.card)) {
-        Some(family) => format!("In {family} figures, with all CPUs{of_cpus}, "),
-        None => format!("As a whole machine{of_cpus}, "),
-    };
+    let of_machine = groups::lead(&judged, &of_cpus);
     let groups = groups(&judged, &of_machine, summed);
     let sentences = scopes::sentences(&groups, arm, base);
     let of = |per: Cost| {
@@ -588,8 +584,8 @@ pub mod tests {
         let text = paragraph(&doc(rows)).to_string();
         assert_eq!(
             text,
-            "As a whole machine, mini-1 probably computes 15 to 59 % slower than ref; not proved: other processes used \
-             CPUs. Whether mini-1 and ref differ on integer cannot be told, since these figures are doubtful: other \
+            "In cpu figures, with all CPUs, mini-1 probably computes 15 to 59 % slower than ref; not proved: other \
+             processes used CPUs. Whether mini-1 and ref differ on integer cannot be told, since these figures are doubtful: other \
              processes used CPUs."
         );
     }

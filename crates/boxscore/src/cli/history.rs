@@ -108,7 +108,7 @@ fn rows(args: &HistoryArgs, store: &Store, most: usize) -> Result<Listed, CliErr
         };
         let measured = store.definitions(&head.id)?;
         let measured = measured.iter().map(|(instrument, definition)| (instrument.as_str(), *definition));
-        let older = Older::of(measured, instruments::cards());
+        let older = Older::among(measured, instruments::cards());
         rows.push(HistoryRow { cut, older, ..row(head, planned) });
     }
     Ok(Listed { runs: rows, hidden, older })

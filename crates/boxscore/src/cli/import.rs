@@ -142,7 +142,7 @@ impl All {
         let series = self.runs.iter().flat_map(|run| &run.series);
         let figures = series.filter(|one| one.key.is_row(one.better)).map(|one| &one.key);
         let figures = figures.map(|key| (key.instrument.as_str(), key.definition));
-        Older::told(&Older::of(figures, instruments::cards()), older::OF_RUN)
+        Older::sentence(&Older::among(figures, instruments::cards()), older::OF_RUN)
     }
 
     /// The machines of the runs, and the command that shows or compares them.

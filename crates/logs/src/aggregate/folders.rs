@@ -3,7 +3,7 @@
 //!
 //! Bytes in B, time in ns. Only requests that tell a path, a size and a time, and that the server did not fail.
 //! Bounded: of more folders or cells than are told apart nothing is kept, whatever their order, so that it merges
-//! exactly. A route (`/search`) is a folder by itself (`/search/`); of more routes than are told apart all count in `/`.
+//! exactly. A route (`/search`) is a folder by itself (`/search/`); of more routes than are told apart all are in `/`.
 
 use std::collections::BTreeMap;
 

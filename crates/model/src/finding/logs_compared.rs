@@ -308,6 +308,23 @@ fn lengths((before, after): (f64, f64), labels: Option<&[String; 2]>) -> String 
     }
 }
 
+fn rates((before, after): (f64, f64), labels: Option<&[String; 2]>) -> String {
+    let (before, after) = (number(before), number(after));
+    let rates = match labels {
+        None => format!("{before} requests a second before, {after} after"),
+        Some([earlier, later]) => format!("{earlier} served {before} requests a second, {later} {after}"),
+    };
+    format!("{rates}: load differed, and with it waiting")
+}
+
+fn confounded(labels: Option<&[String; 2]>) -> String {
+    let who =
+        labels.map_or_else(|| "before and after".to_owned(), |[one, other]| format!("{one} and {other}"));
+    format!(
+        "whatever else changed meanwhile {CHANGES}: {who} share no time; two groups at the same time would tell"
+    )
+}
+
 fn shares_none(arm: &Share) -> bool {
     arm.share >= 1.0
 }
@@ -408,17 +425,7 @@ impl Conclusion for LogsCompared {
                 "{arm} served {} times the requests of {base}: load differed, and with it waiting",
                 number(*ratio)
             ),
-            LogsCompared::RequestRates { before, after, labels } => format!(
-                "{}: load differed, and with it waiting",
-                match labels {
-                    None => format!("{} requests a second before, {} after", number(*before), number(*after)),
-                    Some([earlier, later]) => format!(
-                        "{earlier} served {} requests a second, {later} {}",
-                        number(*before),
-                        number(*after)
-                    ),
-                }
-            ),
+            LogsCompared::RequestRates { before, after, labels } => rates((*before, *after), labels.as_ref()),
             LogsCompared::SizeMix { distance } => format!(
                 "sizes differ (Kolmogorov-Smirnov distance {}): only requests of one class of size are compared",
                 number(*distance)
@@ -438,13 +445,7 @@ impl Conclusion for LogsCompared {
             }
             LogsCompared::Mix { crude, good, stratified, cause } => mix(*crude, *good, *stratified, *cause),
             LogsCompared::Halves { first, second } => halves(*first, *second),
-            LogsCompared::Confounded { labels, .. } => format!(
-                "whatever else changed meanwhile {CHANGES}: {} share no time; two groups at the same time would tell",
-                match labels {
-                    None => "before and after".to_owned(),
-                    Some([earlier, later]) => format!("{earlier} and {later}"),
-                }
-            ),
+            LogsCompared::Confounded { labels, .. } => confounded(labels.as_ref()),
             LogsCompared::ConfoundedAlone { of, given, is_after, .. } => format!(
                 "beside the other side, whatever else changed meanwhile {CHANGES}: {of} was cut at {given}, and this is \
                  what was served {}",

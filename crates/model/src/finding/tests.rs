@@ -330,7 +330,6 @@ fn of_logs() -> Vec<Rule> {
         LogsCompared::Means { mean: 9e6, totals: 3e6, has_failures: true }.into(),
         LogsCompared::RequestCounts { arm: "b".into(), base: "a".into(), ratio: 2.0 }.into(),
         LogsCompared::RequestRates { before: 10.0, after: 20.0, labels: None }.into(),
-        LogsCompared::RequestRates { before: 10.0, after: 20.0, labels: labels() }.into(),
         LogsCompared::SizeMix { distance: 0.1 }.into(),
         LogsCompared::StatusMix { distance: 0.1, status: 404, arm: share("b", 0.2), base: share("a", 0.1) }
             .into(),
@@ -353,7 +352,6 @@ fn of_logs() -> Vec<Rule> {
         LogsCompared::ConfoundedAlone { of: "web".into(), given: "12:00".into(), at: 1e9, is_after: true }
             .into(),
         LogsCompared::Cut { before: 7200.0, after: 3600.0, labels: None, blocks }.into(),
-        LogsCompared::Cut { before: 7200.0, after: 3600.0, labels: labels(), blocks }.into(),
         LogsCompared::Clocks { host: None, step: 60.0, drift: Some(0.1), is_doubtful: false }.into(),
         LogsCompared::NoTelemetry("no samples".into()).into(),
         LogsCompared::PartOfTelemetry { covered: 0.5 }.into(),

@@ -1,8 +1,8 @@
 //! Lines over x with bands: staircases, scaling curves, telemetry.
 //!
-//! Values are in base units, points in order of x. A value that cannot be drawn breaks its line and is
-//! counted below the figure; a gap breaks it, and is none. Lines of more points than pixels keep the first, lowest, highest and last
-//! point of each pixel column. Names stand at the ends of the lines; marker lines carry their labels.
+//! Values are in base units, points in order of x. A value that cannot be drawn breaks its line and is counted
+//! below the figure; a gap breaks it, and is none. Lines of more points than pixels keep the first, lowest, highest
+//! and last point of each pixel column. Names stand at the ends of the lines; marker lines carry their labels.
 
 use maud::{Markup, Render, html};
 

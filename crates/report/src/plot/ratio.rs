@@ -228,7 +228,8 @@ fn end(at: f64, beyond: bool, way: f64) -> Markup {
 /// for more labels. `page.css` hides a label of the class `wN` below the N-th of them.
 const WIDTHS: [f64; 4] = [80.0, 140.0, 220.0, 320.0];
 
-/// The place in `WIDTHS` of the least width of which so many per cent hold a word and its arrow; `None` where none does.
+/// The place in `WIDTHS` of the least width of which so many per cent hold a word and its arrow; `None` where there is
+/// none.
 fn level_of(word: &str, room: f64) -> Option<usize> {
     let needed = text_width(&format!("{word}→"));
     WIDTHS.iter().position(|width| room / 100.0 * width >= needed)

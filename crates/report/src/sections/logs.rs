@@ -400,8 +400,8 @@ fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
         None => {
             let (time, when) = worst("p50")?;
             sentence(&format!(
-                "{of}half of the requests took at most {time} in the slowest hour{when}; no hour has requests enough for a \
-                 99th percentile"
+                "{of}half of the requests took at most {time} in the slowest hour{when}; no hour has requests enough for \
+                 a 99th percentile"
             ))
         }
     };

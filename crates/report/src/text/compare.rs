@@ -201,7 +201,7 @@ pub fn index_text(doc: &CompareDoc, index: &IndexDoc) -> String {
 
 /// `whole machine`, or of figures of one family `cpu, all CPUs`.
 fn scope_text(doc: &CompareDoc, index: &IndexDoc) -> String {
-    let of = doc.rows.iter().filter(|row| row.arm == index.arm && row.index == Some(index.scope));
+    let of = doc.rows.iter().filter(|row| row.arm == index.arm && row.headline && !row.point);
     match (names::one_family(of.map(|row| row.card)), index.scope) {
         (Some(family), Scope::WholeMachine) => format!("{family}, all CPUs"),
         (Some(family), scope) => format!("{family}, {}", scope.word()),

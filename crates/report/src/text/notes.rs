@@ -263,8 +263,8 @@ pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
 
 /// Instruments that were measured by an older definition than that of today.
 fn older(run: &RunDoc, look: Look) -> String {
-    let all = Older::of(run.series.iter().map(|one| (one.instrument.as_str(), one.definition)), run.cards);
-    Older::told(&all, older::OF_RUN).map_or_else(String::new, |told| marked("-", Tone::Dim, &told, look))
+    let all = Older::among(run.series.iter().map(|one| (one.instrument.as_str(), one.definition)), run.cards);
+    Older::sentence(&all, older::OF_RUN).map_or_else(String::new, |told| marked("-", Tone::Dim, &told, look))
 }
 
 /// Paragraphs of a screen, of which the last ones are left out where there is no room.

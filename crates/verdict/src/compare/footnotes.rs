@@ -418,8 +418,8 @@ pub fn levels(pairs: &Pairs, prepared: &[Prepared<'_>], options: &CompareOptions
 /// Instruments of which both sides have figures of one definition, which is older than that of today.
 fn older(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Option<String> {
     let both = arm.order.iter().filter(|key| base.rows.contains_key(key));
-    let all = Older::of(both.map(|key| (key.instrument.as_str(), key.definition)), options.cards);
-    Older::told(&all, older::OF_SIDES)
+    let all = Older::among(both.map(|key| (key.instrument.as_str(), key.definition)), options.cards);
+    Older::sentence(&all, older::OF_SIDES)
 }
 
 /// Instruments of which both sides have a figure, but of another definition. Published figures name few parameters, and

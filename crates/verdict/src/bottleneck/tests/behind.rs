@@ -101,8 +101,8 @@ fn one_connection_waits_for_the_application_that_has_its_request() {
     let run = on_cores("connections=1;server=nginx", &figures, &IDLE);
     assert_eq!(first(&run).kind, Binding::Waiting, "{:?}", first(&run));
     let doc = first(&with_application(run, 1, 0.6));
-    let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server (nginx): the server (nginx) had 1 \
-                connection to it while 1.00 requests were in flight";
+    let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server (nginx): the server (nginx) had \
+                1 connection to it while 1.00 requests were in flight";
     assert_eq!((doc.kind, doc.sentence.as_str()), (Binding::Behind, says));
 }
 
