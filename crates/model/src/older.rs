@@ -54,15 +54,16 @@ mod tests {
     use crate::card::Card;
 
     static WEB: Card = Card { name: "web", definition: 3, ..Card::DEFAULT };
+    static CARDS: [&Card; 1] = [&WEB];
 
     #[test]
     fn older_definitions_are_told_once() {
         let figures = [("web", 1), ("web", 3), ("web", 1), ("web", 2), ("unknown", 1), ("web", 4)];
-        let all = Older::among(figures, &[&WEB]);
+        let all = Older::among(figures, &CARDS);
         let told = Older::sentence(&all, OF_RUN).unwrap();
         let wanted = "definition: web was measured by definition 1, and that of today is 3; web was measured by \
                       definition 2, and that of today is 3: they do not compare with what is measured now";
         assert_eq!(told, wanted);
-        assert_eq!(Older::sentence(&Older::among([("web", 3)], &[&WEB]), OF_RUN), None);
+        assert_eq!(Older::sentence(&Older::among([("web", 3)], &CARDS), OF_RUN), None);
     }
 }
