@@ -276,8 +276,8 @@ mod tests {
             run("f", Status::Complete, None),
         ];
         let lines = super::older(&HistoryDoc { schema: String::new(), runs });
-        let says = "definition: web was measured by definition 2, and that of today is 3 (a, b, c and 1 more): they do \
-                    not compare with what is measured now";
+        let says = "definition: web was measured by definition 2, and that of today is 3 (01a2a140, 01a2b140, \
+                    01a2c140 and 1 more): they do not compare with what is measured now";
         assert_eq!((lines.len(), lines[1].as_str()), (2, says));
     }
 
