@@ -49,6 +49,7 @@ use crate::finding::{Finding, Validity};
 use crate::metric::Better;
 use crate::names;
 use crate::note::Note;
+use crate::older::Older;
 use crate::params::Params;
 use crate::reading::Samples;
 use crate::subject::SubjectDoc;
@@ -446,6 +447,9 @@ pub struct HistoryRow {
     /// A load that the user ended before its time.
     #[serde(default)]
     pub cut: Option<CutDoc>,
+    /// Its instruments that were measured by an older definition than that of today.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub older: Vec<Older>,
 }
 
 /// How short a load came that the user ended. Seconds.

@@ -36,6 +36,7 @@ pub mod names;
 pub mod nearest;
 pub mod need;
 pub mod note;
+pub mod older;
 pub mod params;
 pub mod plan;
 pub mod power;

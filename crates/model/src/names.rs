@@ -79,6 +79,13 @@ pub fn family(card: Option<&'static Card>) -> &'static str {
     shown(card).map_or("other", |card| card.family.name())
 }
 
+/// The name of the family that all instruments are of; `None` of several, of none, and where one has no card.
+pub fn one_family(cards: impl IntoIterator<Item = Option<&'static Card>>) -> Option<&'static str> {
+    let mut cards = cards.into_iter();
+    let first = cards.next()??.family;
+    cards.all(|card| card.is_some_and(|card| card.family == first)).then(|| first.name())
+}
+
 /// Where a figure stands on a page: families together, known ones first.
 pub fn rank(card: Option<&'static Card>) -> usize {
     let place = |card: &Card| (card.family as usize) * (1 << 16) + usize::from(card.shown.place);

@@ -106,6 +106,10 @@ pub struct ServerGroup {
     /// fail; empty where the log was read alone, or has too many folders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "folders")]
     pub folders: BTreeMap<String, BTreeMap<(u64, u32), Cell>>,
+    /// Paths such as `/search` are in a folder `/search/`. Else there are none, or they are in `/`: too many of them,
+    /// or stored before these were folders. Folders of the two kinds are not alike.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_routes: bool,
 }
 
 /// Sums over the requests of one class of work in one block of time.

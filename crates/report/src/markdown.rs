@@ -26,7 +26,7 @@ pub fn compare(doc: &CompareDoc, all: bool) -> String {
         doc.index
             .iter()
             .filter(|index| index.arm != index.reference)
-            .map(|index| format!("index: {}", index_text(index))),
+            .map(|index| format!("index: {}", index_text(doc, index))),
     );
     lines.extend(
         notes::doubts(&doc.findings, &notes::headlines_compared(doc))

@@ -114,7 +114,12 @@ pub fn card(title: &str, body: &Markup) -> Markup {
 
 /// Figures side by side, as many as fit.
 pub fn grid(figures: &[Markup]) -> Markup {
-    html! { div class="grid" { @for figure in figures { (figure) } } }
+    html! { @if !figures.is_empty() { div class="grid" { @for figure in figures { (figure) } } } }
+}
+
+/// Boxes of unlike height, in as many columns as fit: each is as high as what it holds.
+pub fn cards(all: &[Markup]) -> Markup {
+    html! { @if !all.is_empty() { div class="cards" { @for one in all { (one) } } } }
 }
 
 /// Something that few readers need; left out in print.

@@ -240,6 +240,15 @@ impl Store {
         self.notes_of(self.number(run)?)
     }
 
+    /// The instruments of a run's figures with their definitions, each once. Fails if there is no such run, or if it
+    /// cannot be read.
+    pub fn definitions(&self, run: &str) -> Result<Vec<(String, u32)>> {
+        let sql = "SELECT DISTINCT instrument, definition FROM series WHERE run = $1 AND better <> $2 \
+                   ORDER BY instrument, definition";
+        let neither = Better::Neither.word();
+        self.rows(sql, args![self.number(run)?, neither], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// The traffic of a run of logs; `None` for other runs. Fails if the store cannot be read.
     pub fn traffic(&self, run: &str) -> Result<Option<Traffic>> {
         self.traffic_of(self.number(run)?)

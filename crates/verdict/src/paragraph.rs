@@ -162,8 +162,8 @@ fn one(
         let s = if arm == 1.0 { "" } else { "s" };
         format!(" ({arm} CPU{s} against {base})")
     });
-    let of_machine = format!("As a whole machine{of_cpus}, ");
     let judged = judged(rows);
+    let of_machine = groups::lead(&judged, &of_cpus);
     let groups = groups(&judged, &of_machine, summed);
     let sentences = scopes::sentences(&groups, arm, base);
     let of = |per: Cost| {
@@ -584,8 +584,8 @@ pub mod tests {
         let text = paragraph(&doc(rows)).to_string();
         assert_eq!(
             text,
-            "As a whole machine, mini-1 probably computes 15 to 59 % slower than ref; not proved: other processes used \
-             CPUs. Whether mini-1 and ref differ on integer cannot be told, since these figures are doubtful: other \
+            "In cpu figures, with all CPUs, mini-1 probably computes 15 to 59 % slower than ref; not proved: other \
+             processes used CPUs. Whether mini-1 and ref differ on integer cannot be told, since these figures are doubtful: other \
              processes used CPUs."
         );
     }

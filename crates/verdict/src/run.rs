@@ -9,6 +9,8 @@ use model::data::{RunData, Series};
 use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
 use model::format::OVER;
+use model::histogram::has_percentile;
+use model::metrics::logs;
 use model::traffic::Traffic;
 use model::{MetricInfo, NoteBody, Phase, Samples, SubjectDoc, card};
 use stats::Summary;
@@ -295,13 +297,24 @@ fn without_repetitions(doc: &mut SeriesDoc, traffic: Option<&Traffic>) {
     (doc.mean_low, doc.mean_high, doc.floor) = (None, None, None);
     (doc.again_low, doc.again_high) = (None, None);
     doc.noise_runs.clear();
-    doc.why = Some("periods differ in what was asked for, and are no repetitions".to_owned());
+    if doc.median.is_some() {
+        doc.why = Some("periods differ in what was asked for, and are no repetitions".to_owned());
+    }
 }
 
-/// The figure over all requests, where the log had it, in place of the median over its hours.
+/// The figure over all requests, where the log had it, in place of the median over its hours. A percentile that the log
+/// has too few requests for is none, whatever its hours say.
 fn of_all_requests(doc: &mut SeriesDoc, traffic: Option<&Traffic>) {
-    if let Some(whole) = traffic.and_then(|traffic| traffic.whole.get(&doc.metric)) {
-        doc.median = Some(*whole);
-        doc.method = "over all requests of the log".to_owned();
+    let Some(traffic) = traffic.filter(|traffic| !traffic.whole.is_empty()) else { return };
+    let share = [(logs::TIME_P90.name(), 0.9), (logs::TIME_P99.name(), 0.99)];
+    let share = share.iter().find(|(metric, _)| *metric == doc.metric).map(|(_, share)| *share);
+    match (traffic.whole.get(&doc.metric), share) {
+        (Some(whole), _) => doc.median = Some(*whole),
+        (None, Some(share)) if !has_percentile(traffic.group.requests, share) => {
+            (doc.median, doc.mean, doc.min, doc.max) = (None, None, None, None);
+            doc.why = Some(format!("too few requests for a {}th percentile", (share * 100.0).round()));
+        }
+        (None, _) => return,
     }
+    doc.method = "over all requests of the log".to_owned();
 }

@@ -3,6 +3,7 @@
 //! Requests, seconds since 1970. What the lines do not tell is named missing, with the reason, and is never 0. Nothing
 //! is concluded here: the sentence and the episodes come from [`verdict::traffic::answers`].
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use logs::aggregate::agents::{BOT, is_same_site};
@@ -139,13 +140,13 @@ const ASKED_MOST: usize = 50;
 
 /// The first folder of most paths of a class of failures.
 fn folder(one: &Aggregate, class: usize) -> Option<NameDoc> {
-    let mut folders: BTreeMap<&[u8], u64> = BTreeMap::new();
+    let mut folders: BTreeMap<Cow<'_, [u8]>, u64> = BTreeMap::new();
     for (path, requests) in certain(&one.failed_paths, class, usize::MAX) {
-        *folders.entry(keys::folders(path, 1)).or_default() += requests;
+        *folders.entry(keys::prefix(path, 1)).or_default() += requests;
     }
     let (name, requests) = folders.into_iter().filter(|(name, _)| name.len() > 1).max_by_key(|one| one.1)?;
-    let is_elsewhere = |top: &Top<'_>| !top.path.starts_with(name);
-    one.paths.top(By::Requests, ASKED_MOST).iter().any(is_elsewhere).then(|| named((name, requests)))
+    let is_elsewhere = |top: &Top<'_>| keys::prefix(top.path, 1) != name;
+    one.paths.top(By::Requests, ASKED_MOST).iter().any(is_elsewhere).then(|| named((&*name, requests)))
 }
 
 /// Time that requests of a class of failures took.

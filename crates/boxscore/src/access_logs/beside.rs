@@ -243,7 +243,8 @@ impl Draft {
     }
 
     fn row(&self, at: f64, seconds: f64, memory: Option<f64>) -> BesideRow {
-        let time = |share| self.times.quantile(share).map(|ns| ns as f64 / NS);
+        let is_known = |share| share == 0.5 || model::histogram::has_percentile(self.times.total(), share);
+        let time = |share| self.times.quantile(share).filter(|_| is_known(share)).map(|ns| ns as f64 / NS);
         let mut good = self.served;
         good.take(&self.failed);
         let [load, _, iowait, disk_read, available, page_cache, net_sent] = self.sums.map(Sums::mean);

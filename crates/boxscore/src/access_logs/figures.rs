@@ -485,6 +485,7 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         ..traffic::ServerGroup::default()
     };
     group.folders = cells_by_name(&one.folders, totals.requests);
+    group.has_routes = one.folders.has_routes();
     let failed: BTreeMap<&Slot, &FailedStrata> =
         one.failed_slots.sorted().unwrap_or_default().into_iter().collect();
     let none = FailedStrata::default();

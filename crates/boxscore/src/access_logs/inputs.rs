@@ -12,6 +12,7 @@ use logs::read::{Head, Input, Source, head};
 use model::Finding;
 use model::doc::FormatDoc;
 use model::finding::{LogsRead, Subject};
+use model::nearest::nearest;
 
 use crate::error::CliError;
 
@@ -175,9 +176,29 @@ impl Chosen {
                 self.formats.push(format_doc(name, &format, how));
                 self.inputs.push(Input { label: label.to_owned(), name: name.to_owned(), source, format });
             }
-            Err(why) => self.refused.push(format!("{name}: {why}")),
+            Err(why) => {
+                let near = near_name(Path::new(name));
+                let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                self.refused.push(format!("{name}: {why}{meant}"));
+            }
         }
     }
+}
+
+/// Names of a folder that are looked at.
+const MOST_NAMES: usize = 10_000;
+
+/// The file in its folder whose name is nearest to that of one that is not there.
+pub(super) fn near_name(path: &Path) -> Option<String> {
+    let typed = path.file_name().filter(|_| !path.exists())?.to_str()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names: Vec<String> = entries
+        .take(MOST_NAMES)
+        .filter_map(|entry| entry.ok().filter(|entry| entry.path().is_file())?.file_name().into_string().ok())
+        .collect();
+    let near = nearest(typed, names.iter().map(String::as_str))?;
+    Some(folder.map_or(PathBuf::from(near), |folder| folder.join(near)).display().to_string())
 }
 
 /// The document of a file's format.
@@ -254,6 +275,22 @@ mod tests {
         let before = note("hdd", &at("link.log")).ok().flatten().expect("ssd has it");
         assert_eq!((before.label.as_str(), before.name), ("ssd", at("a.log").display().to_string()));
         assert!(note("ssd", &at("none.log")).is_ok_and(|before| before.is_none()));
+    }
+
+    #[test]
+    fn a_mistyped_file_is_told_the_nearest_one_of_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["monday.log", "tuesday.log"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        std::fs::create_dir(dir.path().join("mondy.log.d")).unwrap();
+        let near = |name: &str| near_name(&dir.path().join(name));
+        let monday = dir.path().join("monday.log").display().to_string();
+        assert_eq!((near("mondy.log"), near("monday")), (Some(monday.clone()), Some(monday)));
+        assert_eq!((near("monday.log"), near("errors"), near("no/monday.log")), (None, None, None));
+        let given = [dir.path().join("mondy.log").display().to_string()];
+        let refused = choose(&given, &Formats::Detected).err().unwrap().message;
+        assert!(refused.contains("; did you mean `") && refused.ends_with("monday.log`?"), "{refused}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use model::data::RunHead;
 use model::doc::{HistoryDoc, HistoryRow};
+use model::older::Older;
 use model::plan::Plan;
 use model::{Arm, NoteBody, SubjectDoc};
 use store::{Filter, Store};
@@ -53,6 +54,7 @@ pub fn run(args: &HistoryArgs, global: &Global) -> Result<u8, CliError> {
         out::print("no run matches\n");
     } else {
         out::print(&report::text::history::table(&document, out::columns()));
+        report::text::history::older(&document).iter().for_each(|line| out::say(line));
     }
     if older > 0 && args.limit.is_none() {
         let older = model::format::count(older, "older run");
@@ -104,7 +106,10 @@ fn rows(args: &HistoryArgs, store: &Store, most: usize) -> Result<Listed, CliErr
             true => verdict::cut_short(&store.load(&head.id)?, instruments::cards()),
             false => None,
         };
-        rows.push(HistoryRow { cut, ..row(head, planned) });
+        let measured = store.definitions(&head.id)?;
+        let measured = measured.iter().map(|(instrument, definition)| (instrument.as_str(), *definition));
+        let older = Older::among(measured, instruments::cards());
+        rows.push(HistoryRow { cut, older, ..row(head, planned) });
     }
     Ok(Listed { runs: rows, hidden, older })
 }
@@ -157,5 +162,6 @@ fn row(head: &RunHead, Planned { level, instruments, what, plan }: Planned) -> H
         takes: head.takes,
         faults: head.faults,
         cut: None,
+        older: Vec::new(),
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use model::data::RunData;
 use model::format;
+use model::older::{self, Older};
 use model::shell::word;
 use store::{Filter, MachineSheet, Store, StoreError};
 
@@ -67,6 +68,9 @@ pub fn run(args: &ImportArgs, global: &Global) -> Result<u8, CliError> {
         out::say(&format!("runs: {} added with {} takes, {there} were there", done.runs, done.takes));
         if let Some(planted) = all.planted() {
             out::say(&planted);
+        }
+        if let Some(older) = all.older() {
+            out::say(&older);
         }
         out::say(&all.next());
     }
@@ -131,6 +135,14 @@ impl All {
             }
         }
         model::fake::planted(&names)
+    }
+
+    /// The instruments whose figures are of an older definition than that of today.
+    fn older(&self) -> Option<String> {
+        let series = self.runs.iter().flat_map(|run| &run.series);
+        let figures = series.filter(|one| one.key.is_row(one.better)).map(|one| &one.key);
+        let figures = figures.map(|key| (key.instrument.as_str(), key.definition));
+        Older::sentence(&Older::among(figures, instruments::cards()), older::OF_RUN)
     }
 
     /// The machines of the runs, and the command that shows or compares them.

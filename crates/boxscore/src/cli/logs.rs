@@ -46,11 +46,13 @@ Examples:
   boxscore logs /var/log/nginx/access.log --on @web             each node reads its own, merged here
   boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
 A condition of --where is a property, a comparison and a value; all conditions must hold.
-  status, bytes, time    = != < <= > >=; bytes in B, k, M or G, time (how long a request took) in s, ms or us
+  status, bytes, time    = != < <= > >=; bytes in B, k, M or G
+                         time (how long a request took): 200ms, 2s, 50us; a bare 2 is 2s
   at                     the same; a time of day, by the log's own clock where it has no zone: at>=2026-11-17T14:00
   client, vhost, path, prefix, prefix:N, query, method, protocol, referer, agent, bot (yes or no), cache, status-class,
   size-class, minute, hour, day, hour-of-day
                          = != ^= (begins with) ~ !~ (regular expression)
+  prefix: the first folder: /search/ of /search, /search/ and /search?q=a, / of /index.html
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size and of status in
 one quarter of an hour, so that neither the balancer's weights nor the mix decides; 5xx are judged by how many they are.
 The first label is the base. 1 MB/s is 1 B/us.
@@ -190,6 +192,10 @@ fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
         out::say(&format!("error: {fault}"));
     }
     let besides = std::mem::take(&mut gathered.besides);
+    // Of requests that no condition lets through nothing can be cut.
+    let halves = besides.values().filter_map(|one| one.sides.as_deref()).flatten();
+    let read = halves.map(|side| ("", &side.aggregate)).chain(gathered.named()).collect::<Vec<_>>();
+    fits(args, &read, &access_logs::absent(&read, &filters))?;
     let parted = match cut {
         Some(cut) => Some(access_logs::cut::part(&cut, &mut gathered.labels, &mut gathered.order, &besides)?),
         None => None,
@@ -215,7 +221,6 @@ fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     };
     let own = access_logs::findings(&named, &gathered.units);
     let absent = access_logs::absent(&named, &filters);
-    fits(args, &named, &absent)?;
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(absent).chain(own));
     let conditions = conditions(args);
     let most = view(args, global.json).most;
@@ -307,15 +312,16 @@ fn fits(args: &LogsArgs, named: &[Named<'_>], absent: &[Finding]) -> Result<(), 
         return Ok(());
     }
     let all = model::format::fixed(filtered as f64, 0);
-    let what = format!("--where {}: none of the {all} requests fits", args.conditions.join(" --where "));
+    let what = format!("--where {}: none of the {all} requests fits", conditions(args).join(" --where "));
     let lists = || "`boxscore logs FILE --by PROPERTY` lists the values of a property".to_owned();
     Err(CliError::data(what).hint(absent.first().map_or_else(lists, Finding::text)))
 }
 
-/// The conditions, each once.
+/// The conditions as they were given, each once.
 fn conditions(args: &LogsArgs) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for text in args.conditions.iter().map(|text| text.trim()) {
+    for filter in args.conditions.iter().filter_map(|text| Filter::parse(text).ok()) {
+        let text = filter.text().trim();
         if !all.iter().any(|known| known == text) {
             all.push(text.to_owned());
         }

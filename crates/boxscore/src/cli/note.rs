@@ -10,6 +10,7 @@ use model::price::may_be_rent;
 use model::{Fact, Note, NoteBody, Unit};
 use store::{Filter, Mode, Store};
 
+use crate::cli::costs::USUAL_CURRENCY;
 use crate::cli::{Global, check_watts, parse_price, price_note};
 use crate::error::{CliError, Kind};
 use crate::import::sheet;
@@ -43,9 +44,9 @@ pub struct NoteArgs {
     /// Price of the machine: 0.192/h, 429 bought, or a band such as 2000..2500 or 2000-2500, whose middle counts
     #[arg(long, value_name = "PRICE")]
     pub price: Option<String>,
-    /// Currency of the price
-    #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
-    pub currency: String,
+    /// Currency of the price [default: USD]
+    #[arg(long, value_name = "CODE", requires = "price")]
+    pub currency: Option<String>,
     /// Power that the machine draws, in watts
     #[arg(long, value_name = "W")]
     pub watts: Option<f64>,
@@ -112,7 +113,12 @@ pub fn run(args: &NoteArgs, global: &Global) -> Result<u8, CliError> {
         let price = said.price.as_ref().map_or_else(String::new, |price| {
             let rent = may_be_rent(price.amount).map_or_else(String::new, |rent| format!("; {rent}"));
             let bought = if price.hourly { String::new() } else { format!(" to buy{rent}") };
-            format!(": {price}{bought}")
+            let is_said = args.currency.is_some();
+            let taken = match is_said {
+                true => String::new(),
+                false => format!("; taken for {USUAL_CURRENCY}, since no --currency is given"),
+            };
+            format!(": {price}{bought}{taken}")
         });
         out::say(&format!("noted with {to}{price}"));
     }
@@ -130,7 +136,7 @@ fn said(args: &NoteArgs) -> Result<Said, CliError> {
     labels::check_label(args.label.as_deref())?;
     let (price, band) = match &args.price {
         Some(text) => {
-            let quoted = parse_price(text, &args.currency)?;
+            let quoted = parse_price(text, args.currency.as_deref().unwrap_or(USUAL_CURRENCY))?;
             (Some(quoted.price), quoted.band)
         }
         None => (None, None),

@@ -344,7 +344,7 @@ fn a_day_is_compared_with_the_day_before_as_if_all_lines_were_cut() {
 fn a_value_that_never_occurs_is_said_with_the_nearest() {
     let bench = Bench::new();
     std::fs::write(bench.path("a.log"), site(10, 1)).unwrap();
-    let none = bench.run(&["logs", "a.log", "--no-store", "--where", "prefix=/download"]).expect(1, &[]);
+    let none = bench.run(&["logs", "a.log", "--no-store", "--where", "prefix=/downlod"]).expect(1, &[]);
     assert!(none.err.contains("did you mean \"/download/\"?"), "{}", none.err);
     let conditions = ["a.log", "--no-store", "--where", "agent!=BadBot", "--where", "prefix!=/api/"];
     let all = doc(&bench, &conditions);

@@ -143,12 +143,12 @@ mod tests {
     #[test]
     fn what_each_leaves_out_and_whether_a_value_occurs_is_known() {
         let filters: Vec<Filter> =
-            ["prefix=/download", "path!=/api/x", "path^=/d"].map(|text| Filter::parse(text).unwrap()).into();
+            ["prefix=/downlod", "path!=/api/x", "path^=/d"].map(|text| Filter::parse(text).unwrap()).into();
         let paths = ["/download/a", "/download/b", "/api/x", "/api/y"];
         let all = of(&paths, &filters);
         let counts: Vec<(u64, u64)> = all.each().iter().map(|one| (one.left_out, one.equal)).collect();
         assert_eq!(counts, [(4, 0), (1, 1), (2, 0)]);
-        assert_eq!(nearest("/download", &all.each()[0].values()), Some("/download/".to_owned()));
+        assert_eq!(nearest("/downlod/", &all.each()[0].values()), Some("/download/".to_owned()));
         let (mut one, two) = (of(&paths[..1], &filters), of(&paths, &filters));
         one.merge(&two);
         assert_eq!(one.each()[0].left_out, 5);

@@ -106,10 +106,15 @@ impl Filter {
             }
             _ => words(name, sign, value),
         };
-        Ok(Filter { text: text.to_owned(), test: test.map_err(wrong)? })
+        let test = test.map_err(wrong)?;
+        // A time is told with its unit, also where none was written.
+        let is_bare = matches!(test, Test::Number { what: Number::Time, .. })
+            && value.ends_with(|c: char| !c.is_ascii_alphabetic());
+        let text = if is_bare { format!("{}s", text.trim_end()) } else { text.to_owned() };
+        Ok(Filter { text, test })
     }
 
-    /// As it was written.
+    /// As it was written; a time without a unit has that of seconds.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -194,6 +199,10 @@ fn words(name: &str, sign: &str, value: &str) -> Result<Test, String> {
     })?;
     let bytes = value.as_bytes().to_vec();
     let (how, negated) = match sign {
+        // Folders are named with the slash behind them.
+        "=" | "!=" if matches!(key, Key::Prefix(_)) && !bytes.ends_with(b"/") => {
+            (How::Equal([&bytes[..], b"/"].concat()), sign == "!=")
+        }
         "=" | "!=" => (How::Equal(bytes), sign == "!="),
         "^=" => (How::Starts(bytes), false),
         "~" | "!~" => {
@@ -277,6 +286,7 @@ mod tests {
             "path=/img/a.png",
             "path^=/img/",
             "prefix=/img/",
+            "prefix=/img",
             "agent~bot",
             "method=GET",
             "agent~^Google.*2",
@@ -309,6 +319,16 @@ mod tests {
         ] {
             assert!(!holds(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_time_is_told_with_its_unit() {
+        let told = |text: &str| Filter::parse(text).unwrap().text().to_owned();
+        assert_eq!((told("time>200"), told("time <= 0.5 ")), ("time>200s".into(), "time <= 0.5s".into()));
+        for text in ["time>200ms", "time>2s", "bytes>200", "status=404"] {
+            assert_eq!(told(text), text);
+        }
+        assert!(holds("time<200ms") && !holds("time>200"));
     }
 
     #[test]

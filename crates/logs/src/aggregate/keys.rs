@@ -1,5 +1,6 @@
 //! The properties that requests are grouped by.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::{agents, size};
@@ -94,7 +95,10 @@ impl Key {
             Key::Client => record.client,
             Key::Vhost => record.vhost,
             Key::Path => record.path,
-            Key::Prefix(depth) => record.path.map(|path| folders(path, depth)),
+            Key::Prefix(depth) => {
+                to.extend_from_slice(&record.path.map(|path| prefix(path, depth)).unwrap_or_default());
+                return record.path.is_some();
+            }
             Key::Query => record.query,
             Key::Method => record.method.map(|method| method.name().as_bytes()),
             Key::Protocol => record.protocol,
@@ -148,10 +152,24 @@ fn number(text: Option<String>, to: &mut Vec<u8>) -> bool {
     text.is_some()
 }
 
-/// The path up to its `depth + 1`th slash, or to its last one where there are fewer.
-pub fn folders(path: &[u8], depth: u8) -> &[u8] {
-    let end = memchr::memchr_iter(b'/', path).take(usize::from(depth) + 1).last();
-    &path[..end.map_or(0, |at| at + 1)]
+/// The first folders of a path with the slash behind them: `/img/` of `/img/a.png`, and `/search/` of `/search` and of
+/// `/search/` alike.
+pub fn prefix(path: &[u8], depth: u8) -> Cow<'_, [u8]> {
+    match folders(path, depth) {
+        (route, true) => Cow::Owned([route, b"/"].concat()),
+        (folders, false) => Cow::Borrowed(folders),
+    }
+}
+
+/// The path up to its `depth + 1`th slash, or to its last one where there are fewer. True of a route: of fewer, a path
+/// whose last part is no file by its name, which has a dot, is a folder by itself.
+pub fn folders(path: &[u8], depth: u8) -> (&[u8], bool) {
+    let most = usize::from(depth) + 1;
+    let (count, end) = memchr::memchr_iter(b'/', path).take(most).fold((0, 0), |(n, _), at| (n + 1, at + 1));
+    let rest = &path[end..];
+    let is_route =
+        count < most && path.starts_with(b"/") && !rest.is_empty() && memchr::memchr(b'.', rest).is_none();
+    (if is_route { path } else { &path[..end] }, is_route)
 }
 
 /// Writes the values of several properties; `-` where the line tells none.
@@ -221,6 +239,26 @@ mod tests {
         let mut bytes = Vec::new();
         write_all(&[Key::Method, Key::Vhost, Key::Status], &record(), &mut bytes);
         assert_eq!(bytes, b"HEAD\0-\x00404");
+    }
+
+    #[test]
+    fn a_route_is_a_folder_and_a_file_is_none() {
+        for (path, depth, expected) in [
+            ("/search", 1, "/search/"),
+            ("/search/", 1, "/search/"),
+            ("/search/all", 1, "/search/"),
+            ("/search/all", 2, "/search/all/"),
+            ("/search/all/7", 2, "/search/all/"),
+            ("/index.html", 1, "/"),
+            ("/a/index.html", 2, "/a/"),
+            ("/a.b/c", 1, "/a.b/"),
+            ("/", 1, "/"),
+            ("//", 1, "//"),
+            ("*", 1, ""),
+            ("", 1, ""),
+        ] {
+            assert_eq!(&*prefix(path.as_bytes(), depth), expected.as_bytes(), "{path} {depth}");
+        }
     }
 
     #[test]

@@ -37,10 +37,11 @@ pub enum LogsCompared {
         base: String,
         ratio: f64,
     },
-    /// Requests a second of unlike sides of a moment.
+    /// Requests a second of unlike sides of a moment, or of logs of which one follows the other, by their labels.
     RequestRates {
         before: f64,
         after: f64,
+        labels: Option<[String; 2]>,
     },
     /// Kolmogorov-Smirnov distance of the sizes.
     SizeMix {
@@ -93,10 +94,11 @@ pub enum LogsCompared {
         first: f64,
         second: f64,
     },
-    /// Lengths of the two sides of a moment.
+    /// Lengths of the two sides of a moment, or of logs of which one follows the other, by their labels.
     Confounded {
         before: f64,
         after: f64,
+        labels: Option<[String; 2]>,
     },
     /// One side alone of a cut at a moment (s since 1970).
     ConfoundedAlone {
@@ -105,10 +107,11 @@ pub enum LogsCompared {
         at: f64,
         is_after: bool,
     },
-    /// How the two sides of a cut were compared.
+    /// How the two sides of a cut, or two such logs, were compared.
     Cut {
         before: f64,
         after: f64,
+        labels: Option<[String; 2]>,
         blocks: TimeBlocks,
     },
     /// The clocks of logs and telemetry were not compared.
@@ -296,6 +299,32 @@ fn halves(first: f64, second: f64) -> String {
     )
 }
 
+/// `2 h before and 1 h after`, or `24 h of monday and 24 h of tuesday`.
+fn lengths((before, after): (f64, f64), labels: Option<&[String; 2]>) -> String {
+    let (before, after) = (duration(before), duration(after));
+    match labels {
+        None => format!("{before} before and {after} after"),
+        Some([earlier, later]) => format!("{before} of {earlier} and {after} of {later}"),
+    }
+}
+
+fn rates((before, after): (f64, f64), labels: Option<&[String; 2]>) -> String {
+    let (before, after) = (number(before), number(after));
+    let rates = match labels {
+        None => format!("{before} requests a second before, {after} after"),
+        Some([earlier, later]) => format!("{earlier} served {before} requests a second, {later} {after}"),
+    };
+    format!("{rates}: load differed, and with it waiting")
+}
+
+fn confounded(labels: Option<&[String; 2]>) -> String {
+    let who =
+        labels.map_or_else(|| "before and after".to_owned(), |[one, other]| format!("{one} and {other}"));
+    format!(
+        "whatever else changed meanwhile {CHANGES}: {who} share no time; two groups at the same time would tell"
+    )
+}
+
 fn shares_none(arm: &Share) -> bool {
     arm.share >= 1.0
 }
@@ -396,11 +425,7 @@ impl Conclusion for LogsCompared {
                 "{arm} served {} times the requests of {base}: load differed, and with it waiting",
                 number(*ratio)
             ),
-            LogsCompared::RequestRates { before, after } => format!(
-                "{} requests a second before, {} after: load differed, and with it waiting",
-                number(*before),
-                number(*after)
-            ),
+            LogsCompared::RequestRates { before, after, labels } => rates((*before, *after), labels.as_ref()),
             LogsCompared::SizeMix { distance } => format!(
                 "sizes differ (Kolmogorov-Smirnov distance {}): only requests of one class of size are compared",
                 number(*distance)
@@ -420,20 +445,16 @@ impl Conclusion for LogsCompared {
             }
             LogsCompared::Mix { crude, good, stratified, cause } => mix(*crude, *good, *stratified, *cause),
             LogsCompared::Halves { first, second } => halves(*first, *second),
-            LogsCompared::Confounded { .. } => format!(
-                "whatever else changed meanwhile {CHANGES}: before and after share no time; two groups at the same time \
-                 would tell"
-            ),
+            LogsCompared::Confounded { labels, .. } => confounded(labels.as_ref()),
             LogsCompared::ConfoundedAlone { of, given, is_after, .. } => format!(
                 "beside the other side, whatever else changed meanwhile {CHANGES}: {of} was cut at {given}, and this is \
                  what was served {}",
                 if *is_after { "from then on" } else { "before it" }
             ),
-            LogsCompared::Cut { before, after, blocks } => format!(
-                "{}{} before and {} after; requests of {}; the interval draws {}",
+            LogsCompared::Cut { before, after, labels, blocks } => format!(
+                "{}{}; requests of {}; the interval draws {}",
                 blocks.doubt(),
-                duration(*before),
-                duration(*after),
+                lengths((*before, *after), labels.as_ref()),
                 blocks.compared(),
                 blocks.drawn()
             ),
@@ -461,7 +482,7 @@ impl Conclusion for LogsCompared {
                 evidence([("mean-of-ratios", *mean), ("ratio-of-totals", *totals)])
             }
             LogsCompared::RequestCounts { ratio, .. } => evidence([("ratio", *ratio)]),
-            LogsCompared::RequestRates { before, after } => evidence([("ratio", after / before)]),
+            LogsCompared::RequestRates { before, after, .. } => evidence([("ratio", after / before)]),
             LogsCompared::SizeMix { distance } => evidence([("ks", *distance)]),
             LogsCompared::StatusMix { distance, .. } => evidence([("distance", *distance)]),
             LogsCompared::Cacheability { arm, base }
@@ -478,7 +499,9 @@ impl Conclusion for LogsCompared {
                 known([("crude", Some(*crude)), ("good", *good), ("stratified", Some(*stratified))])
             }
             LogsCompared::Halves { first, second } => evidence([("first", *first), ("second", *second)]),
-            LogsCompared::Confounded { before, after } => evidence([("before", *before), ("after", *after)]),
+            LogsCompared::Confounded { before, after, .. } => {
+                evidence([("before", *before), ("after", *after)])
+            }
             LogsCompared::ConfoundedAlone { at, .. } => evidence([("at", *at)]),
             LogsCompared::Cut { blocks, .. } => known([
                 ("block", Some(blocks.length as f64)),

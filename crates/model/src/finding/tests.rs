@@ -279,6 +279,23 @@ fn askers() -> LogsCompared {
     LogsCompared::Bots { arm: share("b", 0.2), base: share("a", 0.1), times: Some(times) }
 }
 
+fn labels() -> Option<[String; 2]> {
+    Some(["monday".to_owned(), "tuesday".to_owned()])
+}
+
+#[test]
+fn logs_that_follow_each_other_go_by_their_labels() {
+    let said = |rule: LogsCompared| crate::Finding::new(rule).text();
+    let confounded = |labels| said(LogsCompared::Confounded { before: 7200.0, after: 3600.0, labels });
+    assert!(confounded(None).contains(": before and after share no time"), "{}", confounded(None));
+    assert!(confounded(labels()).contains(": monday and tuesday share no time"), "{}", confounded(labels()));
+    let rates = said(LogsCompared::RequestRates { before: 10.0, after: 20.0, labels: labels() });
+    assert!(rates.starts_with("monday served 10.0 requests a second, tuesday 20.0"), "{rates}");
+    let blocks = TimeBlocks { length: 900, of_day: Some(900), is_matched: true };
+    let cut = said(LogsCompared::Cut { before: 86_400.0, after: 7200.0, labels: labels(), blocks });
+    assert!(cut.contains(" of monday and ") && cut.contains(" of tuesday; requests of "), "{cut}");
+}
+
 fn of_logs() -> Vec<Rule> {
     let share = |label: &str, share: f64| Share { label: label.into(), share };
     let cache = |label: &str, bytes| Cache { label: label.into(), bytes, disk_read: Some(1e8) };
@@ -318,7 +335,7 @@ fn of_logs() -> Vec<Rule> {
         LogsRead::TooLong.into(),
         LogsCompared::Means { mean: 9e6, totals: 3e6, has_failures: true }.into(),
         LogsCompared::RequestCounts { arm: "b".into(), base: "a".into(), ratio: 2.0 }.into(),
-        LogsCompared::RequestRates { before: 10.0, after: 20.0 }.into(),
+        LogsCompared::RequestRates { before: 10.0, after: 20.0, labels: None }.into(),
         LogsCompared::SizeMix { distance: 0.1 }.into(),
         LogsCompared::StatusMix { distance: 0.1, status: 404, arm: share("b", 0.2), base: share("a", 0.1) }
             .into(),
@@ -336,10 +353,11 @@ fn of_logs() -> Vec<Rule> {
         LogsCompared::Failures { arm: share("b", 0.2), base: share("a", 0.1), arm_time: 0.6, base_time: 0.0 }
             .into(),
         LogsCompared::Halves { first: 1.5, second: 0.9 }.into(),
-        LogsCompared::Confounded { before: 7200.0, after: 3600.0 }.into(),
+        LogsCompared::Confounded { before: 7200.0, after: 3600.0, labels: None }.into(),
+        LogsCompared::Confounded { before: 7200.0, after: 3600.0, labels: labels() }.into(),
         LogsCompared::ConfoundedAlone { of: "web".into(), given: "12:00".into(), at: 1e9, is_after: true }
             .into(),
-        LogsCompared::Cut { before: 7200.0, after: 3600.0, blocks }.into(),
+        LogsCompared::Cut { before: 7200.0, after: 3600.0, labels: None, blocks }.into(),
         LogsCompared::Clocks { host: None, step: 60.0, drift: Some(0.1), is_doubtful: false }.into(),
         LogsCompared::NoTelemetry("no samples".into()).into(),
         LogsCompared::PartOfTelemetry { covered: 0.5 }.into(),

@@ -1,8 +1,8 @@
 //! Lines over x with bands: staircases, scaling curves, telemetry.
 //!
-//! Values are in base units, points in order of x. A value that cannot be drawn breaks its line and is
-//! counted below the figure. Lines of more points than pixels keep the first, lowest, highest and last
-//! point of each pixel column. Names stand at the ends of the lines; marker lines carry their labels.
+//! Values are in base units, points in order of x. A value that cannot be drawn breaks its line and is counted
+//! below the figure; a gap breaks it, and is none. Lines of more points than pixels keep the first, lowest, highest
+//! and last point of each pixel column. Names stand at the ends of the lines; marker lines carry their labels.
 
 use maud::{Markup, Render, html};
 
@@ -42,11 +42,18 @@ pub struct Point {
     pub hollow: bool,
     /// The interval stands as a bar on the point, not as a band along the line.
     pub bar: bool,
+    /// No value: the line breaks here.
+    pub is_gap: bool,
 }
 
 impl Point {
     pub const fn at(x: f64, y: f64) -> Point {
-        Point { x, y, interval: None, hollow: false, bar: false }
+        Point { x, y, interval: None, hollow: false, bar: false, is_gap: false }
+    }
+
+    /// Nothing was measured here: the line breaks, and no value is left out.
+    pub const fn gap(x: f64) -> Point {
+        Point { is_gap: true, ..Point::at(x, f64::NAN) }
     }
 }
 
@@ -133,7 +140,7 @@ impl LinePlot {
         *colour += usize::from(!series.reference);
         let mut runs: Vec<Vec<Point>> = vec![Vec::new()];
         for point in &series.points {
-            if left.check(point.x, &self.x) && left.check(point.y, &self.y) {
+            if !point.is_gap && left.check(point.x, &self.x) && left.check(point.y, &self.y) {
                 if let Some(run) = runs.last_mut() {
                     run.push(*point);
                 }

@@ -207,7 +207,7 @@ impl Left {
     fn notes(self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.not_finite > 0 {
-            notes.push(format!("{} not drawn: not a finite number", values(self.not_finite)));
+            notes.push(format!("{} not drawn: unknown, or beyond every number", values(self.not_finite)));
         }
         if self.not_positive > 0 {
             notes.push(format!("{} not drawn: 0 or less on a logarithmic axis", values(self.not_positive)));

@@ -124,15 +124,17 @@ impl RatioPlot {
 
     fn head(&self, axis: &Axis, margin: f64) -> Markup {
         let (low, high) = (axis.at(1.0 / (1.0 + margin)), axis.at(1.0 + margin));
+        let (below, above) = (format!(" {}", self.sides.below), format!("{} ", self.sides.above));
+        let (of_below, of_above) = (level_of(&below, low - 1.0), level_of(&above, 99.0 - high));
         html! {
-            svg width="100%" height="18" aria-hidden="true" {
+            div class="ticks" { svg width="100%" height="18" aria-hidden="true" {
                 text x=(pc(low - 1.0)) y="13" text-anchor="end" {
-                    @if low > 18.0 { "←" tspan class="side" { " " (self.sides.below) } }
+                    @if low > 18.0 { "←" @if let Some(w) = of_below { tspan class={ "side w" (w) } { (below) } } }
                 }
                 text x=(pc(high + 1.0)) y="13" {
-                    @if high < 82.0 { tspan class="side" { (self.sides.above) " " } "→" }
+                    @if high < 82.0 { @if let Some(w) = of_above { tspan class={ "side w" (w) } { (above) } } "→" }
                 }
-            }
+            } }
         }
     }
 
@@ -226,6 +228,13 @@ fn end(at: f64, beyond: bool, way: f64) -> Markup {
 /// for more labels. `page.css` hides a label of the class `wN` below the N-th of them.
 const WIDTHS: [f64; 4] = [80.0, 140.0, 220.0, 320.0];
 
+/// The place in `WIDTHS` of the least width of which so many per cent hold a word and its arrow; `None` where there is
+/// none.
+fn level_of(word: &str, room: f64) -> Option<usize> {
+    let needed = text_width(&format!("{word}→"));
+    WIDTHS.iter().position(|width| room / 100.0 * width >= needed)
+}
+
 /// The labels of the axis, in a box that knows its width.
 fn foot(axis: &Axis) -> Markup {
     let ticks = axis.major.iter().zip(levels(axis));
@@ -282,6 +291,21 @@ pub fn tally(verdicts: &[Verdict]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_side_is_named_where_its_word_fits() {
+        assert_eq!((level_of("worse ", 60.0), level_of("worse ", 30.0)), (Some(1), Some(2)));
+        assert_eq!((level_of("", 50.0), level_of("worse ", 5.0)), (Some(0), None));
+        for (level, width) in WIDTHS.into_iter().enumerate() {
+            for room in 1..100 {
+                let is_shown = level_of("better ", f64::from(room)).is_some_and(|least| least <= level);
+                assert!(
+                    !is_shown || f64::from(room) / 100.0 * width >= text_width("better →"),
+                    "{room} {width}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn labels_are_apart_at_every_width_and_more_of_them_where_there_is_room() {

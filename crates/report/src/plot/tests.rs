@@ -215,8 +215,12 @@ fn awkward_data_is_drawn_or_said() {
 #[test]
 fn what_is_left_out_is_said() {
     let text = line(&[1.0, f64::NAN, -1.0, 2.0]).render().into_string();
-    assert!(text.contains("2 values not drawn: not a finite number"), "{text}");
+    assert!(text.contains("2 values not drawn: unknown, or beyond every number"), "{text}");
     assert!(text.contains("2 values not drawn: 0 or less on a logarithmic axis"));
+    let mut broken = line(&[1.0, 2.0, 3.0]);
+    broken.series[0].points[1] = Point::gap(broken.series[0].points[1].x);
+    let text = broken.render().into_string();
+    assert!(!text.contains("not drawn"), "a gap is no value: {text}");
     for text in every(&[]).iter().take(11) {
         assert!(text.contains("No data"), "{text}");
     }

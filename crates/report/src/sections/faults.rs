@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use maud::{Markup, html};
+use model::doc::RunDoc;
 use model::format::count;
 use model::note::dropped;
 use model::{Note, NoteBody};
@@ -34,7 +35,10 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     if given_up > 0 {
         said.push(format!("{} given up", count(given_up, "figure")));
     }
-    let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
+    // A run without either has no heading of its own.
+    let has_any = |doc: &RunDoc| !doc.errors.is_empty() || doc.notes.iter().any(is_shown);
+    let told = input.runs.iter().enumerate().filter(|(_, (doc, _))| has_any(doc));
+    let body = html! { @for (run, (doc, _)) in told {
         @if input.runs.len() > 1 { h3 { (input.name(run)) } }
         ul class="trust" {
             @for (text, times) in &doc.errors {

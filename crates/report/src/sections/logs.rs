@@ -5,12 +5,15 @@
 //! is not drawn. The comparison is that of requests of one size in one quarter hour, or of one size before and after
 //! the moment that the logs were cut at ([`model::traffic`] holds what it is made of).
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, OverTimeDoc, OverTimeRow, RowDoc, TopDoc, VerdictWord};
 use model::finding::{Finding, LogsFailed, LogsParts, Rule};
 use model::format::{
     Kind, Moment, count, duration, fixed, per_second, percent, quantity, ratio, ratio_interval,
 };
+use model::histogram::{has_percentile, percentile_needs};
 use model::metrics::logs;
 use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME, Traffic};
 use model::unit::Unit;
@@ -22,15 +25,18 @@ use crate::page::{self, Column};
 use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
-use crate::section::{ReportInput, Section};
+use crate::section::{ReportInput, Section, sentence};
 use crate::text::logs_answers::folded;
 use crate::text::{cut_front, fold, notes};
 use crate::theme::{Trust, Verdict};
 
 pub static SECTION: Section = Section::new(41, draw);
 
-const PERCENTILES: [(&str, &str); 3] =
-    [(logs::TIME_P50.name(), "p50"), (logs::TIME_P90.name(), "p90"), (logs::TIME_P99.name(), "p99")];
+const PERCENTILES: [(&str, &str, f64); 3] = [
+    (logs::TIME_P50.name(), "p50", 0.5),
+    (logs::TIME_P90.name(), "p90", 0.9),
+    (logs::TIME_P99.name(), "p99", 0.99),
+];
 /// The percentiles of which all labels are drawn on one axis, and the share of the requests that each is of.
 const BESIDE: [(&str, &str); 2] = [("p50", "Half"), ("p99", "99 in 100")];
 /// Steps of a figure over time at most, and at least.
@@ -73,11 +79,11 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let body = html! {
         @for table in &parts { (table) }
         (page::grid(&plots))
-        (page::grid(&answers))
+        (page::cards(&answers))
         @if let Some(drawn) = logs_beside::draw(&beside, &hours) { (drawn) }
         @if !rows.is_empty() { (verdicts(&rows, is_cut)) }
         @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
-        (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
+        (page::cards(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
     };
     let findings: Vec<&Finding> = input.compare.iter().flat_map(|doc| &doc.findings).collect();
     Some(page::section("logs", &title(&all, &rows, &findings), &body))
@@ -153,8 +159,10 @@ struct Label {
     rate: Vec<(f64, f64)>,
     times: Vec<(&'static str, Vec<(f64, f64)>)>,
     parts: Parts,
-    /// Hours with requests.
-    count: usize,
+    /// Hours with requests, since 1970.
+    served: BTreeSet<i64>,
+    /// Hours of too few requests for a percentile are not in `times`.
+    are_thin: bool,
     traffic: Option<Traffic>,
     over_time: Option<OverTimeDoc>,
     /// Seconds by which its clock is ahead of UTC.
@@ -179,20 +187,33 @@ impl Label {
         };
         let counts = hours(logs::REQUESTS.name())?;
         let requests = counts.iter().map(|(_, count)| count).sum();
-        let count = counts.len();
         let start = (doc.started / HOUR).floor() * HOUR;
         let end = doc.seconds.map(|seconds| doc.started + seconds);
+        let served = counts.iter().map(|(at, _)| ((start + at) / HOUR).floor() as i64).collect();
         let (counts, parts) = whole_hours(counts, doc.started - start, end.map(|end| end - start));
         let whole = |all: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
             all.into_iter().filter(|hour| counts.iter().any(|known| known.0 == hour.0)).collect()
         };
-        let times = PERCENTILES.iter().filter_map(|(metric, name)| Some((*name, whole(hours(metric)?))));
-        let times = times.filter(|(_, hours)| !hours.is_empty()).collect();
+        // An hour of few requests has a median and no percentile, as the whole log has none of few.
+        let mut are_thin = false;
+        let mut enough = |all: Vec<(f64, f64)>, share: f64| -> Vec<(f64, f64)> {
+            let requests = |at: f64| counts.iter().find(|hour| hour.0 == at).map_or(0.0, |hour| hour.1);
+            let tells = |hour: &(f64, f64)| share == 0.5 || has_percentile(requests(hour.0) as u64, share);
+            let kept: Vec<(f64, f64)> = all.iter().copied().filter(tells).collect();
+            are_thin |= kept.len() < all.len();
+            kept
+        };
+        let times = PERCENTILES
+            .iter()
+            .filter_map(|(metric, name, share)| Some((*name, enough(whole(hours(metric)?), *share))))
+            .filter(|(_, hours)| !hours.is_empty())
+            .collect();
         Some(Label {
             name: input.name(run),
             start,
             requests,
-            count,
+            served,
+            are_thin,
             parts,
             rate: counts,
             times,
@@ -211,7 +232,7 @@ impl Label {
         for (at, value) in values {
             let at = at + self.start + HOUR / 2.0;
             if before.is_some_and(|before| at - before > 1.5 * HOUR) {
-                points.push(Point::at(hours.at(at - HOUR), f64::NAN));
+                points.push(Point::gap(hours.at(at - HOUR)));
             }
             points.push(Point::at(hours.at(at), *value));
             before = Some(at);
@@ -258,6 +279,17 @@ fn not_whole(all: &[Label]) -> String {
             format!("; without the {} hour, which is not whole", names.join(" and the "))
         }
         names => format!("; the {} hour is not whole", names.join(" and the ")),
+    }
+}
+
+/// Says that hours of few requests are left out, where there are such.
+fn too_thin(all: &[Label]) -> String {
+    match all.iter().any(|label| label.are_thin) {
+        true => format!(
+            "; without hours of too few requests for it (p99: {})",
+            fixed(percentile_needs(0.99) as f64, 0)
+        ),
+        false => String::new(),
     }
 }
 
@@ -345,8 +377,9 @@ fn times_beside((percentile, share): &(&str, &str), all: &[Label], hours: &Hours
     let title = format!("{share} of the requests took at most {most} in the slowest hour{when}, of {name}");
     let too = with_failures(all);
     let said = format!(
-        "{percentile} of each hour's times in the server{too}, to 3 %, all on one axis{}",
-        not_whole(all)
+        "{percentile} of each hour's times in the server{too}, to 3 %, all on one axis{}{}",
+        not_whole(all),
+        if *percentile == "p50" { String::new() } else { too_thin(all) }
     );
     let series = lines.iter().map(|(label, values)| label.line(&label.name, values, hours)).collect();
     let plot = LinePlot {
@@ -371,16 +404,28 @@ fn with_failures(all: &[Label]) -> &'static str {
 }
 
 fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
-    let (at, worst) = slowest(&label.times.iter().find(|(name, _)| *name == "p99")?.1)?;
-    let worst = whole(&quantity(worst, Kind::for_unit(Unit::Second)));
-    let when = hours.when(label.start + at);
+    let worst = |percentile: &str| {
+        let (at, worst) = slowest(&label.times.iter().find(|(name, _)| *name == percentile)?.1)?;
+        Some((whole(&quantity(worst, Kind::for_unit(Unit::Second))), hours.when(label.start + at)))
+    };
     let of = if several { format!("{}: ", label.name) } else { String::new() };
-    let title = format!("{of}1 request in 100 took over {worst} in the slowest hour{when}");
+    let title = match worst("p99") {
+        Some((time, when)) => format!("{of}1 request in 100 took over {time} in the slowest hour{when}"),
+        None => {
+            let (time, when) = worst("p50")?;
+            sentence(&format!(
+                "{of}half of the requests took at most {time} in the slowest hour{when}; no hour has requests enough for \
+                 a 99th percentile"
+            ))
+        }
+    };
+    let own = std::slice::from_ref(label);
     let plot = LinePlot::new(
         Caption::new(title).subtitle(format!(
-            "time in the server{}, each hour's percentiles{}",
-            with_failures(std::slice::from_ref(label)),
-            not_whole(std::slice::from_ref(label))
+            "time in the server{}, each hour's percentiles{}{}",
+            with_failures(own),
+            not_whole(own),
+            too_thin(own)
         )),
         hours.axis(),
         AxisSpec::new("time", Kind::for_unit(Unit::Second)).log(),
@@ -447,11 +492,18 @@ fn served(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
         };
     }
     let requests: f64 = all.iter().map(|label| label.requests).sum();
-    format!(
-        "Access logs: {} requests in {}",
-        fixed(requests, 0),
-        count(all.iter().map(|label| label.count).max().unwrap_or(0), "hour")
-    )
+    format!("Access logs: {} requests in {}", fixed(requests, 0), extent(all))
+}
+
+/// `48 hours`, from the first one of all logs to the last one; `24 of 192 hours` where there were none in some.
+fn extent(all: &[Label]) -> String {
+    let served: BTreeSet<i64> = all.iter().flat_map(|label| label.served.iter().copied()).collect();
+    let whole = served.first().zip(served.last()).map_or(0, |(first, last)| last.abs_diff(*first) + 1);
+    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
+    match served.len() == whole {
+        true => count(whole, "hour"),
+        false => format!("{} of {}", fixed(served.len() as f64, 0), count(whole, "hour")),
+    }
 }
 
 fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {

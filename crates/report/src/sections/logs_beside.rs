@@ -105,10 +105,10 @@ fn points(doc: &BesideDoc, figure: &Figure, hours: &Hours) -> Vec<Point> {
     let mut end: Option<f64> = None;
     for row in &doc.rows {
         if end.is_some_and(|end| row.at - end > row.seconds / 2.0) {
-            points.push(Point::at(hours.at(row.at), f64::NAN));
+            points.push(Point::gap(hours.at(row.at)));
         }
-        let value = (figure.of)(row).unwrap_or(f64::NAN);
-        points.push(Point::at(hours.at(row.at + row.seconds / 2.0), value));
+        let middle = hours.at(row.at + row.seconds / 2.0);
+        points.push((figure.of)(row).map_or_else(|| Point::gap(middle), |value| Point::at(middle, value)));
         end = Some(row.at + row.seconds);
     }
     points

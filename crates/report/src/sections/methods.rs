@@ -45,7 +45,7 @@ fn how(run: &RunDoc, name: &str) -> Markup {
             @if let Some(own) = run.own_cpu_seconds { "; boxscore itself used " (format::duration(own)) " of CPU time beside the takes" }
             "."
         }
-        pre { (run.command) }
+        @if !run.command.is_empty() { pre { (run.command) } }
     }
 }
 

@@ -42,15 +42,18 @@ fn draw(input: &ReportInput) -> Option<Markup> {
             }
         }
     };
-    Some(page::section("score", &title(input), &body))
+    let shown = if head.is_empty() { rest.len() } else { head.len() };
+    Some(page::section("score", &title(input, shown), &body))
 }
 
-fn title(input: &ReportInput) -> String {
+/// The figures that hold, over all runs; of periods those that are `shown`.
+fn title(input: &ReportInput, shown: usize) -> String {
     let of = |state| input.runs.iter().map(|(run, _)| run.counted(state)).sum::<usize>();
     let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
     let total: usize = input.runs.iter().map(|(run, _)| run.headlines().len()).sum();
     if input.is_of_periods() {
-        return format!("Box score: {} over all requests of the logs", count(total, "figure"));
+        let of = if input.runs.len() > 1 { "each log" } else { "the log" };
+        return format!("Box score: {} over all requests of {of}", count(shown, "figure"));
     }
     let mut out = format!("Box score: {} of {total} figures hold", total - doubtful - refused);
     if doubtful > 0 {
@@ -188,8 +191,17 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
         .collect();
     html! {
         (page::table(&head, &rows))
+        @for reason in refused_periods(&twins) { p class="note" { (reason) } }
         @if !whole { p class="note" { "! = doubtful: Validity says why; a report of each run has its intervals" } }
     }
+}
+
+/// Figures over all requests of a log that are not told, with the reason: `time.p99: too few requests for a 99th
+/// percentile`.
+fn refused_periods(twins: &[Vec<Option<Figure<'_>>>]) -> BTreeSet<String> {
+    let docs = twins.iter().flatten().flatten().map(|twin| twin.doc);
+    let refused = docs.filter(|doc| doc.samples == Samples::Periods && doc.median.is_none());
+    refused.filter_map(|doc| Some(format!("- = {}: {}", doc.metric, doc.why.as_ref()?))).collect()
 }
 
 fn row(

@@ -295,12 +295,8 @@ impl Group<'_> {
         }
         let (_, at, _) = self.best()?;
         let (many, one, _) = self.unit();
-        let time = |quantile: f64| {
-            of(quantile)(at).map_or("-".to_owned(), |time| quantity(time, Kind::for_unit(Unit::Second)))
-        };
         let with = if at.x == 1.0 { format!("1 {one}") } else { format!("{} {many}", fixed(at.x, 0)) };
-        let title =
-            format!("With {with}, half of the answers take {}, 1 in 100 more than {}", time(0.5), time(0.99));
+        let title = format!("With {with}, {}", half_and_tail(of(0.5)(at), of(0.99)(at)));
         let bands = if has_intervals(&series) { "; bands = 95 % intervals" } else { "" };
         let plot = LinePlot::new(
             Caption::new(title).subtitle(format!("response times of all takes together{bands}")),
@@ -324,6 +320,21 @@ impl Group<'_> {
             out.push(format!("{} more lines are in the tables", self.lines.len() - MOST_LINES));
         }
         out
+    }
+}
+
+/// `half of the answers take 1.20 ms, 1 in 100 more than 4.00 ms`, in seconds, as far as there were answers enough.
+pub fn half_and_tail(half: Option<f64>, tail: Option<f64>) -> String {
+    let time = |seconds: f64| quantity(seconds, Kind::for_unit(Unit::Second));
+    let Some(half) = half.filter(|half| half.is_finite()).map(time) else {
+        return "fewer than half of the requests had a good answer".to_owned();
+    };
+    match tail {
+        Some(tail) if tail.is_finite() => {
+            format!("half of the answers take {half}, 1 in 100 more than {}", time(tail))
+        }
+        Some(_) => format!("half of the answers take {half}, more than 1 in 100 requests failed"),
+        None => format!("half of the answers take {half}; too few answers for a 99th percentile"),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::plot::ecdf::{Curve, Ecdf};
 use crate::plot::{Caption, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
+use crate::sections::web_by_connections::half_and_tail;
 use crate::web_loads::{Load, MANY, loads, served};
 
 pub static SECTION: Section = Section::new(42, draw);
@@ -80,11 +81,7 @@ fn of_load(doc: &RunDoc, data: &RunData, load: &Load<'_>, name: &str) -> Option<
             Kind::for_unit(Unit::Second),
         ))
     };
-    let mut title = format!(
-        "half of the answers take {}, 1 in 100 more than {}",
-        time(&response, 0.5)?,
-        time(&response, 0.99)?
-    );
+    let mut title = half_and_tail(Some(response.percentile_s(0.5)?), response.percentile_s(0.99));
     let waited = |service: &Histogram| {
         let ratio = response.quantile_ns(0.99)? as f64 / service.quantile_ns(0.99)?.max(1) as f64;
         (ratio > 1.1).then(|| time(service, 0.99)).flatten()

@@ -12,7 +12,7 @@ use model::format::{self, NOT_KNOWN, Scale};
 use model::scope::{ALL, THREADS};
 use model::shell::word;
 use model::why::Why;
-use model::{Finding, Validity};
+use model::{Finding, Scope, Validity, names};
 
 pub use super::compared::{ComparedFigure, arms, figures};
 use super::fit::{Part, Rank, Screen};
@@ -188,7 +188,7 @@ pub(super) fn plain_ratio(value: Option<f64>) -> String {
 }
 
 /// `whole machine: mini-1 is 1.24 (1.20 - 1.28) of ref-epyc-2c (5 figures)`
-pub fn index_text(index: &IndexDoc) -> String {
+pub fn index_text(doc: &CompareDoc, index: &IndexDoc) -> String {
     let figures = if index.components == 1 { "figure" } else { "figures" };
     let open = match index.open {
         0 => String::new(),
@@ -196,12 +196,22 @@ pub fn index_text(index: &IndexDoc) -> String {
         some => format!(", {} told", index.components - some),
     };
     let of = index.value.map_or_else(String::new, |_| format!(" ({} {figures}{open})", index.components));
-    format!("{}{of}", short_index(index))
+    format!("{}{of}", short_index(doc, index))
+}
+
+/// `whole machine`, or of figures of one family `cpu, all CPUs`.
+fn scope_text(doc: &CompareDoc, index: &IndexDoc) -> String {
+    let of = doc.rows.iter().filter(|row| row.arm == index.arm && row.headline && !row.point);
+    match (names::one_family(of.map(|row| row.card)), index.scope) {
+        (Some(family), Scope::WholeMachine) => format!("{family}, all CPUs"),
+        (Some(family), scope) => format!("{family}, {}", scope.word()),
+        (None, scope) => scope.word().to_owned(),
+    }
 }
 
 /// The same without the number of its figures.
-fn short_index(index: &IndexDoc) -> String {
-    let scope = index.scope.word();
+fn short_index(doc: &CompareDoc, index: &IndexDoc) -> String {
+    let scope = scope_text(doc, index);
     match (index.value, &index.why) {
         (Some(value), _) => {
             let interval = match (index.low, index.high) {
@@ -244,10 +254,10 @@ fn indexes(doc: &CompareDoc, look: Look) -> Part {
         some if !known.is_empty() || some.len() == 1 => ([known, none].concat(), Vec::new()),
         _ => (known, none),
     };
-    let lines = |some: &[&IndexDoc], text: fn(&IndexDoc) -> String| -> String {
+    let lines = |some: &[&IndexDoc], text: fn(&CompareDoc, &IndexDoc) -> String| -> String {
         let of = |index: &IndexDoc| if look.all { components(doc, index) } else { String::new() };
         some.iter()
-            .map(|index| hang("index  ", &format!("{}{}", text(index), of(index)), look.columns))
+            .map(|index| hang("index  ", &format!("{}{}", text(doc, index), of(index)), look.columns))
             .collect()
     };
     let apart = |text: String| if text.is_empty() { text } else { format!("\n{text}") };

@@ -3,16 +3,21 @@
 //! What is the same in every row is said once, above. A narrow terminal gets shorter names and fewer columns: no figure
 //! loses its unit, and what was measured stays.
 
+use std::collections::BTreeMap;
+
 use model::data::Status;
 use model::doc::{CutDoc, HistoryDoc, HistoryRow};
 use model::fake::PLANTED;
 use model::format;
+use model::older::{self, Older};
 
 use super::grid::{Align, Cell, Grid};
 use super::{Tone, cut, date_time, hang, width};
 
 /// The least of an identifier that is shown where there is little room; else as much as elsewhere.
 const LEAST: usize = 8;
+/// Runs of an older definition that are named.
+const OLDER: usize = 3;
 
 /// How much of a row is shown.
 struct Room {
@@ -91,6 +96,22 @@ pub fn table(doc: &HistoryDoc, columns: usize) -> String {
     let planted = doc.runs.iter().any(|run| run.planted);
     let meaning = if planted { hang("", PLANTED, columns) } else { String::new() };
     format!("{head}{}{meaning}", rows.collect::<String>())
+}
+
+/// The instruments that runs of the list measured by an older definition than that of today, with the runs.
+pub fn older(doc: &HistoryDoc) -> Vec<String> {
+    let digits = distinct(&doc.runs).max(LEAST);
+    let mut all: BTreeMap<&Older, Vec<String>> = BTreeMap::new();
+    for run in &doc.runs {
+        let name = run.run.get(..digits).unwrap_or(&run.run);
+        run.older.iter().for_each(|one| all.entry(one).or_default().push(name.to_owned()));
+    }
+    let line = |(older, runs): (&Older, Vec<String>)| {
+        let (named, rest) = runs.split_at(runs.len().min(OLDER));
+        let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        format!("definition: {older} ({}{rest}): {}", named.join(", "), older::OF_RUN)
+    };
+    all.into_iter().map(line).collect()
 }
 
 /// The columns that are the same in every row, where there are several, with what they say.
@@ -229,6 +250,7 @@ mod tests {
             takes: 12_000,
             faults: 0,
             cut: None,
+            older: Vec::new(),
         }
     }
 
@@ -236,6 +258,27 @@ mod tests {
         let text = table(&HistoryDoc { schema: String::new(), runs }, columns);
         assert!(text.lines().all(|line| width(line) <= columns), "{text}");
         text
+    }
+
+    #[test]
+    fn runs_of_an_older_definition_are_named() {
+        let older = |definition| Older { instrument: "web".to_owned(), definition, today: 3 };
+        let of = |id: &str, definition| HistoryRow {
+            older: vec![older(definition)],
+            ..run(id, Status::Complete, None)
+        };
+        let runs = vec![
+            of("a", 2),
+            of("b", 2),
+            of("c", 2),
+            of("d", 2),
+            of("e", 1),
+            run("f", Status::Complete, None),
+        ];
+        let lines = super::older(&HistoryDoc { schema: String::new(), runs });
+        let says = "definition: web was measured by definition 2, and that of today is 3 (01a2a140, 01a2b140, \
+                    01a2c140 and 1 more): they do not compare with what is measured now";
+        assert_eq!((lines.len(), lines[1].as_str()), (2, says));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use model::doc::{CompareDoc, RunDoc};
 use model::finding::Rule;
 use model::format::count;
 use model::note::{Dropped, NoteBody, dropped};
+use model::older::{self, Older};
 use model::{Finding, Validity};
 
 use super::fit::{Part, Rank};
@@ -233,6 +234,7 @@ pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
     let mut parts = vec![doubts_part(&findings, &headlines(run), look), faults(run, look)];
     let unfit: Vec<String> = unfit(run).iter().map(|text| marked("-", Tone::Dim, text, look)).collect();
     parts.push(fewer(&unfit, Rank::Doubt, "reason"));
+    parts.push(Part::new(older(run, look)).or(Rank::Reason, "older definitions", ""));
     parts.push(texts(run, is_shown, look).into());
     parts.push(tools(run, look));
     parts.push(builds(run, look));
@@ -257,6 +259,12 @@ pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
     }
     parts.push(out.into());
     parts
+}
+
+/// Instruments that were measured by an older definition than that of today.
+fn older(run: &RunDoc, look: Look) -> String {
+    let all = Older::among(run.series.iter().map(|one| (one.instrument.as_str(), one.definition)), run.cards);
+    Older::sentence(&all, older::OF_RUN).map_or_else(String::new, |told| marked("-", Tone::Dim, &told, look))
 }
 
 /// Paragraphs of a screen, of which the last ones are left out where there is no room.

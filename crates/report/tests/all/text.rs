@@ -304,6 +304,7 @@ fn the_history() {
         takes: 120,
         faults: u64::from(status == Status::Faulty) * 2,
         cut: None,
+        older: Vec::new(),
     };
     let runs = vec![
         row("0192f3a4b5c67def", Status::Complete, None),

@@ -34,7 +34,8 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let rank = match (&full, &queue) {
         (Some(_), _) => Some(Rank::Proved),
         (None, Some(_)) => Some(Rank::Dropped),
-        (None, None) => waits.is_some().then_some(Rank::Rest),
+        (None, None) if view.server_waits() => waits.is_some().then_some(Rank::Rest),
+        (None, None) => waits.is_some().then_some(Rank::AtApplication),
     };
     let Some(rank) = rank else {
         // An application that the server hardly asks is not known to make it wait.
@@ -106,11 +107,12 @@ fn full_thread(view: &View<'_, '_>, behind: &Backend) -> Option<String> {
         .then(|| format!("one thread of it is full (it used {} of a CPU)", format::number(cpus)))
 }
 
-/// Most of the requests in flight were at the application, and the server itself had time left.
+/// Most of the requests in flight were at the application, and the server itself had time left: of one connection, the
+/// one request.
 fn waits(view: &View<'_, '_>, behind: &Backend) -> Option<String> {
     let in_flight = view.load.median(&load::IN_FLIGHT).or_else(|| view.load.number("connections"))?;
     let connections = behind.connections as f64;
-    (view.server_waits() && connections >= MOST * in_flight).then(|| {
+    (view.waits_mostly() && connections >= MOST * in_flight).then(|| {
         format!(
             "{} had {} to it while {} requests were in flight",
             view.load.server(),

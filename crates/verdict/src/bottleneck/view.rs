@@ -56,12 +56,16 @@ pub enum Rank {
     Rest,
     /// Near its ceiling.
     Near,
+    /// An application that has most requests, and nothing else that is known to hold the server back.
+    AtApplication,
     /// The fallback, if no more is known.
     Last,
 }
 
 /// An answer that takes this many times the CPU time that went into it was waited for.
 const WAITED: f64 = 10.0;
+/// The least of an answer that is a wait, where it is known who has it.
+const WAITED_MOST: f64 = 2.0;
 /// A server that keeps less of its cores busy has time left.
 const HALF: f64 = 0.5;
 
@@ -120,8 +124,17 @@ impl View<'_, '_> {
 
     /// The server itself waited for something, with time left on its cores.
     pub fn server_waits(&self) -> bool {
+        self.rests_for(WAITED)
+    }
+
+    /// The same for at least half of an answer.
+    pub fn waits_mostly(&self) -> bool {
+        self.rests_for(WAITED_MOST)
+    }
+
+    fn rests_for(&self, least: f64) -> bool {
         let rests = self.load.server_busy().is_some_and(|busy| busy < HALF);
-        rests && self.waited().is_some_and(|times| times >= WAITED)
+        rests && self.waited().is_some_and(|times| times >= least)
     }
 
     /// CPU time that the generator used on the server's cores, waiting by spinning included; `None` where it works

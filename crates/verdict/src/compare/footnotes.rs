@@ -6,6 +6,7 @@ use model::data::RunData;
 use model::doc::{Noise, RowDoc, SettingDoc, SettingsDoc};
 use model::fact::CpuSet;
 use model::names::{self, Key};
+use model::older::{self, Older};
 use model::{Better, Fact, Finding, Phase, Samples, SubjectDoc, card};
 
 use super::judge::Pairs;
@@ -36,6 +37,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<Str
         }
         notes.extend(nothing_bought(arm, base, options));
         notes.extend(definitions(arm, base));
+        notes.extend(older(arm, base, options));
         notes.extend(super::correspond::sentences(arm, base, options));
         notes.extend(conditions(arm, base, options));
         notes.extend(super::unknown::sentences(arm, base, options));
@@ -411,6 +413,13 @@ pub fn levels(pairs: &Pairs, prepared: &[Prepared<'_>], options: &CompareOptions
         .any(|arm| pairs.rows(arm, 0).iter().filter(is_shown).any(|judged| is_level(arm, judged)));
     let note = "figures: levels over sittings, whose quotient is ratio; `show` has medians";
     any.then(|| note.to_owned())
+}
+
+/// Instruments of which both sides have figures of one definition, which is older than that of today.
+fn older(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -> Option<String> {
+    let both = arm.order.iter().filter(|key| base.rows.contains_key(key));
+    let all = Older::among(both.map(|key| (key.instrument.as_str(), key.definition)), options.cards);
+    Older::sentence(&all, older::OF_SIDES)
 }
 
 /// Instruments of which both sides have a figure, but of another definition. Published figures name few parameters, and

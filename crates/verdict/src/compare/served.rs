@@ -134,7 +134,8 @@ fn add(sum: &mut ServerGroup, mut other: ServerGroup) {
     sum.sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
     sum.hours.extend(other.hours);
     // Folders of a part of the time are those of no whole.
-    match sum.folders.is_empty() == other.folders.is_empty() {
+    let are_alike = sum.has_routes == other.has_routes;
+    match are_alike && sum.folders.is_empty() == other.folders.is_empty() {
         true => {
             for (name, cells) in other.folders {
                 sum.folders.entry(name).or_default().extend(cells);

@@ -286,14 +286,13 @@ fn older(sized: &[Sized<'_>]) -> Vec<String> {
             None => all.push((older, again.collect())),
         }
     }
-    let note = |(Older { instrument, definition, today }, commands): (&Older, Vec<String>)| {
+    let note = |(older, commands): (&Older, Vec<String>)| {
         let again = match commands.is_empty() {
             true => String::new(),
             false => format!("; anew by {}", format::list(&commands)),
         };
         format!(
-            "definition: {instrument} was measured by definition {definition}, and that of today is {today}: the \
-             candidates compare with each other, and not with what is measured now{again}"
+            "definition: {older}: the candidates compare with each other, and not with what is measured now{again}"
         )
     };
     all.into_iter().map(note).collect()

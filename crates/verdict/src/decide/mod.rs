@@ -31,6 +31,7 @@ use model::need::{Need, Ranged};
 use model::{Unit, Validity};
 
 pub use document::decide;
+pub use model::older::Older;
 pub use scaling::{Scaling, Together};
 pub use words::life;
 
@@ -60,14 +61,6 @@ pub struct Capacity {
     /// The command that repeats what it was measured by, the seconds that it took, and the noise between runs that a
     /// further run would have; `None` where nothing can measure it again, as of points.
     pub repeat: Option<Repeat>,
-}
-
-/// The older definition by which figures of an instrument are compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Older {
-    pub instrument: String,
-    pub definition: u32,
-    pub today: u32,
 }
 
 /// How a capacity is measured again.

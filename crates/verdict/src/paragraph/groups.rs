@@ -30,6 +30,14 @@ pub fn judged<'a>(rows: &[&'a RowDoc]) -> Vec<&'a RowDoc> {
     }
 }
 
+/// The words for all CPUs together. Figures of one family speak for it, and for no machine.
+pub fn lead(judged: &[&RowDoc], of_cpus: &str) -> String {
+    match model::names::one_family(judged.iter().map(|row| row.card)) {
+        Some(family) => format!("In {family} figures, with all CPUs{of_cpus}, "),
+        None => format!("As a whole machine{of_cpus}, "),
+    }
+}
+
 /// The rows by their scope.
 pub fn groups<'a>(judged: &[&'a RowDoc], of_machine: &'a str, summed: &Summed<'a>) -> Vec<Group<'a>> {
     let of_scope = |scope: Scope| -> Vec<&'a RowDoc> {

@@ -14,7 +14,7 @@ use stats::{Margin, Part, Rng, Stratified, Sums};
 
 use model::traffic::{Cell, CutSide, MOST_CLASSES, ServerGroup};
 
-use super::days::{DayParts, QUARTER};
+use super::days::{self, DayParts, QUARTER};
 use super::draft::{self, Concluded, Draft, Judgement, Pair, RESAMPLES, drawn, finished, resamples};
 use super::{failed, fair, parts};
 use crate::compare::why::no_interval;
@@ -22,7 +22,7 @@ use crate::compare::why::no_interval;
 /// One side of the moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// Its cells are looked at where they tell bots from people, its hours never.
+    /// Its cells are looked at where they tell bots from people and blocks are whole quarter hours, its hours never.
     pub group: &'a ServerGroup,
     pub cut: &'a CutSide,
 }
@@ -110,10 +110,54 @@ fn sums(side: &CutSide, how: How, is_compared: fn(u32) -> bool, work: fn(&Cell) 
 
 /// Both sides by part of the day, where these are what is drawn: bots beside bots, where both sides tell them apart.
 pub(super) fn by_day(arm: Side<'_>, base: Side<'_>, how: How) -> Option<[ServerGroup; 2]> {
-    let tells_bots = |side: &Side<'_>| !side.group.cells.is_empty() && side.group.tells_bots();
-    let are_bots_apart = how.block == QUARTER && [arm, base].iter().all(tells_bots);
+    let are_bots_apart = how.block == QUARTER && tell_bots(arm, base);
     let group = |side: Side<'_>| DayParts::by_clock(side.cut, how.block).group(side, are_bots_apart);
     how.is_matched.then(|| [group(arm), group(base)])
+}
+
+fn tell_bots(arm: Side<'_>, base: Side<'_>) -> bool {
+    [arm, base].iter().all(|side| !side.group.cells.is_empty() && side.group.tells_bots())
+}
+
+/// Both sides with bots in classes of their own, where both tell them apart and blocks of time of each side are drawn
+/// that are whole quarter hours.
+fn parted(arm: Side<'_>, base: Side<'_>, how: How) -> Option<[CutSide; 2]> {
+    let is_of_quarters = how.block >= QUARTER && how.block % QUARTER == 0;
+    if how.is_matched || !is_of_quarters || !tell_bots(arm, base) {
+        return None;
+    }
+    Some([days::with_bots(arm)?, days::with_bots(base)?])
+}
+
+/// Times of people and of bots of two sides that tell them apart, blocks of each side drawn by itself.
+fn of_askers(
+    (arm, base): (Side<'_>, Side<'_>),
+    how: How,
+    (margin, rng): (Margin, &Rng),
+) -> Option<AskerTimes> {
+    let work = |cell: &Cell| cell.requests as f64;
+    let sides = [false, true].map(|are_bots| {
+        [arm, base].map(|side| {
+            let own = days::of_asker(side.cut, are_bots);
+            let cells = || own.buckets.iter().flat_map(|bucket| bucket.cells.values());
+            let group = ServerGroup {
+                label: side.group.label.clone(),
+                time_step: side.group.time_step,
+                requests: cells().map(|cell| cell.requests).sum(),
+                seconds: cells().map(|cell| cell.seconds).sum(),
+                ..ServerGroup::default()
+            };
+            (group, sums(&own, how, draft::is_good, work))
+        })
+    });
+    let why = |unfit: stats::Unfit| no_interval(Some(Blocks::Seconds(how.block as f64)), &unfit);
+    let mut drafts: Vec<Draft<'_>> = Vec::new();
+    for [(arm, of_arm), (base, of_base)] in &sides {
+        let found = stats::apart(of_arm, of_base, RESAMPLES, &mut rng.clone());
+        drafts.push(Draft::time(arm, base, found.map_err(why)));
+    }
+    let mut times = finished(&drafts, margin).into_iter().map(|one| parts::part_time(&one.row));
+    Some(AskerTimes { people: times.next()?, bots: times.next()? })
 }
 
 /// Compares each pair of sides, before and after; `seed` draws the resamples.
@@ -146,7 +190,21 @@ pub(super) fn two(
 ) -> Vec<Concluded> {
     let how = how(base.cut, arm.cut);
     let by_day = by_day(arm, base, how);
-    let drafts = both((arm, base), (how, by_day.as_ref()), (margin, rng), findings);
+    let parted = parted(arm, base, how);
+    let (arm, base) = match &parted {
+        Some([of_arm, of_base]) => (Side { cut: of_arm, ..arm }, Side { cut: of_base, ..base }),
+        None => (arm, base),
+    };
+    let askers = match (&by_day, &parted) {
+        (Some([arm, base]), _) if fair::are_bots_among_people(arm, base) => {
+            parts::of_askers(arm, base, margin, rng)
+        }
+        (None, Some(_)) if fair::are_bots_among_people(arm.group, base.group) => {
+            of_askers((arm, base), how, (margin, rng))
+        }
+        _ => None,
+    };
+    let drafts = both((arm, base), (how, by_day.as_ref()), (askers, rng), findings);
     let mut rows = finished(&drafts, margin);
     if let Some([of_arm, of_base]) = &by_day {
         findings.extend(parts::finding(of_arm, of_base, margin, rng));
@@ -170,7 +228,7 @@ pub(super) fn two(
 fn both<'a>(
     (arm, base): (Side<'a>, Side<'a>),
     (how, by_day): (How, Option<&[ServerGroup; 2]>),
-    (margin, rng): (Margin, &Rng),
+    (askers, rng): (Option<AskerTimes>, &Rng),
     findings: &mut Vec<Finding>,
 ) -> [Draft<'a>; 2] {
     drawn();
@@ -187,8 +245,6 @@ fn both<'a>(
     };
     let (speed, time) = (compared(|cell| cell.bytes), compared(|cell| cell.requests as f64));
     let pair = Subject::groups(&arm.group.label, &base.group.label);
-    let askers = by_day.filter(|[arm, base]| fair::are_bots_among_people(arm, base));
-    let askers = askers.and_then(|[arm, base]| parts::of_askers(arm, base, margin, rng));
     let all = unlike((arm, base), how, speed.as_ref().ok(), askers);
     findings.extend(all.into_iter().map(|unlike| Finding::new(unlike).about(pair.clone())));
     let why = |unfit: stats::Unfit| no_interval(Some(Blocks::Seconds(how.block as f64)), &unfit);
@@ -223,7 +279,13 @@ fn unlike(
 
 /// Always true of before and after, however the figures came out.
 fn confounded(before: &CutSide, after: &CutSide) -> LogsCompared {
-    LogsCompared::Confounded { before: before.seconds(), after: after.seconds() }
+    let (before_s, after_s) = (before.seconds(), after.seconds());
+    LogsCompared::Confounded { before: before_s, after: after_s, labels: labels(before, after) }
+}
+
+/// The labels of two logs of which one follows the other; `None` of the sides of a cut.
+fn labels(before: &CutSide, after: &CutSide) -> Option<[String; 2]> {
+    (before.of != after.of).then(|| [before.of.clone(), after.of.clone()])
 }
 
 /// The same of one side by itself.
@@ -235,18 +297,20 @@ pub(super) fn alone(cut: &CutSide) -> LogsCompared {
 /// The finding that says how the two sides were compared.
 fn compared(before: &CutSide, after: &CutSide, how: How) -> LogsCompared {
     let blocks = TimeBlocks { length: how.block, of_day: how.of_day, is_matched: how.is_matched };
-    LogsCompared::Cut { before: before.seconds(), after: after.seconds(), blocks }
+    let (before_s, after_s) = (before.seconds(), after.seconds());
+    LogsCompared::Cut { before: before_s, after: after_s, labels: labels(before, after), blocks }
 }
 
 /// Requests a second, since the sides are of unlike length.
 fn rates(before: Side<'_>, after: Side<'_>) -> Option<LogsCompared> {
     let rate = |side: Side<'_>| side.group.requests as f64 / side.cut.seconds();
+    let labels = labels(before.cut, after.cut);
     let (before, after) = (rate(before), rate(after));
     let factor = after / before;
     if !factor.is_finite() || (1.0 / RATES..=RATES).contains(&factor) {
         return None;
     }
-    Some(LogsCompared::RequestRates { before, after })
+    Some(LogsCompared::RequestRates { before, after, labels })
 }
 
 #[cfg(test)]
@@ -342,6 +406,39 @@ mod tests {
         assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
         let says = "how days differ is not in the interval: ";
         assert!(all.findings[1].text().starts_with(says), "{:?}", all.findings[1]);
+    }
+
+    #[test]
+    fn bots_of_several_days_stand_beside_bots() {
+        // Bots take ten times as long, and ask for more of the later days.
+        let of_days = |label: &str, from: i64, bots: u64| {
+            let (mut group, mut cut) = side(label, from, 3 * 96, 900, |_| 1e3);
+            let of_bots = Cell { requests: bots, bytes: 1e3 * bots as f64, seconds: 1e-2 * bots as f64 };
+            for bucket in &mut cut.buckets {
+                let block = u64::try_from(bucket.at / 900).unwrap();
+                let cell = bucket.cells.get_mut(&2).unwrap();
+                group.cells.insert((block, 2), *cell);
+                group.cells.insert((block, model::traffic::of_bots(2)), of_bots);
+                cell.add(&of_bots);
+                group.requests += bots;
+                group.bytes += of_bots.bytes;
+                group.seconds += of_bots.seconds;
+                group.bots = Some(group.bots.unwrap_or(0) + bots);
+            }
+            (group, cut)
+        };
+        let (before, after) = (of_days("b", T, 5), of_days("a", T + 3 * DAY, 50));
+        assert_eq!(how(&before.1, &after.1), How { block: HOUR, of_day: Some(HOUR), is_matched: false });
+        let all = judged(&before, &after);
+        assert_eq!(speed(&all).verdict, VerdictWord::Tie, "{:?}", speed(&all));
+        let bots = all.findings.iter().find(|finding| finding.kind() == "bots").unwrap();
+        let says = "people and bots are compared each with their like: times of people: ";
+        assert!(bots.text().starts_with(says) && bots.state == Validity::Ok, "{bots:?}");
+        // Where a log does not tell them apart, they count as one.
+        let mut joined = before.clone();
+        joined.0.join_bots();
+        let all = judged(&joined, &after);
+        assert_eq!(speed(&all).verdict, VerdictWord::Worse, "{:?}", speed(&all));
     }
 
     #[test]

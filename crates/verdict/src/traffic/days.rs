@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use model::traffic::{Bucket, CutSide, ServerGroup, of_all};
+use model::traffic::{Bucket, CutSide, ServerGroup, is_of_bots, of_all};
 use stats::MIN_N;
 
 use super::cut::Side;
@@ -29,9 +29,12 @@ impl DayParts {
         DayParts { part: part.max(1), local: local.collect() }
     }
 
+    fn local(&self, block: i64) -> i64 {
+        self.local.get(&block).copied().unwrap_or_else(|| block.saturating_mul(QUARTER))
+    }
+
     fn place(&self, block: u64) -> u64 {
-        let block = i64::try_from(block).unwrap_or(0);
-        let local = self.local.get(&block).copied().unwrap_or_else(|| block.saturating_mul(QUARTER));
+        let local = self.local(i64::try_from(block).unwrap_or(0));
         u64::try_from(local.rem_euclid(DAY).div_euclid(self.part)).unwrap_or(0)
     }
 
@@ -54,6 +57,7 @@ impl DayParts {
             seconds: group.seconds,
             time_step: group.time_step,
             bots: group.bots,
+            has_routes: group.has_routes,
             ..ServerGroup::default()
         };
         if are_bots_apart {
@@ -83,6 +87,26 @@ pub fn following(arm: &ServerGroup, base: &ServerGroup) -> Option<[CutSide; 2]> 
     };
     let are_enough = of_arm.buckets.len().min(of_base.buckets.len()) >= MIN_N;
     (are_enough && (follows(&of_arm, &of_base) || follows(&of_base, &of_arm))).then_some([of_arm, of_base])
+}
+
+/// A side by the quarter hours of its group, in which what bots asked for has classes of its own.
+pub fn with_bots(one: Side<'_>) -> Option<CutSide> {
+    let clock = DayParts::by_clock(one.cut, QUARTER);
+    let mut parted = side(one.group, |class| class)?;
+    for bucket in &mut parted.buckets {
+        bucket.local = clock.local(bucket.at.div_euclid(QUARTER));
+    }
+    Some(CutSide { buckets: parted.buckets, step: parted.step, ..one.cut.clone() })
+}
+
+/// What bots asked for, or what people did, of a side that tells them apart.
+pub fn of_asker(side: &CutSide, are_bots: bool) -> CutSide {
+    let own = |bucket: &Bucket| {
+        let cells = bucket.cells.iter().filter(|(class, _)| is_of_bots(**class) == are_bots);
+        Bucket { cells: cells.map(|(class, cell)| (*class, *cell)).collect(), ..*bucket }
+    };
+    let buckets = side.buckets.iter().map(own).filter(|bucket| !bucket.cells.is_empty());
+    CutSide { buckets: buckets.collect(), ..side.clone() }
 }
 
 /// A group by its quarter hours, in UTC.

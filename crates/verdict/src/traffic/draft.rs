@@ -68,7 +68,12 @@ pub fn compared<'c>(classes: impl Iterator<Item = &'c u32>) -> fn(u32) -> bool {
     if sized.peek().is_some() && sized.all(|class| status_of(*class) == StatusClass::Server) {
         return |class| size_of(class).is_some();
     }
-    |class| size_of(class).is_some() && status_of(class) != StatusClass::Server
+    is_good
+}
+
+/// Answers of a known size that the server did not fail.
+pub fn is_good(class: u32) -> bool {
+    size_of(class).is_some() && status_of(class) != StatusClass::Server
 }
 
 /// Both groups' cells side by side; `work` is what cost is divided by. Bots stand beside bots where both groups tell

@@ -11,7 +11,7 @@ use model::Finding;
 use model::doc::{PartDoc, RowDoc, VerdictWord};
 use model::finding::{AskerTimes, LogsParts, PartTime, Rest, Subject};
 use model::format::{Kind, quantity};
-use model::traffic::{Cell, CutSide, ServerGroup, StatusClass, is_of_bots, size_of, status_of};
+use model::traffic::{Cell, CutSide, ServerGroup, is_of_bots, size_of};
 use model::unit::Unit;
 use stats::{Margin, Rng, Stratum};
 
@@ -46,7 +46,7 @@ impl Part {
             seconds: cells.values().map(|cell| cell.seconds).sum(),
             ..ServerGroup::default()
         };
-        let strata = draft::side_by_side(of_arm, of_base, is_good, |cell| cell.requests as f64);
+        let strata = draft::side_by_side(of_arm, of_base, draft::is_good, |cell| cell.requests as f64);
         Part { name, arm: side(arm, of_arm), base: side(base, of_base), strata }
     }
 
@@ -57,11 +57,6 @@ impl Part {
     fn draft(&self, rng: &Rng) -> Draft<'_> {
         Draft::time(&self.arm, &self.base, draft::ratio(&self.strata, rng))
     }
-}
-
-/// Answers of a known size that the server did not fail.
-fn is_good(class: u32) -> bool {
-    size_of(class).is_some() && status_of(class) != StatusClass::Server
 }
 
 /// Several parts as one, in which like is still compared with like: classes of one part are none of another.
@@ -82,9 +77,10 @@ fn together(parts: Vec<Part>, name: &str) -> Option<Part> {
 
 /// The parts by folder, else by size, the one with most time first.
 fn parts(arm: &ServerGroup, base: &ServerGroup) -> Vec<Part> {
-    let (of_arm, of_base) = match arm.folders.is_empty() || base.folders.is_empty() {
-        true => (by_size(arm), by_size(base)),
-        false => (arm.folders.clone(), base.folders.clone()),
+    let are_alike = arm.has_routes == base.has_routes;
+    let (of_arm, of_base) = match are_alike && !arm.folders.is_empty() && !base.folders.is_empty() {
+        true => (arm.folders.clone(), base.folders.clone()),
+        false => (by_size(arm), by_size(base)),
     };
     let (of_arm, of_base) = match fair::are_bots_among_people(arm, base) {
         true => by_asker(of_arm, of_base),
@@ -158,7 +154,7 @@ pub fn of_askers(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rn
 }
 
 /// A row of time as a part of a sentence.
-fn part_time(row: &RowDoc) -> PartTime {
+pub(super) fn part_time(row: &RowDoc) -> PartTime {
     let is_apart = row.is_apart(stats::ALPHA);
     PartTime { low: row.low, high: row.high, verdict: row.verdict, is_apart }
 }

@@ -219,6 +219,10 @@ fn the_part_that_differs_is_named() {
     let by_size = parts(&all).unwrap();
     let slower = by_size.parts.iter().find(|part| part.verdict == VerdictWord::Worse).unwrap();
     assert_eq!(slower.name, "answers of 1.00 KiB to 4.00 KiB");
+    // Folders of an older version, in which `/` has the routes too, are not those of this one.
+    let newer = ServerGroup { has_routes: true, ..arm(1.6) };
+    let all = judge(&[base(), newer], Margin::MACHINES, 7);
+    assert!(parts(&all).unwrap().parts.iter().all(|part| part.name.starts_with("answers of ")));
     // Neither what is alike nor what differs everywhere is in a part.
     assert!(parts(&judge(&[base(), arm(1.0)], Margin::MACHINES, 7)).is_none());
     let slower = slowed(arm(1.0), |_| 1.6);

@@ -1,5 +1,5 @@
 //! Applications behind a server that is not ours: programs of this machine that listen where the server is connected
-//! to. They are looked at once, soon after the load has begun, and once more at its end.
+//! to. They are looked for a few times, soon after the load has begun, and looked at once more at its end.
 //!
 //! CPU times are nanoseconds between the two looks. Not seen: applications on other machines, those on Unix sockets,
 //! and those in another network namespace.
@@ -16,8 +16,10 @@ use super::served::Served;
 use crate::workload::server::sockets::{self, Socket};
 use crate::workload::server::tree::{self, Usage};
 
-/// The load has lasted so long when it is looked at.
+/// The load has lasted so long when it is looked at, and as long again before each further look.
 pub const AFTER_NS: u64 = 300_000_000;
+/// Looks of a load until one finds an application.
+pub const LOOKS: u64 = 3;
 /// Most applications that are recorded.
 const MOST: usize = 8;
 /// The first process of a system holds sockets for others, and all descend from it.

@@ -175,13 +175,16 @@ impl Loads {
         let around = around::Before::look(&self.ask, &self.served)?;
         let before = Look::before(|| self.served.usage());
         let mut silence = None;
-        let (mut behind, mut looked) = (None, false);
+        let (mut behind, mut looks) = (None, 0);
         let mut happens = |event: Event| match event {
             Event::Silent => silence = Some(Look::after(|| self.served.usage())),
             Event::Answers => silence = None,
-            Event::Runs { ns } if ns >= behind::AFTER_NS && !looked => {
-                looked = true;
-                behind = Behind::look(&self.served);
+            // Few requests are at the application at times only.
+            Event::Runs { ns } if behind.is_none() && looks < behind::LOOKS => {
+                if ns >= behind::AFTER_NS.saturating_mul(looks + 1) {
+                    looks += 1;
+                    behind = Behind::look(&self.served);
+                }
             }
             Event::Runs { .. } => {}
         };

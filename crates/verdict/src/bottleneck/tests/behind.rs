@@ -89,6 +89,45 @@ fn an_application_that_most_requests_are_at_is_waited_for() {
 }
 
 #[test]
+fn one_connection_waits_for_the_application_that_has_its_request() {
+    let figures = [
+        ("throughput", 500.0),
+        ("response-time", 2e-3),
+        ("server-cpu", 200e-6),
+        ("generator-cpu", 200e-6),
+        ("server-cores", 0.1),
+        ("in-flight", 1.0),
+    ];
+    let run = on_cores("connections=1;server=nginx", &figures, &IDLE);
+    assert_eq!(first(&run).kind, Binding::Waiting, "{:?}", first(&run));
+    let doc = first(&with_application(run, 1, 0.6));
+    let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server (nginx): the server (nginx) had \
+                1 connection to it while 1.00 requests were in flight";
+    assert_eq!((doc.kind, doc.sentence.as_str()), (Binding::Behind, says));
+}
+
+#[test]
+fn a_search_names_the_application_as_a_load_does() {
+    let figures = [
+        ("slo-throughput", 200.0),
+        ("server-cpu", 200e-6),
+        ("server-cores", 0.05),
+        ("in-flight", 1.4),
+        ("core-busy;cpu=0;role=server", 0.1),
+    ];
+    let mut run = one("limit=20ms;percentile=p99;server=nginx", &figures);
+    let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+    let params = "limit=20ms;percentile=p99;server=nginx";
+    times(&mut run, &seqs, "response-times", params, &[(7_000, 50)]);
+    times(&mut run, &seqs, "service-times", params, &[(7_000, 50)]);
+    run.series.iter_mut().for_each(|series| series.key.instrument = "web-slo".to_owned());
+    assert_eq!(first(&run).kind, Binding::Waiting, "{:?}", first(&run));
+    let doc = first(&with_application(run, 1, 0.6));
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Behind, "127.0.0.1:8197 (python3)"));
+    assert!(doc.sentence.contains("; there held back by the application at 127.0.0.1:8197"), "{doc:?}");
+}
+
+#[test]
 fn a_busy_program_that_may_be_behind_is_suspected() {
     let of = |cpus: f64| {
         let mut run = on_cores("connections=4;server=nginx", &WAITING, &IDLE);
