@@ -11,7 +11,7 @@ use model::format::{self, Kind, count};
 use model::{Finding, Unit, Validity};
 
 use super::grid::{Align, Cut, Grid};
-use super::logs_table::table;
+use super::logs_table::{are_good_known, table};
 pub use super::logs_values::View;
 use super::logs_values::shared;
 use super::{Look, hang, logs_answers, logs_figures, notes};
@@ -46,7 +46,8 @@ pub fn screen(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> Stri
     let note = if days.is_empty() && groups.is_empty() {
         String::new()
     } else {
-        of_all_answers(doc, "speeds and times", look)
+        let what = if are_good_known(&doc.groups) { "percentiles" } else { "speeds and times" };
+        of_all_answers(doc, what, look)
     };
     parts.extend([days, groups + &note]);
     parts.push(super::logs_beside::tables(&doc.beside, look));

@@ -70,7 +70,7 @@ pub fn table(groups: &[TrafficDoc], by: &[String], beside: &[RowDoc], look: Look
 }
 
 /// True where the server failed requests, and the figures of the others are known.
-fn are_good_known(groups: &[TrafficDoc]) -> bool {
+pub(super) fn are_good_known(groups: &[TrafficDoc]) -> bool {
     let fails = |group: &TrafficDoc| group.server_errors.is_some_and(|count| count > 0);
     groups.iter().any(logs_figures::has_failures)
         || groups.iter().any(fails) && groups.iter().all(|group| group.time_mean_good.is_some())
