@@ -225,7 +225,7 @@ fn what_cannot_be_booted_is_named_before_anything_is_done() {
     fs::write(dir.path().join("i.raw"), "image").expect("a file");
     boot(&[&lo[..], &["--write", "sda", "i.raw", "--score"]].concat()).expect(2, &["cannot be used with"]);
     let said = boot(&[&lo[..], &["--write", "/dev/sda", "i.raw", "--dry-run"]].concat()).expect(0, &[]);
-    let what = "then write i.raw (5 B, sha256 6105d6cc76af4003...) onto sda: 1 node: c";
+    let what = "then write i.raw (5.00 B, sha256 6105d6cc76af4003...) onto sda: 1 node: c";
     assert!(said.out.contains(what), "{said:?}");
     boot(&[&lo[..], &["--takes", "3"]].concat()).expect(2, &["--takes is of --score"]);
     boot(&[&lo[..], &["--score", "--measure", "nosuch"]].concat()).expect(2, &["nosuch"]);
