@@ -3,7 +3,8 @@
 //! which one (`write`).
 //!
 //! The first process only starts the second one and takes the end of orphans. What the node is to know stands on the
-//! kernel's command line: `boxscore.url`, `boxscore.key`, `boxscore.name`, `boxscore.mac`, `boxscore.ip`, `boxscore.write`.
+//! kernel's command line: `boxscore.controller`, `boxscore.key`, `boxscore.name`, `boxscore.mac`, `boxscore.ip`,
+//! `boxscore.write`.
 
 mod agent;
 pub mod disks;

@@ -1,4 +1,5 @@
-//! Disks as a whole, for who writes an image onto one: opened so that nobody else uses it, and read past the page cache.
+//! Disks as a whole, for who writes an image onto one: opened so that nobody else uses it, and read past the page
+//! cache. Sizes are bytes.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -23,8 +24,8 @@ pub fn open_alone(path: &Path) -> Result<File> {
     }
 }
 
-/// Gives the first bytes of a disk as it holds them, piece by piece, until `piece` wants no more. Fails as the disk does,
-/// and where it ends early.
+/// Gives the first bytes of a disk as it holds them, piece by piece, until `piece` wants no more. Fails as the disk
+/// does, and where it ends early.
 pub fn read_direct(path: &Path, bytes: u64, mut piece: impl FnMut(&[u8]) -> bool) -> Result<()> {
     let what = || format!("read {} back", path.display());
     let flags = libc::O_DIRECT | libc::O_NOCTTY;

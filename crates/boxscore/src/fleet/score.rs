@@ -28,8 +28,8 @@ pub fn asked(args: &ScoreArgs) -> RunArgs {
 /// The result of each node, in the order in which they were done.
 pub type Results<T> = Vec<(T, Result<RunData, CliError>)>;
 
-/// Measures the plan on each node, at most `width` at once, in a store of its own that is thrown away; `done` is told of
-/// each as it comes. Fails where this machine has no room or no thread for it.
+/// Measures the plan on each node, at most `width` at once, in a store of its own that is thrown away; `done` is told
+/// of each as it comes. Fails where this machine has no room or no thread for it.
 pub fn each<T: Clone + Send + Sync>(
     nodes: &[(T, Via)],
     plan: &Plan,

@@ -1,7 +1,7 @@
 //! The agent of a booted node behind TCP: on the node, and from the controller.
 //!
-//! A connection begins with a line that has the node's key. Then the connection is stdin and stdout of a measuring child.
-//! A word behind the key asks for something else: for its disks, or that it writes to one. Both sides then speak in
+//! A connection begins with a line that has the node's key. Then the connection is stdin and stdout of a measuring
+//! child. A word behind the key asks for something else: for its disks, or that it writes to one. Both sides then speak in
 //! lines of JSON.
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,6 +1,6 @@
-//! `lab boot`: what is refused before anything is done, and machines (QEMU) that their BMCs turn on and that boot from the
-//! network: without a disk, into boxscore, inspected and scored; into an image of the user's, by BIOS and EFI; and with an
-//! image written onto their disks.
+//! `lab boot`: what is refused before anything is done, and machines (QEMU) that their BMCs turn on and that boot from
+//! the network: without a disk, into boxscore, inspected and scored; into an image of the user's, by BIOS and EFI; and
+//! with an image written onto their disks.
 
 use std::fs;
 use std::io::Write;

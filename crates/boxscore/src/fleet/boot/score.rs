@@ -1,4 +1,5 @@
-//! `lab boot --score`: a quick score of each node that is up, all at once. Each run comes into the store when it is done.
+//! `lab boot --score`: a quick score of each node that is up, all at once. Each run comes into the store when it is
+//! done.
 
 use std::path::PathBuf;
 
