@@ -1,8 +1,8 @@
 //! The agent of a booted node behind TCP: on the node, and from the controller.
 //!
 //! A connection begins with a line that has the node's key. Then the connection is stdin and stdout of a measuring
-//! child. A word behind the key asks for something else: for its disks, or that it writes to one. Both sides then speak in
-//! lines of JSON.
+//! child. A word behind the key asks for something else: for its disks, or that it writes to one. Both sides then speak
+//! in lines of JSON.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

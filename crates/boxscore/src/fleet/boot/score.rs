@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use lab::boot::watch::Stage;
 use lab::ranges::fold;
 use lab::stop::Stop;
+use model::data::Status;
 use model::format::count;
 use model::plan::{Plan, Takes, Via};
 
@@ -14,6 +15,7 @@ use crate::cli::Global;
 use crate::cli::lab::boot::BootArgs;
 use crate::error::CliError;
 use crate::fleet::score;
+use crate::lookup::ids::short;
 use crate::lookup::paths;
 use crate::study::stop_signal::StopSignal;
 use crate::{out, study};
@@ -83,7 +85,10 @@ impl Score {
                     stored = store.import(std::slice::from_ref(run), &[]).map(drop);
                     if let (Ok(()), Some(own)) = (&stored, runs.get_mut(*place)) {
                         *own = Some(run.head.id.clone());
-                        follow.reach(*place, Stage::Scored);
+                        match run.head.status {
+                            Status::Complete => follow.reach(*place, Stage::Scored),
+                            status => follow.fail(*place, &unwhole(&run.head.id, status)),
+                        }
                     }
                 }
                 Ok(_) => {}
@@ -96,6 +101,11 @@ impl Score {
         stored?;
         Ok(runs)
     }
+}
+
+/// The sentence about a score that is stored and lacks figures.
+fn unwhole(run: &str, status: Status) -> String {
+    format!("its score is {}: boxscore show {}", status.word(), short(run))
 }
 
 fn measuring(nodes: &[&(usize, Via)]) -> String {
