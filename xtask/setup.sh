@@ -109,6 +109,7 @@ test | dist-all)
     # A machine that boots from the network; iPXE is no program.
     need qemu-system-x86_64 qemu-system-x86
     [ -e /usr/lib/ipxe/ipxe.efi ] || want="$want ipxe"
+    [ -e /usr/share/ovmf/OVMF.fd ] || want="$want ovmf"
     have /usr/sbin/depmod || need depmod kmod
     # Trees of files go by it.
     need rsync rsync

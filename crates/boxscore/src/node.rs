@@ -1,12 +1,16 @@
 //! boxscore as the first program of a machine that `lab boot` booted: it brings up the network, tells the controller
-//! what machine this is, and serves as agent. Nothing is written to any disk.
+//! what machine this is, and serves as agent. Nothing is written to any disk, unless it was booted for that and is told
+//! which one (`write`).
 //!
 //! The first process only starts the second one and takes the end of orphans. What the node is to know stands on the
-//! kernel's command line: `boxscore.url`, `boxscore.key`, `boxscore.name`, `boxscore.mac`, `boxscore.ip`.
+//! kernel's command line: `boxscore.controller`, `boxscore.key`, `boxscore.name`, `boxscore.mac`, `boxscore.ip`,
+//! `boxscore.write`.
 
 mod agent;
+pub mod disks;
 pub mod settings;
 mod system;
+pub mod write;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +18,7 @@ use std::time::Duration;
 
 use lab::boot::http;
 
-pub use self::agent::{dial, way};
+pub use self::agent::{DISKS, WRITE, connect, dial, way};
 use self::settings::Settings;
 use crate::error::CliError;
 use crate::out;

@@ -1,8 +1,10 @@
-//! The console of a node: bytes both ways, over TCP or by the serial-over-LAN of its BMC.
+//! The console of a node: bytes both ways, over TCP (plain or telnet) or by the serial-over-LAN of its BMC.
 //!
 //! The stdin of `ipmitool` is a pipe: at its end the tool ends the session at the BMC, which it does not do when a
 //! terminal goes away. Its stdout is a pseudo-terminal: into a pipe it writes a silent console's first line only at its
 //! end. Its own escapes are moved to a letter that nobody types.
+
+mod telnet;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -17,7 +19,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use sys::process::{Interest, ProcessGroup, Start};
 
-use crate::inventory::Console;
+use self::telnet::Telnet;
+use crate::inventory::{Console, ConsoleKind};
 use crate::stop::{Cut, Limit, Stop};
 
 /// How long a console may take to be connected, and its tool to end.
@@ -36,6 +39,7 @@ pub struct Line {
     to: Option<File>,
     from: File,
     tool: Option<Tool>,
+    telnet: Option<Telnet>,
 }
 
 /// The process that speaks with a BMC.
@@ -78,7 +82,8 @@ pub fn connect(console: &Console) -> Result<Line, String> {
             Ok(stream) => {
                 let from = File::from(OwnedFd::from(stream));
                 let to = from.try_clone().map_err(said)?;
-                return Ok(Line { to: Some(to), from, tool: None });
+                let telnet = (console.kind == ConsoleKind::Telnet).then(Telnet::default);
+                return Ok(Line { to: Some(to), from, tool: None, telnet });
             }
             Err(error) => last = said(error),
         }
@@ -108,7 +113,8 @@ pub(crate) fn of_tool(mut command: Command, opened: &str, limit: Limit<'_>) -> R
             _ => break,
         }
         if byte[0] == b'\n' && String::from_utf8_lossy(&said).contains(opened) {
-            return Ok(Line { to: Some(to), from, tool: Some(Tool { process, stderr }) });
+            let tool = Some(Tool { process, stderr });
+            return Ok(Line { to: Some(to), from, tool, telnet: None });
         }
     }
     let mut tool = Tool { process, stderr };
@@ -175,9 +181,13 @@ impl Line {
                 match self.from.read(&mut chunk) {
                     Ok(0) => return End::Closed(self.why()),
                     Ok(count) => {
+                        let shown = match self.came(&chunk[..count]) {
+                            Ok(shown) => shown,
+                            Err(error) => return End::Closed(error.to_string()),
+                        };
                         for output in &mut outputs {
-                            let shown = output.write_all(&chunk[..count]).and_then(|()| output.flush());
-                            if let Err(error) = shown {
+                            let written = output.write_all(&shown).and_then(|()| output.flush());
+                            if let Err(error) = written {
                                 return End::Failed(error.to_string());
                             }
                         }
@@ -212,7 +222,25 @@ impl Line {
         }
     }
 
-    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+    /// The bytes of the console among what came; what the protocol wants is answered.
+    fn came(&mut self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+        let Some(telnet) = &mut self.telnet else { return Ok(bytes.to_vec()) };
+        let (shown, answer) = telnet.came(bytes);
+        self.put(&answer)?;
+        Ok(shown)
+    }
+
+    fn send(&mut self, typed: &[u8]) -> std::io::Result<()> {
+        match &self.telnet {
+            Some(telnet) => {
+                let bytes = telnet.sent(typed);
+                self.put(&bytes)
+            }
+            None => self.put(typed),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         match &mut self.to {
             Some(to) => to.write_all(bytes).and_then(|()| to.flush()),
             None => Ok(()),
@@ -306,7 +334,8 @@ mod tests {
     #[test]
     fn bytes_go_both_ways_and_the_end_is_told() {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
-        let console = Console { host: "127.0.0.1".to_owned(), port: server.local_addr().unwrap().port() };
+        let port = server.local_addr().unwrap().port();
+        let console = Console { kind: ConsoleKind::Tcp, host: "127.0.0.1".to_owned(), port };
         let far = std::thread::spawn(move || {
             let (mut stream, _) = server.accept().unwrap();
             stream.write_all(b"login: \xff\0").unwrap();

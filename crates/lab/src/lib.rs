@@ -14,5 +14,6 @@ pub mod inventory;
 pub mod plan;
 pub mod private;
 pub mod ranges;
+pub mod sha256;
 pub mod ssh;
 pub mod stop;

@@ -79,7 +79,7 @@ pub use lab_bmc::{
     LabBmcFailureDoc, LabBootdevDoc, LabBootdevNodeDoc, LabEventDoc, LabPowerDoc, LabPowerNodeDoc, LabSelDoc,
     LabSelNodeDoc, LabSensorDoc, LabSensorsDoc, LabSensorsNodeDoc, LabStateDoc,
 };
-pub use lab_boot::{LabBootDoc, LabBootNodeDoc, LabStageDoc};
+pub use lab_boot::{LabBootDiskDoc, LabBootDoc, LabBootNodeDoc, LabStageDoc};
 pub use lab_check::{LabCheckDoc, LabCheckGroupDoc, LabCheckedDoc, LabFaultDoc, LabResultDoc};
 pub use lab_hosts::{LabCopiedDoc, LabCopyDoc, LabExitDoc, LabHostDoc, LabRunDoc, LabSentDoc, LabTextDoc};
 pub use lab_odd::{LabOddDoc, OddEvidenceDoc, OddMissingDoc, OddNodeDoc};

@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "this crate is the home of unsafe")]
 
 pub mod affinity;
+pub mod block;
 pub mod clock;
 pub mod cpu;
 pub mod direct;

@@ -1,12 +1,15 @@
-//! `boxscore lab boot`: nodes booted from the network, each watched from its switch to its spec sheet.
+//! `boxscore lab boot`: nodes booted from the network, each watched from its switch to its spec sheet; then an image on
+//! its disk, or a quick score of it, where that is wanted.
 //!
 //! dnsmasq, the HTTP server and their files are this command's own, and end with it. What the nodes run stays in their
 //! memory.
 
 mod follow;
 mod program;
+mod score;
 mod station;
 mod told;
+mod write;
 
 use std::fs::DirBuilder;
 use std::net::Ipv4Addr;
@@ -20,7 +23,7 @@ use lab::bmc::power::{Action, carry_out};
 use lab::bmc::{Access, Bmcs, Failure, State, reached};
 use lab::boot::dnsmasq::{Dnsmasq, DnsmasqError, Known};
 use lab::boot::http::Server;
-use lab::boot::image::{BadImage, Image};
+use lab::boot::image::{BadImage, Image, architecture};
 use lab::boot::interface::{BadInterface, Interface};
 use lab::boot::watch::Stage;
 use lab::private::PrivateFolder;
@@ -30,19 +33,18 @@ use model::format::count;
 
 use self::follow::Follow;
 use self::station::{SCRIPT, Station};
+use self::write::Wish;
 use super::bmc::{self, Nodes};
 use super::reach;
 use crate::cli::Global;
 use crate::cli::lab::boot::BootArgs;
 use crate::error::CliError;
 use crate::lookup::paths;
+use crate::node::settings::Settings;
 use crate::{node, out};
 
 /// The kernel's command line of the discovery image. A machine that panics restarts.
 const COMMAND_LINE: &str = "console=tty0 console=ttyS0,115200 quiet panic=30";
-
-/// From the network, the next time alone.
-const PXE: Boot = Boot { device: Device::Pxe, persistent: false, efi: false };
 
 impl From<BadInterface> for CliError {
     fn from(error: BadInterface) -> CliError {
@@ -68,56 +70,47 @@ pub fn run(args: &BootArgs, global: &Global) -> Result<u8, CliError> {
     let nodes = Nodes::select(&args.expressions, &args.select)?;
     let interface = interface(args, &stop)?;
     let known = known(&nodes, &interface)?;
-    let power = if args.no_power { "to be turned on by hand" } else { "turned on, or off and on" };
-    let what = format!(
-        "boot from {} ({}/{}), {power}: {}: {}",
-        interface.name,
-        interface.address,
-        interface.prefix,
-        count(known.len(), "node"),
-        nodes.folded()
-    );
-    if !bmc::agreed(&what, true, (args.dry_run, args.yes), global)? {
+    let score = score::Score::read(args, global)?;
+    let wish = Wish::read(&args.write, &stop, global.json)?;
+    if !bmc::agreed(&what(args, &nodes, &interface, wish.as_ref()), true, (args.dry_run, args.yes), global)? {
         return Ok(0);
     }
     if sys::files::effective_ids().0 != 0 {
         return Err(CliError::data("DHCP and TFTP need root").hint("sudo boxscore lab boot ..."));
     }
-    let station = Arc::new(Station::new(&known, interface.prefix, image(args)?)?);
+    let disk_image = wish.as_ref().map(|wish| wish.image.path.clone());
+    let station = Arc::new(Station::new(&known, interface.prefix, image(args)?, disk_image)?);
     let folder = folder(&interface.name)?;
-    let (answers, sent) = (Arc::clone(&station), Arc::clone(&station));
-    let server =
-        Server::start(interface.address, move |asked| answers.answer(asked), move |asked| sent.sent(asked))
-            .map_err(|error| CliError::data(format!("{}: no HTTP server: {error}", interface.address)))?;
-    // Nobody else sets it.
-    let _first = station.at.set(server.address);
+    let server = serve(&interface, &station)?;
     let script = format!("http://{}{SCRIPT}", server.address);
     let dnsmasq = Dnsmasq::start(&interface, &known, &script, &folder, &stop)?;
-    if !interface.has_ipv6 {
-        out::say(&format!(
-            "note: {} has no global IPv6 address, so iPXE waits 13 s for a router: ip addr add fd88::1/64 dev {0}",
-            interface.name
-        ));
-    }
     let last = if args.image.is_some() { Stage::Kernel } else { Stage::Inspected };
     let accesses = if args.no_power { Vec::new() } else { nodes.accesses() };
     let mut follow = Follow::new(known, last, &station, dnsmasq, paths::store(global)?);
-    std::thread::scope(|scope| {
-        let (give, switched) = std::sync::mpsc::channel();
-        let (accesses, stop, insecure) = (&accesses, &*stop, args.bmc.insecure);
-        scope.spawn(move || give.send(switch(accesses, insecure, patience, stop)));
-        let went = follow.until(patience, stop, global.json, &switched);
-        if went.is_err() {
-            stop.request();
-        }
-        went
-    })?;
-    drop(server);
+    watch(&mut follow, &accesses, args, patience, (&stop, global))?;
     follow.clear(&accesses, args.bmc.insecure);
-    let ways = ways(&station, &folder, follow.tracks.len())?;
-    let mut document = told::document(&interface.name, &follow.tracks, last, |place| {
-        ways.get(place).filter(|_| args.image.is_none()).cloned()
-    });
+    let settings: Vec<Option<Settings>> =
+        (0..follow.tracks.len()).map(|place| station.settings(place)).collect();
+    let ways = if args.image.is_some() { Vec::new() } else { ways(&settings, &folder)? };
+    let disks = match &wish {
+        Some(wish) => {
+            let agree = |what: &str| bmc::agreed(what, true, (false, args.yes), global);
+            write::carry_out(wish, &mut follow, &settings, agree, &stop)?
+        }
+        None => Vec::new(),
+    };
+    drop(server);
+    let runs =
+        score.as_ref().map_or_else(|| Ok(Vec::new()), |score| score.take(&mut follow, &ways, &stop))?;
+    let last = if wish.is_some() {
+        Stage::Written
+    } else if score.is_some() {
+        Stage::Scored
+    } else {
+        last
+    };
+    let made = told::Made { ways, disks, runs };
+    let mut document = told::document(&interface.name, &follow.tracks, last, &made);
     (document.unknown, document.notes) = (follow.unknown, follow.notes);
     document.interrupted = stop.is_requested();
     match global.json {
@@ -128,6 +121,53 @@ pub fn run(args: &BootArgs, global: &Global) -> Result<u8, CliError> {
         }
     }
     Ok(reach::code(document.nodes.iter().all(|one| one.ok), document.interrupted))
+}
+
+/// The deed that is to be agreed to, in words.
+fn what(args: &BootArgs, nodes: &Nodes, interface: &Interface, wish: Option<&Wish>) -> String {
+    let Interface { name, address, prefix, .. } = interface;
+    let power = if args.no_power { "to be turned on by hand" } else { "turned on, or off and on" };
+    let wish = wish.map(|wish| format!(", then {}", wish.shown())).unwrap_or_default();
+    let (how_many, nodes) = (count(nodes.names.len(), "node"), nodes.folded());
+    format!("boot from {name} ({address}/{prefix}), {power}{wish}: {how_many}: {nodes}")
+}
+
+/// Serves the nodes on an interface.
+fn serve(interface: &Interface, station: &Arc<Station>) -> Result<Server, CliError> {
+    let (answers, sent) = (Arc::clone(station), Arc::clone(station));
+    let server =
+        Server::start(interface.address, move |asked| answers.answer(asked), move |asked| sent.sent(asked))
+            .map_err(|error| CliError::data(format!("{}: no HTTP server: {error}", interface.address)))?;
+    // Nobody else sets it.
+    let _first = station.at.set(server.address);
+    if !interface.has_ipv6 {
+        out::say(&format!(
+            "note: {} has no global IPv6 address, so iPXE waits 13 s for a router: ip addr add fd88::1/64 dev {0}",
+            interface.name
+        ));
+    }
+    Ok(server)
+}
+
+/// Switches the nodes on and follows them.
+fn watch(
+    follow: &mut Follow<'_>,
+    accesses: &[Result<Access, Failure>],
+    args: &BootArgs,
+    patience: Duration,
+    (stop, global): (&Stop, &Global),
+) -> Result<(), CliError> {
+    let pxe = Boot { device: Device::Pxe, persistent: false, efi: args.efi };
+    std::thread::scope(|scope| {
+        let (give, switched) = std::sync::mpsc::channel();
+        let insecure = args.bmc.insecure;
+        scope.spawn(move || give.send(switch(accesses, pxe, insecure, patience, stop)));
+        let went = follow.until(patience, stop, global.json, &switched);
+        if went.is_err() {
+            stop.request();
+        }
+        went
+    })
 }
 
 /// The interface of the arguments. Fails where another DHCP server is on its network, unless that is agreed to.
@@ -189,7 +229,10 @@ fn image(args: &BootArgs) -> Result<Image, CliError> {
         return Err(CliError::usage("--append: a command line of a kernel is one line"));
     }
     let hint = "--kernel FILE --modules DIR name those of an unpacked kernel package";
-    Image::discovery(&kernel, &modules, &program::files()?, &format!("{COMMAND_LINE}{append}"))
+    let found = std::fs::read(&kernel)
+        .map_err(|error| CliError::data(format!("{}: {error}", kernel.display())).hint(hint))?;
+    let program = program::files(architecture(&found), args.binaries.as_deref())?;
+    Image::discovery(found, &modules, &program, &format!("{COMMAND_LINE}{append}"))
         .map_err(|error| CliError::from(error).hint(hint))
 }
 
@@ -207,13 +250,14 @@ fn folder(interface: &str) -> Result<PathBuf, CliError> {
 /// Sets the nodes to boot from the network once, and turns each on, or off and on.
 fn switch(
     accesses: &[Result<Access, Failure>],
+    pxe: Boot,
     insecure: bool,
     patience: Duration,
     stop: &Stop,
 ) -> Vec<Result<State, Failure>> {
     let bmcs = Bmcs::new(None, insecure, stop);
     reached(accesses, |all| {
-        let set = boot::set(&bmcs, PXE, all);
+        let set = boot::set(&bmcs, pxe, all);
         let ready: Vec<&Access> =
             all.iter().zip(&set).filter(|(_, set)| set.is_ok()).map(|(access, _)| *access).collect();
         let mut states = carry_out(&bmcs, Action::Cycle, &ready, patience, stop, &mut |_| {}).into_iter();
@@ -224,14 +268,14 @@ fn switch(
 }
 
 /// Writes how the agent of each node is reached, and gives back the commands of `--via`.
-fn ways(station: &Station, folder: &Path, count: usize) -> Result<Vec<String>, CliError> {
+fn ways(settings: &[Option<Settings>], folder: &Path) -> Result<Vec<String>, CliError> {
     let exe = std::env::current_exe().map_err(|error| CliError::data(format!("/proc/self/exe: {error}")))?;
-    let way = |place: usize| {
-        let Some(settings) = station.settings(place) else { return Ok(String::new()) };
+    let way = |settings: &Option<Settings>| {
+        let Some(settings) = settings else { return Ok(String::new()) };
         let path = folder.join(format!("{}.way", settings.name));
-        paths::write(&path, node::way(&settings).as_bytes())?;
+        paths::write(&path, node::way(settings).as_bytes())?;
         let word = |path: &Path| model::shell::word(&path.to_string_lossy());
         Ok(format!("{} dial {}", word(&exe), word(&path)))
     };
-    (0..count).map(way).collect()
+    settings.iter().map(way).collect()
 }

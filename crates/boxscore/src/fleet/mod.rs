@@ -16,5 +16,6 @@ pub mod on;
 pub mod power;
 pub mod reach;
 pub mod run;
+mod score;
 pub mod select;
 pub mod wall;

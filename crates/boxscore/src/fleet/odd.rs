@@ -1,21 +1,19 @@
 //! `boxscore lab odd`: a quick score of every node, all at once, and the nodes that are not like the others.
 
-use lab::fan_out;
 use lab::ranges::fold;
 use lab::ssh::Host;
 use model::data::{RunData, Status};
 use model::doc::OddMissingDoc;
-use model::plan::Plan;
+use model::plan::Via;
 use store::{Filter, Store};
 
 use super::on::Nodes;
 use super::reach::{self, Progress};
-use super::select;
+use super::{score, select};
 use crate::cli::Global;
 use crate::cli::lab::odd::LabOddArgs;
-use crate::cli::run::{RunArgs, Usual};
 use crate::error::CliError;
-use crate::lookup::paths::{self, Scratch};
+use crate::lookup::paths;
 use crate::study::stop_signal::StopSignal;
 use crate::{out, study};
 
@@ -87,7 +85,7 @@ fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option
     let path = paths::store(global)?;
     let options = reach::options(&args.reach)?;
     let width = options.width;
-    let (plan, notes) = study::planned(&asked(args), &path)?;
+    let (plan, notes) = study::planned(&score::asked(&args.score), &path)?;
     if args.reach.dry_run {
         let what = format!("would measure {} on each", model::format::count(plan.cells.len(), "figure"));
         out::print(&reach::plan(hosts, &options, &what)?);
@@ -102,7 +100,9 @@ fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option
     group.missing.extend(left_out);
     let mut progress = Progress::begin(hosts, global.json);
     let mut stored = Ok(());
-    let mut all = each(&nodes, &plan, width, &stop, |host, result| {
+    let ways = |(host, _): &(Host, String)| Some((host.clone(), nodes.via(host)?));
+    let ready: Vec<(Host, Via)> = nodes.ready.iter().filter_map(ways).collect();
+    let mut all = score::each(&ready, &plan, width, &stop, |host, result| {
         // Each as it comes: what is done stays where this machine dies.
         if let (Ok(run), Ok(())) = (result, &stored) {
             stored = store.import(std::slice::from_ref(run), &[]).map(drop);
@@ -121,41 +121,4 @@ fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option
     group.interrupted = stop.is_requested();
     nodes.end(true)?;
     Ok(Some(group))
-}
-
-/// The run that each node makes.
-fn asked(args: &LabOddArgs) -> RunArgs {
-    let usual = Usual {
-        names: args.measure.clone(),
-        quick: args.takes.is_none() && args.span.is_none(),
-        takes: args.takes,
-        span: args.span.clone(),
-        sets: args.sets.clone(),
-        ..Usual::default()
-    };
-    RunArgs { usual, via: vec!["node=true".to_owned()], no_report: true, ..RunArgs::default() }
-}
-
-type Results = Vec<(Host, Result<RunData, CliError>)>;
-
-/// Measures the plan on each node, in a store of its own that is thrown away.
-fn each(
-    nodes: &Nodes,
-    plan: &Plan,
-    width: usize,
-    stop: &StopSignal,
-    mut done: impl FnMut(&Host, &Result<RunData, CliError>),
-) -> Result<Results, CliError> {
-    let folder = Scratch::new("odd")?;
-    let work = |at: usize, (host, _): &(Host, String)| {
-        let plan = Plan { machines: nodes.via(host).into_iter().collect(), ..plan.clone() };
-        (host.clone(), study::aside(&plan, &folder.path().join(format!("{at}.db")), stop))
-    };
-    let mut all = Results::new();
-    let took = |one: (Host, Result<RunData, CliError>)| {
-        done(&one.0, &one.1);
-        all.push(one);
-    };
-    fan_out::each(&nodes.ready, width, work, took).map_err(reach::no_thread)?;
-    Ok(all)
 }

@@ -243,15 +243,20 @@ fn builds(binaries: Option<&Path>) -> Result<Vec<Build>, CliError> {
             return Err(CliError::data(what).hint("`make dist-all` builds them into dist"));
         }
     }
-    let own = match std::env::consts::ARCH {
-        "x86" => "i686",
-        other => other,
-    };
+    let own = own_architecture();
     let is_static = cfg!(target_feature = "crt-static");
     if is_static && !builds.iter().any(|build| build.architecture == own) {
         builds.push(Build::read(own, Path::new("/proc/self/exe"))?);
     }
     Ok(builds)
+}
+
+/// The processor that this program is built for, as `uname -m` calls it.
+pub fn own_architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86" => "i686",
+        other => other,
+    }
 }
 
 /// Says of hosts why they were left out.

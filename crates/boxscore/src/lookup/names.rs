@@ -40,12 +40,22 @@ impl Machine {
 
 /// True if a run is of that machine: a machine that was measured alone and in a study of several has an id of each.
 pub fn is_of(machine: &MachineDoc, head: &RunHead) -> bool {
-    fn alone<'a>(id: &'a str, name: &str) -> &'a str {
-        id.strip_suffix(name).and_then(|rest| rest.strip_suffix('/')).unwrap_or(id)
-    }
     machine.id == head.machine_id
         || (machine.name == head.machine
             && alone(&machine.id, &machine.name) == alone(&head.machine_id, &head.machine))
+}
+
+/// The id of a machine without its name in a study.
+fn alone<'a>(id: &'a str, name: &str) -> &'a str {
+    id.strip_suffix(name).and_then(|rest| rest.strip_suffix('/')).unwrap_or(id)
+}
+
+/// True for the sheet of a machine that was measured since, under the same name: its runs have a sheet as well.
+fn is_measured(sheet: &MachineSheet, found: &[Machine]) -> bool {
+    let id = sheet.facts.iter().find(|fact| fact.key == "machine.id").and_then(|fact| fact.value.as_ref());
+    let Some(id) = id.map(FactValue::text) else { return false };
+    let is_it = |one: &MachineDoc| one.name == sheet.name && alone(&one.id, &one.name) == id;
+    found.iter().any(|machine| matches!(machine, Machine::Measured(one) if is_it(one)))
 }
 
 /// Every machine that has this name or id.
@@ -65,6 +75,9 @@ pub fn all(
         }
     }
     for sheet in sheets.iter().filter(|sheet| fits(&sheet.id, &sheet.name)) {
+        if sheet.id != name && is_measured(sheet, &found) {
+            continue;
+        }
         found.push(Machine::Sheet(MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() }));
     }
     if published.iter().any(|machine| machine.name == name) {

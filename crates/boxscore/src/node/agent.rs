@@ -1,6 +1,8 @@
-//! The measuring child of a booted node behind TCP: on the node, and from the controller.
+//! The agent of a booted node behind TCP: on the node, and from the controller.
 //!
-//! A connection begins with a line that has the node's key. Then the connection is stdin and stdout of a child.
+//! A connection begins with a line that has the node's key. Then the connection is stdin and stdout of a measuring
+//! child. A word behind the key asks for something else: for its disks, or that it writes to one. Both sides then speak
+//! in lines of JSON.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -9,15 +11,23 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::settings::Settings;
+use super::{disks, write};
 use crate::error::CliError;
 use crate::out;
 
 /// The port on which agents of booted nodes listen.
 pub const PORT: u16 = 7411;
 
-/// Bytes of the first line.
+/// Bytes of the first line, and of an order.
 const LONGEST: usize = 256;
+const LONGEST_ORDER: usize = 4096;
+
+/// Words behind the key.
+pub const DISKS: &str = "disks";
+pub const WRITE: &str = "write";
 
 /// How long a connection may take to send its first line, and the controller to connect.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,9 +42,9 @@ pub fn serve(listener: &TcpListener, settings: &Settings) -> Result<(), CliError
     for stream in listener.incoming() {
         let stream =
             stream.map_err(|error| CliError::data(format!("no connection can be taken: {error}")))?;
-        let key = settings.key.clone();
+        let settings = settings.clone();
         std::thread::spawn(move || {
-            if let Err(error) = child(stream, &key) {
+            if let Err(error) = answer(stream, &settings) {
                 out::say(&format!("boxscore: a connection failed: {error}"));
             }
         });
@@ -42,16 +52,44 @@ pub fn serve(listener: &TcpListener, settings: &Settings) -> Result<(), CliError
     Ok(())
 }
 
-fn child(stream: TcpStream, key: &str) -> std::io::Result<()> {
+fn answer(stream: TcpStream, settings: &Settings) -> std::io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
-    // Byte by byte: what stands behind the line is the child's.
-    let (mut line, mut byte) = (Vec::new(), [0]);
-    while line.len() < LONGEST && (&stream).read(&mut byte)? > 0 && byte != [b'\n'] {
-        line.push(byte[0]);
-    }
-    if line != key.as_bytes() {
+    let line = line(&stream, LONGEST)?;
+    let (key, word) = line.split_once(' ').unwrap_or((&line, ""));
+    if key != settings.key {
         return Err(std::io::Error::other("it does not know the key"));
     }
+    match word {
+        "" => child(stream),
+        DISKS => say(&stream, &disks::all(&disks::here())),
+        WRITE => {
+            let order = line_of_order(&stream)?;
+            write::carry_out(&order, settings, &mut |said| say(&stream, said))
+        }
+        _ => Err(std::io::Error::other("it asks for something unknown")),
+    }
+}
+
+/// The next line. Read byte by byte: what stands behind it is somebody else's.
+fn line(mut stream: &TcpStream, longest: usize) -> std::io::Result<String> {
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while line.len() < longest && stream.read(&mut byte)? > 0 && byte != [b'\n'] {
+        line.push(byte[0]);
+    }
+    Ok(String::from_utf8_lossy(&line).into_owned())
+}
+
+fn line_of_order(stream: &TcpStream) -> std::io::Result<write::Order> {
+    serde_json::from_str(&line(stream, LONGEST_ORDER)?).map_err(std::io::Error::other)
+}
+
+fn say(mut stream: &TcpStream, what: &impl Serialize) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(what).map_err(std::io::Error::other)?;
+    line.push(b'\n');
+    stream.write_all(&line)
+}
+
+fn child(stream: TcpStream) -> std::io::Result<()> {
     stream.set_read_timeout(None)?;
     stream.set_nodelay(true)?;
     let (input, output) = (OwnedFd::from(stream.try_clone()?), OwnedFd::from(stream));
@@ -60,6 +98,14 @@ fn child(stream: TcpStream, key: &str) -> std::io::Result<()> {
     let mut agent = agent.env("HOME", "/root").spawn()?;
     agent.wait()?;
     Ok(())
+}
+
+/// Connects to the agent of a node and asks for something by its word.
+pub fn connect(settings: &Settings, word: &str) -> std::io::Result<TcpStream> {
+    let mut stream = TcpStream::connect_timeout(&(settings.address, PORT).into(), PATIENCE)?;
+    stream.set_nodelay(true)?;
+    stream.write_all(format!("{} {word}\n", settings.key).as_bytes())?;
+    Ok(stream)
 }
 
 /// The text of a file that [`dial`] reads.

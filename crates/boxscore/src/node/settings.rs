@@ -17,15 +17,18 @@ pub struct Settings {
     pub address: Ipv4Addr,
     /// Bits of its network.
     pub prefix: u8,
+    /// True if the controller may have it write an image to a disk; else nobody can.
+    pub may_write: bool,
 }
 
 impl Settings {
     /// The words of the command line by which a node is told them.
     pub fn words(&self) -> String {
-        let Settings { name, key, controller, mac, address, prefix } = self;
+        let Settings { name, key, controller, mac, address, prefix, may_write } = self;
+        let write = if *may_write { " boxscore.write=yes" } else { "" };
         format!(
             "boxscore.name={name} boxscore.key={key} boxscore.controller={controller} boxscore.mac={mac} \
-             boxscore.ip={address}/{prefix}"
+             boxscore.ip={address}/{prefix}{write}"
         )
     }
 
@@ -48,6 +51,7 @@ impl Settings {
             mac: word("mac")?.parse().map_err(|_| wrong("mac"))?,
             address: address.parse().map_err(|_| wrong("ip"))?,
             prefix: prefix.parse().ok().filter(|bits| *bits <= 32).ok_or_else(|| wrong("ip"))?,
+            may_write: word("write").is_ok_and(|word| word == "yes"),
         })
     }
 
@@ -69,9 +73,12 @@ mod tests {
             mac: "52:54:00:88:00:01".parse().unwrap(),
             address: Ipv4Addr::new(10, 88, 0, 101),
             prefix: 24,
+            may_write: true,
         };
         let line = format!("console=ttyS0 {} quiet\n", settings.words());
         assert_eq!(Settings::read(&line).unwrap(), settings);
+        let other = Settings { may_write: false, ..settings.clone() };
+        assert_eq!(Settings::read(&other.words()).unwrap(), other);
         assert_eq!(settings.mask().to_string(), "255.255.255.0");
         for (word, by) in
             [("boxscore.key=0a", ""), ("/24", "/33"), ("10.88.0.1:4000", "x"), ("52:54", "zz:54")]

@@ -1,191 +1,197 @@
-//! `lab boot`: what is refused before anything is done, and a machine (QEMU) that its BMC turns on, that boots from the
-//! network without a disk, whose spec sheet comes into the store, and that is then measured.
+//! `lab boot`: what is refused before anything is done, and machines (QEMU) that their BMCs turn on and that boot from
+//! the network: without a disk, into boxscore, inspected and scored; into an image of the user's, by BIOS and EFI; and
+//! with an image written onto their disks.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use model::doc::{InspectDoc, LabBootDoc};
+use lab::boot::cpio::Cpio;
+use model::doc::{InspectDoc, LabBootDoc, LabBootNodeDoc};
 use store::{Filter, Mode, Store};
 use tempfile::TempDir;
 
-use crate::common::ipmi::write_private;
+use crate::common::guests::{CALM, Guest, Guests, OVMF, PASSWORD, kernel};
 use crate::common::{PATIENCE, PROGRAM, Said, cannot, root};
 
-/// The program of its BMC's power switch: a file says what it boots from, and QEMU runs while it is on. It is emulated
-/// without KVM, which not every machine has.
-const CHASSIS: &str = r#"#!/bin/sh
-d=DIR; pf=$d/qemu.pid; op=$1; shift
-alive() { [ -f $pf ] && kill -0 $(cat $pf) 2>/dev/null; }
-on() { alive || qemu-system-x86_64 -accel tcg -cpu max -m 1024 -nodefaults -display none -boot n -daemonize -pidfile $pf \
-  -netdev tap,id=n0,ifname=tap1,script=no,downscript=no -device virtio-net-pci,netdev=n0,mac=52:54:00:88:00:01,bootindex=1 \
-  -smbios type=1,product=fleetbox,serial=SN1,uuid=00000000-0000-4000-8000-000000000001 \
-  -serial file:$d/serial.log >/dev/null 2>>$d/qemu.err </dev/null; }
-off() { alive && kill $(cat $pf); rm -f $pf; }
-case $op in
-get) for p; do case $p in
-    power) alive && echo power:1 || echo power:0;;
-    boot) echo "boot:$(cat $d/boot)";;
-    *) echo "$p:0";; esac; done;;
-set) while [ $# -gt 1 ]; do
-    echo "$1 $2" >> $d/log
-    case $1 in power) [ $2 = 1 ] && on || off;; boot) echo $2 > $d/boot;; esac
-    shift 2; done;;
-esac
-exit 0
-"#;
-
-const BMC: &str = "mc_setbmc 0x20
-mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
-sel_enable 0x20 1000 0x0a
-mc_enable 0x20
-";
-
-fn done(words: &[&str]) {
-    let output = Command::new(words[0]).args(&words[1..]).output();
-    let output = output.unwrap_or_else(|error| panic!("{words:?}: {error}; `sh xtask/setup.sh test`"));
-    assert!(output.status.success(), "{words:?}: {output:?}");
+/// The document of a boot that came to its end with this code.
+#[track_caller]
+fn document(lab: &Guests, said: &Said, code: i32) -> LabBootDoc {
+    let document: LabBootDoc =
+        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}\n{}", lab.logs()));
+    assert!(said.code == Some(code), "{document:?}\n{}\n{}", said.err, lab.logs());
+    assert!(!said.out.contains(PASSWORD) && !said.err.contains(PASSWORD));
+    document
 }
 
-/// A network of its own with a bridge, a machine at it that is off, and its BMC.
-struct Lab {
-    dir: TempDir,
-    space: String,
-    sim: Child,
+/// The stages of a node; the switch and the first request may be seen in one look.
+fn stages(node: &LabBootNodeDoc) -> Vec<&str> {
+    node.seen.iter().map(|seen| seen.stage.as_str()).filter(|stage| *stage != "BIOS").collect()
 }
 
-impl Lab {
-    fn start() -> Lab {
-        let dir = TempDir::new().expect("a temporary directory");
-        let space = format!("boot{}", std::process::id());
-        let path = |name: &str| dir.path().join(name);
-        let inside = |words: &str| {
-            let words: Vec<&str> = words.split(' ').collect();
-            done(&[&["ip", "netns", "exec", &space, "ip"], &words[..]].concat());
-        };
-        done(&["ip", "netns", "add", &space]);
-        for words in [
-            "link set lo up",
-            "link add br0 type bridge",
-            "link set br0 up",
-            "addr add 10.88.0.1/24 dev br0",
-            "addr add fd88::1/64 dev br0 nodad",
-            "tuntap add tap1 mode tap",
-            "link set tap1 master br0 up",
-        ] {
-            inside(words);
-        }
-        let chassis = CHASSIS.replace("DIR", &dir.path().display().to_string());
-        fs::write(path("chassis.sh"), chassis).expect("a script");
-        fs::set_permissions(path("chassis.sh"), PermissionsExt::from_mode(0o755)).expect("its mode");
-        fs::write(path("boot"), "default\n").expect("what it boots");
-        fs::write(path("bmc.emu"), BMC).expect("an emulator's commands");
-        fs::create_dir_all(path("state/ipmi_sim/atom001")).expect("a folder");
-        write_private(&path("password"), "secret\n");
-        let config = format!(
-            "name \"atom001\"\nset_working_mc 0x20\n startlan 1\n addr 10.88.0.1 9623\n priv_limit admin\n \
-             allowed_auths_admin none md2 md5 straight\n guid a123456789abcdefa123456789abcdef\n endlan\n \
-             chassis_control \"{}\"\n user 2 true \"ADMIN\" \"secret\" admin 10 none md2 md5 straight\n",
-            path("chassis.sh").display()
+/// The kernel as words of `lab boot`.
+fn kernel_words() -> Option<[String; 6]> {
+    let (kernel, modules) = kernel()?;
+    let (kernel, modules) = (kernel.display().to_string(), modules.display().to_string());
+    let word = |text: &str| text.to_owned();
+    Some([word("--kernel"), kernel, word("--modules"), modules, word("--append"), word(CALM)])
+}
+
+const NO_KERNEL: &str = "there is no kernel in target/kernel; `sh xtask/setup.sh test` puts one there";
+const NO_ROOT: &str = "network namespaces need root";
+
+/// One cell that is soon measured.
+const CELL: [&str; 2] = ["--set", "size=1KiB;impl=fast;threads=1"];
+
+#[test]
+fn two_machines_without_disks_are_booted_inspected_scored_and_measured() {
+    if !root() {
+        return cannot(NO_ROOT);
+    }
+    let Some(kernel) = kernel_words() else { return cannot(NO_KERNEL) };
+    let kernel: Vec<&str> = kernel.iter().map(String::as_str).collect();
+    let lab = Guests::start(&[Guest::default(); 2]);
+    let score = ["--score", "--measure", "crc32c", "--takes", "3"];
+    let said = lab.boot(&[&kernel[..], &score, &CELL].concat());
+    let document = document(&lab, &said, 0);
+    for (number, node) in document.nodes.iter().enumerate().map(|(at, node)| (at + 1, node)) {
+        assert_eq!(stages(node), ["DHCP", "kernel", "agent up", "inspected", "scored"]);
+        assert_eq!(
+            lab.read(&format!("{number}/boot")),
+            "none\n",
+            "the wish to boot from the network is taken back"
         );
-        fs::write(path("lan.conf"), config).expect("a configuration");
-        let mut sim = Command::new("ip");
-        sim.args(["netns", "exec", &space, "ipmi_sim", "-n", "-c"]).arg(path("lan.conf"));
-        sim.arg("-f").arg(path("bmc.emu")).arg("-s").arg(path("state")).stdin(Stdio::null());
-        let out = fs::File::create(path("sim.out")).expect("a log");
-        let sim = sim.stdout(out).stderr(Stdio::null()).spawn().expect("ipmi_sim of openipmi");
-        let lab = Lab { dir, space, sim };
-        fs::write(
-            lab.path("lab.toml"),
-            "[[nodes]]\nname = \"atom001\"\naddress = \"10.88.0.101\"\nmac = \"52:54:00:88:00:01\"\n\
-             bmc = { kind = \"ipmi\", address = \"10.88.0.1\", port = 9623, user = \"ADMIN\", password_file = \"password\" }\n",
-        )
-        .expect("an inventory");
-        let began = std::time::Instant::now();
-        while lab.run(&["lab", "power", "status", "atom001"]).code != Some(0) {
-            assert!(began.elapsed() < PATIENCE, "its BMC does not answer");
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        lab
+        let asked = lab.read(&format!("{number}/log"));
+        assert!(asked.starts_with("boot pxe\npower 1\n"), "{asked}");
+        let sheet = lab.run(&["inspect", &node.node, "--json"]).expect(0, &[]);
+        let sheet: InspectDoc = serde_json::from_str(&sheet.out).expect("a spec sheet");
+        let fact =
+            |key: &str| sheet.facts.iter().find(|fact| fact.key == key).map(|fact| format!("{fact:?}"));
+        assert!(fact("kernel.release").is_some_and(|fact| fact.contains("cloud")), "{sheet:?}");
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+    // They serve on after the command has ended.
+    let vias =
+        document.nodes.iter().map(|node| format!("{}={}", node.node, node.via.as_ref().expect("a way")));
+    let vias: Vec<String> = vias.flat_map(|via| ["--via".to_owned(), via]).collect();
+    let vias: Vec<&str> = vias.iter().map(String::as_str).collect();
+    let cell = ["run", "crc32c", "--takes", "3", "--no-report"];
+    lab.run(&[&cell[..], &CELL, &vias].concat()).expect(0, &[]);
+    let store = Store::open(&lab.path("s.db"), Mode::ReadOnly).expect("the store opens");
+    let heads = store.heads(&Filter::default()).expect("its runs");
+    let mut machines: Vec<&str> = heads.iter().map(|head| head.machine.as_str()).collect();
+    machines.sort_unstable();
+    assert_eq!(machines, ["guest1", "guest1", "guest2", "guest2"]);
+    assert!(heads.iter().all(|head| head.measured == 3 && head.faults == 0), "{heads:?}");
+    for node in &document.nodes {
+        let own = heads.iter().find(|head| Some(&head.id) == node.run.as_ref()).expect("its score");
+        assert_eq!(own.machine, node.node);
     }
-
-    fn read(&self, name: &str) -> String {
-        String::from_utf8_lossy(&fs::read(self.path(name)).unwrap_or_default()).into_owned()
-    }
-
-    /// boxscore on the network of the lab.
-    fn run(&self, words: &[&str]) -> Said {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.space, PROGRAM]).args(words).stdin(Stdio::null());
-        command.env("XDG_RUNTIME_DIR", self.dir.path()).env("BOXSCORE_STORE", self.path("s.db"));
-        command.env("XDG_CONFIG_HOME", self.path("config")).current_dir(self.dir.path());
-        command.output().expect("it starts").into()
-    }
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        // What has ended already needs no end.
-        if let Ok(pid) = fs::read_to_string(self.path("qemu.pid")) {
-            let _ended = Command::new("kill").arg(pid.trim()).status();
-        }
-        let _ended = self.sim.kill();
-        let _reaped = self.sim.wait();
-        let _gone = Command::new("ip").args(["netns", "del", &self.space]).status();
-    }
-}
-
-/// The kernel that `xtask/setup.sh test` unpacks, and the folder of its modules.
-fn kernel() -> Option<(PathBuf, PathBuf)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/kernel");
-    let modules = fs::read_dir(root.join("lib/modules")).ok()?.next()?.ok()?;
-    let kernel = root.join("boot").join(format!("vmlinuz-{}", modules.file_name().to_string_lossy()));
-    kernel.exists().then(|| (kernel, modules.path()))
 }
 
 #[test]
-fn a_machine_without_a_disk_is_booted_inspected_and_measured() {
+fn an_image_is_written_onto_the_disk_that_was_shown_and_onto_no_other() {
     if !root() {
-        return cannot("network namespaces need root");
+        return cannot(NO_ROOT);
     }
-    let Some((kernel, modules)) = kernel() else {
-        return cannot("there is no kernel in target/kernel; `sh xtask/setup.sh test` puts one there");
+    let Some(kernel) = kernel_words() else { return cannot(NO_KERNEL) };
+    let kernel: Vec<&str> = kernel.iter().map(String::as_str).collect();
+    let (large, small) = (48 << 20, 4 << 20);
+    let lab = Guests::start(&[large, small].map(|bytes| Guest { disk: Some(bytes), ..Guest::default() }));
+    // What does not repeat, and no whole number of blocks.
+    let mut number = 1_u64;
+    let image: Vec<u8> = (0..20_000_777)
+        .map(|_| {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (number >> 56) as u8
+        })
+        .collect();
+    fs::write(lab.path("image.zst"), zstd::encode_all(&image[..], 1).expect("zstd")).expect("an image");
+    let said = lab.boot(&[&kernel[..], &["--write", "/dev/vda", "image.zst"]].concat());
+    let document = document(&lab, &said, 3);
+    let [first, second] = &document.nodes[..] else { panic!("{document:?}") };
+    assert!(said.err.contains("  guest1  vda (no model, serial GUEST-1, 48.0 MiB)\n"), "{}", said.err);
+    assert_eq!(stages(first).last(), Some(&"written"));
+    let disk = first.disk.as_ref().expect("its disk");
+    assert_eq!((disk.serial.as_str(), disk.verified), ("GUEST-1", Some(image.len() as u64)));
+    let why = second.why.as_ref().expect("why not");
+    assert!(why.contains("nothing was written: the image has 20000777 bytes"), "{why}");
+    let disk_of = |number: u32| fs::read(lab.path(&format!("{number}/disk.raw"))).expect("a disk");
+    let written = disk_of(1);
+    assert!(written[..image.len()] == image[..] && written[image.len()..].iter().all(|byte| *byte == 0xe5));
+    assert!(disk_of(2).iter().all(|byte| *byte == 0xe5));
+    // Each node itself refuses what was not agreed to: another disk at that name, and who does not know its key.
+    let way = lab.read("boxscore/boot-br0/guest2.way");
+    let key = way.trim().split_once(' ').expect("its key").1;
+    let order = |key: &str, serial: &str, bytes: u64| {
+        let disk =
+            format!(r#"{{"name":"vda","model":null,"serial":"{serial}","bytes":{},"uses":[]}}"#, small);
+        ask(&lab, &format!("{key} write\n{{\"disk\":{disk},\"bytes\":{bytes},\"sha256\":\"0\"}}\n"))
     };
-    let lab = Lab::start();
-    let (kernel, modules) = (kernel.display().to_string(), modules.display().to_string());
-    // Without the last word, a loaded machine's emulated timer makes the kernel panic.
-    let words = ["lab", "boot", "atom001", "--interface", "br0", "--kernel", &kernel, "--modules", &modules];
-    let more = ["--append", "no_timer_check tsc=reliable", "--wait", "5m", "--yes", "--json"];
-    let said = lab.run(&[&words[..], &more].concat());
-    let document: LabBootDoc = serde_json::from_str(&said.out).unwrap_or_else(|error| {
-        panic!("{error}: {said:?}\n{}\n{}", lab.read("serial.log"), lab.read("qemu.err"))
-    });
-    assert!(said.code == Some(0), "{document:?}\n{}", lab.read("serial.log"));
-    let node = &document.nodes[0];
-    let stages: Vec<&str> = node.seen.iter().map(|seen| seen.stage.as_str()).collect();
-    // The switch and the first request may be seen in one look.
-    assert!(stages.ends_with(&["DHCP", "kernel", "agent up", "inspected"]), "{stages:?}");
-    assert_eq!(lab.read("boot"), "none\n", "the wish to boot from the network is taken back");
-    assert!(lab.read("log").starts_with("boot pxe\npower 1\n"), "{}", lab.read("log"));
-    let sheet = lab.run(&["inspect", "atom001", "--json"]).expect(0, &[]);
-    let sheet: InspectDoc = serde_json::from_str(&sheet.out).expect("a spec sheet");
-    let fact = |key: &str| sheet.facts.iter().find(|fact| fact.key == key).map(|fact| format!("{fact:?}"));
-    assert!(fact("kernel.release").is_some_and(|fact| fact.contains("cloud")), "{sheet:?}");
-    let via = format!("atom001={}", node.via.as_ref().expect("a way to its agent"));
-    let cell = ["run", "crc32c", "--set", "size=1KiB;impl=fast;threads=1", "--takes", "3", "--no-report"];
-    lab.run(&[&cell[..], &["--via", &via]].concat()).expect(0, &[]);
-    let store = Store::open(&lab.path("s.db"), Mode::ReadOnly).expect("the store opens");
-    let heads = store.heads(&Filter::default()).expect("its runs");
-    assert_eq!(heads.iter().map(|head| head.machine.as_str()).collect::<Vec<_>>(), ["atom001"]);
-    assert!(heads[0].measured >= 3 && heads[0].faults == 0, "{heads:?}");
-    let password = "secret";
-    let shown = [said.out, said.err].concat();
-    assert!(!shown.contains(password));
+    let refused = order(key, "GUEST-1", 512);
+    assert!(refused.contains("is not what was agreed to: it is vda (no model, serial GUEST-2"), "{refused}");
+    assert_eq!(order("0000", "GUEST-2", 512), "");
+    let large = order(key, "GUEST-2", 1 << 30);
+    assert!(large.contains("the image has 1073741824 bytes"), "{large}");
+    assert!(disk_of(2).iter().all(|byte| *byte == 0xe5));
+}
+
+/// The answer of guest2's agent.
+fn ask(lab: &Guests, text: &str) -> String {
+    let mut command = lab.command("busybox");
+    command.args(["nc", "10.88.0.102", "7411"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("busybox");
+    child.stdin.take().expect("stdin").write_all(text.as_bytes()).expect("it takes it");
+    String::from_utf8_lossy(&child.wait_with_output().expect("it ends").stdout).into_owned()
+}
+
+/// A kernel of the user's with an initramfs that says on the console what it was given.
+fn own_image(folder: &Path, kernel: &Path) {
+    let busybox = Command::new("sh").args(["-c", "command -v busybox"]).output().expect("a shell");
+    let busybox = String::from_utf8(busybox.stdout).expect("a path");
+    let mut cpio = Cpio::new(Vec::new());
+    let init = "#!/bin/busybox sh\n/bin/busybox mount -t proc proc /proc\n\
+                echo \"own image: $(/bin/busybox cat /proc/cmdline)\"\nexec /bin/busybox sleep 1000000\n";
+    cpio.folder("proc").expect("a folder");
+    cpio.device("dev/console", (5, 1)).expect("a device");
+    cpio.file("init", 0o755, init.as_bytes()).expect("a file");
+    cpio.file("bin/busybox", 0o755, &fs::read(busybox.trim()).expect("busybox")).expect("a file");
+    fs::create_dir(folder).expect("a folder");
+    fs::write(folder.join("initrd"), cpio.finish().expect("an archive")).expect("a file");
+    fs::copy(kernel, folder.join("vmlinuz")).expect("a kernel");
+    fs::write(folder.join("cmdline"), format!("console=ttyS0,115200 {CALM} is=mine\n")).expect("a file");
+}
+
+#[test]
+fn an_image_of_the_users_is_booted_by_bios_and_by_efi() {
+    if !root() {
+        return cannot(NO_ROOT);
+    }
+    let Some((kernel, _)) = kernel() else { return cannot(NO_KERNEL) };
+    if !Path::new(OVMF).exists() {
+        return cannot("there is no EFI for QEMU; `sh xtask/setup.sh test` installs ovmf");
+    }
+    let lab = Guests::start(&[Guest::default(), Guest { efi: true, ..Guest::default() }]);
+    own_image(&lab.path("own"), &kernel);
+    let said = lab.boot(&["--image", "own"]);
+    let document = document(&lab, &said, 0);
+    for (number, node) in document.nodes.iter().enumerate().map(|(at, node)| (at + 1, node)) {
+        assert_eq!(stages(node), ["DHCP", "kernel"]);
+        assert!(node.via.is_none(), "boxscore does not run in it");
+        let began = Instant::now();
+        let said = "own image: ";
+        while !lab.read(&format!("{number}/serial.log")).contains(said) {
+            assert!(began.elapsed() < PATIENCE, "{}", lab.logs());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let log = lab.read(&format!("{number}/serial.log"));
+        let line = log.lines().find(|line| line.contains(said)).expect("its line");
+        assert!(line.contains("is=mine") && !line.contains("boxscore."), "{line}");
+    }
+    let log = lab.read("boxscore/boot-br0/dnsmasq.log");
+    let sent = |file: &str, last: u32| log.contains(&format!("/{file} to 10.88.0.{last}"));
+    assert!(sent("ipxe.efi", 102) && !sent("ipxe.efi", 101) && !sent("undionly.kpxe", 102), "{log}");
 }
 
 #[test]
@@ -212,6 +218,17 @@ fn what_cannot_be_booted_is_named_before_anything_is_done() {
         "{said:?}"
     );
     boot(&["nobody", "--interface", "lo"]).expect(2, &["nobody"]);
+    let lo = ["c", "--interface", "lo"];
+    boot(&[&lo[..], &["--yes", "--write", "sda", "none.raw"]].concat())
+        .expect(1, &["--write: none.raw: No such file"]);
+    boot(&[&lo[..], &["--write", "sda"]].concat()).expect(2, &["--write"]);
+    fs::write(dir.path().join("i.raw"), "image").expect("a file");
+    boot(&[&lo[..], &["--write", "sda", "i.raw", "--score"]].concat()).expect(2, &["cannot be used with"]);
+    let said = boot(&[&lo[..], &["--write", "/dev/sda", "i.raw", "--dry-run"]].concat()).expect(0, &[]);
+    let what = "then write i.raw (5.00 B, sha256 6105d6cc76af4003...) onto sda: 1 node: c";
+    assert!(said.out.contains(what), "{said:?}");
+    boot(&[&lo[..], &["--takes", "3"]].concat()).expect(2, &["--takes is of --score"]);
+    boot(&[&lo[..], &["--score", "--measure", "nosuch"]].concat()).expect(2, &["nosuch"]);
     if root() {
         boot(&["c", "--interface", "lo", "--yes", "--image", "none"]).expect(1, &["none/cmdline: "]);
     }

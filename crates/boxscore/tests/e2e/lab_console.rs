@@ -190,6 +190,47 @@ fn a_console_over_tcp_needs_no_bmc_and_what_is_wrong_is_said() {
     refused(&["s1", "--log", "/no/such/file", "--for", "1"], 1, "--log /no/such/file: No such file");
 }
 
+/// A telnet server with a shell: busybox's, on a port that was free.
+fn telnetd() -> (Child, SocketAddr) {
+    let at = TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("a port");
+    let mut command = Command::new("busybox");
+    command.args(["telnetd", "-F", "-l", "/bin/sh", "-b", "127.0.0.1", "-p", &at.port().to_string()]);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = child.unwrap_or_else(|error| panic!("busybox: {error}; `sh xtask/setup.sh test`"));
+    let end = Instant::now() + PATIENCE;
+    while TcpStream::connect(at).is_err() {
+        assert!(Instant::now() < end, "telnetd does not listen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    (child, at)
+}
+
+#[test]
+fn a_console_that_speaks_telnet_gets_answers_to_its_wishes_and_shows_none_of_them() {
+    let bmcs = Bmcs::start(1);
+    let (mut server, at) = telnetd();
+    bmcs.inventory(&format!(
+        "[[nodes]]\nname = \"s1\"\nconsole = \"telnet://{at}\"\n[[nodes]]\nname = \"s2\"\nconsole = \"ssh://a:1\"\n"
+    ));
+    let said: Said = bmcs.lab(&["console", "s1"]).output().expect("it starts").into();
+    said.expect(1, &["console: `ssh://a:1` is neither tcp://HOST:PORT nor telnet://HOST:PORT"]);
+    bmcs.inventory(&format!("[[nodes]]\nname = \"s1\"\nconsole = \"telnet://{at}\"\n"));
+    let mut console = Console::start(bmcs.lab(&["console", "s1", "--log", "s1.log"]));
+    // The terminal there echoes, and a carriage return ends its line.
+    console.type_in("echo $((6*7))-\\303\\277-end; printf '\\377!'\r");
+    console.until("42-");
+    console.until("!");
+    console.type_in("exit\r");
+    let said = console.end().expect(1, &["the console of s1 ended: the other side closed it"]);
+    assert!(said.out.contains("echo $((6*7))"), "it echoes: {said:?}");
+    let log = fs::read(bmcs.path("s1.log")).expect("the log");
+    // One byte of 255, of the shell's: none is a command.
+    assert_eq!(log.iter().filter(|byte| **byte == 255).count(), 1, "{}", String::from_utf8_lossy(&log));
+    assert!(!log.contains(&0));
+    // Ended, since it serves for ever.
+    server.kill().and_then(|()| server.wait().map(drop)).expect("it ends");
+}
+
 #[test]
 fn a_terminal_gets_its_mode_back_however_the_console_ends() {
     let bmcs = Bmcs::start(1);

@@ -23,7 +23,7 @@ const SECTOR: u64 = 512;
 
 pub fn scan(root: &Root) -> Vec<Fact> {
     let mut sheet = Sheet::new(root);
-    let names: Vec<String> = root.list(BLOCK).into_iter().filter(|name| listed(root, name)).collect();
+    let names = names(root);
     if names.is_empty() {
         let why = if root.exists(BLOCK) { "no disk is visible here" } else { ABSENT };
         sheet.unknown("disk.names", BLOCK, why);
@@ -35,6 +35,11 @@ pub fn scan(root: &Root) -> Vec<Fact> {
     }
     file_system(&mut sheet);
     sheet.done()
+}
+
+/// Disks, and what is made of them, by the kernel's names.
+pub fn names(root: &Root) -> Vec<String> {
+    root.list(BLOCK).into_iter().filter(|name| listed(root, name)).collect()
 }
 
 fn listed(root: &Root, name: &str) -> bool {

@@ -20,9 +20,25 @@ use crate::stop::{Limit, Stop};
 /// How long a check of the configuration may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where iPXE lies, of the package `ipxe`: for BIOS, and for EFI.
-const IPXE: [&str; 2] = ["undionly.kpxe", "ipxe.efi"];
-const IPXE_FOLDERS: [&str; 2] = ["/usr/lib/ipxe", "/usr/share/ipxe"];
+/// iPXE, of the package `ipxe`, by the kinds of firmware that ask for it (option 93 of DHCP, as RFC 4578 and IANA list
+/// them). A BIOS need not say what it is.
+struct Ipxe {
+    file: &'static str,
+    tag: &'static str,
+    kinds: &'static [u16],
+    /// Not in every release of the package.
+    may_lack: bool,
+}
+
+const BIOS: &str = "undionly.kpxe";
+const IPXE: [Ipxe; 3] = [
+    Ipxe { file: BIOS, tag: "bios", kinds: &[0], may_lack: false },
+    Ipxe { file: "ipxe.efi", tag: "efi64", kinds: &[7, 9], may_lack: false },
+    Ipxe { file: "ipxe-arm64.efi", tag: "arm64", kinds: &[11], may_lack: true },
+];
+/// Kinds that would not run what a BIOS runs: other processors, 32-bit EFI, and those that want HTTP in place of TFTP.
+const OTHERS: [u16; 14] = [1, 2, 3, 4, 5, 6, 8, 10, 15, 16, 17, 18, 19, 20];
+const IPXE_FOLDERS: [&str; 3] = ["/usr/lib/ipxe", "/usr/share/ipxe", "/boot"];
 
 /// A node as DHCP knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,13 +76,22 @@ fn configuration(interface: &Interface, nodes: &[Known], script: &str, folder: &
     for node in nodes {
         let _ = writeln!(out, "dhcp-host={},{},{}", node.mac, node.address, node.name);
     }
-    let _ = write!(
-        out,
-        "enable-tftp\ntftp-root={path}/tftp\ndhcp-match=set:ipxe,175\ndhcp-match=set:efi,option:client-arch,7\n\
-         dhcp-match=set:efi,option:client-arch,9\ndhcp-boot=tag:ipxe,{script}\n\
-         dhcp-boot=tag:!ipxe,tag:efi,{}\ndhcp-boot=tag:!ipxe,tag:!efi,{}\n",
-        IPXE[1], IPXE[0]
-    );
+    let _ = write!(out, "enable-tftp\ntftp-root={path}/tftp\ndhcp-match=set:ipxe,175\n");
+    for kind in OTHERS {
+        let _ = writeln!(out, "dhcp-match=set:other,option:client-arch,{kind}");
+    }
+    for Ipxe { tag, kinds, .. } in &IPXE {
+        for kind in *kinds {
+            let _ = writeln!(out, "dhcp-match=set:{tag},option:client-arch,{kind}");
+        }
+    }
+    let _ = writeln!(out, "dhcp-boot=tag:ipxe,{script}");
+    let mut no_other = String::from("tag:!ipxe,tag:!other");
+    for Ipxe { file, tag, .. } in IPXE.iter().filter(|one| one.file != BIOS) {
+        let _ = write!(no_other, ",tag:!{tag}");
+        let _ = writeln!(out, "dhcp-boot=tag:!ipxe,tag:{tag},{file}");
+    }
+    let _ = writeln!(out, "dhcp-boot={no_other},{BIOS}");
     if interface.has_ipv6 {
         // iPXE waits 13 s for an advertisement. This one makes nobody a router.
         let _ =
@@ -96,10 +121,13 @@ impl Dnsmasq {
         let files = |error: std::io::Error| DnsmasqError::Files(format!("{}: {error}", folder.display()));
         let tftp = folder.join("tftp");
         std::fs::create_dir_all(&tftp).map_err(files)?;
-        for name in IPXE {
-            let found =
-                IPXE_FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.exists());
-            std::fs::copy(found.ok_or(DnsmasqError::NoIpxe(name))?, tftp.join(name)).map_err(files)?;
+        for Ipxe { file, may_lack, .. } in &IPXE {
+            let mut places = IPXE_FOLDERS.iter().map(|folder| Path::new(folder).join(file));
+            match places.find(|path| path.exists()) {
+                Some(found) => drop(std::fs::copy(found, tftp.join(file)).map_err(files)?),
+                None if *may_lack => {}
+                None => return Err(DnsmasqError::NoIpxe(file)),
+            }
         }
         let config = folder.join("dnsmasq.conf");
         let text = configuration(interface, nodes, script, folder);
@@ -123,7 +151,7 @@ impl Dnsmasq {
         serve.arg("-k").stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         let child = ProcessGroup::spawn(serve, Start { die_with_parent: true, ..Start::default() })
             .map_err(|error| DnsmasqError::Missing(error.to_string()))?;
-        let log = Log { path: folder.join("dnsmasq.log"), at: 0, rest: String::new() };
+        let log = Log { path: folder.join("dnsmasq.log"), at: 0, rest: String::new(), firmware: None };
         Ok(Dnsmasq { child, said, log })
     }
 
@@ -152,6 +180,8 @@ pub enum Event {
     Unknown { mac: Mac },
     /// The planned address was not given, since another MAC address holds it.
     Taken { address: Ipv4Addr, by: Mac },
+    /// A MAC address asked whose firmware is of a kind that gets no iPXE.
+    NoIpxe { mac: Mac, kind: u16 },
 }
 
 /// A log that grows.
@@ -161,6 +191,8 @@ struct Log {
     at: u64,
     /// The beginning of a line whose end has not come.
     rest: String,
+    /// The request whose firmware was named last, by dnsmasq's number of it, with the kind.
+    firmware: Option<(String, u16)>,
 }
 
 impl Log {
@@ -174,9 +206,23 @@ impl Log {
         self.at += read.unwrap_or(0) as u64;
         self.rest.push_str(&String::from_utf8_lossy(&bytes));
         let whole = self.rest.rfind('\n').map_or(0, |end| end + 1);
-        let events = self.rest[..whole].lines().filter_map(event).collect();
-        self.rest.drain(..whole);
-        events
+        let lines: String = self.rest.drain(..whole).collect();
+        lines.lines().flat_map(|line| self.firmware(line).into_iter().chain(event(line))).collect()
+    }
+
+    /// A line names the firmware (`7 vendor class: PXEClient:Arch:00006:UNDI:003000`) before the one of the request.
+    fn firmware(&mut self, line: &str) -> Option<Event> {
+        let text = line.split_once("]: ")?.1;
+        let (number, text) = text.split_once(' ')?;
+        if let Some((_, rest)) = text.split_once("vendor class: PXEClient:Arch:") {
+            let kind = rest.get(..5).and_then(|digits| digits.parse().ok())?;
+            self.firmware = Some((number.to_owned(), kind));
+            return None;
+        }
+        let (of, kind) = self.firmware.as_ref()?;
+        let is_asked = text.starts_with("DHCPDISCOVER(") && of == number && OTHERS.contains(kind);
+        let mac = text.split_whitespace().find_map(|word| word.parse().ok())?;
+        is_asked.then_some(Event::NoIpxe { mac, kind: *kind })
     }
 }
 
@@ -209,13 +255,17 @@ Nov 20 10:00:00 dnsmasq-dhcp[7]: 1 DHCPACK(br0) 10.88.0.101 52:54:00:88:00:01 at
 Nov 20 10:00:01 dnsmasq-dhcp[7]: 2 DHCPDISCOVER(br0) 52:54:00:88:00:09 no address available
 Nov 20 10:00:02 dnsmasq-dhcp[7]: not using configured address 10.88.0.102 because it is leased to 52:54:00:88:00:03
 Nov 20 10:00:02 dnsmasq-tftp[7]: sent /x/undionly.kpxe to 10.88.0.101
+Nov 20 10:00:03 dnsmasq-dhcp[7]: 3 vendor class: PXEClient:Arch:00006:UNDI:003016
+Nov 20 10:00:03 dnsmasq-dhcp[7]: 3 DHCPDISCOVER(br0) 52:54:00:88:00:04
+Nov 20 10:00:03 dnsmasq-dhcp[7]: 4 vendor class: PXEClient:Arch:00007:UNDI:003016
+Nov 20 10:00:03 dnsmasq-dhcp[7]: 4 DHCPDISCOVER(br0) 52:54:00:88:00:05
 ";
 
     #[test]
     fn a_log_is_read_as_it_grows() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
-        let mut log = Log { path: path.clone(), at: 0, rest: String::new() };
+        let mut log = Log { path: path.clone(), at: 0, rest: String::new(), firmware: None };
         assert!(log.events().is_empty());
         let half = LOG.len() / 2;
         std::fs::write(&path, &LOG[..half]).unwrap();
@@ -228,6 +278,7 @@ Nov 20 10:00:02 dnsmasq-tftp[7]: sent /x/undionly.kpxe to 10.88.0.101
             Event::Given { mac: mac(1), address: address(101) },
             Event::Unknown { mac: mac(9) },
             Event::Taken { address: address(102), by: mac(3) },
+            Event::NoIpxe { mac: mac(4), kind: 6 },
         ];
         assert_eq!(events, wanted);
         assert!(log.events().is_empty());

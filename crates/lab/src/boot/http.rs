@@ -3,8 +3,10 @@
 //! One thread a connection, one request a connection. Whoever is on the network may ask, so sizes and times have
 //! limits, and who takes an answer decides by the address and the key.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,6 +18,8 @@ const MOST_BODY: usize = 8 << 20;
 const MOST_CONNECTIONS: usize = 512;
 /// How long a node may be silent.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The same while it writes what it gets onto a disk, which may be slow.
+const LONG_PATIENCE: Duration = Duration::from_secs(300);
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub enum Answer {
     Ok(Arc<Vec<u8>>),
+    /// A file as it is, which may be large.
+    File(PathBuf),
     NotFound,
     Refused,
 }
@@ -101,17 +107,31 @@ fn exchange(
     };
     let (status, body) = match answer(&request) {
         Answer::Ok(body) => ("200 OK", body),
+        Answer::File(path) => match File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file))) {
+            Ok((length, file)) => {
+                stream.set_write_timeout(Some(LONG_PATIENCE))?;
+                stream.write_all(head("200 OK", length).as_bytes())?;
+                std::io::copy(&mut file.take(length), &mut stream)?;
+                stream.flush()?;
+                sent(&request);
+                return Ok(());
+            }
+            Err(_) => ("404 Not Found", Arc::default()),
+        },
         Answer::NotFound => ("404 Not Found", Arc::default()),
         Answer::Refused => ("403 Forbidden", Arc::default()),
     };
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-    stream.write_all(head.as_bytes())?;
+    stream.write_all(head(status, body.len() as u64).as_bytes())?;
     stream.write_all(&body)?;
     stream.flush()?;
     if status == "200 OK" {
         sent(&request);
     }
     Ok(())
+}
+
+fn head(status: &str, length: u64) -> String {
+    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")
 }
 
 /// The request, or `None` for what is none or is too long.
@@ -167,6 +187,58 @@ pub fn post(to: SocketAddr, path: &str, body: &[u8]) -> std::io::Result<Vec<u8>>
     }
 }
 
+/// The body of an answer, as it comes. One that ends before its length is an error.
+#[derive(Debug)]
+pub struct Body {
+    stream: TcpStream,
+    left: u64,
+}
+
+impl Read for Body {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let most = room.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        if most == 0 {
+            return Ok(0);
+        }
+        let count = self.stream.read(&mut room[..most])?;
+        if count == 0 {
+            let what = format!("the controller sent {} bytes too few", self.left);
+            return Err(Error::new(ErrorKind::UnexpectedEof, what));
+        }
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+/// Gets a file, as a node does. Fails for any answer but 200.
+pub fn get(from: SocketAddr, path: &str) -> std::io::Result<Body> {
+    let mut stream = TcpStream::connect_timeout(&from, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {from}\r\n\r\n").as_bytes())?;
+    let mut head = Vec::new();
+    // Byte by byte: what stands behind the head is the body.
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        head.push(byte[0]);
+        if head.len() > MOST_HEAD {
+            return Err(Error::other(format!("the answer to {path} has no end of its head")));
+        }
+    }
+    let mut headers = [httparse::EMPTY_HEADER; 32];
+    let mut parsed = httparse::Response::new(&mut headers);
+    let bad = |what: String| Error::other(format!("the answer to {path} is {what}"));
+    parsed.parse(&head).map_err(|error| bad(error.to_string()))?;
+    let length = parsed.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
+    let length = length.and_then(|header| std::str::from_utf8(header.value).ok()?.parse().ok());
+    match (parsed.code, length) {
+        (Some(200), Some(left)) => Ok(Body { stream, left }),
+        (Some(200), None) => Err(bad("of no length".to_owned())),
+        (code, _) => Err(bad(code.unwrap_or_default().to_string())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
@@ -208,5 +280,35 @@ mod tests {
         assert_eq!(post(server.address, "/echo", &body).unwrap(), body);
         assert!(post(server.address, "/other", b"").unwrap_err().to_string().contains("403"));
         assert_eq!(*told.lock().unwrap(), ["/file", "/echo"]);
+    }
+
+    #[test]
+    fn a_file_is_streamed_and_one_that_ends_early_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("image");
+        let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n / 5) as u8).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let answer = move |request: &Request| match request.path.as_str() {
+            "/image" => Answer::File(path.clone()),
+            "/gone" => Answer::File(path.join("none")),
+            _ => Answer::Refused,
+        };
+        let server = Server::start(Ipv4Addr::LOCALHOST, answer, |_| {}).unwrap();
+        let mut got = Vec::new();
+        get(server.address, "/image").unwrap().read_to_end(&mut got).unwrap();
+        assert!(got == bytes);
+        assert!(get(server.address, "/gone").unwrap_err().to_string().ends_with("/gone is 404"));
+        assert!(get(server.address, "/other").unwrap_err().to_string().ends_with("/other is 403"));
+        let broken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = broken.local_addr().unwrap();
+        let far = std::thread::spawn(move || {
+            let (mut stream, _) = broken.accept().unwrap();
+            let mut request = [0; 1024];
+            assert!(stream.read(&mut request).unwrap() > 0);
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc").unwrap();
+        });
+        let error = get(at, "/x").unwrap().read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "the controller sent 7 bytes too few");
+        far.join().unwrap();
     }
 }

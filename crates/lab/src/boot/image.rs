@@ -58,6 +58,31 @@ fn read(path: &Path) -> Result<Vec<u8>, BadImage> {
     std::fs::read(path).map_err(|error| BadImage::File { path: path.to_owned(), why: error.to_string() })
 }
 
+/// The processor of a kernel, as `uname -m` calls it; `None` for a file that does not say it.
+pub fn architecture(kernel: &[u8]) -> Option<&'static str> {
+    let bytes = |at: usize, count: usize| kernel.get(at..at.checked_add(count)?);
+    let word = |at: usize| Some(u16::from_le_bytes(bytes(at, 2)?.try_into().ok()?));
+    // x86: the header of its boot protocol, which tells 64 bits from version 2.12 on.
+    if bytes(0x202, 4) == Some(b"HdrS") {
+        let is_long = word(0x206)? >= 0x020c && word(0x236)? & 1 == 1;
+        return Some(if is_long { "x86_64" } else { "i686" });
+    }
+    if bytes(0x38, 4) == Some(b"ARM\x64") {
+        return Some("aarch64");
+    }
+    // Any other that EFI can start: the machine of its PE header.
+    let at = usize::try_from(u32::from_le_bytes(bytes(0x3c, 4)?.try_into().ok()?)).ok()?;
+    if bytes(0, 2) != Some(b"MZ") || bytes(at, 4) != Some(b"PE\0\0") {
+        return None;
+    }
+    match word(at.checked_add(4)?)? {
+        0x8664 => Some("x86_64"),
+        0x014c => Some("i686"),
+        0xaa64 => Some("aarch64"),
+        _ => None,
+    }
+}
+
 impl Image {
     /// The user's: `vmlinuz`, `initrd` and `cmdline` of a folder.
     pub fn of_folder(folder: &Path) -> Result<Image, BadImage> {
@@ -74,12 +99,11 @@ impl Image {
     /// The discovery image: a kernel, the modules of its folder (`/lib/modules/VERSION`), and a program as `/init`
     /// with the files that it needs.
     pub fn discovery(
-        kernel: &Path,
+        kernel: Vec<u8>,
         modules: &Path,
         program: &[Packed],
         command_line: &str,
     ) -> Result<Image, BadImage> {
-        let kernel = read(kernel)?;
         let text = |name: &str| {
             let path = modules.join(name);
             let bytes = read(&path).map_err(|error| match error {
@@ -125,6 +149,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_kernel_says_for_which_processor_it_is() {
+        let file = |parts: &[(usize, &[u8])]| {
+            let mut bytes = vec![0; 0x300];
+            parts.iter().for_each(|(at, part)| bytes[*at..*at + part.len()].copy_from_slice(part));
+            architecture(&bytes)
+        };
+        let x86 = |version: &[u8], flags: &[u8]| file(&[(0x202, b"HdrS"), (0x206, version), (0x236, flags)]);
+        assert_eq!(x86(&[0x0f, 2], &[1, 0]), Some("x86_64"));
+        assert_eq!(x86(&[0x0f, 2], &[0, 0]), Some("i686"));
+        assert_eq!(x86(&[0x09, 2], &[1, 0]), Some("i686"), "it is too old for the flags");
+        assert_eq!(file(&[(0x38, b"ARM\x64")]), Some("aarch64"));
+        let packed =
+            |machine: &[u8]| file(&[(0, b"MZ"), (0x3c, &[0x80]), (0x80, b"PE\0\0"), (0x84, machine)]);
+        assert_eq!(packed(&[0x64, 0xaa]), Some("aarch64"));
+        assert_eq!(packed(&[0x64, 0x86]), Some("x86_64"));
+        assert_eq!((packed(&[1, 0]), file(&[]), architecture(b"\x1f\x8b")), (None, None, None));
+    }
+
+    #[test]
     fn an_initramfs_has_the_program_and_drivers_with_what_they_need() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
@@ -134,7 +177,7 @@ mod tests {
         };
         write("vmlinuz", "kernel");
         let program = [Packed { path: "init".into(), mode: 0o755, bytes: b"program".to_vec() }];
-        let make = || Image::discovery(&dir.path().join("vmlinuz"), dir.path(), &program, "quiet");
+        let make = || Image::discovery(b"kernel".to_vec(), dir.path(), &program, "quiet");
         assert!(make().unwrap_err().to_string().contains("depmod"));
         write(
             "modules.dep",

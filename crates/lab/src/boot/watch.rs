@@ -15,6 +15,10 @@ model::words! {
         Up = "agent up",
         /// Its spec sheet is here.
         Inspected = "inspected",
+        /// An image is on its disk, which was read back.
+        Written = "written",
+        /// Its quick score is here.
+        Scored = "scored",
     }
 }
 
@@ -31,7 +35,7 @@ impl Stage {
                 "it has loaded the kernel, and boxscore has not started in it: its console tells more"
             }
             Stage::Up => "boxscore runs in it, and has sent no spec sheet",
-            Stage::Inspected => "it is done",
+            Stage::Inspected | Stage::Written | Stage::Scored => "it is done",
         }
     }
 }
@@ -67,6 +71,11 @@ impl Track {
         self.failure.get_or_insert_with(|| why.into());
     }
 
+    /// True if it has come to this stage and was not given up.
+    pub fn is_at(&self, stage: Stage) -> bool {
+        self.failure.is_none() && self.stage >= stage
+    }
+
     /// True while it has neither failed nor come to this stage.
     pub fn is_waited_for(&self, last: Stage) -> bool {
         self.failure.is_none() && self.stage < last
@@ -85,9 +94,10 @@ mod tests {
         assert!(!track.reach(Stage::Dhcp, 6.0), "what is further on was seen already");
         assert_eq!((track.stage, track.seen.len()), (Stage::Kernel, 2));
         assert!(!track.is_waited_for(Stage::Kernel) && track.is_waited_for(Stage::Up));
+        assert!(track.is_at(Stage::Kernel) && !track.is_at(Stage::Up));
         track.fail(track.stage.stuck());
         track.fail("another");
-        assert!(!track.is_waited_for(Stage::Up));
+        assert!(!track.is_waited_for(Stage::Up) && !track.is_at(Stage::Kernel));
         assert!(track.failure.is_some_and(|why| why.contains("has not started")));
     }
 }

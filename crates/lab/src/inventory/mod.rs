@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use model::nearest::nearest;
 use model::toml_file::FileError;
 
-pub use node::{Bmc, BmcKind, Console, Fingerprint, Group, Mac, Node, Role, is_label, is_user};
+pub use node::{Bmc, BmcKind, Console, ConsoleKind, Fingerprint, Group, Mac, Node, Role, is_label, is_user};
 pub use read::{read, read_from};
 pub use secret::{Password, Secret, SecretError};
 pub use write::{price_text, write};

@@ -55,9 +55,21 @@ pub struct Node {
     pub console: Option<Console>,
 }
 
+model::words! {
+    /// How bytes of a console travel.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ConsoleKind as word {
+        /// As they are.
+        Tcp = "tcp",
+        /// With the commands of telnet among them.
+        Telnet = "telnet",
+    }
+}
+
 /// The place of a console: a port of a serial server, a switch or a virtual machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Console {
+    pub kind: ConsoleKind,
     /// A name or an address.
     pub host: String,
     pub port: u16,
@@ -66,8 +78,8 @@ pub struct Console {
 impl fmt::Display for Console {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.host.contains(':') {
-            true => write!(out, "tcp://[{}]:{}", self.host, self.port),
-            false => write!(out, "tcp://{}:{}", self.host, self.port),
+            true => write!(out, "{}://[{}]:{}", self.kind.word(), self.host, self.port),
+            false => write!(out, "{}://{}:{}", self.kind.word(), self.host, self.port),
         }
     }
 }

@@ -4,7 +4,9 @@
 use model::decision::{PriceText, parse_price};
 use model::toml_file::{At, FileError, TableText, with_table};
 
-use super::node::{Bmc, BmcKind, Console, Fingerprint, Group, Mac, Node, Role, is_label, is_place, is_user};
+use super::node::{
+    Bmc, BmcKind, Console, ConsoleKind, Fingerprint, Group, Mac, Node, Role, is_label, is_place, is_user,
+};
 use super::secret::Secret;
 use super::{Inventory, Settings};
 use crate::ranges::{DefaultName, Known, MOST, NAME_HINT, RangeError, expand, plain_numbers};
@@ -376,7 +378,7 @@ fn positions(table: TableText<'_>, count: usize) -> Result<Vec<u64>, FileError> 
     as_many(all, line, "position", count)
 }
 
-/// `tcp://HOST:PORT` each, or `tcp://HOST:PORT+COUNT` for so many ports.
+/// `tcp://HOST:PORT` or `telnet://HOST:PORT` each, or with `+COUNT` for so many ports.
 fn consoles(table: TableText<'_>, count: usize) -> Result<Vec<Console>, FileError> {
     const WRITE: &str = "console = \"tcp://serial1:7001+44\"";
     let texts = table.strings("console", WRITE)?;
@@ -384,7 +386,10 @@ fn consoles(table: TableText<'_>, count: usize) -> Result<Vec<Console>, FileErro
     let mut all = Vec::new();
     for At { line, value } in &texts {
         let wrong = || {
-            let what = format!("console: `{}` is not tcp://HOST:PORT", value.escape_debug());
+            let what = format!(
+                "console: `{}` is neither tcp://HOST:PORT nor telnet://HOST:PORT",
+                value.escape_debug()
+            );
             FileError::new(*line, what, format!("write {WRITE}"))
         };
         all.extend(ports(value).ok_or_else(wrong)?);
@@ -394,7 +399,9 @@ fn consoles(table: TableText<'_>, count: usize) -> Result<Vec<Console>, FileErro
 
 /// The ports of `tcp://HOST:PORT+COUNT`.
 fn ports(text: &str) -> Option<Vec<Console>> {
-    let (host, ports) = text.strip_prefix("tcp://")?.rsplit_once(':')?;
+    let (kind, place) = text.split_once("://")?;
+    let kind = ConsoleKind::parse(kind)?;
+    let (host, ports) = place.rsplit_once(':')?;
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let (first, many) = match ports.split_once('+') {
         Some((first, many)) => (first, many.parse::<u16>().ok()?),
@@ -402,7 +409,7 @@ fn ports(text: &str) -> Option<Vec<Console>> {
     };
     let first = first.parse::<u16>().ok().filter(|port| *port > 0)?;
     let last = first.checked_add(many.checked_sub(1)?)?;
-    is_place(host).then(|| (first..=last).map(|port| Console { host: host.to_owned(), port }).collect())
+    is_place(host).then(|| (first..=last).map(|port| Console { kind, host: host.to_owned(), port }).collect())
 }
 
 fn macs(table: TableText<'_>, count: usize) -> Result<Vec<Mac>, FileError> {

@@ -16,6 +16,7 @@ use super::sent::Sent;
 use super::session::{Output, Sink};
 use super::sockets::Sockets;
 use crate::fan_out::each;
+use crate::sha256::Sha256;
 use crate::stop::Stop;
 
 /// Reads folder, name, mode, size and hash, one a line; then the file.
@@ -118,16 +119,16 @@ impl LocalFile {
         if !found.is_file() {
             return Err(BadPath::Local { path: shown(), why: "it is no plain file".to_owned() });
         }
-        let mut hash = ring::digest::Context::new(&ring::digest::SHA256);
+        let mut hash = Sha256::new();
         let mut chunk = vec![0; 64 << 10];
         loop {
             match file.read(&mut chunk).map_err(wrong)? {
                 0 => break,
-                count => hash.update(&chunk[..count]),
+                count => hash.add(&chunk[..count]),
             }
         }
         let (size, mode) = (found.len(), found.mode() & 0o777);
-        Ok(LocalFile { path: path.to_owned(), name: name.to_owned(), size, mode, sha256: hex(hash) })
+        Ok(LocalFile { path: path.to_owned(), name: name.to_owned(), size, mode, sha256: hash.digits() })
     }
 
     pub fn size(&self) -> u64 {
@@ -147,10 +148,6 @@ impl LocalFile {
     pub(super) fn sent_as(self, name: String, mode: u32) -> LocalFile {
         LocalFile { name, mode, ..self }
     }
-}
-
-fn hex(hash: ring::digest::Context) -> String {
-    hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(super) fn one_line(text: &str) -> Result<(), BadPath> {
@@ -359,7 +356,7 @@ enum Arriving {
 
 struct Body {
     file: sys::files::NewFile,
-    hash: ring::digest::Context,
+    hash: Sha256,
     left: u64,
     size: u64,
     sha256: Option<String>,
@@ -414,13 +411,13 @@ impl Body {
             std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
         let file = sys::files::NewFile::create(path, 0o666).map_err(|error| error.to_string())?;
-        Ok(Body { file, hash: ring::digest::Context::new(&ring::digest::SHA256), left: size, size, sha256 })
+        Ok(Body { file, hash: Sha256::new(), left: size, size, sha256 })
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.left = self.left.checked_sub(count).ok_or("more came than its size")?;
-        self.hash.update(bytes);
+        self.hash.add(bytes);
         self.file.append(bytes).map_err(|error| error.to_string())
     }
 }
@@ -434,7 +431,7 @@ impl Arriving {
             return Err(format!("{left} of its {size} bytes did not come"));
         }
         let verified = match sha256 {
-            Some(wanted) if wanted != hex(hash) => {
+            Some(wanted) if wanted != hash.digits() => {
                 return Err("its hash differs here; did it change meanwhile?".to_owned());
             }
             Some(_) => Verified::Sha256,

@@ -24,13 +24,30 @@ pub struct LabBootNodeDoc {
     pub node: String,
     /// True if it came to the last stage.
     pub ok: bool,
-    /// `off`, `BIOS`, `DHCP`, `kernel`, `agent up` or `inspected`.
+    /// `off`, `BIOS`, `DHCP`, `kernel`, `agent up`, `inspected`, `written` or `scored`.
     pub stage: String,
     /// When each stage was seen first.
     pub seen: Vec<LabStageDoc>,
     pub why: Option<String>,
     /// The command of `--via` that measures it; null where boxscore does not run in it.
     pub via: Option<String>,
+    /// The disk of `--write`; null without that, and where none was chosen.
+    pub disk: Option<LabBootDiskDoc>,
+    /// The run of its quick score; null without `--score`.
+    pub run: Option<String>,
+}
+
+/// A disk that an image was to be written to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LabBootDiskDoc {
+    /// As the node's kernel calls it.
+    pub name: String,
+    pub model: Option<String>,
+    pub serial: String,
+    /// Its size, in B.
+    pub bytes: u64,
+    /// Bytes of the image that were written and read back with the right hash; null where that was not so.
+    pub verified: Option<u64>,
 }
 
 /// A stage of a node.

@@ -8,8 +8,8 @@ Examples:
   boxscore lab console atom007 --take            where a session was left open
   boxscore lab console atom007 --log boot.log --for 5m < /dev/null
   echo root | boxscore lab console atom007 --for 10s
-The console is that of the node's BMC by IPMI (serial over LAN), or what `console = \"tcp://HOST:PORT\"` in the inventory
-names: a port of a serial server, a switch or a virtual machine.
+The console is that of the node's BMC by IPMI (serial over LAN), or what `console` in the inventory names: a port of
+a serial server, a switch or a virtual machine, \"tcp://HOST:PORT\" or \"telnet://HOST:PORT\", as that speaks.
 In a terminal ~. at the start of a line leaves it, and ~~ sends one ~; all else goes to the node, Ctrl-C too. Without a
 terminal it reads until Ctrl-C, or for as long as --for says.
 Exit codes: 0 it was left, or its time was over, 1 it could not be opened or the other side ended it, 130 interrupted.";

@@ -14,6 +14,7 @@ pub mod plan;
 pub mod power;
 pub mod reach;
 pub mod run;
+pub mod score;
 pub mod sel;
 pub mod select;
 pub mod sensors;

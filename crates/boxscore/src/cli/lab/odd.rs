@@ -2,6 +2,7 @@
 
 use super::on::PutArgs;
 use super::reach::ReachArgs;
+use super::score::ScoreArgs;
 use super::select::SelectArgs;
 
 const AFTER: &str = "\
@@ -23,18 +24,8 @@ pub struct LabOddArgs {
     /// Measure nothing: judge by the newest run of each node in the store
     #[arg(long, conflicts_with_all = ["measure", "sets", "takes", "span", "binaries", "remove", "dry_run"])]
     pub stored: bool,
-    /// Instruments or families to measure [default: the headline set]; repeatable
-    #[arg(long, value_name = "NAME|FAMILY")]
-    pub measure: Vec<String>,
-    /// Fix a parameter (k=v or instrument.k=v); repeatable
-    #[arg(long = "set", value_name = "K=V", requires = "measure")]
-    pub sets: Vec<String>,
-    /// Exactly N measured takes of each figure [default: those of --quick]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub takes: Option<u32>,
-    /// End each node's run after this long [default: 2m, with --measure 3m]
-    #[arg(long = "for", value_name = "DURATION")]
-    pub span: Option<String>,
+    #[command(flatten)]
+    pub score: ScoreArgs,
     #[command(flatten)]
     pub select: SelectArgs,
     #[command(flatten)]

@@ -38,6 +38,8 @@ pub struct Follow<'a> {
     begun_ns: u64,
     pub unknown: Vec<String>,
     pub notes: Vec<String>,
+    /// False where a document is wanted in place of lines that change.
+    is_drawn: bool,
     canvas: Option<out::Canvas>,
 }
 
@@ -59,6 +61,7 @@ impl<'a> Follow<'a> {
             begun_ns: sys::clock::now_ns(),
             unknown: Vec::new(),
             notes: Vec::new(),
+            is_drawn: false,
             canvas: None,
         }
     }
@@ -76,7 +79,8 @@ impl<'a> Follow<'a> {
         json: bool,
         switched: &Receiver<Vec<Result<State, Failure>>>,
     ) -> Result<(), CliError> {
-        self.canvas = if json { None } else { out::Canvas::open() };
+        self.is_drawn = !json;
+        self.open_canvas();
         while !stop.is_requested() && self.tracks.iter().any(|track| track.is_waited_for(self.last)) {
             if let Ok(states) = switched.try_recv() {
                 self.switched(states);
@@ -92,18 +96,36 @@ impl<'a> Follow<'a> {
                     track.fail(track.stage.stuck());
                 }
             }
-            self.draw();
+            self.draw(&self.waiting());
             std::thread::sleep(LOOK);
         }
-        self.canvas = None;
+        self.close_canvas();
         Ok(())
     }
 
-    fn reach(&mut self, place: usize, stage: Stage) {
+    pub fn reach(&mut self, place: usize, stage: Stage) {
         let seconds = self.seconds();
         let Some(track) = self.tracks.get_mut(place) else { return };
         if track.reach(stage, seconds) {
             self.print(&format!("{:7.1} s  {}: {}", seconds, self.known[place].name, stage.word()));
+        }
+    }
+
+    /// Gives a node up, and says why.
+    pub fn fail(&mut self, place: usize, why: &str) {
+        let Some(track) = self.tracks.get_mut(place) else { return };
+        track.fail(why);
+        let line = format!("{:7.1} s  {}: failed: {why}", self.seconds(), self.known[place].name);
+        self.print(&line);
+    }
+
+    pub fn open_canvas(&mut self) {
+        self.canvas = if self.is_drawn { out::Canvas::open() } else { None };
+    }
+
+    pub fn close_canvas(&mut self) {
+        if let Some(mut canvas) = self.canvas.take() {
+            canvas.clear();
         }
     }
 
@@ -151,11 +173,19 @@ impl<'a> Follow<'a> {
             Event::Taken { address, by } => {
                 let own = self.known.iter().find(|node| node.address == address);
                 let name = own.map_or_else(String::new, |node| format!("{}: ", node.name));
-                let note = format!("{name}its address {address} was not given to it: {by} has a lease of it");
-                if !self.notes.contains(&note) {
-                    self.notes.push(note);
+                self.note(format!("{name}its address {address} was not given to it: {by} has a lease of it"));
+            }
+            Event::NoIpxe { mac, kind } => {
+                if let Some(node) = self.known.iter().find(|node| node.mac == mac) {
+                    self.note(format!("{}: there is no iPXE for its firmware (kind {kind})", node.name));
                 }
             }
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 
@@ -212,13 +242,17 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// How many nodes are at each stage, on a terminal.
-    fn draw(&mut self) {
-        let Some(canvas) = &mut self.canvas else { return };
+    /// How many nodes are at each stage.
+    fn waiting(&self) -> String {
         let waiting = self.tracks.iter().filter(|track| track.is_waited_for(self.last));
         let groups = by_text(waiting.map(|track| (track.stage.word().to_owned(), track.name.as_str())));
-        let parts: Vec<String> =
-            groups.into_iter().map(|(stage, names)| format!("{stage}: {}", fold(names))).collect();
-        canvas.draw(&report::text::cut(&parts.join("; "), out::look_of_talk().columns.saturating_sub(1)));
+        let part = |(stage, names): (String, Vec<&str>)| format!("{stage}: {}", fold(names));
+        groups.into_iter().map(part).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Draws a line in place of the last one, on a terminal.
+    pub fn draw(&mut self, line: &str) {
+        let Some(canvas) = &mut self.canvas else { return };
+        canvas.draw(&report::text::cut(line, out::look_of_talk().columns.saturating_sub(1)));
     }
 }

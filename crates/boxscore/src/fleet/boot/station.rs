@@ -2,6 +2,7 @@
 //! its key lets it report.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use lab::boot::dnsmasq::Known;
@@ -11,6 +12,7 @@ use lab::boot::watch::Stage;
 
 use crate::error::CliError;
 use crate::node::settings::Settings;
+use crate::node::write::IMAGE;
 
 /// The path of iPXE's script.
 pub const SCRIPT: &str = "/boot.ipxe";
@@ -42,6 +44,8 @@ pub struct Station {
     initrd: Arc<Vec<u8>>,
     command_line: String,
     reports: bool,
+    /// The file that nodes may write to a disk.
+    disk_image: Option<PathBuf>,
     /// Where it serves, once that is known.
     pub at: OnceLock<SocketAddr>,
     told: Mutex<Vec<Told>>,
@@ -58,7 +62,12 @@ fn key() -> Result<String, CliError> {
 }
 
 impl Station {
-    pub fn new(nodes: &[Known], prefix: u8, image: Image) -> Result<Station, CliError> {
+    pub fn new(
+        nodes: &[Known],
+        prefix: u8,
+        image: Image,
+        disk_image: Option<PathBuf>,
+    ) -> Result<Station, CliError> {
         let nodes = nodes.iter().map(|node| Ok((node.clone(), key()?)));
         Ok(Station {
             nodes: nodes.collect::<Result<_, CliError>>()?,
@@ -67,6 +76,7 @@ impl Station {
             initrd: Arc::new(image.initrd),
             command_line: image.command_line,
             reports: image.reports,
+            disk_image,
             at: OnceLock::new(),
             told: Mutex::default(),
         })
@@ -82,6 +92,7 @@ impl Station {
             mac: known.mac,
             address: known.address,
             prefix: self.prefix,
+            may_write: self.disk_image.is_some(),
         })
     }
 
@@ -122,14 +133,22 @@ impl Station {
             },
             "/vmlinuz" => Answer::Ok(Arc::clone(&self.kernel)),
             "/initrd" => Answer::Ok(Arc::clone(&self.initrd)),
-            _ => Answer::NotFound,
+            path => match (path.strip_prefix(IMAGE), &self.disk_image) {
+                (Some(key), Some(file)) if self.is_key(place, key) => Answer::File(file.clone()),
+                (Some(_), Some(_)) => Answer::Refused,
+                _ => Answer::NotFound,
+            },
         }
+    }
+
+    fn is_key(&self, place: usize, key: &str) -> bool {
+        self.nodes.get(place).is_some_and(|(_, own)| own == key)
     }
 
     fn posted(&self, place: usize, request: &Request) -> Answer {
         let mut parts = request.path.split('/').skip(1);
         let (what, key) = (parts.next(), parts.next());
-        if key != self.nodes.get(place).map(|(_, key)| key.as_str()) {
+        if !key.is_some_and(|key| self.is_key(place, key)) {
             return Answer::Refused;
         }
         match what {
@@ -171,14 +190,18 @@ mod tests {
             address: [10, 0, 0, last].into(),
         };
         let image = Image { kernel: vec![1], initrd: vec![2], command_line: "quiet".into(), reports };
-        let station = Station::new(&[known(1), known(2)], 24, image).unwrap();
+        let station =
+            Station::new(&[known(1), known(2)], 24, image, reports.then(|| "disk.raw".into())).unwrap();
         station.at.set("10.0.0.9:4000".parse().unwrap()).unwrap();
         station
     }
 
+    fn request(last: u8, is_post: bool, path: &str) -> Request {
+        Request { from: IpAddr::from([10, 0, 0, last]), is_post, path: path.into(), body: b"b".to_vec() }
+    }
+
     fn ask(station: &Station, last: u8, is_post: bool, path: &str) -> Option<String> {
-        let request =
-            Request { from: IpAddr::from([10, 0, 0, last]), is_post, path: path.into(), body: b"b".to_vec() };
+        let request = request(last, is_post, path);
         match station.answer(&request) {
             Answer::Ok(body) => {
                 station.sent(&request);
@@ -210,7 +233,11 @@ mod tests {
             Told::Sheet { place: 0, body: b"b".to_vec() },
         ];
         assert_eq!(station.news(), told);
+        let image = |last: u8, key: &str| station.answer(&request(last, false, &format!("/image/{key}")));
+        assert!(matches!(image(1, &key), Answer::File(path) if path.ends_with("disk.raw")));
+        assert!(matches!((image(2, &key), image(1, "")), (Answer::Refused, Answer::Refused)));
         let own = self::station(false);
         assert!(!ask(&own, 1, false, SCRIPT).unwrap().contains("boxscore."));
+        assert!(matches!(own.answer(&request(1, false, &format!("/image/{key}"))), Answer::NotFound));
     }
 }
