@@ -54,6 +54,7 @@ pub mod soak;
 pub mod spec;
 pub mod tail;
 pub mod telling;
+pub mod together;
 pub mod units;
 pub mod verdict_word;
 pub mod web_table;
