@@ -92,6 +92,9 @@ fn satellites_serve_a_folder_and_each_is_named_with_the_total() {
 
 #[test]
 fn what_cannot_be_served_is_named_before_anything_is_measured() {
+    if !has_nginx() {
+        return cannot("nginx is not installed");
+    }
     let fleet = fleet(2);
     let site = site(&fleet.path("site"));
     let empty = fleet.path("empty");
@@ -103,12 +106,12 @@ fn what_cannot_be_served_is_named_before_anything_is_measured() {
     fs::create_dir(&linked).expect("a folder");
     std::os::unix::fs::symlink("/etc/passwd", linked.join("link")).expect("a link");
     on(&text(&linked)).expect(1, &["linked/link: it is no plain file"]);
-    let server = ["--url", "http://127.0.0.1:1/"];
-    web(&fleet, &[&server[..], &["--content", &site]].concat()).expect(2, &["--content", "yours"]);
+    let url = ["--on", "rack1", "--url", "http://127.0.0.1:1/", "--content", &site];
+    web(&fleet, &url).expect(2, &["--content", "the one of the URL is yours"]);
     // A node whose folder cannot be made is named, and the other one is measured.
     fs::create_dir(home(&fleet, 1).join(".cache")).expect("a folder");
     fs::write(home(&fleet, 1).join(".cache/boxscore"), "in the way").expect("a file");
-    let said = web(&fleet, &["--on", "rack[1-2]", "--content", &site, "--set", "server=builtin"]);
+    let said = web(&fleet, &["--on", "rack[1-2]", "--content", &site]);
     said.expect(3, &["left out: rack1: not copied: its folder cannot be made or entered"]);
     assert_eq!(runs(&fleet).len(), 1);
     // A node without the server is named with what is missing.

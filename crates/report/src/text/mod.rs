@@ -36,6 +36,7 @@ pub mod logs_live;
 mod logs_names;
 mod logs_table;
 mod logs_values;
+pub mod machines_live;
 pub mod matrix;
 pub mod missing;
 pub mod notes;

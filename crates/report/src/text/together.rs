@@ -7,7 +7,10 @@ use super::fit::{Part, Rank};
 use super::grid::{Align, Cell, Grid};
 use super::{Look, Tone};
 
-/// The table; a short screen has the sentence alone.
+/// Of more machines than these a short screen has the sentence alone.
+const MOST: usize = 16;
+
+/// The table.
 pub fn part(answer: &AnswerDoc, look: Look) -> Part {
     let heads = [("machine", Align::Left), ("requests/s", Align::Right), ("interval", Align::Right)];
     let mut grid = Grid::new(&heads);
@@ -17,11 +20,11 @@ pub fn part(answer: &AnswerDoc, look: Look) -> Part {
         let cells = [figure.name.clone(), value(figure), interval(figure)];
         grid.row(cells.map(|text| Cell::tone(text, tone)).to_vec());
     }
-    Part::new(format!("\n{}", grid.render(look.columns, look.paint))).or(
-        Rank::Figure,
-        "the rate of each machine",
-        "",
-    )
+    let whole = Part::new(format!("\n{}", grid.render(look.columns, look.paint)));
+    match last > MOST {
+        true => whole.or(Rank::Figure, "the rate of each machine (run --json has them)", ""),
+        false => whole,
+    }
 }
 
 fn value(figure: &AnsweredDoc) -> String {
