@@ -103,8 +103,8 @@ fn redraws() -> bool {
     talks_to_a_person() && wide && !dumb
 }
 
-/// The columns and lines of a display that a study redraws while it runs; `None` where it gives plain lines: where stderr
-/// cannot be redrawn, and where NO_COLOR asks for text without codes.
+/// The columns and lines of a display that a study redraws while it runs. `None` where it gives plain lines: where
+/// stderr cannot be redrawn, and where NO_COLOR asks for text without codes.
 pub fn drawn_study() -> Option<(usize, usize)> {
     let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let (lines, columns) = console::Term::stderr().size();

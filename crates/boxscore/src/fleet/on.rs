@@ -57,7 +57,8 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Reaches these hosts and puts boxscore there, and the files that are to be served. Says of each host that fails why. Fails where none is left.
+    /// Reaches these hosts and puts boxscore there, and the files that are to be served. Says of each host that fails
+    /// why. Fails where none is left.
     pub fn prepare(
         hosts: &[Host],
         options: Options,

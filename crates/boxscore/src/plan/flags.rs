@@ -18,8 +18,8 @@ pub struct OfFlags {
     pub tree: Option<NamedTree>,
 }
 
-/// The settings that the options mean for the chosen cards, and the mix and the files that they name. Fails when a value
-/// is malformed or a file cannot be read.
+/// The settings that the options mean for the chosen cards, and the mix and the files that they name. Fails when a
+/// value is malformed or a file cannot be read.
 pub fn read(args: &RunArgs, chosen: &[&'static Card]) -> Result<OfFlags, CliError> {
     let mut all = OfFlags::default();
     for (long, values) in args.given.iter() {

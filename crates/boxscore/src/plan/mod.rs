@@ -87,7 +87,6 @@ fn planned(
     let metered = power::settle(&mut cells, args, &settings, &host)?;
     measures_something(&cells, &chosen, args)?;
     let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
-
     let arm_count = settings.arms.len() * commands.len().max(1);
     let fake = args.usual.fake.as_deref().map(fake).transpose()?;
     let soak = budget::soak(args)?;

@@ -107,7 +107,7 @@ fn what_cannot_be_served_is_named_before_anything_is_measured() {
     std::os::unix::fs::symlink("/etc/passwd", linked.join("link")).expect("a link");
     on(&text(&linked)).expect(1, &["linked/link: it is no plain file"]);
     let url = ["--on", "rack1", "--url", "http://127.0.0.1:1/", "--content", &site];
-    web(&fleet, &url).expect(2, &["--content", "the one of the URL is yours"]);
+    web(&fleet, &url).expect(2, &["--content", "cannot be used with", "--url"]);
     // A node whose folder cannot be made is named, and the other one is measured.
     fs::create_dir(home(&fleet, 1).join(".cache")).expect("a folder");
     fs::write(home(&fleet, 1).join(".cache/boxscore"), "in the way").expect("a file");

@@ -1,7 +1,7 @@
 //! The rates of several machines of one study, and what they come to together, in one sentence. Per second.
 //!
-//! Each machine is loaded in its turn: what they would take from each other under load at once, such as a link that they
-//! share, is not in the sum. Its interval has the sums of the ends, so that it is never too narrow, whatever the
+//! Each machine is loaded in its turn: what they would take from each other under load at once, such as a link that
+//! they share, is not in the sum. Its interval has the sums of the ends, so that it is never too narrow, whatever the
 //! machines share.
 
 use std::fmt;

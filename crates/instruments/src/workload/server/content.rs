@@ -139,8 +139,8 @@ impl Content {
         content.end()
     }
 
-    /// Copies the files of a tree, of which `items` are asked for. Fails as [`Content::make`] does, and where the tree is
-    /// not on this machine.
+    /// Copies the files of a tree, of which `items` are asked for. Fails as [`Content::make`] does, and where the tree
+    /// is not on this machine.
     pub fn from_tree(
         items: Vec<Item>,
         tree: &ServedTree,

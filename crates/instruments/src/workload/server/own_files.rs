@@ -17,8 +17,8 @@ use super::private_folder::PrivateFolder;
 
 const CHUNK: usize = 1 << 20;
 
-/// Copies every file of a tree to `root`, which lies in `place`. `going` is called with the size of each piece; an error
-/// from it stops the copying. Fails where the tree is not here, or is another one.
+/// Copies every file of a tree to `root`, which lies in `place`. `going` is called with the size of each piece; an
+/// error from it stops the copying. Fails where the tree is not here, or is another one.
 pub fn copy(
     tree: &ServedTree,
     place: &PrivateFolder,

@@ -19,8 +19,8 @@ const WEIGHT: f64 = 1e9;
 /// From this mean size of a file on, few answers fit into a take.
 const LARGE: u64 = 16 << 20;
 
-/// The files that the parameters name, if they are to be served. Fails where the plan does not have them, or they cannot
-/// be served.
+/// The files that the parameters name, if they are to be served. Fails where the plan does not have them, or they
+/// cannot be served.
 pub fn from_setup(setup: &Setup) -> Result<Option<Arc<ServedTree>>, Unfit> {
     let text = |name: &str| setup.params.get(name).unwrap_or_default();
     let files = text("files");

@@ -152,7 +152,7 @@ const OWN: &[ParamSpec] = &[
         "Serve the files of this folder, each asked for as often as the others, or as a --mix with the log's own paths has \
          it; nodes of --on get what they lack of it",
         Means::Tree { name: "files", content: ("content", "own") },
-    )),
+    ).conflicts(&["url"])),
     spec(
         "mix",
         ParamKind::Or(NONE, &ParamKind::Text),
@@ -265,8 +265,7 @@ impl Ask {
     pub fn from_setup(setup: &Setup) -> Result<Ask, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let mut offered = offered(&setup.params).map_err(Unfit::new)?;
-        let mix = mixed::from_setup(setup)?;
-        let tree = own::from_setup(setup)?;
+        let (mix, tree) = (mixed::from_setup(setup)?, own::from_setup(setup)?);
         let generators = small(setup, "generators")?;
         let urls = Some(text("url")).filter(|url| *url != NONE).unwrap_or_default();
         let mut targets = course::targets(urls, text("weights")).map_err(Unfit::new)?;
