@@ -96,11 +96,24 @@ pub struct Canvas {
 /// In a narrower terminal lines would wrap, and redrawing would miss one.
 const NARROWEST: u16 = 40;
 
+/// True if stderr is a terminal on which lines can be redrawn.
+fn redraws() -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let wide = console::Term::stderr().size().1 >= NARROWEST;
+    talks_to_a_person() && wide && !dumb
+}
+
+/// The columns and lines of a display that a study redraws while it runs. `None` where it gives plain lines: where
+/// stderr cannot be redrawn, and where NO_COLOR asks for text without codes.
+pub fn drawn_study() -> Option<(usize, usize)> {
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let (lines, columns) = console::Term::stderr().size();
+    (redraws() && !is_plain).then_some((usize::from(columns) - 1, usize::from(lines).saturating_sub(1)))
+}
+
 impl Canvas {
     pub fn open() -> Option<Canvas> {
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let wide = console::Term::stderr().size().1 >= NARROWEST;
-        (talks_to_a_person() && wide && !dumb).then_some(Canvas { drawn: 0 })
+        redraws().then_some(Canvas { drawn: 0 })
     }
 
     /// Draws these lines over the last ones; lines that do not fit on the screen are left out.

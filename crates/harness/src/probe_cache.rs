@@ -4,6 +4,7 @@
 //! is needed again.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use model::frame::Job;
@@ -238,6 +239,16 @@ impl<'a> ProbeCache<'a> {
     }
 }
 
+/// Where files go on a machine that has no folder such as the store's; the first is on a disk.
+const FOLDERS: &[&str] = &["/var/tmp", "/tmp"];
+
+/// The folder where this machine has it, else the first of the others that it has.
+fn here(wanted: &str, others: &[&str]) -> String {
+    let is_there = |folder: &&str| Path::new(folder).is_dir();
+    let found = std::iter::once(wanted).chain(others.iter().copied()).find(is_there);
+    found.unwrap_or(wanted).to_owned()
+}
+
 /// The setup that an instrument prepares with. An arm's `cpus` bounds any instrument.
 pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> Setup {
     let wanted = arm_cpus.and_then(model::params::parse_cpus).or_else(|| job.plan.cpus.clone());
@@ -246,13 +257,15 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
         Some(wanted) => wanted.into_iter().filter(allowed).collect(),
         None => host.cpus.clone(),
     };
-    let dir = job.plan.dir.clone().unwrap_or_else(|| job.dir.clone());
+    let dir = job.plan.dir.clone().unwrap_or_else(|| here(&job.dir, FOLDERS));
     let cpus = if cpus.is_empty() { host.cpus.clone() } else { cpus };
     let mix = params.get("mix").and_then(|name| job.plan.mixes.get(name)).cloned().map(Arc::new);
+    let tree = params.get("files").and_then(|name| job.plan.trees.get(name)).cloned().map(Arc::new);
     // A study measures its targets; the child on the host of one records telemetry alone.
     let target = job.plan.targets.first().filter(|_| job.plan.telemetry_only);
     Setup {
         mix,
+        tree,
         target: target.map(|target| target.address.clone()),
         llc: host.llc,
         memory: host.memory,
@@ -279,6 +292,13 @@ mod tests {
         assert_eq!(memory(&[("memory.bytes", 2.0 * gib), ("cgroup.memory.limit", gib)]), Some(1 << 30));
         let large = if usize::BITS > 32 { 64 << 30 } else { ADDRESSABLE_32 };
         assert_eq!(memory(&[("memory.bytes", 64.0 * gib)]), Some(large));
+    }
+
+    #[test]
+    fn files_go_to_a_folder_that_is_here() {
+        assert_eq!(here("/", &["/proc"]), "/");
+        assert_eq!(here("/no/such", &["/no/other", "/proc"]), "/proc");
+        assert_eq!(here("/no/such", &[]), "/no/such");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod commands;
 mod decided;
 mod power;
+mod together;
 
 use std::fmt::{self, Write as _};
 
@@ -19,6 +20,7 @@ use crate::unit::Unit;
 pub use commands::Timed;
 pub use decided::{Chosen, Decided};
 pub use power::Drawn;
+pub use together::{TOTAL, Together};
 
 /// One figure of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +128,8 @@ pub enum Answer {
     Commands(Vec<Timed>),
     /// Power from idle to full load.
     Drawn(Vec<Drawn>),
+    /// Rates of the machines of a study, and their sum.
+    Together(Together),
     /// How one language fares beside another.
     Speed(Vec<Beside>),
     Measured {
@@ -172,6 +176,9 @@ pub struct AnsweredDoc {
     /// Of a ratio of two: whether they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictWord>,
+    /// A lower bound: something else than what was measured set it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub least: bool,
 }
 
 impl Answered {
@@ -205,6 +212,7 @@ impl Answered {
             low: *low,
             high: *high,
             verdict: None,
+            least: false,
         }
     }
 }
@@ -238,8 +246,7 @@ pub fn capital(word: &str) -> String {
 
 impl fmt::Display for Served {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_bound = self.bound.as_ref().is_some_and(|bound| bound.kind == Binding::Generator);
-        let least = if self.least || is_bound { "at least " } else { "" };
+        let least = if self.is_least() { "at least " } else { "" };
         write!(to, "{}{least}{}", head(&self.server), self.rate.rate())?;
         if let Some(offered) = self.offered {
             write!(to, " of {} offered", number(offered))?;
@@ -254,6 +261,12 @@ impl fmt::Display for Served {
             write!(to, "; {} of the requests failed", percent(failed))?;
         }
         self.bound.as_ref().map_or(Ok(()), |bound| write!(to, "; {}", bound.said()))
+    }
+}
+
+impl Served {
+    fn is_least(&self) -> bool {
+        self.least || self.bound.as_ref().is_some_and(|bound| bound.kind == Binding::Generator)
     }
 }
 
@@ -395,6 +408,7 @@ impl fmt::Display for Answer {
             Answer::Within(all) => to.write_str(&joined(all)),
             Answer::Commands(all) => to.write_str(&commands::sentence(all)),
             Answer::Drawn(all) => to.write_str(&joined(all)),
+            Answer::Together(together) => together.fmt(to),
             Answer::Speed(all) => to.write_str(&all.iter().map(Beside::speed).collect::<Vec<_>>().join("; ")),
             Answer::Measured { all, beside } => {
                 to.write_str(&joined(all))?;
@@ -411,10 +425,11 @@ impl fmt::Display for Answer {
 impl Answer {
     fn figures(&self) -> Vec<AnsweredDoc> {
         match self {
-            Answer::Served(served) => vec![served.rate.doc()],
+            Answer::Served(served) => vec![AnsweredDoc { least: served.is_least(), ..served.rate.doc() }],
             Answer::Within(all) => all.iter().flat_map(Within::docs).collect(),
             Answer::Commands(all) => all.iter().map(Timed::doc).collect(),
             Answer::Drawn(all) => all.iter().flat_map(Drawn::figures).collect(),
+            Answer::Together(together) => together.figures(),
             Answer::Speed(all) => all.iter().map(Beside::doc).collect(),
             Answer::Measured { all, beside } => {
                 let figures = all.iter().flat_map(|one| one.figures.iter().map(Answered::doc));
@@ -449,7 +464,7 @@ impl Beside {
         let Beside { over, under, of, ratio, low, high, verdict, .. } = self;
         let name = format!("{over} / {under}, {of}");
         let verdict = Some(*verdict);
-        AnsweredDoc { name, unit: Unit::Ratio, value: *ratio, low: *low, high: *high, verdict }
+        AnsweredDoc { name, unit: Unit::Ratio, value: *ratio, low: *low, high: *high, verdict, least: false }
     }
 }
 

@@ -280,6 +280,10 @@ pub struct RunDoc {
     /// The answer to the question that the run was made for, in one sentence; absent where it has no figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerDoc>,
+    /// The same of all machines of its study together, with the figure of each; after a run of several machines that
+    /// served loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<AnswerDoc>,
     pub series: Vec<SeriesDoc>,
     pub findings: Vec<Finding>,
     /// The bottleneck of each load, by falling throughput, but open loops that were served in full last; absent

@@ -36,9 +36,11 @@ pub enum Means {
     Read(fn(&str) -> Result<Settings, String>),
     /// It is a command that starts another child of the study; the parameter gets the child's name.
     Child(&'static str),
-    /// It is the file of a mix of requests. The parameter `name` gets the mix's name; `content` is set too unless the
-    /// option `unless` is given.
-    Mix { name: &'static str, content: (&'static str, &'static str), unless: &'static str },
+    /// It is the file of a mix of requests. The parameter `name` gets the mix's name; `content` is set too unless one
+    /// of the options `unless` is given.
+    Mix { name: &'static str, content: (&'static str, &'static str), unless: &'static [&'static str] },
+    /// It is a folder of files to be served. The parameter `name` gets the name of its tree, and `content` is set.
+    Tree { name: &'static str, content: (&'static str, &'static str) },
     /// The server, or what its value says, is sampled in a load of its own before the takes.
     Profile,
     /// Whatever the machine can do that a load is held against is measured first, where no stored run says it.

@@ -49,6 +49,8 @@ pub struct Setup {
     pub sitting: u32,
     /// The mix of requests that the parameter `mix` names, where the plan has it.
     pub mix: Option<Arc<crate::doc::MixDoc>>,
+    /// The user's files that the parameter `files` names, where the plan has them.
+    pub tree: Option<Arc<crate::tree::ServedTree>>,
     /// The way to generators in other children, where there are some.
     pub relay: Option<Arc<dyn Relay>>,
     /// For a key-value store of the user's.
@@ -77,6 +79,7 @@ impl Setup {
             arm: String::new(),
             sitting: 0,
             mix: None,
+            tree: None,
             relay: None,
             login: None,
             target: None,

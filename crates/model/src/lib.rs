@@ -51,6 +51,7 @@ pub mod study_file;
 pub mod subject;
 pub mod toml_file;
 pub mod traffic;
+pub mod tree;
 pub mod unit;
 pub mod url;
 pub mod why;

@@ -13,6 +13,7 @@ use crate::fact::Fact;
 use crate::fake::FakeWorld;
 use crate::params::Params;
 use crate::price::Price;
+use crate::tree::ServedTree;
 
 pub use crate::command::Command;
 
@@ -172,6 +173,9 @@ pub struct Plan {
     pub fake: Option<FakeWorld>,
     /// Mixes of requests that cells or arms name in their parameter `mix`.
     pub mixes: BTreeMap<String, MixDoc>,
+    /// Trees of the user's files that cells or arms name in their parameter `files`.
+    #[serde(default)]
+    pub trees: BTreeMap<String, ServedTree>,
     /// Numbers of the cells that no arm changes: they are measured once a block, and their series are of no arm.
     pub unchanged: Vec<u32>,
     /// The things that are measured where that is not the machine itself, in the order of their arms.
@@ -267,6 +271,7 @@ impl Plan {
             label: None,
             fake: None,
             mixes: BTreeMap::new(),
+            trees: BTreeMap::new(),
             unchanged: Vec::new(),
             targets: Vec::new(),
             watts_command: None,

@@ -5,6 +5,7 @@
 
 mod commands;
 mod power;
+mod together;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,8 @@ use crate::compare::{CompareOptions, Side};
 use crate::loads::Load;
 use crate::loads::waits::waits;
 use crate::run_index::{RunContext, RunIndex};
+
+pub use together::together;
 
 /// Figures of an answer that lists them.
 const MOST: usize = 4;

@@ -62,7 +62,7 @@ pub mod target_host;
 pub mod traffic;
 
 pub use aa::aa;
-pub use answer::answer;
+pub use answer::{answer, together};
 pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};
 

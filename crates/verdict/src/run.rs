@@ -63,6 +63,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         price: head.price.clone(),
         watts: head.watts,
         answer: None,
+        together: None,
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
         bottlenecks: crate::bottlenecks(&index),

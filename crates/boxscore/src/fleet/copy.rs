@@ -97,10 +97,14 @@ fn tree_place(text: &str, tree: &Path) -> Result<(String, String), CliError> {
         return Ok((machines.concat(), folder.to_owned()));
     }
     let wrong = |error: std::io::Error| CliError::data(format!("{}: {error}", tree.display()));
-    let path = tree.canonicalize().map_err(wrong)?;
+    Ok((text.to_owned(), tree_folder(&tree.canonicalize().map_err(wrong)?)?))
+}
+
+/// The folder of its own name for a tree, whose path is given from the root on.
+pub fn tree_folder(path: &Path) -> Result<String, CliError> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| CliError::usage(format!("{} has no name", path.display())))?;
-    Ok((text.to_owned(), format!("{TREES}/{name}")))
+    Ok(format!("{TREES}/{name}"))
 }
 
 fn push_tree(args: &PushArgs, tree: &Path, to: &str, global: &Global) -> Result<u8, CliError> {

@@ -6,6 +6,7 @@ pub mod boot;
 pub mod bootdev;
 pub mod check;
 pub mod console;
+pub mod content;
 pub mod copy;
 pub mod cycle;
 pub mod documents;

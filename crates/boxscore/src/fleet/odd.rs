@@ -93,7 +93,7 @@ fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option
     }
     notes.iter().for_each(|note| out::say(&format!("note: {note}")));
     let stop = StopSignal::listen_with_message("ended at once; nothing was stored")?;
-    let nodes = Nodes::prepare(hosts, options, &args.put, &stop)?;
+    let nodes = Nodes::prepare(hosts, options, &args.put, None, &stop)?;
     let mut store = paths::create(&path)?;
     let mut group = Group::default();
     let left_out = nodes.left_out.iter().map(|host| missing(host, "boxscore could not be put there"));

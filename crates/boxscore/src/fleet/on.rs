@@ -16,6 +16,8 @@ use model::format::count;
 use model::plan::{Plan, Via};
 use model::shell::word;
 
+use super::content::Carried;
+use super::copy::tree_folder;
 use super::reach;
 use super::select::{self, Chosen};
 use crate::cli::costs::{CostArgs, USUAL_CURRENCY};
@@ -26,10 +28,14 @@ use crate::cli::run::RunArgs;
 use crate::error::{CliError, Kind};
 use crate::lookup::inventory::{self, Found};
 use crate::out;
+use crate::plan::trees;
 use crate::study::stop_signal::StopSignal;
 
 /// Processors that boxscore is built for, as `uname -m` calls them.
 pub const BUILT: [&str; 3] = ["x86_64", "aarch64", "i686"];
+
+/// The option that names the files of servers.
+const CONTENT: &str = "content";
 
 /// How often the user's wish to stop is looked for while nodes are reached.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -46,14 +52,18 @@ pub struct Nodes {
     options: Options,
     sockets: Sockets,
     is_removed: bool,
+    /// Files that those which serve them get.
+    content: Option<Carried>,
 }
 
 impl Nodes {
-    /// Reaches these hosts and puts boxscore there. Says of each host that fails why. Fails where none is left.
+    /// Reaches these hosts and puts boxscore there, and the files that are to be served. Says of each host that fails
+    /// why. Fails where none is left.
     pub fn prepare(
         hosts: &[Host],
         options: Options,
         put: &PutArgs,
+        content: Option<Carried>,
         stop: &StopSignal,
     ) -> Result<Nodes, CliError> {
         let mut nodes = Nodes {
@@ -64,6 +74,7 @@ impl Nodes {
             options,
             sockets: Sockets::open()?,
             is_removed: put.remove,
+            content,
         };
         say_failed(nodes.reach(hosts, stop)?);
         if stop.is_requested() {
@@ -93,17 +104,30 @@ impl Nodes {
                     copied.extend(pushed.then(|| one.host.clone()));
                     self.ready.push((one.host, path));
                 }
-                Err(failure) => {
-                    self.left_out.push(one.host.clone());
-                    self.down.extend(failure.is_down().then(|| one.host.clone()));
-                    failed.push((failure, one.host));
-                }
+                Err(failure) => failed.push((failure, one.host)),
             }
         }
         if !copied.is_empty() {
             let names = reach::folded(&copied);
             out::say(&format!("note: boxscore was copied to {}: {names}", count(copied.len(), "node")));
         }
+        failed.extend(self.send_content(hosts, stop)?);
+        for (failure, host) in &failed {
+            self.left_out.push(host.clone());
+            self.down.extend(failure.is_down().then(|| host.clone()));
+        }
+        Ok(failed)
+    }
+
+    /// Gives those of these hosts that are ready the files which they serve. One that cannot have them is not ready.
+    fn send_content(&mut self, hosts: &[Host], stop: &StopSignal) -> Result<Vec<(Failure, Host)>, CliError> {
+        let Some(content) = self.content.as_ref().filter(|_| !stop.is_requested()) else {
+            return Ok(Vec::new());
+        };
+        let ready = self.ready.iter().map(|(host, _)| host).filter(|host| hosts.contains(host));
+        let ready: Vec<Host> = ready.cloned().collect();
+        let failed = content.send(&ready, (&self.options, &self.sockets), stop)?;
+        self.ready.retain(|(host, _)| failed.iter().all(|(_, other)| other != host));
         Ok(failed)
     }
 
@@ -352,7 +376,14 @@ pub fn expanded(
     // What is wrong with the command line is said before anything is copied.
     plan(&with(args, &asked, |host| Some(format!("{host}=true"))))?;
     let (_, reach) = args.lab.parts();
-    let nodes = Nodes::prepare(&hosts, reach::options(&reach)?, &args.lab.put, stop)?;
+    let names = || asked.measured.hosts.iter().map(|host| host.name().to_owned()).collect();
+    let content = args.given.value(CONTENT).map(|folder| {
+        let tree = trees::hashed(folder.as_ref())?;
+        let folder = tree_folder(tree.folder())?;
+        Carried::new(tree, &folder, names())
+    });
+    let options = reach::options(&reach)?;
+    let nodes = Nodes::prepare(&hosts, options, &args.lab.put, content.transpose()?, stop)?;
     let lost: Vec<&Host> = asked.generators.iter().filter(|host| nodes.left_out.contains(host)).collect();
     if !lost.is_empty() {
         return Err(no_generator(lost));
@@ -433,7 +464,8 @@ pub fn of_plan(plan: &Plan, stop: &StopSignal) -> Result<Option<(Nodes, CostArgs
         add_costs(&mut costs, &access.names, inventory);
     }
     let put = PutArgs { binaries: path(&access.binaries), remove: false };
-    let nodes = Nodes::prepare(&hosts, reach::options(&reach)?, &put, stop)?;
+    let content = Carried::of_plan(plan, &access.names)?;
+    let nodes = Nodes::prepare(&hosts, reach::options(&reach)?, &put, content, stop)?;
     Ok(Some((nodes, costs)))
 }
 
@@ -441,7 +473,7 @@ pub fn of_plan(plan: &Plan, stop: &StopSignal) -> Result<Option<(Nodes, CostArgs
 pub fn ready(args: &OnArgs, stop: &StopSignal) -> Result<Nodes, CliError> {
     let (select, reach) = args.parts();
     let hosts = select::chosen(&args.on, &select, &reach)?.hosts;
-    Nodes::prepare(&hosts, reach::options(&reach)?, &args.put, stop)
+    Nodes::prepare(&hosts, reach::options(&reach)?, &args.put, None, stop)
 }
 
 /// The nodes of `--on` as generators of load. Fails where one cannot be one: the load would be another.

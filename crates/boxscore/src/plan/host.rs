@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::{Node, Setup};
 
 use super::mixes::Named;
+use super::trees::NamedTree;
 
 /// The host that variants are spread over.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +19,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// As much of it as the listed CPUs leave, with the mix that is repeated.
-    pub fn with(&self, listed: Option<&[u32]>, mix: Option<&Named>) -> Host {
+    /// As much of it as the listed CPUs leave, with the mix that is repeated and the files that are served.
+    pub fn with(&self, listed: Option<&[u32]>, (mix, tree): (Option<&Named>, Option<&NamedTree>)) -> Host {
         let mut host = self.clone();
         if let Some(listed) = listed {
             let keep = |cpus: &mut Vec<u32>| cpus.retain(|cpu| listed.contains(cpu));
@@ -29,6 +30,9 @@ impl Host {
         }
         if let (Some(setup), Some(named)) = (&mut host.setup, mix) {
             setup.mix = Some(Arc::new(named.mix.clone()));
+        }
+        if let (Some(setup), Some(named)) = (&mut host.setup, tree) {
+            setup.tree = Some(Arc::new(named.tree.clone()));
         }
         host
     }

@@ -54,7 +54,8 @@ pub fn named(mix: MixDoc) -> Result<Named, CliError> {
     Ok(Named { name: name(&mix.label, logs::hash::name(&canonical)), mix })
 }
 
-fn name(label: &str, digest: u64) -> String {
+/// A label and a digest, as parameters have them.
+pub fn name(label: &str, digest: u64) -> String {
     let plain =
         |letter: char| if letter.is_ascii_alphanumeric() || ".-_".contains(letter) { letter } else { '-' };
     let label: String = label.chars().take(LABEL).map(plain).collect();

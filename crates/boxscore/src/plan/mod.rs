@@ -3,7 +3,7 @@
 //!
 //! The stages, in an order in which each needs what those before it found:
 //! 1. `choice`: which instruments. An option can mean something only to a card that is measured.
-//! 2. `settings` (with `flags`, `mixes` and `targets`): every parameter that the command line fixes, read once, for
+//! 2. `settings` (with `flags`, `mixes`, `trees`, `targets` and `listen`): every parameter that the command line fixes, read once, for
 //!    every arm or for one of them.
 //! 3. `cells`: the parameter sets of each card with the settings laid over them, and the server of each named. Sets
 //!    that the arms make equal are merged after it is known that each setting has an effect.
@@ -22,6 +22,7 @@ mod command;
 mod fits;
 mod flags;
 mod host;
+mod listen;
 pub mod mixes;
 mod power;
 mod profile;
@@ -32,6 +33,7 @@ mod settings;
 pub mod targets;
 #[cfg(test)]
 mod tests;
+pub mod trees;
 
 use model::plan::{Level, PLAN_VERSION, Profiled};
 use model::{Card, Cell, Plan};
@@ -78,14 +80,13 @@ fn planned(
     let chosen = choice::cards(args, cards)?;
     let settings = Settings::read(args, &chosen, &command::placeholders(&commands))?;
     let listed = args.usual.cpus.as_deref().map(parse_cpus).transpose()?;
-    let host = host.with(listed.as_deref(), settings.mix.as_ref());
+    let host = host.with(listed.as_deref(), (settings.mix.as_ref(), settings.tree.as_ref()));
     let (cells, implied) = cells::make(args, &chosen, level, &settings, &host)?;
     settings.check_effect(&cells, &chosen)?;
     let mut cells = cells::merged(cells, &settings.arms, &chosen);
     let metered = power::settle(&mut cells, args, &settings, &host)?;
     measures_something(&cells, &chosen, args)?;
     let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
-
     let arm_count = settings.arms.len() * commands.len().max(1);
     let fake = args.usual.fake.as_deref().map(fake).transpose()?;
     let soak = budget::soak(args)?;
@@ -132,6 +133,7 @@ fn planned(
         label: args.usual.label.clone(),
         fake,
         mixes: settings.mix.map(|named| (named.name, named.mix)).into_iter().collect(),
+        trees: settings.tree.map(|named| (named.name, named.tree)).into_iter().collect(),
         unchanged,
         targets: settings.targets,
     };

@@ -58,6 +58,11 @@ fn problem(plan: &Plan, cards: &[&'static Card]) -> Option<String> {
             return Some(format!("its mix {name}: {what}"));
         }
     }
+    for (name, tree) in &plan.trees {
+        if let Err(what) = tree.check() {
+            return Some(format!("its files {name}: {what}"));
+        }
+    }
     for cell in &plan.cells {
         let Some(card) = cards.iter().find(|card| card.name == cell.instrument) else {
             return Some(format!("no instrument is called `{}`", cell.instrument));

@@ -11,7 +11,8 @@ use model::{Arm, Card, Cell, ParamKind, ParamSpec, Params};
 use super::mixes::Named;
 use super::setting::{Scope, Setting};
 use super::targets::{self, Given};
-use super::{command, flags, scan};
+use super::trees::NamedTree;
+use super::{command, flags, listen, scan};
 use crate::cli::run::RunArgs;
 use crate::error::{CliError, nearest};
 use crate::study::login;
@@ -26,6 +27,7 @@ pub struct Settings {
     pub targets: Vec<Target>,
     pub of_arms: Vec<Setting>,
     pub mix: Option<Named>,
+    pub tree: Option<NamedTree>,
     pub notes: Vec<String>,
 }
 
@@ -62,15 +64,17 @@ impl Settings {
         chosen: &[&'static Card],
         free: &BTreeSet<String>,
     ) -> Result<Settings, CliError> {
-        let (of_flags, mix) = flags::read(args, chosen)?;
-        let fixed = [sets(&args.usual.sets)?, of_flags, inside(args)].concat();
+        let of_flags = flags::read(args, chosen)?;
+        let fixed = [sets(&args.usual.sets)?, of_flags.settings, inside(args)].concat();
         check(&fixed, chosen)?;
-        let mut all = Settings { fixed, mix, ..Settings::default() };
+        let mut all = Settings { fixed, mix: of_flags.mix, tree: of_flags.tree, ..Settings::default() };
         all.notes = left_out(&all.fixed, chosen);
         all.read_arms(args, chosen, free)?;
         if !args.on.targets.is_empty() {
             all.read_targets(args, chosen)?;
         }
+        let listens = listen::implied(&all, args, chosen);
+        all.fixed.extend(listens);
         // A plan is stored, and no user name or password with it.
         login::refuse(all.all().map(|setting| (setting.key.as_str(), setting.value.as_str())))?;
         all.check_rates()?;

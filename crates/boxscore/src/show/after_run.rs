@@ -30,9 +30,7 @@ pub fn after_run(
     layout: Layout,
 ) -> Result<(), CliError> {
     let mut resolver = Resolver::new(global)?;
-    let schema = "boxscore.run/1";
-    let each = runs.iter().map(|run| shown::shown(run, schema, false, &mut resolver));
-    let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
+    let shown = shown::of_study(runs, &mut resolver)?;
     let versus = versus::versus(&shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
     let written =
@@ -63,9 +61,12 @@ pub fn after_run(
     let look = out::look();
     let run = runs.first().map_or("latest", |run| short(run));
     let tables = report::text::ratio::tables(&own, run, Look { lines: look.lines / 2, ..look });
+    let together = shown.first().and_then(|one| one.doc.together.as_ref());
+    out::print(&report::text::answer::first(together, look));
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
         let mut tail = vec![Part::new(tables)];
+        tail.extend(together.map(|together| report::text::together::part(together, look)));
         tail.extend(shown.iter().flat_map(|one| beside_figures(one, look)));
         let report = written.as_deref().map(|path| format!("\nreport  {}\n", paths::tilde(path)));
         tail.push(report.unwrap_or_default().into());

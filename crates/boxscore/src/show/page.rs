@@ -32,8 +32,7 @@ pub fn beside(runs: &[Shown], others: Beside, path: &Path) -> Result<Option<Path
 /// be written.
 pub fn report_after(runs: &[String], path: &Path, global: &Global) -> Result<Option<PathBuf>, CliError> {
     let mut resolver = Resolver::new(global)?;
-    let each = runs.iter().map(|run| shown::shown(run, "boxscore.run/1", false, &mut resolver));
-    let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
+    let shown = shown::of_study(runs, &mut resolver)?;
     beside(&shown, (None, Vec::new()), path)
 }
 

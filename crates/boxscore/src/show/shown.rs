@@ -49,6 +49,17 @@ pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver)
     Ok(Shown { doc, data, earlier })
 }
 
+/// The runs of one study. The first has what all machines come to together, where they served loads.
+pub fn of_study(runs: &[String], resolver: &mut Resolver) -> Result<Vec<Shown>, CliError> {
+    let each = runs.iter().map(|run| shown(run, "boxscore.run/1", false, resolver));
+    let mut all: Vec<Shown> = each.collect::<Result<_, _>>()?;
+    let together = verdict::together(&all.iter().map(|one| &one.doc).collect::<Vec<_>>());
+    if let Some(first) = all.first_mut() {
+        first.doc.together = together;
+    }
+    Ok(all)
+}
+
 /// The command that repeats a run.
 fn command(plan: &Plan, run: &str) -> String {
     let plain =

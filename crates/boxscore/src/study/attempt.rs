@@ -158,6 +158,7 @@ impl Attempt<'_> {
         let mut readings = readings::for_plan(self.plan, readings)?;
         let mut wall = Wall::start(self.plan)?;
         let parts = self.parts(absent);
+        screen.had(&self.earlier);
         let (links, events) = link::start(&self.plan.machines, &parts, generators, &agents)?;
         let mut sink = StoreSink::new(store, self.plan, screen, ids, &self.study, self.cost);
         sink.continue_runs(&self.runs);

@@ -1,14 +1,16 @@
-//! Progress of a run on stderr: a live line on a terminal, plain lines elsewhere.
+//! Progress of a run on stderr: a live line on a terminal, of several machines a table below it; plain lines elsewhere.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use harness::conductor::Show;
+use harness::conductor::{Finished, Show};
 use indicatif::{ProgressBar, ProgressStyle};
 use model::progress::{PREPARING, REMARK};
 use model::reading::Take;
 use model::{Cell, Plan, names};
+use report::text::machines_live::Room;
 
+use super::machines::Machines;
 use super::readings;
 use crate::lookup::what;
 use crate::out;
@@ -16,6 +18,8 @@ use crate::out;
 /// Draws progress while a study runs.
 pub trait Screen {
     fn show(&mut self, show: &Show<'_>);
+    /// Knows takes of earlier attempts at the study.
+    fn had(&mut self, _: &[Finished]) {}
     /// Writes the last lines and removes the live one.
     fn end(&mut self);
 }
@@ -46,7 +50,8 @@ pub struct Display {
     doing: String,
     left: Option<f64>,
     /// The last estimate of each machine, cell and arm, shown while its next take runs.
-    estimates: HashMap<(usize, u32, u32), String>,
+    estimates: HashMap<(usize, u32, u32), Estimate>,
+    machines: Machines,
     /// Time and block of the last plain line.
     last_line: Option<(u64, u32)>,
     told: Doing,
@@ -57,6 +62,22 @@ pub struct Display {
     faults: HashSet<(usize, String)>,
     /// Those that were printed.
     remarks: HashSet<String>,
+}
+
+/// The estimate of a figure after a take.
+#[derive(Clone, Debug, Default)]
+struct Estimate {
+    /// `take 3`, `warm-up`.
+    take: String,
+    /// `36.4 k/s ± 2 %`; empty where there is none yet.
+    value: String,
+}
+
+impl Estimate {
+    fn line(&self) -> String {
+        let parts = [self.take.as_str(), self.value.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    }
 }
 
 /// Plain lines are for logs: at most one per block, and one in this time.
@@ -80,7 +101,12 @@ impl Doing {
 }
 
 impl Screen for Display {
+    fn had(&mut self, finished: &[Finished]) {
+        self.machines.had(finished);
+    }
+
     fn show(&mut self, show: &Show<'_>) {
+        self.follow(show);
         match show {
             Show::Doing { machine, text } => self.told(&format!("{}{text}", self.on(*machine)), text),
             Show::Starting { machine, cell, arm, block, warm_up } => {
@@ -89,12 +115,10 @@ impl Screen for Display {
                 }
                 self.doing = format!("{}{}", self.on(*machine), self.title(*cell, *arm));
                 self.block(*block, *warm_up);
-                let known = self.estimates.get(&(*machine, *cell, *arm)).cloned();
+                let known = self.estimates.get(&(*machine, *cell, *arm)).map(Estimate::line);
                 self.refresh(known.as_deref().unwrap_or_default());
             }
-            Show::Taken { machine, take, median, width, n } => {
-                self.taken(*machine, take, (*median, *width, *n))
-            }
+            Show::Taken { machine, take, .. } => self.taken(*machine, take),
             Show::Left { seconds } => self.left = *seconds,
             Show::Unfit { cell, arm, why, machine } => {
                 let key = (*machine, *arm, (*why).to_owned());
@@ -147,10 +171,12 @@ impl Screen for Display {
     }
 }
 
-/// The live line.
-fn spinner() -> ProgressBar {
+/// The live line, or the first line of several.
+fn spinner(are_several: bool) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+    // Of several lines each is as long as there is room for.
+    let template = if are_several { "{spinner} {msg}" } else { "{spinner} {wide_msg}" };
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(250));
@@ -159,9 +185,12 @@ fn spinner() -> ProgressBar {
 
 impl Display {
     pub fn new(plan: &Plan, quiet: bool, says_takes: bool) -> Display {
+        let machines = Machines::new(plan);
+        let is_drawn = !quiet && out::drawn_study().is_some();
         Display {
             plan: plan.clone(),
-            bar: (out::talks_to_a_person() && !quiet).then(spinner),
+            bar: is_drawn.then(|| spinner(machines.are_several())),
+            machines,
             hides_bar: false,
             doing: String::new(),
             left: None,
@@ -175,21 +204,50 @@ impl Display {
         }
     }
 
+    /// The display of machines of which some cannot be reached now.
+    pub fn without(mut self, absent: &[String]) -> Display {
+        self.machines.absent(absent);
+        self
+    }
+
+    /// Takes in what each machine does.
+    fn follow(&mut self, show: &Show<'_>) {
+        let (key, figure) = match show {
+            Show::Starting { machine, cell, arm, .. } => ((*machine, *cell, *arm), self.title(*cell, *arm)),
+            Show::Taken { machine, take, median, width, n } => {
+                let key = (*machine, take.cell, take.arm);
+                self.estimates.insert(key, self.estimate(take, (*median, *width, *n)));
+                (key, String::new())
+            }
+            _ => (Default::default(), String::new()),
+        };
+        let value = self.estimates.get(&key).map(|known| known.value.clone()).unwrap_or_default();
+        self.machines.take(show, &figure, &value);
+    }
+
+    fn estimate(&self, take: &Take, (median, width, n): (Option<f64>, Option<f64>, usize)) -> Estimate {
+        let value = match (median, width) {
+            (Some(median), Some(width)) => {
+                format!("{} ± {}", self.quantity(take, median), model::format::percent(width))
+            }
+            (Some(median), None) => self.quantity(take, median),
+            (None, _) => String::new(),
+        };
+        let take = match median {
+            Some(_) => format!("take {n}"),
+            None if take.phase == model::Phase::WarmUp => "warm-up".to_owned(),
+            None => format!("take {}", (take.block + 1).saturating_sub(self.plan.warm_up)),
+        };
+        Estimate { take, value }
+    }
+
     /// Shows a stored take: the estimate of its figure so far, or its fault.
-    fn taken(&mut self, machine: usize, take: &Take, (median, width, n): (Option<f64>, Option<f64>, usize)) {
+    fn taken(&mut self, machine: usize, take: &Take) {
         if self.says_takes {
             self.talk(&format!("{}stored take {}", self.on(machine), take.seq));
         }
-        let estimate = match (median, width) {
-            (Some(median), Some(width)) => {
-                let width = model::format::percent(width);
-                format!("take {n} · {} ± {width}", self.quantity(take, median))
-            }
-            (Some(median), None) => format!("take {n} · {}", self.quantity(take, median)),
-            _ if take.phase == model::Phase::WarmUp => "warm-up".to_owned(),
-            _ => format!("take {}", (take.block + 1).saturating_sub(self.plan.warm_up)),
-        };
-        self.estimates.insert((machine, take.cell, take.arm), estimate.clone());
+        let known = self.estimates.get(&(machine, take.cell, take.arm));
+        let estimate = known.map(Estimate::line).unwrap_or_default();
         match &take.fault {
             Some(fault) if self.faults.insert((machine, fault.text.clone())) => {
                 self.talk(&format!("fault: {}: {fault}", self.doing));
@@ -214,7 +272,7 @@ impl Display {
             out::say(&format!("{start}no reading: this take has no watts"));
         }
         if std::mem::take(&mut self.hides_bar) {
-            self.bar = Some(spinner());
+            self.bar = Some(spinner(self.machines.are_several()));
         }
     }
 
@@ -286,13 +344,29 @@ impl Display {
         left.unwrap_or_default()
     }
 
+    /// Draws what the study does: of several machines a row each below one line.
     fn refresh(&self, estimate: &str) {
-        let left = self.left();
-        let parts = [self.doing.as_str(), estimate, left.as_str()];
+        let Some(bar) = &self.bar else { return };
+        let (left, head) = (self.left(), self.machines.head());
+        let parts = match self.machines.are_several() {
+            true => [head.as_str(), left.as_str(), ""],
+            false => [self.doing.as_str(), estimate, left.as_str()],
+        };
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        if let Some(bar) = &self.bar {
-            bar.set_message(parts.join(" · "));
-        }
+        let line = parts.join(" · ");
+        let room = out::drawn_study().filter(|_| self.machines.are_several());
+        bar.set_message(match room {
+            // The spinner stands before the first line.
+            Some((columns, lines)) => {
+                let room = Room { columns, lines: lines.saturating_sub(1) };
+                format!(
+                    "{}\n{}",
+                    report::text::cut(&line, columns.saturating_sub(2)),
+                    self.machines.table(room)
+                )
+            }
+            None => line,
+        });
     }
 
     /// Shows work before a take. Without a terminal only slow work with a progress count is shown.
@@ -303,9 +377,10 @@ impl Display {
             }
             return;
         }
-        if let Some(bar) = &self.bar {
-            bar.set_message(line.to_owned());
-            return;
+        match &self.bar {
+            Some(_) if self.machines.are_several() => return self.refresh(""),
+            Some(bar) => return bar.set_message(line.to_owned()),
+            None => {}
         }
         if !text.starts_with(PREPARING) {
             self.told.say(line);

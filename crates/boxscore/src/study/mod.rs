@@ -10,6 +10,7 @@ pub mod display;
 mod finish;
 mod link;
 pub mod login;
+mod machines;
 pub mod outages;
 mod planted;
 mod probing;

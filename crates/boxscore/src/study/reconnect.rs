@@ -160,9 +160,9 @@ impl Study<'_> {
     /// One more attempt.
     fn rest(&mut self, before: Measured) -> Result<Measured, CliError> {
         let Shown { global, takes, readings } = self.shown;
-        let mut display = Display::new(self.plan, global.json, takes);
         let interaction = interaction_of(self.plan);
         let absent = self.nodes.absent();
+        let mut display = Display::new(self.plan, global.json, takes).without(&absent);
         let watch = Watch { screen: &mut display, stop: self.stop, interaction, readings, absent: &absent };
         let mut rest =
             measure_rest(&before.study, self.plan, self.cost.clone(), self.store, self.path, watch)?;

@@ -150,8 +150,8 @@ fn measured(
     stop: &StopSignal,
     shown: Shown<'_>,
 ) -> Result<Measured, CliError> {
-    let mut display = Display::new(plan, shown.global.json, shown.takes);
     let absent = nodes.as_ref().map(|nodes| nodes.absent()).unwrap_or_default();
+    let mut display = Display::new(plan, shown.global.json, shown.takes).without(&absent);
     let interaction = interaction_of(plan);
     let watch = Watch { screen: &mut display, stop, interaction, readings: shown.readings, absent: &absent };
     let measured = measure(plan, cost.clone(), store, path, watch)?;
@@ -265,9 +265,9 @@ fn continued(study: &str, show_takes: bool, global: &Global, stop: &StopSignal) 
     }
     probing::before(&plan, stop)?;
     let shown = Shown { global, takes: show_takes, readings: None };
-    let mut display = Display::new(&plan, global.json, show_takes);
     let interaction = interaction_of(&plan);
     let absent = nodes.as_ref().map(Nodes::absent).unwrap_or_default();
+    let mut display = Display::new(&plan, global.json, show_takes).without(&absent);
     let watch = Watch { screen: &mut display, stop, interaction, readings: None, absent: &absent };
     let mut measured = measure_rest(study, &plan, cost.clone(), &mut store, &path, watch)?;
     if let Some(nodes) = &mut nodes {

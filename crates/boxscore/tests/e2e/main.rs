@@ -29,6 +29,7 @@ mod lab_bmc;
 mod lab_boot;
 mod lab_check;
 mod lab_console;
+mod lab_content;
 mod lab_copy;
 mod lab_faults;
 mod lab_lost;

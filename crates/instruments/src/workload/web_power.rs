@@ -17,6 +17,7 @@ const TELLS: &[Tell] = &[
     Tell::always(LEVEL),
     Tell::always(METER),
     Tell::unusual("content"),
+    Tell::unusual("files"),
     Tell::unusual("mix"),
     Tell::unusual("connections"),
     Tell::unusual("generators"),

@@ -114,7 +114,9 @@ fn set_by(flag: &Flag) -> Vec<&'static str> {
         | Means::Lines(param)
         | Means::Path(param)
         | Means::Child(param) => vec![param],
-        Means::Mix { name, content: (content, _), .. } => vec![name, content],
+        Means::Mix { name, content: (content, _), .. } | Means::Tree { name, content: (content, _) } => {
+            vec![name, content]
+        }
         Means::Read(read) => {
             let all = ["p99=10ms", "100", "ramcloud:tcp:host=a,port=1"]
                 .into_iter()

@@ -86,7 +86,15 @@ impl Timed {
     pub(super) fn doc(&self) -> AnsweredDoc {
         let name = format!("{} / {}, wall time", self.name, self.base);
         let verdict = Some(self.verdict);
-        AnsweredDoc { name, unit: Unit::Ratio, value: self.ratio, low: self.low, high: self.high, verdict }
+        AnsweredDoc {
+            name,
+            unit: Unit::Ratio,
+            value: self.ratio,
+            low: self.low,
+            high: self.high,
+            verdict,
+            least: false,
+        }
     }
 }
 

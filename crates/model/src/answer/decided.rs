@@ -120,6 +120,7 @@ impl Decided {
             low: Some(one.low as f64),
             high: Some(one.high as f64),
             verdict: None,
+            least: false,
         };
         self.all.iter().map(doc).collect()
     }

@@ -67,6 +67,10 @@ fn draw(input: &ReportInput) -> Option<Markup> {
 fn lead(input: &ReportInput, run: &RunDoc, compare: Option<&CompareDoc>) -> (String, String) {
     let own = run.answer.as_ref().map(|answer| answer.sentence.clone()).filter(|_| is_alone(input));
     let none = || format!("{}: no figure holds", input.name(0));
+    if let Some(together) = &run.together {
+        let beside = compare.map(|doc| doc.paragraph.to_string()).unwrap_or_default();
+        return (together.sentence.clone(), beside);
+    }
     match (own, compare.filter(|doc| !doc.paragraph.is_empty())) {
         (Some(own), Some(doc)) => (own, doc.paragraph.to_string()),
         (Some(own), None) => (own, String::new()),

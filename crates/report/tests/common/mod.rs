@@ -282,6 +282,7 @@ pub fn run() -> RunDoc {
         ended_by: "every interval is within 2 % at 12 takes".to_owned(),
         price: None,
         watts: None,
+        together: None,
         answer: Some(AnswerDoc {
             sentence: "mini-1: integer 1.91 Gop/s (1.90 to 1.92), memory read 31.2 GB/s".to_owned(),
             ..AnswerDoc::default()

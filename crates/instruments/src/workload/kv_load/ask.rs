@@ -81,6 +81,7 @@ impl KvAsk {
             course: course.map_err(Unfit::new)?.map(|(course, _)| course),
             mix: None,
             shape: None,
+            tree: None,
             notes: Vec::new(),
             server: None,
             load,

@@ -1,4 +1,5 @@
-//! The files that servers serve: sets fixed by a seed, in a private folder that is removed when the set is dropped.
+//! The files that servers serve: sets fixed by a seed, or copies of the user's files, in a private folder that is
+//! removed when the set is dropped.
 //!
 //! Sizes are bytes. `1k` is 1,024 and `large` 500,000,000; bytes are random, so that they cannot be compressed. The
 //! mix follows measurements of the Web (Barford and Crovella 1998): log-normal sizes with 7 % of the files in a Pareto
@@ -10,8 +11,11 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use model::tree::{self, ServedTree};
+
 use super::account::Unprivileged;
 use super::kind::ServerError;
+use super::own_files;
 use super::private_folder::PrivateFolder;
 use crate::bench::file::cold;
 use crate::bench::kernels::random::Random;
@@ -36,7 +40,7 @@ const TAIL_FROM: f64 = 133_000.0;
 const TAIL_ALPHA: f64 = 1.1;
 /// Weight of the most requested file; the next has half, a third, and so on.
 const WEIGHT: u32 = 1_000_000_000;
-const READY: &str = "boxscore-ready";
+pub(super) const READY: &str = "boxscore-ready";
 
 model::words! {
     /// A set of content.
@@ -49,6 +53,8 @@ model::words! {
         M1 = "1M",
         Mix = "mix",
         Large = "large",
+        /// Files of the user's.
+        Own = "own",
     }
 }
 
@@ -125,22 +131,57 @@ impl Content {
         account: Option<&Unprivileged>,
     ) -> Result<Content, ServerError> {
         let total = items.iter().map(|item| item.bytes).fold(0, u64::saturating_add);
-        let place = PrivateFolder::make(dir, account).map_err(ServerError::Failed)?;
-        room(place.path(), total)?;
-        let root = place.folder("docs").map_err(ServerError::Failed)?;
-        let token = format!("{}-{}-{seed:016x}", std::process::id(), sys::clock::now_ns());
-        let content = Content { set, seed, items, root, token, place };
-        let mut counter = ProgressCounter::new("writing what is served, in MB", total / MEGABYTE);
-        let mut written = 0u64;
+        let content = Content::begin(items, (set, seed), total, dir, account)?;
+        let mut going = Content::counted(total);
         for (index, item) in content.items.iter().enumerate() {
-            let mut going = |bytes: u64| {
-                written += bytes;
-                counter.advance(written / MEGABYTE)
-            };
             content.write(item, index as u64, &mut going).map_err(ServerError::Failed)?;
         }
-        content.put(&content.root.join(READY), content.token.as_bytes()).map_err(ServerError::Failed)?;
-        Ok(content)
+        content.end()
+    }
+
+    /// Copies the files of a tree, of which `items` are asked for. Fails as [`Content::make`] does, and where the tree
+    /// is not on this machine.
+    pub fn from_tree(
+        items: Vec<Item>,
+        tree: &ServedTree,
+        seed: u64,
+        dir: &Path,
+        account: Option<&Unprivileged>,
+    ) -> Result<Content, ServerError> {
+        let content = Content::begin(items, (Set::Own, seed), tree.bytes(), dir, account)?;
+        own_files::copy(tree, &content.place, &content.root, &mut Content::counted(tree.bytes()))?;
+        content.end()
+    }
+
+    /// An empty folder with room for so many bytes.
+    fn begin(
+        items: Vec<Item>,
+        (set, seed): (Set, u64),
+        bytes: u64,
+        dir: &Path,
+        account: Option<&Unprivileged>,
+    ) -> Result<Content, ServerError> {
+        let place = PrivateFolder::make(dir, account).map_err(ServerError::Failed)?;
+        room(place.path(), bytes)?;
+        let root = place.folder("docs").map_err(ServerError::Failed)?;
+        let token = format!("{}-{}-{seed:016x}", std::process::id(), sys::clock::now_ns());
+        Ok(Content { set, seed, items, root, token, place })
+    }
+
+    /// Counts bytes that were written, for the display.
+    fn counted(total: u64) -> impl FnMut(u64) -> Result<(), String> {
+        let mut counter = ProgressCounter::new("writing what is served, in MB", total / MEGABYTE);
+        let mut written = 0u64;
+        move |bytes: u64| {
+            written += bytes;
+            counter.advance(written / MEGABYTE)
+        }
+    }
+
+    /// The content with the file by which its server is known.
+    fn end(self) -> Result<Content, ServerError> {
+        self.put(&self.root.join(READY), self.token.as_bytes()).map_err(ServerError::Failed)?;
+        Ok(self)
     }
 
     /// The folder that a server serves.
@@ -150,7 +191,8 @@ impl Content {
 
     /// The path of an item on disk.
     pub fn file(&self, item: &Item) -> PathBuf {
-        self.root.join(item.path.trim_start_matches('/'))
+        let name = tree::named(&item.path).unwrap_or_else(|| item.path.clone());
+        self.root.join(name.trim_start_matches('/'))
     }
 
     /// A path that only a server of this content answers with [`Content::token`].
@@ -262,6 +304,8 @@ fn items(set: Set, seed: u64, limits: &Limits) -> Vec<Item> {
         Set::M1 => one("/1M.bin", 1 << 20),
         Set::Mix => mix(seed, limits.mix_bytes),
         Set::Large => one("/large.bin", limits.large_bytes),
+        // They are the user's (`Content::from_tree`).
+        Set::Own => Vec::new(),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod kind;
 pub mod memory;
 pub mod nginx;
 pub mod options;
+pub mod own_files;
 pub mod place;
 pub mod port;
 pub mod private_folder;

@@ -8,12 +8,14 @@ use std::path::PathBuf;
 use model::params::parse_bytes;
 use model::{Label, ParamKind, ParamSpec, Params, Part};
 
-use super::memory;
+use super::{memory, port};
 use crate::workload::container::Container;
 
 const ON_OFF: ParamKind = ParamKind::Choice(&["on", "off"]);
 const AUTO: &str = "auto";
 const NONE: &str = "none";
+/// The value of `listen` that is each node's own address.
+pub const NODE: &str = "node";
 const MOST_WORKERS: u64 = 20_000;
 /// Largest rate, in bytes per second.
 const MOST_RATE: u64 = 1 << 40;
@@ -74,8 +76,13 @@ pub const PARAMS: &[ParamSpec] = &[
     )
     .label(Label::Form("nice {}")),
     spec("in", ParamKind::Text, "", INSIDE).label(Label::Form("in {}")),
-    spec("listen", ParamKind::Address, "127.0.0.1", "address of this machine on which the server listens")
-        .label(Label::Form("on {}")),
+    spec(
+        "listen",
+        ParamKind::Or(NODE, &ParamKind::Address),
+        "127.0.0.1",
+        "address of this machine on which the server listens; node: that by which ssh came in",
+    )
+    .label(Label::Form("on {}")),
 ];
 
 /// The text of the parameter `in` of servers and stores.
@@ -179,7 +186,10 @@ impl Options {
         }
         let mpm = given("mpm").map(|name| Mpm::parse(name).ok_or_else(|| bad("mpm", &Mpm::WORDS.join(", "))));
         let usual = Options::default();
-        let listen = given("listen").map(|text| text.parse().map_err(|_| bad("listen", "an IP address")));
+        let listen = given("listen").map(|text| match text {
+            NODE => port::of_login().map_err(|why| format!("listen={NODE}: {why}")),
+            text => text.parse().map_err(|_| bad("listen", "an IP address")),
+        });
         let options = Options {
             listen: listen.transpose()?.unwrap_or(usual.listen),
             binary: given("binary").map(PathBuf::from),

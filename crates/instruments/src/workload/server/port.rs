@@ -55,6 +55,21 @@ pub fn reached(listen: IpAddr) -> IpAddr {
     }
 }
 
+/// The address of this machine by which the ssh login of this process came in: other machines reach it there. Fails
+/// where this process came by no ssh.
+pub fn of_login() -> Result<IpAddr, String> {
+    of_connection(std::env::var("SSH_CONNECTION").ok().as_deref())
+}
+
+/// The third word of what sshd says of a connection: client, its port, this machine, its port.
+fn of_connection(connection: Option<&str>) -> Result<IpAddr, String> {
+    let own = connection.and_then(|text| text.split_whitespace().nth(2)).and_then(|word| word.parse().ok());
+    own.ok_or_else(|| {
+        "this machine was not reached by ssh, so its address is not known: --set listen=ADDRESS names it"
+            .to_owned()
+    })
+}
+
 /// Fails when a server on this address could not be reached: a server may bind to an unreachable address, as on a
 /// loopback that is down. Sends nothing.
 pub fn has_way(listen: IpAddr) -> Result<(), String> {
@@ -80,6 +95,15 @@ mod tests {
         assert_eq!(has_way(Ipv4Addr::LOCALHOST.into()), Ok(()));
         assert_eq!(has_way(Ipv4Addr::UNSPECIFIED.into()), Ok(()));
         assert_eq!(reached(Ipv6Addr::UNSPECIFIED.into()), IpAddr::from(Ipv6Addr::LOCALHOST));
+    }
+
+    #[test]
+    fn a_login_tells_the_address_of_its_machine() {
+        let of = |text: &str| of_connection(Some(text)).ok().map(|address| address.to_string());
+        assert_eq!(of("10.0.0.9 51234 10.0.0.7 22").as_deref(), Some("10.0.0.7"));
+        assert_eq!(of("fd88::9 51234 fd88::7 22").as_deref(), Some("fd88::7"));
+        assert_eq!((of("10.0.0.9 51234"), of("UNKNOWN 65535 UNKNOWN 65535")), (None, None));
+        assert!(of_connection(None).unwrap_err().contains("--set listen=ADDRESS"));
     }
 
     #[test]

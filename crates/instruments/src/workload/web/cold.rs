@@ -26,14 +26,15 @@ pub fn is_asked(params: &Params, subject: &Subject) -> Result<bool, String> {
         return Err("cache=cold: the files of a server that is not ours are not known".to_owned());
     };
     match set {
-        Set::Mix if kind.name() == "builtin" => {
+        Set::Mix | Set::Own if kind.name() == "builtin" => {
             Err("cache=cold: the builtin server holds such files in its own memory: take server=nginx"
                 .to_owned())
         }
-        Set::Mix | Set::Large => Ok(true),
-        set => {
-            Err(format!("cache=cold: content={} is read once and then cached: take mix or large", set.name()))
-        }
+        Set::Mix | Set::Large | Set::Own => Ok(true),
+        set => Err(format!(
+            "cache=cold: content={} is read once and then cached: take mix, large or own",
+            set.name()
+        )),
     }
 }
 
@@ -68,7 +69,7 @@ fn needed(set: Set, items: &[Item], answers: u64) -> u64 {
         .iter()
         .map(|item| float(item.bytes) * (1.0 - (1.0 - f64::from(item.weight) / weights).powf(float(answers))))
         .sum();
-    let sure = if set == Set::Mix { CHANCE } else { 1.0 };
+    let sure = if matches!(set, Set::Mix | Set::Own) { CHANCE } else { 1.0 };
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

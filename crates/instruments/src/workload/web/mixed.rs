@@ -32,8 +32,10 @@ pub fn from_setup(setup: &Setup) -> Result<Option<Arc<MixDoc>>, Unfit> {
         )));
     };
     mix.check().map_err(|why| Unfit::new(format!("mix={name}: {why}")))?;
-    if text("url") == NONE && text("content") != "mix" {
-        return Err(Unfit::new(format!("mix={name}: it is served as content=mix")));
+    if text("url") == NONE && !["mix", "own"].contains(&text("content")) {
+        return Err(Unfit::new(format!(
+            "mix={name}: it is served as content=mix, or as files of yours with --content"
+        )));
     }
     for (key, usual) in [("method", "GET"), ("weights", NONE), ("body", NONE)] {
         if let Some(other) = setup.params.get(key).filter(|value| *value != usual) {

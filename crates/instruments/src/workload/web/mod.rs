@@ -16,6 +16,7 @@ pub mod limits;
 pub mod memory;
 pub mod metrics;
 pub mod mixed;
+pub mod own;
 pub mod params;
 pub mod pool;
 pub mod probe;
@@ -86,6 +87,11 @@ static CARD: Card = Card {
             "the same as a share of what this machine can do, which is measured first",
         ),
         Example::new("boxscore run web --mix mix.json", "the same with the requests of your own log"),
+        Example::new("boxscore run web --content site", "the files of a folder of yours"),
+        Example::new(
+            "boxscore run web --on @leaf1 --from @gens --content site",
+            "the same from each of these nodes, loaded over the network, and all together",
+        ),
         Example::new(
             "boxscore run web --arm mpm=prefork --arm mpm=event",
             "two setups of a server, interleaved",

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use model::doc::MixDoc;
 use model::params::parse_bytes;
+use model::tree::ServedTree;
 use model::url::Scheme;
 use model::{
     Flag, Label, Matched, Means, NoteBody, ParamKind, ParamSpec, Params, Part, Setup, Size, Unfit, flags,
@@ -16,6 +17,7 @@ use super::cold;
 use super::cores::Cores;
 use super::course;
 use super::mixed;
+use super::own;
 use super::subject::{AUTO, NONE, Offered, Subject};
 use crate::bench::kernel::int_param;
 use crate::load::generators::{Generators, Local, Remote, Sent};
@@ -137,8 +139,20 @@ const OWN: &[ParamSpec] = &[
         "content",
         ParamKind::Choice(Set::WORDS),
         "gif",
-        "what our own server serves: 43 B to 500 MB, or a mix",
+        "what our own server serves: 43 B to 500 MB, a mix, or files of yours (own)",
     ).label(Label::Form("{} files")).part(Part::Server),
+    spec(
+        "files",
+        ParamKind::Text,
+        "",
+        "the files of content=own: name and digest of the folder given with --content",
+    ).label(Label::Form("of {}")).part(Part::Server).flag(Flag::new(
+        "content",
+        "DIR",
+        "Serve the files of this folder, each asked for as often as the others, or as a --mix with the log's own paths has \
+         it; nodes of --on get what they lack of it",
+        Means::Tree { name: "files", content: ("content", "own") },
+    ).conflicts(&["url"])),
     spec(
         "mix",
         ParamKind::Or(NONE, &ParamKind::Text),
@@ -149,7 +163,7 @@ const OWN: &[ParamSpec] = &[
         "FILE",
         "Repeat the mix of requests of a log (boxscore logs --profile-out): our server serves files that stand for it, \
          and --set arrivals=mix has requests arrive as they did",
-        Means::Mix { name: "mix", content: ("content", "mix"), unless: "url" },
+        Means::Mix { name: "mix", content: ("content", "mix"), unless: &["url", "content"] },
     )),
     spec(
         "connections",
@@ -234,6 +248,8 @@ pub struct Ask {
     /// The mix that is repeated, and the shape of arrivals where that is the mix's too.
     pub mix: Option<Arc<MixDoc>>,
     pub shape: Option<Shape>,
+    /// The user's files that a server of ours serves.
+    pub tree: Option<Arc<ServedTree>>,
     /// Remarks on a mix or on how a replay was read.
     pub notes: Vec<NoteBody>,
     pub cores: Cores,
@@ -249,7 +265,7 @@ impl Ask {
     pub fn from_setup(setup: &Setup) -> Result<Ask, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let mut offered = offered(&setup.params).map_err(Unfit::new)?;
-        let mix = mixed::from_setup(setup)?;
+        let (mix, tree) = (mixed::from_setup(setup)?, own::from_setup(setup)?);
         let generators = small(setup, "generators")?;
         let urls = Some(text("url")).filter(|url| *url != NONE).unwrap_or_default();
         let mut targets = course::targets(urls, text("weights")).map_err(Unfit::new)?;
@@ -306,6 +322,7 @@ impl Ask {
             course,
             mix,
             shape,
+            tree,
             notes,
             is_cold,
             cores,
@@ -327,7 +344,11 @@ impl Ask {
 
     /// True if few answers fit into a take.
     pub fn is_large(&self) -> bool {
-        matches!(&self.subject, Subject::Managed { set: Set::Large, .. })
+        match &self.subject {
+            Subject::Managed { set: Set::Large, .. } => true,
+            Subject::Managed { set: Set::Own, .. } => self.tree.as_deref().is_some_and(own::are_large),
+            _ => false,
+        }
     }
 
     /// Carries a load out on the generators. Fails when they cannot work.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use model::tree::ServedTree;
 use model::url::{BadUrl, Url};
 
 use crate::load::Target;
@@ -23,15 +24,17 @@ pub struct Key {
     pub options: Options,
     pub set: Set,
     pub limits: Limits,
-    /// The files of which the set is, where they are those of a mix.
-    pub mix: Option<Arc<Vec<Item>>>,
+    /// The files of which the set is, where they are those of a mix or of the user.
+    pub items: Option<Arc<Vec<Item>>>,
+    pub tree: Option<Arc<ServedTree>>,
     pub seed: u64,
     pub dir: PathBuf,
 }
 
 impl Key {
-    fn content(&self) -> (Set, Limits, Option<&Vec<Item>>, u64, &Path) {
-        (self.set, self.limits, self.mix.as_deref(), self.seed, &self.dir)
+    fn content(&self) -> (Set, Limits, (Option<&Vec<Item>>, Option<&ServedTree>), u64, &Path) {
+        let own = (self.items.as_deref(), self.tree.as_deref());
+        (self.set, self.limits, own, self.seed, &self.dir)
     }
 
     /// True if a server of this key can serve the files that were made for `other`. Cached pages count for the server
@@ -94,9 +97,12 @@ pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
         None => {
             let account = account::choose().map_err(ServerError::Failed)?;
             let (dir, account) = (key.dir.as_path(), account.as_ref());
-            let content = match &key.mix {
-                Some(items) => Content::from_items(items.to_vec(), key.set, key.seed, dir, account)?,
-                None => Content::make(key.set, key.seed, &key.limits, dir, account)?,
+            let content = match (&key.items, &key.tree) {
+                (Some(items), Some(tree)) => {
+                    Content::from_tree(items.to_vec(), tree, key.seed, dir, account)?
+                }
+                (Some(items), None) => Content::from_items(items.to_vec(), key.set, key.seed, dir, account)?,
+                (None, _) => Content::make(key.set, key.seed, &key.limits, dir, account)?,
             };
             let made = Arc::new(Made { key: key.clone(), content });
             pool.made.push(Arc::downgrade(&made));

@@ -16,13 +16,14 @@ use super::pool::{self, Key};
 use super::served::Served;
 use super::subject::{Offered, Subject};
 use super::watch::Look;
-use super::{around, capacity, limits, mixed, warm, words};
+use super::{around, capacity, limits, mixed, own, warm, words};
 use crate::bench::file::cold;
 use crate::load::schedule::Schedule;
 use crate::load::watched::{Event, watched};
 use crate::load::{Control, Load, Outcome};
 use crate::workload::mix::objects::objects;
 use crate::workload::profile::{self, Sampled};
+use crate::workload::server::content::Item;
 use model::metrics::load::{CAPACITY, OFFERED};
 
 /// An open loop in which fewer requests are due is a matter of luck.
@@ -58,13 +59,17 @@ enum Sampling {
 impl Loads {
     /// Finds or starts the server. Fails when it cannot be reached or started.
     pub fn prepare(setup: &Setup, mut ask: Ask) -> Result<Loads, Unfit> {
+        let most = match &ask.subject {
+            Subject::Managed { limits, .. } => Some(limits.mix_bytes),
+            Subject::Url(_) => None,
+        };
+        let made = most.map(|most| items(&mut ask, most)).transpose()?.flatten();
         let served = match &ask.subject {
             Subject::Url(url) => Served::theirs(url),
             Subject::Managed { kind, options, set, limits } => {
-                let made = ask.mix.as_deref().map(|mix| objects(mix, limits.mix_bytes));
-                ask.notes.extend(made.as_ref().map(|made| NoteBody::remark("mix", made.says())));
                 let key = Key {
-                    mix: made.map(|made| Arc::new(made.items)),
+                    items: made.map(Arc::new),
+                    tree: ask.tree.clone(),
                     kind: *kind,
                     options: (**options).clone(),
                     set: *set,
@@ -286,6 +291,24 @@ impl Loads {
             hosted.with(|server| record.note(NoteBody::ServerBuild(words::build(server))));
         }
     }
+}
+
+/// The files of which content is that no seed makes, with a note on how they are asked for.
+fn items(ask: &mut Ask, most: u64) -> Result<Option<Vec<Item>>, Unfit> {
+    let (items, note) = match (ask.tree.as_deref(), ask.mix.as_deref()) {
+        (Some(tree), mix) => {
+            let (items, said) = own::items(tree, mix).map_err(Unfit::new)?;
+            (items, NoteBody::remark("content", said))
+        }
+        (None, Some(mix)) => {
+            let made = objects(mix, most);
+            let said = made.says();
+            (made.items, NoteBody::remark("mix", said))
+        }
+        (None, None) => return Ok(None),
+    };
+    ask.notes.push(note);
+    Ok(Some(items))
 }
 
 /// Why an open loop came to nothing, with its figures, and what to do.

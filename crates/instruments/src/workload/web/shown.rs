@@ -2,9 +2,12 @@
 
 use model::{By, Tell};
 
+use crate::workload::server::options;
+
 /// The parameters in the names of loads beside the server, on servers and on stores.
 pub const TELLS: &[Tell] = &[
     Tell::unusual("content"),
+    Tell::unusual("files"),
     Tell::always("percentile"),
     Tell::always("limit"),
     Tell::unusual("arrivals"),
@@ -32,7 +35,7 @@ pub const TELLS: &[Tell] = &[
     Tell::unusual("certificate"),
     Tell::unusual("cache"),
     Tell::unusual("memory"),
-    Tell::unusual("listen"),
+    Tell::unusual("listen").nor(&[options::NODE]),
     Tell::unusual("workers"),
     Tell::unusual("sendfile"),
     Tell::unusual("access-log"),

@@ -20,7 +20,7 @@ const CONNECTIONS: usize = 8;
 /// file is warm by any load. Fails when the server gives nothing.
 pub fn read_once(served: &Served, load: &Load) -> Result<Option<String>, Fault> {
     let Served::Ours(hosted) = served else { return Ok(None) };
-    if !matches!(hosted.content().set, Set::Mix | Set::Large) {
+    if !matches!(hosted.content().set, Set::Mix | Set::Large | Set::Own) {
         return Ok(None);
     }
     let targets = hosted.targets().map_err(Fault::new)?;

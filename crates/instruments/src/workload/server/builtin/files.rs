@@ -6,11 +6,14 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use model::tree;
+
 const IN_MEMORY: u64 = 1 << 20;
 /// Bytes of bodies that are kept in memory; other bodies stay in their files.
 const MEMORY: u64 = 256 << 20;
-const MOST_FILES: usize = 10_000;
-const DEPTH: usize = 8;
+/// Those of a tree, and the one by which the server is known.
+const MOST_FILES: usize = tree::MOST_FILES + 1;
+const DEPTH: usize = tree::DEPTH;
 
 /// How the connection goes on after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +110,7 @@ impl Files {
             };
             // It may have grown since it was asked for its size.
             let bytes = if let Body::Memory(held) = &body { held.len() as u64 } else { bytes };
-            files.paths.insert(format!("/{name}").into_bytes(), files.answers.len());
+            files.paths.insert(tree::url_path(name).into_bytes(), files.answers.len());
             files.answers.push(Answer::new("200 OK", body, bytes));
         }
         Ok(files)
