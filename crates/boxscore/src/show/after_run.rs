@@ -18,7 +18,7 @@ use crate::lookup::resolve::Resolver;
 use crate::lookup::runs::is_whole;
 use crate::out;
 use crate::show::shown::Shown;
-use crate::show::{page, ratios, shown, versus};
+use crate::show::{nodes, page, ratios, shown, versus};
 
 /// Prints the result of a run, on the screen or as JSON, and writes the report. Fails when the store or the report
 /// cannot be used.
@@ -32,7 +32,9 @@ pub fn after_run(
     let mut resolver = Resolver::new(global)?;
     let schema = "boxscore.run/1";
     let each = runs.iter().map(|run| shown::shown(run, schema, false, &mut resolver));
-    let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
+    let mut shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
+    let in_order = nodes::of_runs(&shown, &mut resolver)?;
+    shown.iter_mut().take(1).for_each(|one| one.doc.nodes.clone_from(&in_order));
     let versus = versus::versus(&shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
     let written =
@@ -65,7 +67,9 @@ pub fn after_run(
     let tables = report::text::ratio::tables(&own, run, Look { lines: look.lines / 2, ..look });
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
-        let mut tail = vec![Part::new(tables)];
+        let mut tail: Vec<Part> =
+            in_order.iter().map(|nodes| report::text::nodes::part(nodes, look)).collect();
+        tail.push(Part::new(tables));
         tail.extend(shown.iter().flat_map(|one| beside_figures(one, look)));
         let report = written.as_deref().map(|path| format!("\nreport  {}\n", paths::tilde(path)));
         tail.push(report.unwrap_or_default().into());

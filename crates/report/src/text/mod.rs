@@ -38,6 +38,7 @@ mod logs_table;
 mod logs_values;
 pub mod matrix;
 pub mod missing;
+pub mod nodes;
 pub mod notes;
 pub mod power;
 pub mod profile;

@@ -6,6 +6,7 @@
 
 pub mod host;
 pub mod ipmi;
+pub mod meter;
 pub mod redfish;
 pub mod relay;
 pub mod sshd;
