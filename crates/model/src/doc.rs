@@ -102,8 +102,8 @@ pub use settings::{SettingDoc, SettingsDoc, SinceDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use store::{NotCopiedDoc, StoreCopyDoc};
 pub use study::{
-    StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyOrderDoc, StudyRowDoc, StudyRunDoc,
-    StudySummaryDoc, StudyTableDoc,
+    StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyOrderDoc, StudyRowDoc,
+    StudyRunDoc, StudySummaryDoc, StudyTableDoc,
 };
 pub use target_host::{HostFigureDoc, TargetHostDoc};
 pub use value::{Cost, ValueDoc, Worth};

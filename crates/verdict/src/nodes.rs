@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use model::data::RunData;
 use model::doc::{NodeDoc, NodeFigureDoc, NodesDoc, OddMissingDoc};
-use model::finding::Rule;
 use model::names;
 use model::{Better, Cards, Samples, Scope, SeriesKey, Validity, card};
 use stats::odd::FEWEST;
@@ -79,8 +78,7 @@ pub fn of_group(nodes: &[Measured<'_>], missing: Vec<OddMissingDoc>, cards: Card
         }
     });
     let figures = figures.collect();
-    let of_odd: Vec<(String, &RunData)> =
-        nodes.iter().map(|node| (node.name.to_owned(), node.run)).collect();
+    let of_odd: Vec<(String, &RunData)> = nodes.iter().map(|node| (node.name.to_owned(), node.run)).collect();
     let evidence = odd::of_group(&of_odd, Vec::new(), cards).nodes;
     let docs = nodes.iter().zip(&known).zip(evidence).enumerate().map(|(at, ((node, own), odd))| {
         let doc = NodeDoc {
@@ -203,7 +201,8 @@ fn placed(known: &[Known], counted: &[&SeriesKey]) -> Standings {
     let levels: Vec<Vec<Option<Level>>> =
         counted.iter().map(|key| known.iter().map(|one| level(one, key)).collect()).collect();
     let wider = |one: &Known| -> Option<f64> {
-        let all: Option<Vec<f64>> = counted.iter().filter_map(|key| Some(one.values.get(key)?.wider)).collect();
+        let all: Option<Vec<f64>> =
+            counted.iter().filter_map(|key| Some(one.values.get(key)?.wider)).collect();
         all.map(|all| stats::mean(&all).unwrap_or(0.0))
     };
     let wider: Vec<Option<f64>> = known.iter().map(wider).collect();

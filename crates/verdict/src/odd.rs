@@ -106,7 +106,11 @@ pub fn of_group<R: Borrow<RunData>>(
 ) -> LabOddDoc {
     let runs: Vec<(&str, &RunData)> = runs.iter().map(|(node, run)| (node.as_str(), run.borrow())).collect();
     let mut nodes: Vec<OddNodeDoc> = (runs.iter())
-        .map(|(node, run)| OddNodeDoc { node: (*node).to_owned(), run: run.head.id.clone(), evidence: Vec::new() })
+        .map(|(node, run)| OddNodeDoc {
+            node: (*node).to_owned(),
+            run: run.head.id.clone(),
+            evidence: Vec::new(),
+        })
         .collect();
     let facts = by_facts(&runs, &mut nodes);
     by_rules(&runs, &mut nodes, cards);

@@ -54,7 +54,8 @@ pub fn of_nodes(
     let mut nodes = Vec::new();
     for run in runs {
         let head = &run.head;
-        let mut earlier = resolver.earlier(head, std::slice::from_ref(&head.id), std::slice::from_ref(&*run))?;
+        let mut earlier =
+            resolver.earlier(head, std::slice::from_ref(&head.id), std::slice::from_ref(&*run))?;
         // Nodes that share a machine are nodes of their own.
         earlier.retain(|other| other.head.machine == head.machine && other.head.study != head.study);
         nodes.push(Node { run, earlier });

@@ -26,8 +26,8 @@ use crate::lookup::ids::short;
 use crate::lookup::names;
 use crate::lookup::resolve::Resolver;
 use crate::lookup::runs::is_whole;
-use crate::show::{nodes, shown};
 use crate::show::shown::Shown;
+use crate::show::{nodes, shown};
 
 /// The study before anything of it is measured: its tables have no rows.
 pub fn planned(file: &StudyFile, scheduled: &[Scheduled<'_>], places: &Places, is_quick: bool) -> StudyDoc {

@@ -50,7 +50,8 @@ fn five_of_many_nodes_and_the_controller_are_killed_and_nothing_is_lost() {
     let count = hosts();
     let mut fleet = fleet(count);
     let (binaries, takes) = (fleet.binaries(), TAKES.to_string());
-    let words = [&FAKE[..], &["--takes", &takes, "--show-takes", "--on", "@*", "--binaries", &binaries]].concat();
+    let words =
+        [&FAKE[..], &["--takes", &takes, "--show-takes", "--on", "@*", "--binaries", &binaries]].concat();
     let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
     let mut running = started(&fleet, &words);
     assert!(running.until(&format!("rack{count}: stored take {AT_WORK}")), "{:?}", running.heard);

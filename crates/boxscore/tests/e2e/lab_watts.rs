@@ -64,8 +64,7 @@ fn assert_power(power: &PowerDoc, idle: f64) {
 #[test]
 fn dcmi_gives_watts_at_idle_and_load_and_joules_a_job() {
     let bmcs = Bmcs::start_dcmi(1);
-    let bmc =
-        format!("kind = \"ipmi\", address = \"127.0.3.1\", port = {}, user = \"ADMIN\"", bmcs.port);
+    let bmc = format!("kind = \"ipmi\", address = \"127.0.3.1\", port = {}, user = \"ADMIN\"", bmcs.port);
     let power = measured(&node(&bmc), &bmcs.dcmi(1));
     assert_power(&power, IDLE);
     // Its sensor says 348 W all the time.

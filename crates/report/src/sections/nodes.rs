@@ -126,7 +126,8 @@ fn figures(doc: &NodesDoc) -> Markup {
         cells.push(html! { (node.faults) });
         cells
     });
-    let middle = doc.figures.iter().zip(&scales).map(|(figure, scale)| html! { (scale.number(figure.median)) });
+    let middle =
+        doc.figures.iter().zip(&scales).map(|(figure, scale)| html! { (scale.number(figure.median)) });
     let middle = std::iter::once(html! { "middle" }).chain(middle).chain([html! {}]).collect();
     let rows: Vec<Vec<Markup>> = rows.chain([middle]).collect();
     let summary = format!("{} of each node", count(doc.figures.len(), "figure"));

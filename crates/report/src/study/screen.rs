@@ -27,7 +27,11 @@ pub fn screen(doc: &StudyDoc, look: Look) -> String {
     }
     for order in &doc.orders {
         out.push_str(&nodes::screen(&order.nodes, look));
-        out.push_str(&hang("  a page of them: ", &format!("boxscore report {}", word(&order.label)), look.columns));
+        out.push_str(&hang(
+            "  a page of them: ",
+            &format!("boxscore report {}", word(&order.label)),
+            look.columns,
+        ));
     }
     out.push_str(&missing(doc, look));
     out.push_str(&doubts(doc, look));

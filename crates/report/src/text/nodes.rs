@@ -29,7 +29,8 @@ pub fn part(doc: &NodesDoc, look: Look) -> Part {
 
 /// All of it, for a screen of its own.
 pub fn screen(doc: &NodesDoc, look: Look) -> String {
-    let nodes = if look.all || doc.nodes.len() <= MOST_NODES { doc.nodes.iter().collect() } else { ends(doc) };
+    let nodes =
+        if look.all || doc.nodes.len() <= MOST_NODES { doc.nodes.iter().collect() } else { ends(doc) };
     table(doc, &nodes, look)
 }
 
@@ -71,12 +72,8 @@ fn filled(doc: &NodesDoc, nodes: &[&NodeDoc], figures: &[usize]) -> Grid {
         .enumerate()
         .map(|(place, scale)| format!("({}) {}", place + 1, scale.ascii_unit()).trim_end().to_owned())
         .collect();
-    let mut all = vec![
-        ("", Align::Left),
-        ("rank", Align::Left),
-        ("score", Align::Right),
-        ("95 %", Align::Right),
-    ];
+    let mut all =
+        vec![("", Align::Left), ("rank", Align::Left), ("score", Align::Right), ("95 %", Align::Right)];
     all.extend(heads.iter().map(|head| (head.as_str(), Align::Right)));
     let has_remarks = nodes.iter().any(|node| !remarks(node).is_empty());
     all.extend(has_remarks.then_some(("", Align::Left)));
@@ -153,7 +150,8 @@ pub fn lines(doc: &NodesDoc) -> Vec<String> {
 fn told(doc: &NodesDoc) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for node in &doc.nodes {
-        let odd = |evidence: &OddEvidenceDoc| format!("{} is odd: {}", node.node, plain(&evidence.to_string()));
+        let odd =
+            |evidence: &OddEvidenceDoc| format!("{} is odd: {}", node.node, plain(&evidence.to_string()));
         all.extend(node.evidence.iter().map(|evidence| ("!", odd(evidence))));
         let unplaced = |why: &String| ("-", format!("{} has no rank: {}", node.node, plain(why)));
         all.extend(node.why.iter().map(unplaced));
@@ -217,7 +215,7 @@ mod tests {
             metric: "throughput".into(),
             params: Params::default(),
             arm: String::new(),
-            unit: Unit::BytePerSecond,
+            unit: Unit::BytesPerSec,
             better: Better::Higher,
             median: 12.5e9,
             counts: true,

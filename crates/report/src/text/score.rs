@@ -21,8 +21,8 @@ use super::spec::Spec;
 pub use super::tail::{Advice, Tail};
 use super::verdict_word::verdict;
 use super::{
-    Look, Tone, answer, beside, cores, joined, logs_beside, nodes, notes, power, profile, scaling, search, shell,
-    soak, tail, units, web_table, wrap,
+    Look, Tone, answer, beside, cores, joined, logs_beside, nodes, notes, power, profile, scaling, search,
+    shell, soak, tail, units, web_table, wrap,
 };
 
 /// One row of the table: a figure on one thread (or as it is) and on all.

@@ -220,11 +220,8 @@ impl Bmcs {
             folder.display(),
             self.console.map_or(String::new(), |at| format!(" sol \"tcp:{at}\" 115200\n"))
         );
-        let library = format!(
-            "loadlib \"{}\" \"{}\"\n",
-            self.path("dcmi.so").display(),
-            self.dcmi(number).display()
-        );
+        let library =
+            format!("loadlib \"{}\" \"{}\"\n", self.path("dcmi.so").display(), self.dcmi(number).display());
         let config = if self.dcmi { config + &library } else { config };
         fs::write(folder.join("lan.conf"), config).expect("a configuration");
         let emulator = EMULATOR.replace("FOLDER", &folder.display().to_string());

@@ -51,8 +51,10 @@ fn follow(pid: u32, file: &Path, ends: &AtomicBool) {
         std::thread::sleep(EACH);
         let now = used(pid);
         // Of each process that is there and was: one that has ended takes its time with it.
-        let ticks: u64 =
-            now.iter().map(|(pid, ticks)| before.get(pid).map_or(0, |before| ticks.saturating_sub(*before))).sum();
+        let ticks: u64 = now
+            .iter()
+            .map(|(pid, ticks)| before.get(pid).map_or(0, |before| ticks.saturating_sub(*before)))
+            .sum();
         let busy = ticks as f64 / TICKS / since.elapsed().as_secs_f64();
         (before, since) = (now, Instant::now());
         write(file, IDLE + FOR_A_CPU * busy);

@@ -25,11 +25,9 @@ impl Service<'_> {
             found.extend(self.watts_of(path)?);
         }
         match found.as_slice() {
-            [] => {
-                Err(Failure::Missing {
-                    path: "reading of its power (EnvironmentMetrics, Power, PowerSubsystem)".to_owned(),
-                })
-            }
+            [] => Err(Failure::Missing {
+                path: "reading of its power (EnvironmentMetrics, Power, PowerSubsystem)".to_owned(),
+            }),
             [one] => power(*one),
             [first, ..] if is_named => power(*first),
             several => Err(Failure::Other {
