@@ -61,7 +61,7 @@ pub fn of_group(nodes: &[Measured<'_>], missing: Vec<OddMissingDoc>, cards: Card
     let scope = scope(&all, cards);
     let counts = |key: &SeriesKey| scope.is_none() || scope_of(key, cards) == scope;
     let counted: Vec<&SeriesKey> = all.iter().map(|(key, _)| key).filter(|key| counts(key)).collect();
-    let found = placed(&known, &counted);
+    let found = placed(&known, &counted, is_shared(nodes));
     let named: Vec<names::Key<'_>> = all.iter().map(|(key, _)| odd::named(key, cards)).collect();
     let figures = all.iter().zip(names::labels(&named)).map(|((key, better), name)| {
         let values: Vec<f64> = known.iter().filter_map(|one| value(one, key)).collect();
@@ -111,6 +111,17 @@ pub fn of_group(nodes: &[Measured<'_>], missing: Vec<OddMissingDoc>, cards: Card
         fewest: FEWEST as u64,
         missing,
     })
+}
+
+/// The nodes are parts of one machine and were measured in turns, so that they share what went on beside them.
+fn is_shared(nodes: &[Measured<'_>]) -> bool {
+    let place = |node: &Measured<'_>| {
+        let head = &node.run.head;
+        // Behind the identity of a machine that several nodes are parts of stands the node's name.
+        let own = head.machine_id.strip_suffix(&head.machine).and_then(|rest| rest.strip_suffix('/'));
+        (own.unwrap_or(&head.machine_id).to_owned(), head.study.clone())
+    };
+    nodes.windows(2).all(|pair| place(&pair[0]) == place(&pair[1]))
 }
 
 fn known(node: &Measured<'_>, cards: Cards) -> Known {
@@ -190,7 +201,7 @@ fn value(known: &Known, key: &SeriesKey) -> Option<f64> {
     known.values.get(key).map(|value| value.worth.m.exp())
 }
 
-fn placed(known: &[Known], counted: &[&SeriesKey]) -> Standings {
+fn placed(known: &[Known], counted: &[&SeriesKey], is_shared: bool) -> Standings {
     let level = |one: &Known, key: &SeriesKey| {
         let value = one.values.get(key)?;
         let noise = value.noise?;
@@ -205,7 +216,8 @@ fn placed(known: &[Known], counted: &[&SeriesKey]) -> Standings {
             counted.iter().filter_map(|key| Some(one.values.get(key)?.wider)).collect();
         all.map(|all| stats::mean(&all).unwrap_or(0.0))
     };
-    let wider: Vec<Option<f64>> = known.iter().map(wider).collect();
+    let wider: Vec<Option<f64>> =
+        known.iter().map(|one| if is_shared { Some(0.0) } else { wider(one) }).collect();
     standings(&levels, &wider, Margin::MACHINES)
 }
 

@@ -16,9 +16,9 @@ const NODES: usize = 8;
 const LESS: usize = 3;
 const SLOW: usize = 6;
 
-/// Bytes, and microseconds of 10,000: as much as one thread can use and more, or a fifth of it.
+/// Bytes, and microseconds of 10,000: as much as one thread can use and more, or a tenth of it.
 const MEMORY: (u64, u64) = (2 << 30, 1 << 30);
-const QUOTA: (u32, u32) = (40_000, 2_000);
+const QUOTA: (u32, u32) = (40_000, 1_000);
 
 /// The limits of every node, which go when they are dropped.
 fn limits() -> Result<Vec<(MemoryLimit, Quota)>, String> {
@@ -56,7 +56,7 @@ fn odd(doc: &NodesDoc) -> Vec<String> {
     odd
 }
 
-/// The odd two; work of others may slow a healthy node of this machine, but not each time.
+/// The order once it is settled: work of others may slow a healthy node of this machine, but not each time.
 fn settled(fleet: &Fleet) -> NodesDoc {
     for _ in 0..3 {
         studied(fleet, &[]).expect(0, &[]);
@@ -72,7 +72,9 @@ fn assert_order(doc: &NodesDoc) {
     assert_eq!(odd(doc), ["rack3", "rack6"], "{doc:#?}");
     assert_eq!((doc.nodes.len(), doc.missing.len()), (NODES, 0), "{doc:#?}");
     let last = doc.nodes.last().expect("eight nodes");
-    assert_eq!((last.node.as_str(), last.place().as_str(), last.held_back), ("rack6", "8", true), "{doc:#?}");
+    // How many are told apart from it depends on what else this machine does.
+    assert_eq!((last.node.as_str(), last.worst_rank, last.held_back), ("rack6", Some(8), true), "{doc:#?}");
+    assert!(last.high.is_some_and(|high| high < 1.0), "{doc:#?}");
     let scores: Vec<f64> = doc.nodes.iter().map(|node| node.score.expect("a score")).collect();
     assert!(scores[NODES - 1] < 0.6 * scores[NODES - 2], "{scores:?}");
     for node in &doc.nodes {
@@ -94,7 +96,7 @@ fn assert_page(page: &str, doc: &NodesDoc) {
     assert!(places.is_sorted(), "{places:?}");
     for text in [
         "<b>rack3</b> is odd: cgroup.memory.limit is 1.00 GiB",
-        "<b>rack6</b> is odd: cgroup.cpu.quota is 0.2",
+        "<b>rack6</b> is odd: cgroup.cpu.quota is 0.1",
         "held back",
     ] {
         assert!(section.contains(text), "no `{text}` in {section}");
@@ -119,13 +121,13 @@ fn a_study_of_eight_nodes_puts_them_in_order_and_names_the_odd_two() {
     let text = "name = \"nodes\"\ntitle = \"Checksums on nodes\"\non = \"@*\"\n\n\
                 [[run]]\nname = \"crc\"\nmeasure = [\"crc32c\"]\n\
                 set = [\"size=1KiB\", \"impl=fast\", \"threads=1\"]\ntakes = 9\nsittings = 1\nfor = \"5m\"\n\n\
-                [[table]]\nname = \"crc\"\ntitle = \"crc32c\"\n\
+                [[table]]\nname = \"crc\"\ntitle = \"crc32c\"\ncolumns = []\n\
                 rows = [{ label = \"1 KiB\", figure = \"crc32c throughput size=1KiB;impl=fast;threads=1\" }]\n";
     fs::write(fleet.path("nodes.toml"), text).expect("a study");
     let doc = settled(&fleet);
     assert_order(&doc);
     let said = studied(&fleet, &["--show"]).expect(0, &[]);
-    for text in ["rack6 is last; odd: ", "rack3 is odd: cgroup.memory.limit", "boxscore report nodes.crc"] {
+    for text in ["8 nodes: ", "rack3 is odd: cgroup.memory.limit", "boxscore report nodes.crc"] {
         assert!(said.out.contains(text), "no `{text}` in {said:#?}");
     }
     // `lab odd` names the same two by the same evidence.
@@ -145,5 +147,5 @@ fn a_study_of_eight_nodes_puts_them_in_order_and_names_the_odd_two() {
     let shown: RunDoc = serde_json::from_str(&shown.out).expect("a document");
     assert_eq!(shown.nodes.map(|nodes| odd(&nodes)), Some(odd(&doc)));
     let shown = done(&mut fleet.plain(&["show", run])).expect(0, &[]);
-    assert!(shown.out.contains("rack6 is last; odd: "), "{shown:#?}");
+    assert!(shown.out.contains("rack6 is odd: cgroup.cpu.quota"), "{shown:#?}");
 }

@@ -24,7 +24,7 @@ pub fn part(doc: &NodesDoc, look: Look) -> Part {
     let ends = table(doc, &ends(doc), look);
     let whole = if look.all || doc.nodes.len() <= MOST_NODES { all } else { ends.clone() };
     let short = format!("\n{}{}", title(doc, look), odd(doc, look));
-    Part::new(whole).or(Rank::Figure, "nodes", ends).or(Rank::Figure, "nodes", short)
+    Part::new(whole).or(Rank::Sentence, "nodes", ends).or(Rank::Sentence, "nodes", short)
 }
 
 /// All of it, for a screen of its own.

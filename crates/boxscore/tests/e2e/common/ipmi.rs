@@ -69,7 +69,7 @@ sel_add 0x20 0x02 0x00 0x00 0x00 0x00 0x20 0x00 0x04 0x01 0x01 0x09 0x90 0x90 0x
 /// ipmi_sim is declared here, so that no header is needed; the arguments that it does not look into are plain pointers.
 const DCMI: &str = r#"#include <stdio.h>
 #include <string.h>
-int ipmi_emu_register_group_extension_handler(unsigned char group,
+void ipmi_emu_register_group_extension_handler(unsigned char group,
     void (*handler)(void *mc, void *msg, unsigned char *data, unsigned int *length, void *own), void *own);
 static char path[512];
 static void reading(void *mc, void *msg, unsigned char *data, unsigned int *length, void *own)
@@ -95,7 +95,8 @@ int ipmi_sim_module_print_version(void *sys, char *options) { return 0; }
 int ipmi_sim_module_init(void *sys, const char *options)
 {
     snprintf(path, sizeof path, "%s", options ? options : "");
-    return ipmi_emu_register_group_extension_handler(0xdc, reading, NULL);
+    ipmi_emu_register_group_extension_handler(0xdc, reading, NULL);
+    return 0;
 }
 "#;
 
