@@ -8,6 +8,9 @@ use crate::{adding, deny, dist, failures, generate, readme, tidy};
 /// How long each test with `fuzz` in its name mutates its seeds.
 const FUZZ_SECONDS: &str = "BOXSCORE_FUZZ_SECONDS";
 
+/// How many ssh servers the test has in which some of many are killed, and so many here.
+const LAB_HOSTS: (&str, &str) = ("BOXSCORE_LAB_HOSTS", "132");
+
 /// Every step is carried out, so that one run shows everything that is wrong.
 pub fn run() -> Result<()> {
     let mut steps = Steps::default();
@@ -24,6 +27,10 @@ pub fn all() -> Result<()> {
         let seconds = std::env::var(FUZZ_SECONDS).unwrap_or_else(|_| "60".into());
         let words = ["test", "--workspace", "--all-targets", "--", "fuzz"];
         shell::must(shell::command(&cargo, &words).env(FUZZ_SECONDS, seconds))
+    });
+    steps.step("132 hosts of which some die", || {
+        let words = ["test", "--package", "boxscore", "--test", "e2e", "--", "lab_many::"];
+        shell::must(shell::command(&cargo, &words).env(LAB_HOSTS.0, LAB_HOSTS.1))
     });
     steps.step("binaries of every target", dist::all);
     steps.finish()

@@ -22,6 +22,7 @@ mod logs;
 mod matrix;
 pub mod mix;
 mod next;
+mod nodes;
 mod paragraph;
 mod power;
 mod ratio;
@@ -92,6 +93,7 @@ pub use logs::{
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
 pub use next::{Further, NextStep, PlacedDoc, Remedy};
+pub use nodes::{NodeDoc, NodeFigureDoc, NodesDoc};
 pub use paragraph::Paragraph;
 pub use power::{PowerDoc, PowerLevelDoc};
 pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
@@ -102,8 +104,8 @@ pub use settings::{SettingDoc, SettingsDoc, SinceDoc};
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use store::{NotCopiedDoc, StoreCopyDoc};
 pub use study::{
-    StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyRowDoc, StudyRunDoc,
-    StudySummaryDoc, StudyTableDoc,
+    StudiesDoc, StudyCellDoc, StudyColumnDoc, StudyDoc, StudyMissingDoc, StudyOrderDoc, StudyRowDoc,
+    StudyRunDoc, StudySummaryDoc, StudyTableDoc,
 };
 pub use target_host::{HostFigureDoc, TargetHostDoc};
 pub use value::{Cost, ValueDoc, Worth};
@@ -317,6 +319,9 @@ pub struct RunDoc {
     pub own_cpu_seconds: Option<f64>,
     /// Runs of the other machines of the same study.
     pub siblings: Vec<String>,
+    /// The nodes of the study in order, where it measured three or more (`--on`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<NodesDoc>,
     /// Of a log that was cut at a moment: the side that the run is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logs_side: Option<LogsSideDoc>,

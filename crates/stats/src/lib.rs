@@ -11,6 +11,7 @@
 //! | are two machines different, run against run | [`between()`] |
 //! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
 //! | which of many that should be equal stand apart | [`odd::odd()`] |
+//! | in which order are members of a group, and which are told apart | [`standing::standings()`] |
 //! | does one setup of a run reach more | [`more_p()`] |
 //! | how far do sittings differ beyond takes | [`spread()`] |
 //! | is it enough | [`stop`] |
@@ -54,6 +55,7 @@ pub mod signed_rank;
 pub mod sittings;
 pub mod spearman;
 pub mod spread;
+pub mod standing;
 pub mod stop;
 pub mod stratified;
 pub mod summary;

@@ -68,7 +68,7 @@ fn standing(values: &[f64], floor: f64) -> Option<(f64, f64)> {
 }
 
 /// The spread of values by the distances of their pairs; `None` of fewer than two.
-fn qn(values: &[f64]) -> Option<f64> {
+pub(crate) fn qn(values: &[f64]) -> Option<f64> {
     let step = values.len().div_ceil(MOST).max(1);
     let some: Vec<f64> = values.iter().copied().step_by(step).collect();
     let n = some.len();
@@ -95,7 +95,7 @@ fn small(n: usize) -> f64 {
 
 /// Degrees of freedom of a distance over Qn of this many values. Fewer than of a standard deviation: Qn has half of the
 /// pairs. Set by simulation (`tests/all/odd.rs`).
-fn freedom(n: usize) -> f64 {
+pub(crate) fn freedom(n: usize) -> f64 {
     (0.5 * (n as f64 - 1.0)).max(1.0)
 }
 

@@ -18,6 +18,7 @@
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
 //! | what could runs of this machine tell, and do they differ | [`aa()`] |
 //! | which nodes of a group are not like the others | [`odd::of_group()`] |
+//! | in which order are the nodes of a study | [`nodes::of_group()`] |
 //! | what would it cost to tell a difference | [`detect()`] |
 //! | what stands in the tables of a study file | [`study_tables::table()`] |
 //! | which group of served requests is faster, and is that fair | [`traffic::judge()`] |
@@ -41,6 +42,7 @@ mod judged;
 mod load_doc;
 pub mod loads;
 pub mod matrix;
+pub mod nodes;
 pub mod noise;
 pub mod odd;
 pub mod paragraph;

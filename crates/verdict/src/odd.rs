@@ -1,6 +1,7 @@
 //! Nodes of a group that are not like the others: by facts that most share, by rules that their runs break, and by
 //! figures that stand apart. One run of each node, all of one plan.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{RunData, Series};
@@ -83,13 +84,13 @@ const ALIKE: [&str; 61] = [
 const NEAR: f64 = 0.02;
 
 /// The share of nodes that must have a value for it to be the usual one.
-const MOST: f64 = 2.0 / 3.0;
+pub(crate) const MOST: f64 = 2.0 / 3.0;
 
 /// Fewest nodes that must have the usual value.
 const FEWEST_USUAL: usize = 3;
 
 /// True of a conclusion that something is wrong with the node, and not with the moment: its processor was held back.
-const fn is_of_node(rule: &Rule) -> bool {
+pub(crate) const fn is_of_node(rule: &Rule) -> bool {
     matches!(
         rule,
         Rule::Throttled(Throttled::Stopped { .. })
@@ -98,13 +99,22 @@ const fn is_of_node(rule: &Rule) -> bool {
 }
 
 /// The document of a group: its nodes with the run of each, and those that have none.
-pub fn of_group(runs: &[(String, RunData)], missing: Vec<OddMissingDoc>, cards: Cards) -> LabOddDoc {
+pub fn of_group<R: Borrow<RunData>>(
+    runs: &[(String, R)],
+    missing: Vec<OddMissingDoc>,
+    cards: Cards,
+) -> LabOddDoc {
+    let runs: Vec<(&str, &RunData)> = runs.iter().map(|(node, run)| (node.as_str(), run.borrow())).collect();
     let mut nodes: Vec<OddNodeDoc> = (runs.iter())
-        .map(|(node, run)| OddNodeDoc { node: node.clone(), run: run.head.id.clone(), evidence: Vec::new() })
+        .map(|(node, run)| OddNodeDoc {
+            node: (*node).to_owned(),
+            run: run.head.id.clone(),
+            evidence: Vec::new(),
+        })
         .collect();
-    let facts = by_facts(runs, &mut nodes);
-    by_rules(runs, &mut nodes, cards);
-    let figures = by_figures(runs, &mut nodes, cards);
+    let facts = by_facts(&runs, &mut nodes);
+    by_rules(&runs, &mut nodes, cards);
+    let figures = by_figures(&runs, &mut nodes, cards);
     LabOddDoc {
         schema: "boxscore.lab-odd/1".to_owned(),
         nodes,
@@ -133,7 +143,7 @@ fn are_equal(a: &FactValue, b: &FactValue) -> bool {
 }
 
 /// Adds evidence of facts; gives how many were judged.
-fn by_facts(runs: &[(String, RunData)], nodes: &mut [OddNodeDoc]) -> u64 {
+fn by_facts(runs: &[(&str, &RunData)], nodes: &mut [OddNodeDoc]) -> u64 {
     let mut known: BTreeMap<&str, Vec<(usize, &Fact, &FactValue)>> = BTreeMap::new();
     for (node, (_, run)) in runs.iter().enumerate() {
         for fact in run.facts.iter().filter(|fact| is_alike(&fact.key)) {
@@ -170,7 +180,7 @@ fn by_facts(runs: &[(String, RunData)], nodes: &mut [OddNodeDoc]) -> u64 {
 }
 
 /// Adds evidence of rules that the run of a node breaks and those of most others do not.
-fn by_rules(runs: &[(String, RunData)], nodes: &mut [OddNodeDoc], cards: Cards) {
+fn by_rules(runs: &[(&str, &RunData)], nodes: &mut [OddNodeDoc], cards: Cards) {
     let context = RunContext { cards, ..RunContext::default() };
     let broken: Vec<BTreeMap<String, String>> = (runs.iter())
         .map(|(_, run)| {
@@ -195,7 +205,7 @@ fn by_rules(runs: &[(String, RunData)], nodes: &mut [OddNodeDoc], cards: Cards) 
 }
 
 /// Adds evidence of figures; gives how many were judged.
-fn by_figures(runs: &[(String, RunData)], nodes: &mut [OddNodeDoc], cards: Cards) -> u64 {
+fn by_figures(runs: &[(&str, &RunData)], nodes: &mut [OddNodeDoc], cards: Cards) -> u64 {
     let mut keys: Vec<(&SeriesKey, Better)> = Vec::new();
     let mut values: BTreeMap<&SeriesKey, Vec<Option<f64>>> = BTreeMap::new();
     for (node, (_, run)) in runs.iter().enumerate() {
@@ -218,7 +228,7 @@ fn by_figures(runs: &[(String, RunData)], nodes: &mut [OddNodeDoc], cards: Cards
     figures as u64
 }
 
-fn named(key: &SeriesKey, cards: Cards) -> Key<'_> {
+pub(crate) fn named(key: &SeriesKey, cards: Cards) -> Key<'_> {
     let SeriesKey { instrument, metric, params, .. } = key;
     Key { card: card::find(cards, instrument), instrument, metric, params }
 }

@@ -77,6 +77,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         errors: errors(run),
         own_cpu_seconds: own_cpu_seconds(run),
         siblings: context.siblings.clone(),
+        nodes: None,
         logs_side: traffic.as_ref().and_then(|traffic| traffic.cut.as_ref()).map(traffic::side_doc),
         beside: traffic.and_then(|traffic| traffic.beside.clone()),
         log: traffic.and_then(traffic::answers::of_stored),

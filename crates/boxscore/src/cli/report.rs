@@ -14,7 +14,7 @@ use crate::lookup::resolve::Resolver;
 use crate::out;
 use crate::show::shown::Shown;
 use crate::show::versus::Named;
-use crate::show::{page, ratios, shown, versus};
+use crate::show::{nodes, page, ratios, shown, versus};
 
 const AFTER: &str = "\
 Examples:
@@ -67,6 +67,8 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<u8, CliError> {
             shown.push(shown::shown(id, "boxscore.run/1", false, &mut resolver)?);
         }
     }
+    let in_order = nodes::of_runs(&shown, &mut resolver)?;
+    shown.iter_mut().take(1).for_each(|one| one.doc.nodes.clone_from(&in_order));
     let versus = versus::of_names(&named, &shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
     let names: Vec<String> = named.iter().map(|one| lasting(one, &shown)).collect();

@@ -16,7 +16,7 @@ use crate::lookup::names::Machine;
 use crate::lookup::resolve::Resolver;
 use crate::lookup::{names, paths, runs};
 use crate::show::shown::Shown;
-use crate::show::{after_run, page, shown, versus};
+use crate::show::{after_run, nodes, page, shown, versus};
 use crate::{import, out};
 
 const SCHEMA: &str = "boxscore.show/1";
@@ -59,7 +59,9 @@ pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
     } else {
         let mut resolver = Resolver::new(global)?;
         let id = run_id(&args.run, resolver.store()?)?;
-        shown::shown(&id, SCHEMA, args.takes, &mut resolver)?
+        let mut shown = shown::shown(&id, SCHEMA, args.takes, &mut resolver)?;
+        shown.doc.nodes = nodes::of_runs(std::slice::from_ref(&shown), &mut resolver)?;
+        shown
     };
     if args.format == Layout::Clusterperf {
         out::print(&after_run::clusterperf(&shown)?);

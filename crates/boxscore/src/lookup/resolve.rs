@@ -152,6 +152,11 @@ impl Resolver {
         others.map(|other| other.id.clone()).collect()
     }
 
+    /// The runs of a study.
+    pub fn of_study(&self, study: &str) -> Vec<RunHead> {
+        self.heads.iter().filter(|head| head.study == study).cloned().collect()
+    }
+
     /// Loads the data that a name refers to, but for earlier runs. Fails when the name is unknown or ambiguous.
     pub fn bare(&mut self, name: &str) -> Result<Loaded, CliError> {
         if line::is_line(name) {

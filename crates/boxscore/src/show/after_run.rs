@@ -18,7 +18,7 @@ use crate::lookup::resolve::Resolver;
 use crate::lookup::runs::is_whole;
 use crate::out;
 use crate::show::shown::Shown;
-use crate::show::{page, ratios, shown, versus};
+use crate::show::{nodes, page, ratios, shown, versus};
 
 /// Prints the result of a run, on the screen or as JSON, and writes the report. Fails when the store or the report
 /// cannot be used.
@@ -30,7 +30,9 @@ pub fn after_run(
     layout: Layout,
 ) -> Result<(), CliError> {
     let mut resolver = Resolver::new(global)?;
-    let shown = shown::of_study(runs, &mut resolver)?;
+    let mut shown = shown::of_study(runs, &mut resolver)?;
+    let in_order = nodes::of_runs(&shown, &mut resolver)?;
+    shown.iter_mut().take(1).for_each(|one| one.doc.nodes.clone_from(&in_order));
     let versus = versus::versus(&shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
     let written =
@@ -65,7 +67,9 @@ pub fn after_run(
     out::print(&report::text::answer::first(together, look));
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
-        let mut tail = vec![Part::new(tables)];
+        let mut tail: Vec<Part> =
+            in_order.iter().map(|nodes| report::text::nodes::part(nodes, look)).collect();
+        tail.push(Part::new(tables));
         tail.extend(together.map(|together| report::text::together::part(together, look)));
         tail.extend(shown.iter().flat_map(|one| beside_figures(one, look)));
         let report = written.as_deref().map(|path| format!("\nreport  {}\n", paths::tilde(path)));

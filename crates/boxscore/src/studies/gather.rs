@@ -1,10 +1,13 @@
 //! Stored runs into the tables of a study.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use lab::ranges::fold;
 use model::data::Status;
-use model::doc::{MachineDoc, RunDoc, StudyDoc, StudyMissingDoc, StudyRunDoc, StudyTableDoc};
+use model::doc::{
+    MachineDoc, OddMissingDoc, RunDoc, StudyDoc, StudyMissingDoc, StudyOrderDoc, StudyRunDoc, StudyTableDoc,
+};
 use model::format::count;
 use model::note::dropped;
 use model::study_file::{Column, Missing, StudyFile, StudyRun, StudyTable};
@@ -23,8 +26,8 @@ use crate::lookup::ids::short;
 use crate::lookup::names;
 use crate::lookup::resolve::Resolver;
 use crate::lookup::runs::is_whole;
-use crate::show::shown;
 use crate::show::shown::Shown;
+use crate::show::{nodes, shown};
 
 /// The study before anything of it is measured: its tables have no rows.
 pub fn planned(file: &StudyFile, scheduled: &[Scheduled<'_>], places: &Places, is_quick: bool) -> StudyDoc {
@@ -54,9 +57,9 @@ pub fn gathered(
     for place in &places.all {
         measured.push(at_place(place, scheduled, &mut resolver)?);
     }
-    let nodes = places.nodes();
+    let names = places.nodes();
     let tables = file.tables.iter().map(|one| {
-        let one = if nodes.is_empty() { one.clone() } else { one.of_nodes(&nodes) };
+        let one = if names.is_empty() { one.clone() } else { one.of_nodes(&names) };
         let own: Vec<TableSide<'_>> =
             measured.iter().map(|place| place.side(&one, scheduled, &resolver)).collect();
         let side = |column: &Column| {
@@ -69,20 +72,30 @@ pub fn gathered(
         table(&one, instruments::cards(), &side)
     });
     let tables = tables.collect();
+    let orders = if names.is_empty() { Vec::new() } else { orders(scheduled, &measured, &mut resolver)? };
     let mut runs: Vec<StudyRunDoc> = measured.iter().flat_map(|place| place.runs(scheduled)).collect();
     // What the user makes is of no place.
     let mut by_hand = BTreeSet::new();
     runs.retain(|run| run.by_hand.is_none() || by_hand.insert(run.label.clone()));
     let (machine, machine_says) = match measured.as_slice() {
-        [only] if nodes.is_empty() => {
+        [only] if names.is_empty() => {
             let machine = only.newest().map(|one| one.doc.machine.clone());
             (machine, said(only.newest().map(|one| &one.doc.machine), only.facts()))
         }
-        _ => (None, of_nodes(&nodes)),
+        _ => (None, of_nodes(&names)),
     };
     let doubts = doubts(scheduled, &measured);
     let missing = missing(file, scheduled);
-    Ok(StudyDoc { machine, machine_says, runs, tables, missing, doubts, ..head(file, places, is_quick) })
+    Ok(StudyDoc {
+        machine,
+        machine_says,
+        runs,
+        tables,
+        orders,
+        missing,
+        doubts,
+        ..head(file, places, is_quick)
+    })
 }
 
 fn head(file: &StudyFile, places: &Places, quick: bool) -> StudyDoc {
@@ -98,6 +111,7 @@ fn head(file: &StudyFile, places: &Places, quick: bool) -> StudyDoc {
         quick,
         runs: Vec::new(),
         tables: Vec::new(),
+        orders: Vec::new(),
         missing: Vec::new(),
         doubts: Vec::new(),
     }
@@ -172,6 +186,32 @@ impl AtPlace<'_> {
         }
         runs
     }
+}
+
+/// The nodes in the order of each run that three or more of them have.
+fn orders(
+    scheduled: &[Scheduled<'_>],
+    measured: &[AtPlace<'_>],
+    resolver: &mut Resolver,
+) -> Result<Vec<StudyOrderDoc>, CliError> {
+    let mut all = Vec::new();
+    for (at, one) in scheduled.iter().enumerate() {
+        let (mut runs, mut missing) = (Vec::new(), Vec::new());
+        for place in measured {
+            match (&place.stored[at], place.place.node()) {
+                (Some(shown), _) => runs.push(Rc::new(shown.data.clone())),
+                (None, Some(node)) => missing.push(OddMissingDoc {
+                    node: node.to_owned(),
+                    why: unfinished(one, place.place, resolver).unwrap_or_else(|| NOT_YET.to_owned()),
+                }),
+                (None, None) => {}
+            }
+        }
+        let found = nodes::of_nodes(runs, &missing, resolver)?;
+        let (name, label) = (one.run.name.clone(), one.label.clone());
+        all.extend(found.map(|nodes| StudyOrderDoc { name, label, nodes }));
+    }
+    Ok(all)
 }
 
 fn side<'a>(column: &Column, machines: &'a [ColumnMachine]) -> TableSide<'a> {

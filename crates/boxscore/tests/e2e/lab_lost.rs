@@ -13,7 +13,7 @@ use crate::common::{FAKE, PATIENCE, assert_whole, children, signal};
 use crate::lab_on::{done, five, fleet, of, runs, settled, started};
 
 /// Ends a server with all of its sessions.
-fn kill(fleet: &mut Fleet, number: usize) {
+pub fn kill(fleet: &mut Fleet, number: usize) {
     let sessions = children(fleet.pid(number));
     fleet.end(number);
     sessions.into_iter().for_each(|pid| signal(pid, "KILL"));

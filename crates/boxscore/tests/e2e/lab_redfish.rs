@@ -4,7 +4,7 @@ use crate::common::ipmi::{Bmcs, PASSWORD, write_private};
 use crate::common::redfish::Emulator;
 
 /// The certificate that the BMC shows, as the failure tells it.
-fn shown(emulator: &Emulator) -> String {
+pub fn shown(emulator: &Emulator) -> String {
     emulator.inventory("", "");
     let said = emulator.lab(&["power", "status", "r1"]).expect(3, &["--insecure", "bmc = { fingerprint ="]);
     let mark = "the inventory knows no certificate of its BMC, which shows ";

@@ -113,11 +113,11 @@ impl Folders {
 
 type Names = Bounded<Vec<u8>, Known, MOST_FOLDERS>;
 
+/// The name of a folder, a quarter hour and class of work, and what was served in it.
+type NamedCell<'n> = (&'n [u8], (Slot, u32), Work);
+
 /// Cells with the names of their folders; `None` where there were too many of either.
-fn named<'n>(
-    names: &'n Names,
-    cells: &Bounded<CellKey, Work, MOST_CELLS>,
-) -> Option<Vec<(&'n [u8], (Slot, u32), Work)>> {
+fn named<'n>(names: &'n Names, cells: &Bounded<CellKey, Work, MOST_CELLS>) -> Option<Vec<NamedCell<'n>>> {
     let names = names.sorted()?;
     let by_hash: BTreeMap<u64, &[u8]> = names.iter().map(|(name, _)| (hash::name(name), &name[..])).collect();
     let cells = cells.sorted()?.into_iter();

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MachineDoc;
+use super::{MachineDoc, NodesDoc};
 use crate::data::Status;
 use crate::finding::Validity;
 use crate::study_file::Statistic;
@@ -45,6 +45,9 @@ pub struct StudyDoc {
     pub quick: bool,
     pub runs: Vec<StudyRunDoc>,
     pub tables: Vec<StudyTableDoc>,
+    /// The nodes in order, run by run, where the study measured three or more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<StudyOrderDoc>,
     /// Parts of the study that cannot be had.
     pub missing: Vec<StudyMissingDoc>,
     /// Doubts about the figures of this machine, one line a cause of a run.
@@ -81,6 +84,15 @@ pub struct StudyRunDoc {
     pub why: Option<String>,
     /// Parts of it that cannot be measured here, each with the reason.
     pub left_out: Vec<StudyMissingDoc>,
+}
+
+/// The nodes in the order of one run of the study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StudyOrderDoc {
+    /// The run's name in the study, and the label of its runs in the store.
+    pub name: String,
+    pub label: String,
+    pub nodes: NodesDoc,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

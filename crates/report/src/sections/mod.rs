@@ -17,6 +17,7 @@ pub mod machines;
 pub mod memory;
 pub mod methods;
 pub mod net;
+pub mod nodes;
 pub mod noise;
 pub mod other;
 pub mod power;
@@ -51,6 +52,7 @@ pub static ALL: &[&Section] = &[
     &memory::SECTION,
     &methods::SECTION,
     &net::SECTION,
+    &nodes::SECTION,
     &noise::SECTION,
     &other::SECTION,
     &power::SECTION,

@@ -1,9 +1,11 @@
 //! A study as a Markdown page: its tables, the commands, the machine.
 
-use model::doc::{StudyDoc, StudyTableDoc};
+use model::doc::{StudyDoc, StudyOrderDoc, StudyTableDoc};
+use model::format::{self, Scale};
 
 use super::cells::{self, DOUBTFUL, Kind};
 use super::screen::run_line;
+use crate::text::nodes::{heading, lines, remarks, scale};
 
 pub fn page(doc: &StudyDoc, command: &str) -> String {
     let mut out = format!("# {}\n\n{}\n", escape(&doc.title), escape(&doc.about));
@@ -15,6 +17,7 @@ pub fn page(doc: &StudyDoc, command: &str) -> String {
     for table in &doc.tables {
         out.push_str(&section(table));
     }
+    doc.orders.iter().for_each(|order| out.push_str(&in_order(order)));
     if doc.tables.iter().any(|table| cells::texts(table, false).is_doubtful) {
         out.push_str(&format!("\n{DOUBTFUL} = doubtful: something else went on, or the takes disagree.\n\n"));
         doc.doubts.iter().for_each(|line| out.push_str(&format!("- {}\n", escape(line))));
@@ -62,6 +65,41 @@ fn section(table: &StudyTableDoc) -> String {
     }
     texts.notes.iter().for_each(|(letter, note)| out.push_str(&format!("- ({letter}) {}\n", escape(note))));
     table.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", escape(note))));
+    out
+}
+
+/// The nodes of a run in order.
+fn in_order(order: &StudyOrderDoc) -> String {
+    let doc = &order.nodes;
+    let mut out = format!("\n## Nodes by {}\n\n{}.\n\n", escape(&order.name), escape(&doc.sentence()));
+    let shown: Vec<usize> = (0..doc.figures.len()).filter(|at| doc.figures[*at].counts).collect();
+    let scales: Vec<Scale> = shown.iter().map(|at| scale(doc, *at)).collect();
+    let figures = shown.iter().zip(&scales).map(|(at, scale)| heading(&doc.figures[*at], scale));
+    let heads = ["node", "rank", "score", "95 %"].map(str::to_owned).into_iter().chain(figures);
+    let heads: Vec<String> = heads.map(|text| escape(&text)).chain([String::new()]).collect();
+    out.push_str(&row(&heads));
+    let rule = |at: usize| if at < 2 || at + 1 == heads.len() { "---" } else { "---:" }.to_owned();
+    out.push_str(&row(&(0..heads.len()).map(rule).collect::<Vec<_>>()));
+    let none = || "-".to_owned();
+    for node in &doc.nodes {
+        let interval = node.low.zip(node.high).map(|(low, high)| format::ratio_interval(low, high));
+        let mut cells = vec![
+            escape(&node.node),
+            node.place(),
+            node.score.map_or_else(none, format::ratio),
+            interval.unwrap_or_else(none),
+        ];
+        let value = |(at, scale): (&usize, &Scale)| {
+            node.values.get(*at).copied().flatten().map_or_else(none, |value| scale.number(value))
+        };
+        cells.extend(shown.iter().zip(&scales).map(value));
+        cells.push(remarks(node).join(", "));
+        out.push_str(&row(&cells));
+    }
+    out.push('\n');
+    for line in lines(doc) {
+        out.push_str(&format!("- {}\n", escape(&line)));
+    }
     out
 }
 

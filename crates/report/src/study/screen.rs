@@ -3,10 +3,11 @@
 use model::doc::{StudyDoc, StudyRunDoc, StudyTableDoc};
 use model::format::{count, duration};
 use model::id::short;
+use model::shell::word;
 
 use super::cells::{self, DOUBTFUL, Kind, Texts};
 use crate::text::grid::{Align, Grid};
-use crate::text::{Look, Tone, date_time, hang, wrap};
+use crate::text::{Look, Tone, date_time, hang, nodes, wrap};
 
 /// Of a table that is too wide: its first column is at most so wide.
 const LABEL: usize = 34;
@@ -23,6 +24,14 @@ pub fn screen(doc: &StudyDoc, look: Look) -> String {
     for table in &doc.tables {
         out.push('\n');
         out.push_str(&one(table, look));
+    }
+    for order in &doc.orders {
+        out.push_str(&nodes::screen(&order.nodes, look));
+        out.push_str(&hang(
+            "  a page of them: ",
+            &format!("boxscore report {}", word(&order.label)),
+            look.columns,
+        ));
     }
     out.push_str(&missing(doc, look));
     out.push_str(&doubts(doc, look));

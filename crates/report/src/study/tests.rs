@@ -64,6 +64,7 @@ fn study(machines: usize) -> StudyDoc {
         quick: false,
         runs: Vec::new(),
         tables: vec![table(machines)],
+        orders: Vec::new(),
         missing: vec![StudyMissingDoc { what: "watts".to_owned(), why: "no meter".to_owned() }],
         doubts: vec!["all: others used 1 CPU".to_owned()],
     }

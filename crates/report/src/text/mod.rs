@@ -40,6 +40,7 @@ mod logs_values;
 pub mod machines_live;
 pub mod matrix;
 pub mod missing;
+pub mod nodes;
 pub mod notes;
 pub mod power;
 pub mod profile;

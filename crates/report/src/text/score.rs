@@ -21,8 +21,8 @@ use super::spec::Spec;
 pub use super::tail::{Advice, Tail};
 use super::verdict_word::verdict;
 use super::{
-    Look, Tone, answer, beside, cores, joined, logs_beside, notes, power, profile, scaling, search, shell,
-    soak, tail, units, web_table, wrap,
+    Look, Tone, answer, beside, cores, joined, logs_beside, nodes, notes, power, profile, scaling, search,
+    shell, soak, tail, units, web_table, wrap,
 };
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
@@ -138,6 +138,7 @@ fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look:
     let hosts = run.target_hosts.iter().map(|host| notes::marked("-", Tone::Dim, &host.sentence, look));
     parts.push(Part::new(hosts.collect::<String>()).or(Rank::Reason, "hosts of targets", ""));
     parts.extend(notes::of_run(run, look));
+    parts.extend(run.nodes.iter().map(|doc| nodes::part(doc, look)));
     parts
 }
 

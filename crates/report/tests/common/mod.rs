@@ -300,6 +300,7 @@ pub fn run() -> RunDoc {
         errors: BTreeMap::new(),
         own_cpu_seconds: Some(0.45),
         siblings: Vec::new(),
+        nodes: None,
         logs_side: None,
         beside: None,
         log: None,

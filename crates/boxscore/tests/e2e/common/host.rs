@@ -56,7 +56,12 @@ pub struct Quota(pub PathBuf);
 
 impl Quota {
     pub fn new(quota_us: u32) -> Result<Quota, String> {
-        let name = format!("bxt-via-{}-{quota_us}", std::process::id());
+        Quota::of("via", quota_us)
+    }
+
+    /// One of several.
+    pub fn of(which: &str, quota_us: u32) -> Result<Quota, String> {
+        let name = format!("bxt-{which}-{}-{quota_us}", std::process::id());
         let v1 = PathBuf::from("/sys/fs/cgroup/cpu");
         let two = !v1.is_dir();
         let dir = if two { PathBuf::from("/sys/fs/cgroup").join(name) } else { v1.join(name) };
@@ -92,7 +97,12 @@ pub struct MemoryLimit(pub PathBuf);
 
 impl MemoryLimit {
     pub fn new(bytes: u64) -> Result<MemoryLimit, String> {
-        let name = format!("bxt-mem-{}", std::process::id());
+        MemoryLimit::of("mem", bytes)
+    }
+
+    /// One of several.
+    pub fn of(which: &str, bytes: u64) -> Result<MemoryLimit, String> {
+        let name = format!("bxt-{which}-{}", std::process::id());
         let v1 = PathBuf::from("/sys/fs/cgroup/memory");
         let (dir, file) = match v1.is_dir() {
             true => (v1.join(name), "memory.limit_in_bytes"),

@@ -25,6 +25,8 @@ pub struct Bmcs {
     sims: Vec<Child>,
     /// What the consoles of all nodes lead to.
     console: Option<SocketAddr>,
+    /// They know DCMI, and read its power out of a file `dcmi` in watts.
+    dcmi: bool,
 }
 
 /// Called with `get power boot ...` or `set power 1 ...`. With a file `deaf` nothing changes, with `late` some time
@@ -63,6 +65,41 @@ mc_enable 0x20
 sel_add 0x20 0x02 0x00 0x00 0x00 0x00 0x20 0x00 0x04 0x01 0x01 0x09 0x90 0x90 0x90
 ";
 
+/// A library for ipmi_sim: DCMI's reading of power (its only request of this group here), out of a file. What it uses of
+/// ipmi_sim is declared here, so that no header is needed; the arguments that it does not look into are plain pointers.
+const DCMI: &str = r#"#include <stdio.h>
+#include <string.h>
+void ipmi_emu_register_group_extension_handler(unsigned char group,
+    void (*handler)(void *mc, void *msg, unsigned char *data, unsigned int *length, void *own), void *own);
+static char path[512];
+static void reading(void *mc, void *msg, unsigned char *data, unsigned int *length, void *own)
+{
+    unsigned watts = 0;
+    FILE *file = fopen(path, "r");
+    if (file) {
+        if (fscanf(file, "%u", &watts) != 1) watts = 0;
+        fclose(file);
+    }
+    memset(data, 0, 20);
+    data[1] = 0xdc;
+    for (int at = 2; at < 10; at += 2) {
+        data[at] = watts;
+        data[at + 1] = watts >> 8;
+    }
+    data[14] = 0xe8;
+    data[15] = 0x03;
+    data[18] = 0x40;
+    *length = 19;
+}
+int ipmi_sim_module_print_version(void *sys, char *options) { return 0; }
+int ipmi_sim_module_init(void *sys, const char *options)
+{
+    snprintf(path, sizeof path, "%s", options ? options : "");
+    ipmi_emu_register_group_extension_handler(0xdc, reading, NULL);
+    return 0;
+}
+"#;
+
 /// A record of a sensor for `sdrcomp`.
 fn record(number: u32, name: &str, kind: &str, unit: &str, factor: u32) -> String {
     format!(
@@ -85,16 +122,28 @@ impl Bmcs {
         Bmcs::start_with(count, None)
     }
 
+    /// The same, with DCMI.
+    pub fn start_dcmi(count: usize) -> Bmcs {
+        Bmcs::start_as(count, None, true)
+    }
+
     /// The same, with consoles that lead to this server.
     pub fn start_with(count: usize, console: Option<SocketAddr>) -> Bmcs {
+        Bmcs::start_as(count, console, false)
+    }
+
+    fn start_as(count: usize, console: Option<SocketAddr>, dcmi: bool) -> Bmcs {
         let dir = TempDir::new().expect("a temporary directory");
         let port = UdpSocket::bind("127.0.3.1:0").and_then(|one| one.local_addr()).expect("a port").port();
         let script = dir.path().join("chassis.sh");
         fs::write(&script, SCRIPT).expect("a script");
         fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("its mode");
         write_private(&dir.path().join("password"), &format!("{PASSWORD}\n"));
-        let mut bmcs = Bmcs { dir, port, sims: Vec::new(), console };
+        let mut bmcs = Bmcs { dir, port, sims: Vec::new(), console, dcmi };
         bmcs.compile_sensors();
+        if dcmi {
+            bmcs.compile_dcmi();
+        }
         for number in 1..=count {
             let sim = bmcs.sim(number);
             bmcs.sims.push(sim);
@@ -129,6 +178,19 @@ impl Bmcs {
         assert!(made.status.success(), "{made:?}");
     }
 
+    fn compile_dcmi(&self) {
+        fs::write(self.path("dcmi.c"), DCMI).expect("a library");
+        let mut command = Command::new("cc");
+        command.args(["-shared", "-fPIC", "-o"]).arg(self.path("dcmi.so")).arg(self.path("dcmi.c"));
+        let made = command.output().expect("cc");
+        assert!(made.status.success(), "{made:?}");
+    }
+
+    /// The file that DCMI reads, in watts.
+    pub fn dcmi(&self, number: usize) -> PathBuf {
+        self.folder(number).join("dcmi")
+    }
+
     /// Sets a value that a sensor reads: `temp` in degrees, `watt` in steps of 4 W.
     pub fn measure(&self, number: usize, what: &str, value: u32) {
         fs::write(self.folder(number).join(what), format!("{value}\n")).expect("a value");
@@ -159,6 +221,9 @@ impl Bmcs {
             folder.display(),
             self.console.map_or(String::new(), |at| format!(" sol \"tcp:{at}\" 115200\n"))
         );
+        let library =
+            format!("loadlib \"{}\" \"{}\"\n", self.path("dcmi.so").display(), self.dcmi(number).display());
+        let config = if self.dcmi { config + &library } else { config };
         fs::write(folder.join("lan.conf"), config).expect("a configuration");
         let emulator = EMULATOR.replace("FOLDER", &folder.display().to_string());
         fs::write(folder.join("bmc.emu"), emulator).expect("an emulator's commands");

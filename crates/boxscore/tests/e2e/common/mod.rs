@@ -7,6 +7,7 @@
 pub mod guests;
 pub mod host;
 pub mod ipmi;
+pub mod meter;
 pub mod redfish;
 pub mod relay;
 pub mod sshd;

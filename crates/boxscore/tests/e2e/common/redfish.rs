@@ -22,13 +22,21 @@ pub struct Emulator {
     child: Child,
 }
 
-/// Answers with the pages of a file, over HTTPS.
+/// Answers with the pages of a file, over HTTPS. A value `{"$file": PATH}` is the number that is in that file then.
 const PAGES: &str = r#"import http.server, json, ssl, sys
 address, port, pages, certificate, key = sys.argv[1:]
 pages = json.load(open(pages))
+def filled(value):
+    if isinstance(value, list):
+        return [filled(one) for one in value]
+    if isinstance(value, dict):
+        if "$file" in value:
+            return float(open(value["$file"]).read())
+        return {name: filled(one) for name, one in value.items()}
+    return value
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        body = json.dumps(pages.get(self.path, {})).encode()
+        body = json.dumps(filled(pages.get(self.path, {}))).encode()
         self.send_response(200 if self.path in pages else 404)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -82,7 +90,7 @@ impl Emulator {
         emulator
     }
 
-    /// A BMC with these resources, by their paths, which never change.
+    /// A BMC with these resources, by their paths, which do not change but for numbers out of files.
     pub fn of_pages(pages: &str) -> Emulator {
         let dir = TempDir::new().expect("a temporary directory");
         let port = TcpListener::bind((ADDRESS, 0)).and_then(|one| one.local_addr()).expect("a port").port();
@@ -98,6 +106,14 @@ impl Emulator {
         let mut emulator = Emulator { dir, port, child };
         emulator.wait();
         emulator
+    }
+
+    /// What an inventory says of its BMC but for the password: with the fingerprint of its certificate.
+    pub fn access(&self, fingerprint: &str) -> String {
+        format!(
+            "kind = \"redfish\", address = \"{ADDRESS}\", port = {}, user = \"ADMIN\", fingerprint = \"{fingerprint}\"",
+            self.port
+        )
     }
 
     fn wait(&mut self) {
