@@ -166,7 +166,8 @@ mod tests {
             found.members.iter().flatten().map(|one| (one.rank.rank, one.rank.worst)).collect();
         assert_eq!(ranks[2], (8, 8));
         assert!(ranks.iter().enumerate().all(|(at, rank)| at == 2 || *rank == (1, 7)), "{ranks:?}");
-        assert_eq!((found.order[0], found.order[7], found.ties), (3, 2, vec![0..7]));
+        assert_eq!((found.order[0], found.order[7]), (3, 2));
+        assert!(found.ties.len() == 1 && found.ties[0] == (0..7), "{:?}", found.ties);
         let last = found.members[2].expect("a place");
         assert!((last.score + 1.6).abs() < 1e-12 && last.interval.is_some_and(|i| i.high < -1.5));
     }
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(group(&values).ties, [0..3, 3..6]);
         let figure: Vec<Option<Level>> = values.iter().map(|value| level(*value)).collect();
         let found = standings(&[figure], &[Some(0.3); 6], Margin::MACHINES);
-        assert_eq!(found.ties, [0..6], "either may have been moved by a third");
+        assert!(found.ties.len() == 1 && found.ties[0] == (0..6), "either may have been moved by a third");
     }
 
     #[test]

@@ -31,10 +31,12 @@ pub struct Key {
     pub dir: PathBuf,
 }
 
+/// What the files of a server are made of: a set, those of a mix or of the user, a seed, and where they lie.
+type Source<'k> = (Set, Limits, Option<&'k Vec<Item>>, Option<&'k ServedTree>, u64, &'k Path);
+
 impl Key {
-    fn content(&self) -> (Set, Limits, (Option<&Vec<Item>>, Option<&ServedTree>), u64, &Path) {
-        let own = (self.items.as_deref(), self.tree.as_deref());
-        (self.set, self.limits, own, self.seed, &self.dir)
+    fn content(&self) -> Source<'_> {
+        (self.set, self.limits, self.items.as_deref(), self.tree.as_deref(), self.seed, &self.dir)
     }
 
     /// True if a server of this key can serve the files that were made for `other`. Cached pages count for the server
