@@ -251,6 +251,7 @@ fn sentence(
         let at = Moment::at(peak.at + answers.zone as f64);
         let at = at.map_or_else(String::new, |at| format!(" ({})", at.within(seconds.unwrap_or(0.0))));
         let of_bot = answers.agents.as_ref().and_then(|agents| most_of(&peak, &agents.each_bot));
+        let of_bot = of_bot.map(|(share, bot)| format!(", {} of them by {bot}", format::percent(share)));
         parts[0].push_str(&format!(
             ", {} in the busiest {what}{at}{}",
             format::per_second_like(peak.rate, answers.rate.unwrap_or(peak.rate)),
@@ -277,8 +278,8 @@ fn sentence(
 /// The share of the busiest hour's requests from which on those of one bot are told.
 const MUCH: f64 = 0.25;
 
-/// `, 47 % of them by PriceSpy/0.9 from 198.51.100.9`: a bot that makes much of the busiest hour.
-fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<String> {
+/// A bot that makes much of the busiest hour: its share of the requests, and `PriceSpy/0.9 from 198.51.100.9`.
+pub fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<(f64, String)> {
     let share = |bot: &BotDoc| {
         let own = bot.busiest_hour.as_ref().filter(|own| own.at == peak.at)?;
         Some(own.requests as f64 / peak.requests.max(1) as f64).filter(|share| *share >= MUCH)
@@ -289,7 +290,7 @@ fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<String> {
         (Some(1), [only]) => format!(" from {}", only.name),
         _ => String::new(),
     };
-    Some(format!(", {} of them by {}{from}", format::percent(share), short_agent(&bot.name)))
+    Some((share, format!("{}{from}", short_agent(&bot.name))))
 }
 
 /// How times are called where they are missing.
