@@ -120,7 +120,6 @@ pub struct Measured {
 
 /// An answer, by the kind of question.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a run has one answer")]
 pub enum Answer {
     Served(Served),
     Within(Vec<Within>),

@@ -65,8 +65,8 @@ pub use ceiling::{CeilingDoc, CeilingFigureDoc, CeilingOf};
 pub use commands::{CommandDoc, WithoutShellDoc};
 pub use decide::{
     BoughtDoc, BoxesDoc, BreakEvenDoc, CandidateDoc, CapacityDoc, CostCurveDoc, CostDoc, CostPointDoc,
-    DecideDoc, ExcludedDoc, FleetPointDoc, FleetScalingDoc, InputDoc, MixedDoc, MixedPartDoc, NeedDoc,
-    RackBound, ScalingBasis, SettleDoc, SwingDoc,
+    DecideDoc, ExcludedDoc, FleetPointDoc, FleetScalingDoc, InputDoc, LoggedDoc, MixedDoc, MixedPartDoc,
+    NeedDoc, RackBound, ScalingBasis, SettleDoc, SwingDoc,
 };
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use doctor::{

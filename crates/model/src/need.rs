@@ -85,6 +85,9 @@ pub struct Need {
     pub work: Work,
     /// `None`: the log says it.
     pub demand: Option<Ranged>,
+    /// So many times the demand of the log.
+    #[serde(default)]
+    pub factor: Option<Ranged>,
     /// Of the demand.
     pub unit: Unit,
     /// Response time: the percentile, such as `p99`, and the seconds that it must stay within.
@@ -93,6 +96,9 @@ pub struct Need {
     pub errors: Option<f64>,
     /// Parameters that the measured figure must have.
     pub params: Params,
+    /// Conditions on the requests of a log: `bot=no`.
+    #[serde(default)]
+    pub filters: Vec<String>,
     /// Its name where other needs are of the same work.
     #[serde(default)]
     pub called: Option<String>,
@@ -114,6 +120,9 @@ impl Need {
     /// Its work with its conditions and parameters: `disk-seq op=read`, `web p99 < 20.0 ms`.
     pub fn long_name(&self) -> String {
         let mut name = self.work.name().to_owned();
+        for filter in &self.filters {
+            name = format!("{name} {filter}");
+        }
         let params = self.params.0.iter().map(|(key, value)| format!("{key}={value}"));
         let limit = self.limit.iter().map(ToString::to_string);
         let errors = self.errors.iter().map(|share| format!("errors < {}", format::percent(*share)));
@@ -121,6 +130,15 @@ impl Need {
             name = format!("{name} {part}");
         }
         name
+    }
+
+    /// The file of its requests with the conditions on them: what its mix is known by. `None` of what has no file.
+    pub fn source(&self) -> Option<String> {
+        match &self.work {
+            Work::Mix(file) => Some(file.clone()),
+            Work::Logs(file) => Some([std::slice::from_ref(file), &self.filters[..]].concat().join(" ")),
+            _ => None,
+        }
     }
 
     /// A need of space is filled; one of a rate keeps boxes busy.

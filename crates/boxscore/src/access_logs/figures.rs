@@ -296,7 +296,7 @@ fn bytes(sums: &Sums) -> Option<f64> {
 }
 
 /// A percentile; one among times that are not told apart is the least that they are ([`limit`]).
-fn of_times<const BITS: u32, const HIGHEST: u64>(
+pub(super) fn of_times<const BITS: u32, const HIGHEST: u64>(
     times: &LogLinear<BITS, HIGHEST>,
     sums: &Sums,
     share: f64,

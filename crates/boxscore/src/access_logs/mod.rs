@@ -12,6 +12,7 @@ mod keep;
 mod log_format;
 pub mod mix;
 pub mod outage;
+pub mod own;
 #[cfg(test)]
 mod proof;
 

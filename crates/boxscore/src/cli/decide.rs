@@ -6,15 +6,16 @@ const AFTER: &str = "\
 Examples:
   boxscore decide --need 'web 20000/s p99<20ms' --from box-a box-b --price box-a=0.19/h --price box-b=0.11/h
   boxscore decide --need 'kv 200k/s p99<1ms' --need 'memory 2TiB' --from 'rack1-*' --prices prices.csv --kwh 0.30
-  boxscore decide --need 'logs access.log p99<50ms' --growth 5%/month --for 3y --from box-a box-b
+  boxscore decide --need 'logs access.log x200 bot=no p99<50ms' --growth 5%/month --for 3y --from box-a box-b
+                                                 200 times the requests of people in the log's busiest quarter hour
   boxscore decide --need 'web 18000/s' --from atom-330 core2-duo --rack-watts 800
                                                  published figures: points, without intervals
   boxscore decide plan.toml                      the same keys in a file, kept beside the study
   boxscore decide plan.toml --json > decided.json; boxscore decide plan.toml --fail-on changed --against decided.json
                                                  each night: exit 3 when the answer is another one
 Needs: web 20000/s p99<20ms errors<0.1%, kv 200k/s p99<1ms replicas=2, cmd 'make -j8' 400/h, MIX.json 3000/s p99<50ms,
-logs FILE, memory 2TiB, disk 40TB, INSTRUMENT RATE. What has no figure of it is left out, with the command that would
-measure it.
+logs FILE (the log's demand; x200 for 200 times as much; bot=no and other conditions of `logs --where`), memory 2TiB,
+disk 40TB, INSTRUMENT RATE. What has no figure of it is left out, with the command that would measure it.
 Sides: as in compare; patterns (`rack1-*`) too. A run of several machines or arms has each of them as a candidate.
 Prices, watts and rack units are those of notes, of --prices, or typed; none is ever invented. Amounts may be ranges:
 --kwh 0.20..0.40.
@@ -38,7 +39,7 @@ pub struct DecideArgs {
     /// Boxes that may fail: n+1, n+2, zone (of 3), or `4 zones` [default: none]
     #[arg(long, value_name = "SPARE")]
     pub spare: Option<String>,
-    /// How long the boxes live [default: 4y]
+    /// How long the boxes live [default: that of --for, else 4y]
     #[arg(long, value_name = "DURATION")]
     pub life: Option<String>,
     /// Price of a kWh; without it energy is not in the cost

@@ -77,6 +77,7 @@ pub fn gather(
             machine: side.machine.clone(),
             published: side.runs.is_empty(),
             planted: side.runs.iter().any(|run| run.plan.fake.is_some()),
+            sheet: sheet(side),
             capacities,
             on: place::to_measure(judged.side),
             price: prices.price(side)?,
@@ -87,6 +88,13 @@ pub fn gather(
     }
     let currency = one_currency(&candidates)?;
     Ok(Found { candidates, excluded, notes, currency })
+}
+
+/// Its processor, CPUs and memory in words.
+fn sheet(side: &Loaded) -> Option<String> {
+    let spec = report::text::spec::Spec(&side.facts);
+    let all: Vec<String> = [spec.processor(), spec.memory()].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// The rules whose doubts are accepted. Fails for one that doubts nothing of these sides.
@@ -164,6 +172,7 @@ mod tests {
             machine: MachineDoc { id: String::new(), name: name.to_owned() },
             published: false,
             planted: false,
+            sheet: None,
             capacities: Vec::new(),
             on: None,
             price: Some(Cost {

@@ -1,16 +1,20 @@
 //! The demand of each need: as it was given, or that of a log or of the mix of one, with the profile of its day.
 
+mod cautions;
 mod shown;
 
+use logs::aggregate::filter::Filter;
 use model::decision::Key;
+use model::format::{amount, number};
 use model::need::{Need, Ranged, Work, parse};
+use model::unit::Unit;
 use verdict::decide::Demanded;
 use verdict::decide::capacity::Mixes;
 
 use super::asked::{Asked, Said};
 use crate::error::CliError;
 
-use shown::{HOURS, of_log, of_mix};
+use shown::{HOURS, Shown, of_log, of_mix};
 
 /// Needs with their demands.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +23,11 @@ pub struct Demands {
     /// The demand of each hour as a share of the peak; empty: nobody knows.
     pub day: Vec<f64>,
     pub notes: Vec<String>,
+    /// Sentences that stand before the numbers.
+    pub cautions: Vec<String>,
     pub mixes: Mixes,
+    /// Work of each log's requests that boxes which serve files do not do.
+    pub stood_in: Vec<String>,
 }
 
 /// Reads every need, and the logs that they name.
@@ -39,6 +47,7 @@ fn named(all: &[Said]) -> Result<Vec<Need>, CliError> {
     for said in all {
         let need = parse(&said.given)
             .map_err(|error| CliError::usage(format!("{}: {}", said.at, error.what)).hint(error.hint))?;
+        let need = filtered(need);
         if needs.iter().any(|known| known.long_name() == need.long_name()) {
             let what = format!("{}: two needs are called `{}`", said.at, need.long_name());
             return Err(CliError::usage(what).hint("say each work once, with all of its demand"));
@@ -52,24 +61,50 @@ fn named(all: &[Said]) -> Result<Vec<Need>, CliError> {
     Ok(needs.into_iter().zip(called).map(|(need, called)| Need { called, ..need }).collect())
 }
 
+/// Words of a log's need that are conditions on its requests, as `--where` of `logs` takes them. A parameter of loads
+/// is none, whatever a log calls so.
+fn filtered(mut need: Need) -> Need {
+    if !matches!(need.work, Work::Logs(_)) {
+        return need;
+    }
+    let web = model::card::find(instruments::cards(), model::names::instrument::WEB);
+    let is_of_load = |name: &str| web.is_some_and(|card| card.param(name).is_some());
+    let is_filter = |name: &str, value: &str| {
+        !is_of_load(name.trim_end_matches(['!', '^', '>']))
+            && Filter::parse(&format!("{name}={value}")).is_ok()
+    };
+    let (filters, params) =
+        std::mem::take(&mut need.params.0).into_iter().partition(|(name, value)| is_filter(name, value));
+    let filters: std::collections::BTreeMap<String, String> = filters;
+    need.filters = filters.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    need.params.0 = params;
+    need
+}
+
 impl Demands {
     fn add(&mut self, need: Need, said: &Said, growth: Ranged) -> Result<(), CliError> {
         let shown = match &need.work {
-            Work::Logs(file) => Some((file, of_log(file, said)?)),
+            Work::Logs(file) => Some((file, of_log(file, &need, said)?)),
             Work::Mix(file) => Some((file, of_mix(file, &need, said)?)),
             _ => None,
         };
         let mut from = "given".to_owned();
         let mut demand = need.demand;
+        let mut logged = None;
         if let Some((file, shown)) = shown {
+            self.cautions.extend(cautions::of_log(&need, &shown.own, demand.is_none()));
+            logged = cautions::logged(&need, &shown.own);
+            self.stood_in.extend(cautions::stood_in(&need, &shown.own));
             if demand.is_none() {
-                (demand, from) = (Some(Ranged::point(shown.rate)), shown.from);
+                let factor = need.factor.unwrap_or(Ranged::point(1.0));
+                demand = Some(factor.times(shown.rate));
+                from = multiplied(&need, &shown);
             }
             self.notes.extend(shown.notes);
             if let Err(why) = &shown.mix {
                 self.notes.push(format!("{file}: {why}"));
             }
-            self.mixes.insert(file.clone(), shown.mix);
+            self.mixes.insert(need.source().unwrap_or_else(|| file.clone()), shown.mix);
             match (self.day.is_empty(), shown.day.is_empty()) {
                 (_, true) => {}
                 (true, false) => {
@@ -83,9 +118,19 @@ impl Demands {
             }
         }
         let demand = demand.ok_or_else(|| said.wrong("nothing says its demand", "write a rate: 3000/s"))?;
-        self.needs.push(Demanded { need, demand, growth, from });
+        self.needs.push(Demanded { need, demand, growth, from, logged });
         Ok(())
     }
+}
+
+/// `200 times the 1.03/s of the busiest quarter hour of access.log (2026-11-17 02:00)`.
+fn multiplied(need: &Need, shown: &Shown) -> String {
+    let Some(factor) = need.factor else { return shown.from.clone() };
+    let times = match factor.is_range() {
+        true => format!("{} to {}", number(factor.low), number(factor.high)),
+        false => number(factor.low),
+    };
+    format!("{times} times the {} of {}", amount(shown.rate, Unit::PerSec), shown.from)
 }
 
 /// Says that the first log or mix shows no profile of a day.
@@ -107,6 +152,17 @@ mod tests {
         let said = |text: &&str| Said { given: (*text).into(), at: "--need".into(), from: "--need".into() };
         let all: Vec<Said> = texts.iter().map(said).collect();
         Ok(named(&all)?.iter().map(|need| need.name().to_owned()).collect())
+    }
+
+    #[test]
+    fn conditions_on_a_logs_requests_are_no_parameters() {
+        let of = |text: &str| filtered(parse(text).unwrap());
+        let people = of("logs a.log bot=no path^=/shop/ connections=100");
+        assert_eq!(people.filters, ["bot=no", "path^=/shop/"]);
+        assert_eq!((people.params.get("connections"), people.params.0.len()), (Some("100"), 1));
+        assert_eq!(people.source().as_deref(), Some("a.log bot=no path^=/shop/"));
+        // Elsewhere it is a parameter that nothing has, which is said.
+        assert!(of("web 10/s bot=no").filters.is_empty());
     }
 
     #[test]

@@ -219,13 +219,15 @@ fn currency(asked: &Asked) -> Result<Option<String>, CliError> {
     }
 }
 
+/// The life that was said, else the time for which the demand is said to grow.
 fn life(asked: &Asked, docs: &mut Vec<Told>) -> Result<f64, CliError> {
-    let (text, from) = match asked.one(Key::Life) {
+    let said = asked.one(Key::Life).or_else(|| asked.one(Key::For));
+    let (text, from) = match said {
         Some(said) => (said.given.as_str(), said.from.as_str()),
         None => (LIFE, DEFAULT),
     };
     let seconds = parse_life(text);
-    let wrong = || match asked.one(Key::Life) {
+    let wrong = || match said {
         Some(said) => said.wrong("not a length of time of a day or more", "write 4y, 18 months or 365d"),
         None => CliError::usage("the life is not a length of time"),
     };
@@ -304,7 +306,10 @@ fn growth(asked: &Asked, life_s: f64, docs: &mut Vec<Told>) -> Result<(Ranged, f
     let asked_span = asked.one(Key::For).map(|said| span(said).map(|seconds| (seconds, said))).transpose()?;
     let Some(said) = asked.one(Key::Growth) else {
         return match asked_span {
-            Some((_, said)) => Err(said.wrong("nothing grows", "say the growth too: --growth 5%/month")),
+            Some((_, said)) => {
+                Err(said
+                    .wrong("nothing grows", "say the growth too, --growth 5%/month, or the life, --life 3y"))
+            }
             None => Ok((Ranged::point(1.0), life_s)),
         };
     };

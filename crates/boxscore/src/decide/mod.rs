@@ -98,6 +98,11 @@ fn document(
     let mut notes = found.notes;
     notes.extend(demand::short_day(&demands));
     notes.extend(demands.notes);
+    let mut cautions = demands.cautions;
+    if sides.iter().any(serves_files) {
+        cautions.extend(demands.stood_in);
+    }
+    notes.extend(sides::parts_of_one(sides));
     notes.extend(inputs::stale_note(&stale(&found.candidates), inputs.stale_s));
     let question = Question {
         months: inputs.months(),
@@ -120,11 +125,19 @@ fn document(
         growth_s: inputs.growth_s,
         day: demands.day,
         inputs: docs,
+        cautions,
         notes,
         draws: inputs.draws,
         seed: inputs.seed,
     };
     Ok(decide(&question, &found.candidates, found.excluded))
+}
+
+/// True where its loads of a mix were of files that stand in for a log's requests.
+fn serves_files(side: &Loaded) -> bool {
+    let cells = side.runs.iter().flat_map(|run| &run.plan.cells);
+    let of_mix = cells.filter(|cell| cell.params.get("mix").is_some_and(|mix| mix != "none"));
+    of_mix.into_iter().any(|cell| cell.params.get("content") == Some("mix"))
 }
 
 /// Prices, watts and rack units that are older than they may be: which one of which candidate, and the date.

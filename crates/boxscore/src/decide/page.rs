@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use model::doc::DecideDoc;
+use model::format::Moment;
 use model::shell::word;
 
 use super::asked::Asked;
@@ -15,7 +16,8 @@ use crate::lookup::paths;
 pub fn write(doc: &DecideDoc, asked: &Asked, args: &DecideArgs, store: &Path) -> Result<PathBuf, CliError> {
     let command = command(asked, args);
     let to = args.out.clone().unwrap_or_else(|| beside(store, args, &command));
-    let html = report::decide::page(doc, &command, BUILD);
+    let today = Moment::at(super::now().floor()).map_or_else(String::new, |now| now.date());
+    let html = report::decide::page(doc, &command, (BUILD, &today));
     paths::write(&to, html.as_bytes())?;
     Ok(to)
 }

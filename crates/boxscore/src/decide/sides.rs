@@ -1,7 +1,11 @@
-//! Sides of a decision: names and patterns into candidates' data. A run of several arms gives each of them. A run that
+//! Sides of a decision: names and patterns into candidates' data. `box-a@0199a4c1` is a run of the label or machine
+//! box-a, and a run alone is called by its label, if it has one. A run of several arms gives each of them. A run that
 //! is the only side gives the machines that were measured with it too, which is said; beside other sides it is itself.
 
 use std::collections::BTreeSet;
+
+use model::fact::CpuSet;
+use model::format::list;
 
 use crate::error::CliError;
 use crate::lookup::ids::short;
@@ -18,7 +22,8 @@ pub fn load(from: &[Said], resolver: &mut Resolver) -> Result<Vec<Loaded>, CliEr
         let names =
             if is_pattern(&said.given) { matching(said, resolver)? } else { vec![said.given.clone()] };
         for name in names {
-            for side in candidates(&name, from.len() > 1, resolver).map_err(|error| apart(said, error))? {
+            let found = candidates(&of_name(&name, resolver)?, from.len() > 1, resolver);
+            for side in found.map_err(|error| apart(said, error))? {
                 // A pattern and a name may mean the same.
                 let is_known = |known: &Loaded| {
                     known.name == side.name && known.arm == side.arm && ids(known).eq(ids(&side))
@@ -36,6 +41,45 @@ pub fn load(from: &[Said], resolver: &mut Resolver) -> Result<Vec<Loaded>, CliEr
     let sides = sides.into_iter().zip(names).map(|(side, name)| Loaded { name, ..side }).collect();
     // A run that is an earlier one of a side and also a side is read once.
     resolver.all_with_earlier(sides)
+}
+
+/// The run of `box-a@0199a4c1`, as answers call one of several sides of a name; another name as it is. Fails where the
+/// run is none of that label or machine.
+fn of_name(name: &str, resolver: &mut Resolver) -> Result<String, CliError> {
+    let Some((of, run)) = name.rsplit_once('@').filter(|(of, _)| !of.is_empty()) else {
+        return Ok(name.to_owned());
+    };
+    if resolver.names().iter().any(|known| known == name) || !resolver.is_run(run) {
+        return Ok(name.to_owned());
+    }
+    let side = resolver.bare(run)?;
+    let labels = || side.runs.iter().filter_map(|run| run.head.label.as_deref());
+    let machines = side.runs.iter().map(|run| run.head.machine.as_str());
+    match labels().chain(machines).any(|own| own == of) {
+        true => Ok(run.to_owned()),
+        false => Err(CliError::usage(format!("{name}: the run {run} is none of {of}"))
+            .hint("`boxscore history` lists the runs with their machines and labels")),
+    }
+}
+
+/// Says which sides are parts of one machine, since their names look like those of two.
+pub fn parts_of_one(sides: &[Loaded]) -> Option<String> {
+    let parts = |side: &Loaded| match CpuSet::of_facts(&side.facts) {
+        Some(set) => format!("{} ({set})", side.name),
+        None => format!("{} (all CPUs)", side.name),
+    };
+    let is_limited = |side: &&Loaded| CpuSet::of_facts(&side.facts).is_some() && !side.machine.id.is_empty();
+    let limited = sides.iter().find(is_limited)?;
+    let same: Vec<&Loaded> = sides.iter().filter(|side| side.machine.id == limited.machine.id).collect();
+    let all: Vec<String> = same.iter().map(|side| parts(side)).collect();
+    Some(match all.as_slice() {
+        [only] => format!("{only}: it was measured on a part of its machine, and is that part"),
+        all => format!(
+            "{} are one machine, {}: each is the part of it that it may use",
+            list(all),
+            limited.machine.name
+        ),
+    })
 }
 
 /// The error of a name that is no side's; of several with commas between them, how they are said.
@@ -67,6 +111,12 @@ fn told_apart(sides: &[(&str, Option<&str>)]) -> Vec<String> {
         names.extend(free);
     }
     names
+}
+
+/// The label of a side without an arm that is called as its machine is.
+fn labelled(side: &Loaded) -> Option<String> {
+    let label = side.runs.last()?.head.label.clone()?;
+    (side.arm.is_none() && side.name == side.machine.name).then_some(label)
 }
 
 fn is_pattern(name: &str) -> bool {
@@ -103,9 +153,10 @@ fn candidates(name: &str, among: bool, resolver: &mut Resolver) -> Result<Vec<Lo
             ));
         }
         let is_split = all.len() > 1;
-        let called = |side: Loaded| match side.arm.is_some() && among && is_split {
-            true => Loaded { name: format!("{name}/{}", side.name), ..side },
-            false => side,
+        let called = |side: Loaded| match (side.arm.is_some() && among && is_split, labelled(&side)) {
+            (true, _) => Loaded { name: format!("{name}/{}", side.name), ..side },
+            (false, Some(label)) => Loaded { name: label, ..side },
+            (false, None) => side,
         };
         return Ok(all.into_iter().map(called).collect());
     }

@@ -174,8 +174,9 @@ fn has_a_mix(level: &PowerLevel, needs: &[Need], mixes: &Mixes) -> bool {
 pub fn is_of_requests(params: &Params, need: &Need, mixes: &Mixes) -> bool {
     let mix = params.get("mix").filter(|mix| *mix != "none");
     match &need.work {
-        Work::Mix(file) | Work::Logs(file) => {
-            mix.is_some() && mixes.get(file).and_then(|name| name.as_deref().ok()) == mix
+        Work::Mix(_) | Work::Logs(_) => {
+            let own = need.source().and_then(|source| mixes.get(&source));
+            mix.is_some() && own.and_then(|name| name.as_deref().ok()) == mix
         }
         _ => mix.is_none(),
     }

@@ -82,6 +82,8 @@ impl Estimate {
 
 /// Plain lines are for logs: at most one per block, and one in this time.
 const PLAIN_LINE_NS: u64 = 5_000_000_000;
+/// Columns of a plain line, wherever it goes.
+const PLAIN_COLUMNS: usize = 80;
 
 /// Plain lines about the progress of slow work.
 #[derive(Debug, Default)]
@@ -335,7 +337,11 @@ impl Display {
             [one] => title_in(&self.plan, one).replace('\n', ", "),
             many => format!("each of {} figures", many.len()),
         };
-        out::say(&format!("{what} of {figures}{comma}{left}"));
+        let line = |figures: &str| format!("{what} of {figures}{comma}{left}");
+        let whole = line(&figures);
+        // Its parameters are said by the plan and by the end.
+        let instrument = self.plan.cells.first().map(|cell| cell.instrument.as_str()).unwrap_or_default();
+        out::say(&if report::text::width(&whole) > PLAIN_COLUMNS { line(instrument) } else { whole });
     }
 
     /// Time left in whole seconds; empty if it is unknown.

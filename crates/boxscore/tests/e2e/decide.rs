@@ -247,6 +247,15 @@ fn a_logs_busiest_quarter_hour_is_the_demand() {
     near(Some(need.demand), 2.0);
     assert_eq!(need.from, "the busiest quarter hour of a.log (2026-05-01 20:15)");
     assert!(doc.notes.iter().any(|note| note.contains("hours is that of a.log")), "{:?}", doc.notes);
+    // So many times as much, of the requests that are no bot's: the mix is theirs.
+    let many = ["decide", "--need", "logs a.log x3 bot=no", "--from", "atom-330", "--no-report", "--json"];
+    let doc = document(&bench.run(&many).expect(1, &[]));
+    near(Some(doc.needs[0].demand), 6.0);
+    let command = doc.excluded[0].command.clone().expect("a command");
+    assert!(
+        command.starts_with("boxscore logs a.log --where bot=no --profile-out mix.json && "),
+        "{command}"
+    );
     // A mix says its busiest step.
     bench.run(&["logs", "a.log", "--no-store", "--profile-out", "mix.json"]).expect(0, &[]);
     let doc = document(

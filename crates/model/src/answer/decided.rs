@@ -38,6 +38,8 @@ pub struct Decided {
     pub currency: String,
     /// `4 years`
     pub life: String,
+    /// Facts against it, whatever the boxes: `the log's own p99 is 297 ms, over 50.0 ms`.
+    pub but: Vec<String>,
     /// Candidates beyond these.
     pub more: usize,
 }
@@ -129,9 +131,11 @@ impl Decided {
 impl fmt::Display for Decided {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.all.first() else {
-            return to.write_str("none of these can be sized: what is missing is said below");
+            return to.write_str("None of these can be sized: what is missing is said below");
         };
+        let but: String = self.but.iter().map(|but| format!("; but {but}")).collect();
         let planted = self.planted().map_or_else(String::new, |planted| format!("; {planted}"));
+        let planted = format!("{but}{planted}");
         if self.tied > 1 {
             return write!(to, "{}{planted}", self.tie());
         }
@@ -168,7 +172,14 @@ mod tests {
     }
 
     fn decided(all: Vec<Chosen>, tied: usize) -> Decided {
-        Decided { all, tied, currency: "EUR".to_owned(), life: "4 years".to_owned(), more: 0 }
+        Decided {
+            all,
+            tied,
+            currency: "EUR".to_owned(),
+            life: "4 years".to_owned(),
+            but: Vec::new(),
+            more: 0,
+        }
     }
 
     #[test]
@@ -204,6 +215,6 @@ mod tests {
         a.at_most = true;
         let all = decided(vec![a, chosen("y", 12, None, None)], 1);
         assert_eq!(all.to_string(), "at most 9 of x; y needs 12; without prices none is the cheapest");
-        assert!(Decided::default().to_string().starts_with("none of these"));
+        assert!(Decided::default().to_string().starts_with("None of these"));
     }
 }

@@ -24,6 +24,9 @@ pub struct DecideDoc {
     pub paragraph: Vec<String>,
     /// Upper-case code such as `EUR`; absent where nothing has a price.
     pub currency: Option<String>,
+    /// To be read before the numbers: a goal that the log itself breaks, what was not measured, figures in doubt.
+    #[serde(default)]
+    pub cautions: Vec<String>,
     pub needs: Vec<NeedDoc>,
     /// Inputs of the user's, with their provenance: life, price of energy, utilisation, spares.
     pub inputs: Vec<InputDoc>,
@@ -68,6 +71,18 @@ pub struct NeedDoc {
     pub conditions: Vec<String>,
     /// Where the demand is from: `given`, `the busiest quarter hour of a.log (2026-05-01 20:15)`.
     pub from: String,
+    /// The time that the log's own server took, where the need is of a log and has a limit.
+    #[serde(default)]
+    pub logged: Option<LoggedDoc>,
+}
+
+/// The response time of the server that wrote a log, at the percentile of the need.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoggedDoc {
+    pub percentile: String,
+    pub seconds: f64,
+    /// It is over the limit of the need.
+    pub breaks: bool,
 }
 
 /// One input of a decision.
@@ -97,6 +112,9 @@ pub struct CandidateDoc {
     /// Runs of it were planted by `--fake`: no measurement.
     #[serde(default)]
     pub planted: bool,
+    /// Its processor, the CPUs that it may use, its memory; absent where no fact is known.
+    #[serde(default)]
+    pub sheet: Option<String>,
     pub capacities: Vec<CapacityDoc>,
     pub boxes: BoxesDoc,
     pub price: Option<InputDoc>,

@@ -1,7 +1,8 @@
 //! Reads a need as it is written: `web 20000/s p99<20ms`, `kv 200k/s replicas=2`, `cmd 'make -j8' 400/h`,
 //! `memory 2TiB`, `mix.json 3000/s p99<50ms errors<0.1%`, `logs a.log`.
 //!
-//! Words are separated by blanks; quotation marks keep blanks. A demand may be a range, `20k..30k/s`.
+//! Words are separated by blanks; quotation marks keep blanks. A demand may be a range, `20k..30k/s`; that of a log may
+//! be multiplied, `logs a.log x200`.
 
 use super::{Limit, Need, Ranged, Work};
 use crate::params::{Params, parse_span};
@@ -73,10 +74,12 @@ pub fn parse(text: &str) -> Result<Need, NeedError> {
         text: text.trim().to_owned(),
         work,
         demand: None,
+        factor: None,
         unit: Unit::PerSec,
         limit: None,
         errors: None,
         params: Params::default(),
+        filters: Vec::new(),
         called: None,
     };
     let mut rest = rest.peekable();
@@ -106,8 +109,12 @@ fn take(need: &mut Need, word: &str) -> Result<(), NeedError> {
         need.params.set(key, value);
         return Ok(());
     }
-    if need.demand.is_some() {
+    if need.demand.is_some() || (need.factor.is_some() && times(word).is_some()) {
         return Err(NeedError::new(format!("`{word}`: the demand is given already"), FORMS));
+    }
+    if let Some(factor) = times(word) {
+        need.factor = Some(factor);
+        return Ok(());
     }
     let (demand, unit) = parse_amount(word)?;
     need.demand = Some(demand);
@@ -146,6 +153,14 @@ fn put<T>(place: &mut Option<T>, value: T, name: &str) -> Result<(), NeedError> 
 /// A demand that fits the work.
 fn check(need: Need) -> Result<Need, NeedError> {
     let is_space = need.is_space();
+    if let Some(factor) = need.factor {
+        let is_of_log = matches!(need.work, Work::Logs(_) | Work::Mix(_));
+        if need.demand.is_some() || !is_of_log {
+            let what = format!("`{}`: `x{}` multiplies the demand of a log", need.text, factor.low);
+            let hint = "write logs FILE x200 or MIX.json x200, without a rate; elsewhere the rate itself";
+            return Err(NeedError::new(what, hint));
+        }
+    }
     if need.demand.is_none() && !matches!(need.work, Work::Logs(_) | Work::Mix(_)) {
         let hint = if is_space { "write memory 2TiB" } else { "write a rate, such as 20000/s or 400/h" };
         return Err(NeedError::new(format!("`{}` has no demand", need.text), hint));
@@ -165,6 +180,15 @@ fn check(need: Need) -> Result<Need, NeedError> {
         ));
     }
     Ok(need)
+}
+
+/// `x200`, `x100..300`: so many times the demand of a log.
+fn times(word: &str) -> Option<Ranged> {
+    let text = word.strip_prefix(['x', 'X', '×'])?;
+    let (low, high) = text.split_once("..").unwrap_or((text, text));
+    let factor = |text: &str| number(text).filter(|(_, is_bytes)| !is_bytes).map(|(value, _)| value);
+    let (low, high) = (factor(low)?, factor(high)?);
+    (low <= high).then_some(Ranged { low, high })
 }
 
 /// Reads an amount: `20000/s`, `200k/s`, `400/h`, `20k..30k/s`, `1TB/h`, `2TiB`. Numbers have decimal prefixes (`k`,
@@ -286,6 +310,9 @@ mod tests {
         assert_eq!(parse("disk-seq 2GB/s op=read").unwrap().unit, Unit::BytesPerSec);
         assert_eq!(parse("logs a.log p99<50ms").unwrap().demand, None);
         assert_eq!(parse("MIX.json 3000/s").unwrap().work, Work::Mix("MIX.json".to_owned()));
+        let grown = parse("logs a.log x200 p99<50ms").unwrap();
+        assert_eq!((grown.demand, grown.factor), (None, Some(Ranged::point(200.0))));
+        assert_eq!(parse("a.json x1.5..2").unwrap().factor, Some(Ranged { low: 1.5, high: 2.0 }));
     }
 
     #[test]
@@ -326,6 +353,11 @@ mod tests {
             ("web nan/s", "above 0"),
             ("web 1e999/s", "above 0"),
             ("web 20000", "neither a rate"),
+            ("web x200", "demand of a log"),
+            ("logs a.log 20/s x200", "demand is given already"),
+            ("logs a.log x200 20/s", "demand of a log"),
+            ("logs a.log x2 x3", "demand is given already"),
+            ("logs a.log x0", "neither a rate"),
             ("web 2TiB", "an amount"),
             ("memory 2/s", "no rate"),
             ("memory 2TiB p99<1ms", "no response time"),

@@ -15,8 +15,8 @@ use crate::page::{self, Head};
 use crate::text::decide::cells;
 use crate::theme::Trust;
 
-/// The whole page. `command` makes it again.
-pub fn page(doc: &DecideDoc, command: &str, version: &str) -> String {
+/// The whole page. `command` makes it again; `date` is that of today.
+pub fn page(doc: &DecideDoc, command: &str, (version, date): (&str, &str)) -> String {
     let body = html! {
         (page::first_screen(&page::unbroken(&doc.answer.sentence), &tally(doc), &left(doc), &right(doc)))
         (parts(doc))
@@ -32,8 +32,12 @@ pub fn page(doc: &DecideDoc, command: &str, version: &str) -> String {
         }
     };
     let needs: Vec<&str> = doc.needs.iter().map(|need| need.text.as_str()).collect();
-    let facts =
-        vec!["decision".to_owned(), count(doc.candidates.len(), "candidate"), cells::life(doc).to_owned()];
+    let facts = vec![
+        "decision".to_owned(),
+        date.to_owned(),
+        count(doc.candidates.len(), "candidate"),
+        cells::life(doc).to_owned(),
+    ];
     let head = Head { machine: needs.join(" + "), facts, command: command.to_owned() };
     page::page(&format!("{} · boxscore", needs.join(", ")), &head, &body)
 }
@@ -47,17 +51,26 @@ fn tally(doc: &DecideDoc) -> Markup {
             (count(doc.needs.len(), "need")) " · " (count(doc.candidates.len(), "candidate"))
             @if !left_out.is_empty() { " · " (count(left_out.len(), "side")) " left out" }
         }
+        @if !doc.cautions.is_empty() {
+            span class="t-doubt" { b class="mark" { "!" } " " (count(doc.cautions.len(), "caution")) }
+        }
         @if doc.currency.is_some() { span class="mut" { "all money in " (currency) } }
     }
 }
 
 fn left(doc: &DecideDoc) -> Markup {
     html! {
+        @if !doc.cautions.is_empty() {
+            (page::card("Before you buy", &html! {
+                ul class="trust" { @for one in &doc.cautions {
+                    (Trust::Doubtful.line(&page::prose(&format!("{}.", cells::sentence(one, doc)))))
+                } }
+            }))
+        }
         @if !doc.paragraph.is_empty() {
             p { @for sentence in &doc.paragraph { (page::prose(&format!("{}. ", cells::sentence(sentence, doc)))) } }
         }
-        @if doc.candidates.is_empty() { p class="nothing" { "No candidate can be sized" } }
-        @else { (tables::candidates(doc)) }
+        @if doc.candidates.is_empty() { (left_out(doc)) } @else { (tables::candidates(doc)) }
         @if let Some(mixed) = &doc.mixed { p { "Two kinds together: " (page::prose(&cells::mixed(mixed, doc))) } }
     }
 }
@@ -67,8 +80,9 @@ fn on(machine: Option<&str>) -> Markup {
     html! { @if let Some(machine) = machine { "on " (machine) ": " } }
 }
 
-fn right(doc: &DecideDoc) -> Markup {
-    let left_out = |one: &model::doc::ExcludedDoc| {
+/// The sides that are not sized, each with what it lacks and the command that would measure it.
+fn left_out(doc: &DecideDoc) -> Markup {
+    let line = |one: &model::doc::ExcludedDoc| {
         let need = one.need.as_ref().map_or_else(String::new, |need| format!(", {need}"));
         let body = html! {
             strong { (one.name) (need) } ": " (page::prose(&one.why))
@@ -77,10 +91,16 @@ fn right(doc: &DecideDoc) -> Markup {
         Trust::Refused.line(&body)
     };
     html! {
-        @if let Some(plot) = plots::cheapest(doc) { (plot) }
         @if !doc.excluded.is_empty() {
-            (page::card("Left out", &html! { ul class="trust" { @for one in &doc.excluded { (left_out(one)) } } }))
+            (page::card("Left out", &html! { ul class="trust" { @for one in &doc.excluded { (line(one)) } } }))
         }
+    }
+}
+
+fn right(doc: &DecideDoc) -> Markup {
+    html! {
+        @if let Some(plot) = plots::cheapest(doc) { (plot) }
+        @if !doc.candidates.is_empty() { (left_out(doc)) }
         @if !doc.notes.is_empty() {
             (page::card("What to know", &html! {
                 ul class="trust" { @for note in &doc.notes { (Trust::Info.line(&page::prose(note))) } }
@@ -90,9 +110,9 @@ fn right(doc: &DecideDoc) -> Markup {
 }
 
 fn parts(doc: &DecideDoc) -> Markup {
-    match doc.candidates.iter().any(|one| one.cost.is_some() || cells::housing(one).is_some()) {
-        true => page::section("cost", "What the cost is made of, and the space", &tables::parts(doc)),
-        false => html! {},
+    match tables::parts(doc) {
+        Some(table) => page::section("cost", "What the cost is made of, and the space", &table),
+        None => html! {},
     }
 }
 
@@ -113,10 +133,12 @@ fn capacities(doc: &DecideDoc) -> Markup {
 }
 
 fn demand(doc: &DecideDoc) -> Markup {
-    match plots::costs(doc) {
-        Some(plot) => page::section("demand", "Cost against demand", &page::grid(&[plot])),
-        None => html! {},
-    }
+    let body = match (plots::costs(doc), plots::flat(doc)) {
+        (Some(plot), _) => page::grid(&[plot]),
+        (None, Some(flat)) => html! { p { (page::prose(&flat)) } },
+        (None, None) => return html! {},
+    };
+    page::section("demand", "Cost against demand", &body)
 }
 
 fn changes(doc: &DecideDoc) -> Markup {
@@ -128,6 +150,9 @@ fn changes(doc: &DecideDoc) -> Markup {
         "What would change the answer",
         &html! {
             @if let Some(plot) = plots::tornado(doc) { (plot) }
+            @if let Some(still) = cells::still(doc) {
+                p { (page::prose(&format!("{}.", cells::sentence(&still, doc)))) }
+            }
             @if !doc.break_even.is_empty() {
                 h3 { "Where another one becomes the cheapest" }
                 (tables::break_even(doc))

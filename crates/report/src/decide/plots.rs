@@ -2,7 +2,7 @@
 
 use maud::Markup;
 use model::doc::{CostCurveDoc, DecideDoc, SwingDoc};
-use model::format::Kind;
+use model::format::{self, Kind, NEARLY_ALL};
 use model::unit::Unit;
 
 use crate::plot::bars::BarGroup;
@@ -21,6 +21,10 @@ pub fn cheapest(doc: &DecideDoc) -> Option<Markup> {
     let with: Vec<_> =
         doc.candidates.iter().filter_map(|one| Some((one, one.cheapest?))).take(BARS).collect();
     let (first, share) = with.first().filter(|_| with.len() > 1)?;
+    // One bar that is all of it says what the table does.
+    if *share >= NEARLY_ALL {
+        return None;
+    }
     let group = |(one, share): &(&model::doc::CandidateDoc, f64)| BarGroup {
         name: one.name.clone(),
         values: vec![Some(Estimate { value: *share, interval: None })],
@@ -41,7 +45,7 @@ pub fn cheapest(doc: &DecideDoc) -> Option<Markup> {
 pub fn costs(doc: &DecideDoc) -> Option<Markup> {
     let drawn: Vec<&CostCurveDoc> =
         doc.curves.iter().filter(|curve| curve.points.iter().any(|point| point.cost.is_some())).collect();
-    if drawn.is_empty() {
+    if drawn.iter().all(|curve| is_flat(curve)) {
         return None;
     }
     let need = doc.needs.first().filter(|_| doc.needs.len() == 1);
@@ -79,6 +83,30 @@ pub fn costs(doc: &DecideDoc) -> Option<Markup> {
         ..LinePlot::new(caption, AxisSpec::new(name, kind), money, series)
     };
     Some(plot.render())
+}
+
+/// The same boxes at every demand that was looked at.
+fn is_flat(curve: &CostCurveDoc) -> bool {
+    let mut boxes = curve.points.iter().filter(|point| point.cost.is_some()).map(|point| point.boxes);
+    let first = boxes.next();
+    boxes.all(|other| Some(other) == first)
+}
+
+/// The sentence on cost against demand where a drawing would be flat lines: `From 20.6/s to 618/s the boxes and their
+/// cost stay as they are`.
+pub fn flat(doc: &DecideDoc) -> Option<String> {
+    let with: Vec<&CostCurveDoc> = doc.curves.iter().filter(|curve| !curve.points.is_empty()).collect();
+    let points = &with.first().filter(|_| with.iter().all(|curve| is_flat(curve)))?.points;
+    let (least, most) = (points.first()?.factor, points.last()?.factor);
+    let shown = |factor: f64| match doc.needs.as_slice() {
+        [need] => format::amount(need.demand * factor, need.unit),
+        _ => format!("{} times the demand", format::number(factor)),
+    };
+    Some(format!(
+        "From {} to {} today the numbers of boxes and their cost stay as they are.",
+        shown(least),
+        shown(most)
+    ))
 }
 
 /// A curve whose cost stays until the next box is bought.
@@ -119,7 +147,8 @@ fn cheapest_by_demand(curves: &[&CostCurveDoc]) -> Vec<(f64, String)> {
 /// The change by each input.
 pub fn tornado(doc: &DecideDoc) -> Option<Markup> {
     let first = doc.candidates.first()?;
-    if doc.tornado.is_empty() {
+    let moving = cells::moving(doc);
+    if moving.is_empty() {
         return None;
     }
     let is_alone = cells::is_alone(doc);
@@ -132,7 +161,8 @@ pub fn tornado(doc: &DecideDoc) -> Option<Markup> {
         says: cells::best(swing, doc),
         flips: swing.best_at_low != first.name || swing.best_at_high != first.name,
     };
-    let flips = doc.tornado.iter().map(row).filter(|row| row.flips).count();
+    let rows: Vec<SwingRow> = moving.into_iter().map(row).collect();
+    let flips = rows.iter().filter(|row| row.flips).count();
     let title = match flips {
         _ if is_alone => format!("What the cost of {} depends on", first.name),
         0 => format!("{} stays the cheapest within every range", first.name),
@@ -144,7 +174,7 @@ pub fn tornado(doc: &DecideDoc) -> Option<Markup> {
     };
     let plot = SwingPlot {
         caption: Caption::new(title).subtitle("each input alone between its ends, the others as they are"),
-        rows: doc.tornado.iter().map(row).collect(),
+        rows,
         axis,
         kind: Kind::for_unit(if is_alone { Unit::Count } else { Unit::Ratio }),
         line: (!is_alone).then_some(1.0),

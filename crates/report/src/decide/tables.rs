@@ -9,7 +9,7 @@ use crate::page::{Column, prose, table};
 use crate::text::decide::{cells, tables::bracket};
 
 /// Letters from which on a text is broken into lines.
-const LONG: usize = 40;
+const LONG: usize = 24;
 
 /// A column with its cells; `None` is a dash.
 type Cells = (String, Column, Vec<Option<String>>);
@@ -47,11 +47,18 @@ fn names(all: &[CandidateDoc]) -> Vec<Markup> {
         html! {
             span class="n" {
                 @if mark != " " { (mark) " " } (one.name)
+                @if cells::is_doubtful(one) { " !" }
                 @if one.published { " " small class="mut" { "published" } }
             }
         }
     };
     all.iter().enumerate().map(name).collect()
+}
+
+/// A table of candidates, if it has a column.
+fn of_candidates(all: &[CandidateDoc], columns: Vec<Cells>) -> Option<Markup> {
+    let has_cells = columns.iter().any(|(_, _, cells)| cells.iter().any(Option::is_some));
+    has_cells.then(|| set("", names(all), columns))
 }
 
 /// The candidates, cheapest first.
@@ -65,12 +72,14 @@ pub fn candidates(doc: &DecideDoc) -> Markup {
             one.cost.as_ref().map(|cost| cells::money(cost.life))
         }),
         column("a month", all, |one| one.cost.as_ref().map(|cost| cells::money(cost.per_month))),
+        column("busy at the demand", all, |one| one.boxes.utilisation.map(percent)),
         column("W", all, |one| one.total_watts.map(cells::plain)),
         column("U", all, |one| one.total_rack_units.map(cells::plain)),
         column("cheapest", all, |one| one.cheapest.filter(|_| several).map(cells::probability)),
     ];
     html! {
         (set("", names(all), columns))
+        @if all.iter().any(cells::is_doubtful) { p class="note" { "!: in doubt; the notes say why." } }
         @if (0..all.len()).any(|at| bracket(all, at) != " ") {
             p class="note" { "Candidates in one bracket cannot be told apart by cost." }
         }
@@ -78,41 +87,54 @@ pub fn candidates(doc: &DecideDoc) -> Markup {
     }
 }
 
-/// The parts of the cost, and the racks.
-pub fn parts(doc: &DecideDoc) -> Markup {
+/// The parts of the cost, its interval, and the racks; `None` where the cost is that of the boxes alone, and known.
+pub fn parts(doc: &DecideDoc) -> Option<Markup> {
     let all = &doc.candidates;
     let interval = |one: &CandidateDoc| {
         let cost = one.cost.as_ref()?;
-        Some(format!("{} to {}", cells::money(cost.low), cells::money(cost.high)))
+        let (low, high) = (cells::money(cost.low), cells::money(cost.high));
+        (low != high).then(|| format!("{low} to {high}"))
     };
+    let first = all.first().map_or("", |one| one.name.as_str());
     let ratio = |one: &CandidateDoc| {
-        let ratio = one.ratio.as_ref()?;
-        let ends = ratio.low.zip(ratio.high).map_or_else(String::new, |(low, high)| {
+        let ratio = one.ratio.as_ref().filter(|_| one.name != first)?;
+        let ends = ratio.low.zip(ratio.high).filter(|(low, high)| low < high);
+        let ends = ends.map_or_else(String::new, |(low, high)| {
             format!(" ({})", model::format::ratio_interval(low, high))
         });
         Some(format!("{}{ends}", model::format::ratio(ratio.value?)))
     };
-    let several = all.len() > 1;
+    let has_parts = |one: &CandidateDoc| {
+        let cost = one.cost.as_ref();
+        cost.is_some_and(|cost| cost.energy.or(cost.space).or(cost.circuits).is_some())
+    };
+    let has_parts = all.iter().any(has_parts);
+    let of_boxes =
+        |one: &CandidateDoc| one.cost.as_ref().filter(|_| has_parts).map(|cost| cells::money(cost.boxes));
     let columns = vec![
         column("bound by", all, |one| Some(one.boxes.binding.clone()).filter(|_| doc.needs.len() > 1)),
-        column("utilisation", all, |one| one.boxes.utilisation.map(percent)),
-        column(cells::currency(doc), all, |one| one.cost.as_ref().map(|cost| cells::money(cost.life))),
-        column("interval", all, interval),
-        column("for boxes", all, |one| one.cost.as_ref().map(|cost| cells::money(cost.boxes))),
+        column(&format!("{}, interval", cells::currency(doc)), all, interval),
+        column("for boxes", all, of_boxes),
         column("for energy", all, |one| one.cost.as_ref()?.energy.map(cells::money)),
         column("for space", all, |one| one.cost.as_ref()?.space.map(cells::money)),
         column("for circuits", all, |one| one.cost.as_ref()?.circuits.map(cells::money)),
-        column("times the first", all, |one| ratio(one).filter(|_| several)),
         column("racks", all, cells::rack),
         column("circuits", all, cells::circuits),
     ];
+    // Alone it is what the answer says.
+    let has_more = columns.iter().any(|(_, _, cells)| cells.iter().any(Option::is_some));
+    let ratio = column("times the first", all, |one| ratio(one).filter(|_| has_more));
+    let columns = [columns, vec![ratio]].concat();
     let without = all.iter().filter_map(|one| one.cost.as_ref()).flat_map(|cost| &cost.without);
     let mut missing: Vec<&String> = without.collect();
     missing.dedup();
-    html! {
-        (set("", names(all), columns))
-        @for one in missing { p class="note" { "Not in the cost: " (prose(one)) } }
-    }
+    let table = of_candidates(all, columns);
+    (table.is_some() || !missing.is_empty()).then(|| {
+        html! {
+            @if let Some(table) = table { (table) }
+            @for one in missing { p class="note" { "Not in the cost: " (prose(one)) } }
+        }
+    })
 }
 
 /// The capacity of one box of each candidate for a need.
@@ -134,6 +156,7 @@ pub fn capacities(need: &NeedDoc, at: usize, doc: &DecideDoc) -> Markup {
     };
     let columns = vec![
         column("a box", all, |one| of(one).as_ref().map(cells::capacity)),
+        column("times the demand", all, |one| cells::times(&of(one)?, need)),
         column("95 % interval", all, |one| {
             cells::interval(&of(one)?).map(|(low, high)| format!("{low} to {high}"))
         }),
@@ -146,23 +169,18 @@ pub fn capacities(need: &NeedDoc, at: usize, doc: &DecideDoc) -> Markup {
         column(&format!("for a {currency}"), all, |one| worth(one).filter(|_| !one.rented)),
         column(&format!("for {currency}/h"), all, |one| worth(one).filter(|_| one.rented)),
         column("for a watt", all, |one| of(one)?.per_watt.map(|value| cells::worth(value, need.unit))),
-        ("figure".to_owned(), Column::Text, all.iter().map(|one| of(one).map(|own| own.figure)).collect()),
-        (
-            "runs".to_owned(),
-            Column::Text,
-            all.iter()
-                .map(|one| of(one).map(|own| short(&own.runs)).filter(|runs| !runs.is_empty()))
-                .collect(),
-        ),
-        ("remark".to_owned(), Column::Text, all.iter().map(|one| of(one).and_then(state)).collect()),
     ];
-    let amount = |value: f64| format::amount(value, need.unit);
+    // Sentences stand below the table: beside numbers they push them off a narrow screen.
+    let figure = |one: &CandidateDoc| {
+        let own = of(one)?;
+        let runs = short(&own.runs);
+        let runs = if runs.is_empty() { runs } else { format!(" (run {runs})") };
+        let state = state(own.clone()).map_or_else(String::new, |state| format!("; {state}"));
+        Some(html! { strong { (one.name) } ": " (own.figure) (runs) (prose(&state)) })
+    };
     html! {
         (set("", names(all), columns))
-        p class="note" {
-            "Demand " (amount(need.demand)) " (" (prose(&need.from)) ")"
-            @if (need.grown / need.demand - 1.0).abs() > 1e-6 { ", grown to " (amount(need.grown)) }
-        }
+        ul class="plain note" { @for one in all { @if let Some(figure) = figure(one) { li { (figure) } } } }
     }
 }
 
@@ -203,7 +221,18 @@ pub fn bought(list: &[BoughtDoc], doc: &DecideDoc) -> Markup {
 
 /// Every input with its provenance.
 pub fn inputs(doc: &DecideDoc) -> Markup {
-    let own = doc.inputs.iter().map(|input| (input.name.clone(), input));
+    let demand = |need: &NeedDoc| InputDoc {
+        name: format!("demand of {}", need.name),
+        shown: cells::demand(need),
+        value: Some(need.demand),
+        low: None,
+        high: None,
+        from: need.from.clone(),
+        date: None,
+        is_stale: false,
+    };
+    let demands: Vec<InputDoc> = doc.needs.iter().map(demand).collect();
+    let own = demands.iter().chain(&doc.inputs).map(|input| (input.name.clone(), input));
     let of_boxes = doc.candidates.iter().flat_map(|one| {
         let inputs = [
             ("price", &one.price),
@@ -226,5 +255,10 @@ pub fn inputs(doc: &DecideDoc) -> Markup {
         text("date", &|input| input.date.clone()),
         text("stale", &|input| input.is_stale.then(|| "older than it may be".to_owned())),
     ];
-    set("", names, columns)
+    html! {
+        (set("", names, columns))
+        @for one in &doc.candidates {
+            @if let Some(sheet) = &one.sheet { p class="note" { (one.name) " is " (sheet) } }
+        }
+    }
 }

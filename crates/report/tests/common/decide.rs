@@ -21,6 +21,7 @@ fn need(text: &str, name: &str, demand: f64) -> NeedDoc {
         grown: demand * 1.2,
         conditions: vec!["p99 < 20 ms".to_owned()],
         from: "given".to_owned(),
+        logged: None,
     }
 }
 
@@ -67,6 +68,7 @@ fn candidate(name: &str, (needed, tie): (u64, u64), cost: f64) -> CandidateDoc {
         machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
         published: false,
         planted: false,
+        sheet: Some("Atom, 2 cores 4 threads, 2 GiB".to_owned()),
         capacities: vec![
             capacity("web", 24_000.0 / needed as f64),
             capacity("kv", 310_000.0 / needed as f64),
@@ -219,6 +221,7 @@ pub fn decision() -> DecideDoc {
             "box-a is the cheaper one below 0.14 EUR/kWh".to_owned(),
         ],
         currency: Some("EUR".to_owned()),
+        cautions: Vec::new(),
         needs: vec![
             need("web 20000/s p99<20ms", "web", 20_000.0),
             need("kv 200k/s p99<1ms replicas=2", "kv", 200_000.0),

@@ -58,7 +58,7 @@ pub fn curve_command(side: &JudgedSide<'_>, need: &Need, options: &Options<'_>) 
     let need = Need { limit: None, errors: None, ..need.clone() };
     let of = Loaded::new(options.cards, instrument_of(&need.work)?)?;
     let ready = Ready::new(side, options);
-    Asked { ready: &ready, of, need: &need, requests: requests(&need.work, options) }.command()
+    Asked { ready: &ready, of, need: &need, requests: requests(&need, options) }.command()
 }
 
 /// The instrument that answers a work; `None` of commands and of space.
@@ -71,13 +71,13 @@ fn instrument_of(work: &Work) -> Option<&str> {
     }
 }
 
-fn requests<'n>(work: &'n Work, options: &'n Options<'_>) -> Requests<'n> {
-    let mix = |file: &str| options.mixes.get(file).map(|mix| mix.as_deref());
-    let named = |file: &str| mix(file).and_then(Result::ok);
-    match work {
-        Work::Mix(file) => Requests::Mix { name: named(file).unwrap_or(file), file },
+fn requests<'n>(need: &'n Need, options: &'n Options<'_>) -> Requests<'n> {
+    let mix = need.source().and_then(|source| options.mixes.get(&source)).map(|mix| mix.as_deref());
+    let named = mix.and_then(Result::ok);
+    match &need.work {
+        Work::Mix(file) => Requests::Mix { name: named.unwrap_or(file), file },
         Work::Logs(file) => {
-            Requests::Log { name: named(file), file, has_mix: !matches!(mix(file), Some(Err(_))) }
+            Requests::Log { name: named, file, filters: &need.filters, has_mix: !matches!(mix, Some(Err(_))) }
         }
         _ => Requests::Plain,
     }
@@ -85,8 +85,8 @@ fn requests<'n>(work: &'n Work, options: &'n Options<'_>) -> Requests<'n> {
 
 fn of_need(ready: &Ready<'_>, need: &Need, options: &Options<'_>) -> Result<Capacity, Missing> {
     match (&need.work, instrument_of(&need.work)) {
-        (work, Some(instrument)) => match Loaded::new(options.cards, instrument) {
-            Some(loaded) => loads::capacity(ready, loaded, need, requests(work, options)),
+        (_, Some(instrument)) => match Loaded::new(options.cards, instrument) {
+            Some(loaded) => loads::capacity(ready, loaded, need, requests(need, options)),
             None => plain::instrument(ready, need, instrument),
         },
         (Work::Cmd(name), None) => plain::command(ready, need, name),

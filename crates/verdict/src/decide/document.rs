@@ -5,6 +5,7 @@ use model::doc::decide::SCHEMA;
 use model::doc::{CandidateDoc, CapacityDoc, DecideDoc, ExcludedDoc, MixedDoc, NeedDoc};
 use model::format;
 use model::shell::placed;
+use model::{Unit, Validity};
 
 use super::draws::{centre, known, middle, shared};
 use super::energy::{self, mean_watts, saturated};
@@ -54,9 +55,10 @@ pub fn decide(question: &Question, candidates: &[Candidate], excluded: Vec<Exclu
     let (answer, break_even) = (decided(&docs, question), field.break_evens());
     DecideDoc {
         schema: SCHEMA.to_owned(),
-        paragraph: words::paragraph(&docs, question, mixed.as_ref(), &break_even),
+        paragraph: words::paragraph(&docs, (question, &middle.demand), mixed.as_ref(), &break_even),
         answer: Answer::Decided(answer).doc(Doubted::default()),
         currency: question.currency.clone(),
+        cautions: question.cautions.iter().cloned().chain(accepted(&docs)).collect(),
         needs: needs(question, &middle),
         inputs: question.inputs.clone(),
         excluded: out,
@@ -132,6 +134,7 @@ fn needs(question: &Question, middle: &Shared) -> Vec<NeedDoc> {
             grown: *grown,
             conditions: conditions.chain(errors).collect(),
             from: need.from.clone(),
+            logged: need.logged.clone(),
         }
     };
     question.needs.iter().zip(&middle.demand).map(one).collect()
@@ -170,6 +173,7 @@ fn candidate_doc(
         machine: candidate.machine.clone(),
         published: candidate.published,
         planted: candidate.planted,
+        sheet: candidate.sheet.clone(),
         capacities: capacities
             .iter()
             .zip(&question.needs)
@@ -262,8 +266,20 @@ fn decided(docs: &[CandidateDoc], question: &Question) -> Decided {
         tied: tied(docs),
         currency: question.currency.clone().unwrap_or_default(),
         life: words::life(question.life_s),
+        but: broken(question),
         more: 0,
     }
+}
+
+/// The goals that a log's own server does not keep: `the log's own p99 is 297 ms, over 50.0 ms`.
+fn broken(question: &Question) -> Vec<String> {
+    let of = |need: &super::Demanded| {
+        let logged = need.logged.as_ref().filter(|logged| logged.breaks)?;
+        let time = |seconds: f64| format::quantity(seconds, Unit::Second);
+        let limit = need.need.limit.as_ref()?.seconds;
+        Some(format!("the log's own {} is {}, over {}", logged.percentile, time(logged.seconds), time(limit)))
+    };
+    question.needs.iter().filter_map(of).collect()
 }
 
 /// Candidates that cannot be told apart from the first by cost, itself included.
@@ -273,6 +289,19 @@ fn tied(docs: &[CandidateDoc]) -> usize {
 
 fn settle_if_tied<T>(docs: &[CandidateDoc], settle: impl FnOnce() -> Vec<T>) -> Vec<T> {
     if tied(docs) > 1 { settle() } else { Vec::new() }
+}
+
+/// Says whose figures are used although rules doubt or refuse them.
+fn accepted(docs: &[CandidateDoc]) -> impl Iterator<Item = String> + '_ {
+    let of = |doc: &'_ CandidateDoc, one: &CapacityDoc| {
+        let rules: Vec<String> = one.doubted_by.iter().map(|rule| format!("--accept {rule}")).collect();
+        let is_refused = one.validity == Validity::Invalid;
+        let how = if is_refused { "refused" } else { "doubtful" };
+        (!rules.is_empty()).then(|| {
+            format!("the figure of {} for {} is {how}, and used by {}", doc.name, one.need, rules.join(" "))
+        })
+    };
+    docs.iter().flat_map(move |doc| doc.capacities.iter().filter_map(move |one| of(doc, one)))
 }
 
 /// Says which instruments were measured by an older definition, and what measures them anew.
@@ -305,7 +334,16 @@ fn notes(
     mixed: Option<&MixedDoc>,
     common: Common,
 ) -> Vec<String> {
-    let mut notes = question.notes.clone();
+    // Doubts of the figures come first.
+    let mut notes = Vec::new();
+    for doc in docs.iter().filter(|doc| !doc.published) {
+        let said = doc.capacities.iter().filter_map(|one| Some((one, one.why.as_ref()?)));
+        // What is enough at least is enough.
+        let bound = if doc.boxes.needed < 2 { "at least this, which is enough: " } else { "at least this: " };
+        let bound = |one: &CapacityDoc| if one.at_least { bound } else { "" };
+        notes.extend(said.map(|(one, why)| format!("{}, {}: {}{why}", doc.name, one.need, bound(one))));
+    }
+    notes.extend(question.notes.iter().cloned());
     let rates = question.needs.iter().filter(|need| !need.need.is_space()).count();
     if rates > 1 {
         notes.push("needs of rates share the boxes: what they take of a box is assumed to add up".to_owned());
@@ -319,10 +357,6 @@ fn notes(
             "figures of {} are published points without an interval, beside measured ones",
             format::list(&published)
         ));
-    }
-    for doc in docs.iter().filter(|doc| !doc.published) {
-        let said = doc.capacities.iter().filter_map(|one| Some((one, one.why.as_ref()?)));
-        notes.extend(said.map(|(one, why)| format!("{}, {}: {why}", doc.name, one.need)));
     }
     let bounds: Vec<String> =
         docs.iter().skip(1).filter(|doc| doc.boxes.at_most).map(|doc| doc.name.clone()).collect();

@@ -26,7 +26,7 @@ mod world;
 
 pub mod capacity;
 
-use model::doc::{InputDoc, MachineDoc};
+use model::doc::{InputDoc, LoggedDoc, MachineDoc};
 use model::need::{Need, Ranged};
 use model::{Unit, Validity};
 
@@ -120,6 +120,8 @@ pub struct Candidate {
     pub published: bool,
     /// Runs of it were planted by `--fake`.
     pub planted: bool,
+    /// Its processor, CPUs and memory in words.
+    pub sheet: Option<String>,
     /// In the order of the needs.
     pub capacities: Vec<Result<Capacity, Missing>>,
     /// The machines that commands which measure what is missing have to run on; `None`: here.
@@ -176,6 +178,8 @@ pub struct Question {
     pub day: Vec<f64>,
     /// As documents show them.
     pub inputs: Vec<InputDoc>,
+    /// To be read before the numbers: sentences without full stops.
+    pub cautions: Vec<String>,
     pub notes: Vec<String>,
     pub draws: usize,
     pub seed: u64,
@@ -190,4 +194,6 @@ pub struct Demanded {
     pub growth: Ranged,
     /// Where the demand is from.
     pub from: String,
+    /// The time that the log's own server took.
+    pub logged: Option<LoggedDoc>,
 }

@@ -102,8 +102,11 @@ impl<'a> Sized<'a> {
         self.parts.map(|parts| counted(parts, common))
     }
 
-    /// Fewer boxes may be enough: a capacity is a lower bound.
+    /// Fewer boxes may be enough: a capacity is a lower bound, and there is more than one box.
     pub fn is_bound(&self) -> bool {
+        if self.needed < 2 {
+            return false;
+        }
         draws::known(self.candidate).unwrap_or_default().iter().any(|capacity| capacity.at_least)
     }
 

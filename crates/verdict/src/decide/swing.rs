@@ -25,6 +25,8 @@ const LOOKED_AT: usize = 3;
 const WIDEST: f64 = 10.0;
 const STEPS: i32 = 120;
 const HALVINGS: usize = 40;
+/// Prices are the same within this share.
+const SAME_PRICE: f64 = 0.005;
 /// Rounds of halving that leave less than is shown.
 const LIKE: f64 = 1e-9;
 
@@ -266,6 +268,9 @@ impl Field<'_, '_> {
                 continue;
             }
             let Some(Change { first, at, then }) = self.break_even(knob, now) else { continue };
+            if self.repeats_a_price(knob, at) {
+                continue;
+            }
             let doc = BreakEvenDoc {
                 input: self.input(knob),
                 now,
@@ -280,6 +285,16 @@ impl Field<'_, '_> {
         }
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         all.into_iter().map(|(_, doc)| doc).collect()
+    }
+
+    /// True of a price at which it is that of the other: of as many boxes the cheaper ones are the cheapest, which the
+    /// prices say themselves.
+    fn repeats_a_price(&self, knob: Knob, at: f64) -> bool {
+        let Knob::Price(place) = knob else { return false };
+        let is_like = |price: f64| (at / price).ln().abs() < SAME_PRICE;
+        self.looked_at()
+            .filter(|(other, _)| *other != place)
+            .any(|(_, one)| one.own.inputs.price.is_some_and(is_like))
     }
 
     /// The value that an input has: the estimate of a capacity, else the middle of its range.

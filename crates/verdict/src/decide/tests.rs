@@ -48,6 +48,7 @@ pub fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate
         machine: MachineDoc { id: name.to_owned(), name: name.to_owned() },
         published: false,
         planted: false,
+        sheet: None,
         capacities: capacities.into_iter().map(Ok).collect(),
         on: None,
         price: Some(Cost {
@@ -65,7 +66,7 @@ pub fn candidate(name: &str, capacities: Vec<Capacity>, price: f64) -> Candidate
 fn demanded(text: &str) -> Demanded {
     let need = need::parse(text).expect(text);
     let demand = need.demand.expect("a demand");
-    Demanded { need, demand, growth: Ranged::point(1.0), from: "given".to_owned() }
+    Demanded { need, demand, growth: Ranged::point(1.0), from: "given".to_owned(), logged: None }
 }
 
 pub fn question(needs: &[&str]) -> Question {
@@ -90,6 +91,7 @@ pub fn question(needs: &[&str]) -> Question {
         growth_s: 4.0 * 365.25 * 86_400.0,
         day: Vec::new(),
         inputs: Vec::new(),
+        cautions: Vec::new(),
         notes: Vec::new(),
         draws: 2_000,
         seed: 1,
@@ -159,7 +161,7 @@ fn a_side_that_misses_a_figure_is_left_out_with_its_command() {
     one.capacities =
         vec![Err(Missing { why: "never measured".to_owned(), command: Some("boxscore run web".to_owned()) })];
     let doc = decide(&question, &[one], Vec::new());
-    assert!(doc.candidates.is_empty() && doc.answer.sentence.starts_with("none of these"));
+    assert!(doc.candidates.is_empty() && doc.answer.sentence.starts_with("None of these"));
     assert_eq!(doc.excluded[0].command.as_deref(), Some("boxscore run web"));
 }
 
@@ -282,8 +284,8 @@ fn rent_pays_for_the_energy() {
 fn a_rival_whose_rate_is_a_lower_bound_is_not_beaten() {
     let question = question(&["web 7000/s"]);
     let known = candidate("known", vec![capacity(1_000.0, 0.0, 4.0, Unit::PerSec)], 100.0);
-    let mut bound = candidate("bound", vec![capacity(900.0, 0.0, 4.0, Unit::PerSec)], 100.0);
-    bound.capacities = vec![Ok(Capacity { at_least: true, ..capacity(900.0, 0.0, 4.0, Unit::PerSec) })];
+    let least = Capacity { at_least: true, ..capacity(900.0, 0.0, 4.0, Unit::PerSec) };
+    let bound = candidate("bound", vec![least], 100.0);
     let doc = decide(&question, &[known, bound], Vec::new());
     assert_eq!(
         (doc.candidates[0].tie, doc.candidates[1].tie, doc.candidates[0].cheapest),
@@ -574,4 +576,23 @@ fn an_input_at_its_end_is_as_if_it_had_been_given_so() {
         let now = ratio(&used);
         assert!(high <= now && now <= low, "{now} is not between {high} and {low}");
     }
+}
+
+#[test]
+fn a_lower_bound_that_is_enough_decides_and_a_broken_log_stands_in_the_answer() {
+    let least = Capacity { at_least: true, ..capacity(34_000.0, 0.1, 4.0, Unit::PerSec) };
+    let boxes = [
+        candidate("small", vec![least], 100.0),
+        candidate("large", vec![capacity(56_000.0, 0.1, 4.0, Unit::PerSec)], 168.0),
+    ];
+    let mut question = question(&["web 370/s p99<50ms"]);
+    question.needs[0].logged = Some(LoggedDoc { percentile: "p99".into(), seconds: 0.297, breaks: true });
+    let doc = decide(&question, &boxes, Vec::new());
+    let first = &doc.candidates[0];
+    assert!(first.name == "small" && !first.boxes.at_most && first.capacities[0].at_least, "{first:?}");
+    let said = &doc.answer.sentence;
+    assert!(said.contains("costs 1.68 times as much"), "{said}");
+    assert!(said.ends_with("; but the log's own p99 is 297 ms, over 50.0 ms"), "{said}");
+    assert!(doc.break_even.iter().all(|one| !one.input.starts_with("price")), "{:?}", doc.break_even);
+    assert!(doc.paragraph[0].contains("91.9 times the demand, of which 70 %"), "{:?}", doc.paragraph);
 }

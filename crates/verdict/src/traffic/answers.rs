@@ -252,6 +252,7 @@ fn sentence(
         let at = at.map_or_else(String::new, |at| at.within(seconds.unwrap_or(0.0)));
         let bots = answers.agents.as_ref().filter(|_| what == "hour").map(|agents| &agents.each_bot);
         let of_bot = bots.and_then(|bots| most_of(&peak, bots));
+        let of_bot = of_bot.map(|(share, bot)| format!("{} of the hour's by {bot}", format::percent(share)));
         let told: Vec<String> = [at].into_iter().chain(of_bot).filter(|told| !told.is_empty()).collect();
         let told = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
         parts[0].push_str(&format!(
@@ -279,9 +280,9 @@ fn sentence(
 /// The share of the busiest hour's requests from which on those of one bot are told.
 const MUCH: f64 = 0.25;
 
-/// `47 % of the hour's by PriceSpy/0.9 from 198.51.100.9, every day 02:00 to 03:00`: a bot that makes much of the busiest
-/// hour.
-fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<String> {
+/// A bot that makes much of the busiest hour: its share of the requests, and `PriceSpy/0.9 from 198.51.100.9, every day
+/// 02:00 to 03:00`.
+pub fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<(f64, String)> {
     let share = |bot: &BotDoc| {
         let own = bot.busiest_hour.as_ref().filter(|own| own.at == peak.at)?;
         Some(own.requests as f64 / peak.requests.max(1) as f64).filter(|share| *share >= MUCH)
@@ -293,12 +294,7 @@ fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<String> {
         _ => String::new(),
     };
     let every_day = bot.every_day.map(|(from, to)| format!(", every day {from:02}:00 to {to:02}:00"));
-    Some(format!(
-        "{} of the hour's by {}{from}{}",
-        format::percent(share),
-        short_agent(&bot.name),
-        every_day.unwrap_or_default()
-    ))
+    Some((share, format!("{}{from}{}", short_agent(&bot.name), every_day.unwrap_or_default())))
 }
 
 /// How times are called where they are missing.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use instruments::workload::mix::Methods;
+use logs::aggregate::filter::Filter;
 use logs::aggregate::{Aggregate, Settings};
 use logs::read::tally::Wants;
 use logs::read::{Options, Watch};
@@ -12,6 +14,7 @@ use model::format::{self, Moment};
 use model::need::Need;
 
 use super::Said;
+use crate::access_logs::own::{self, Own};
 use crate::access_logs::{self, Formats};
 use crate::error::CliError;
 use crate::plan::mixes;
@@ -35,6 +38,8 @@ pub struct Shown {
     pub day: Vec<f64>,
     /// The name that figures of its mix have, or why there is none.
     pub mix: Result<String, String>,
+    /// The log's own server; of a mix its methods alone.
+    pub own: Own,
     pub notes: Vec<String>,
 }
 
@@ -45,22 +50,26 @@ struct Peak {
     note: Option<String>,
 }
 
-/// Reads a log as `boxscore logs` does, with its format detected.
-pub fn of_log(file: &str, said: &Said) -> Result<Shown, CliError> {
+/// Reads a log as `boxscore logs` does, with its format detected, and the requests that a need wants of it.
+pub fn of_log(file: &str, need: &Need, said: &Said) -> Result<Shown, CliError> {
+    let filters: Result<Vec<Filter>, String> = need.filters.iter().map(|text| Filter::parse(text)).collect();
+    let filters = filters.map_err(|what| CliError::usage(format!("{}: {what}", said.at)))?;
     let chosen = access_logs::choose(&[file.to_owned()], &Formats::Detected)?;
     if let Some(refused) = chosen.refused.first() {
         return Err(CliError::data(format!("{}: {refused}", said.at)));
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let settings = Settings { group_by: Vec::new(), filters: Vec::new(), mix: true, folders: false };
+    let settings = Settings { group_by: Vec::new(), filters, mix: true, folders: false };
     let wants = Wants { cut: None, timeline: false };
     let options = Options { settings, threads, strict: false, piece: None, wants };
     let outcome = logs::read::read(chosen.inputs, &options, &Watch::default());
     if let Some(fault) = outcome.faults.first() {
         return Err(CliError::data(format!("{}: {}", fault.file, fault.what)));
     }
-    let Some(one) = outcome.labels.labels.values().next() else {
-        return Err(CliError::data(format!("{file}: no request in it")));
+    let Some((label, one)) = outcome.labels.labels.iter().next().filter(|(_, one)| one.totals().requests > 0)
+    else {
+        let of = need.source().unwrap_or_else(|| file.to_owned());
+        return Err(CliError::data(format!("{of}: no request in it")));
     };
     let unread = unread(file, one.lines, one.skipped())?;
     let peak = peak_of_log(one, file).ok_or_else(|| {
@@ -71,10 +80,12 @@ pub fn of_log(file: &str, said: &Said) -> Result<Shown, CliError> {
         Ok(mix) => Ok(mixes::named(mix)?.name),
         Err(why) => Err(why),
     };
+    let percentile = need.limit.as_ref().map(|limit| limit.percentile.as_str());
     Ok(Shown {
         rate: peak.rate,
         from: peak.from,
         day: day_of_log(one, peak.rate),
+        own: own::own(label, one, percentile),
         mix,
         notes: unread.into_iter().chain(peak.note).collect(),
     })
@@ -185,7 +196,15 @@ pub fn of_mix(file: &str, need: &Need, said: &Said) -> Result<Shown, CliError> {
         }
     };
     let day = day_of_mix(&named.mix.arrivals, rate);
-    Ok(Shown { rate, from, day, mix: Ok(named.name), notes: unread.into_iter().collect() })
+    let own = Own { with_body: with_body(&named.mix), ..Own::default() };
+    Ok(Shown { rate, from, day, own, mix: Ok(named.name), notes: unread.into_iter().collect() })
+}
+
+/// Methods of a mix other than GET and HEAD, and their share.
+fn with_body(mix: &MixDoc) -> Option<(Vec<String>, f64)> {
+    let names = mix.methods.keys().filter(|name| !matches!(name.as_str(), "GET" | "HEAD"));
+    let names: Vec<String> = names.cloned().collect();
+    (!names.is_empty()).then(|| (names, Methods::from_mix(mix).left_out))
 }
 
 /// The hours of a mix are sums over its days: without whole days some hours were counted more often than others.
@@ -222,6 +241,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use model::doc::mix::MixStep;
+    use model::need::parse;
 
     use super::*;
 
@@ -249,7 +269,8 @@ mod tests {
         let file = folder.path().join("a.log");
         std::fs::write(&file, text).unwrap();
         let said = Said { given: "logs a.log".into(), at: "--need".into(), from: "--need".into() };
-        of_log(&file.display().to_string(), &said)
+        let file = file.display().to_string();
+        of_log(&file, &parse(&format!("logs '{file}' p99<50ms")).unwrap(), &said)
     }
 
     #[test]

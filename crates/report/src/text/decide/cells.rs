@@ -1,7 +1,8 @@
 //! The texts of a decision's figures, the same on the screen, the page and in sentences.
 
+use model::Validity;
 use model::doc::{
-    BoxesDoc, BreakEvenDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, MixedDoc, ScalingBasis,
+    BoxesDoc, BreakEvenDoc, CandidateDoc, CapacityDoc, DecideDoc, InputDoc, MixedDoc, NeedDoc, ScalingBasis,
     SettleDoc, SwingDoc,
 };
 use model::format::{self, Amounts, amount, fixed, number, percent, ratio};
@@ -71,10 +72,12 @@ pub struct Bulk {
     /// Of costs of a million.
     factor: f64,
     /// `M`, `G`, `TB`, and the words for it.
-    pub letter: &'static str,
+    letter: &'static str,
     pub words: &'static str,
 }
 
+/// Costs that differ by less are the same.
+const STILL: f64 = 1e-6;
 /// A cost below this is told of more units.
 const LITTLE: f64 = 0.01;
 
@@ -95,6 +98,11 @@ pub fn bulk(need: usize, doc: &DecideDoc) -> Bulk {
         most if most >= LITTLE * 1e-3 => Bulk { factor: 1e3, letter: "G", words: "a billion" },
         _ => Bulk { factor: 1e6, letter: "T", words: "a trillion" },
     }
+}
+
+/// The head of its column: `EUR/M`.
+pub fn bulk_head(bulk: &Bulk, doc: &DecideDoc) -> String {
+    format!("{}/{}", currency(doc), bulk.letter)
 }
 
 /// The joules of one unit of a need's work, and the head of their column: of a request, or of a gigabyte.
@@ -170,6 +178,55 @@ pub fn scaling(doc: &DecideDoc) -> Option<String> {
     let on: Vec<String> = one.points.iter().map(|point| point.boxes.to_string()).collect();
     let on = if on.is_empty() { String::new() } else { format!(" on {} boxes", format::list(&on)) };
     Some(format!("{}, {}{on}", of.join(", "), one.basis.word()))
+}
+
+/// The demand of a need, what it grows to, and where it is from: `20,000/s, 24,000/s after growth (given)`.
+pub fn demand(need: &NeedDoc) -> String {
+    let one = |value: f64| amount(value, need.unit);
+    let now = match need.demand_low < need.demand_high {
+        true => ends(&one(need.demand_low), &one(need.demand_high)),
+        false => one(need.demand),
+    };
+    let grown = match grows(need) {
+        true => format!(", {} after growth", one(need.grown)),
+        false => String::new(),
+    };
+    format!("{now}{grown}")
+}
+
+fn grows(need: &NeedDoc) -> bool {
+    (need.grown / need.demand - 1.0).abs() > 1e-6
+}
+
+/// How many times what is asked for in the end a box does, where it does as much.
+pub fn times(capacity: &CapacityDoc, need: &NeedDoc) -> Option<String> {
+    let times = capacity.value / need.grown;
+    (times >= 1.0).then(|| number(times))
+}
+
+/// Something is doubted of a candidate's figures, or they are lower bounds by a doubt.
+pub fn is_doubtful(candidate: &CandidateDoc) -> bool {
+    candidate.capacities.iter().any(|one| matches!(one.validity, Validity::Doubtful | Validity::Invalid))
+}
+
+/// The swings that change something.
+pub fn moving(doc: &DecideDoc) -> Vec<&SwingDoc> {
+    let first = doc.candidates.first().map_or("", |one| one.name.as_str());
+    let moves = |swing: &&SwingDoc| {
+        let (low, high) = swing_ends(swing);
+        let stays = swing.best_at_low == first && swing.best_at_high == first;
+        (high / low - 1.0).abs() > STILL || !stays
+    };
+    doc.tornado.iter().filter(moves).collect()
+}
+
+/// The inputs whose ranges change nothing, in words: `rate of web on box-a 1,660/s to 1,760/s`.
+pub fn still(doc: &DecideDoc) -> Option<String> {
+    let moving: Vec<&str> = moving(doc).iter().map(|swing| swing.input.as_str()).collect();
+    let still = doc.tornado.iter().filter(|swing| !moving.contains(&swing.input.as_str()));
+    let all: Vec<String> =
+        still.map(|swing| format!("{} {}", swing.input, ends(&swing.low, &swing.high))).collect();
+    (!all.is_empty()).then(|| format!("within its range none of these changes the cost: {}", all.join("; ")))
 }
 
 /// Both ends of a range, the unit once: `0.20 to 0.40 EUR/kWh`.

@@ -3,8 +3,7 @@
 pub mod cells;
 pub mod tables;
 
-use model::doc::{BoughtDoc, CandidateDoc, DecideDoc, SettleDoc};
-use model::format;
+use model::doc::{BoughtDoc, CandidateDoc, CapacityDoc, DecideDoc, SettleDoc};
 use model::shell::placed;
 
 use super::fit::{Part, Rank, Screen};
@@ -19,6 +18,7 @@ const FEWER: usize = 3;
 pub fn screen(doc: &DecideDoc, tail: &str, look: Look) -> String {
     let mut screen = Screen::default();
     screen.add(answer::first(Some(&doc.answer), look));
+    screen.add(cautions(doc, look));
     screen.add(paragraph(doc, look));
     screen.add(candidates(doc, look));
     screen.add(capacities(doc, look));
@@ -32,6 +32,13 @@ pub fn screen(doc: &DecideDoc, tail: &str, look: Look) -> String {
     screen.add(tail.to_owned());
     let sentence = doc.answer.sentence.clone();
     screen.fit(look, "the same command with --all", |text| answer::last(text, Some(&sentence), look))
+}
+
+/// The cautions: none of them is left out.
+fn cautions(doc: &DecideDoc, look: Look) -> String {
+    let line = |text: &String| marked("!", Tone::Warn, text, look);
+    let all: String = doc.cautions.iter().map(line).collect();
+    if all.is_empty() { all } else { format!("{all}\n") }
 }
 
 fn paragraph(doc: &DecideDoc, look: Look) -> Part {
@@ -99,28 +106,37 @@ fn legend(doc: &DecideDoc, look: Look) -> String {
     rules.dedup();
     if !rules.is_empty() {
         parts.push(format!("!: doubtful, and used by --accept {}", rules.join(", ")));
+    } else if any(&cells::is_doubtful) {
+        parts.push("!: in doubt; the notes say why".to_owned());
     }
     if any(&|one| one.per_million.iter().any(Option::is_some)) {
         let has_cost = |at: &usize| any(&|one| one.per_million.get(*at).is_some_and(Option::is_some));
-        let scales = (0..doc.needs.len()).filter(has_cost).map(|at| cells::bulk(at, doc));
-        let mut heads: Vec<String> =
-            scales.map(|bulk| format!("{currency}/{}: for {}", bulk.letter, bulk.words)).collect();
+        let mut heads: Vec<String> = (0..doc.needs.len())
+            .filter(has_cost)
+            .map(|at| {
+                let bulk = cells::bulk(at, doc);
+                format!("{}: the cost of {} of them", cells::bulk_head(&bulk, doc), bulk.words)
+            })
+            .collect();
         heads.dedup();
-        parts.push(format!("{}, over the whole life", heads.join(", ")));
+        parts.extend(heads);
     }
     if any(&|one| one.joules.iter().any(Option::is_some)) {
         parts.push("J: joules of one of its work, at its load".to_owned());
     }
+    let has = |worth: fn(&CapacityDoc) -> Option<f64>, rented: Option<bool>| {
+        let is = |one: &CandidateDoc| rented.is_none_or(|rented| one.rented == rented);
+        any(&|one| is(one) && one.capacities.iter().any(|own| worth(own).is_some()))
+    };
     let by = [
-        (
-            any(&|one| one.capacities.iter().any(|own| own.per_price.is_some())),
-            format!("/{currency}"),
-            "price",
-        ),
-        (any(&|one| one.capacities.iter().any(|own| own.per_watt.is_some())), "/W".to_owned(), "watts"),
+        (has(|own| own.per_price, Some(false)), format!("per {currency}"), "price"),
+        (has(|own| own.per_price, Some(true)), format!("per {currency}/h"), "rent of an hour"),
+        (has(|own| own.per_watt, None), "per W".to_owned(), "watts"),
     ];
     parts.extend(
-        by.into_iter().filter(|(is, ..)| *is).map(|(_, head, by)| format!("{head}: a full box by its {by}")),
+        by.into_iter()
+            .filter(|(is, ..)| *is)
+            .map(|(_, head, by)| format!("{head}: what a full box does, by its {by}")),
     );
     if parts.is_empty() { String::new() } else { hang("", &parts.join("; "), look.columns) }
 }
@@ -150,9 +166,10 @@ fn excluded(doc: &DecideDoc, look: Look) -> Part {
 }
 
 fn changes(doc: &DecideDoc, look: Look) -> Part {
+    let moving = cells::moving(doc);
     let of = |most: usize| {
         let mut out = String::new();
-        for (at, swing) in doc.tornado.iter().take(most).enumerate() {
+        for (at, swing) in moving.iter().take(most).enumerate() {
             let value = cells::swing(swing, doc);
             // The first line says what the numbers of the others are.
             let says = match (at, cells::second(doc)) {
@@ -164,6 +181,13 @@ fn changes(doc: &DecideDoc, look: Look) -> Part {
             let range = cells::ends(&swing.low, &swing.high);
             let text = format!("{} {range}: {says}, {}", swing.input, cells::best(swing, doc));
             out.push_str(&hang(if at == 0 { "change  " } else { "        " }, &text, look.columns));
+        }
+        if let Some(still) = cells::still(doc).filter(|_| look.all || moving.is_empty()) {
+            out.push_str(&hang(
+                if moving.is_empty() { "change  " } else { "        " },
+                &still,
+                look.columns,
+            ));
         }
         for (at, even) in doc.break_even.iter().take(most).enumerate() {
             let text = cells::break_even(even);
@@ -215,13 +239,14 @@ fn inputs(doc: &DecideDoc, look: Look) -> Part {
             Some(format!("{what} of {} {}", one.name, cells::input(input.as_ref()?)))
         })
     });
-    let demands = doc.needs.iter().filter(|need| need.from != "given");
-    let demands = demands.map(|need| {
-        format!("demand of {} {} ({})", need.name, format::amount(need.demand, need.unit), need.from)
-    });
+    let demands = doc.needs.iter();
+    let demands =
+        demands.map(|need| format!("demand of {} {} ({})", need.name, cells::demand(need), need.from));
     let scaling = cells::scaling(doc).map(|scaling| format!("scaling {scaling}"));
     let short: Vec<String> = demands.chain(own).chain(scaling).collect();
-    let all: Vec<String> = short.iter().cloned().chain(of_boxes).collect();
+    let sheets =
+        doc.candidates.iter().filter_map(|one| Some(format!("{} is {}", one.name, one.sheet.as_ref()?)));
+    let all: Vec<String> = short.iter().cloned().chain(of_boxes).chain(sheets).collect();
     let of = |texts: &[String]| match texts {
         [] => String::new(),
         texts => hang("inputs  ", &texts.join("; "), look.columns),

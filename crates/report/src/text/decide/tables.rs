@@ -99,15 +99,15 @@ pub fn capacities(need: &NeedDoc, at: usize, doc: &DecideDoc, most: usize, look:
     let columns = vec![
         column("a box", &|one| of(one).as_ref().map(cells::capacity)),
         ("95 % interval".to_owned(), intervals.collect()),
-        column(&format!("{currency}/{}", bulk.letter), &|one| {
+        column(&cells::bulk_head(&bulk, doc), &|one| {
             one.per_million.get(at).copied().flatten().map(|cost| bulk.text(cost))
         }),
         column(cells::joules_head(need.unit), &|one| {
             one.joules.get(at).copied().flatten().map(|each| cells::joules(each, need.unit))
         }),
-        column(&format!("/{currency}"), &|one| worth(one).filter(|_| !one.rented)),
-        column(&format!("/({currency}/h)"), &|one| worth(one).filter(|_| one.rented)),
-        column("/W", &|one| of(one)?.per_watt.map(|value| cells::worth(value, need.unit))),
+        column(&format!("per {currency}"), &|one| worth(one).filter(|_| !one.rented)),
+        column(&format!("per {currency}/h"), &|one| worth(one).filter(|_| one.rented)),
+        column("per W", &|one| of(one)?.per_watt.map(|value| cells::worth(value, need.unit))),
     ];
     grid(&need.text, &names, columns, look)
 }

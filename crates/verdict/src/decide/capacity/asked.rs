@@ -21,8 +21,8 @@ pub enum Requests<'n> {
     /// Those of the mix that plans call `name`.
     Mix { name: &'n str, file: &'n str },
     /// Those of a log: of the mix that plans call `name`, or that is labelled as the log's file is called. Without
-    /// `has_mix` no mix can be made of them.
-    Log { name: Option<&'n str>, file: &'n str, has_mix: bool },
+    /// `has_mix` no mix can be made of them. Where conditions leave some out, a label is not enough.
+    Log { name: Option<&'n str>, file: &'n str, filters: &'n [String], has_mix: bool },
 }
 
 impl Requests<'_> {
@@ -30,6 +30,7 @@ impl Requests<'_> {
         match self {
             Requests::Plain => mix.is_none(),
             Requests::Mix { name, .. } => mix == Some(name),
+            Requests::Log { name, filters: [_, ..], .. } => mix.is_some() && name == mix,
             Requests::Log { name, file, .. } => mix.is_some_and(|mix| {
                 let label = mix.rsplit_once('@').map_or(mix, |(label, _)| label);
                 let path = std::path::Path::new(file);
@@ -98,8 +99,13 @@ impl Asked<'_, '_> {
         let run = |mix| measure::load(self.ready.side, self.of.load, &alike, self.need, mix);
         match self.requests {
             Requests::Log { has_mix: false, .. } => None,
-            Requests::Log { file, .. } => {
-                Some(format!("boxscore logs {} --profile-out {MIX} && {}", word(file), run(Some(MIX))))
+            Requests::Log { file, filters, .. } => {
+                let filters: String = filters.iter().map(|text| format!(" --where {}", word(text))).collect();
+                Some(format!(
+                    "boxscore logs {}{filters} --profile-out {MIX} && {}",
+                    word(file),
+                    run(Some(MIX))
+                ))
             }
             Requests::Plain | Requests::Mix { .. } => Some(run(self.requests.file())),
         }

@@ -84,7 +84,7 @@ fn unmeasured(asked: Asked<'_, '_>) -> String {
     let conditions = rates::conditions(asked.need);
     let conditions = if conditions.is_empty() { String::new() } else { format!(" with {conditions}") };
     let requests =
-        asked.requests.file().map_or_else(String::new, |file| format!(" by the requests of {file}"));
+        asked.need.source().map_or_else(String::new, |source| format!(" by the requests of {source}"));
     let no_mix = match asked.requests {
         Requests::Log { has_mix: false, .. } => "; no mix can be made of these requests",
         _ => "",

@@ -83,7 +83,7 @@ impl Figure<'_> {
 
     /// `11,200/s (web, nginx, 50 connections)`.
     pub fn shown(&self) -> String {
-        format!("{} ({})", format::amount(self.level().exp(), self.unit), self.name)
+        format!("{} ({})", format::amount(self.level().exp(), self.unit), without_mix(&self.name))
     }
 
     /// The inverse, such as runs a second of a time.
@@ -226,15 +226,9 @@ impl<'a> Ready<'a> {
         let ln = stats::mean(&units.iter().map(|run| run.m).collect::<Vec<_>>())
             .filter(|ln| ln.is_finite())
             .ok_or_else(|| format!("{} has no value", figure.name))?;
-        let left_out = figure.of.len() - used.len();
-        let left_out = (left_out > 0).then(|| {
-            format!(
-                "{left_out} of {} are refused or doubtful, and not used",
-                format::count(figure.of.len(), "run")
-            )
-        });
+        let left_out = self.left_out(figure, &used);
         let doubts = ruled::texts(used.iter().map(|one| &one.ruled));
-        let rules: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.rules()).collect();
+        let rules: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.accepted(&self.accept)).collect();
         let whys: Vec<&str> = figure.why.iter().chain(&left_out).map(String::as_str).chain(doubts).collect();
         let newest = used.last().map(|one| one.run);
         let stored = newest.filter(|_| self.side.is_stored);
@@ -249,8 +243,9 @@ impl<'a> Ready<'a> {
             se: noise.s / (units.len() as f64).sqrt(),
             dof: noise.dof(),
             unit: figure.unit,
-            at_least: figure.at_least || used.iter().any(|one| one.at_least),
-            figure: figure.name.clone(),
+            at_least: figure.at_least
+                || used.iter().any(|one| one.at_least || !one.ruled.is_whole(&self.accept)),
+            figure: without_mix(&figure.name),
             runs: used.iter().map(|one| one.run.head.id.clone()).collect(),
             published: false,
             validity: used.iter().map(|one| one.ruled.validity).max().unwrap_or(Validity::Unknown),
@@ -267,10 +262,27 @@ impl<'a> Ready<'a> {
         })
     }
 
+    /// The runs of a figure that are not used, each with the rules against it: `1 of 2 runs is not used: 01a21924 is
+    /// refused (errors)`. Runs beyond the newest ones that count are none of them.
+    fn left_out(&self, figure: &Figure<'_>, used: &[&Measured<'_>]) -> Option<String> {
+        let is_used = |one: &Measured<'_>| used.iter().any(|other| other.run.head.id == one.run.head.id);
+        let left: Vec<&Measured<'_>> =
+            figure.of.iter().filter(|one| !is_used(one) && !one.ruled.is_whole(&self.accept)).collect();
+        let each: Vec<String> = left
+            .iter()
+            .map(|one| format!("{} is {}", short(&one.run.head.id), one.ruled.in_short(&self.accept)))
+            .collect();
+        let is = if left.len() == 1 { "is" } else { "are" };
+        let of = format::count(figure.of.len(), "run");
+        (!left.is_empty()).then(|| format!("{} of {of} {is} not used: {}", left.len(), format::list(&each)))
+    }
+
     /// The newest runs of a figure that may be used, or why none may.
     fn usable<'f, 'm>(&self, figure: &'f Figure<'m>) -> Result<Vec<&'f Measured<'m>>, String> {
-        let mut good: Vec<&Measured<'_>> =
-            figure.of.iter().filter(|one| one.ruled.is_usable(&self.accept)).collect();
+        let usable = || figure.of.iter().filter(|one| one.ruled.is_usable(&self.accept));
+        // A lower bound says less than a figure.
+        let whole: Vec<&Measured<'_>> = usable().filter(|one| one.ruled.is_whole(&self.accept)).collect();
+        let mut good = if whole.is_empty() { usable().collect() } else { whole };
         good.drain(..good.len().saturating_sub(HISTORY_MAX));
         let Some(last) = figure.of.last().filter(|_| good.is_empty()) else { return Ok(good) };
         Err(format!("{} {}", figure.shown(), last.ruled.why_not(&self.accept)))
@@ -409,7 +421,12 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// The name of a figure; of a load with its connections.
+/// A figure's name without that of its mix, `as log@17c9e6968cdcffb9`: the need says whose requests they are.
+fn without_mix(name: &str) -> String {
+    let is_mix = |part: &&str| part.starts_with("as ") && part.contains('@');
+    name.split(", ").filter(|part| !is_mix(part)).collect::<Vec<_>>().join(", ")
+}
+
 /// Why the rate of a closed loop is a lower bound: with more connections, which nobody tried, it would be larger.
 fn connections_limit(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<String> {
     let load = index.load_of(row)?;
@@ -421,6 +438,7 @@ fn connections_limit(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<String>
     (found.kind == Binding::Connections).then_some(found.sentence)
 }
 
+/// The name of a figure; of a load with its connections.
 fn name(cards: Cards, series: &Series) -> String {
     let card = card::find(cards, &series.key.instrument);
     let key = Key {

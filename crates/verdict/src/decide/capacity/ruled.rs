@@ -1,6 +1,7 @@
 //! A figure of one run under the rules, as far as a decision depends on them.
 //!
-//! A figure that the load generator limited is a lower bound, and no doubtful one.
+//! A figure that the load generator limited is a lower bound, and no doubtful one. So is one that is doubted because
+//! the box may do better: what is enough of it is enough.
 
 use model::Validity;
 use model::finding::{GeneratorBound, Rule};
@@ -25,12 +26,24 @@ struct Doubted {
     rule: String,
     text: String,
     refuses: bool,
+    /// The box can only do better than its figure.
+    is_lower: bool,
 }
 
 impl Doubted {
     fn is_accepted(&self, accept: &[String]) -> bool {
         !self.rule.is_empty() && accept.contains(&self.rule)
     }
+
+    /// It stands against the use of the figure, whatever the figure is used as.
+    fn forbids(&self, accept: &[String]) -> bool {
+        !self.is_lower && !self.is_accepted(accept)
+    }
+}
+
+/// Rules whose doubt is that the box may do better: something else took of it while it was measured.
+fn is_lower(rule: &Rule) -> bool {
+    matches!(rule, Rule::SameCores(_) | Rule::Background(_) | Rule::Steal(_) | Rule::Counted(_))
 }
 
 impl Ruled {
@@ -52,7 +65,8 @@ impl Ruled {
                 continue;
             }
             let (rule, refuses) = (finding.kind().to_owned(), finding.state == Validity::Invalid);
-            let doubted = Doubted { rule, text: finding.text(), refuses };
+            let is_lower = !refuses && is_lower(&finding.rule);
+            let doubted = Doubted { rule, text: finding.text(), refuses, is_lower };
             if !ruled.doubts.iter().any(|known| known.rule == doubted.rule && known.text == doubted.text) {
                 ruled.doubts.push(doubted);
             }
@@ -63,18 +77,35 @@ impl Ruled {
     /// Refuses it for a reason that no rule knows.
     pub fn refuse(&mut self, text: String) {
         self.validity = Validity::Invalid;
-        self.doubts.insert(0, Doubted { rule: String::new(), text, refuses: true });
+        self.doubts.insert(0, Doubted { rule: String::new(), text, refuses: true, is_lower: false });
     }
 
-    /// The rules that doubt or refuse it are accepted. What no rule knows cannot be accepted.
+    /// The rules that doubt or refuse it are accepted, or make it a lower bound. What no rule knows cannot be accepted.
     pub fn is_usable(&self, accept: &[String]) -> bool {
+        !self.doubts.iter().any(|doubted| doubted.forbids(accept))
+    }
+
+    /// It is usable as it is, and not as a lower bound by a doubt.
+    pub fn is_whole(&self, accept: &[String]) -> bool {
         self.doubts.iter().all(|doubted| doubted.is_accepted(accept))
+    }
+
+    /// `refused (errors, drift)`: why it is left out, in short.
+    pub fn in_short(&self, accept: &[String]) -> String {
+        let against: Vec<&Doubted> = self.doubts.iter().filter(|one| !one.is_accepted(accept)).collect();
+        let how = if against.iter().any(|one| one.refuses) { "refused" } else { "doubtful" };
+        let mut rules: Vec<&str> = against.iter().map(|one| one.rule.as_str()).collect();
+        rules.dedup();
+        match rules.as_slice() {
+            [] | [""] => how.to_owned(),
+            rules => format!("{how} ({})", rules.join(", ")),
+        }
     }
 
     /// Why it is not used: a clause behind its value. All reasons are told, so that nobody mends one to meet the next.
     pub fn why_not(&self, accept: &[String]) -> String {
         let (by_need, by_rule): (Vec<&Doubted>, Vec<&Doubted>) =
-            self.doubts.iter().filter(|one| !one.is_accepted(accept)).partition(|one| one.rule.is_empty());
+            self.doubts.iter().filter(|one| one.forbids(accept)).partition(|one| one.rule.is_empty());
         let needs = by_need.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("; ");
         match (needs.as_str(), by_rules(by_rule)) {
             ("", ruled) => ruled,
@@ -83,9 +114,9 @@ impl Ruled {
         }
     }
 
-    /// The rules that doubt or refuse it.
-    pub fn rules(&self) -> impl Iterator<Item = &str> {
-        self.doubts.iter().map(|doubted| doubted.rule.as_str()).filter(|rule| !rule.is_empty())
+    /// The rules that doubt or refuse it, and that are accepted.
+    pub fn accepted<'s>(&'s self, accept: &'s [String]) -> impl Iterator<Item = &'s str> {
+        self.doubts.iter().filter(|doubted| doubted.is_accepted(accept)).map(|doubted| doubted.rule.as_str())
     }
 
     /// The sentences that doubt it or make it a lower bound, each with its rule, which is empty for the bound.
@@ -150,6 +181,7 @@ mod tests {
             rule: (*rule).to_owned(),
             text: format!("{rule} says so"),
             refuses: *refuses,
+            is_lower: *rule == "same-cores",
         });
         Ruled { validity: Validity::Invalid, doubts: doubts.collect(), bound: None }
     }
@@ -171,7 +203,19 @@ mod tests {
         let both = ["drift".to_owned(), "host-busy".to_owned()];
         assert!(one.is_usable(&both));
         assert_eq!(one.texts().count(), 2, "why it is refused is still said");
-        assert_eq!(one.rules().collect::<Vec<_>>(), ["drift", "host-busy"]);
+        assert_eq!(one.accepted(&both).collect::<Vec<_>>(), ["drift", "host-busy"]);
+    }
+
+    #[test]
+    fn a_doubt_that_the_box_may_do_better_makes_a_lower_bound() {
+        let one = ruled(&[("same-cores", false)]);
+        assert!(one.is_usable(&[]) && !one.is_whole(&[]) && one.accepted(&[]).count() == 0);
+        assert!(one.is_whole(&["same-cores".to_owned()]));
+        // Another doubt stands as it does alone, and is the only one that is told.
+        let both = ruled(&[("same-cores", false), ("drift", false)]);
+        assert!(!both.is_usable(&[]) && both.is_usable(&["drift".to_owned()]));
+        assert!(both.why_not(&[]).starts_with("is doubtful (drift)"), "{}", both.why_not(&[]));
+        assert_eq!(both.in_short(&[]), "doubtful (same-cores, drift)");
     }
 
     #[test]
