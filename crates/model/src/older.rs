@@ -43,9 +43,9 @@ impl Older {
     }
 }
 
-/// What follows for the figures of one run.
+/// The consequence for the figures of one run.
 pub const OF_RUN: &str = "they do not compare with what is measured now";
-/// What follows for figures of several sides.
+/// The consequence for figures of several sides.
 pub const OF_SIDES: &str = "the sides compare with each other, and not with what is measured now";
 
 #[cfg(test)]

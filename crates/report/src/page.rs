@@ -152,6 +152,11 @@ pub fn table(head: &[(&str, Column)], rows: &[Vec<Markup>]) -> Markup {
     }
 }
 
+/// Words that stay on one line.
+pub fn whole(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,5 @@
-//! Members of a group that do the same work, in order: how each stands to the middle of the group, and which of them are
-//! told apart.
+//! Members of a group that do the same work, in order: how each stands to the middle of the group, and which of them
+//! are told apart.
 //!
 //! All values are natural logarithms. A member's score is the mean over its figures of the distance from the group's
 //! median, so each figure weighs the same. Figures of one member come from one run and are taken to err together; two
@@ -62,8 +62,8 @@ struct Sum {
     wider: Option<f64>,
 }
 
-/// Puts members in order. `figures` have the levels by member; `wider` says by how much the surroundings of a member may
-/// have moved its score, `None` where that has no bound.
+/// Puts members in order. `figures` have the levels by member; `wider` says by how much the surroundings of a
+/// member may have moved its score, `None` where that has no bound.
 pub fn standings(figures: &[Vec<Option<Level>>], wider: &[Option<f64>], margin: Margin) -> Standings {
     let figures: Vec<Vec<Option<Level>>> = figures.iter().map(|levels| to_the_middle(levels)).collect();
     let sums: Vec<Option<Sum>> =

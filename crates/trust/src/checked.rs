@@ -8,7 +8,7 @@ use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, SignatureScheme};
 
-/// What a server shows.
+/// The certificate that a server shows, and the name that was called.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     pub certificate: &'a CertificateDer<'a>,

@@ -42,7 +42,7 @@ struct Value {
     wider: Option<f64>,
 }
 
-/// What is known of a node.
+/// A node, as far as it is known.
 #[derive(Default)]
 struct Known {
     values: BTreeMap<SeriesKey, Value>,

@@ -3,8 +3,8 @@
 //!
 //! The stages, in an order in which each needs what those before it found:
 //! 1. `choice`: which instruments. An option can mean something only to a card that is measured.
-//! 2. `settings` (with `flags`, `mixes`, `trees`, `targets` and `listen`): every parameter that the command line fixes, read once, for
-//!    every arm or for one of them.
+//! 2. `settings` (with `flags`, `mixes`, `trees`, `targets` and `listen`): every parameter that the command line fixes,
+//!    read once, for every arm or for one of them.
 //! 3. `cells`: the parameter sets of each card with the settings laid over them, and the server of each named. Sets
 //!    that the arms make equal are merged after it is known that each setting has an effect.
 //!    The meter of cells of power is chosen then (`power`).

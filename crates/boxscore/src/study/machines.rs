@@ -1,5 +1,5 @@
-//! What each machine of a study does, for the live display: gathered from the events of the conductor, drawn as a table
-//! where there are several.
+//! The machines of a study while they measure, for the live display: gathered from the events of the conductor, drawn
+//! as a table where there are several.
 
 use std::collections::HashSet;
 

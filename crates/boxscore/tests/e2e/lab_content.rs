@@ -3,7 +3,7 @@
 //! Nothing here is timed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use model::doc::RunDoc;
 
@@ -33,7 +33,7 @@ fn home(fleet: &Fleet, number: usize) -> PathBuf {
 }
 
 /// Files of two sizes, one of them with a name that is encoded in URLs, in a folder with a blank.
-fn site(folder: &PathBuf) -> String {
+fn site(folder: &Path) -> String {
     fs::create_dir_all(folder.join("images")).expect("folders");
     fs::write(folder.join("index.html"), "<p>hello</p>").expect("a file");
     fs::write(folder.join("images/a b?.gif"), vec![7; 4321]).expect("a file");

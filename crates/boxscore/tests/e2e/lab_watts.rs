@@ -1,5 +1,5 @@
-//! Watts at idle and at full load, and joules a job, of a node whose BMC reads its power by DCMI, by Redfish's metrics or
-//! by its power supplies: on the screen, in JSON and in the report. The power follows the CPU time of the node.
+//! Watts at idle and at full load, and joules a job, of a node whose BMC reads its power by DCMI, by Redfish's metrics
+//! or by its power supplies: on the screen, in JSON and in the report. The power follows the CPU time of the node.
 
 use std::fs;
 use std::path::Path;

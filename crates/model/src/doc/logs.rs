@@ -69,8 +69,8 @@ pub struct LogsDoc {
     pub findings: Vec<Finding>,
 }
 
-/// A part of the requests in two labels, such as a first folder of the paths: how long a request takes there. Of answers
-/// that the server did not fail, like with like.
+/// A part of the requests in two labels, such as a first folder of the paths: how long a request takes there. Of
+/// answers that the server did not fail, like with like.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PartDoc {
     /// `/download/`, `/img/ for people`, or `answers of 64 KiB to 256 KiB`.

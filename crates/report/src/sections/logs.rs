@@ -8,27 +8,24 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, OverTimeDoc, OverTimeRow, RowDoc, TopDoc, VerdictWord};
-use model::finding::{Finding, LogsFailed, LogsParts, Rule};
-use model::format::{
-    Kind, Moment, count, duration, fixed, per_second, percent, quantity, ratio, ratio_interval,
-};
+use model::doc::{BesideDoc, LogsSideDoc, OverTimeDoc, OverTimeRow, RowDoc, TopDoc};
+use model::finding::{Finding, LogsFailed, Rule};
+use model::format::{Kind, Moment, count, duration, fixed, per_second, quantity};
 use model::histogram::{has_percentile, percentile_needs};
 use model::metrics::logs;
-use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME, Traffic};
+use model::traffic::{INSTRUMENT, Traffic};
 use model::unit::Unit;
 
 use super::logs_answers;
 use super::logs_beside::{self, Beside};
-use super::logs_parts;
-use crate::page::{self, Column};
+use super::{logs_compared, logs_parts};
+use crate::page::{self, Column, whole};
 use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
+use crate::text::cut_front;
 use crate::text::logs_answers::folded;
-use crate::text::{cut_front, fold, notes};
-use crate::theme::{Trust, Verdict};
 
 pub static SECTION: Section = Section::new(41, draw);
 
@@ -68,7 +65,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let beside: Vec<Beside<'_>> =
         all.iter().map(|label| Beside { name: &label.name, doc: label.beside.as_ref() }).collect();
     let rows: Vec<&RowDoc> =
-        input.compare.iter().flat_map(|doc| &doc.rows).filter(|row| is_judged(row)).collect();
+        input.compare.iter().flat_map(|doc| &doc.rows).filter(|row| logs_compared::is_judged(row)).collect();
     let answers: Vec<Markup> =
         (0..input.runs.len()).flat_map(|run| answers(input, run, &hours, all.len() > 1)).collect();
     let findings = input.compare.iter().flat_map(|doc| &doc.findings);
@@ -81,8 +78,8 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         (page::grid(&plots))
         (page::cards(&answers))
         @if let Some(drawn) = logs_beside::draw(&beside, &hours) { (drawn) }
-        @if !rows.is_empty() { (verdicts(&rows, is_cut)) }
-        @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
+        @if !rows.is_empty() { (logs_compared::verdicts(&rows, is_cut)) }
+        @if let Some(doc) = &input.compare { (logs_compared::comparable(doc, &rows)) }
         (page::cards(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
     };
     let findings: Vec<&Finding> = input.compare.iter().flat_map(|doc| &doc.findings).collect();
@@ -434,11 +431,6 @@ fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
     Some(plot.render())
 }
 
-/// Rows of the comparison like with like.
-fn is_judged(row: &RowDoc) -> bool {
-    row.instrument == INSTRUMENT && [SPEED, TIME, FAILED].contains(&row.metric.as_str()) && !row.point
-}
-
 /// Failures of servers, how fast they serve, and where the difference is.
 fn title(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
     let is_failure =
@@ -447,52 +439,12 @@ fn title(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
     failures.chain([served(all, rows, findings)]).collect::<Vec<_>>().join(" ")
 }
 
-/// `, all of it in /download/ (48 to 74 % longer); the rest, taken together, ties`, where that is so; else the parts that
-/// go the other way.
-fn part(row: &RowDoc, findings: &[&Finding]) -> String {
-    let parts = findings.iter().filter_map(|finding| match &finding.rule {
-        Rule::LogsParts(parts) if parts.arm == row.arm && parts.base == row.base => Some(parts),
-        _ => None,
-    });
-    let longer = row.verdict == VerdictWord::Worse;
-    let told = |parts: &LogsParts| match parts.are_all_of_it(longer) {
-        true => Some(parts.all_of_it()),
-        false => parts.other_way(longer),
-    };
-    parts.filter_map(told).map(|told| format!(", {told}")).next().unwrap_or_default()
-}
-
-fn is_of_pair(one: &RowDoc, other: &RowDoc) -> bool {
-    (&one.arm, &one.base) == (&other.arm, &other.base)
-}
-
+/// The comparison in a sentence, or how much was read.
 fn served(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
-    if let Some(row) = rows.iter().find(|row| row.metric == SPEED)
-        && let Some(speed) = row.ratio
-    {
-        let failed = rows.iter().any(|other| other.metric == FAILED && is_of_pair(other, row));
-        let said = format!(
-            "{} serves the same requests at {} times the speed of {}{}",
-            row.arm,
-            ratio(speed),
-            row.base,
-            if failed { ", 5xx left out" } else { "" }
-        );
-        return match Verdict::from(row.verdict) {
-            Verdict::CannotTell => {
-                format!(
-                    "Whether {} serves the same requests faster or slower than {} cannot be told",
-                    row.arm, row.base
-                )
-            }
-            verdict @ (Verdict::Better | Verdict::Worse) => {
-                format!("{said}: {}{}", verdict.word(), part(row, findings))
-            }
-            verdict => format!("{said}: {}", verdict.word()),
-        };
-    }
-    let requests: f64 = all.iter().map(|label| label.requests).sum();
-    format!("Access logs: {} requests in {}", fixed(requests, 0), extent(all))
+    logs_compared::served(rows, findings).unwrap_or_else(|| {
+        let requests: f64 = all.iter().map(|label| label.requests).sum();
+        format!("Access logs: {} requests in {}", fixed(requests, 0), extent(all))
+    })
 }
 
 /// `48 hours`, from the first one of all logs to the last one; `24 of 192 hours` where there were none in some.
@@ -504,79 +456,6 @@ fn extent(all: &[Label]) -> String {
         true => count(whole, "hour"),
         false => format!("{} of {}", fixed(served.len() as f64, 0), count(whole, "hour")),
     }
-}
-
-fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
-    let first = rows.first();
-    let is_one_pair = first.is_some_and(|first| rows.iter().all(|row| is_of_pair(row, first)));
-    let [base, arm] = match first.filter(|_| is_one_pair) {
-        Some(row) => [row.base.as_str(), row.arm.as_str()],
-        None => ["base", "arm"],
-    };
-    let heads = [
-        ("like with like", Column::Text),
-        (base, Column::Number),
-        (arm, Column::Number),
-        ("ratio", Column::Number),
-        ("95 % interval", Column::Number),
-        ("verdict", Column::Text),
-    ];
-    let figure = |row: &RowDoc, value: Option<f64>| {
-        value.map_or("-".to_owned(), |value| match row.unit {
-            Unit::Ratio => percent(value),
-            unit => quantity(value, Kind::for_unit(unit)),
-        })
-    };
-    let line = |row: &&RowDoc| {
-        let what = match row.metric.as_str() {
-            SPEED => "bytes over time",
-            TIME => "time of a request",
-            _ => "failed with 5xx",
-        };
-        let interval = row.low.zip(row.high).map_or("-".to_owned(), |(low, high)| ratio_interval(low, high));
-        vec![
-            // Wrapped between the names, not within.
-            html! { (whole(&row.arm)) " beside " (whole(&row.base)) ": " (whole(what)) },
-            html! { (figure(row, row.base_value)) },
-            html! { (figure(row, row.arm_value)) },
-            html! { (row.ratio.map_or("-".to_owned(), ratio)) },
-            html! { (interval) },
-            html! {
-                (Verdict::from(row.verdict).word())
-                @if !row.why.is_empty() { "; " (page::prose(&row.why.to_string())) }
-            },
-        ]
-    };
-    html! {
-        (page::table(&heads, &rows.iter().map(line).collect::<Vec<_>>()))
-        p class="note" {
-            @if is_cut {
-                "Before and after a moment share no hour, as a log that follows another one: of those, requests of one \
-                 class of size are compared, at the same hours of the day where both sides served them, as is said \
-                 below."
-            } @else {
-                "Compared are requests of one class of size and of status in one quarter of an hour, so that neither the \
-                 balancer's weights nor the mix decides; failures of the server (5xx) are left out of speed and time. The \
-                 figures of base and arm are those of these requests."
-            }
-        }
-    }
-}
-
-/// Words that stay on one line.
-pub(super) fn whole(text: &str) -> String {
-    text.replace(' ', "\u{a0}")
-}
-
-/// The findings about differences between the labels.
-fn comparable(doc: &CompareDoc, rows: &[&RowDoc]) -> Markup {
-    let of_logs = |finding: &&model::Finding| {
-        rows.iter().any(|row| finding.subject.mentions(&row.arm) || finding.subject.mentions(&row.base))
-    };
-    let below = doc.findings.iter().filter(of_logs).filter(|finding| !notes::is_told_first(finding));
-    html! { ul class="trust" { @for finding in below {
-        (Trust::from(finding.state).line(&html! { (page::prose(&fold::sentence(finding, doc.cards))) }))
-    } } }
 }
 
 fn paths(top: &TopDoc, label: &str) -> Markup {

@@ -10,8 +10,9 @@ use model::format::{Kind, duration, number, percent, quantity};
 use model::id::short;
 use model::unit::Unit;
 
-use super::logs::{Hours, whole};
+use super::logs::Hours;
 use crate::page;
+use crate::page::whole;
 use crate::plot::line::{Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;

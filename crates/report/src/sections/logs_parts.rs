@@ -8,7 +8,7 @@ use model::finding::{Finding, LogsParts, Rule};
 use model::format::{Kind, fixed, quantity};
 use model::unit::Unit;
 
-use super::logs::whole;
+use crate::page::whole;
 use crate::page::{self, Column};
 use crate::text::cut_front;
 use crate::text::logs_parts::beside;

@@ -12,6 +12,7 @@ pub mod kv;
 pub mod logs;
 pub mod logs_answers;
 pub mod logs_beside;
+mod logs_compared;
 mod logs_parts;
 pub mod machines;
 pub mod memory;

@@ -1,4 +1,4 @@
-//! The nodes of a study in order: each by its score over the middle of the group, its figures, and what is odd about it.
+//! The nodes of a study in order: each by its score over the middle of the group, its figures, and what is odd of it.
 //!
 //! Absent where the runs are of no nodes, or of fewer than three.
 

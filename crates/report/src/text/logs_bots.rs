@@ -43,8 +43,8 @@ const HOUR: f64 = 3600.0;
 /// The share of an hour's requests from which on those of a bot are told.
 const MUCH: f64 = 0.25;
 
-/// `every day 02:00 to 03:00`, `Mon 12:00 to 14:00`, or the busiest hour, of a bot of one name or several, and its part of that hour's requests
-/// where it is much; nothing in a log of two hours.
+/// `every day 02:00 to 03:00`, `Mon 12:00 to 14:00`, or the busiest hour, of a bot of one name or several, and its part
+/// of that hour's requests where it is much; nothing in a log of two hours.
 pub fn when_asked(same: &[&BotDoc], (zone, span): Clock) -> Option<String> {
     let at = |seconds: f64| Moment::at(seconds + zone);
     let times: Option<Vec<(f64, f64)>> = same.iter().map(|bot| bot.from.zip(bot.to)).collect();

@@ -8,7 +8,7 @@ use model::format::count;
 use super::{cut, width};
 
 model::words! {
-    /// What a machine does.
+    /// The work of a machine.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Doing as word {
         Measuring = "measuring",

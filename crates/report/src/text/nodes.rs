@@ -15,7 +15,7 @@ const EITHER_END: usize = 3;
 /// Of a table with more nodes than these only both ends are shown, and those that are odd.
 const MOST_NODES: usize = 16;
 
-/// What is behind the name of a node that its own quota or heat held back.
+/// The word behind the name of a node that its own quota or heat held back.
 const HELD_BACK: &str = "held back";
 
 /// The nodes as a part of a screen.
@@ -116,7 +116,7 @@ pub fn remarks(node: &NodeDoc) -> Vec<String> {
     all
 }
 
-/// What the score is made of: `whole-machine figure`, and how many.
+/// The figures that the score is made of: `whole-machine figure`, and how many.
 pub fn made_of(doc: &NodesDoc) -> String {
     let counted = doc.figures.iter().filter(|figure| figure.counts).count();
     match doc.scope {

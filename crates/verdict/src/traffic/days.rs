@@ -99,7 +99,7 @@ pub fn with_bots(one: Side<'_>) -> Option<CutSide> {
     Some(CutSide { buckets: parted.buckets, step: parted.step, ..one.cut.clone() })
 }
 
-/// What bots asked for, or what people did, of a side that tells them apart.
+/// The requests of bots, or those of people, of a side that tells them apart.
 pub fn of_asker(side: &CutSide, are_bots: bool) -> CutSide {
     let own = |bucket: &Bucket| {
         let cells = bucket.cells.iter().filter(|(class, _)| is_of_bots(**class) == are_bots);

@@ -65,8 +65,9 @@ mc_enable 0x20
 sel_add 0x20 0x02 0x00 0x00 0x00 0x00 0x20 0x00 0x04 0x01 0x01 0x09 0x90 0x90 0x90
 ";
 
-/// A library for ipmi_sim: DCMI's reading of power (its only request of this group here), out of a file. What it uses of
-/// ipmi_sim is declared here, so that no header is needed; the arguments that it does not look into are plain pointers.
+/// A library for ipmi_sim: DCMI's reading of power (its only request of this group here), out of a file. The
+/// functions of ipmi_sim are declared here, so that no header is needed; the arguments that it does not look into
+/// are plain pointers.
 const DCMI: &str = r#"#include <stdio.h>
 #include <string.h>
 void ipmi_emu_register_group_extension_handler(unsigned char group,

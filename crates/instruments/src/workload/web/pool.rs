@@ -31,7 +31,7 @@ pub struct Key {
     pub dir: PathBuf,
 }
 
-/// What the files of a server are made of: a set, those of a mix or of the user, a seed, and where they lie.
+/// The origin of the files of a server: a set, those of a mix or of the user, a seed, and where they lie.
 type Source<'k> = (Set, Limits, Option<&'k Vec<Item>>, Option<&'k ServedTree>, u64, &'k Path);
 
 impl Key {
