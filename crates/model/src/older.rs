@@ -18,10 +18,10 @@ pub struct Older {
 }
 
 impl fmt::Display for Older {
-    /// `web-slo was measured by definition 5, and that of today is 6`
+    /// `web-slo 5 (today 6)`
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Older { instrument, definition, today } = self;
-        write!(to, "{instrument} was measured by definition {definition}, and that of today is {today}")
+        write!(to, "{instrument} {definition} (today {today})")
     }
 }
 
@@ -35,18 +35,18 @@ impl Older {
         figures.into_iter().filter_map(older).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// `definition: web-slo was measured by definition 5, and that of today is 6: `, and what follows of that for the
+    /// `definition: web-slo 5 (today 6): `, and what follows of that for the
     /// figures; `None` where there are no such figures.
     pub fn sentence(all: &[Older], follows: &str) -> Option<String> {
         let each: Vec<String> = all.iter().map(Older::to_string).collect();
-        (!each.is_empty()).then(|| format!("definition: {}: {follows}", each.join("; ")))
+        (!each.is_empty()).then(|| format!("definition: {}: {follows}", each.join(", ")))
     }
 }
 
 /// The consequence for the figures of one run.
-pub const OF_RUN: &str = "they do not compare with what is measured now";
+pub const OF_RUN: &str = "not compared with new runs";
 /// The consequence for figures of several sides.
-pub const OF_SIDES: &str = "the sides compare with each other, and not with what is measured now";
+pub const OF_SIDES: &str = "the sides compare with each other, not with new runs";
 
 #[cfg(test)]
 mod tests {
@@ -61,8 +61,7 @@ mod tests {
         let figures = [("web", 1), ("web", 3), ("web", 1), ("web", 2), ("unknown", 1), ("web", 4)];
         let all = Older::among(figures, &CARDS);
         let told = Older::sentence(&all, OF_RUN).unwrap();
-        let wanted = "definition: web was measured by definition 1, and that of today is 3; web was measured by \
-                      definition 2, and that of today is 3: they do not compare with what is measured now";
+        let wanted = "definition: web 1 (today 3), web 2 (today 3): not compared with new runs";
         assert_eq!(told, wanted);
         assert_eq!(Older::sentence(&Older::among([("web", 3)], &CARDS), OF_RUN), None);
     }

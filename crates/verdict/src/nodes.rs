@@ -258,12 +258,17 @@ mod tests {
     use model::doc::OddEvidenceDoc;
 
     use super::*;
-    use crate::loads::planted::{empty, one};
+    use crate::loads::planted::{empty, one, params};
 
     /// A node whose only figure has this value.
     fn node(name: &str, throughput: f64) -> RunData {
         let mut run = one("connections=50", &[("throughput", throughput)]);
         (run.head.id, run.head.machine) = (format!("run of {name}"), name.to_owned());
+        run.plan.cells = vec![model::Cell {
+            instrument: "web".to_owned(),
+            params: params("connections=50"),
+            headline: vec!["throughput".to_owned()],
+        }];
         run
     }
 

@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(seen, wanted);
         assert_eq!(all.head(), "2 of 5 takes on 3 machines");
         let text = all.table(Room { columns: 80, lines: 20 });
-        assert!(text.contains("a        done          1/1  9 GB/s          crc32c"), "{text}");
+        assert!(text.contains("a        done           1/1  9 GB/s          crc32c"), "{text}");
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl NodesDoc {
         let order = match (ranked.len(), self.ties.as_slice()) {
             (0, _) => "without an order".to_owned(),
             (_, []) => "each told apart from the others".to_owned(),
-            (count, [all]) if all.len() == count => "not told apart".to_owned(),
+            (count, [all]) if all.len() == count && count == self.nodes.len() => "not told apart".to_owned(),
             (_, ties) => {
                 let largest = ties.iter().map(Vec::len).max().unwrap_or(0);
                 let (first, last) = (ranked.first(), ranked.last());

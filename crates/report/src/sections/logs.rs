@@ -23,7 +23,7 @@ use crate::page::{self, Column, whole};
 use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
-use crate::section::{ReportInput, Section, sentence};
+use crate::section::{ReportInput, Section};
 use crate::text::cut_front;
 use crate::text::logs_answers::folded;
 
@@ -410,10 +410,11 @@ fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
         Some((time, when)) => format!("{of}1 request in 100 took over {time} in the slowest hour{when}"),
         None => {
             let (time, when) = worst("p50")?;
-            sentence(&format!(
-                "{of}half of the requests took at most {time} in the slowest hour{when}; no hour has requests enough for \
-                 a 99th percentile"
-            ))
+            let half = if several { "half" } else { "Half" };
+            format!(
+                "{of}{half} of the requests took at most {time} in the slowest hour{when}; no hour has requests enough \
+                 for a 99th percentile"
+            )
         }
     };
     let own = std::slice::from_ref(label);

@@ -109,7 +109,7 @@ pub fn older(doc: &HistoryDoc) -> Vec<String> {
     let line = |(older, runs): (&Older, Vec<String>)| {
         let (named, rest) = runs.split_at(runs.len().min(OLDER));
         let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        format!("definition: {older} ({}{rest}): {}", named.join(", "), older::OF_RUN)
+        format!("definition: {older}, of {}{rest}: {}", named.join(", "), older::OF_RUN)
     };
     all.into_iter().map(line).collect()
 }
@@ -276,8 +276,7 @@ mod tests {
             run("f", Status::Complete, None),
         ];
         let lines = super::older(&HistoryDoc { schema: String::new(), runs });
-        let says = "definition: web was measured by definition 2, and that of today is 3 (01a2a140, 01a2b140, \
-                    01a2c140 and 1 more): they do not compare with what is measured now";
+        let says = "definition: web 2 (today 3), of 01a2a140, 01a2b140, 01a2c140 and 1 more: not compared with new runs";
         assert_eq!((lines.len(), lines[1].as_str()), (2, says));
     }
 

@@ -192,7 +192,7 @@ mod tests {
         };
         let node = |at: usize| {
             let is_last = at + 1 == nodes;
-            let score = if is_last { 0.2 } else { 1.02 - 0.01 * at as f64 };
+            let score = if is_last { 0.2 } else { 1.02 - 0.06 * at as f64 / nodes as f64 };
             let all = u32::try_from(nodes).expect("few");
             NodeDoc {
                 node: format!("rack{}", at + 1),

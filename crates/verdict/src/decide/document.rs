@@ -320,9 +320,7 @@ fn older(sized: &[Sized<'_>]) -> Vec<String> {
             true => String::new(),
             false => format!("; anew by {}", format::list(&commands)),
         };
-        format!(
-            "definition: {older}: the candidates compare with each other, and not with what is measured now{again}"
-        )
+        format!("definition: {older}: the candidates compare with each other, not with new runs{again}")
     };
     all.into_iter().map(note).collect()
 }

@@ -176,8 +176,8 @@ fn an_older_definition_is_told_once_with_what_measures_anew() {
     };
     let doc = decide(&question(&["web 2000/s"]), &[of("a", "again a"), of("b", "again b")], Vec::new());
     let told: Vec<&String> = doc.notes.iter().filter(|note| note.starts_with("definition: ")).collect();
-    let wanted = "definition: web-slo was measured by definition 5, and that of today is 6: the candidates compare with \
-                  each other, and not with what is measured now; anew by `again a` and `again b`";
+    let wanted = "definition: web-slo 5 (today 6): the candidates compare with each other, not with new runs; anew by \
+                  `again a` and `again b`";
     assert_eq!(told, [wanted]);
 }
 
