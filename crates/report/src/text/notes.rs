@@ -234,7 +234,7 @@ pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
     let mut parts = vec![doubts_part(&findings, &headlines(run), look), faults(run, look)];
     let unfit: Vec<String> = unfit(run).iter().map(|text| marked("-", Tone::Dim, text, look)).collect();
     parts.push(fewer(&unfit, Rank::Doubt, "reason"));
-    parts.push(Part::new(older(run, look)).or(Rank::Hint, "older definitions", ""));
+    parts.push(Part::new(older(run, look)).or(Rank::Hint, "definitions", ""));
     parts.push(texts(run, is_shown, look).into());
     parts.push(tools(run, look));
     parts.push(builds(run, look));
