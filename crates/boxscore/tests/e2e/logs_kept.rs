@@ -289,7 +289,7 @@ fn an_outage_is_told_and_hides_no_difference() {
     }
     let half = words(&["logs", "a=a.log", "b=b.log", "--no-store", "--where", "at>=2026-11-17T14:10"]);
     assert!(
-        half.starts_with("b: 10 requests (0.4 %) failed with 5xx after 30.0 s on average, 10 of 10"),
+        half.starts_with("b: 10 requests (0.4 %) failed with 5xx after 30.0 s on average, all 10 for /cart"),
         "{half}"
     );
     // What is filtered is stored as such, beside the whole logs.

@@ -197,11 +197,13 @@ fn the_screen_shows_the_table_the_verdict_and_the_note() {
     let bench = written();
     let said = bench.run(&["logs", "hdd=hdd.log", "ssd=ssd.log", "--by", "day", "--no-store"]).expect(0, &[]);
     let has = |line: &str| assert!(said.out.contains(line), "no `{line}` in\n{}", said.out);
-    has("day         label  requests  mean speed  of totals  mean time  mean size\n");
-    has("2010-05-01  hdd       1,498   12.2 MB/s   312 kB/s    24.7 ms   7.52 KiB\n");
-    has("2010-05-01  ssd       1,498   24.3 MB/s   552 kB/s    13.9 ms   7.50 KiB\n");
-    has("2010-05-02  hdd       1,075   11.1 MB/s   301 kB/s    26.0 ms   7.65 KiB\n");
-    has("2010-05-02  ssd       2,152   23.8 MB/s   598 kB/s    13.1 ms   7.66 KiB\n");
+    has("day         label  requests  mean speed  of totals  mean time    p99  mean size  time beside hdd\n");
+    has("2010-05-01  hdd       1,498   12.2 MB/s   312 kB/s    24.7 ms  41 ms   7.52 KiB\n");
+    has("2010-05-01  ssd       1,498   24.3 MB/s   552 kB/s    13.9 ms  23 ms   7.50 KiB  faster 44 %\n");
+    has("2010-05-02  hdd       1,075   11.1 MB/s   301 kB/s    26.0 ms  43 ms   7.65 KiB\n");
+    has(
+        "2010-05-02  ssd       2,152   23.8 MB/s   598 kB/s    13.1 ms  22 ms   7.66 KiB  faster 46 to 53 %\n",
+    );
     has("- ssd beside hdd, speed: spans of time that both served: the difference may be\n");
     has("one episode: neighbouring spans of time resemble each other so much that all");
     assert!(said.out.starts_with("ssd takes "), "{}", said.out);

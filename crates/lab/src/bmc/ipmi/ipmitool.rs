@@ -123,12 +123,13 @@ fn failure(text: &str) -> Failure {
     if let Some(reason) = status {
         return of_session(&reason);
     }
-    // `Set Chassis Power Control to Up/On failed: Node busy`
-    if let Some(reason) = behind("failed: ") {
-        return match reason.as_str() {
+    // `Set Chassis Power Control to Up/On failed: Node busy`, `DCMI request failed because: Node busy (c0)`
+    if let Some(reason) = behind("failed: ").or_else(|| behind("failed because: ")) {
+        let plain = reason.split_once(" (").map_or(reason.as_str(), |(plain, _code)| plain);
+        return match plain {
             "Node busy" => Failure::Busy,
             "Insufficient privilege level" => Failure::Privilege,
-            reason => Failure::Error { said: printable(reason.as_bytes()) },
+            _ => Failure::Error { said: printable(reason.as_bytes()) },
         };
     }
     if has("Unable to get Chassis Power Status") || has("Unable to set Chassis Power Control") {
@@ -180,6 +181,7 @@ mod tests {
         }
         for (text, kind) in [
             ("Set Chassis Power Control to Up/On failed: Insufficient privilege level", "privilege"),
+            ("    DCMI request failed because: Insufficient privilege level (d4)", "privilege"),
             ("Set Chassis Power Control to Up/On failed: Node busy", "busy"),
             ("Set Chassis Power Control to Down/Off failed: Command not supported in present state", "error"),
             ("Unable to set Chassis Power Control to Up/On", "lost"),

@@ -33,8 +33,13 @@ impl Ipmi<'_> {
         Ok(watts)
     }
 
+    /// As a user, which is enough by the standard; else as an administrator, which some BMCs ask for.
     fn dcmi(&self, access: &Access) -> Result<f64, Failure> {
-        self.one(access, &["dcmi", "power", "reading"], dcmi)
+        let words = ["dcmi", "power", "reading"];
+        match self.one("USER", access, &words, dcmi) {
+            Err(Failure::Privilege) => self.one("ADMINISTRATOR", access, &words, dcmi),
+            answer => answer,
+        }
     }
 
     fn by_sensor(&self, access: &Access) -> Result<(Way, f64), Failure> {
@@ -46,16 +51,17 @@ impl Ipmi<'_> {
     fn sum(&self, access: &Access, names: &[String]) -> Result<f64, Failure> {
         let words: Vec<&str> =
             ["-c", "sensor", "reading"].into_iter().chain(names.iter().map(String::as_str)).collect();
-        self.one(access, &words, |said| sum(said, names))
+        self.one("USER", access, &words, |said| sum(said, names))
     }
 
     fn one(
         &self,
+        privilege: &str,
         access: &Access,
         words: &[&str],
         read: impl Fn(&str) -> Result<f64, Failure> + Sync,
     ) -> Result<f64, Failure> {
-        self.by_ipmitool("USER", words, &[access], read).pop().unwrap_or(Err(Failure::Interrupted))
+        self.by_ipmitool(privilege, words, &[access], read).pop().unwrap_or(Err(Failure::Interrupted))
     }
 }
 
