@@ -375,6 +375,7 @@ fn what_several_boxes_did_together_says_how_they_scale() {
         doc.notes
     );
     let stated = run(&["--scaling", "0.05", "--all"]).expect(0, &[]).out;
+    let stated = stated.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(stated.contains("scaling contention 0.0500, coherence 0, stated"), "{stated}");
     let never = run(&["--scaling", "0.3"]).expect(1, &[]).out;
     let never = never.split_whitespace().collect::<Vec<_>>().join(" ");
