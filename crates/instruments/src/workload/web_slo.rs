@@ -18,9 +18,9 @@ use model::note::CutAt;
 use model::params::{parse_span, show_time};
 use model::progress::REMARK;
 use model::{
-    Cadence, Card, Count, Example, Family, Fault, Flag, Label, Means, MetricInfo, Need, NoteBody, ParamKind,
-    ParamSpec, Params, PerSec, Probe, Ratio, Record, RecordExt, Role, Seconds, Setup, Shown, Simple, Size,
-    Tier, Unfit, Variant,
+    Cadence, Card, Count, Example, Family, Fault, Flag, Histogram, Label, Means, MetricInfo, Need, NoteBody,
+    ParamKind, ParamSpec, Params, PerSec, Probe, Ratio, Record, RecordExt, Role, Seconds, Setup, Shown,
+    Simple, Size, Tier, Unfit, Variant,
 };
 
 use super::search::{Answer, ENOUGH, Range, STEPS, check, search};
@@ -176,10 +176,11 @@ impl Goal {
 
     /// True if a load kept to the goal, with the percentile that it had. Failed requests are over any limit.
     fn held(&self, outcome: &Outcome) -> (bool, Option<f64>) {
-        let reached = outcome.response_time().quantile_s(self.share);
+        let times = outcome.response_time();
+        let reached = times.quantile_s(self.share);
         let is_well = outcome.error_rate().is_none_or(|failed| failed <= 1.0 - WELL);
         let is_within = reached.is_some_and(|seconds| seconds <= self.limit_s);
-        (is_within && is_well && keeps_up(outcome), reached)
+        (is_within && is_well && keeps_up(outcome, &times), reached)
     }
 
     /// Requests of which surely ten are beyond the percentile, whatever chance gives a step.
@@ -291,8 +292,7 @@ const LATE: f64 = 0.8;
 const LATER: f64 = 1.3;
 
 /// True of a load whose requests were answered as fast as they came.
-fn keeps_up(outcome: &Outcome) -> bool {
-    let times = outcome.response_time();
+fn keeps_up(outcome: &Outcome, times: &Histogram) -> bool {
     let (late, usual) = (times.quantile_s(LATE), times.quantile_s(0.5));
     let counts = (outcome.requests(), outcome.record.good_in_window);
     late.zip(usual).is_some_and(|times| no_queue_grows(counts, outcome.elapsed_s, times))

@@ -1,7 +1,7 @@
 //! Where two groups of requests differ in time, and where they do not: `differs-in`.
 
 use super::{Conclusion, Evidence, Validity, known};
-use crate::doc::{PartDoc, VerdictWord};
+use crate::doc::{PartDoc, RowDoc, VerdictWord};
 use crate::format::{list, percent};
 
 /// The ratio of times of one part, as far as it is known, and what it means.
@@ -22,6 +22,15 @@ pub struct AskerTimes {
 }
 
 impl PartTime {
+    /// A row of time; `alpha` as in [`RowDoc::is_apart`].
+    pub fn of_row(row: &RowDoc, alpha: f64) -> PartTime {
+        PartTime { low: row.low, high: row.high, verdict: row.verdict, is_apart: row.is_apart(alpha) }
+    }
+
+    pub fn of_part(part: &PartDoc) -> PartTime {
+        PartTime { low: part.low, high: part.high, verdict: part.verdict, is_apart: part.is_apart }
+    }
+
     /// `33 to 37 % longer`, `a tie (1 % shorter to 2 % longer)`, `cannot tell`.
     pub fn words(&self) -> String {
         let span = self.low.zip(self.high).map(|(low, high)| span_of(low, high));

@@ -4,14 +4,13 @@
 
 use maud::{Markup, html};
 use model::doc::PartDoc;
-use model::finding::{Finding, LogsParts, Rule};
+use model::finding::{Finding, LogsParts, PartTime, Rule};
 use model::format::{Kind, fixed, quantity};
 use model::unit::Unit;
 
 use crate::page::whole;
 use crate::page::{self, Column};
 use crate::text::cut_front;
-use crate::text::logs_parts::beside;
 
 /// Characters of a part's name.
 const LONGEST: usize = 60;
@@ -44,7 +43,7 @@ fn table(found: &LogsParts) -> Markup {
             html! { (fixed(part.arm_requests as f64, 0)) },
             html! { (whole(&time(part.base_time))) },
             html! { (whole(&time(part.arm_time))) },
-            html! { (beside(part).short()) },
+            html! { (PartTime::of_part(part).short()) },
         ]
     };
     let rows: Vec<Vec<Markup>> = found.parts.iter().map(row).collect();

@@ -41,7 +41,7 @@ fn of_pair(pair: &[PartDoc], most: usize, look: Look) -> String {
             format::fixed((part.base_requests + part.arm_requests) as f64, 0).into(),
         ];
         row.extend(times.iter().map(|time| time.as_str().into()));
-        row.push(beside(part).short().into());
+        row.push(PartTime::of_part(part).short().into());
         grid.row(row);
     }
     let more = pair.len() - shown.len();
@@ -51,11 +51,6 @@ fn of_pair(pair: &[PartDoc], most: usize, look: Look) -> String {
         String::new()
     };
     grid.render(look.table(), look.paint) + &note
-}
-
-/// How long the requests of a part take beside their like.
-pub fn beside(part: &PartDoc) -> PartTime {
-    PartTime { low: part.low, high: part.high, verdict: part.verdict, is_apart: part.is_apart }
 }
 
 #[cfg(test)]

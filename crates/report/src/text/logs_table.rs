@@ -87,14 +87,7 @@ fn keys<'a>(groups: &'a [TrafficDoc], by: &'a [String]) -> Vec<&'a str> {
 /// How a group's times stand beside those of the same group of the first label: `slower 33 to 37 %`.
 fn told(group: &TrafficDoc, beside: &[RowDoc]) -> String {
     let row = beside.iter().find(|row| row.arm == group.label && row.params.0 == group.key);
-    let of = |row: &RowDoc| PartTime {
-        low: row.low,
-        high: row.high,
-        verdict: row.verdict,
-        is_apart: row.is_apart(stats::ALPHA),
-    };
-    let time = row.map(of);
-    time.map_or_else(String::new, |time| time.short())
+    row.map_or_else(String::new, |row| PartTime::of_row(row, stats::ALPHA).short())
 }
 
 fn grid(groups: &[TrafficDoc], by: &[String], filled: &[Filled], beside: &[RowDoc]) -> Grid {

@@ -155,8 +155,7 @@ pub fn of_askers(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rn
 
 /// A row of time as a part of a sentence.
 pub(super) fn part_time(row: &RowDoc) -> PartTime {
-    let is_apart = row.is_apart(stats::ALPHA);
-    PartTime { low: row.low, high: row.high, verdict: row.verdict, is_apart }
+    PartTime::of_row(row, stats::ALPHA)
 }
 
 /// A part with its row of time.

@@ -88,7 +88,8 @@ enum Answer {
 /// How a BMC is known to tell the power of its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Way {
-    Dcmi,
+    /// With the privilege that it asks for.
+    Dcmi(&'static str),
     /// Sensors whose sum it is.
     Sensors(Vec<String>),
 }

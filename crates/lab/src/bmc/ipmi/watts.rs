@@ -18,10 +18,10 @@ impl Ipmi<'_> {
         let place = (access.ip, access.port);
         let way = self.ways.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
         let (way, watts) = match way {
-            Some(Way::Dcmi) => return self.dcmi(access),
+            Some(Way::Dcmi(privilege)) => return self.dcmi(privilege, access),
             Some(Way::Sensors(names)) => return self.sum(access, &names),
-            None => match self.dcmi(access) {
-                Ok(watts) => (Way::Dcmi, watts),
+            None => match self.by_dcmi(access) {
+                Ok(found) => found,
                 // It answers, and has no DCMI.
                 Err(Failure::Error { .. } | Failure::Other { .. } | Failure::Privilege) => {
                     self.by_sensor(access)?
@@ -34,12 +34,18 @@ impl Ipmi<'_> {
     }
 
     /// As a user, which is enough by the standard; else as an administrator, which some BMCs ask for.
-    fn dcmi(&self, access: &Access) -> Result<f64, Failure> {
-        let words = ["dcmi", "power", "reading"];
-        match self.one("USER", access, &words, dcmi) {
-            Err(Failure::Privilege) => self.one("ADMINISTRATOR", access, &words, dcmi),
-            answer => answer,
+    fn by_dcmi(&self, access: &Access) -> Result<(Way, f64), Failure> {
+        let (user, administrator) = ("USER", "ADMINISTRATOR");
+        match self.dcmi(user, access) {
+            Err(Failure::Privilege) => {
+                self.dcmi(administrator, access).map(|watts| (Way::Dcmi(administrator), watts))
+            }
+            answer => answer.map(|watts| (Way::Dcmi(user), watts)),
         }
+    }
+
+    fn dcmi(&self, privilege: &str, access: &Access) -> Result<f64, Failure> {
+        self.one(privilege, access, &["dcmi", "power", "reading"], dcmi)
     }
 
     fn by_sensor(&self, access: &Access) -> Result<(Way, f64), Failure> {
