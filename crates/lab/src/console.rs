@@ -352,6 +352,17 @@ mod tests {
         assert_eq!(end, End::Closed("the other side closed it".to_owned()));
         assert_eq!((far.join().unwrap(), out.as_slice()), (*b"root\r", &b"login: \xff\0"[..]));
         assert_eq!(out, log);
-        assert!(connect(&console).is_err());
+    }
+
+    #[test]
+    fn a_place_where_nobody_listens_is_told() {
+        use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+        // Bound and not listening: the port answers nobody, and no other test can be given it meanwhile.
+        let held = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&held, &std::net::SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let place = std::net::SocketAddr::try_from(getsockname(&held).unwrap()).unwrap();
+        let console = Console { kind: ConsoleKind::Tcp, host: "127.0.0.1".to_owned(), port: place.port() };
+        let said = connect(&console).err().unwrap();
+        assert!(said.contains("refused"), "{said}");
     }
 }
