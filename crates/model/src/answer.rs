@@ -543,8 +543,8 @@ mod tests {
         one.bound = Some(held(Binding::Others, 1.0));
         assert_eq!(
             said(&one),
-            "58,300 requests/s keep p99 within 20ms, in 4 of 5 loads; the largest such rate: 61,500 requests/s (58,000 to \
-             63,000); other programs fill cpu0"
+            "58,300 requests/s keep p99 within 20ms, in 4 of 5 loads; loads break from about 61,500 requests/s (58,000 to \
+             63,000) on; other programs fill cpu0"
         );
         assert_eq!(one.docs().iter().map(|doc| doc.value).collect::<Vec<_>>(), [61_500.0, 58_300.0]);
         one.proof = Proof::Broken(Some(tried(61_500.0, 0, 3)));

@@ -8,7 +8,7 @@ use crate::loads::pauses::Pauses;
 use crate::loads::{Load, groups};
 use model::data::{Point, RunData, Series};
 use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, ServerUseDoc, StatusDoc, TimesDoc};
-use model::finding::Rule;
+use model::finding::{Background, Rule};
 use model::format::{number, quantity};
 use model::metrics::load;
 use model::{Histogram, NoteBody, Phase, SubjectDoc, Unit, Value, ladder};
@@ -275,7 +275,10 @@ fn pauses(load: &LoadDoc) -> Option<String> {
     let pauses = Pauses::from_times(load.service_time.p50?, load.service_time.p99?)?;
     let is_known = load.bottlenecks.iter().any(|one| matches!(one.kind, Binding::Quota | Binding::Silent));
     let is_known = is_known || load.findings.iter().any(|one| matches!(one.rule.base(), Rule::LostSyns(_)));
-    (!is_known).then(|| format!("the server seems to pause: {pauses}"))
+    // Others on its CPUs stop it as well.
+    let is_disturbed =
+        load.findings.iter().any(|one| matches!(one.rule.base(), Rule::Background(Background::Busy { .. })));
+    (!is_known && !is_disturbed).then(|| format!("the server seems to pause: {pauses}"))
 }
 
 /// Hardly a connection was ever busy.

@@ -207,6 +207,7 @@ fn each_bot(one: &Aggregate, of_all: &[(i64, u64)], zone: i64, most: usize) -> V
     let (clients, hours) = [CLIENT, bots::HOUR].map(|class| certain(&one.bots, class, usize::MAX)).into();
     let all_clients = one.bots.distinct(CLIENT).is_some();
     let all_hours = one.bots.distinct(bots::HOUR).is_some();
+    let busiest = peak(Some(of_all.to_vec()), HOUR).map(|peak| peak.at as i64);
     let bot = |(name, requests): (&[u8], u64)| {
         let of_bot = |(joined, count): &(&'_ [u8], u64)| Some((bots::behind(joined, name)?.to_vec(), *count));
         let mut from: Vec<(Vec<u8>, u64)> = clients.iter().filter_map(of_bot).collect();
@@ -220,6 +221,7 @@ fn each_bot(one: &Aggregate, of_all: &[(i64, u64)], zone: i64, most: usize) -> V
             .filter_map(|(hour, count)| Some((bots::hour(&hour)?, count)))
             .collect();
         let busiest_hour = peak(Some(asked.clone()), HOUR);
+        let at_peak = |hour: &&(i64, u64)| busiest.is_some_and(|at| hour.0 == at);
         let same = |peak: &PeakDoc| of_all.iter().find(|(hour, _)| *hour as f64 == peak.at);
         let (first, last) = (asked.iter().map(|one| one.0).min(), asked.iter().map(|one| one.0).max());
         BotDoc {
@@ -229,6 +231,7 @@ fn each_bot(one: &Aggregate, of_all: &[(i64, u64)], zone: i64, most: usize) -> V
             from: first.filter(|_| all_hours).map(|hour| hour as f64),
             to: last.filter(|_| all_hours).map(|hour| (hour + HOUR) as f64),
             hour_requests: busiest_hour.as_ref().and_then(same).map(|(_, requests)| *requests),
+            peak_requests: asked.iter().find(at_peak).map(|(_, requests)| *requests),
             busiest_hour,
             every_day: all_hours.then(|| every_day(&asked, zone)).flatten(),
         }

@@ -272,6 +272,15 @@ fn part(label: &str, sums: &Sums) -> TrafficDoc {
     }
 }
 
+/// The same of a part of a label. Where times are too coarse for a mean of ratios of the whole, they are for its parts.
+fn part_of(label: &str, whole: &Aggregate, sums: &Sums) -> TrafficDoc {
+    let doc = part(label, sums);
+    match whole.mean_of_ratios() {
+        Ok(_) => doc,
+        Err(_) => TrafficDoc { mean_of_ratios: None, ..doc },
+    }
+}
+
 /// The reason why there are no times; `None` if there are. A clock that showed 0 for every request measured none.
 pub(super) fn untimed(sums: &Sums) -> Option<&'static str> {
     match sums.requests - sums.untimed.min(sums.requests) {
@@ -331,7 +340,7 @@ fn daily(label: &str, one: &Aggregate) -> Vec<(Vec<u8>, TrafficDoc)> {
         let sums = period.strata.total();
         let day = report::text::date(period.local as f64);
         let key = BTreeMap::from([("day".to_owned(), day.clone())]);
-        (day.into_bytes(), TrafficDoc { key, ..part(label, &sums) })
+        (day.into_bytes(), TrafficDoc { key, ..part_of(label, one, &sums) })
     };
     one.daily().unwrap_or_default().into_iter().map(doc).collect()
 }
@@ -402,7 +411,7 @@ fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, Traffic
             time_limit: spread.and_then(|spread| limit(&spread.times)),
             client_errors: Some(group.client_errors),
             server_errors: Some(group.server_errors),
-            ..part(label, &group.sums)
+            ..part_of(label, one, &group.sums)
         };
         (bytes.to_vec(), doc)
     };

@@ -54,7 +54,7 @@ A condition of --where is a property, a comparison and a value; all conditions m
                          = != ^= (begins with) ~ !~ (regular expression)
   prefix: the first folder: /search/ of /search, /search/ and /search?q=a, / of /index.html
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size and of status in
-one quarter of an hour, so that neither the balancer's weights nor the mix decides; 5xx are judged by how many they are.
+one quarter of an hour (logs that follow each other: at one time of the day), so that neither the balancer's weights nor the mix decides; 5xx are judged by how many they are.
 The first label is the base. 1 MB/s is 1 B/us.
 Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or files could not be read.";
 

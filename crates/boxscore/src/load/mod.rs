@@ -193,11 +193,20 @@ fn fault(shown: &Shown) -> Option<&Fault> {
 fn tail(doc: &LoadDoc) -> Tail {
     let run = short(&doc.run);
     let advice = |word: &str, command: String, says: &str| (word.to_owned(), command, says.to_owned());
+    // Where something differs from the load before, that is what one wants to compare.
+    let versus = match &doc.since {
+        Some(before) => advice(
+            "versus",
+            format!("boxscore compare {} {run}", short(&before.run)),
+            "this load beside the one before",
+        ),
+        None => advice("versus", "boxscore compare latest~1 latest".to_owned(), "both, once it ran again"),
+    };
     Tail {
         advice: vec![
             advice("stored", format!("boxscore show {run} --all"), "all that was measured"),
             advice("again", format!("boxscore run --plan {run}"), "the same load once more"),
-            advice("versus", "boxscore compare latest~1 latest".to_owned(), "both, once it ran again"),
+            versus,
         ],
         whole: Some(format!("boxscore show {run} --all")),
     }

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use harness::conductor::{
     Conductor, Ended, Finished, Interaction, Outcome, Part, SinkError, Typist, WallPower,
@@ -222,8 +223,11 @@ pub fn tried(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<(Outcome, Ru
 /// Held by a run while it measures.
 pub struct Alone {
     _store: LockFile,
-    _machine: Option<UnixListener>,
+    _machine: Option<Arc<UnixListener>>,
 }
+
+/// The name that this process has on its machine, while anything in it measures.
+static NAME: Mutex<Weak<UnixListener>> = Mutex::new(Weak::new());
 
 /// Two runs at once would disturb each other: the second into a store is refused, and one into another store on the
 /// same machine warned of. A planted world and pure telemetry disturb nobody.
@@ -250,8 +254,13 @@ pub fn measuring_alone(plan: &Plan, path: &Path) -> Result<Option<Alone>, CliErr
 }
 
 /// Takes a name that one process of the machine can have, whatever its user and store, and warns where another has it.
-/// It ends with the process. In another network namespace the name is another one.
-fn alone_here() -> Option<UnixListener> {
+/// It ends with the process. In another network namespace the name is another one. What measures into no store holds two
+/// locks, and one name.
+fn alone_here() -> Option<Arc<UnixListener>> {
+    let mut name = NAME.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(own) = name.upgrade() {
+        return Some(own);
+    }
     let bound =
         SocketAddr::from_abstract_name(b"boxscore measuring").and_then(|name| UnixListener::bind_addr(&name));
     if let Err(error) = &bound
@@ -261,7 +270,9 @@ fn alone_here() -> Option<UnixListener> {
             "warning: another boxscore run measures on this machine, into another store: each disturbs the other",
         );
     }
-    bound.ok()
+    let own = Arc::new(bound.ok()?);
+    *name = Arc::downgrade(&own);
+    Some(own)
 }
 
 pub fn open(path: &Path) -> Result<Store, CliError> {
@@ -349,4 +360,16 @@ pub fn interaction_of(plan: &Plan) -> Interaction {
     let is_search = plan.cells.iter().all(|cell| matches!(role(cell), Some(Role::Search { .. })));
     let cuts = (is_load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0) || is_search;
     Interaction { watched: false, cuts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_not_another_one_to_itself() {
+        // Where another process has the name, neither gets it.
+        let (one, other) = (alone_here(), alone_here());
+        assert_eq!(one.as_ref().map(Arc::as_ptr), other.as_ref().map(Arc::as_ptr));
+    }
 }

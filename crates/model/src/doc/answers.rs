@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::format;
+use crate::format::{self, Moment};
 
 /// The answers of one label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -232,6 +232,9 @@ pub struct BotDoc {
     /// All requests of that hour, its own among them; missing where the log covers too much time to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hour_requests: Option<u64>,
+    /// Its requests in the busiest hour of the log; missing where they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_requests: Option<u64>,
     /// The start of the first hour and the end of the last one in which it asked; `null` where there are more than are
     /// kept.
     pub from: Option<f64>,
@@ -240,6 +243,25 @@ pub struct BotDoc {
     /// own clock. Missing where it asked at other times too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_day: Option<(u8, u8)>,
+}
+
+impl BotDoc {
+    /// The hours of the day in which it came, of a log of so many seconds, if known: `every day 02:00 to 03:00`; of some
+    /// of its days `on 3 days, 2026-11-19 to 2026-11-21, 02:00 to 03:00`.
+    pub fn daily(&self, zone: f64, span: Option<f64>) -> Option<String> {
+        const DAY: f64 = 86_400.0;
+        /// Of a log's first or last day so much may be missing.
+        const PART: f64 = DAY / 4.0;
+        let (from, to) = self.every_day?;
+        let hours = format!("{from:02}:00 to {to:02}:00");
+        let (first, last) = (self.from? + zone, self.to? + zone - 1.0);
+        let days = (last / DAY).floor() - (first / DAY).floor() + 1.0;
+        if span.is_some_and(|span| days * DAY >= span - PART) {
+            return Some(format!("every day {hours}"));
+        }
+        let (first, last) = (Moment::at(first)?.date(), Moment::at(last)?.date());
+        Some(format!("on {days:.0} days, {first} to {last}, {hours}"))
+    }
 }
 
 /// The sites that referred.

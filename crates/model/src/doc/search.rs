@@ -108,7 +108,7 @@ impl SearchDoc {
         format!("{}{limit}", self.percentile)
     }
 
-    /// `344 /s keeps p99 within 50ms, in 3 of 3 loads; the largest such rate: 369 /s (340 to 381)`. `None` where
+    /// `344 /s keeps p99 within 50ms, in 3 of 3 loads; loads break from about 369 /s (340 to 381) on`. `None` where
     /// nothing was found.
     pub fn says(&self) -> Option<String> {
         let found = self.found?;
@@ -140,7 +140,7 @@ impl Proof {
                 let (rate, share) = (text(kept.rate), kept.share());
                 match found.starts_with(&rate) {
                     true => format!("{found} {keeps} {goal}, {share}"),
-                    false => format!("{rate} {keeps} {goal}, {share}; the largest such rate: {found}"),
+                    false => format!("{rate} {keeps} {goal}, {share}; loads break from about {found} on"),
                 }
             }
             Proof::Broken(tried) => {
@@ -173,7 +173,7 @@ mod tests {
         search.kept = tried(344.0, 2, 0);
         assert_eq!(
             search.says().unwrap(),
-            "344 /s keeps p99 within 50ms, in 2 of 2 loads; the largest such rate: 369 /s (340 to 381)"
+            "344 /s keeps p99 within 50ms, in 2 of 2 loads; loads break from about 369 /s (340 to 381) on"
         );
         search.kept = None;
         assert_eq!(

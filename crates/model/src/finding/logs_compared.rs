@@ -3,7 +3,7 @@
 //! `unshared`, `mix`, `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
 
 use super::{AskerTimes, Conclusion, Evidence, Validity, evidence, known};
-use crate::format::{duration, number, percent, quantity};
+use crate::format::{duration, number, percent, quantity, rounded_duration};
 use crate::unit::Unit;
 
 /// A group of requests by its label, and its share of something, 0 to 1.
@@ -268,6 +268,17 @@ fn cacheability(arm: &Share, base: &Share) -> String {
 }
 
 fn bots(arm: &Share, base: &Share, times: Option<AskerTimes>) -> String {
+    let none_in = [arm, base].into_iter().find(|one| one.share == 0.0);
+    if let (Some(none), Some(AskerTimes { people, .. })) = (none_in, times) {
+        let other = if none.label == arm.label { base } else { arm };
+        return format!(
+            "times of people: {}; bots are {} of {}'s requests and none of {}'s, so that theirs have nothing beside them",
+            people.words(),
+            percent(other.share),
+            other.label,
+            none.label
+        );
+    }
     if let Some(AskerTimes { people, bots }) = times {
         return format!(
             "people and bots are compared each with their like: times of people: {}; of bots: {}; bots are {} of {}'s \
@@ -301,7 +312,7 @@ fn halves(first: f64, second: f64) -> String {
 
 /// `2 h before and 1 h after`, or `24 h of monday and 24 h of tuesday`.
 fn lengths((before, after): (f64, f64), labels: Option<&[String; 2]>) -> String {
-    let (before, after) = (duration(before), duration(after));
+    let (before, after) = (rounded_duration(before), rounded_duration(after));
     match labels {
         None => format!("{before} before and {after} after"),
         Some([earlier, later]) => format!("{before} of {earlier} and {after} of {later}"),
@@ -502,7 +513,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::Confounded { before, after, .. } => {
                 evidence([("before", *before), ("after", *after)])
             }
-            LogsCompared::ConfoundedAlone { at, .. } => evidence([("at", *at)]),
+            LogsCompared::ConfoundedAlone { .. } => Evidence::default(),
             LogsCompared::Cut { blocks, .. } => known([
                 ("block", Some(blocks.length as f64)),
                 ("part-of-day", blocks.of_day.map(|part| part as f64)),

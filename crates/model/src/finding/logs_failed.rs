@@ -43,7 +43,8 @@ impl Stretch {
     /// `Tue 14:00 to 14:24`, `Tue 14:00` within a minute, `from Tue 14:00 to the end of what was read`, in a log of so
     /// many seconds.
     pub fn text(&self, span: f64) -> Option<String> {
-        let (from, to) = (Moment::at(self.from)?, Moment::at(self.to)?);
+        // The whole minute of the last failure belongs to it: `--where 'at<14:24'` takes all.
+        let (from, to) = (Moment::at(self.from)?, Moment::at((self.to / 60.0).floor() * 60.0 + 60.0)?);
         let range = || {
             if self.is_one_minute() {
                 return from.within(span);
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(
             said(vec![path.clone()], episode(185, false, false), Some(30.5)),
             "www2: 185 requests (0.1 %) failed with 5xx after 30.5 s on average, all 185 for /api/orders, \
-             Tue 14:00 to 14:24."
+             Tue 14:00 to 14:25."
         );
         assert_eq!(
             said(vec![path, of(MostlyOf::Client, 180, "10.0.0.7")], None, None),
@@ -258,7 +259,7 @@ mod tests {
         );
         assert_eq!(
             said(Vec::new(), episode(100, false, false), None),
-            "www2: 185 requests (0.1 %) failed with 5xx, 100 of them Tue 14:00 to 14:24."
+            "www2: 185 requests (0.1 %) failed with 5xx, 100 of them Tue 14:00 to 14:25."
         );
         assert_eq!(said(Vec::new(), None, None), "www2: 185 requests (0.1 %) failed with 5xx.");
         let outage = |from_start, to_end| said(Vec::new(), episode(185, from_start, to_end), None);
@@ -267,12 +268,12 @@ mod tests {
         );
         assert!(
             outage(true, false)
-                .ends_with("failed with 5xx, from the beginning of what was read to Tue 14:24.")
+                .ends_with("failed with 5xx, from the beginning of what was read to Tue 14:25.")
         );
         let minute = Stretch { from: noon, to: noon + 59.0, failures: 9, from_start: false, to_end: false };
         assert_eq!(minute.text(86_400.0).as_deref(), Some("Tue 14:00"));
         assert!(outage(true, true).ends_with(
-            "failed with 5xx, Tue 14:00 to 14:24, from the beginning to the end of what was read."
+            "failed with 5xx, Tue 14:00 to 14:25, from the beginning to the end of what was read."
         ));
     }
 
@@ -305,14 +306,14 @@ mod tests {
         let said = |requests, outage: &OutageDoc, to: f64| told(requests, outage, to, &[]);
         assert_eq!(
             said(40, &outage, 1439.0),
-            "new: from Tue 14:00 to 14:23 40 of 40 requests for /cart failed with 5xx after 2.50 ms on average (old: 0 \
+            "new: from Tue 14:00 to 14:24 40 of 40 requests for /cart failed with 5xx after 2.50 ms on average (old: 0 \
              of 32); outside of that none."
         );
         let folder = OutageDoc { path: "/checkout/".to_owned(), others: Vec::new(), ..outage.clone() };
         let mostly = MostlyDoc { what: MostlyOf::Folder, name: folder.path.clone(), requests: 40 };
         assert_eq!(
             told(40, &folder, 1439.0, &[mostly]),
-            "new: from Tue 14:00 to 14:23 40 of 40 requests in /checkout/ failed with 5xx after 2.50 ms on average; outside \
+            "new: from Tue 14:00 to 14:24 40 of 40 requests in /checkout/ failed with 5xx after 2.50 ms on average; outside \
              of that none."
         );
         let alone = OutageDoc { seconds: None, others: Vec::new(), ..outage };

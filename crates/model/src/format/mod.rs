@@ -233,7 +233,7 @@ pub fn many(requests: u64) -> String {
     }
 }
 
-/// `14.2/s`; what comes less than once in ten seconds, a minute or an hour.
+/// `14.2/s`; what comes less than once in a hundred seconds, an hour.
 pub fn per_second(rate: f64) -> String {
     per_second_like(rate, rate)
 }
@@ -241,8 +241,7 @@ pub fn per_second(rate: f64) -> String {
 /// The same in the unit of another rate, so that rates of one line can be compared.
 pub fn per_second_like(rate: f64, like: f64) -> String {
     match like {
-        like if like >= 0.1 => format!("{}/s", number(rate)),
-        like if like >= 0.1 / 60.0 => format!("{} a minute", number(rate * 60.0)),
+        like if like >= 0.01 => format!("{}/s", number(rate)),
         _ => format!("{} an hour", number(rate * 3600.0)),
     }
 }

@@ -126,6 +126,14 @@ impl RatioPlot {
         let (low, high) = (axis.at(1.0 / (1.0 + margin)), axis.at(1.0 + margin));
         let (below, above) = (format!(" {}", self.sides.below), format!("{} ", self.sides.above));
         let (of_below, of_above) = (level_of(&below, low - 1.0), level_of(&above, 99.0 - high));
+        // One word without the other one looks like a mistake.
+        let (of_below, of_above) = match (low > 18.0, high < 82.0) {
+            (true, true) => {
+                let both = of_below.zip(of_above).map(|(one, other)| one.max(other));
+                (both, both)
+            }
+            _ => (of_below, of_above),
+        };
         html! {
             div class="ticks" { svg width="100%" height="18" aria-hidden="true" {
                 text x=(pc(low - 1.0)) y="13" text-anchor="end" {

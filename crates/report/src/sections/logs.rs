@@ -203,7 +203,8 @@ impl Label {
         let times = PERCENTILES
             .iter()
             .filter_map(|(metric, name, share)| Some((*name, enough(whole(hours(metric)?), *share))))
-            .filter(|(_, hours)| !hours.is_empty())
+            // Where few hours have enough, the slowest of them is not the slowest of all.
+            .filter(|(_, hours)| !hours.is_empty() && 2 * hours.len() > counts.len())
             .collect();
         Some(Label {
             name: input.name(run),
@@ -412,7 +413,7 @@ fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
             let (time, when) = worst("p50")?;
             let half = if several { "half" } else { "Half" };
             format!(
-                "{of}{half} of the requests took at most {time} in the slowest hour{when}; no hour has requests enough \
+                "{of}{half} of the requests took at most {time} in the slowest hour{when}; most hours have too few requests \
                  for a 99th percentile"
             )
         }

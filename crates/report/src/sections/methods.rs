@@ -31,7 +31,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
 fn periods() -> Markup {
     html! {
         li { "A figure is over all requests of a log; where several logs were put together, percentiles are medians over their hours. Hours differ in what was asked for: they are no repetitions, so that a figure has no interval, and neither their spread nor their number is judged." }
-        li { "Groups of requests are compared like with like: one class of size in one quarter of an hour. The interval draws blocks of time, so that what lasts counts once; before and after a moment, each side's blocks are drawn by themselves." }
+        li { "Groups of requests are compared like with like: one class of size in one quarter of an hour, or at one time of the day where they share no time. The interval draws blocks of time, so that what lasts counts once; before and after a moment, each side's blocks are drawn by themselves." }
         li { "Better and worse are said only when the interval lies wholly beyond the margin's tie range and the test holds after Holm's correction over the rows of a pair; else tie or cannot tell." }
         li { "What a machine did meanwhile is by the clock of the host that recorded it, requests by that of the server that logged them; the two are not compared." }
     }

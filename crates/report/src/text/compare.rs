@@ -3,6 +3,7 @@
 //! `ratio` is arm / base and the base is the first argument; the verdict says which way is good. Published figures are
 //! points: they have a plain ratio and never a significant verdict.
 
+mod sides_down;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -56,9 +56,9 @@ pub fn when_asked(same: &[&BotDoc], (zone, span): Clock) -> Option<String> {
         return None;
     }
     let only = if let [only] = same { Some(*only) } else { None };
-    if let Some((from, to)) = only.and_then(|bot| bot.every_day) {
+    if let Some(daily) = only.and_then(|bot| bot.daily(zone, Some(span))) {
         let hour = only.and_then(|bot| of_hour(bot, zone)).unwrap_or_default();
-        return Some(format!("every day {from:02}:00 to {to:02}:00{hour}"));
+        return Some(daily + &hour);
     }
     if let Some((from, to)) = whole.filter(|(from, to)| to - from <= (SHORT * span).max(HOUR)) {
         let (first, last) = (at(from)?, at(to)?);
@@ -124,6 +124,7 @@ mod tests {
             from: Some(from),
             to: Some(to),
             every_day: None,
+            peak_requests: None,
         };
         let said = |bots: &[BotDoc], span| {
             let top = bots.iter().map(|bot| NameDoc { name: bot.name.clone(), requests: bot.requests });

@@ -60,13 +60,17 @@ fn table(search: &SearchDoc, is_named: bool, look: Look) -> String {
     format!("{}{said}", grid.render(look.columns, look.paint))
 }
 
-/// Says what `answered` counts where steps held of which less than nearly all was answered in time.
+/// Says when a step holds, where the figures of one do not show it: less than nearly all of one that held was answered
+/// in time, or one broke whose percentile was within the limit.
 pub fn late(search: &SearchDoc) -> Option<String> {
     let is_late = |step: &SearchStepDoc| step.held > 0 && step.answered.is_some_and(|share| share < WELL);
-    search.steps.iter().any(is_late).then(|| {
+    let is_within =
+        |step: &SearchStepDoc| step.time.zip(search.limit).is_some_and(|(time, limit)| time <= limit);
+    let is_odd = |step: &SearchStepDoc| is_late(step) || step.broken > 0 && is_within(step);
+    search.steps.iter().any(is_odd).then(|| {
         format!(
-            "answered: while the step lasted; later answers are in {} all the same, and a step holds with {} in time and \
-             {} in the end",
+            "answered: while the step lasted; later answers are in {} all the same; a step holds with {} answered in \
+             time, {} in the end, and no queue that grew; times are medians of its loads",
             search.percentile,
             percent(HELD),
             format_args!("{} %", fixed(100.0 * WELL, 1))
@@ -140,8 +144,8 @@ mod tests {
         assert_eq!(late(&search), None);
         let few = SearchStepDoc { answered: Some(0.9854), ..step(9_000.0, Some(2e-3), 2, 0) };
         let said = late(&SearchDoc { steps: vec![few], ..search }).expect("a note");
-        let wanted = "answered: while the step lasted; later answers are in p99 all the same, and a step holds with 95 % \
-                      in time and 99.9 % in the end";
+        let wanted = "answered: while the step lasted; later answers are in p99 all the same; a step holds with 95 % \
+                      answered in time, 99.9 % in the end, and no queue that grew; times are medians of its loads";
         assert_eq!(said, wanted);
     }
 }

@@ -302,6 +302,7 @@ fn each_bot(google: &str) -> Vec<BotDoc> {
             from: Some(DAY),
             to: Some(DAY + 24.0 * HOUR),
             every_day: None,
+            peak_requests: None,
         },
         BotDoc {
             name: "curl/8.5.0".to_owned(),
@@ -312,6 +313,7 @@ fn each_bot(google: &str) -> Vec<BotDoc> {
             from: Some(DAY + 12.0 * HOUR),
             to: Some(DAY + 14.0 * HOUR),
             every_day: None,
+            peak_requests: None,
         },
     ]
 }

@@ -12,7 +12,7 @@ use crate::loads::Load;
 use crate::run_index::RunIndex;
 use crate::searches;
 
-/// `58.3 k/s keeps p99 within 20ms, in 4 of 5 loads; the largest such rate: 61.5 k/s (58.2 to 63.0); there near the
+/// `58.3 k/s keeps p99 within 20ms, in 4 of 5 loads; loads break from about 61.5 k/s (58.2 to 63.0) on; there near the
 /// ceiling of cpu0 …`; `None` where nothing was found.
 pub fn found(index: &RunIndex<'_>, load: &Load<'_>) -> Option<BottleneckDoc> {
     load.given("percentile").and(load.given("limit"))?;
@@ -108,7 +108,7 @@ mod tests {
         let says = &answer.sentence;
         assert!(says.contains("800 requests/s keep p99 within 20ms, in 8 of 8 loads"), "{says}");
         assert!(
-            says.contains("the largest such rate: 1,000 requests/s")
+            says.contains("loads break from about 1,000 requests/s")
                 && says.contains("cpu0 is nearly full (80 %)"),
             "{says}"
         );

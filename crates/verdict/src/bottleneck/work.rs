@@ -78,7 +78,8 @@ pub fn compressed(view: &View<'_, '_>) -> Option<String> {
     let asked = view.load.given("headers")?.to_ascii_lowercase().contains("accept-encoding");
     coding(view).filter(|_| asked).map(|coding| {
         format!(
-            "the answers are compressed ({coding}): compare with a load without the header `Accept-Encoding`"
+            "the answers are compressed ({coding}), it seems anew for each request: files can be compressed beforehand \
+             (nginx: gzip_static), or at a lower level; a load without the header `Accept-Encoding` shows the gain"
         )
     })
 }

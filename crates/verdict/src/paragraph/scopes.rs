@@ -4,9 +4,9 @@
 //! and refused rows are told of elsewhere.
 
 use model::doc::{IndexDoc, RowDoc, VerdictWord};
-use model::finding::{Conclusion, LogsParts};
+use model::finding::{Conclusion, LogsParts, PartTime};
 use model::format;
-use model::traffic::{FAILED, INSTRUMENT};
+use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME};
 use model::why::{Held, Needed, Withheld};
 
 use super::phrase;
@@ -36,9 +36,31 @@ pub fn sentences(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
     };
     sentences.extend(other_way(groups, arm, base));
     sentences.extend(open(groups, arm, base));
-    let apart = groups.iter().filter(|group| where_all_is(group).is_none()).filter_map(|group| group.parts);
-    sentences.extend(apart.map(Conclusion::one));
-    sentences
+    let (hidden, apart): (Vec<&Group<'_>>, Vec<&Group<'_>>) = groups
+        .iter()
+        .filter(|group| group.parts.is_some() && where_all_is(group).is_none())
+        .partition(|group| parts_of_one_way(group).is_none());
+    // Where the whole tells nothing, the parts are the answer.
+    let hidden = hidden.into_iter().flat_map(|group| {
+        group.parts.map(Conclusion::one).into_iter().chain(of_the_whole(group))
+    });
+    let mut all: Vec<String> = hidden.collect();
+    all.extend(sentences);
+    all.extend(apart.into_iter().filter_map(|group| group.parts).map(Conclusion::one));
+    all
+}
+
+/// `All requests together: cannot tell (2 % shorter to 5 % longer).` where no verdict on them was told.
+fn of_the_whole(group: &Group<'_>) -> Option<String> {
+    let row = group.rows.iter().find(|row| row.metric == TIME && state_of(row) == Open::Unknown)?;
+    (row.verdict == VerdictWord::CannotTell)
+        .then(|| format!("All requests together: {}.", PartTime::of_row(row, stats::ALPHA).words()))
+}
+
+/// True for rows of all requests of a log of which the parts tell more.
+fn is_told_by_parts(group: &Group<'_>, row: &RowDoc) -> bool {
+    let is_whole = row.metric == TIME || row.metric == SPEED;
+    group.parts.is_some() && is_whole && of_the_whole(group).is_some()
 }
 
 /// The parts behind a difference that was told, and whether it is of longer times; none where a share of failures
@@ -176,7 +198,11 @@ fn is_beyond(row: &RowDoc) -> bool {
 
 /// The sentences on what cannot be told, over all scopes.
 fn open(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
-    let judged: Vec<&RowDoc> = groups.iter().flat_map(|group| group.rows.iter().copied()).collect();
+    let left = |group: &&Group<'_>, row: &&RowDoc| !is_told_by_parts(group, row);
+    let judged: Vec<&RowDoc> = groups
+        .iter()
+        .flat_map(|group| group.rows.iter().copied().filter(move |row| left(&group, row)))
+        .collect();
     let is_scoped = groups.iter().any(|group| !group.lead.is_empty());
     let of = |state: Open| -> Vec<&RowDoc> {
         let unsure = judged.iter().copied().filter(|row| row.verdict == VerdictWord::CannotTell);

@@ -1,7 +1,8 @@
 //! Background load: CPUs kept busy by other processes during the takes.
 //!
 //! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of the
-//! CPUs that the figure itself uses, or over a fiftieth where that needs every CPU. The server of a load is ours,
+//! CPUs that the figure itself uses, over a twentieth where the figure is of the slowest requests, which wait for a CPU,
+//! or over a fiftieth where it needs every CPU. The server of a load is ours,
 //! and so are the interrupts during it, most of which are its packets', and the applications that it is connected to.
 
 use model::finding::Background;
@@ -14,7 +15,10 @@ use crate::run_index::{FigureRow, RunIndex};
 /// The metric of `conditions`.
 const METRIC: &str = machine::BACKGROUND.name();
 const MOST: f64 = 0.25;
+const MOST_OF_TAIL: f64 = 0.05;
 const MOST_WHEN_FULL: f64 = 0.02;
+/// Figures of the slowest requests, and rates that keep a limit of these.
+const TAILS: [&str; 2] = [load::RESPONSE_P99.name(), load::SLO.name()];
 
 /// True if other processes were busy during the takes of a row.
 pub fn found(index: &RunIndex<'_>, row: FigureRow<'_>) -> bool {
@@ -36,7 +40,15 @@ fn others(index: &RunIndex<'_>, row: FigureRow<'_>) -> Vec<f64> {
 fn most_of(index: &RunIndex<'_>, row: FigureRow<'_>, busy: f64) -> f64 {
     let full =
         matches!((row.threads(index), index.cpus()), (Some(threads), Some(cpus)) if threads + busy > cpus);
-    row.cpus_in_use(index) * if full { MOST_WHEN_FULL } else { MOST }
+    let is_tail = TAILS.contains(&row.series.key.metric.as_str());
+    let most = if full {
+        MOST_WHEN_FULL
+    } else if is_tail {
+        MOST_OF_TAIL
+    } else {
+        MOST
+    };
+    row.cpus_in_use(index) * most
 }
 
 pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {

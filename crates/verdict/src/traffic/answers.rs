@@ -251,7 +251,7 @@ fn sentence(
         let at = Moment::at(peak.at + answers.zone as f64);
         let at = at.map_or_else(String::new, |at| at.within(seconds.unwrap_or(0.0)));
         let bots = answers.agents.as_ref().filter(|_| what == "hour").map(|agents| &agents.each_bot);
-        let of_bot = bots.and_then(|bots| most_of(&peak, bots));
+        let of_bot = bots.and_then(|bots| most_of(&peak, bots, answers.zone as f64, seconds));
         let of_bot = of_bot.map(|(share, bot)| format!("{} of the hour's by {bot}", format::percent(share)));
         let told: Vec<String> = [at].into_iter().chain(of_bot).filter(|told| !told.is_empty()).collect();
         let told = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
@@ -281,11 +281,12 @@ fn sentence(
 const MUCH: f64 = 0.25;
 
 /// A bot that makes much of the busiest hour: its share of the requests, and `PriceSpy/0.9 from 198.51.100.9, every day
-/// 02:00 to 03:00`.
-pub fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<(f64, String)> {
+/// 02:00 to 03:00`; in a log of so many seconds, if known.
+pub fn most_of(peak: &PeakDoc, bots: &[BotDoc], zone: f64, span: Option<f64>) -> Option<(f64, String)> {
     let share = |bot: &BotDoc| {
-        let own = bot.busiest_hour.as_ref().filter(|own| own.at == peak.at)?;
-        Some(own.requests as f64 / peak.requests.max(1) as f64).filter(|share| *share >= MUCH)
+        let own = bot.busiest_hour.as_ref().filter(|own| own.at == peak.at).map(|own| own.requests);
+        let own = bot.peak_requests.or(own)?;
+        Some(own as f64 / peak.requests.max(1) as f64).filter(|share| *share >= MUCH)
     };
     let most = bots.iter().filter_map(|bot| Some((bot, share(bot)?)));
     let (bot, share) = most.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
@@ -293,8 +294,8 @@ pub fn most_of(peak: &PeakDoc, bots: &[BotDoc]) -> Option<(f64, String)> {
         (Some(1), [only]) => format!(" from {}", only.name),
         _ => String::new(),
     };
-    let every_day = bot.every_day.map(|(from, to)| format!(", every day {from:02}:00 to {to:02}:00"));
-    Some((share, format!("{}{from}{}", short_agent(&bot.name), every_day.unwrap_or_default())))
+    let daily = bot.daily(zone, span).map(|daily| format!(", {daily}"));
+    Some((share, format!("{}{from}{}", short_agent(&bot.name), daily.unwrap_or_default())))
 }
 
 /// How times are called where they are missing.
@@ -402,7 +403,7 @@ mod tests {
         assert_eq!(
             said.sentence,
             "shop: 28,800 requests in 1 d, 0.333/s on average, 1.00/s in the busiest hour (Mon 14:00); 0.4 % failed with \
-             5xx, 100 of 120 of them for /cart, all in one episode, Mon 15:00 to 15:20; 99 % of answers, 5xx too, \
+             5xx, 100 of 120 of them for /cart, all in one episode, Mon 15:00 to 15:21; 99 % of answers, 5xx too, \
              within 240 ms."
         );
         let failed = said.server_errors.unwrap();
@@ -483,7 +484,7 @@ mod tests {
         let said = of_label(&label, &doc, &[]);
         let episode = said.server_errors.unwrap().episode.unwrap();
         assert_eq!((episode.from, episode.to), (NOON + 7205.0, NOON + 8277.0));
-        assert!(said.sentence.contains("all in one episode, Mon 15:00 to 15:17"), "{}", said.sentence);
+        assert!(said.sentence.contains("all in one episode, Mon 15:00 to 15:18"), "{}", said.sentence);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use model::traffic::{Cell, CutSide, MOST_CLASSES, ServerGroup};
 
 use super::days::{self, DayParts, QUARTER};
 use super::draft::{self, Concluded, Draft, Judgement, Pair, RESAMPLES, drawn, finished, resamples};
+use super::parts::Pairing;
 use super::{failed, fair, parts};
 use crate::compare::why::no_interval;
 
@@ -206,9 +207,11 @@ pub(super) fn two(
     };
     let drafts = both((arm, base), (how, by_day.as_ref()), (askers, rng), findings);
     let mut rows = finished(&drafts, margin);
-    if let Some([of_arm, of_base]) = &by_day {
-        findings.extend(parts::finding(of_arm, of_base, margin, rng));
-    }
+    findings.extend(match &by_day {
+        Some([arm, base]) => parts::finding((arm, base), &Pairing::Shared, margin, rng),
+        None => Pairing::apart(arm.cut, base.cut, how)
+            .and_then(|apart| parts::finding((arm.group, base.group), &apart, margin, rng)),
+    });
     let of = |side: Side<'_>| {
         let mut counts = failed::Counts::new();
         for bucket in &side.cut.buckets {

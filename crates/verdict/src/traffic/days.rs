@@ -33,7 +33,8 @@ impl DayParts {
         self.local.get(&block).copied().unwrap_or_else(|| block.saturating_mul(QUARTER))
     }
 
-    fn place(&self, block: u64) -> u64 {
+    /// The part of the day in which a quarter hour lies.
+    pub fn place(&self, block: u64) -> u64 {
         let local = self.local(i64::try_from(block).unwrap_or(0));
         u64::try_from(local.rem_euclid(DAY).div_euclid(self.part)).unwrap_or(0)
     }

@@ -2,8 +2,9 @@
 //! which classes of size; and in each group that `--by` makes. Where bots are among people, what they ask for is a part
 //! of its own.
 //!
-//! Each part is compared as the whole is, and is called different after Holm's correction over all parts. The parts
-//! with the least time count as one, and so do all that do not differ: the rest.
+//! Each part is compared as the whole is: by the blocks of time that both groups served, by parts of the day, or with
+//! blocks of each side drawn by itself. It is called different after Holm's correction over all parts. The parts with
+//! the least time count as one, and so do all that do not differ: the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +12,15 @@ use model::Finding;
 use model::doc::{PartDoc, RowDoc, VerdictWord};
 use model::finding::{AskerTimes, LogsParts, PartTime, Rest, Subject};
 use model::format::{Kind, quantity};
-use model::traffic::{Cell, CutSide, ServerGroup, is_of_bots, size_of};
+use model::traffic::{Cell, CutSide, MOST_CLASSES, ServerGroup, is_of_bots, size_of};
 use model::unit::Unit;
-use stats::{Margin, Rng, Stratum};
+use model::why::{Blocks, Reason};
+use stats::{Margin, Rng, Stratified, Stratum};
 
-use super::days::{self, DayParts};
-use super::draft::{self, Draft, finished, resamples};
+use super::days::{self, DayParts, QUARTER};
+use super::draft::{self, Draft, RESAMPLES, finished, resamples};
 use super::{cut, fair};
+use crate::compare::why::no_interval;
 
 /// Parts that are compared, the one of all others among them.
 const MOST: usize = 12;
@@ -25,12 +28,90 @@ const MOST: usize = 12;
 /// By block of time and class of work.
 pub type Cells = BTreeMap<(u64, u32), Cell>;
 
-/// One part in both groups: its sums, and its strata.
+/// How the cells of two groups are set beside each other.
+pub(super) enum Pairing {
+    /// In the blocks of time that both have.
+    Shared,
+    /// Blocks of time of each side by itself, which share no time: the arm's, then the base's clock.
+    Apart { how: cut::How, clocks: [DayParts; 2] },
+}
+
+impl Pairing {
+    /// Of two sides of which blocks are drawn by themselves; `None` where blocks are no whole quarter hours, by which
+    /// cells are kept.
+    pub(super) fn apart(arm: &CutSide, base: &CutSide, how: cut::How) -> Option<Pairing> {
+        let is_of_quarters = how.block >= QUARTER && how.block % QUARTER == 0;
+        let clock = |side| DayParts::by_clock(side, how.of_day.unwrap_or(QUARTER));
+        (!how.is_matched && is_of_quarters)
+            .then(|| Pairing::Apart { how, clocks: [clock(arm), clock(base)] })
+    }
+
+    fn evidence(&self, of_arm: &Cells, of_base: &Cells) -> Evidence {
+        match self {
+            Pairing::Shared => Evidence::Shared(draft::side_by_side(of_arm, of_base, draft::is_good, |cell| {
+                cell.requests as f64
+            })),
+            Pairing::Apart { how, clocks: [arm, base] } => {
+                Evidence::Apart { arm: drawn(of_arm, *how, arm), base: drawn(of_base, *how, base), how: *how }
+            }
+        }
+    }
+}
+
+/// The good answers of a side by block of time, and by class of work at a part of the day.
+fn drawn(cells: &Cells, how: cut::How, clock: &DayParts) -> Vec<stats::Part> {
+    let mut all: BTreeMap<(u64, u32), stats::Sums> = BTreeMap::new();
+    let quarters = u64::try_from(how.block / QUARTER).unwrap_or(1).max(1);
+    for ((block, class), cell) in cells.iter().filter(|((_, class), _)| draft::is_good(*class)) {
+        let part = if how.of_day.is_some() { clock.place(*block) } else { 0 };
+        let class = u32::try_from(part).unwrap_or(0) * MOST_CLASSES + class;
+        let sums = all.entry((block / quarters, class)).or_default();
+        sums.work += cell.requests as f64;
+        sums.cost += cell.seconds;
+    }
+    all.into_iter().map(|((block, class), sums)| stats::Part { block, class, sums }).collect()
+}
+
+/// What the ratio of a part is computed from.
+enum Evidence {
+    Shared(Vec<Stratum>),
+    Apart { arm: Vec<stats::Part>, base: Vec<stats::Part>, how: cut::How },
+}
+
+/// Classes of work at a part of the day are fewer.
+const MOST_IN_A_PART: u32 = 1 << 16;
+
+impl Evidence {
+    /// Adds what another part has; its classes are none of this one's.
+    fn add(&mut self, number: u32, other: Evidence) {
+        let own = |class: u32| number * MOST_IN_A_PART + class;
+        match (self, other) {
+            (Evidence::Shared(all), Evidence::Shared(more)) => {
+                all.extend(more.into_iter().map(|one| Stratum { class: own(one.class), ..one }));
+            }
+            (Evidence::Apart { arm, base, .. }, Evidence::Apart { arm: of_arm, base: of_base, .. }) => {
+                arm.extend(of_arm.into_iter().map(|one| stats::Part { class: own(one.class), ..one }));
+                base.extend(of_base.into_iter().map(|one| stats::Part { class: own(one.class), ..one }));
+            }
+            _ => debug_assert!(false, "parts of one pair are set beside each other in one way"),
+        }
+    }
+
+    fn ratio(&self, rng: &Rng) -> Result<Stratified, Reason> {
+        match self {
+            Evidence::Shared(strata) => draft::ratio(strata, rng),
+            Evidence::Apart { arm, base, how } => stats::apart(arm, base, RESAMPLES, &mut rng.clone())
+                .map_err(|unfit| no_interval(Some(Blocks::Seconds(how.block as f64)), &unfit)),
+        }
+    }
+}
+
+/// One part in both groups: its sums, and what its ratio is computed from.
 struct Part {
     name: String,
     arm: ServerGroup,
     base: ServerGroup,
-    strata: Vec<Stratum>,
+    evidence: Evidence,
 }
 
 impl Part {
@@ -38,6 +119,7 @@ impl Part {
         name: String,
         (arm, of_arm): (&ServerGroup, &Cells),
         (base, of_base): (&ServerGroup, &Cells),
+        pairing: &Pairing,
     ) -> Part {
         let side = |whole: &ServerGroup, cells: &Cells| ServerGroup {
             label: whole.label.clone(),
@@ -46,8 +128,8 @@ impl Part {
             seconds: cells.values().map(|cell| cell.seconds).sum(),
             ..ServerGroup::default()
         };
-        let strata = draft::side_by_side(of_arm, of_base, draft::is_good, |cell| cell.requests as f64);
-        Part { name, arm: side(arm, of_arm), base: side(base, of_base), strata }
+        let evidence = pairing.evidence(of_arm, of_base);
+        Part { name, arm: side(arm, of_arm), base: side(base, of_base), evidence }
     }
 
     fn seconds(&self) -> f64 {
@@ -55,7 +137,7 @@ impl Part {
     }
 
     fn draft(&self, rng: &Rng) -> Draft<'_> {
-        Draft::time(&self.arm, &self.base, draft::ratio(&self.strata, rng))
+        Draft::time(&self.arm, &self.base, self.evidence.ratio(rng))
     }
 }
 
@@ -69,14 +151,13 @@ fn together(parts: Vec<Part>, name: &str) -> Option<Part> {
             sum.requests += one.requests;
             sum.seconds += one.seconds;
         }
-        let own = |stratum: Stratum| Stratum { class: number << 16 | stratum.class, ..stratum };
-        all.strata.extend(part.strata.into_iter().map(own));
+        all.evidence.add(number, part.evidence);
     }
     Some(all)
 }
 
 /// The parts by folder, else by size, the one with most time first.
-fn parts(arm: &ServerGroup, base: &ServerGroup) -> Vec<Part> {
+fn parts(arm: &ServerGroup, base: &ServerGroup, pairing: &Pairing) -> Vec<Part> {
     let are_alike = arm.has_routes == base.has_routes;
     let (of_arm, of_base) = match are_alike && !arm.folders.is_empty() && !base.folders.is_empty() {
         true => (arm.folders.clone(), base.folders.clone()),
@@ -86,7 +167,7 @@ fn parts(arm: &ServerGroup, base: &ServerGroup) -> Vec<Part> {
         true => by_asker(of_arm, of_base),
         false => (of_arm, of_base),
     };
-    let mut all = beside((arm, &of_arm), (base, &of_base));
+    let mut all = beside((arm, &of_arm), (base, &of_base), pairing);
     all.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
     if all.len() > MOST {
         let others = all.split_off(MOST - 1);
@@ -99,9 +180,10 @@ fn parts(arm: &ServerGroup, base: &ServerGroup) -> Vec<Part> {
 fn beside(
     (arm, of_arm): (&ServerGroup, &BTreeMap<String, Cells>),
     (base, of_base): (&ServerGroup, &BTreeMap<String, Cells>),
+    pairing: &Pairing,
 ) -> Vec<Part> {
     let part = |(name, cells): (&String, &Cells)| {
-        Some(Part::of(name.clone(), (arm, cells), (base, of_base.get(name)?)))
+        Some(Part::of(name.clone(), (arm, cells), (base, of_base.get(name)?), pairing))
     };
     of_arm.iter().filter_map(part).collect()
 }
@@ -146,7 +228,9 @@ pub fn of_askers(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rn
     let (of_arm, of_base) = (parted(arm), parted(base));
     let all = of_arm.iter().zip(&of_base).zip(["people", "bots"]);
     let all: Vec<Part> = all
-        .map(|((of_arm, of_base), name)| Part::of(name.to_owned(), (arm, of_arm), (base, of_base)))
+        .map(|((of_arm, of_base), name)| {
+            Part::of(name.to_owned(), (arm, of_arm), (base, of_base), &Pairing::Shared)
+        })
         .collect();
     let drafts: Vec<Draft<'_>> = all.iter().map(|part| part.draft(rng)).collect();
     let mut times = finished(&drafts, margin).into_iter().map(|one| part_time(&one.row));
@@ -188,34 +272,30 @@ pub fn of_groups(
     let rng = resamples(seed, &arm.label, &base.label);
     let following = if cut.is_none() { days::following(arm, base) } else { None };
     let all = match cut.or(following.as_ref().map(|[arm, base]| [arm, base])) {
+        // Sides of a cut share no time.
         Some([arm_side, base_side]) => {
+            let how = cut::how(base_side, arm_side);
             let sides = [(arm, arm_side), (base, base_side)].map(|(group, cut)| cut::Side { group, cut });
-            by_day(sides, of_arm, of_base)
+            match Pairing::apart(arm_side, base_side, how) {
+                Some(apart) => beside((arm, of_arm), (base, of_base), &apart),
+                None if how.is_matched => by_day(sides, how, of_arm, of_base),
+                None => Vec::new(),
+            }
         }
-        None => None,
-    };
-    // Sides of a cut share no time.
-    let all = match (all, cut) {
-        (Some(all), _) => all,
-        (None, Some(_)) => Vec::new(),
-        (None, None) => beside((arm, of_arm), (base, of_base)),
+        None => beside((arm, of_arm), (base, of_base), &Pairing::Shared),
     };
     let drafts: Vec<Draft<'_>> = all.iter().map(|part| part.draft(&rng)).collect();
     let rows = finished(&drafts, margin).into_iter().map(|one| one.row);
     all.iter().map(|part| part.name.clone()).zip(rows).collect()
 }
 
-/// The parts that both sides have, by part of the day; `None` where other blocks of time are drawn.
-fn by_day([arm, base]: [cut::Side<'_>; 2], of_arm: &Named, of_base: &Named) -> Option<Vec<Part>> {
-    let how = cut::how(base.cut, arm.cut);
-    if !how.is_matched {
-        return None;
-    }
+/// The parts that both sides have, by part of the day.
+fn by_day([arm, base]: [cut::Side<'_>; 2], how: cut::How, of_arm: &Named, of_base: &Named) -> Vec<Part> {
     let parted = |side: cut::Side<'_>, all: &Named| -> Named {
         let parts = DayParts::by_clock(side.cut, how.block);
         all.iter().map(|(name, cells)| (name.clone(), parts.cells(cells))).collect()
     };
-    Some(beside((arm.group, &parted(arm, of_arm)), (base.group, &parted(base, of_base))))
+    beside((arm.group, &parted(arm, of_arm)), (base.group, &parted(base, of_base)), &Pairing::Shared)
 }
 
 /// The cells of each class of size, by its name.
@@ -240,8 +320,13 @@ fn size_name(size: u32) -> String {
 }
 
 /// Where the arm's times differ from the base's. `None` where no part is known to differ, or all do in one way.
-pub fn finding(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rng) -> Option<Finding> {
-    let all = parts(arm, base);
+pub(super) fn finding(
+    (arm, base): (&ServerGroup, &ServerGroup),
+    pairing: &Pairing,
+    margin: Margin,
+    rng: &Rng,
+) -> Option<Finding> {
+    let all = parts(arm, base, pairing);
     if all.len() < 2 {
         return None;
     }

@@ -1,5 +1,7 @@
 //! Tests of verdicts on groups of served requests, and of findings about their differences.
 
+use std::collections::BTreeMap;
+
 use model::doc::{RowDoc, VerdictWord};
 use model::traffic::StatusClass;
 use model::why::Reason;
@@ -313,6 +315,48 @@ fn each_group_is_compared_with_its_like() {
     assert_eq!(words, expected);
     let slower = &rows[1].1;
     assert!(slower.low.unwrap() < 1.6 && 1.6 < slower.high.unwrap(), "{slower:?}");
+}
+
+/// The same three times over, so that it covers days, from a block on.
+fn for_days(mut group: ServerGroup, from: u64) -> ServerGroup {
+    let days = |cells: &BTreeMap<(u64, u32), Cell>| {
+        let at = |day: u64| cells.iter().map(move |((block, class), cell)| ((from + 144 * day + block, *class), *cell));
+        (0..3).flat_map(at).collect::<BTreeMap<_, _>>()
+    };
+    group.cells = days(&group.cells);
+    for cells in group.folders.values_mut() {
+        *cells = days(cells);
+    }
+    group.requests *= 3;
+    group.seconds *= 3.0;
+    group.bytes *= 3.0;
+    group
+}
+
+#[test]
+fn parts_that_cancel_are_told_first_of_days_that_follow_each_other() {
+    let base = for_days(with_folders(served("a", 1.0, 0.5, 1.0, 1), 1.0), 0);
+    let arm = with_folders(slowed(served("b", 1.0, 0.5, 1.0, 2), |_| 0.72), 1.6 / 0.72);
+    let arm = for_days(arm, 480);
+    let all = judge(&[base.clone(), arm.clone()], Margin::MACHINES, 7);
+    assert!(kinds(&all).contains(&"cut-blocks"), "{:?}", kinds(&all));
+    assert!(!matches!(row(&all, TIME).verdict, VerdictWord::Better | VerdictWord::Worse), "{:?}", all.rows);
+    let found = parts(&all).unwrap();
+    assert_eq!(differing(found), 3, "{found:?}");
+    let rows: Vec<&RowDoc> = all.rows.iter().collect();
+    let said = crate::paragraph::of_pair("b", "a", &rows, &all.findings);
+    assert!(said[0].starts_with("b takes longer than a on /download/ ("), "{said:?}");
+    // So is each group of `--by`.
+    let groups =
+        super::parts::of_groups((&arm, &arm.folders), (&base, &base.folders), None, Margin::MACHINES, 7);
+    let words: Vec<(&str, VerdictWord)> =
+        groups.iter().map(|(name, row)| (name.as_str(), row.verdict)).collect();
+    let expected =
+        [("/", VerdictWord::Better), ("/download/", VerdictWord::Worse), ("/img/", VerdictWord::Better)];
+    assert_eq!(words, expected);
+    // Equal days have no such part.
+    let equal = for_days(with_folders(served("b", 1.0, 0.5, 1.0, 2), 1.0), 480);
+    assert!(parts(&judge(&[base, equal], Margin::MACHINES, 7)).is_none());
 }
 
 #[test]

@@ -10,7 +10,9 @@ use super::super::fit::{Part, Rank};
 use super::super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::super::verdict_word::verdict;
 use super::super::{Look, Tone, apart, cut, hang, ranks, telling, width};
-use super::{ComparedFigure, Whys, arms, believed, interval_of, marks, plain_ratio, shown};
+use super::{
+    ComparedFigure, Whys, arms, believed, interval_of, marks, plain_ratio, shown, sides_down,
+};
 
 /// Figures that are not among those of the table, and the command that shows them.
 #[derive(Clone, Copy)]
@@ -303,7 +305,22 @@ fn side_by_side(doc: &CompareDoc, figures: &[ComparedFigure<'_>], most: usize, l
     }
     let base = doc.arms.first().map_or("the first", |arm| arm.name.as_str());
     out.push_str(&hang("", &format!("x = times the value of {base}{}", ways(figures)), look.columns));
+    if at_once < places.len() && places.len() == arms(doc).len() {
+        // In pieces nothing stands side by side.
+        let down = sides_down::table(doc, figures, look) + &against(doc, figures, look);
+        return if down.lines().count() < out.lines().count() { down } else { out };
+    }
     out
+}
+
+/// `+ better, - worse than big`, as far as there are such marks.
+fn against(doc: &CompareDoc, figures: &[ComparedFigure<'_>], look: Look) -> String {
+    let marks = ways(figures).trim_start_matches("; ");
+    let base = doc.arms.first().map_or("the first", |arm| arm.name.as_str());
+    match marks {
+        "" => String::new(),
+        marks => hang("", &format!("{marks} than {base}"), look.columns),
+    }
 }
 
 /// The meaning of the marks behind ratios, as far as there are any.
@@ -319,7 +336,7 @@ fn ways(figures: &[ComparedFigure<'_>]) -> &'static str {
 }
 
 /// `+` for what is better, `-` for what is worse; of points, for what looks so beyond the margin.
-fn way(row: &RowDoc, ratio: f64) -> char {
+pub(super) fn way(row: &RowDoc, ratio: f64) -> char {
     let gain = match row.better {
         Better::Lower => 1.0 / ratio,
         Better::Higher => ratio,
@@ -435,7 +452,7 @@ fn share(value: Option<f64>) -> String {
 }
 
 /// The value of a side, with `>=` in front of a lower bound.
-fn value_of(row: Option<&RowDoc>, side: &str, scale: Option<&Scale>, value: Option<f64>) -> String {
+pub(super) fn value_of(row: Option<&RowDoc>, side: &str, scale: Option<&Scale>, value: Option<f64>) -> String {
     let is_bound = row.is_some_and(|row| row.lower_bounds.iter().any(|name| name == side));
     let text = shown(scale, value);
     if is_bound && value.is_some() { format!(">={text}") } else { text }

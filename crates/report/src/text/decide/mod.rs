@@ -84,31 +84,43 @@ fn capacities(doc: &DecideDoc, look: Look) -> Part {
         let tables: Vec<String> = doc.needs.iter().enumerate().take(needs).map(one).collect();
         format!("{}{legend}\n", tables.concat())
     };
-    let (all, legend) = (usize::MAX, legend(doc, look));
-    Part::new(of(all, all, &legend))
-        .or(Rank::Hint, "", of(all, all, ""))
-        .or(Rank::Shape, "what a box does", of(all, FEW, ""))
-        .or(Rank::Shape, "what a box does", of(all, FEWER, ""))
-        .or(Rank::Figure, "what a box does", of(FEWER, FEWER, ""))
-        .or(Rank::Figure, "what a box does", of(2, 2, ""))
-        .or(Rank::Figure, "what a box does", of(1, 1, ""))
+    let marks = marks(doc);
+    let hung = |parts: &[String]| match parts {
+        [] => String::new(),
+        parts => hang("", &parts.join("; "), look.columns),
+    };
+    // A mark in the table is never without its reason.
+    let (all, short) = (usize::MAX, hung(&marks));
+    Part::new(of(all, all, &hung(&[marks, legend(doc)].concat())))
+        .or(Rank::Hint, "", of(all, all, &short))
+        .or(Rank::Shape, "what a box does", of(all, FEW, &short))
+        .or(Rank::Shape, "what a box does", of(all, FEWER, &short))
+        .or(Rank::Figure, "what a box does", of(FEWER, FEWER, &short))
+        .or(Rank::Figure, "what a box does", of(2, 2, &short))
+        .or(Rank::Figure, "what a box does", of(1, 1, &short))
 }
 
-/// The columns that are not plain, as far as they are there.
-fn legend(doc: &DecideDoc, look: Look) -> String {
-    let any = |has: &dyn Fn(&CandidateDoc) -> bool| doc.candidates.iter().any(has);
-    let currency = cells::currency(doc);
-    let mut parts = Vec::new();
+/// The reason for the mark of doubt.
+fn marks(doc: &DecideDoc) -> Vec<String> {
     let mut rules: Vec<&str> = (doc.candidates.iter().flat_map(|one| &one.capacities))
         .flat_map(|own| own.doubted_by.iter().map(String::as_str))
         .collect();
     rules.sort();
     rules.dedup();
     if !rules.is_empty() {
-        parts.push(format!("!: doubtful, and used by --accept {}", rules.join(", ")));
-    } else if any(&cells::is_doubtful) {
-        parts.push("!: in doubt; the notes say why".to_owned());
+        vec![format!("!: doubtful, and used by --accept {}", rules.join(", "))]
+    } else if doc.candidates.iter().any(cells::is_doubtful) {
+        vec!["!: in doubt; the notes say why".to_owned()]
+    } else {
+        Vec::new()
     }
+}
+
+/// The columns that are not plain, as far as they are there.
+fn legend(doc: &DecideDoc) -> Vec<String> {
+    let any = |has: &dyn Fn(&CandidateDoc) -> bool| doc.candidates.iter().any(has);
+    let currency = cells::currency(doc);
+    let mut parts = Vec::new();
     if any(&|one| one.per_million.iter().any(Option::is_some)) {
         let has_cost = |at: &usize| any(&|one| one.per_million.get(*at).is_some_and(Option::is_some));
         let mut heads: Vec<String> = (0..doc.needs.len())
@@ -138,7 +150,7 @@ fn legend(doc: &DecideDoc, look: Look) -> String {
             .filter(|(is, ..)| *is)
             .map(|(_, head, by)| format!("{head}: what a full box does, by its {by}")),
     );
-    if parts.is_empty() { String::new() } else { hang("", &parts.join("; "), look.columns) }
+    parts
 }
 
 fn excluded(doc: &DecideDoc, look: Look) -> Part {

@@ -191,7 +191,8 @@ fn one_full_thread_is_named_whatever_else_is_busy() {
          templates)"
     );
     let compressed =
-        "the answers are compressed (gzip): compare with a load without the header `Accept-Encoding`";
+        "the answers are compressed (gzip), it seems anew for each request: files can be compressed beforehand \
+         (nginx: gzip_static), or at a lower level; a load without the header `Accept-Encoding` shows the gain";
     assert!(doc.advice[0] == compressed && doc.advice[1].contains("workers"), "{doc:?}");
     assert!(!format!("{doc:?}").contains("taskset"), "{doc:?}");
     // It had to wait a little, and never rested.

@@ -190,7 +190,10 @@ impl<'a> Ready<'a> {
                 let measured = Measured { run: one.run, worth, ruled, at_least };
                 match all.iter_mut().find(|(known, _)| *known == key) {
                     Some((_, figure)) => figure.of.push(measured),
-                    None => all.push((key, self.figure(series, measured))),
+                    None => {
+                        let why = part_of_box(one.index(), row);
+                        all.push((key, Figure { why, ..self.figure(series, measured) }));
+                    }
                 }
             }
         }
@@ -436,6 +439,22 @@ fn connections_limit(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<String>
     }
     let found = bottleneck::of_load(index, load);
     (found.kind == Binding::Connections).then_some(found.sentence)
+}
+
+/// Said of a rate of a server that had some of the box's CPUs, since the load took the others.
+fn part_of_box(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<String> {
+    let load = index.load_of(row)?;
+    let better = index.run.series.get(row.index)?.better;
+    let cores = load.cores();
+    let of = |wanted: &str| cores.iter().filter(|core| core.role == wanted).count();
+    let (server, generator) = (of("server"), of("generator"));
+    let is_parted = better == Better::Higher && server > 0 && generator > 0 && of("both") == 0;
+    is_parted.then(|| {
+        format!(
+            "the server had {server} of the box's CPUs and the load {generator}: with the load from another host \
+             (`--from 'ssh HOST boxscore' --set listen=ADDRESS`) the box may do more"
+        )
+    })
 }
 
 /// The name of a figure; of a load with its connections.
