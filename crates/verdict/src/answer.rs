@@ -7,7 +7,7 @@ mod commands;
 mod power;
 mod together;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::answer::{Answer, AnswerDoc, Answered, Beside, Bound, Doubted, Measured, Served, Within, capital};
 use model::data::RunData;
@@ -141,7 +141,17 @@ fn within(doc: &RunDoc, run: &RunData) -> Option<Answer> {
             bound: bound(doc, is_of),
         })
     };
-    let all: Vec<Within> = doc.series.iter().filter(is_rate).filter_map(one).take(MOST).collect();
+    let found =
+        doc.series.iter().filter(is_rate).filter_map(|series| Some((one(series)?, series.arm.as_str())));
+    let mut all: Vec<(Within, &str)> = found.take(MOST).collect();
+    let names: BTreeSet<String> = all.iter().map(|(one, _)| one.server.clone()).collect();
+    if names.len() < all.len() {
+        // Setups of one server are told apart by their arms.
+        for (one, arm) in all.iter_mut().filter(|(_, arm)| !arm.is_empty()) {
+            (*arm).clone_into(&mut one.server);
+        }
+    }
+    let all: Vec<Within> = all.into_iter().map(|(one, _)| one).collect();
     (!all.is_empty()).then_some(Answer::Within(all))
 }
 

@@ -38,7 +38,12 @@ pub fn own(label: &str, one: &Aggregate, percentile: Option<&str>) -> Own {
         with_body: with_body(one),
         bot: bot
             .and_then(|(peak, agents)| {
-                verdict::traffic::answers::most_of(&peak, &agents.each_bot, said.zone as f64, one.span.map(|(from, to)| (to - from + 1) as f64))
+                verdict::traffic::answers::most_of(
+                    &peak,
+                    &agents.each_bot,
+                    said.zone as f64,
+                    one.span.map(|(from, to)| (to - from + 1) as f64),
+                )
             })
             .filter(|(share, _)| *share >= MOST),
     }

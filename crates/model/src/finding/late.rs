@@ -73,7 +73,10 @@ impl Conclusion for Late {
             Late::Late { p99, .. } => Some(*p99),
             _ => None,
         })?;
-        Some(format!("response times hold the generator's delay: 1 in 100 sent {} late or more", seconds(p99)))
+        Some(format!(
+            "response times hold the generator's delay: 1 in 100 sent {} late or more",
+            seconds(p99)
+        ))
     }
 
     fn evidence(&self) -> Evidence {

@@ -41,9 +41,9 @@ pub fn sentences(groups: &[Group<'_>], arm: &str, base: &str) -> Vec<String> {
         .filter(|group| group.parts.is_some() && where_all_is(group).is_none())
         .partition(|group| parts_of_one_way(group).is_none());
     // Where the whole tells nothing, the parts are the answer.
-    let hidden = hidden.into_iter().flat_map(|group| {
-        group.parts.map(Conclusion::one).into_iter().chain(of_the_whole(group))
-    });
+    let hidden = hidden
+        .into_iter()
+        .flat_map(|group| group.parts.map(Conclusion::one).into_iter().chain(of_the_whole(group)));
     let mut all: Vec<String> = hidden.collect();
     all.extend(sentences);
     all.extend(apart.into_iter().filter_map(|group| group.parts).map(Conclusion::one));

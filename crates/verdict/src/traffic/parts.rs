@@ -42,15 +42,16 @@ impl Pairing {
     pub(super) fn apart(arm: &CutSide, base: &CutSide, how: cut::How) -> Option<Pairing> {
         let is_of_quarters = how.block >= QUARTER && how.block % QUARTER == 0;
         let clock = |side| DayParts::by_clock(side, how.of_day.unwrap_or(QUARTER));
-        (!how.is_matched && is_of_quarters)
-            .then(|| Pairing::Apart { how, clocks: [clock(arm), clock(base)] })
+        (!how.is_matched && is_of_quarters).then(|| Pairing::Apart { how, clocks: [clock(arm), clock(base)] })
     }
 
     fn evidence(&self, of_arm: &Cells, of_base: &Cells) -> Evidence {
         match self {
-            Pairing::Shared => Evidence::Shared(draft::side_by_side(of_arm, of_base, draft::is_good, |cell| {
-                cell.requests as f64
-            })),
+            Pairing::Shared => {
+                Evidence::Shared(draft::side_by_side(of_arm, of_base, draft::is_good, |cell| {
+                    cell.requests as f64
+                }))
+            }
             Pairing::Apart { how, clocks: [arm, base] } => {
                 Evidence::Apart { arm: drawn(of_arm, *how, arm), base: drawn(of_base, *how, base), how: *how }
             }

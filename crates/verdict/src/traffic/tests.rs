@@ -317,19 +317,27 @@ fn each_group_is_compared_with_its_like() {
     assert!(slower.low.unwrap() < 1.6 && 1.6 < slower.high.unwrap(), "{slower:?}");
 }
 
-/// The same three times over, so that it covers days, from a block on.
+/// The same three times over, so that it covers days, from a block on; no day is quite as another one.
 fn for_days(mut group: ServerGroup, from: u64) -> ServerGroup {
-    let days = |cells: &BTreeMap<(u64, u32), Cell>| {
-        let at = |day: u64| cells.iter().map(move |((block, class), cell)| ((from + 144 * day + block, *class), *cell));
-        (0..3).flat_map(at).collect::<BTreeMap<_, _>>()
+    let mut rng = Rng::new(from + 1);
+    let mut days = |cells: &BTreeMap<(u64, u32), Cell>| {
+        let mut all = BTreeMap::new();
+        for day in 0..3 {
+            for ((block, class), cell) in cells {
+                let seconds = cell.seconds * (0.1 * rng.normal()).exp();
+                all.insert((from + 144 * day + block, *class), Cell { seconds, ..*cell });
+            }
+        }
+        all
     };
-    group.cells = days(&group.cells);
     for cells in group.folders.values_mut() {
         *cells = days(cells);
     }
+    // Each class is of one folder.
+    group.cells = group.folders.values().flatten().map(|(at, cell)| (*at, *cell)).collect();
     group.requests *= 3;
-    group.seconds *= 3.0;
     group.bytes *= 3.0;
+    group.seconds = group.cells.values().map(|cell| cell.seconds).sum();
     group
 }
 

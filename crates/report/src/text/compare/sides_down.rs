@@ -76,7 +76,8 @@ fn apart(figures: &[ComparedFigure<'_>]) -> (String, Vec<String>) {
         return (String::new(), figures.iter().map(|figure| figure.label.clone()).collect());
     }
     let shared = if tail.is_empty() { word.to_owned() } else { format!("{word}, {tail}") };
-    let names = parts.iter().map(|(name, _)| own(name, word).unwrap_or_default().trim_start().to_owned()).collect();
+    let names =
+        parts.iter().map(|(name, _)| own(name, word).unwrap_or_default().trim_start().to_owned()).collect();
     (shared, names)
 }
 

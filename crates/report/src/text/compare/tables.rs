@@ -10,9 +10,7 @@ use super::super::fit::{Part, Rank};
 use super::super::grid::{Align, Cell, Cut, Grid, ranges};
 use super::super::verdict_word::verdict;
 use super::super::{Look, Tone, apart, cut, hang, ranks, telling, width};
-use super::{
-    ComparedFigure, Whys, arms, believed, interval_of, marks, plain_ratio, shown, sides_down,
-};
+use super::{ComparedFigure, Whys, arms, believed, interval_of, marks, plain_ratio, shown, sides_down};
 
 /// Figures that are not among those of the table, and the command that shows them.
 #[derive(Clone, Copy)]
@@ -452,7 +450,12 @@ fn share(value: Option<f64>) -> String {
 }
 
 /// The value of a side, with `>=` in front of a lower bound.
-pub(super) fn value_of(row: Option<&RowDoc>, side: &str, scale: Option<&Scale>, value: Option<f64>) -> String {
+pub(super) fn value_of(
+    row: Option<&RowDoc>,
+    side: &str,
+    scale: Option<&Scale>,
+    value: Option<f64>,
+) -> String {
     let is_bound = row.is_some_and(|row| row.lower_bounds.iter().any(|name| name == side));
     let text = shown(scale, value);
     if is_bound && value.is_some() { format!(">={text}") } else { text }

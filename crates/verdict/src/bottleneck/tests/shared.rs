@@ -190,8 +190,7 @@ fn one_full_thread_is_named_whatever_else_is_busy() {
         "12.4 ms of CPU a request, 92 % of it in the program itself: what it computes for each answer (compression, \
          templates)"
     );
-    let compressed =
-        "the answers are compressed (gzip), it seems anew for each request: files can be compressed beforehand \
+    let compressed = "the answers are compressed (gzip), it seems anew for each request: files can be compressed beforehand \
          (nginx: gzip_static), or at a lower level; a load without the header `Accept-Encoding` shows the gain";
     assert!(doc.advice[0] == compressed && doc.advice[1].contains("workers"), "{doc:?}");
     assert!(!format!("{doc:?}").contains("taskset"), "{doc:?}");
