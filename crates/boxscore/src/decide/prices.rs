@@ -2,7 +2,6 @@
 //!
 //! Nothing is invented: what nobody said stays missing.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::data::Price;
@@ -15,9 +14,9 @@ use model::price::may_be_rent;
 use verdict::decide::{Cost, Input};
 
 use super::asked::{Asked, Said};
+use super::sides::one_price;
 use crate::error::{CliError, nearest};
 use crate::import::csv::{self, CsvRow};
-use crate::lookup::ids::short;
 use crate::lookup::resolve::Loaded;
 
 const COLUMNS: [&str; 7] = ["name", "price", "currency", "watts", "rack_units", "source", "date"];
@@ -309,28 +308,6 @@ impl Known {
     fn typed(text: String, said: &Said) -> Known {
         Known { text, from: said.from.clone(), is_typed: true, date: None, currency: None }
     }
-}
-
-/// Fails for a name of runs of several machines whose prices differ: their figures are not those of one box.
-fn one_price(side: &Loaded) -> Result<(), CliError> {
-    let heads = side.runs.iter().map(|run| &run.head);
-    let priced: BTreeMap<&str, (&str, &Price)> = heads
-        .filter_map(|head| Some((head.machine.as_str(), (head.id.as_str(), head.price.as_ref()?))))
-        .collect();
-    let mut each = priced.iter();
-    let Some((first, (of_first, price))) = each.next() else { return Ok(()) };
-    let Some((other, (of_other, unlike))) = each.find(|(_, (_, other))| other != price) else {
-        return Ok(());
-    };
-    let name = &side.name;
-    Err(CliError::usage(format!(
-        "{name} names runs of {first} ({price}) and of {other} ({unlike}), whose prices differ"
-    ))
-    .hint(format!(
-        "name each by itself: --from {first}@{} {other}@{}; or say one price for both: --price {name}=...",
-        short(of_first),
-        short(of_other)
-    )))
 }
 
 fn usd() -> String {

@@ -2,8 +2,9 @@
 //! box-a, and a run alone is called by its label, if it has one. A run of several arms gives each of them. A run that
 //! is the only side gives the machines that were measured with it too, which is said; beside other sides it is itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use model::data::Price;
 use model::fact::CpuSet;
 use model::format::list;
 
@@ -80,6 +81,28 @@ pub fn parts_of_one(sides: &[Loaded]) -> Option<String> {
             limited.machine.name
         ),
     })
+}
+
+/// Fails for a name of runs of several machines whose prices differ: their figures are not those of one box.
+pub fn one_price(side: &Loaded) -> Result<(), CliError> {
+    let heads = side.runs.iter().map(|run| &run.head);
+    let priced: BTreeMap<&str, (&str, &Price)> = heads
+        .filter_map(|head| Some((head.machine.as_str(), (head.id.as_str(), head.price.as_ref()?))))
+        .collect();
+    let mut each = priced.iter();
+    let Some((first, (of_first, price))) = each.next() else { return Ok(()) };
+    let Some((other, (of_other, unlike))) = each.find(|(_, (_, other))| other != price) else {
+        return Ok(());
+    };
+    let name = &side.name;
+    Err(CliError::usage(format!(
+        "{name} names runs of {first} ({price}) and of {other} ({unlike}), whose prices differ"
+    ))
+    .hint(format!(
+        "name each by itself: --from {first}@{} {other}@{}; or say one price for both: --price {name}=...",
+        short(of_first),
+        short(of_other)
+    )))
 }
 
 /// The error of a name that is no side's; of several with commas between them, how they are said.

@@ -254,8 +254,8 @@ pub fn measuring_alone(plan: &Plan, path: &Path) -> Result<Option<Alone>, CliErr
 }
 
 /// Takes a name that one process of the machine can have, whatever its user and store, and warns where another has it.
-/// It ends with the process. In another network namespace the name is another one. What measures into no store holds two
-/// locks, and one name.
+/// It ends with the process. In another network namespace the name is another one. A run into no store holds two locks,
+/// and one name.
 fn alone_here() -> Option<Arc<UnixListener>> {
     let mut name = NAME.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(own) = name.upgrade() {

@@ -155,6 +155,27 @@ fn two_runs_of_one_machine_are_two_candidates() {
 }
 
 #[test]
+fn a_name_of_machines_of_unlike_prices_is_refused() {
+    let bench = Bench::new();
+    bench.world(
+        r#"{"seed": 1, "series": [{"instrument": "*", "machine": "big", "median": 2e9, "spread": 0.01},
+            {"instrument": "*", "median": 1e9, "spread": 0.01}]}"#,
+    );
+    let program = env!("CARGO_BIN_EXE_boxscore");
+    let (big, small) = (format!("big={program}"), format!("small={program}"));
+    let study = ["run", "crc32c", "--quick", "--no-report", "--fake", "world.json", "--label", "page"];
+    let boxes = ["--via", &big, "--via", &small, "--price", "big=0.19/h", "--price", "small=0.08/h"];
+    bench.run(&[&study[..], &boxes].concat()).expect(0, &[]);
+    let decide = ["decide", "--need", NEED, "--no-report"];
+    let words =
+        ["page names runs of big (0.19 USD/h) and of small (0.08 USD/h)", "hint: name each by itself"];
+    bench.run(&[&decide[..], &["--from", "page"]].concat()).expect(2, &words);
+    // Each by itself, and at one price.
+    bench.run(&[&decide[..], &["--from", "big", "small"]].concat()).expect(0, &[]);
+    bench.run(&[&decide[..], &["--from", "page", "--price", "page=0.1/h"]].concat()).expect(0, &[]);
+}
+
+#[test]
 fn a_file_of_a_decision_says_the_same_as_the_options() {
     let bench = planted();
     std::fs::write(

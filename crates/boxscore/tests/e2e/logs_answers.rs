@@ -49,8 +49,8 @@ fn an_operator_is_answered_first() {
     let bench = Bench::new();
     std::fs::write(bench.path("a.log"), shop(2_000)).unwrap();
     let all = doc(&bench, &["shop=a.log", "--no-store"]);
-    let says = "shop: 5,760 requests in 1 d, 4.00 a minute on average, 4.00 a minute in the busiest hour (Mon 00:00); 0.3 % \
-                failed with 5xx, all 20 for /cart, all in one episode, Mon 14:00 to 14:19; 99 % of answers, 5xx too, within ";
+    let says = "shop: 5,760 requests in 1 d, 0.0667/s on average, 0.0667/s in the busiest hour (Mon 00:00); 0.3 % \
+                failed with 5xx, all 20 for /cart, all in one episode, Mon 14:00 to 14:20; 99 % of answers, 5xx too, within ";
     assert!(all.summary[0].starts_with(says), "{}", all.summary[0]);
     let answers = all.labels[0].answers.as_deref().unwrap();
     let server = answers.server_errors.as_ref().unwrap();
@@ -105,7 +105,7 @@ fn several_labels_are_answered_as_they_are_compared() {
     // What failed is told first.
     let failed = |label, mean, other| {
         format!(
-            "{label}: from Mon 14:00 to 14:19 20 of 20 requests for /cart failed with 5xx after {mean} ms on average \
+            "{label}: from Mon 14:00 to 14:20 20 of 20 requests for /cart failed with 5xx after {mean} ms on average \
              ({other}: 20 of 20); outside of that none."
         )
     };

@@ -246,8 +246,8 @@ pub struct BotDoc {
 }
 
 impl BotDoc {
-    /// The hours of the day in which it came, of a log of so many seconds, if known: `every day 02:00 to 03:00`; of some
-    /// of its days `on 3 days, 2026-11-19 to 2026-11-21, 02:00 to 03:00`.
+    /// The hours of the day in which it came, in a log of so many seconds, if known: `every day 02:00 to 03:00`; on
+    /// some of its days `on 3 days, 2026-11-19 to 2026-11-21, 02:00 to 03:00`.
     pub fn daily(&self, zone: f64, span: Option<f64>) -> Option<String> {
         const DAY: f64 = 86_400.0;
         /// Of a log's first or last day so much may be missing.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use model::doc::{CompareDoc, RowDoc, VerdictWord};
-use model::finding::{Finding, LogsParts, Rule};
+use model::finding::{Conclusion, Finding, LogsParts, Rule};
 use model::format::{Kind, percent, quantity, ratio, ratio_interval};
 use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME};
 use model::unit::Unit;
@@ -28,13 +28,16 @@ pub fn served(rows: &[&RowDoc], findings: &[&Finding]) -> Option<String> {
         row.base,
         if failed { ", 5xx left out" } else { "" }
     );
+    // Where the whole tells nothing, its parts may.
+    let by_parts =
+        || of_parts(row, findings).next().map(|parts| parts.one().trim_end_matches('.').to_owned());
     Some(match Verdict::from(row.verdict) {
-        Verdict::CannotTell => {
+        Verdict::CannotTell => by_parts().unwrap_or_else(|| {
             format!(
                 "Whether {} serves the same requests faster or slower than {} cannot be told",
                 row.arm, row.base
             )
-        }
+        }),
         verdict @ (Verdict::Better | Verdict::Worse) => {
             format!("{said}: {}{}", verdict.word(), part(row, findings))
         }
@@ -45,16 +48,20 @@ pub fn served(rows: &[&RowDoc], findings: &[&Finding]) -> Option<String> {
 /// `, all of it in /download/ (48 to 74 % longer); the rest, taken together, ties`, where that is so; else the parts
 /// that go the other way.
 fn part(row: &RowDoc, findings: &[&Finding]) -> String {
-    let parts = findings.iter().filter_map(|finding| match &finding.rule {
-        Rule::LogsParts(parts) if parts.arm == row.arm && parts.base == row.base => Some(parts),
-        _ => None,
-    });
     let longer = row.verdict == VerdictWord::Worse;
     let told = |parts: &LogsParts| match parts.are_all_of_it(longer) {
         true => Some(parts.all_of_it()),
         false => parts.other_way(longer),
     };
-    parts.filter_map(told).map(|told| format!(", {told}")).next().unwrap_or_default()
+    of_parts(row, findings).filter_map(told).map(|told| format!(", {told}")).next().unwrap_or_default()
+}
+
+/// The parts in which the sides of a row differ.
+fn of_parts<'a>(row: &RowDoc, findings: &[&'a Finding]) -> impl Iterator<Item = &'a LogsParts> {
+    findings.iter().filter_map(|finding| match &finding.rule {
+        Rule::LogsParts(parts) if parts.arm == row.arm && parts.base == row.base => Some(parts),
+        _ => None,
+    })
 }
 
 fn is_of_pair(one: &RowDoc, other: &RowDoc) -> bool {

@@ -1,9 +1,9 @@
 //! Background load: CPUs kept busy by other processes during the takes.
 //!
 //! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of the
-//! CPUs that the figure itself uses, over a twentieth where the figure is of the slowest requests, which wait for a CPU,
-//! or over a fiftieth where it needs every CPU. The server of a load is ours,
-//! and so are the interrupts during it, most of which are its packets', and the applications that it is connected to.
+//! CPUs that the figure itself uses, over a twentieth where it is of the slowest requests, which wait for a CPU, or
+//! over a fiftieth where it needs every CPU. The server of a load is ours, and so are the interrupts during it, most of
+//! which are its packets', and the applications that it is connected to.
 
 use model::finding::Background;
 use model::metrics::load;

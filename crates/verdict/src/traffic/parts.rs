@@ -73,7 +73,7 @@ fn drawn(cells: &Cells, how: cut::How, clock: &DayParts) -> Vec<stats::Part> {
     all.into_iter().map(|((block, class), sums)| stats::Part { block, class, sums }).collect()
 }
 
-/// What the ratio of a part is computed from.
+/// The sums from which the ratio of a part is computed.
 enum Evidence {
     Shared(Vec<Stratum>),
     Apart { arm: Vec<stats::Part>, base: Vec<stats::Part>, how: cut::How },

@@ -62,8 +62,8 @@ fn head(figure: &ComparedFigure<'_>, name: &str) -> String {
     [name, unit.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What all names of figures share, and the rest of each: `web, http://host/` of `web p50, http://host/` and of
-/// `web p99, http://host/`.
+/// The words that all names of figures share, and the rest of each: `web, http://host/` of `web p50, http://host/` and
+/// of `web p99, http://host/`.
 fn apart(figures: &[ComparedFigure<'_>]) -> (String, Vec<String>) {
     let parts: Vec<(&str, &str)> = figures
         .iter()
