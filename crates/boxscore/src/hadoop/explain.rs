@@ -28,7 +28,9 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<u8, CliError> {
         return Err(CliError::usage(format!("`{what}` is no name of Hadoop's that is known here"))
             .hint(near.unwrap_or_else(|| usual.to_owned())));
     };
-    Ok(names_told(vec![name], global, |names| names.iter().map(|name| hadoop::name(name, out::look())).collect()))
+    Ok(names_told(vec![name], global, |names| {
+        names.iter().map(|name| hadoop::name(name, out::look())).collect()
+    }))
 }
 
 /// True for what is there as a folder, or as a file that is named with its folder; and for what can only be meant as a

@@ -6,7 +6,9 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use instruments::workload::hadoop::assembled::{self, Checked, LIB, POM, POM_FILE, SUMS_FILE, VERSION, Wrong};
+use instruments::workload::hadoop::assembled::{
+    self, Checked, LIB, POM, POM_FILE, SUMS_FILE, VERSION, Wrong,
+};
 use instruments::workload::hadoop::java::{self, Java};
 use instruments::workload::hadoop::release::Release;
 use instruments::workload::server::private_folder::PrivateFolder;
@@ -28,6 +30,8 @@ const ROOM: u64 = 110_000_000;
 /// Lines of progress without a terminal come so far apart.
 const APART_NS: u64 = 10_000_000_000;
 const HOME: &str = "HADOOP_HOME";
+/// Files that a message names.
+const NAMED: usize = 3;
 
 pub fn run(args: &FetchArgs, global: &Global) -> Result<u8, CliError> {
     let began_ns = sys::clock::now_ns();
@@ -155,8 +159,8 @@ fn copy(
     let order = Order { pom: &pom, lib, java };
     let missing = match maven.copy(order, true, stop, &mut |_| {}) {
         Ok(()) => return Ok(()),
-        Err(Failed::Missing(missing)) => missing,
-        Err(failed) => return Err(told(failed, None)),
+        Err(Failed::Missing { files, .. }) => files,
+        Err(failed) => return Err(told(failed, &[])),
     };
     out::say("note: Maven fetches from Maven Central what it has not in ~/.m2: 115 MB at first");
     // Jars that it had.
@@ -168,22 +172,28 @@ fn copy(
     let mut progress = Progress::begin();
     let went = maven.copy(order, false, stop, &mut |fetched| progress.show(fetched));
     progress.end();
-    went.map_err(|failed| told(failed, Some(&missing)))
+    went.map_err(|failed| told(failed, &missing))
 }
 
-/// Why Maven made nothing. `missing` is what it had not before it tried the network.
-fn told(failed: Failed, missing: Option<&str>) -> CliError {
+/// Why Maven made nothing. `missing` are files that it had not before it tried the network.
+fn told(failed: Failed, missing: &[String]) -> CliError {
+    let message = |why: &str| CliError::data(format!("Maven could not assemble Hadoop {VERSION}: {why}"));
     match failed {
         Failed::Interrupted => CliError::interrupted("interrupted; nothing of it was kept"),
         Failed::Host(why) => CliError::data(why),
-        Failed::Missing(why) | Failed::Other(why) => {
-            let error = CliError::data(format!("Maven could not assemble Hadoop {VERSION}: {why}"));
-            error.maybe_hint(missing.map(|missing| {
-                format!(
-                    "without a network Maven needs all of it in ~/.m2, which lacks {missing}; settings of a proxy or a \
-                     mirror stand in ~/.m2/settings.xml"
-                )
-            }))
+        Failed::Other(why) => message(&why),
+        Failed::Missing { files, why } => {
+            let mut lacks: Vec<&str> = missing.iter().chain(&files).map(String::as_str).collect();
+            lacks.dedup();
+            let first = lacks.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+            let more = match lacks.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {}", count(more, "other")),
+            };
+            message(&why).hint(format!(
+                "~/.m2 lacks {first}{more}; a proxy or a mirror is set in ~/.m2/settings.xml; without a network copy \
+                 ~/.m2 or the folder itself from a host that has it"
+            ))
         }
     }
 }

@@ -17,8 +17,8 @@ use sys::process::Start;
 use crate::error::CliError;
 use crate::study::stop_signal::StopSignal;
 
-/// Reads a pom's dependencies, and copies those that are needed at run time. The pom has its version.
-const GOAL: &str = "dependency:copy-dependencies";
+/// Reads a pom's dependencies, and copies those that are needed at run time.
+const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
 /// How often a signal is looked for.
 const LOOK: Duration = Duration::from_millis(50);
 /// A Maven that says nothing for so long hangs; it gives up a connection after half an hour at most.
@@ -33,8 +33,8 @@ pub enum Failed {
     Interrupted,
     /// It could not be run, or its host is short of something: another try changes nothing.
     Host(String),
-    /// Files that it has not, and how many others are told.
-    Missing(String),
+    /// Files that it has not, as far as it tells, and why it could not get them.
+    Missing { files: Vec<String>, why: String },
     /// Its own words.
     Other(String),
 }
@@ -67,7 +67,9 @@ impl Maven {
         let found = std::env::split_paths(&path).map(|folder| folder.join("mvn")).find(is_program);
         found.map(Maven).ok_or_else(|| {
             CliError::data("there is no mvn in PATH: Apache Maven assembles Hadoop, and is not installed")
-                .hint("apt-get install --no-install-recommends maven; or name a Hadoop of yours by HADOOP_HOME")
+                .hint(
+                    "apt-get install --no-install-recommends maven; or name a Hadoop of yours by HADOOP_HOME",
+                )
         })
     }
 
@@ -84,7 +86,8 @@ impl Maven {
         let other = writer.try_clone().map_err(|error| host(error.to_string()))?;
         let mut command = Command::new(&self.0);
         command.args(["-B", "-Dstyle.color=never", "-DincludeScope=runtime"]);
-        command.args(offline.then_some("-o"));
+        // What failed once is else taken for missing for a day.
+        command.arg(if offline { "-o" } else { "-U" });
         command.arg(format!("-DoutputDirectory={}", order.lib.display()));
         command.arg("-f").arg(order.pom).arg(GOAL);
         command.env("JAVA_HOME", &order.java.home).env("LC_ALL", "C");
@@ -171,4 +174,87 @@ fn came(line: &str) -> Option<f64> {
         _ => return None,
     };
     url.ends_with(".jar").then_some(number * scale)
+}
+
+/// Why it failed, by what it said last.
+fn failure(said: &[String], status: &str) -> Failed {
+    let errors: Vec<&str> = said
+        .iter()
+        .filter_map(|line| line.strip_prefix("[ERROR] "))
+        .filter(|line| !line.is_empty())
+        .collect();
+    if said.iter().any(|line| line.contains("No space left on device")) {
+        let why =
+            "no space is left on the device of ~/.m2, where Maven keeps 115 MB, or on that of the new folder";
+        return Failed::Host(why.to_owned());
+    }
+    let mut files: Vec<String> = Vec::new();
+    for file in errors.iter().flat_map(|line| artifacts(line)) {
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    let why = errors.iter().find_map(|line| refusal(line));
+    if !files.is_empty() {
+        let why = why.or(errors.first().copied()).unwrap_or(status);
+        return Failed::Missing { files, why: short(why) };
+    }
+    let last = said.iter().rev().find(|line| !line.is_empty()).map_or(status, String::as_str);
+    Failed::Other(short(errors.first().copied().unwrap_or(last)))
+}
+
+/// The files of repositories that a line names: `org.apache.hadoop:hadoop-common:jar:3.4.2`.
+fn artifacts(line: &str) -> Vec<String> {
+    let kinds = ["jar", "pom", "bundle", "maven-plugin"];
+    let words = line.split([' ', ',', '(', ')']).map(|word| word.trim_end_matches([':', '.']));
+    let is_file = |word: &&str| {
+        let parts: Vec<&str> = word.split(':').collect();
+        parts.len() >= 4
+            && parts.first().is_some_and(|group| group.contains('.'))
+            && kinds.contains(&parts[2])
+    };
+    words.filter(is_file).map(str::to_owned).collect()
+}
+
+/// What a repository, a proxy or the network answered: the words after `from/to central (https://...): `.
+fn refusal(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(" from/to ")?;
+    let (_, rest) = rest.split_once("): ")?;
+    Some(rest.split(" -> [").next().unwrap_or(rest).trim())
+}
+
+/// A line without the reference to Maven's help, and not too long.
+fn short(line: &str) -> String {
+    const MOST: usize = 300;
+    line.split(" -> [").next().unwrap_or(line).chars().take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn jars_that_came_are_counted_by_their_size() {
+        let url = "https://repo.maven.apache.org/maven2/com/x/1/x-1";
+        assert_eq!(
+            came(&format!("[INFO] Downloaded from central: {url}.jar (4.5 MB at 12 MB/s)")),
+            Some(4.5e6)
+        );
+        assert_eq!(
+            came(&format!("[INFO] Downloaded from mirror: {url}.jar (512 B at 2.1 kB/s)")),
+            Some(512.0)
+        );
+        for other in [
+            format!("[INFO] Downloaded from central: {url}.pom (4.5 kB at 12 MB/s)"),
+            format!("[INFO] Downloading from central: {url}.jar"),
+            format!("[INFO] Downloaded from central: {url}.jar (x MB at 12 MB/s)"),
+            "[INFO] BUILD SUCCESS".to_owned(),
+        ] {
+            assert_eq!(came(&other), None, "{other}");
+        }
+    }
 }

@@ -13,7 +13,8 @@ use model::doc::{ErrorDoc, HadoopConfigDoc, HadoopFate, HadoopFetchDoc, HadoopNa
 use crate::common::{Bench, Running, Said, assert_gone, cannot, children, said};
 
 /// Words that Maven is started with become variables of these.
-const WORDS: &str = "for word; do case $word in -o) offline=1;; -DoutputDirectory=*) lib=${word#*=};; esac; done\n";
+const WORDS: &str =
+    "for word; do case $word in -o) offline=1;; -DoutputDirectory=*) lib=${word#*=};; esac; done\n";
 
 fn sums() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../instruments/src/workload/hadoop/sums.txt")
@@ -62,7 +63,8 @@ fn empty_jars() -> String {
 fn jars_of_a_mirror_that_are_others_are_refused() {
     let bench = Bench::new();
     let said = said(&mut fetch(&bench, &empty_jars(), &[]));
-    let said = said.expect(1, &["is another file: its SHA-256 is e3b0c44298fc1c14", "and should be", "~/.m2"]);
+    let said =
+        said.expect(1, &["is another file: its SHA-256 is e3b0c44298fc1c14", "and should be", "~/.m2"]);
     assert_eq!(said.out, "");
     assert_nothing(&bench);
     let fewer = "mkdir -p $lib; : >$lib/evil.jar\n";
@@ -166,9 +168,10 @@ fn a_real_one_is_assembled_verified_and_found() {
 /// A configuration as guides of 2012 had it, for a master and three slaves.
 pub fn configuration(bench: &Bench) {
     let site = |name: &str, settings: &[(&str, &str)]| {
-        let mut text = "<?xml version=\"1.0\"?>\n<?xml-stylesheet type=\"text/xsl\" href=\"configuration.xsl\"?>\n\n\
+        let mut text =
+            "<?xml version=\"1.0\"?>\n<?xml-stylesheet type=\"text/xsl\" href=\"configuration.xsl\"?>\n\n\
                         <configuration>\n"
-            .to_owned();
+                .to_owned();
         for (name, value) in settings {
             text.push_str(&format!(
                 "  <property>\n    <name>{name}</name>\n    <value>{value}</value>\n  </property>\n"
@@ -178,25 +181,34 @@ pub fn configuration(bench: &Bench) {
     };
     fs::create_dir_all(bench.path("conf")).expect("a folder");
     site("core-site.xml", &[("fs.default.name", "hdfs://localhost:9000"), ("hadoop.tmp.dir", "/tmp/hadoop")]);
-    site("hdfs-site.xml", &[
-        ("dfs.replication", "4"),
-        ("dfs.name.dir", "/home/hadoop/name"),
-        ("dfs.block.size", "65536"),
-        ("dfs.permissions", "no"),
-        ("dfs.replicaton.min", "1"),
-    ]);
-    site("mapred-site.xml", &[
-        ("mapred.job.tracker", "node0:9001"),
-        ("mapred.tasktracker.map.tasks.maximum", "2"),
-        ("mapred.child.java.opts", "-Xmx128m"),
-        ("io.sort.mb", "100"),
-        ("mapred.reduce.tasks", "3"),
-        ("mapred.jobinit.threads", "4"),
-    ]);
+    site(
+        "hdfs-site.xml",
+        &[
+            ("dfs.replication", "4"),
+            ("dfs.name.dir", "/home/hadoop/name"),
+            ("dfs.block.size", "65536"),
+            ("dfs.permissions", "no"),
+            ("dfs.replicaton.min", "1"),
+        ],
+    );
+    site(
+        "mapred-site.xml",
+        &[
+            ("mapred.job.tracker", "node0:9001"),
+            ("mapred.tasktracker.map.tasks.maximum", "2"),
+            ("mapred.child.java.opts", "-Xmx128m"),
+            ("io.sort.mb", "100"),
+            ("mapred.reduce.tasks", "3"),
+            ("mapred.jobinit.threads", "4"),
+        ],
+    );
     for (name, text) in [
         ("masters", "node0\n"),
         ("slaves", "node1\nnode2\nnode3\n"),
-        ("hadoop-env.sh", "# The java implementation to use.\nexport JAVA_HOME=/usr/lib/jvm/java-6-openjdk\nexport HADOOP_HEAPSIZE=512\n"),
+        (
+            "hadoop-env.sh",
+            "# The java implementation to use.\nexport JAVA_HOME=/usr/lib/jvm/java-6-openjdk\nexport HADOOP_HEAPSIZE=512\n",
+        ),
     ] {
         fs::write(bench.path(&format!("conf/{name}")), text).expect("a file");
     }
@@ -211,7 +223,9 @@ fn an_old_configuration_is_told_in_todays_names() {
     let rules: Vec<(&str, u64, &str)> = doc
         .lines
         .iter()
-        .flat_map(|line| line.doubts.iter().map(move |doubt| (line.file.as_str(), line.line, doubt.rule.as_str())))
+        .flat_map(|line| {
+            line.doubts.iter().map(move |doubt| (line.file.as_str(), line.line, doubt.rule.as_str()))
+        })
         .collect();
     let expected = [
         ("core-site.xml", 6, "localhost"),
@@ -238,7 +252,8 @@ fn what_is_no_configuration_is_told_by_file_and_line() {
     bench.run(&["hadoop", "explain", "./none"]).expect(1, &["there is no such folder"]);
     bench.run(&["hadoop", "explain", "."]).expect(1, &["no configuration of Hadoop is in it"]);
     configuration(&bench);
-    fs::write(bench.path("conf/hdfs-site.xml"), "<configuration>\n<property>\n</configuration>\n").expect("a file");
+    fs::write(bench.path("conf/hdfs-site.xml"), "<configuration>\n<property>\n</configuration>\n")
+        .expect("a file");
     bench.run(&["hadoop", "explain", "conf"]).expect(1, &["conf/hdfs-site.xml:3: no XML"]);
 }
 

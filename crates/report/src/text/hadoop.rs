@@ -96,7 +96,9 @@ fn sentence(one: &HadoopNameDoc) -> String {
     let name = &one.name;
     let today = placed(one);
     match (one.fate, one.kind) {
-        (HadoopFate::Same, HadoopKind::Property) => format!("{name} has the same name in Hadoop 3, in {today}."),
+        (HadoopFate::Same, HadoopKind::Property) => {
+            format!("{name} has the same name in Hadoop 3, in {today}.")
+        }
         (HadoopFate::Same, HadoopKind::Port) => format!("{name} is no port of Hadoop's own: {today}."),
         (HadoopFate::Same, _) => format!("{name} is a {kind} of Hadoop 3 too."),
         (HadoopFate::Renamed, _) => {
@@ -220,7 +222,8 @@ fn doubt(one: &HadoopDoubtDoc, look: Look) -> String {
 /// A text whose further lines are indented.
 fn below(text: &str, columns: usize) -> String {
     let lines = wrap(text, columns.saturating_sub(width(BELOW)));
-    let line = |(at, line): (usize, &String)| if at == 0 { format!("{line}\n") } else { format!("{BELOW}{line}\n") };
+    let line =
+        |(at, line): (usize, &String)| if at == 0 { format!("{line}\n") } else { format!("{BELOW}{line}\n") };
     lines.iter().enumerate().map(line).collect()
 }
 

@@ -104,8 +104,7 @@ fn held(lib: &Path, sums: &BTreeMap<&str, &str>) -> Result<Checked, String> {
     if !missing.is_empty() {
         return Err(format!("{} of {} jars are missing: {}", missing.len(), sums.len(), shown(&missing)));
     }
-    let more: Vec<&str> =
-        there.iter().map(String::as_str).filter(|name| !sums.contains_key(name)).collect();
+    let more: Vec<&str> = there.iter().map(String::as_str).filter(|name| !sums.contains_key(name)).collect();
     if !more.is_empty() {
         return Err(format!("{} too many: {}", model::format::count(more.len(), "jar"), shown(&more)));
     }

@@ -104,11 +104,9 @@ fn version_in(folder: &Path, artifact: &str) -> Result<Option<String>, String> {
     match found.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one.clone())),
-        several => Err(format!(
-            "{} has {artifact} of several versions: {}",
-            folder.display(),
-            several.join(", ")
-        )),
+        several => {
+            Err(format!("{} has {artifact} of several versions: {}", folder.display(), several.join(", ")))
+        }
     }
 }
 

@@ -47,7 +47,8 @@ pub fn find(hadoop: &str, release: Release) -> Result<Java, String> {
     let needs = format!("Hadoop {hadoop} runs on Java {named}");
     let fits = |java: &Java| (from..=to).contains(&java.version);
     if let Some(home) = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()).map(PathBuf::from) {
-        let java = asked(&home).map_err(|why| format!("{needs}, and JAVA_HOME is {}: {why}", home.display()))?;
+        let java =
+            asked(&home).map_err(|why| format!("{needs}, and JAVA_HOME is {}: {why}", home.display()))?;
         let shown = format!("JAVA_HOME is Java {}: {}", java.version, home.display());
         return fits(&java).then_some(java).ok_or_else(|| format!("{needs}, and {shown}"));
     }

@@ -22,7 +22,8 @@ impl Release {
 /// another jar, and for those of tests and sources.
 pub fn of_jar<'a>(name: &'a str, artifact: &str) -> Option<&'a str> {
     let version = name.strip_prefix(artifact)?.strip_prefix('-')?.strip_suffix(".jar")?;
-    let is_main = !["-tests", "-sources", "-test-sources", "-javadoc"].iter().any(|end| version.ends_with(end));
+    let is_main =
+        !["-tests", "-sources", "-test-sources", "-javadoc"].iter().any(|end| version.ends_with(end));
     (is_main && version.starts_with(|c: char| c.is_ascii_digit())).then_some(version)
 }
 
@@ -36,7 +37,9 @@ mod tests {
         assert_eq!(read("3.4.2"), Some(Release { major: 3, minor: 4 }));
         assert_eq!(read("3.3.6.7.2-1"), Some(Release { major: 3, minor: 3 }));
         assert!(read("3.10.0") > read("3.9.1"));
-        assert!(read("2.10.2") < Some(OLDEST) && read("3.2.4") < Some(OLDEST) && read("3.3.0") >= Some(OLDEST));
+        assert!(
+            read("2.10.2") < Some(OLDEST) && read("3.2.4") < Some(OLDEST) && read("3.3.0") >= Some(OLDEST)
+        );
         assert_eq!((read("trunk"), read("3"), read("")), (None, None, None));
     }
 

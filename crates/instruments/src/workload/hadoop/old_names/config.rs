@@ -75,7 +75,8 @@ fn words(says: &str) -> String {
 fn setting(node: &Node<'_, '_>, lines: &Lines) -> Result<Entry, Wrong> {
     let part = |name: &str| node.children().find(|child| child.tag_name().name() == name);
     let text = |name: &str| {
-        let inner = part(name).map(|child| child.descendants().filter(Node::is_text).filter_map(|one| one.text()).collect());
+        let inner = part(name)
+            .map(|child| child.descendants().filter(Node::is_text).filter_map(|one| one.text()).collect());
         inner.or_else(|| node.attribute(name).map(str::to_owned))
     };
     let line = lines.at(part("name").unwrap_or(*node).range().start);
@@ -145,11 +146,19 @@ mod tests {
         for (text, line, says) in [
             ("", 1, "no XML"),
             ("fs.default.name=x\n", 1, "no XML"),
-            ("<configuration>\n<property>\n<name>a</name>\n</configuration>\n", 4, "no XML: expected 'property' tag"),
+            (
+                "<configuration>\n<property>\n<name>a</name>\n</configuration>\n",
+                4,
+                "no XML: expected 'property' tag",
+            ),
             ("<configuration>\n<property>\n<name>a</name>\n", 1, "no XML"),
             ("\n<?xml version=\"1.0\"?>\n<configuration/>\n", 2, "no XML"),
             ("<a/>\n", 1, "the outermost element is <a>, not <configuration>"),
-            ("<configuration>\n\n<property><value>x</value></property></configuration>", 3, "a property without a name"),
+            (
+                "<configuration>\n\n<property><value>x</value></property></configuration>",
+                3,
+                "a property without a name",
+            ),
             ("<configuration>\n&host;\n</configuration>", 2, "no XML"),
         ] {
             let wrong = settings(text).unwrap_err();
@@ -159,7 +168,10 @@ mod tests {
 
     #[test]
     fn hosts_and_variables_are_read_a_line_each() {
-        assert_eq!(hosts("# all\nnode1\n\n node2 # the spare\n"), [entry(2, "", "node1"), entry(4, "", "node2")]);
+        assert_eq!(
+            hosts("# all\nnode1\n\n node2 # the spare\n"),
+            [entry(2, "", "node1"), entry(4, "", "node2")]
+        );
         let text = "# export A=1\nexport JAVA_HOME=/usr/lib/jvm/java-6-sun # old\nHADOOP_OPTS=\"-Xmx1g -server\"\n\
                     export HADOOP_SLAVES='a b'\nif [ x = y ]; then\n  export EMPTY=\nfi\n";
         let expected = [

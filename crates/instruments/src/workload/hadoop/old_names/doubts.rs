@@ -80,9 +80,8 @@ impl<'a> Seen<'a> {
 
 /// Looks for doubts and adds them to the document.
 pub fn judge(document: &mut HadoopConfigDoc) {
-    let rules: [fn(&Seen<'_>) -> Vec<Found>; 11] = [
-        empty, twice, places, file_system, addresses, replication, folders, blocks, memory, words, hosts,
-    ];
+    let rules: [fn(&Seen<'_>) -> Vec<Found>; 11] =
+        [empty, twice, places, file_system, addresses, replication, folders, blocks, memory, words, hosts];
     let seen = Seen::new(&document.lines);
     let mut found: Vec<Found> = rules.iter().flat_map(|rule| rule(&seen)).collect();
     found.extend(missing(&seen));
@@ -112,8 +111,10 @@ fn host(value: &str) -> &str {
 fn empty(seen: &Seen<'_>) -> Vec<Found> {
     let is_empty = |line: &HadoopLineDoc| line.value.is_empty() && line.file.ends_with(".xml");
     let all = seen.lines.iter().enumerate().filter(|(_, line)| is_empty(line));
-    all.map(|(at, _)| doubt(at, "empty", "an empty value is a value, not the default: set it, or remove the line"))
-        .collect()
+    all.map(|(at, _)| {
+        doubt(at, "empty", "an empty value is a value, not the default: set it, or remove the line")
+    })
+    .collect()
 }
 
 /// A name that a later line of the file sets again.
@@ -142,7 +143,11 @@ fn places(seen: &Seen<'_>) -> Vec<Found> {
         if let ([place, ..], true, true) = (line.today.place.as_slice(), is_kept, is_setting)
             && *place != line.file
         {
-            found.push(doubt(at, "place", format!("not every program that needs it reads this file: move it to {place}")));
+            found.push(doubt(
+                at,
+                "place",
+                format!("not every program that needs it reads this file: move it to {place}"),
+            ));
         }
     }
     found
@@ -156,12 +161,17 @@ fn file_system(seen: &Seen<'_>) -> Vec<Found> {
     let (others, file) = (seen.others(), seen.named_in);
     let name = host(value);
     if value.starts_with("file:") {
-        let says = format!("every machine would use its own disk, not HDFS, and {file} names {others} others");
+        let says =
+            format!("every machine would use its own disk, not HDFS, and {file} names {others} others");
         return if others > 0 { vec![doubt(at, "no-hdfs", says)] } else { Vec::new() };
     }
     let mut found = Vec::new();
     if !value.contains("://") {
-        found.push(doubt(at, "scheme", format!("no file system is named, so one is guessed: hdfs://{value}")));
+        found.push(doubt(
+            at,
+            "scheme",
+            format!("no file system is named, so one is guessed: hdfs://{value}"),
+        ));
     }
     if is_local(name) && others > 0 {
         found.push(doubt(at, "localhost", format!(
@@ -213,16 +223,25 @@ fn replication(seen: &Seen<'_>) -> Vec<Found> {
 
 /// Folders of HDFS that a restart may clear, or that depend on where a program is started.
 fn folders(seen: &Seen<'_>) -> Vec<Found> {
-    let is_temporary = |path: &str| path == "/tmp" || path.starts_with("/tmp/") || path.starts_with("/var/run/");
+    let is_temporary =
+        |path: &str| path == "/tmp" || path.starts_with("/tmp/") || path.starts_with("/var/run/");
     let bare = |path: &str| path.trim().trim_start_matches("file://").trim_start_matches("file:").to_owned();
     let mut found = Vec::new();
     for name in ["dfs.namenode.name.dir", "dfs.datanode.data.dir", "mapred.local.dir"] {
         let Some((at, value)) = seen.value(name) else { continue };
         for path in value.split(',').map(bare).filter(|path| !path.is_empty()) {
             if is_temporary(&path) {
-                found.push(doubt(at, "temporary", format!("a restart of the machine may clear {path}: use another disk")));
+                found.push(doubt(
+                    at,
+                    "temporary",
+                    format!("a restart of the machine may clear {path}: use another disk"),
+                ));
             } else if !path.starts_with(['/', '$', '[']) {
-                found.push(doubt(at, "relative", format!("{path} depends on where the program is started: write it in full")));
+                found.push(doubt(
+                    at,
+                    "relative",
+                    format!("{path} depends on where the program is started: write it in full"),
+                ));
             }
         }
     }
@@ -230,7 +249,9 @@ fn folders(seen: &Seen<'_>) -> Vec<Found> {
     let is_hdfs = seen.has_file("hdfs-site.xml") || seen.value("fs.defaultFS").is_some();
     if is_hdfs && !(is_named("dfs.namenode.name.dir") && is_named("dfs.datanode.data.dir")) {
         let says = |below: &str| {
-            format!("HDFS keeps what has no folder of its own {below}: set dfs.namenode.name.dir and dfs.datanode.data.dir")
+            format!(
+                "HDFS keeps what has no folder of its own {below}: set dfs.namenode.name.dir and dfs.datanode.data.dir"
+            )
         };
         match seen.value("hadoop.tmp.dir") {
             Some((at, value)) if is_temporary(&bare(value)) => {
@@ -318,7 +339,11 @@ fn words(seen: &Seen<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     for (at, value) in SWITCHES.iter().filter_map(|name| seen.value(name)) {
         if !["true", "false", ""].contains(&value.to_ascii_lowercase().as_str()) {
-            found.push(doubt(at, "switch", format!("{value} is neither true nor false, so the default counts")));
+            found.push(doubt(
+                at,
+                "switch",
+                format!("{value} is neither true nor false, so the default counts"),
+            ));
         }
     }
     if let Some((at, value)) = seen.value("JAVA_HOME") {
@@ -328,7 +353,11 @@ fn words(seen: &Seen<'_>) -> Vec<Found> {
             signs.iter().any(|sign| value.contains(sign)) || ends.iter().any(|end| value.ends_with(end))
         };
         if let Some(version) = (5..=7).find(|version| is(*version)) {
-            found.push(doubt(at, "java", format!("no Hadoop 3 runs on Java {version}: 8, 11 or 17 up to Hadoop 3.4")));
+            found.push(doubt(
+                at,
+                "java",
+                format!("no Hadoop 3 runs on Java {version}: 8, 11 or 17 up to Hadoop 3.4"),
+            ));
         }
     }
     found
@@ -361,13 +390,20 @@ fn missing(seen: &Seen<'_>) -> Vec<Found> {
     let lacks = |name: &str| seen.value(name).is_none_or(|(_, value)| value.is_empty());
     let mut found = Vec::new();
     if lacks("mapreduce.framework.name") {
-        found.push(lacking("framework", "jobs run in the client alone: set mapreduce.framework.name to yarn in mapred-site.xml"));
+        found.push(lacking(
+            "framework",
+            "jobs run in the client alone: set mapreduce.framework.name to yarn in mapred-site.xml",
+        ));
     }
     if lacks("yarn.nodemanager.aux-services") {
-        found.push(lacking("shuffle", "reduces get no input: set yarn.nodemanager.aux-services to mapreduce_shuffle in yarn-site.xml"));
+        found.push(lacking(
+            "shuffle",
+            "reduces get no input: set yarn.nodemanager.aux-services to mapreduce_shuffle in yarn-site.xml",
+        ));
     }
     if lacks("yarn.resourcemanager.hostname") && lacks("yarn.resourcemanager.address") && seen.others() > 0 {
-        let master = seen.value("mapred.job.tracker").map(|(_, value)| host(value)).filter(|host| !is_local(host));
+        let master =
+            seen.value("mapred.job.tracker").map(|(_, value)| host(value)).filter(|host| !is_local(host));
         let to = master.filter(|host| !host.is_empty()).unwrap_or("the host of the ResourceManager");
         found.push(lacking("resource-manager", format!(
             "NodeManagers look for the ResourceManager on themselves: set yarn.resourcemanager.hostname to {to} in yarn-site.xml"

@@ -46,9 +46,11 @@ pub fn read(path: &Path) -> Result<HadoopConfigDoc, String> {
     };
     for name in names {
         let text = text(&folder.join(name))?;
-        document.lines.extend(lines(name, &text).map_err(|wrong| {
-            format!("{}:{}: {}", folder.join(name).display(), wrong.line, wrong.says)
-        })?);
+        document
+            .lines
+            .extend(lines(name, &text).map_err(|wrong| {
+                format!("{}:{}: {}", folder.join(name).display(), wrong.line, wrong.says)
+            })?);
     }
     guess(&mut document.lines);
     doubts::judge(&mut document);
@@ -65,7 +67,8 @@ fn files(path: &Path) -> Result<(PathBuf, Vec<&'static str>), String> {
     if path.is_file() {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let known = all().find(|known| *known == name);
-        let known = known.ok_or_else(|| format!("{}: no file of Hadoop's configuration has this name", path.display()))?;
+        let known = known
+            .ok_or_else(|| format!("{}: no file of Hadoop's configuration has this name", path.display()))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         return Ok((parent.to_path_buf(), vec![known]));
     }

@@ -2,7 +2,7 @@
 //!
 //! `told.tsv` has what guides speak of, in the order in which it is shown. `renamed.tsv` are the pairs that Hadoop 3
 //! itself knows, as its `JobConf`, `HdfsConfiguration` and `YarnConfiguration` list them when they are started.
-//! `today.tsv` are the names of its `*-default.xml`, each with the file of a site that it belongs to.
+//! `today.txt` are the names of its `*-default.xml` and of its classes of keys, below the file of a site that they belong to.
 
 pub mod config;
 pub mod doubts;
@@ -15,12 +15,20 @@ use model::doc::{HadoopFate, HadoopKind, HadoopNameDoc};
 
 const TOLD: &str = include_str!("told.tsv");
 const RENAMED: &str = include_str!("renamed.tsv");
-const TODAY: &str = include_str!("today.tsv");
+const TODAY: &str = include_str!("today.txt");
 
 /// Lists in the cells of a table.
 const BETWEEN: &str = ", ";
 /// A near name has as many characters as the typed one, or so many more or fewer.
 const NEAR: usize = 4;
+
+/// Properties with names of the user's in theirs, and those of a scheduler, begin with one of these.
+const PATTERNS: [&str; 4] = [
+    "yarn.scheduler.capacity.",
+    "yarn.scheduler.fair.",
+    "yarn.nodemanager.health-checker.script.",
+    "hadoop.proxyuser.",
+];
 
 struct Names {
     told: Vec<HadoopNameDoc>,
@@ -32,11 +40,22 @@ struct Names {
 
 fn names() -> &'static Names {
     static NAMES: OnceLock<Names> = OnceLock::new();
-    let pairs = |text: &'static str| text.lines().filter_map(|line| line.split_once('\t')).collect();
     NAMES.get_or_init(|| Names {
         told: TOLD.lines().filter_map(row).collect(),
-        renamed: pairs(RENAMED),
-        today: pairs(TODAY),
+        renamed: RENAMED.lines().filter_map(|line| line.split_once('\t')).collect(),
+        today: by_file(TODAY).collect(),
+    })
+}
+
+/// Names with the file that stands above them, which a colon ends.
+fn by_file(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut file = "";
+    text.lines().filter_map(move |line| match line.strip_suffix(':') {
+        Some(head) => {
+            file = head;
+            None
+        }
+        None => Some((line, file)),
     })
 }
 
@@ -74,14 +93,15 @@ pub fn find(typed: &str) -> Option<HadoopNameDoc> {
     let typed = typed.split_whitespace().collect::<Vec<_>>().join(" ");
     let by_name = |name: &str| told(|one| one.name.eq_ignore_ascii_case(name));
     let bare = typed.rsplit('/').next().unwrap_or_default();
-    let port = bare.rsplit(':').next().and_then(|end| end.split(' ').next_back()).unwrap_or_default();
+    let numbers = || typed.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let port = |digits: &str| told(|one| one.kind == HadoopKind::Port && one.name == digits);
     let ends = ["", ".sh", ".xml"];
     let with_end = |name: &str| ends.iter().find_map(|end| by_name(&format!("{name}{end}")));
     with_end(&typed)
         .or_else(|| property(&typed))
         .or_else(|| with_end(&without_version(bare)))
-        .or_else(|| by_name(port))
         .or_else(|| command(&typed))
+        .or_else(|| numbers().find_map(port))
 }
 
 /// The longest command that these words begin with, whatever its folder.
@@ -99,7 +119,9 @@ fn command(typed: &str) -> Option<HadoopNameDoc> {
     let rest = words.get(1..).unwrap_or_default();
     let inner = guides().iter().find(|one| {
         let own: Vec<&str> = one.name.split(' ').collect();
-        own.first() == Some(&"fs") && rest.get(1..2) == own.get(1..2) && matches!(rest.first(), Some(&("fs" | "dfs")))
+        own.first() == Some(&"fs")
+            && rest.get(1..2) == own.get(1..2)
+            && matches!(rest.first(), Some(&("fs" | "dfs")))
     });
     inner.or(found).cloned()
 }
@@ -145,7 +167,7 @@ pub fn property(name: &str) -> Option<HadoopNameDoc> {
 fn is_today(name: &str) -> bool {
     let parts = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
     parts.filter_map(|at| name.get(..at)).any(|head| names().today.contains_key(head))
-        || ["yarn.scheduler.capacity.", "hadoop.proxyuser."].iter().any(|head| name.starts_with(head))
+        || PATTERNS.iter().any(|head| name.starts_with(head))
 }
 
 /// The file of a site to which a property of today belongs.
@@ -172,7 +194,8 @@ pub fn near(typed: &str) -> Option<&'static str> {
     let length = typed.chars().count();
     let alike = |name: &&str| {
         let same = name.as_bytes().iter().zip(typed.as_bytes()).take(2);
-        name.chars().count().abs_diff(length) <= NEAR && same.filter(|(a, b)| a.eq_ignore_ascii_case(b)).count() > 0
+        name.chars().count().abs_diff(length) <= NEAR
+            && same.filter(|(a, b)| a.eq_ignore_ascii_case(b)).count() > 0
     };
     model::nearest::nearest(typed, known.filter(alike))
 }
@@ -201,8 +224,8 @@ mod tests {
     fn every_line_of_the_tables_is_read() {
         assert_eq!(guides().len(), TOLD.lines().count());
         assert_eq!(names().renamed.len(), RENAMED.lines().count());
-        assert_eq!(names().today.len(), TODAY.lines().count());
-        assert!(names().today.len() > 1500 && names().renamed.len() > 250);
+        assert_eq!(names().today.len(), TODAY.lines().filter(|line| !line.ends_with(':')).count());
+        assert!(names().today.len() > 2000 && names().renamed.len() > 200);
         for one in guides() {
             let is_known = matches!(one.fate, HadoopFate::Same | HadoopFate::Gone);
             assert_eq!(one.today.is_empty(), is_known, "{one:?}");
