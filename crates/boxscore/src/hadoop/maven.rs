@@ -220,7 +220,11 @@ fn artifacts(line: &str) -> Vec<String> {
 fn refusal(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(" from/to ")?;
     let (_, rest) = rest.split_once("): ")?;
-    Some(rest.split(" -> [").next().unwrap_or(rest).trim())
+    let rest = rest.split(" -> [").next().unwrap_or(rest).trim();
+    // `transfer failed for https://..., proxy: ProxyInfo{...}: ` tells nothing new.
+    let end = if rest.contains("ProxyInfo{") { "}: " } else { ": " };
+    let inner = rest.strip_prefix("transfer failed for ").and_then(|rest| rest.split_once(end));
+    Some(inner.map_or(rest, |(_, inner)| inner))
 }
 
 /// A line without the reference to Maven's help, and not too long.
@@ -256,5 +260,43 @@ mod tests {
         ] {
             assert_eq!(came(&other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_failure_names_what_is_missing_and_why() {
+        let plugin = "org.apache.maven.plugins:maven-dependency-plugin";
+        let offline = format!(
+            "[INFO] Scanning for projects...\n[ERROR] Plugin {plugin}:3.8.1 or one of its dependencies could not be resolved: \
+             Cannot access central (https://repo.maven.apache.org/maven2) in offline mode and the artifact \
+             {plugin}:jar:3.8.1 has not been downloaded from it before. -> [Help 1]\n[ERROR] \n[ERROR] To see the full"
+        );
+        let Failed::Missing { files, why } = failure(&said(&offline), "1") else { panic!("not missing") };
+        assert_eq!(files, [format!("{plugin}:jar:3.8.1")]);
+        assert!(why.starts_with("Plugin") && !why.contains("[Help"), "{why}");
+        let refused = format!(
+            "[ERROR] Failed to execute goal {plugin}:3.8.1:copy-dependencies (default-cli) on project hadoop: The following \
+             artifacts could not be resolved: org.apache.hadoop:hadoop-common:jar:3.4.2 (absent), \
+             org.apache.hadoop:hadoop-hdfs:jar:3.4.2: Could not transfer artifact org.apache.hadoop:hadoop-common:jar:3.4.2 \
+             from/to central (https://repo.maven.apache.org/maven2): Unknown host repo.maven.apache.org -> [Help 1]"
+        );
+        let Failed::Missing { files, why } = failure(&said(&refused), "1") else { panic!("not missing") };
+        let named = |name: &str| format!("org.apache.hadoop:{name}:jar:3.4.2");
+        assert_eq!(files, [named("hadoop-common"), named("hadoop-hdfs")]);
+        assert_eq!(why, "Unknown host repo.maven.apache.org");
+        let failed =
+            "transfer failed for https://a/b.pom, proxy: ProxyInfo{host='x', port=1}: Connect to x:1 failed";
+        let line =
+            format!("[ERROR] Could not transfer artifact a.b:c:pom:1 from/to central (https://a): {failed}");
+        assert_eq!(refusal(&line), Some("Connect to x:1 failed"));
+    }
+
+    #[test]
+    fn a_failure_of_another_kind_has_mavens_words() {
+        let full = said("[ERROR] Error copying artifact: x.jar (No space left on device) -> [Help 1]");
+        assert!(matches!(failure(&full, "1"), Failed::Host(why) if why.contains("~/.m2")));
+        let java = said("The JAVA_HOME environment variable is not defined correctly\n");
+        let words = "The JAVA_HOME environment variable is not defined correctly".to_owned();
+        assert_eq!(failure(&java, "exit status: 1"), Failed::Other(words));
+        assert_eq!(failure(&[], "exit status: 1"), Failed::Other("exit status: 1".to_owned()));
     }
 }

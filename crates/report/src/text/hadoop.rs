@@ -9,7 +9,7 @@ use model::unit::Unit;
 use super::{Look, Tone, hang, hang_painted, width, wrap};
 
 /// Columns of old names; longer ones stand on a line of their own.
-const NAMES: usize = 34;
+const NAMES: usize = 33;
 /// Before what belongs to a line of a configuration.
 const BELOW: &str = "    ";
 
@@ -38,8 +38,7 @@ pub fn names(names: &[HadoopNameDoc], all: bool, look: Look) -> String {
     ];
     let mut out = hang(
         "",
-        "Names of old guides, and those of Hadoop 3. A name marked * does nothing any more; others still work, where a new \
-         one stands beside them with a warning.",
+        "Names of old guides, and those of Hadoop 3. A name marked * does nothing any more; the others still work.",
         look.columns,
     );
     for (kind, head) in heads {
@@ -99,13 +98,18 @@ fn sentence(one: &HadoopNameDoc) -> String {
         (HadoopFate::Same, HadoopKind::Property) => {
             format!("{name} has the same name in Hadoop 3, in {today}.")
         }
-        (HadoopFate::Same, HadoopKind::Port) => format!("{name} is no port of Hadoop's own: {today}."),
+        (HadoopFate::Same, HadoopKind::Port) => {
+            format!("{name} is no port of Hadoop's own, but one of {today}.")
+        }
         (HadoopFate::Same, _) => format!("{name} is a {kind} of Hadoop 3 too."),
         (HadoopFate::Renamed, _) => {
-            format!("{name} is {today} in Hadoop 3. The old name still works, with a warning.")
+            format!("{name} is {today} in Hadoop 3. The old name still works.")
         }
         (HadoopFate::Replaced, HadoopKind::Port) => format!("{name} is {today} in Hadoop 3."),
-        (HadoopFate::Replaced, _) => format!("{name} does nothing in Hadoop 3. In its place: {today}."),
+        (HadoopFate::Replaced, HadoopKind::Property | HadoopKind::Variable) => {
+            format!("{name} does nothing in Hadoop 3. In its place: {today}.")
+        }
+        (HadoopFate::Replaced, _) => format!("{name} is gone in Hadoop 3. In its place: {today}."),
         (HadoopFate::Gone, _) => format!("{name} does nothing in Hadoop 3, and nothing takes its place."),
         (HadoopFate::Unknown, _) => format!("{name} is no {kind} that is known here."),
     }
@@ -203,8 +207,8 @@ fn told(line: &HadoopLineDoc, look: Look) -> String {
     if !line.name.is_empty() {
         let meaning = match line.today.fate {
             HadoopFate::Same => "as it was".to_owned(),
-            HadoopFate::Renamed => format!("now {}", placed(&line.today)),
-            HadoopFate::Replaced => format!("does nothing; in its place {}", placed(&line.today)),
+            HadoopFate::Renamed => format!("now {}", elsewhere(line)),
+            HadoopFate::Replaced => format!("does nothing; in its place {}", elsewhere(line)),
             HadoopFate::Gone => "does nothing".to_owned(),
             HadoopFate::Unknown => "unknown".to_owned(),
         };
@@ -212,6 +216,14 @@ fn told(line: &HadoopLineDoc, look: Look) -> String {
     }
     line.doubts.iter().for_each(|one| out.push_str(&doubt(one, look)));
     out
+}
+
+/// The names of today, with their places unless all of them are in the file of the line.
+fn elsewhere(line: &HadoopLineDoc) -> String {
+    match line.today.place.iter().all(|place| *place == line.file) {
+        true => line.today.today.join(", "),
+        false => placed(&line.today),
+    }
 }
 
 fn doubt(one: &HadoopDoubtDoc, look: Look) -> String {
