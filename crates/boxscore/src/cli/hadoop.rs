@@ -25,7 +25,7 @@ const EXPLAIN: &str = "\
 Examples:
   boxscore hadoop explain
   boxscore hadoop explain mapred.job.tracker
-  boxscore hadoop explain hadoop dfsadmin
+  boxscore hadoop explain 'hadoop dfsadmin -report'
   boxscore hadoop explain /etc/hadoop/conf";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -56,7 +56,7 @@ pub struct FetchArgs {
 pub struct ExplainArgs {
     /// A property, program, command, port, variable or file; or the folder of a configuration [default: the names that
     /// guides speak of]
-    #[arg(value_name = "NAME|DIR", allow_hyphen_values = true)]
+    #[arg(value_name = "NAME|DIR")]
     pub what: Vec<String>,
     /// Every property that Hadoop has renamed too
     #[arg(long, conflicts_with = "what")]

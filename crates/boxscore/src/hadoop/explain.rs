@@ -37,9 +37,8 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<u8, CliError> {
 /// path.
 fn is_path(text: &str) -> bool {
     let path = Path::new(text);
-    let is_folder = path.is_dir() && old_names::find(text).is_none_or(|_| folder::read(path).is_ok());
     let is_far = text.starts_with(['/', '.', '~']) || text.ends_with('/');
-    is_folder || is_far || (text.contains('/') && path.is_file())
+    path.is_dir() || is_far || (text.contains('/') && path.is_file())
 }
 
 fn names_told(names: Vec<HadoopNameDoc>, global: &Global, text: impl Fn(&[HadoopNameDoc]) -> String) -> u8 {

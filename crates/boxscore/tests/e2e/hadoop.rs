@@ -261,7 +261,7 @@ fn what_is_no_configuration_is_told_by_file_and_line() {
 fn names_are_found_or_the_near_one_is_told() {
     let bench = Bench::new();
     let named = |words: &[&str]| -> Said { bench.run(&[&["hadoop", "explain"], words].concat()) };
-    let said = named(&["hadoop", "dfsadmin", "-report"]).expect(0, &[]);
+    let said = named(&["hadoop dfsadmin -report"]).expect(0, &[]);
     assert!(said.out.starts_with("hadoop dfsadmin is hdfs dfsadmin in Hadoop 3."), "{said:?}");
     named(&["fs.defualt.name"]).expect(2, &["did you mean `fs.default.name`?"]);
     named(&["frobnicate"]).expect(2, &["`boxscore hadoop explain` lists"]);
