@@ -15,8 +15,9 @@ Examples:
 docs/guide/hadoop.md has more.";
 
 const FETCH: &str = "\
-Needs mvn and a Java that this Hadoop runs on. Every jar is checked against its SHA-256. What Maven has in ~/.m2 is used,
-so a second assembly needs no network. HADOOP_HOME names a Hadoop of yours (3.3 or newer) that is used instead.
+Needs mvn and a Java that this Hadoop runs on. Every jar is checked against its SHA-256. What Maven
+has in ~/.m2 is used, so a second assembly needs no network. HADOOP_HOME names a Hadoop of yours
+(3.3 or newer) that is used instead.
 Examples:
   boxscore hadoop fetch
   boxscore hadoop fetch --dir /srv/hadoop   then: HADOOP_HOME=/srv/hadoop boxscore ...";

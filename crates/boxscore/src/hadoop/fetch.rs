@@ -134,7 +134,7 @@ fn no_room(folder: &Path, room: u64) -> CliError {
     CliError::data(message).hint("make room there, or name another folder with --dir")
 }
 
-/// Makes a folder and those above it; they belong to the user who called sudo. Gives those that were made, the outermost
+/// Makes a folder and those above it; they belong to the user who called sudo. Gives those that were made, outermost
 /// first.
 fn made_folders(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let failed = |error: std::io::Error| CliError::data(format!("cannot make {}: {error}", folder.display()));

@@ -39,7 +39,7 @@ pub enum Failed {
     Other(String),
 }
 
-/// What to make, of what, by which Java.
+/// An assembly: the pom, where its jars go, the Java that runs Maven.
 #[derive(Clone, Copy)]
 pub struct Order<'a> {
     pub pom: &'a Path,
@@ -216,7 +216,7 @@ fn artifacts(line: &str) -> Vec<String> {
     words.filter(is_file).map(str::to_owned).collect()
 }
 
-/// What a repository, a proxy or the network answered: the words after `from/to central (https://...): `.
+/// The answer of a repository, a proxy or the network: the words after `from/to central (https://...): `.
 fn refusal(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(" from/to ")?;
     let (_, rest) = rest.split_once("): ")?;

@@ -1,7 +1,7 @@
 //! The Hadoop that `hadoop fetch` assembles: of which jars, and whether a folder has them, each byte of them.
 //!
-//! Its folder has `lib` with the jars, the pom that they came by, and their sums as `sha256sum -c` reads them. Sizes are
-//! bytes.
+//! Its folder has `lib` with the jars, the pom that they came by, and their sums as `sha256sum -c` reads them. Sizes
+//! are bytes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use ring::digest::{Context, SHA256};
 
 pub const VERSION: &str = "3.4.2";
-/// What Maven assembles it by.
+/// Maven assembles it by this.
 pub const POM: &str = include_str!("pom.xml");
 /// Lines of SHA-256 and name, made once by a real assembly.
 const SUMS: &str = include_str!("sums.txt");

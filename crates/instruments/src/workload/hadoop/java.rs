@@ -1,6 +1,6 @@
 //! The Java runtime that runs a Hadoop: where it is and how old it is.
 //!
-//! JAVA_HOME decides where it is set. Else the first of PATH and /usr/lib/jvm counts that the version of Hadoop runs on.
+//! JAVA_HOME decides where it is set. Else the first of PATH and /usr/lib/jvm counts that this Hadoop runs on.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -66,7 +66,7 @@ pub fn settings(text: &str) -> Result<Vec<Entry>, Wrong> {
     Ok(found)
 }
 
-/// What a parser says, without the place, which stands before it.
+/// The words of a parser without the place, which stands before them.
 fn words(says: &str) -> String {
     let says = says.split(" at ").next().unwrap_or(says);
     format!("no XML: {says}")

@@ -381,7 +381,7 @@ fn hosts(seen: &Seen<'_>) -> Vec<Found> {
     found
 }
 
-/// What Hadoop 3 needs besides, where the configuration has jobs.
+/// Settings that Hadoop 3 needs besides, where the configuration has jobs.
 fn missing(seen: &Seen<'_>) -> Vec<Found> {
     let has_jobs = ["mapred-site.xml", "hadoop-site.xml"].iter().any(|file| seen.has_file(file));
     if !has_jobs {

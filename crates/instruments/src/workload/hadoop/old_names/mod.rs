@@ -2,7 +2,7 @@
 //!
 //! `told.tsv` has what guides speak of, in the order in which it is shown. `renamed.tsv` are the pairs that Hadoop 3
 //! itself knows, as its `JobConf`, `HdfsConfiguration` and `YarnConfiguration` list them when they are started.
-//! `today.txt` are the names of its `*-default.xml` and of its classes of keys, below the file of a site that they belong to.
+//! `today.txt` are the names of its `*-default.xml` and of its classes of keys, below the file that they belong to.
 
 pub mod config;
 pub mod doubts;
