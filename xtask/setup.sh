@@ -98,6 +98,8 @@ test | dist-all)
     have /usr/sbin/dnsmasq || need dnsmasq dnsmasq-base
     need ssh openssh-client
     need javac default-jdk-headless
+    # Assembles a Hadoop.
+    need mvn maven
     # A store for a team; the tests start its program, and make certificates for it.
     has_postgres || want="$want postgresql"
     need openssl openssl

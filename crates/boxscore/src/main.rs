@@ -5,6 +5,7 @@ mod cli;
 mod decide;
 mod error;
 mod fleet;
+mod hadoop;
 mod import;
 mod load;
 mod lookup;
@@ -158,6 +159,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Export(args) => cli::export::run(args, global),
         Verb::Import(args) => cli::import::run(args, global),
         Verb::Lab(args) => cli::lab::run(args, global),
+        Verb::Hadoop(args) => cli::hadoop::run(args, global),
         Verb::Doctor(args) => cli::doctor::run(args, global),
         Verb::Schema(args) => cli::schema::run(args),
         Verb::Agent(args) => cli::agent::run(args),

@@ -10,6 +10,7 @@ mod commands;
 pub mod decide;
 mod detect;
 mod doctor;
+mod hadoop;
 mod index;
 mod lab;
 mod lab_bmc;
@@ -71,6 +72,10 @@ pub use decide::{
 pub use detect::{DetectArmsDoc, DetectDoc, DetectFigureDoc, DetectRunsDoc};
 pub use doctor::{
     CheckDoc, CheckState, DoctorDoc, DoctorManyDoc, DoctorOfDoc, ProofDoc, ProofLineDoc, ProofState, ProveDoc,
+};
+pub use hadoop::{
+    HadoopConfigDoc, HadoopDoubtDoc, HadoopFate, HadoopFetchDoc, HadoopFileDoc, HadoopJavaDoc, HadoopKind,
+    HadoopLineDoc, HadoopNameDoc, HadoopNamesDoc,
 };
 pub use index::{IndexDoc, RankDoc, TieDoc};
 pub use lab::{

@@ -22,6 +22,7 @@ pub mod fields;
 pub mod flags;
 pub mod foreign;
 pub mod guard;
+pub mod hadoop;
 pub mod hide;
 pub mod history;
 pub mod import;
@@ -188,6 +189,8 @@ pub enum Verb {
     Store(store::StoreArgs),
     /// Many machines: names and addresses, commands and copies by ssh
     Lab(lab::LabArgs),
+    /// Apache Hadoop: assemble one to measure with; what old names and configurations are today
+    Hadoop(hadoop::HadoopArgs),
     /// Say what about this host would spoil measurements, and how to change it
     Doctor(doctor::DoctorArgs),
     /// Print the JSON Schema of a verb's document

@@ -61,6 +61,9 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("lab-bootdev", schema_for!(doc::LabBootdevDoc)),
         ("lab-sensors", schema_for!(doc::LabSensorsDoc)),
         ("lab-sel", schema_for!(doc::LabSelDoc)),
+        ("hadoop-fetch", schema_for!(doc::HadoopFetchDoc)),
+        ("hadoop-names", schema_for!(doc::HadoopNamesDoc)),
+        ("hadoop-config", schema_for!(doc::HadoopConfigDoc)),
         ("error", schema_for!(doc::ErrorDoc)),
     ]
 }

@@ -20,6 +20,7 @@ fn output_is_as_it_was() {
     worlds(&bench);
     logs(&bench);
     runs(&bench);
+    crate::hadoop::configuration(&bench);
     let known: Vec<String> = bench.heads().into_iter().map(|head| head.id).collect();
     let accept = std::env::var("BOXSCORE_FROZEN").is_ok_and(|word| word == "accept");
     let commands = std::fs::read_to_string(folder().join("commands.txt")).expect("the commands");

@@ -16,6 +16,7 @@ mod export;
 mod faults;
 mod from;
 mod frozen;
+mod hadoop;
 mod held_back;
 mod history;
 mod import;

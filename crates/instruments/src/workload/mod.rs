@@ -8,6 +8,7 @@ pub mod command_way;
 pub mod container;
 pub mod elf;
 pub mod guard;
+pub mod hadoop;
 pub mod helper_process;
 pub mod kv_load;
 pub mod kv_power;

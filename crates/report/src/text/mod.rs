@@ -19,6 +19,7 @@ pub mod doctor;
 pub mod fit;
 pub mod fold;
 pub mod grid;
+pub mod hadoop;
 pub mod history;
 pub mod lab;
 pub mod lab_bmc;

@@ -1,0 +1,5 @@
+//! `boxscore hadoop`: Hadoop assembled by Maven, and its old names.
+
+pub mod explain;
+pub mod fetch;
+mod maven;
