@@ -178,7 +178,7 @@ fn a_task_counts_and_names_its_split() {
         &[
             "reporter:counter:boxscore,lines,300\n",
             "reporter:counter:boxscore,parsed,298\n",
-            "reporter:counter:boxscore,filtered,3\n",
+            "reporter:counter:boxscore,filtered,4\n",
             "reporter:counter:boxscore,skipped: shape,2\n",
         ],
     );
@@ -210,7 +210,7 @@ fn what_cannot_be_put_together_is_said() {
     let by = map(&["--format", "combined+D", "--by", "status", "--part", "9000-20000", "a1.log"]);
     merge(combined.clone() + &by, &[]).expect(1, &["p: line 2: made with other settings"]);
     merge(by, &["--by", "path"]).expect(2, &["--by: path is asked for, the parts were made with status"]);
-    merge(combined.clone(), &["a2.log.gz"]).expect(2, &["parts stand for the logs themselves"]);
+    merge(combined.clone(), &["--", "a2.log.gz"]).expect(2, &["parts stand for the logs themselves"]);
     merge(combined.replace("boxscore-logs-", "boxscore-logs-9"), &[]).expect(1, &["p: line 1: made by another version"]);
     merge(combined.replacen("log/", "lag/", 1), &[]).expect(1, &["p: line 1: damaged: its checksum is another one"]);
     bench.run(&["logs", "map", "--part", "0+5", "a2.log.gz"]).expect(1, &["a2.log.gz: gzip: a part of it cannot be read"]);

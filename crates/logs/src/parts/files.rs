@@ -206,7 +206,7 @@ mod tests {
         Files::of(Read {
             name: "a.log".into(),
             format: format.into(),
-            how: format!("by {place:?}"),
+            how: "given".into(),
             unit_ns: None,
             step_ns: None,
             over: (0, 0),

@@ -15,7 +15,7 @@ use crate::read::tally::Wants;
 use crate::read::{self, Input, Options, Outcome, Watch};
 use crate::scan::moment::Moment;
 
-const CUT: &str = "2000-10-10 13:05";
+const CUT: &str = "2000-10-10 13:02:30";
 
 /// A file of a label, with a format.
 struct Log {

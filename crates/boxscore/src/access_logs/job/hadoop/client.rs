@@ -25,10 +25,19 @@ const FOLDERS: [&str; 9] = [
 const SHELL: &str = "org.apache.hadoop.fs.FsShell";
 pub const STREAMING: &str = "org.apache.hadoop.streaming.HadoopStreaming";
 
+/// Where its programs log to: some jars have a configuration of their own, by which that is standard output.
+const LOG: &str = "log4j.rootLogger=INFO,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+";
+
 /// A Hadoop and the configuration that names its cluster.
 pub struct Client {
     java: PathBuf,
     class_path: OsString,
+    log: String,
 }
 
 /// A file of Hadoop's.
@@ -40,7 +49,8 @@ pub struct Listed {
 
 impl Client {
     /// The Hadoop of HADOOP_HOME, else one that was assembled, with the configuration of HADOOP_CONF_DIR, else its own.
-    pub fn find() -> Result<Client, CliError> {
+    /// What it needs besides is put into `scratch`.
+    pub fn find(scratch: &Path) -> Result<Client, CliError> {
         let home = env::var_os("HADOOP_HOME").map(PathBuf::from);
         let (jars, own) = match &home {
             Some(home) => {
@@ -67,7 +77,11 @@ impl Client {
             class_path.push(folder.join("*"));
         }
         let java = env::var_os("JAVA_HOME").map(|home| PathBuf::from(home).join("bin/java"));
-        Ok(Client { java: java.unwrap_or_else(|| PathBuf::from("java")), class_path })
+        let java = java.unwrap_or_else(|| PathBuf::from("java"));
+        let log = scratch.join("log4j.properties");
+        sys::files::atomic_write(&log, LOG.as_bytes(), 0o644)
+            .map_err(|error| CliError::data(format!("{}: {error}", log.display())))?;
+        Ok(Client { java, class_path, log: format!("-Dlog4j.configuration=file:{}", log.display()) })
     }
 
     /// A program of Hadoop's, not started yet.
@@ -75,7 +89,7 @@ impl Client {
         let mut command = Command::new(&self.java);
         command.args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
         command.args(["--add-opens=java.base/java.lang=ALL-UNNAMED", "-Djava.net.preferIPv4Stack=true"]);
-        command.arg("-cp").arg(&self.class_path).arg(class).stdin(Stdio::null());
+        command.arg(&self.log).arg("-cp").arg(&self.class_path).arg(class).stdin(Stdio::null());
         command
     }
 

@@ -28,7 +28,8 @@ const MOST_LINES: usize = 10_000;
 
 /// The parts that the jobs made of the files that the arguments name.
 pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, CliError> {
-    let client = Client::find()?;
+    let scratch = Scratch::new("hadoop")?;
+    let client = Client::find(scratch.path())?;
     let mut order = Order { made: made.clone(), files: Vec::new() };
     let mut inputs: Vec<(String, bool)> = Vec::new();
     for text in given {
@@ -57,7 +58,6 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
             order.files.push(OrderFile { path, label, place, format, is_packed });
         }
     }
-    let scratch = Scratch::new("hadoop")?;
     let file = scratch.path().join("order.json");
     sys::files::atomic_write(&file, &serde_json::to_vec(&order)?, 0o644)
         .map_err(|error| CliError::data(format!("{}: {error}", file.display())))?;
