@@ -67,7 +67,8 @@ pub fn find<E>(
 
 /// The paths and folders that would be looked for in a second reading.
 pub fn paths(named: &[Named<'_>], parted: Option<&Parted>) -> Vec<String> {
-    let all = named.iter().filter_map(|(label, one)| Some(failing(label, &answers_of(label, one), parted)?.path));
+    let all =
+        named.iter().filter_map(|(label, one)| Some(failing(label, &answers_of(label, one), parted)?.path));
     let mut all: Vec<String> = all.collect();
     all.sort_unstable();
     all.dedup();

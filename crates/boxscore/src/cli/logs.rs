@@ -372,7 +372,8 @@ fn fits(args: &LogsArgs, named: &[Named<'_>], absent: &[Finding]) -> Result<(), 
         return Ok(());
     }
     let all = model::format::fixed(filtered as f64, 0);
-    let what = format!("--where {}: none of the {all} requests fits", each_once(&args.conditions).join(" --where "));
+    let what =
+        format!("--where {}: none of the {all} requests fits", each_once(&args.conditions).join(" --where "));
     let lists = || "`boxscore logs FILE --by PROPERTY` lists the values of a property".to_owned();
     Err(CliError::data(what).hint(absent.first().map_or_else(lists, Finding::text)))
 }

@@ -64,7 +64,8 @@ impl Bench {
 
     /// Maps the files by a process each, the last one in three parts, and reduces in two steps.
     fn parts(&self, flags: &[&str]) {
-        let map = |more: &[&str]| self.run(&[&["logs", "map", "--format", "combined+D"], flags, more].concat());
+        let map =
+            |more: &[&str]| self.run(&[&["logs", "map", "--format", "combined+D"], flags, more].concat());
         let mut all = Vec::new();
         for (place, more) in [
             ("0", &["ssd=a1.log"][..]),
@@ -85,7 +86,12 @@ impl Bench {
 
 #[test]
 fn many_processes_give_what_one_gives() {
-    for flags in [&[][..], &["--by", "prefix,status", "--where", "status<504"], &["--by", "day"], &["--cut", "2010-05-02"]] {
+    for flags in [
+        &[][..],
+        &["--by", "prefix,status", "--where", "status<504"],
+        &["--by", "day"],
+        &["--cut", "2010-05-02"],
+    ] {
         let bench = Bench::new();
         let logs = bench.logs();
         bench.parts(flags);
@@ -112,7 +118,8 @@ fn one_label_is_as_if_it_were_read_here() {
     let bench = Bench::new();
     bench.logs();
     for flags in [&[][..], &["--by", "day"], &["--by", "status"]] {
-        let map = |more: &[&str]| bench.run(&[&["logs", "map", "a1.log"], flags, more].concat()).expect(0, &[]).out;
+        let map =
+            |more: &[&str]| bench.run(&[&["logs", "map", "a1.log"], flags, more].concat()).expect(0, &[]).out;
         std::fs::write(bench.path("p"), map(&[])).expect("a file");
         let here = [&["logs", "a1.log"], flags].concat();
         // The format is detected alike.
@@ -145,17 +152,25 @@ fn lines_on_stdin_have_the_place_that_is_told() {
     let here = bench.document(3, &["logs", "a1.log", "--format", "combined+D"]);
     let first = map(&[], &gzip(&whole[..at]));
     for second in [map(&["--offset", &offset], &whole[at..]), map(&["--keyed"], &keyed)] {
-        let merged = bench.fed(&["logs", "--merge", "-", "--json"], (second.clone() + &first).as_bytes()).expect(3, &[]);
+        let merged = bench
+            .fed(&["logs", "--merge", "-", "--json"], (second.clone() + &first).as_bytes())
+            .expect(3, &[]);
         let mut doc: LogsDoc = serde_json::from_str(&merged.out).expect("a document");
         doc.run = None;
         assert_eq!(serde_json::to_string_pretty(&doc).expect("a document"), here);
         let twice = second.clone() + &second;
-        bench.fed(&["logs", "reduce"], twice.as_bytes()).expect(1, &["-: line 2: a1.log: the bytes from ", "are there twice"]);
+        bench
+            .fed(&["logs", "reduce"], twice.as_bytes())
+            .expect(1, &["-: line 2: a1.log: the bytes from ", "are there twice"]);
     }
-    bench.fed(&[&base[..], &["--keyed"]].concat(), b"7\tx\n8\ty\n").expect(1, &["a1.log: ", "line 2: its offset is 8"]);
+    bench
+        .fed(&[&base[..], &["--keyed"]].concat(), b"7\tx\n8\ty\n")
+        .expect(1, &["a1.log: ", "line 2: its offset is 8"]);
     // Without a place the figures are the same.
-    let loose = |bytes: &[u8]| bench.fed(&["logs", "map", "--format", "combined+D"], bytes).expect(0, &[]).out;
-    let merged = bench.fed(&["logs", "--merge", "-", "--json"], (loose(&whole[at..]) + &loose(&whole[..at])).as_bytes());
+    let loose =
+        |bytes: &[u8]| bench.fed(&["logs", "map", "--format", "combined+D"], bytes).expect(0, &[]).out;
+    let merged = bench
+        .fed(&["logs", "--merge", "-", "--json"], (loose(&whole[at..]) + &loose(&whole[..at])).as_bytes());
     let doc: LogsDoc = serde_json::from_str(&merged.expect(3, &[]).out).expect("a document");
     let local: LogsDoc = serde_json::from_str(&here).expect("a document");
     assert_eq!((doc.labels, doc.top, doc.lines), (local.labels, local.top, local.lines));
@@ -167,7 +182,9 @@ fn a_task_counts_and_names_its_split() {
     let task = |args: &[&str], bytes: &[u8]| {
         std::fs::write(bench.path("stdin"), bytes).expect("a file");
         let mut command = bench.command(args);
-        command.env("mapreduce_job_id", "job_1_0001").env("mapreduce_map_input_file", "hdfs://m:8020/logs/a.log");
+        command
+            .env("mapreduce_job_id", "job_1_0001")
+            .env("mapreduce_map_input_file", "hdfs://m:8020/logs/a.log");
         command.env("mapreduce_map_input_start", "100").env("mapreduce_map_input_length", "50");
         said(command.stdin(std::fs::File::open(bench.path("stdin")).expect("a file")))
     };
@@ -182,11 +199,15 @@ fn a_task_counts_and_names_its_split() {
             "reporter:counter:boxscore,skipped: shape,2\n",
         ],
     );
-    assert_eq!(mapped.out.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>(), ["log/whole"]);
+    assert_eq!(
+        mapped.out.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>(),
+        ["log/whole"]
+    );
     let reduced = task(&["logs", "reduce"], mapped.out.as_bytes());
     reduced.expect(0, &["reporter:counter:boxscore,parts merged,1\n", "reporter:counter:boxscore,keys,1\n"]);
     let packed = gzip(&log(1_000, 300));
-    let torn = task(&map, &packed[..packed.len() / 2]).expect(1, &["/logs/a.log (split from byte 100 to 150): gzip"]);
+    let torn = task(&map, &packed[..packed.len() / 2])
+        .expect(1, &["/logs/a.log (split from byte 100 to 150): gzip"]);
     assert_eq!(torn.out, "");
     // Outside of a task nothing is counted unless it is asked for.
     assert_eq!(bench.fed(&map, &log(1_000, 300)).expect(0, &[]).err, "");
@@ -211,9 +232,13 @@ fn what_cannot_be_put_together_is_said() {
     merge(combined.clone() + &by, &[]).expect(1, &["p: line 2: made with other settings"]);
     merge(by, &["--by", "path"]).expect(2, &["--by: path is asked for, the parts were made with status"]);
     merge(combined.clone(), &["--", "a2.log.gz"]).expect(2, &["parts stand for the logs themselves"]);
-    merge(combined.replace("boxscore-logs-", "boxscore-logs-9"), &[]).expect(1, &["p: line 1: made by another version"]);
-    merge(combined.replacen("log/", "lag/", 1), &[]).expect(1, &["p: line 1: damaged: its checksum is another one"]);
-    bench.run(&["logs", "map", "--part", "0+5", "a2.log.gz"]).expect(1, &["a2.log.gz: gzip: a part of it cannot be read"]);
+    merge(combined.replace("boxscore-logs-", "boxscore-logs-9"), &[])
+        .expect(1, &["p: line 1: made by another version"]);
+    merge(combined.replacen("log/", "lag/", 1), &[])
+        .expect(1, &["p: line 1: damaged: its checksum is another one"]);
+    bench
+        .run(&["logs", "map", "--part", "0+5", "a2.log.gz"])
+        .expect(1, &["a2.log.gz: gzip: a part of it cannot be read"]);
     bench.run(&["logs", "map", "none.log"]).expect(1, &["none.log: there is no such file"]);
     bench.run(&["logs", "map", "--cut", "noon", "a1.log"]).expect(2, &["--cut: \"noon\" is no time"]);
 }
@@ -222,8 +247,13 @@ fn what_cannot_be_put_together_is_said() {
 fn the_format_of_logs_is_printed_for_mappers() {
     let bench = Bench::new();
     bench.logs();
-    let said = bench.run(&["logs", "format", "a1.log", "a2.log.gz"]).expect(0, &["a1.log: combined+D (detected: "]);
+    let said =
+        bench.run(&["logs", "format", "a1.log", "a2.log.gz"]).expect(0, &["a1.log: combined+D (detected: "]);
     assert_eq!(said.out, "combined+D\n");
-    std::fs::write(bench.path("c.log"), "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n").unwrap();
+    std::fs::write(
+        bench.path("c.log"),
+        "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n",
+    )
+    .unwrap();
     bench.run(&["logs", "format", "a1.log", "c.log"]).expect(1, &["a1.log and c.log have different formats"]);
 }

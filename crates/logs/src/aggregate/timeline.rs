@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::bounded::{AtMost, Merge};
 use super::failed::FailedStrata;
-use super::sums::ratio_of;
 use super::slot::LATEST;
+use super::sums::ratio_of;
 use super::{CoarseTimes, Strata, size};
 use crate::scan::Record;
 use crate::scan::clock::At;
@@ -229,7 +229,9 @@ mod tests {
             postcard::from_bytes::<Timeline>(&bytes).is_ok()
         };
         assert!(read(3, &[(60, 0), (60, 1), (120, 0)]));
-        for (step, places) in [(9, &[(0, 0)][..]), (3, &[(61, 0)]), (3, &[(60, 0), (0, 0)]), (0, &[(i64::MIN, 0)])] {
+        for (step, places) in
+            [(9, &[(0, 0)][..]), (3, &[(61, 0)]), (3, &[(60, 0), (0, 0)]), (0, &[(i64::MIN, 0)])]
+        {
             assert!(!read(step, places), "{step} {places:?}");
         }
     }

@@ -92,7 +92,17 @@ mod tests {
             assert_eq!(key.to_string(), text);
             assert_eq!(Key::parse(text), Some(key));
         }
-        for text in ["log", "log/", "log/none", "a b/whole", "%6C/whole", "%/whole", "%zz/whole", "%FF/whole", "a/b/whole"] {
+        for text in [
+            "log",
+            "log/",
+            "log/none",
+            "a b/whole",
+            "%6C/whole",
+            "%/whole",
+            "%zz/whole",
+            "%FF/whole",
+            "a/b/whole",
+        ] {
             assert_eq!(Key::parse(text), None, "{text}");
         }
     }

@@ -65,7 +65,8 @@ fn split(line: &[u8]) -> Result<(Key, u64, &[u8]), PartError> {
     let (theirs, rest) = cut(rest, b':').ok_or(PartError::Foreign)?;
     let ours = version();
     if theirs != ours.as_bytes() {
-        let theirs: String = String::from_utf8_lossy(theirs).chars().take(20).flat_map(char::escape_debug).collect();
+        let theirs: String =
+            String::from_utf8_lossy(theirs).chars().take(20).flat_map(char::escape_debug).collect();
         return Err(PartError::Version { ours, theirs });
     }
     let damaged = |what: &str| PartError::Damaged(what.to_owned());
@@ -149,7 +150,10 @@ mod tests {
             (line()[..line().len() - 4].to_owned(), "checksum"),
             (line() + "!", "no base64"),
             (with_body(b"\x01"), "damaged"),
-            (with_body(&[postcard::to_stdvec(&Part::default()).unwrap(), vec![0]].concat()), "behind the end"),
+            (
+                with_body(&[postcard::to_stdvec(&Part::default()).unwrap(), vec![0]].concat()),
+                "behind the end",
+            ),
         ] {
             assert!(of(text).contains(word), "{word}");
         }
@@ -167,7 +171,8 @@ mod tests {
     fn numbers_that_do_not_add_up_are_refused() {
         let mut part = Part::default();
         part.side.aggregate.lines = 1;
-        let error = read(write(&Key::new("a", Of::Whole), &part).unwrap().as_bytes()).unwrap_err().to_string();
+        let error =
+            read(write(&Key::new("a", Of::Whole), &part).unwrap().as_bytes()).unwrap_err().to_string();
         assert!(error.contains("the lines of a/whole do not add up"), "{error}");
     }
 }

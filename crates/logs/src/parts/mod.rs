@@ -90,10 +90,7 @@ impl Part {
     /// Takes in another one of the same key. Fails if they do not go together; this one is then of no use any more.
     pub fn merge(&mut self, other: &Part) -> Result<(), PartError> {
         if self.made != other.made {
-            return Err(PartError::Settings {
-                ours: self.made.to_string(),
-                theirs: other.made.to_string(),
-            });
+            return Err(PartError::Settings { ours: self.made.to_string(), theirs: other.made.to_string() });
         }
         self.place = self.place.min(other.place);
         self.files.merge(&other.files)?;

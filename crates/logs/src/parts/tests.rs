@@ -80,7 +80,8 @@ fn mapped(log: &Log, text: &[u8], start: u64, made: &Made) -> Vec<String> {
         skips: take_skips(&mut side),
     };
     let mut parts = vec![(Of::Whole, Part { made: made.clone(), place: 0, files: Files::of(read), side })];
-    for (of, side) in [Of::Before, Of::After].into_iter().zip(besides.sides.into_iter().flat_map(|two| *two)) {
+    for (of, side) in [Of::Before, Of::After].into_iter().zip(besides.sides.into_iter().flat_map(|two| *two))
+    {
         parts.push((of, Part { made: made.clone(), side, ..Part::default() }));
     }
     parts.into_iter().map(|(of, part)| line::write(&Key::new(log.label, of), &part).unwrap()).collect()
@@ -93,7 +94,10 @@ fn reduced<'l>(lines: impl IntoIterator<Item = &'l String>) -> Vec<String> {
 }
 
 /// The bytes of labels and of what is beside them.
-fn bytes(labels: &BTreeMap<String, crate::aggregate::Aggregate>, besides: &BTreeMap<String, read::Besides>) -> Vec<u8> {
+fn bytes(
+    labels: &BTreeMap<String, crate::aggregate::Aggregate>,
+    besides: &BTreeMap<String, read::Besides>,
+) -> Vec<u8> {
     let mut all = postcard::to_stdvec(labels).unwrap();
     for (label, beside) in besides {
         all.extend(postcard::to_stdvec(&(label, &beside.timeline, &beside.sides)).unwrap());
@@ -169,7 +173,9 @@ fn parts_by_one_reducer_or_many_are_the_same_lines() {
     let whole = mapped(&log, &log.text, 0, &made(2));
     assert_eq!(reduced(one.iter().chain(&other)), reduced(&whole));
     assert_eq!(reduced(other.iter().chain(&one)), reduced(&whole));
-    let keys = |lines: &[String]| lines.iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>();
+    let keys = |lines: &[String]| {
+        lines.iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
     assert_eq!(keys(&reduced(&whole)), ["web/whole", "web/before", "web/after"]);
 }
 
@@ -178,7 +184,9 @@ fn what_is_missing_or_twice_or_unlike_is_refused() {
     let log_of = |format| log("web", "x.log", 300, format);
     let log = log_of("common+D");
     let half = memchr::memrchr(b'\n', &log.text[..9000]).unwrap() + 1;
-    let of = |part: std::ops::Range<usize>, kind| mapped(&log, &log.text[part.clone()], part.start as u64, &made(kind));
+    let of = |part: std::ops::Range<usize>, kind| {
+        mapped(&log, &log.text[part.clone()], part.start as u64, &made(kind))
+    };
     let end = log.text.len();
     let error = |lines: &[Vec<String>]| {
         let mut parts = Parts::default();

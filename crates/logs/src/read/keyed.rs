@@ -31,7 +31,10 @@ impl Start {
 /// Where in a line the reader is.
 enum Place {
     /// In its offset, of which these digits were read.
-    Offset { digits: usize, value: u64 },
+    Offset {
+        digits: usize,
+        value: u64,
+    },
     Text,
 }
 
@@ -221,7 +224,10 @@ mod tests {
             ("99999999999999999999999\tab\n", 1, "no offset and tab"),
         ] {
             let error = read(text, 64).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("line {line}: ")) && error.contains(word), "{text:?}: {error}");
+            assert!(
+                error.starts_with(&format!("line {line}: ")) && error.contains(word),
+                "{text:?}: {error}"
+            );
         }
     }
 }

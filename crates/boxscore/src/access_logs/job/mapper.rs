@@ -114,7 +114,8 @@ impl Mapper {
     pub fn stdin(&self, known: Stdin) -> Result<Mapped, CliError> {
         let stdin = Box::new(std::io::stdin());
         let is_named = known.name.is_some();
-        let name = known.name.or_else(|| Some(self.split.as_ref()?.file.clone())).unwrap_or_else(|| "-".to_owned());
+        let name =
+            known.name.or_else(|| Some(self.split.as_ref()?.file.clone())).unwrap_or_else(|| "-".to_owned());
         let (stream, place): (Box<dyn std::io::Read + Send>, Place) = if known.is_keyed {
             let keyed = Keyed::new(stdin, known.end);
             let start = keyed.start();

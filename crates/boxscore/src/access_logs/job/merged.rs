@@ -30,7 +30,9 @@ pub fn whole(paths: &[PathBuf]) -> Result<Option<Whole>, CliError> {
     }
     if let Some(other) = of_parts.iter().position(|holds| !holds) {
         let message = format!("--merge: {} holds no parts as others do", paths[other].display());
-        return Err(CliError::usage(message).hint("give what --out wrote, or what `boxscore logs reduce` wrote"));
+        return Err(
+            CliError::usage(message).hint("give what --out wrote, or what `boxscore logs reduce` wrote")
+        );
     }
     let mut parts = Parts::default();
     for path in paths {
@@ -76,7 +78,8 @@ impl Merged {
         let mut first: BTreeMap<&str, &str> = BTreeMap::new();
         for FileRead { label, name, format, how, unit_ns, step_ns, over } in files {
             if let Some(with) = first.get(name.as_str()) {
-                let shared = LogsRead::FileShared { name: name.clone(), other: None, with: (*with).to_owned() };
+                let shared =
+                    LogsRead::FileShared { name: name.clone(), other: None, with: (*with).to_owned() };
                 all.findings.push(Finding::new(shared).about(Subject::label(label)));
             }
             first.entry(name).or_insert(label);

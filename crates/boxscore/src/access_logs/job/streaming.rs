@@ -51,7 +51,8 @@ impl Split {
     pub fn of_task() -> Option<Split> {
         let number = |name| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
         let start = number("mapreduce_map_input_start");
-        let end = start.zip(number("mapreduce_map_input_length")).and_then(|(from, many)| from.checked_add(many));
+        let end =
+            start.zip(number("mapreduce_map_input_length")).and_then(|(from, many)| from.checked_add(many));
         let file = path_of(&env::var("mapreduce_map_input_file").ok()?);
         Some(Split { file, range: start.zip(end) })
     }
@@ -68,8 +69,11 @@ impl std::fmt::Display for Split {
 
 /// `/logs/a.log` of `hdfs://host:8020/logs/a.log` and of `file:/logs/a.log`.
 pub fn path_of(uri: &str) -> String {
-    let is_scheme = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    let Some((_, rest)) = uri.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else { return uri.to_owned() };
+    let is_scheme =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let Some((_, rest)) = uri.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
+        return uri.to_owned();
+    };
     let Some(authority) = rest.strip_prefix("//") else { return rest.to_owned() };
     authority.find('/').map_or_else(String::new, |at| authority[at..].to_owned())
 }

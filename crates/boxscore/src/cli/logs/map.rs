@@ -168,7 +168,9 @@ fn range(text: &str) -> Result<Range<u64>, CliError> {
         (None, Some((from, to))) => Some(from..to),
         (None, None) => None,
     };
-    let wrong = || CliError::usage(format!("--part {text}: give bytes as FROM+LENGTH or FROM-TO, such as 0+64000000"));
+    let wrong = || {
+        CliError::usage(format!("--part {text}: give bytes as FROM+LENGTH or FROM-TO, such as 0+64000000"))
+    };
     range.filter(|range| range.start < range.end).ok_or_else(wrong)
 }
 

@@ -22,8 +22,10 @@ impl Parts {
         }
         let Some(whole) = merged::whole(&args.merge)? else { return Ok(None) };
         if !args.files.is_empty() {
-            return Err(CliError::usage("--merge: parts stand for the logs themselves, and there are logs beside them")
-                .hint("map those too, or merge what --out writes"));
+            return Err(CliError::usage(
+                "--merge: parts stand for the logs themselves, and there are logs beside them",
+            )
+            .hint("map those too, or merge what --out writes"));
         }
         if whole.order.is_empty() {
             return Err(CliError::data("--merge: there is no part in it"));
@@ -50,8 +52,12 @@ impl Parts {
         let made = &self.0.made;
         let unlike = |flag: &str, ours: &[String], theirs: &[String]| {
             let list = |of: &[String]| if of.is_empty() { "none".to_owned() } else { of.join(", ") };
-            CliError::usage(format!("{flag}: {} is asked for, the parts were made with {}", list(ours), list(theirs)))
-                .hint("leave it out, or map the logs again with it")
+            CliError::usage(format!(
+                "{flag}: {} is asked for, the parts were made with {}",
+                list(ours),
+                list(theirs)
+            ))
+            .hint("leave it out, or map the logs again with it")
         };
         if !args.hadoop && !args.by.is_empty() && args.by != made.by {
             return Err(unlike("--by", &args.by, &made.by));
@@ -64,7 +70,8 @@ impl Parts {
             return Err(CliError::usage("--profile-out: the parts were made without the mix")
                 .hint("map the logs again with --mix"));
         }
-        for (flag, is_given) in [("--out", args.out.is_some()), ("--profile-out", args.profile_out.is_some())] {
+        for (flag, is_given) in [("--out", args.out.is_some()), ("--profile-out", args.profile_out.is_some())]
+        {
             if is_given && made.cut.is_some() {
                 return Err(CliError::usage(format!("{flag}: the parts were made with a cut")));
             }

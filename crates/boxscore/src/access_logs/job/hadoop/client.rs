@@ -105,7 +105,8 @@ impl Client {
     }
 
     pub fn not_started(&self, error: &std::io::Error) -> CliError {
-        CliError::data(format!("{}: {error}", self.java.display())).hint("JAVA_HOME names the Java to be taken")
+        CliError::data(format!("{}: {error}", self.java.display()))
+            .hint("JAVA_HOME names the Java to be taken")
     }
 
     /// The files of a path or a pattern, those of a folder if it is one.
@@ -158,7 +159,9 @@ mod tests {
     fn lines_of_a_listing_are_files() {
         let file = listed("-rw-r--r--   1 root supergroup       1366 2026-11-26 21:44 /logs/a b.log");
         assert_eq!(file, Some(Listed { path: "/logs/a b.log".to_owned(), bytes: 1366 }));
-        for other in ["Found 2 items", "drwxr-xr-x   - root supergroup          0 2026-11-26 21:44 /logs/old", ""] {
+        for other in
+            ["Found 2 items", "drwxr-xr-x   - root supergroup          0 2026-11-26 21:44 /logs/old", ""]
+        {
             assert_eq!(listed(other), None);
         }
     }

@@ -1,8 +1,8 @@
 //! Logs that lie in Hadoop's file system, read there by streaming jobs with this program as mapper and reducer.
 //!
-//! Plain files are split by Hadoop and come as lines with their offsets. Packed ones come whole, byte for byte, and are
-//! unpacked by the mapper, so that Hadoop needs no library for them. Of each label one format is taken: the user's, or
-//! that of the first lines of its first file.
+//! Plain files are split by Hadoop and come as lines with their offsets, and so do files that Hadoop unpacks itself
+//! (`.gz`, not split). What it needs a library for comes whole, byte for byte, by a job for each ending, and is unpacked
+//! by the mapper. Of each label one format is taken: the user's, or that of the first lines of its first file.
 
 mod client;
 
@@ -21,8 +21,8 @@ use crate::lookup::paths::Scratch;
 use crate::out;
 use client::{Client, Listed, STREAMING};
 
-/// Endings of files that come whole.
-const PACKED: [&str; 4] = [".gz", ".zst", ".gzip", ".zstd"];
+/// Endings of files that come as they lie there.
+const PACKED: [&str; 3] = [".zst", ".zstd", ".gzip"];
 /// Lines of a job that failed which are looked at for its reason.
 const MOST_LINES: usize = 10_000;
 
@@ -31,7 +31,7 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
     let scratch = Scratch::new("hadoop")?;
     let client = Client::find(scratch.path())?;
     let mut order = Order { made: made.clone(), files: Vec::new() };
-    let mut inputs: Vec<(String, bool)> = Vec::new();
+    let mut inputs: Vec<(String, Option<&str>)> = Vec::new();
     for text in given {
         let (label, path) = labelled(text)?;
         let files = client.list(path)?;
@@ -46,15 +46,18 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
         for file in files {
             let path = path_of(&file.path);
             if let Some(twice) = order.files.iter().find(|known| known.path == path) {
-                return Err(CliError::usage(format!("{path} is given twice, for {} and {label}", twice.label))
-                    .hint("--hadoop takes each file once"));
+                return Err(CliError::usage(format!(
+                    "{path} is given twice, for {} and {label}",
+                    twice.label
+                ))
+                .hint("--hadoop takes each file once"));
             }
-            let is_packed = PACKED.iter().any(|end| path.ends_with(end));
+            let ending = PACKED.into_iter().find(|end| path.ends_with(end));
             // Of nothing there is no split.
             if file.bytes > 0 {
-                inputs.push((file.path, is_packed));
+                inputs.push((file.path, ending));
             }
-            let (label, format) = (label.to_owned(), format.clone());
+            let (label, format, is_packed) = (label.to_owned(), format.clone(), ending.is_some());
             order.files.push(OrderFile { path, label, place, format, is_packed });
         }
     }
@@ -62,11 +65,11 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
     sys::files::atomic_write(&file, &serde_json::to_vec(&order)?, 0o644)
         .map_err(|error| CliError::data(format!("{}: {error}", file.display())))?;
     let mut parts = Parts::default();
-    for is_packed in [false, true] {
+    for ending in [None].into_iter().chain(PACKED.map(Some)) {
         let of: Vec<&str> =
-            inputs.iter().filter(|(_, packed)| *packed == is_packed).map(|(path, _)| path.as_str()).collect();
+            inputs.iter().filter(|(_, own)| *own == ending).map(|(path, _)| path.as_str()).collect();
         if !of.is_empty() {
-            Job { client: &client, inputs: of, is_packed, order: &file }.run(&mut parts)?;
+            Job { client: &client, inputs: of, ending, order: &file }.run(&mut parts)?;
         }
     }
     Ok(parts)
@@ -95,7 +98,8 @@ fn format_of(client: &Client, formats: &Formats, file: &Listed) -> Result<String
 struct Job<'a> {
     client: &'a Client,
     inputs: Vec<&'a str>,
-    is_packed: bool,
+    /// The ending of files that come as they lie there.
+    ending: Option<&'a str>,
     order: &'a Path,
 }
 
@@ -121,10 +125,10 @@ impl Job<'_> {
         ] {
             command.args(["-D", setting]);
         }
-        if self.is_packed {
-            // Bytes as they lie there, each file by one mapper.
-            command.args(["-D", "io.compression.codecs=org.apache.hadoop.io.compress.DefaultCodec"]);
-            command.args(["-D", &format!("mapreduce.input.fileinputformat.split.minsize={}", i64::MAX)]);
+        if let Some(ending) = self.ending {
+            // A codec that changes nothing stands for the ending's own; what has a codec is not split.
+            command.args(["-D", "io.compression.codecs=org.apache.hadoop.io.compress.PassthroughCodec"]);
+            command.args(["-D", &format!("io.compress.passthrough.extension={ending}")]);
         }
         let files = format!("file://{}#boxscore,file://{}", program.display(), self.order.display());
         command.args(["-files", &files]);
@@ -133,6 +137,10 @@ impl Job<'_> {
         }
         command.args(["-output", output, "-mapper", "./boxscore logs map --order order.json"]);
         command.args(["-reducer", "./boxscore logs reduce"]);
+        // Where tasks run here, links to the files above are made in its folder.
+        if let Some(folder) = self.order.parent() {
+            command.current_dir(folder);
+        }
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         watched(child.map_err(|error| self.client.not_started(&error))?)
     }
@@ -169,7 +177,10 @@ fn told(from: impl Read) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for line in BufReader::new(from).lines().map_while(Result::ok) {
         let text = line.trim();
-        let progress = text.split_once(": ").map(|(_, text)| text.trim()).filter(|text| text.starts_with("map "));
+        let progress = text
+            .split_once(": ")
+            .map(|(_, text)| text.trim())
+            .filter(|text| text.starts_with("map ") && text.ends_with('%'));
         if let Some(text) = progress.or_else(|| text.split("Submitted application ").nth(1).map(|_| text)) {
             out::say(text);
         }
