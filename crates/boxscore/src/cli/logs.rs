@@ -210,22 +210,22 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
 
 fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.label.as_deref())?;
-    let parts = merged::Parts::read(args)?;
-    let (given, known);
-    let (args, labels) = match &parts {
-        Some(parts) => {
-            given = parts.adopted_by(args)?;
-            (&given, parts.labels())
-        }
-        None => {
-            known = access_logs::labels_of(&args.files)?;
-            (args, known.as_slice())
-        }
+    match merged::Parts::read(args)? {
+        Some(parts) => told(&parts.adopted_by(args)?, Some(parts), global),
+        None => told(args, None, global),
+    }
+}
+
+/// Says what the logs tell, or what was read of them.
+fn told(args: &LogsArgs, parts: Option<merged::Parts>, global: &Global) -> Result<u8, CliError> {
+    let labels = match &parts {
+        Some(parts) => parts.labels().to_vec(),
+        None => access_logs::labels_of(&args.files)?,
     };
-    let settings = settings(args, labels)?;
+    let settings = settings(args, &labels)?;
     let margin = margin(args)?;
     let cut = args.cut.as_deref().map(Cut::parse).transpose()?;
-    check(args, labels, cut.as_ref())?;
+    check(args, &labels, cut.as_ref())?;
     let recorded = Recorded::load(&args.telemetry, &args.files, global)?;
     let timeline = cut.is_some() || !recorded.is_empty();
     let wants = Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline };
@@ -234,9 +234,7 @@ fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
         Some(parts) => parts.gathered(&settings, opened(args, global)?),
         None => gather(args, settings, wants, global)?,
     };
-    for fault in &gathered.faults {
-        out::say(&format!("error: {fault}"));
-    }
+    gathered.faults.iter().for_each(|fault| out::say(&format!("error: {fault}")));
     let besides = std::mem::take(&mut gathered.besides);
     // Of requests that no condition lets through nothing can be cut.
     let halves = besides.values().filter_map(|one| one.sides.as_deref()).flatten();
@@ -249,16 +247,7 @@ fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     let beside = recorded.beside(&besides, parted.as_ref());
     let machines: Vec<&BesideDoc> = beside.docs.iter().collect();
     gathered.findings.extend(verdict::traffic::beside::findings(&machines));
-    if let Some(path) = &args.out {
-        let bytes = gathered
-            .labels
-            .to_bytes()
-            .map_err(|error| CliError::data(format!("--out {}: {error}", path.display())))?;
-        write("--out", path, &bytes)?;
-    }
-    if let Some(path) = &args.profile_out {
-        profile(path, &gathered, args.paths)?;
-    }
+    write_asked(args, &gathered)?;
     let (mut store, formats) = (gathered.store.take(), std::mem::take(&mut gathered.formats));
     let named = gathered.named();
     let mut judged = match &parted {
@@ -483,6 +472,19 @@ fn watched(inputs: Vec<logs::read::Input>, options: &Options, bytes: Option<u64>
     });
     bar.finish_and_clear();
     outcome
+}
+
+/// Writes the files that are asked for.
+fn write_asked(args: &LogsArgs, gathered: &Gathered) -> Result<(), CliError> {
+    if let Some(path) = &args.out {
+        let bytes = gathered.labels.to_bytes();
+        let bytes = bytes.map_err(|error| CliError::data(format!("--out {}: {error}", path.display())))?;
+        write("--out", path, &bytes)?;
+    }
+    match &args.profile_out {
+        Some(path) => profile(path, gathered, args.paths),
+        None => Ok(()),
+    }
 }
 
 /// The whole file or none.

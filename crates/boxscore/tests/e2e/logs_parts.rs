@@ -12,7 +12,7 @@ fn log(us: u64, lines: u64) -> Vec<u8> {
     let one = |n: u64| {
         let (day, hour, minute) = (1 + n * 2 / lines, n * 48 / lines % 24, n * 7 % 60);
         let status = if n % 97 == 5 { 503 } else { 200 + n % 2 * 104 };
-        let agent = if n % 9 == 0 { "BadBot/2.1" } else { "Mozilla/5.0" };
+        let agent = if n.is_multiple_of(9) { "BadBot/2.1" } else { "Mozilla/5.0" };
         let at = format!("{day:02}/May/2010:{hour:02}:{minute:02}:{:02} +0200", n % 60);
         match n % 211 {
             7 => format!("cut {n}\n"),

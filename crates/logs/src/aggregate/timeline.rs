@@ -133,7 +133,9 @@ impl Merge for Timeline {
 
 /// The step and the buckets in the order of their places; nothing where there were too many.
 #[derive(Serialize, Deserialize)]
-struct Stored(Option<(u8, AtMost<(Place, Box<Bucket>), MOST>)>);
+struct Stored(Option<(u8, Placed)>);
+
+type Placed = AtMost<(Place, Box<Bucket>), MOST>;
 
 impl From<Timeline> for Stored {
     fn from(from: Timeline) -> Stored {

@@ -83,9 +83,12 @@ impl Parts {
     }
 }
 
+/// Before a moment, and from it on.
+type Two = Box<[Side; 2]>;
+
 impl Sides {
     /// The whole, and the sides where there is a cut.
-    fn of(self, label: &str, is_cut: bool) -> Result<(Part, Option<Box<[Side; 2]>>), PartError> {
+    fn of(self, label: &str, is_cut: bool) -> Result<(Part, Option<Two>), PartError> {
         let torn = |what: String| PartError::Torn { label: label.to_owned(), what };
         let whole = self.whole.ok_or_else(|| torn(format!("{label}/whole is missing")))?;
         match (self.before, self.after) {
