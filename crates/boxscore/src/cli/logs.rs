@@ -48,6 +48,7 @@ Examples:
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
   ls *.log | xargs -n 8 -P 4 boxscore logs map --format combined+D | boxscore logs reduce > all.parts
   boxscore logs --merge all.parts                 logs read by many processes (see logs map --help)
+  boxscore logs --hadoop ssd=/logs/a hdd=/logs/b  logs that lie in Hadoop's file system, read there
   boxscore logs access.log --follow               as it grows, rotated or not, until Ctrl-C
   boxscore logs access.log --cut '2026-11-22 14:00'             before and after a change
   boxscore logs access.log --telemetry latest     load, CPU, disks and memory beside the requests

@@ -12,6 +12,8 @@ use crate::aggregate::file;
 use crate::hash;
 
 const MARK: &str = "boxscore-logs-";
+/// In place of a part: why there is none.
+const FAILED: &str = "boxscore-failed:";
 /// Raised whenever what stands around the aggregate changes; the aggregate has a version of its own.
 const VERSION: u16 = 1;
 /// Fast to make: what is packed travels once.
@@ -58,9 +60,18 @@ pub(super) fn is_begun_by(start: &[u8]) -> bool {
     cut(start, b'\t').is_some_and(|(_, word)| word.starts_with(MARK.as_bytes()))
 }
 
+/// A line that says why there is no part.
+pub(super) fn failure(what: &str) -> String {
+    let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("-\t{FAILED}{what}")
+}
+
 /// Key, checksum and the aggregate as text.
 fn split(line: &[u8]) -> Result<(Key, u64, &[u8]), PartError> {
     let (key, word) = cut(line, b'\t').ok_or(PartError::Foreign)?;
+    if let Some(what) = word.strip_prefix(FAILED.as_bytes()) {
+        return Err(PartError::Failed(String::from_utf8_lossy(what).into_owned()));
+    }
     let rest = word.strip_prefix(MARK.as_bytes()).ok_or(PartError::Foreign)?;
     let (theirs, rest) = cut(rest, b':').ok_or(PartError::Foreign)?;
     let ours = version();
@@ -165,6 +176,12 @@ mod tests {
         assert!(bomb.len() < 10_000);
         let error = unpacked(&bomb, 8 << 20).unwrap_err().to_string();
         assert_eq!(error, "too large: over 8 MiB unpacked");
+    }
+
+    #[test]
+    fn why_there_is_no_part_comes_through() {
+        let line = failure("a.log: cut\toff\nhere");
+        assert_eq!(read(line.as_bytes()).unwrap_err(), PartError::Failed("a.log: cut off here".to_owned()));
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub enum PartError {
     Version { ours: String, theirs: String },
     #[error("damaged: {0}; map the logs again")]
     Damaged(String),
+    /// What a mapper or a reducer said in place of a part.
+    #[error("{0}")]
+    Failed(String),
     #[error("too large: {0}")]
     TooLarge(String),
     #[error("made with other settings ({theirs}) than the others ({ours}): only equal ones can be merged")]
@@ -107,6 +110,11 @@ impl Part {
         }
         Ok(())
     }
+}
+
+/// A line in place of a part, by which the reason comes to whoever reads the parts.
+pub fn failure(what: &str) -> String {
+    line::failure(what)
 }
 
 /// Takes the lines that were skipped out of an aggregate.

@@ -15,6 +15,8 @@ pub struct LineError {
     /// From 1.
     pub line: u64,
     pub what: String,
+    /// True if the line says why there is no part.
+    pub is_told: bool,
 }
 
 impl Parts {
@@ -26,7 +28,7 @@ impl Parts {
     /// Takes in all lines of a stream, and says how many. Fails at the first that cannot be used.
     pub fn read(&mut self, from: Box<dyn Read + Send>) -> Result<u64, LineError> {
         let watch = crate::read::Watch::default();
-        let at = |line: u64, what: String| LineError { line, what };
+        let at = |line: u64, what: String| LineError { line, what, is_told: false };
         let (reader, packed) = unpacked(from, &watch).map_err(|error| at(1, error.to_string()))?;
         let mut reader = BufReader::with_capacity(BUFFER, reader);
         let (mut line, mut number) = (Vec::new(), 0);
@@ -43,7 +45,10 @@ impl Parts {
                 let what = PartError::TooLarge(format!("over {} MiB in one line", LONGEST >> 20));
                 return Err(at(number, what.to_string()));
             }
-            self.add_line(text).map_err(|error| at(number, error.to_string()))?;
+            self.add_line(text).map_err(|error| LineError {
+                is_told: matches!(error, PartError::Failed(_)),
+                ..at(number, error.to_string())
+            })?;
         }
     }
 }

@@ -49,7 +49,10 @@ pub fn add(parts: &mut Parts, path: &Path) -> Result<u64, CliError> {
     } else {
         Box::new(BufReader::new(File::open(path).map_err(|error| wrong(error.to_string()))?))
     };
-    parts.read(from).map_err(|error| wrong(error.to_string()))
+    parts.read(from).map_err(|error| match error.is_told {
+        true => CliError::data(error.what),
+        false => wrong(error.to_string()),
+    })
 }
 
 /// True if a file begins as parts do, or is packed: of aggregates nothing is.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use logs::aggregate::Settings;
-use logs::parts::Made;
+use logs::parts::{Made, failure};
 use logs::read::tally::Wants;
 
 use super::{each_once, kept};
@@ -88,7 +88,14 @@ pub struct MapArgs {
 pub fn run(args: &MapArgs) -> Result<u8, CliError> {
     let reporter = Reporter::new(args.hadoop_counters);
     let mapped = match &args.order {
-        Some(order) => ordered(&Order::read(order)?, reporter),
+        // Hadoop would try it again, fail, and not say why.
+        Some(order) => match Order::read(order).and_then(|order| ordered(&order, reporter)) {
+            Err(error) => {
+                out::print(&format!("{}\n", failure(&error.message)));
+                return Ok(0);
+            }
+            mapped => mapped,
+        },
         None => asked(args, reporter),
     }?;
     mapped.report(reporter);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use logs::parts::Parts;
+use logs::parts::{Parts, failure};
 
 use crate::access_logs::job::merged::add;
 use crate::access_logs::job::streaming::Reporter;
@@ -26,9 +26,22 @@ pub struct ReduceArgs {
     /// Count on stderr in Hadoop's form; in a task of Hadoop Streaming that is done anyhow
     #[arg(long)]
     pub hadoop_counters: bool,
+    /// Write why it failed in place of parts, for `logs --hadoop`
+    #[arg(long, hide = true)]
+    pub tells: bool,
 }
 
 pub fn run(args: &ReduceArgs) -> Result<u8, CliError> {
+    match reduce(args) {
+        Err(error) if args.tells => {
+            out::print(&format!("{}\n", failure(&error.message)));
+            Ok(0)
+        }
+        done => done,
+    }
+}
+
+fn reduce(args: &ReduceArgs) -> Result<u8, CliError> {
     let stdin = [PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     let (mut parts, mut merged) = (Parts::default(), 0);

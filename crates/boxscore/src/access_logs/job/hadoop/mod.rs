@@ -1,8 +1,8 @@
 //! Logs that lie in Hadoop's file system, read there by streaming jobs with this program as mapper and reducer.
 //!
-//! Plain files are split by Hadoop and come as lines with their offsets, and so do files that Hadoop unpacks itself
-//! (`.gz`, not split). What it needs a library for comes whole, byte for byte, by a job for each ending, and is unpacked
-//! by the mapper. Of each label one format is taken: the user's, or that of the first lines of its first file.
+//! Plain files are split by Hadoop and come as lines with their offsets. Packed ones come whole, byte for byte, by a job
+//! for each ending, and are unpacked by the mapper: it needs no library of the system for that, and can say which file is
+//! cut off. Of each label one format is taken: the user's, or that of the first lines of its first file.
 
 mod client;
 
@@ -22,7 +22,7 @@ use crate::out;
 use client::{Client, Listed, STREAMING};
 
 /// Endings of files that come as they lie there.
-const PACKED: [&str; 3] = [".zst", ".zstd", ".gzip"];
+const PACKED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
 /// Lines of a job that failed which are looked at for its reason.
 const MOST_LINES: usize = 10_000;
 
@@ -136,7 +136,7 @@ impl Job<'_> {
             command.args(["-input", path]);
         }
         command.args(["-output", output, "-mapper", "./boxscore logs map --order order.json"]);
-        command.args(["-reducer", "./boxscore logs reduce"]);
+        command.args(["-reducer", "./boxscore logs reduce --tells"]);
         // Where tasks run here, links to the files above are made in its folder.
         if let Some(folder) = self.order.parent() {
             command.current_dir(folder);
@@ -150,7 +150,10 @@ impl Job<'_> {
         let mut child = child.map_err(|error| self.client.not_started(&error))?;
         let wrong = |what: String| CliError::data(format!("{output}: {what}"));
         let stdout = child.stdout.take().ok_or_else(|| wrong("nothing came".to_owned()))?;
-        let read = into.read(Box::new(stdout)).map_err(|error| wrong(error.to_string()));
+        let read = into.read(Box::new(stdout)).map_err(|error| match error.is_told {
+            true => CliError::data(format!("--hadoop: {}", error.what)),
+            false => wrong(error.to_string()),
+        });
         let status = child.wait().map_err(|error| wrong(error.to_string()))?;
         read?;
         match status.success() {
