@@ -2,13 +2,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use logs::aggregate::file::Labels;
+use logs::aggregate::file::{Labels, VERSION};
 use logs::hash;
 
 fuzz_target!(|bytes: &[u8]| {
     drop(Labels::from_bytes(bytes));
     // With a head and a checksum that are right, so that what stands between is looked at.
-    let mut sound = b"BXLOGAGG\x01\0".to_vec();
+    let mut sound = b"BXLOGAGG".to_vec();
+    sound.extend(VERSION.to_le_bytes());
     sound.extend_from_slice(bytes);
     let sum = hash::name(&sound);
     sound.extend(sum.to_le_bytes());

@@ -7,10 +7,14 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use logs::aggregate::file::Labels;
 use logs::format::config::Config;
 use logs::format::{Escape, Format, detect};
 use logs::hash;
+use logs::parts::{Files, Key, Of, Part, Parts, Read, take_skips};
+use logs::read::tally::Side;
 use logs::read::{Input, Options, Watch, read};
 use logs::scan::Scanner;
 use model::mutate::{Dice, mutate};
@@ -92,6 +96,57 @@ fn lines(dice: &mut Dice) {
         assert_eq!(file.lines as usize, text.iter().filter(|byte| **byte == b'\n').count() + unended);
     }
     stored(&whole.labels, dice);
+    parts(&whole.labels, (file.lines, file.end), dice);
+}
+
+/// The labels as lines of parts, changed as text and within.
+fn parts(labels: &Labels, (lines, end): (u64, u64), dice: &mut Dice) {
+    let mut all = Parts::default();
+    for (label, aggregate) in &labels.labels {
+        let mut side = Side { aggregate: aggregate.clone(), timeline: None };
+        let skips = take_skips(&mut side);
+        let read = Read {
+            name: "x".to_owned(),
+            format: "common".to_owned(),
+            how: "given".to_owned(),
+            unit_ns: Some(1000),
+            step_ns: None,
+            over: (0, 0),
+            place: Some((0, end)),
+            lines,
+            skips,
+        };
+        let part = Part { files: Files::of(read), side, ..Part::default() };
+        all.add(Key::new(label, Of::Whole), part).expect("it is the first of its key");
+    }
+    let sound: Vec<String> = all.lines().expect("it can be written").collect();
+    let text = sound.iter().flat_map(|line| [line, "\n"]).collect::<String>();
+    taken(&mutate(text.as_bytes(), &PLANTS, dice));
+    let Some((head, body)) = sound.first().and_then(|line| line.rsplit_once(':')) else { return };
+    let packed = STANDARD.decode(body).expect("it was encoded so");
+    let inner = zstd::decode_all(&packed[..]).expect("it was packed so");
+    let packed = zstd::bulk::compress(&mutate(&inner, &PLANTS, dice), 1).expect("it can be packed");
+    // With a checksum that is right, so that what stands within is looked at.
+    let key = head.split('\t').next().unwrap_or_default();
+    let sum = hash::mix(hash::name(key.as_bytes()), hash::name(&packed));
+    let head = head.rsplit_once(':').map_or(head, |(head, _)| head);
+    taken(format!("{head}:{sum:016x}:{}\n", STANDARD.encode(&packed)).as_bytes());
+}
+
+/// Lines of anybody: refused with the number of the line, or they can be written again and put together.
+fn taken(bytes: &[u8]) {
+    let read = || {
+        let mut parts = Parts::default();
+        parts.read(Box::new(Cursor::new(bytes.to_vec()))).map(|lines| (parts, lines))
+    };
+    match read() {
+        Ok((parts, lines)) => {
+            let again: Vec<String> = parts.lines().expect("what was read can be written").collect();
+            assert!(again.len() as u64 <= lines);
+            drop(read().map(|(parts, _)| parts.whole()));
+        }
+        Err(error) => assert!(error.line > 0 && !error.what.is_empty()),
+    }
 }
 
 fn stored(labels: &Labels, dice: &mut Dice) {

@@ -151,38 +151,64 @@ pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
 }
 
 impl Chosen {
-    /// Adds a finding for a given format that has fewer fields than the lines.
-    fn fit(&mut self, label: &str, name: &str, format: &Format, lines: &[Vec<u8>]) {
-        let over = detect::overfull(format, lines);
-        if over > 0 {
-            let (name, of, format) = (name.to_owned(), lines.len(), format.text.clone());
-            let short = LogsRead::FormatShort { name, over, of, format };
-            self.findings.push(Finding::new(short).about(Subject::label(label)));
-        }
-    }
-
     fn add(&mut self, label: &str, name: &str, source: Source, formats: &Formats) {
-        let opened = head(source);
-        let told =
-            opened.and_then(|Head { lines, source }| Ok((formats.format_of(name, &lines)?, lines, source)));
+        let opened = Opened::new(name, source, formats);
         if !self.labels.iter().any(|known| known == label) {
             self.labels.push(label.to_owned());
         }
-        match told {
-            Ok(((format, how), lines, source)) => {
-                if !matches!(formats, Formats::Detected) {
-                    self.fit(label, name, &format, &lines);
-                }
+        match opened {
+            Ok(Opened { format, how, over, source }) => {
+                self.findings.extend(too_short(label, name, &format.text, over));
                 self.formats.push(format_doc(name, &format, how));
-                self.inputs.push(Input { label: label.to_owned(), name: name.to_owned(), source, format });
+                let (label, name) = (label.to_owned(), name.to_owned());
+                self.inputs.push(Input { label, name, source, format, part: None });
             }
-            Err(why) => {
-                let near = near_name(Path::new(name));
-                let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                self.refused.push(format!("{name}: {why}{meant}"));
-            }
+            Err(why) => self.refused.push(why),
         }
     }
+}
+
+/// A log whose first lines were looked at.
+pub(super) struct Opened {
+    pub format: Arc<Format>,
+    /// How the format was found.
+    pub how: String,
+    /// Of the first lines, how many have more fields than the format that was given, and how many were looked at.
+    pub over: (usize, usize),
+    /// The log, with nothing taken from it.
+    pub source: Source,
+}
+
+impl Opened {
+    /// The error names the file.
+    pub fn new(name: &str, source: Source, formats: &Formats) -> Result<Opened, String> {
+        let open = || {
+            let Head { lines, source } = head(source)?;
+            let (format, how) = formats.format_of(name, &lines)?;
+            let over = match formats {
+                Formats::Detected => (0, 0),
+                _ => (detect::overfull(&format, &lines), lines.len()),
+            };
+            Ok(Opened { format, how, over, source })
+        };
+        open().map_err(|why: String| {
+            let near = near_name(Path::new(name));
+            let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("{name}: {why}{meant}")
+        })
+    }
+}
+
+/// A finding where lines have more fields than their format.
+pub(super) fn too_short(
+    label: &str,
+    name: &str,
+    format: &str,
+    (over, of): (usize, usize),
+) -> Option<Finding> {
+    let (name, format) = (name.to_owned(), format.to_owned());
+    let short = LogsRead::FormatShort { name, over, of, format };
+    (over > 0).then(|| Finding::new(short).about(Subject::label(label)))
 }
 
 /// Names of a folder that are looked at.

@@ -8,6 +8,7 @@ pub mod cut;
 mod figures;
 pub mod follow;
 mod inputs;
+pub mod job;
 mod keep;
 mod log_format;
 pub mod mix;

@@ -65,6 +65,16 @@ pub fn find<E>(
     Ok(all)
 }
 
+/// The paths and folders that would be looked for in a second reading.
+pub fn paths(named: &[Named<'_>], parted: Option<&Parted>) -> Vec<String> {
+    let all =
+        named.iter().filter_map(|(label, one)| Some(failing(label, &answers_of(label, one), parted)?.path));
+    let mut all: Vec<String> = all.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 fn answers_of(label: &str, one: &logs::aggregate::Aggregate) -> AnswersDoc {
     of_label(&whole(label, one), &answers(one, 1), &[])
 }

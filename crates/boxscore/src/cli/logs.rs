@@ -1,4 +1,10 @@
-//! `boxscore logs`: serving speed, times and mix of what access logs say, label beside label.
+//! `boxscore logs`: serving speed, times and mix of what access logs say, label beside label. What a job of many
+//! processes does of it is a file each.
+
+mod format;
+mod map;
+mod merged;
+mod reduce;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,6 +46,9 @@ Examples:
   boxscore logs access.log --where 'at>=2026-11-17T14:00' --where 'at<2026-11-17T14:30'         zoom in
   zcat old.gz | boxscore logs -                   from stdin
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
+  ls *.log | xargs -n 8 -P 4 boxscore logs map --format combined+D | boxscore logs reduce > all.parts
+  boxscore logs --merge all.parts                 logs read by many processes (see logs map --help)
+  boxscore logs --hadoop ssd=/logs/a hdd=/logs/b  logs that lie in Hadoop's file system, read there
   boxscore logs access.log --follow               as it grows, rotated or not, until Ctrl-C
   boxscore logs access.log --cut '2026-11-22 14:00'             before and after a change
   boxscore logs access.log --telemetry latest     load, CPU, disks and memory beside the requests
@@ -59,8 +68,10 @@ The first label is the base. 1 MB/s is 1 B/us.
 Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or files could not be read.";
 
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_long_help = AFTER)]
+#[command(after_long_help = AFTER, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct LogsArgs {
+    #[command(subcommand)]
+    pub verb: Option<LogsVerb>,
     /// Logs, plain, gzip or zstd, with the group of servers that each belongs to; - is stdin
     #[arg(value_name = "[LABEL=]FILE", required_unless_present = "merge")]
     pub files: Vec<String>,
@@ -96,9 +107,13 @@ pub struct LogsArgs {
     /// Write the aggregates, to be merged with others later
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Aggregates that --out wrote, merged exactly with each other and with the logs
+    /// Aggregates that --out wrote, merged exactly with each other and with the logs; or the output of `logs map` and
+    /// `logs reduce` (- is stdin), which stands for the logs themselves
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub merge: Vec<PathBuf>,
+    /// The files are paths of Hadoop's (HADOOP_CONF_DIR), read there by streaming jobs, with folders for their files
+    #[arg(long, conflicts_with_all = ["merge", "follow", "telemetry", "config", "strict", "threads"])]
+    pub hadoop: bool,
     /// Write the mix of one label (sizes, methods, keep-alive, arrivals, popularity), which run web --mix and
     /// load --replay repeat
     #[arg(long, value_name = "FILE")]
@@ -129,6 +144,17 @@ pub struct LogsArgs {
     pub no_store: bool,
     #[command(flatten)]
     pub lab: OnArgs,
+}
+
+/// What a job of many processes does.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum LogsVerb {
+    /// Read lines, and write what they add up to as lines that `logs reduce` and `logs --merge` take
+    Map(Box<map::MapArgs>),
+    /// Merge lines of `logs map` into one for each label and side of a cut
+    Reduce(reduce::ReduceArgs),
+    /// Print the format of logs, for --format of other commands
+    Format(format::FormatArgs),
 }
 
 /// Everything that was read from logs and from aggregates.
@@ -168,6 +194,12 @@ fn margin(args: &LogsArgs) -> Result<Margin, CliError> {
 }
 
 pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
+    match &args.verb {
+        Some(LogsVerb::Map(args)) => return map::run(args),
+        Some(LogsVerb::Reduce(args)) => return reduce::run(args),
+        Some(LogsVerb::Format(args)) => return format::run(args),
+        None => {}
+    }
     if !args.lab.is_given()? {
         return here(args, global);
     }
@@ -179,18 +211,31 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
 
 fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     labels::check_label(args.label.as_deref())?;
-    let settings = settings(args)?;
+    match merged::Parts::read(args)? {
+        Some(parts) => told(&parts.adopted_by(args)?, Some(parts), global),
+        None => told(args, None, global),
+    }
+}
+
+/// Says what the logs tell, or what was read of them.
+fn told(args: &LogsArgs, parts: Option<merged::Parts>, global: &Global) -> Result<u8, CliError> {
+    let labels = match &parts {
+        Some(parts) => parts.labels().to_vec(),
+        None => access_logs::labels_of(&args.files)?,
+    };
+    let settings = settings(args, &labels)?;
     let margin = margin(args)?;
     let cut = args.cut.as_deref().map(Cut::parse).transpose()?;
-    check(args, cut.as_ref())?;
+    check(args, &labels, cut.as_ref())?;
     let recorded = Recorded::load(&args.telemetry, &args.files, global)?;
     let timeline = cut.is_some() || !recorded.is_empty();
     let wants = Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline };
     let filters = settings.filters.clone();
-    let mut gathered = gather(args, settings, wants, global)?;
-    for fault in &gathered.faults {
-        out::say(&format!("error: {fault}"));
-    }
+    let mut gathered = match parts {
+        Some(parts) => parts.gathered(&settings, opened(args, global)?),
+        None => gather(args, settings, wants, global)?,
+    };
+    gathered.faults.iter().for_each(|fault| out::say(&format!("error: {fault}")));
     let besides = std::mem::take(&mut gathered.besides);
     // Of requests that no condition lets through nothing can be cut.
     let halves = besides.values().filter_map(|one| one.sides.as_deref()).flatten();
@@ -203,16 +248,7 @@ fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     let beside = recorded.beside(&besides, parted.as_ref());
     let machines: Vec<&BesideDoc> = beside.docs.iter().collect();
     gathered.findings.extend(verdict::traffic::beside::findings(&machines));
-    if let Some(path) = &args.out {
-        let bytes = gathered
-            .labels
-            .to_bytes()
-            .map_err(|error| CliError::data(format!("--out {}: {error}", path.display())))?;
-        write("--out", path, &bytes)?;
-    }
-    if let Some(path) = &args.profile_out {
-        profile(path, &gathered, args.paths)?;
-    }
+    write_asked(args, &gathered)?;
     let (mut store, formats) = (gathered.store.take(), std::mem::take(&mut gathered.formats));
     let named = gathered.named();
     let mut judged = match &parted {
@@ -222,7 +258,7 @@ fn here(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
     let own = access_logs::findings(&named, &gathered.units);
     let absent = access_logs::absent(&named, &filters);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(absent).chain(own));
-    let conditions = conditions(args);
+    let conditions = each_once(&args.conditions);
     let most = view(args, global.json).most;
     let outages = outages(args, &named, parted.as_ref(), gathered.again.as_ref())?;
     let asked = Asked {
@@ -254,17 +290,24 @@ fn outages(
     parted: Option<&Parted>,
     again: Option<&Options>,
 ) -> Result<Outages, CliError> {
-    let Some(options) = again else { return Ok(Outages::default()) };
+    let Some(options) = again else {
+        for path in access_logs::outage::paths(named, parted) {
+            out::say(&format!(
+                "note: how many requests {path} had while it failed is not counted: that takes a second reading of the \
+                 logs, and of standard input, of aggregates and while following there is none"
+            ));
+        }
+        return Ok(Outages::default());
+    };
     let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
     let inputs = || access_logs::choose(&args.files, &formats).map(|chosen| chosen.inputs);
     access_logs::outage::find(named, parted, options, inputs)
 }
 
 /// Refuses first the flags that can be refused without reading a line.
-fn check(args: &LogsArgs, cut: Option<&Cut>) -> Result<(), CliError> {
-    let labels = access_logs::labels_of(&args.files)?;
+fn check(args: &LogsArgs, labels: &[String], cut: Option<&Cut>) -> Result<(), CliError> {
     if let Some(cut) = cut {
-        cut.check_labels(&labels)?;
+        cut.check_labels(labels)?;
     }
     if args.profile_out.is_some() && labels.len() > 1 {
         return Err(CliError::usage(format!(
@@ -287,21 +330,28 @@ fn check(args: &LogsArgs, cut: Option<&Cut>) -> Result<(), CliError> {
     Ok(())
 }
 
-fn settings(args: &LogsArgs) -> Result<Settings, CliError> {
-    let several = access_logs::labels_of(&args.files)?.len() > 1 || args.cut.is_some();
+fn settings(args: &LogsArgs, labels: &[String]) -> Result<Settings, CliError> {
+    let several = labels.len() > 1 || args.cut.is_some();
     // Days are kept anyhow, but not what of them could be compared.
     let apart = several || args.by.iter().any(|key| key != "day");
-    let keys = args.by.iter().filter(|_| apart).map(|key| Key::parse(key));
+    let all = kept(&args.by, &args.conditions)?;
+    let group_by = if apart { all.group_by } else { Vec::new() };
+    // Only labels beside each other, and the sides of a cut, are told apart by it.
+    let folders = several || args.out.is_some();
+    Ok(Settings { group_by, filters: all.filters, mix: args.profile_out.is_some(), folders })
+}
+
+/// The settings that keep all of these groups and conditions.
+fn kept(by: &[String], conditions: &[String]) -> Result<Settings, CliError> {
+    let keys = by.iter().map(|key| Key::parse(key));
     let group_by = keys.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--by: {what}")))?;
-    let filters = args.conditions.iter().map(|text| Filter::parse(text));
+    let filters = conditions.iter().map(|text| Filter::parse(text));
     let filters: Result<Vec<Filter>, _> = filters.collect();
     let mut filters = filters.map_err(|what| CliError::usage(format!("--where: {what}")))?;
     // Each once and in one order, so that the counts of equal conditions merge.
     filters.sort_by(|a, b| a.text().cmp(b.text()));
     filters.dedup_by(|a, b| a.text() == b.text());
-    // Only labels beside each other, and the sides of a cut, are told apart by it.
-    let folders = several || args.out.is_some();
-    Ok(Settings { group_by, filters, mix: args.profile_out.is_some(), folders })
+    Ok(Settings { group_by, filters, mix: false, folders: true })
 }
 
 /// Fails where the filter leaves out every request.
@@ -312,15 +362,16 @@ fn fits(args: &LogsArgs, named: &[Named<'_>], absent: &[Finding]) -> Result<(), 
         return Ok(());
     }
     let all = model::format::fixed(filtered as f64, 0);
-    let what = format!("--where {}: none of the {all} requests fits", conditions(args).join(" --where "));
+    let what =
+        format!("--where {}: none of the {all} requests fits", each_once(&args.conditions).join(" --where "));
     let lists = || "`boxscore logs FILE --by PROPERTY` lists the values of a property".to_owned();
     Err(CliError::data(what).hint(absent.first().map_or_else(lists, Finding::text)))
 }
 
 /// The conditions as they were given, each once.
-fn conditions(args: &LogsArgs) -> Vec<String> {
+fn each_once(conditions: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for filter in args.conditions.iter().filter_map(|text| Filter::parse(text).ok()) {
+    for filter in conditions.iter().filter_map(|text| Filter::parse(text).ok()) {
         let text = filter.text().trim();
         if !all.iter().any(|known| known == text) {
             all.push(text.to_owned());
@@ -422,6 +473,19 @@ fn watched(inputs: Vec<logs::read::Input>, options: &Options, bytes: Option<u64>
     });
     bar.finish_and_clear();
     outcome
+}
+
+/// Writes the files that are asked for.
+fn write_asked(args: &LogsArgs, gathered: &Gathered) -> Result<(), CliError> {
+    if let Some(path) = &args.out {
+        let bytes = gathered.labels.to_bytes();
+        let bytes = bytes.map_err(|error| CliError::data(format!("--out {}: {error}", path.display())))?;
+        write("--out", path, &bytes)?;
+    }
+    match &args.profile_out {
+        Some(path) => profile(path, gathered, args.paths),
+        None => Ok(()),
+    }
 }
 
 /// The whole file or none.

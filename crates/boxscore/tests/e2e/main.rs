@@ -48,6 +48,7 @@ mod load;
 mod logs;
 mod logs_answers;
 mod logs_kept;
+mod logs_parts;
 mod mix;
 mod net;
 mod net_far;

@@ -4,9 +4,12 @@
 //! depend on the order in which they come, so such maps merge exactly too.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
+use std::marker::PhantomData;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A value that can take in another one.
 pub trait Merge {
@@ -15,7 +18,7 @@ pub trait Merge {
 
 /// At most `MOST` records by key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Stored<K, V>", into = "Stored<K, V>")]
+#[serde(try_from = "Stored<K, V, MOST>", into = "Stored<K, V, MOST>")]
 #[serde(bound(serialize = "K: Key + Serialize, V: Clone + Serialize"))]
 #[serde(bound(deserialize = "K: Key + Deserialize<'de>, V: Clone + Default + Deserialize<'de>"))]
 pub struct Bounded<K, V, const MOST: usize> {
@@ -116,34 +119,66 @@ impl<K: Key, V: Clone + Default + Merge, const MOST: usize> Merge for Bounded<K,
     }
 }
 
+/// A list that is read up to so many entries and refused beyond them, so that bytes of anybody take no more memory than
+/// an aggregate can have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(super) struct AtMost<T, const MOST: usize>(pub Vec<T>);
+
+impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for AtMost<T, MOST> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Few<T, const MOST: usize>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Few<T, MOST> {
+            type Value = AtMost<T, MOST>;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(to, "at most {MOST} records")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(one) = from.next_element()? {
+                    if all.len() >= MOST {
+                        return Err(A::Error::custom("more records than there may be"));
+                    }
+                    all.push(one);
+                }
+                Ok(AtMost(all))
+            }
+        }
+
+        from.deserialize_seq(Few(PhantomData))
+    }
+}
+
 /// The records by rising key; nothing where there were too many.
 #[derive(Serialize, Deserialize)]
-struct Stored<K, V>(Option<Vec<(K, V)>>);
+struct Stored<K, V, const MOST: usize>(Option<AtMost<(K, V), MOST>>);
 
-impl<K: Key, V: Clone, const MOST: usize> From<Bounded<K, V, MOST>> for Stored<K, V> {
+impl<K: Key, V: Clone, const MOST: usize> From<Bounded<K, V, MOST>> for Stored<K, V, MOST> {
     fn from(from: Bounded<K, V, MOST>) -> Self {
         if from.overflowed {
             return Stored(None);
         }
-        let values = from.values;
+        let values = &from.values;
         let mut all: Vec<(K, V)> = from
             .places
             .into_iter()
             .filter_map(|(key, place)| values.get(place).map(|value| (key, value.clone())))
             .collect();
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        Stored(Some(all))
+        Stored(Some(AtMost(all)))
     }
 }
 
-impl<K: Key, V: Clone + Default, const MOST: usize> TryFrom<Stored<K, V>> for Bounded<K, V, MOST> {
+impl<K: Key, V: Clone + Default, const MOST: usize> TryFrom<Stored<K, V, MOST>> for Bounded<K, V, MOST> {
     type Error = &'static str;
 
-    fn try_from(stored: Stored<K, V>) -> Result<Self, &'static str> {
-        let Some(all) = stored.0 else { return Ok(Bounded { overflowed: true, ..Bounded::default() }) };
-        if all.len() > MOST {
-            return Err("more records than there may be");
-        }
+    fn try_from(stored: Stored<K, V, MOST>) -> Result<Self, &'static str> {
+        let Some(AtMost(all)) = stored.0 else {
+            return Ok(Bounded { overflowed: true, ..Bounded::default() });
+        };
         if !all.is_sorted_by(|a, b| a.0 < b.0) {
             return Err("records out of order");
         }
@@ -210,9 +245,12 @@ mod tests {
 
     #[test]
     fn damage_is_refused() {
-        let refused = |all: Vec<(u8, Count)>| Few::try_from(Stored(Some(all))).is_err();
-        assert!(refused(vec![(2, Count(1)), (1, Count(1))]));
-        assert!(refused(vec![(1, Count(1)), (1, Count(1))]));
-        assert!(refused((0..11).map(|key| (key, Count(1))).collect()));
+        let read = |all: Vec<(u8, Count)>| {
+            postcard::from_bytes::<Few>(&postcard::to_stdvec(&Some(all)).unwrap()).is_ok()
+        };
+        assert!(read((0..10).map(|key| (key, Count(1))).collect()));
+        assert!(!read(vec![(2, Count(1)), (1, Count(1))]));
+        assert!(!read(vec![(1, Count(1)), (1, Count(1))]));
+        assert!(!read((0..11).map(|key| (key, Count(1))).collect()));
     }
 }

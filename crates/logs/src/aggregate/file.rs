@@ -12,7 +12,7 @@ use crate::hash;
 
 const MAGIC: &[u8; 8] = b"BXLOGAGG";
 /// Raised whenever the bytes or their meaning change.
-const VERSION: u16 = 8;
+pub const VERSION: u16 = 8;
 const HEAD: usize = MAGIC.len() + 2;
 const TAIL: usize = 8;
 
@@ -112,10 +112,7 @@ impl Labels {
     /// Fails for numbers that no counting can give.
     fn check(&self) -> Result<(), FileError> {
         for (label, aggregate) in &self.labels {
-            let sound = aggregate.parsed.checked_add(aggregate.skipped()) == Some(aggregate.lines)
-                && aggregate.filtered.checked_add(aggregate.totals().requests) == Some(aggregate.parsed)
-                && aggregate.times.total() <= aggregate.parsed;
-            if !sound {
+            if !aggregate.is_sound() {
                 return Err(FileError::Damaged(format!("the lines of {label:?} do not add up")));
             }
         }

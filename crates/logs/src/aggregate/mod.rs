@@ -212,6 +212,15 @@ impl Aggregate {
         }
     }
 
+    /// False for numbers that no counting can give.
+    pub(crate) fn is_sound(&self) -> bool {
+        let is_time = |at: i64| at.unsigned_abs() <= slot::LATEST;
+        self.parsed.checked_add(self.skipped()) == Some(self.lines)
+            && self.filtered.checked_add(self.totals().requests) == Some(self.parsed)
+            && self.times.total() <= self.parsed
+            && self.span.is_none_or(|(from, to)| from <= to && is_time(from) && is_time(to))
+    }
+
     /// The lines that were skipped of a piece of a file, with their places settled.
     pub fn add_skips(&mut self, skips: &Skips) {
         self.lines = self.lines.saturating_add(skips.total());

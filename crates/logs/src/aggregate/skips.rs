@@ -68,6 +68,17 @@ impl Skips {
         Some((skip, sample.clone()))
     }
 
+    /// True if so many lines may have been skipped of so many, and the samples are of no file yet.
+    pub(crate) fn are_among(&self, lines: u64) -> bool {
+        let counts = self.kinds.values().try_fold(0u64, |sum, (count, _)| sum.checked_add(*count));
+        let fit = |(count, samples): &(u64, Vec<Sample>)| {
+            samples.len() <= KEPT
+                && samples.len() as u64 <= *count
+                && samples.iter().all(|one| one.file.is_empty() && (1..=lines).contains(&one.line))
+        };
+        counts.is_some_and(|skipped| skipped <= lines) && self.kinds.values().all(fit)
+    }
+
     pub fn total(&self) -> u64 {
         self.kinds.values().fold(0, |sum, (count, _)| sum.saturating_add(*count))
     }

@@ -6,8 +6,11 @@
 
 use std::collections::HashMap;
 
-use super::bounded::Merge;
+use serde::{Deserialize, Serialize};
+
+use super::bounded::{AtMost, Merge};
 use super::failed::FailedStrata;
+use super::slot::LATEST;
 use super::sums::ratio_of;
 use super::{CoarseTimes, Strata, size};
 use crate::scan::Record;
@@ -19,7 +22,7 @@ pub const STEPS: [i64; 9] = [1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400];
 const MOST: usize = 4096;
 
 /// Counts of one bucket of time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
     pub strata: Strata,
     /// The failed ones of these.
@@ -44,7 +47,8 @@ impl Merge for Bucket {
 type Place = (i64, i8);
 
 /// Buckets by time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Timeline {
     /// Index into [`STEPS`].
     step: usize,
@@ -127,6 +131,44 @@ impl Merge for Timeline {
     }
 }
 
+/// The step and the buckets in the order of their places; nothing where there were too many.
+#[derive(Serialize, Deserialize)]
+struct Stored(Option<(u8, Placed)>);
+
+type Placed = AtMost<(Place, Box<Bucket>), MOST>;
+
+impl From<Timeline> for Stored {
+    fn from(from: Timeline) -> Stored {
+        if from.overflowed {
+            return Stored(None);
+        }
+        let mut all: Vec<(Place, Box<Bucket>)> = from.buckets.into_iter().collect();
+        all.sort_unstable_by_key(|(place, _)| *place);
+        Stored(Some((from.step as u8, AtMost(all))))
+    }
+}
+
+impl TryFrom<Stored> for Timeline {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Timeline, &'static str> {
+        let Some((step, AtMost(all))) = stored.0 else {
+            return Ok(Timeline { overflowed: true, ..Timeline::default() });
+        };
+        let step = usize::from(step);
+        if all.iter().any(|((local, _), _)| local.unsigned_abs() > LATEST) {
+            return Err("a bucket of no year");
+        }
+        if step >= STEPS.len() || all.iter().any(|((local, _), _)| start(*local, step) != *local) {
+            return Err("buckets of no step");
+        }
+        if !all.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err("buckets out of order");
+        }
+        Ok(Timeline { step, buckets: all.into_iter().collect(), overflowed: false })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -181,6 +223,21 @@ mod tests {
         assert_eq!((sorted.len(), sorted[0].1.client_errors, sorted[0].1.server_errors), (1, 2, 2));
     }
 
+    #[test]
+    fn buckets_that_cannot_be_are_refused() {
+        let read = |step: u8, places: &[Place]| {
+            let all: Vec<(Place, Bucket)> = places.iter().map(|place| (*place, Bucket::default())).collect();
+            let bytes = postcard::to_stdvec(&Some((step, all))).unwrap();
+            postcard::from_bytes::<Timeline>(&bytes).is_ok()
+        };
+        assert!(read(3, &[(60, 0), (60, 1), (120, 0)]));
+        for (step, places) in
+            [(9, &[(0, 0)][..]), (3, &[(61, 0)]), (3, &[(60, 0), (0, 0)]), (0, &[(i64::MIN, 0)])]
+        {
+            assert!(!read(step, places), "{step} {places:?}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
@@ -197,6 +254,9 @@ mod tests {
             two.merge(&of(left));
             let whole = of(&times);
             prop_assert!(one == whole && two == whole);
+            let bytes = postcard::to_stdvec(&one).unwrap();
+            let back: Timeline = postcard::from_bytes(&bytes).unwrap();
+            prop_assert!(back == whole && postcard::to_stdvec(&two).unwrap() == bytes);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The logs that are to be read, and how.
 
 use std::io::Read;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +18,9 @@ pub struct Input {
     pub name: String,
     pub source: Source,
     pub format: Arc<Format>,
+    /// The lines that begin in this part of a plain file are read, or all. A stream begins where the part does, and is
+    /// read to its end.
+    pub part: Option<Range<u64>>,
 }
 
 impl Input {
@@ -27,12 +31,14 @@ impl Input {
             name: path.display().to_string(),
             source: Source::File(path),
             format,
+            part: None,
         }
     }
 
     /// A stream, such as standard input.
     pub fn stream(label: &str, name: &str, stream: Box<dyn Read + Send>, format: Arc<Format>) -> Input {
-        Input { label: label.to_owned(), name: name.to_owned(), source: Source::Stream(stream), format }
+        let source = Source::Stream(stream);
+        Input { label: label.to_owned(), name: name.to_owned(), source, format, part: None }
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod follow;
 mod input;
+mod keyed;
 mod pieces;
 mod records;
 pub mod rotate;
@@ -18,8 +19,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 pub use input::{Fault, Input, Options};
+pub use keyed::{Keyed, Start};
 pub use records::records;
-pub use source::{Head, Source, head, is_packed, whole_lines};
+pub(crate) use source::unpacked;
+pub use source::{COUNTED, Head, Source, head, is_packed, whole_lines};
 pub use watch::Watch;
 
 use tally::{Side, Tally};
@@ -38,6 +41,8 @@ pub struct File {
     pub lines: u64,
     pub parsed: u64,
     pub skipped: u64,
+    /// Where what was read of it ends, unpacked; 0 of a file without a line.
+    pub end: u64,
 }
 
 /// The optional results of a label.
@@ -132,6 +137,7 @@ fn settle(names: &[(String, String)], pieces: Vec<worker::Piece>) -> (Vec<File>,
             lines: 0,
             parsed: 0,
             skipped: 0,
+            end: 0,
         })
         .collect();
     let mut skips: BTreeMap<String, Skips> = BTreeMap::new();
@@ -141,6 +147,7 @@ fn settle(names: &[(String, String)], pieces: Vec<worker::Piece>) -> (Vec<File>,
         file.lines += piece.lines;
         file.skipped += settled.total();
         file.parsed = file.lines - file.skipped;
+        file.end = file.end.max(piece.end);
         skips.entry(file.label.clone()).or_default().merge(&settled);
     }
     (files, skips)

@@ -18,7 +18,7 @@ pub enum Source {
 
 /// How bytes are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packed {
+pub(crate) enum Packed {
     Plain,
     Gzip,
     Zstd,
@@ -35,21 +35,34 @@ impl Packed {
         }
     }
 
-    /// Message for a failed read of this kind.
+    /// Message for a part of a compressed file.
+    pub(super) fn has_no_parts(self) -> String {
+        let kind = if self == Packed::Gzip { "gzip" } else { "zstd" };
+        format!("{kind}: a part of it cannot be read by itself, only the whole")
+    }
+
+    /// Message for a failed read of this kind, of which what was read before counts.
     pub(super) fn fault(self, error: &io::Error) -> String {
+        let cause = self.cause(error);
+        if self == Packed::Plain { cause } else { cause + COUNTED }
+    }
+
+    /// Message for a failed read of this kind.
+    pub(crate) fn cause(self, error: &io::Error) -> String {
         let kind = match self {
             Packed::Plain => return format!("cannot be read to its end: {error}"),
             Packed::Gzip => "gzip",
             Packed::Zstd => "zstd",
         };
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                format!("{kind}: it ends too early (cut off); the lines up to there are counted")
-            }
-            _ => format!("{kind}: damaged ({error}); the lines up to there are counted"),
+            io::ErrorKind::UnexpectedEof => format!("{kind}: it ends too early (cut off)"),
+            _ => format!("{kind}: damaged ({error})"),
         }
     }
 }
+
+/// The end of the message of a fault up to which lines are counted.
+pub const COUNTED: &str = "; the lines up to there are counted";
 
 /// True if the bytes begin as gzip or zstd does.
 pub fn is_packed(start: &[u8]) -> bool {
@@ -104,7 +117,7 @@ pub(super) fn fill(from: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
 }
 
 /// The unpacked bytes of a stream, and how they were packed; what is read from it is counted.
-pub(super) fn unpacked<'w>(
+pub(crate) fn unpacked<'w>(
     mut from: Box<dyn Read + Send + 'w>,
     watch: &'w Watch,
 ) -> io::Result<(Box<dyn Read + 'w>, Packed)> {

@@ -4,6 +4,8 @@
 //! Lines that were skipped, and requests without a time, are of no side: where there is a moment they alone are in the
 //! aggregate of the whole.
 
+use serde::{Deserialize, Serialize};
+
 use crate::aggregate::bounded::Merge;
 use crate::aggregate::timeline::Timeline;
 use crate::aggregate::{Aggregate, Settings, Writer};
@@ -19,7 +21,7 @@ pub struct Wants {
 }
 
 /// One side of the moment; all of it where there is none.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Side {
     pub aggregate: Aggregate,
     pub timeline: Option<Timeline>,

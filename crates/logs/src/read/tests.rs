@@ -239,7 +239,8 @@ fn the_head_is_looked_at_and_left() {
     for source in sources {
         let head = head(source).unwrap();
         assert!(head.lines.len() == 1000 && head.lines[0].starts_with(b"10.0.0.1"));
-        let input = Input { label: "a".into(), name: "x".into(), source: head.source, format: format() };
+        let input =
+            Input { part: None, label: "a".into(), name: "x".into(), source: head.source, format: format() };
         assert_eq!(read(vec![input], &Options::default(), &Watch::default()).files[0].lines, 3000);
     }
     let one = head(Source::Stream(Box::new(Cursor::new("one")))).unwrap();

@@ -73,6 +73,8 @@ pub(super) struct Piece {
     pub input: usize,
     pub lines: u64,
     pub skips: Skips,
+    /// Where in the unpacked file it ends.
+    pub end: u64,
 }
 
 /// The results of one thread.
@@ -106,7 +108,7 @@ fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Work {
     fn one(&mut self, number: usize, task: Task, shared: &Shared<'_>) {
         let input = match &task {
-            Task::Piece { input, .. } | Task::Packed { input, .. } | Task::Stream { input } => *input,
+            Task::Piece { input, .. } | Task::Packed { input, .. } | Task::Stream { input, .. } => *input,
         };
         let Some(of) = shared.inputs.get(input) else { return };
         let (format, name, stream) = {
@@ -122,16 +124,16 @@ impl Work {
         let Some(empty) = shared.empty.get(&label) else { return };
         let tally = self.tallies.entry(label).or_insert_with(|| empty.beside());
         let mut adder = Adder::new(&format, tally, settings, *wants);
-        let read = match (task, stream) {
+        let (read, end) = match (task, stream) {
             (Task::Piece { file, start, end, size, .. }, _) => {
-                piece(&file, start..end, size, &mut adder, number, shared)
+                (piece(&file, start..end, size, &mut adder, number, shared), end)
             }
-            (Task::Packed { file, .. }, _) => whole(Box::new(file), &mut adder, number, shared),
-            (Task::Stream { .. }, Some(stream)) => whole(stream, &mut adder, number, shared),
-            (Task::Stream { .. }, None) => Ok(()),
+            (Task::Packed { file, .. }, _) => whole(Box::new(file), 0, &mut adder, number, shared),
+            (Task::Stream { start, .. }, Some(stream)) => whole(stream, start, &mut adder, number, shared),
+            (Task::Stream { start, .. }, None) => (Ok(()), start),
         };
         let (lines, skips) = adder.done();
-        self.pieces.push(Piece { task: number, input, lines, skips });
+        self.pieces.push(Piece { task: number, input, lines, skips, end });
         if let Err(what) = read {
             self.faults.push(Fault { file: name, what });
         }
@@ -266,18 +268,19 @@ fn piece(
     read
 }
 
-/// All lines of a stream, which may be packed.
+/// All lines of a stream, which may be packed and begins at an offset of its file; and where it ended.
 fn whole(
     from: Box<dyn Read + Send + '_>,
+    start: u64,
     adder: &mut Adder<'_>,
     number: usize,
     shared: &Shared<'_>,
-) -> Result<(), String> {
+) -> (Result<(), String>, u64) {
     let (mut reader, packed) = match source::unpacked(from, shared.watch) {
         Ok(opened) => opened,
-        Err(error) => return Err(Packed::Plain.fault(&error)),
+        Err(error) => return (Err(Packed::Plain.fault(&error)), start),
     };
-    let mut cutter = Cutter::new(0, false);
+    let mut cutter = Cutter::new(start, false);
     let mut each = |run: Run<'_>| adder.run(run, u64::MAX, || shared.go_on(number));
     let mut read = Ok(());
     while !shared.is_over(number) {
@@ -285,7 +288,7 @@ fn whole(
             Ok(0) => break,
             Ok(count) => {
                 if cutter.took(count, &mut each).is_break() {
-                    return Ok(());
+                    return (Ok(()), cutter.position());
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -295,7 +298,8 @@ fn whole(
             }
         }
     }
+    let end = cutter.position();
     // Only strict reading stops here, where nothing is left anyway.
     _ = cutter.finish(&mut each);
-    read
+    (read, end)
 }

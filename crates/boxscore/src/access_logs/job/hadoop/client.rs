@@ -1,0 +1,168 @@
+//! Programs of a Hadoop that is installed: its shell for files, and streaming jobs.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::CliError;
+use crate::lookup::paths;
+
+/// The version that is assembled where there is none of the user's.
+const VERSION: &str = "3.4.2";
+/// Folders of a release with jars that clients need.
+const FOLDERS: [&str; 9] = [
+    "common",
+    "common/lib",
+    "hdfs",
+    "hdfs/lib",
+    "yarn",
+    "yarn/lib",
+    "mapreduce",
+    "mapreduce/lib",
+    "tools/lib",
+];
+const SHELL: &str = "org.apache.hadoop.fs.FsShell";
+pub const STREAMING: &str = "org.apache.hadoop.streaming.HadoopStreaming";
+
+/// Where its programs log to: some jars have a configuration of their own, by which that is standard output.
+const LOG: &str = "log4j.rootLogger=INFO,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+";
+
+/// A Hadoop and the configuration that names its cluster.
+pub struct Client {
+    java: PathBuf,
+    class_path: OsString,
+    log: String,
+}
+
+/// A file of Hadoop's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub path: String,
+    pub bytes: u64,
+}
+
+impl Client {
+    /// The Hadoop of HADOOP_HOME, else one that was assembled, with the configuration of HADOOP_CONF_DIR, else its own.
+    /// What it needs besides is put into `scratch`.
+    pub fn find(scratch: &Path) -> Result<Client, CliError> {
+        let home = env::var_os("HADOOP_HOME").map(PathBuf::from);
+        let (jars, own) = match &home {
+            Some(home) => {
+                let folders = FOLDERS.map(|folder| home.join("share/hadoop").join(folder));
+                let known: Vec<PathBuf> = folders.into_iter().filter(|folder| folder.is_dir()).collect();
+                let known = if known.is_empty() { vec![home.join("lib")] } else { known };
+                (known, Some(home.join("etc/hadoop")))
+            }
+            None => (vec![paths::data_dir()?.join("hadoop").join(VERSION).join("lib")], None),
+        };
+        if !jars.iter().any(|folder| has_jar(folder)) {
+            let where_ = home.as_deref().unwrap_or(&jars[0]).display().to_string();
+            return Err(CliError::data(format!("--hadoop: there is no Hadoop in {where_}"))
+                .hint("set HADOOP_HOME to one, with HADOOP_CONF_DIR for its configuration"));
+        }
+        let configuration = env::var_os("HADOOP_CONF_DIR").map(PathBuf::from).or(own);
+        let configuration = configuration.filter(|folder| folder.is_dir()).ok_or_else(|| {
+            CliError::data("--hadoop: no configuration says which cluster")
+                .hint("set HADOOP_CONF_DIR to the folder with its core-site.xml")
+        })?;
+        let mut class_path = configuration.into_os_string();
+        for folder in jars {
+            class_path.push(":");
+            class_path.push(folder.join("*"));
+        }
+        let java = env::var_os("JAVA_HOME").map(|home| PathBuf::from(home).join("bin/java"));
+        let java = java.unwrap_or_else(|| PathBuf::from("java"));
+        let log = scratch.join("log4j.properties");
+        sys::files::atomic_write(&log, LOG.as_bytes(), 0o644)
+            .map_err(|error| CliError::data(format!("{}: {error}", log.display())))?;
+        Ok(Client { java, class_path, log: format!("-Dlog4j.configuration=file:{}", log.display()) })
+    }
+
+    /// A program of Hadoop's, not started yet.
+    pub fn command(&self, class: &str) -> Command {
+        let mut command = Command::new(&self.java);
+        command.args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
+        command.args(["--add-opens=java.base/java.lang=ALL-UNNAMED", "-Djava.net.preferIPv4Stack=true"]);
+        command.arg(&self.log).arg("-cp").arg(&self.class_path).arg(class).stdin(Stdio::null());
+        command
+    }
+
+    /// What the shell for files prints.
+    fn shell(&self, words: &[&str]) -> Result<String, CliError> {
+        let output = self.command(SHELL).args(words).output().map_err(|error| self.not_started(&error))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let why = said.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("at "));
+        Err(CliError::data(format!("hadoop fs {}: {}", words.join(" "), why.unwrap_or("it failed"))))
+    }
+
+    pub fn not_started(&self, error: &std::io::Error) -> CliError {
+        CliError::data(format!("{}: {error}", self.java.display()))
+            .hint("JAVA_HOME names the Java to be taken")
+    }
+
+    /// The files of a path or a pattern, those of a folder if it is one.
+    pub fn list(&self, path: &str) -> Result<Vec<Listed>, CliError> {
+        let found: Vec<Listed> = self.shell(&["-ls", path])?.lines().filter_map(listed).collect();
+        match found.is_empty() {
+            true => Err(CliError::data(format!("--hadoop: {path}: there is no file in it"))),
+            false => Ok(found),
+        }
+    }
+
+    /// A file's bytes, as they are read.
+    pub fn cat(&self, path: &str) -> Command {
+        let mut command = self.command(SHELL);
+        command.args(["-cat", path]);
+        command
+    }
+
+    pub fn remove(&self, path: &str) -> Result<(), CliError> {
+        self.shell(&["-rm", "-r", "-f", "-skipTrash", path]).map(drop)
+    }
+}
+
+fn has_jar(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|kind| kind == "jar"))
+}
+
+/// A file of a line of `-ls`; `None` for folders and other lines.
+fn listed(line: &str) -> Option<Listed> {
+    let mut rest = line;
+    let mut words = Vec::new();
+    // Rights, copies, owner, group, bytes, day, time; a path may have blanks.
+    for _ in 0..7 {
+        rest = rest.trim_start();
+        let end = rest.find(' ')?;
+        words.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+    let is_file = words[0].len() >= 10 && words[0].starts_with('-');
+    let bytes = words[4].parse().ok()?;
+    (is_file).then(|| Listed { path: rest.trim_start().to_owned(), bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_listing_are_files() {
+        let file = listed("-rw-r--r--   1 root supergroup       1366 2026-11-26 21:44 /logs/a b.log");
+        assert_eq!(file, Some(Listed { path: "/logs/a b.log".to_owned(), bytes: 1366 }));
+        for other in
+            ["Found 2 items", "drwxr-xr-x   - root supergroup          0 2026-11-26 21:44 /logs/old", ""]
+        {
+            assert_eq!(listed(other), None);
+        }
+    }
+}
