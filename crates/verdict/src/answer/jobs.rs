@@ -1,0 +1,104 @@
+//! The answer of a run of jobs on a cluster: the rate of each, what it uses up, and what starting a job costs.
+//!
+//! Medians of the run's figures. Which resource is told is decided here: CPUs before the disk, the disk before the start of
+//! processes, that before the room for tasks; each only where it is nearly used up.
+
+use model::answer::{Answer, Answered, Job, JobBound, Jobs};
+use model::doc::{RunDoc, SeriesDoc};
+use model::format::quantity;
+use model::metrics::hadoop;
+use model::names::instrument::{HADOOP_DFSIO, HADOOP_PI, HADOOP_TERASORT};
+use model::{Unit, params};
+
+use super::answered;
+
+/// Jobs that a sentence tells of.
+const MOST: usize = 6;
+/// From this share on a resource is nearly used up.
+const NEAR: f64 = 0.85;
+/// From this share of a job's time on its start is most of it.
+const MOSTLY: f64 = 0.5;
+
+/// `None` where no job has a figure.
+pub fn jobs(doc: &RunDoc, heads: &[&SeriesDoc]) -> Option<Answer> {
+    let is_start = |series: &&&SeriesDoc| {
+        series.instrument == HADOOP_PI && series.params.get("samples").is_none_or(|samples| samples == "1")
+    };
+    let is_main = |series: &&&SeriesDoc| {
+        series.card.is_some_and(|card| card.shown.main == series.metric) && series.instrument != HADOOP_DFSIO
+    };
+    let several_arms = heads.iter().any(|series| series.arm != heads[0].arm);
+    let start =
+        heads.iter().filter(is_start).filter(is_main).find(|series| !several_arms || series.arm.is_empty());
+    let start = start.and_then(|series| answered(series));
+    let mut told: Vec<&&SeriesDoc> =
+        heads.iter().filter(is_main).filter(|series| start.is_none() || !is_start(series)).collect();
+    // A sort is what a cluster is asked for; the others are told where there is none.
+    if told.iter().any(|series| series.instrument == HADOOP_TERASORT) {
+        told.retain(|series| series.instrument == HADOOP_TERASORT);
+    }
+    told.sort_by_key(|series| (series.instrument.clone(), nodes(series), series.arm.clone()));
+    let of = |series: &&&SeriesDoc| job(doc, series, &told, start.as_ref());
+    let jobs: Vec<Job> = told.iter().filter_map(of).take(MOST).collect();
+    (!jobs.is_empty() || start.is_some()).then_some(Answer::Jobs(Jobs { jobs, start }))
+}
+
+fn nodes(series: &SeriesDoc) -> u32 {
+    series.params.get("nodes").and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+}
+
+fn job(doc: &RunDoc, series: &SeriesDoc, all: &[&&SeriesDoc], start: Option<&Answered>) -> Option<Job> {
+    let figure = answered(series)?;
+    let label = series.card.map_or(series.instrument.as_str(), |card| card.shown.label);
+    let data = series.params.get("data").and_then(params::parse_bytes);
+    let data = data.map_or_else(String::new, |bytes| format!(" of {}", quantity(bytes as f64, Unit::Byte)));
+    let nodes = nodes(series);
+    let single = all.iter().find(|other| {
+        let mut alike = other.params.clone();
+        alike.set("nodes", &nodes.to_string());
+        self::nodes(other) == 1 && other.arm == series.arm && alike == series.params
+    });
+    let efficiency = single.and_then(|one| one.median).filter(|one| *one > 0.0 && nodes > 1);
+    let is_rate = figure.kind.unit == Unit::BytesPerSec;
+    Some(Job {
+        name: format!("{label}{data}"),
+        nodes,
+        arm: series.arm.clone(),
+        efficiency: efficiency.filter(|_| is_rate).map(|one| figure.value / one / f64::from(nodes)),
+        bound: bound(doc, series, start),
+        figure,
+    })
+}
+
+/// The resource that a job uses up; `None` where nothing is known.
+fn bound(doc: &RunDoc, series: &SeriesDoc, start: Option<&Answered>) -> Option<JobBound> {
+    let of = |metric: &str| {
+        let is_of = |other: &&SeriesDoc| {
+            other.instrument == series.instrument
+                && other.params == series.params
+                && other.arm == series.arm
+                && other.metric == metric
+        };
+        doc.series.iter().find(is_of)?.median
+    };
+    let busy = of(hadoop::BUSY.name())?;
+    let stolen = of(hadoop::STOLEN.name()).unwrap_or(0.0);
+    let is_near = |share: &f64| *share >= NEAR;
+    if is_near(&(busy + stolen)) {
+        return Some(JobBound::Cpus(busy + stolen, stolen));
+    }
+    if let Some(disk) = of(hadoop::DISK.name()).filter(is_near) {
+        return Some(JobBound::Disk(disk));
+    }
+    let wall = of(hadoop::WALL.name()).filter(|wall| *wall > 0.0);
+    if start.zip(wall).is_some_and(|(start, wall)| start.value / wall >= MOSTLY) {
+        return Some(JobBound::Start);
+    }
+    let slots = of(hadoop::SLOTS.name()).filter(|slots| *slots >= 1.0);
+    let tasks = of(hadoop::TASKS.name()).zip(slots);
+    match tasks {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
+        Some((tasks, slots)) if tasks / slots >= NEAR => Some(JobBound::Containers(slots as u32)),
+        _ => Some(JobBound::Nothing),
+    }
+}
