@@ -26,7 +26,7 @@ static CARD: Card = Card {
     definition: 1,
     params: params::OF_DATA,
     parts: &[ParamSpec::new("step", ParamKind::Choice(&["write", "read"]), "write", "the job of the take")
-        .label(Label::Words(&[("write", "write (page cache)"), ("read", "read (page cache)")]))],
+        .label(Label::Words(&[("write", "write"), ("read", "cached read")]))],
     metrics: &METRICS,
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "", headline: &[RATE.name(), FILE_RATE.name()] }],

@@ -4,7 +4,8 @@
 //! processes, that before the room for tasks; each only where it is nearly used up.
 
 use model::answer::{Answer, Answered, Job, JobBound, Jobs};
-use model::doc::{RunDoc, SeriesDoc};
+use model::data::{RunData, Series};
+use model::doc::SeriesDoc;
 use model::format::quantity;
 use model::metrics::hadoop;
 use model::names::instrument::{HADOOP_DFSIO, HADOOP_PI, HADOOP_TERASORT};
@@ -20,7 +21,7 @@ const NEAR: f64 = 0.85;
 const MOSTLY: f64 = 0.5;
 
 /// `None` where no job has a figure.
-pub fn jobs(doc: &RunDoc, heads: &[&SeriesDoc]) -> Option<Answer> {
+pub fn jobs(run: &RunData, heads: &[&SeriesDoc]) -> Option<Answer> {
     let is_start = |series: &&&SeriesDoc| {
         series.instrument == HADOOP_PI && series.params.get("samples").is_none_or(|samples| samples == "1")
     };
@@ -38,7 +39,7 @@ pub fn jobs(doc: &RunDoc, heads: &[&SeriesDoc]) -> Option<Answer> {
         told.retain(|series| series.instrument == HADOOP_TERASORT);
     }
     told.sort_by_key(|series| (series.instrument.clone(), nodes(series), series.arm.clone()));
-    let of = |series: &&&SeriesDoc| job(doc, series, &told, start.as_ref());
+    let of = |series: &&&SeriesDoc| job(run, series, &told, start.as_ref());
     let jobs: Vec<Job> = told.iter().filter_map(of).take(MOST).collect();
     (!jobs.is_empty() || start.is_some()).then_some(Answer::Jobs(Jobs { jobs, start }))
 }
@@ -47,7 +48,7 @@ fn nodes(series: &SeriesDoc) -> u32 {
     series.params.get("nodes").and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
 }
 
-fn job(doc: &RunDoc, series: &SeriesDoc, all: &[&&SeriesDoc], start: Option<&Answered>) -> Option<Job> {
+fn job(run: &RunData, series: &SeriesDoc, all: &[&&SeriesDoc], start: Option<&Answered>) -> Option<Job> {
     let figure = answered(series)?;
     let label = series.card.map_or(series.instrument.as_str(), |card| card.shown.label);
     let data = series.params.get("data").and_then(params::parse_bytes);
@@ -65,22 +66,28 @@ fn job(doc: &RunDoc, series: &SeriesDoc, all: &[&&SeriesDoc], start: Option<&Ans
         nodes,
         arm: series.arm.clone(),
         efficiency: efficiency.filter(|_| is_rate).map(|one| figure.value / one / f64::from(nodes)),
-        bound: bound(doc, series, start),
+        bound: bound(run, series, start),
         figure,
     })
 }
 
 /// The resource that a job uses up; `None` where nothing is known.
-fn bound(doc: &RunDoc, series: &SeriesDoc, start: Option<&Answered>) -> Option<JobBound> {
+fn bound(run: &RunData, series: &SeriesDoc, start: Option<&Answered>) -> Option<JobBound> {
     let of = |metric: &str| {
-        let is_of = |other: &&SeriesDoc| {
-            other.instrument == series.instrument
-                && other.params == series.params
-                && other.arm == series.arm
-                && other.metric == metric
+        let is_of = |other: &&Series| {
+            let key = &other.key;
+            key.instrument == series.instrument
+                && key.params == series.params
+                && key.arm == series.arm
+                && key.metric == metric
         };
-        doc.series.iter().find(is_of)?.median
+        stats::median(&run.series.iter().find(is_of)?.measured())
     };
+    bound_of(of, start.map(|start| start.value))
+}
+
+/// The same of the medians of a job's figures, by the names of their metrics, and the seconds that starting one takes.
+fn bound_of(of: impl Fn(&str) -> Option<f64>, start: Option<f64>) -> Option<JobBound> {
     let busy = of(hadoop::BUSY.name())?;
     let stolen = of(hadoop::STOLEN.name()).unwrap_or(0.0);
     let is_near = |share: &f64| *share >= NEAR;
@@ -91,14 +98,34 @@ fn bound(doc: &RunDoc, series: &SeriesDoc, start: Option<&Answered>) -> Option<J
         return Some(JobBound::Disk(disk));
     }
     let wall = of(hadoop::WALL.name()).filter(|wall| *wall > 0.0);
-    if start.zip(wall).is_some_and(|(start, wall)| start.value / wall >= MOSTLY) {
+    if start.zip(wall).is_some_and(|(start, wall)| start / wall >= MOSTLY) {
         return Some(JobBound::Start);
     }
     let slots = of(hadoop::SLOTS.name()).filter(|slots| *slots >= 1.0);
-    let tasks = of(hadoop::TASKS.name()).zip(slots);
-    match tasks {
+    match of(hadoop::TASKS.name()).zip(slots) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
         Some((tasks, slots)) if tasks / slots >= NEAR => Some(JobBound::Containers(slots as u32)),
         _ => Some(JobBound::Nothing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nearly_used_up_is_told_in_an_order() {
+        let of = |figures: &[(&str, f64)], start: Option<f64>| {
+            let median =
+                |metric: &str| figures.iter().find(|(name, _)| *name == metric).map(|(_, value)| *value);
+            bound_of(median, start)
+        };
+        assert_eq!(of(&[("wall", 10.0)], None), None);
+        assert_eq!(of(&[("cpus-busy", 0.7), ("cpus-stolen", 0.2)], None), Some(JobBound::Cpus(0.9, 0.2)));
+        assert_eq!(of(&[("cpus-busy", 0.5), ("disk-busy", 0.9)], None), Some(JobBound::Disk(0.9)));
+        let tasks = [("cpus-busy", 0.5), ("tasks-at-once", 1.8), ("slots", 2.0), ("wall", 20.0)];
+        assert_eq!(of(&tasks, Some(9.0)), Some(JobBound::Containers(2)));
+        assert_eq!(of(&tasks, Some(11.0)), Some(JobBound::Start));
+        assert_eq!(of(&tasks[..2], None), Some(JobBound::Nothing));
     }
 }
