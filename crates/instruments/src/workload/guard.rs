@@ -3,8 +3,8 @@
 //! Each group that is started here is written into a file in memory that a guard shares: a child in a group of its own
 //! that holds the write end of a pipe. When nobody can read that pipe any more, because this program ended in whatever
 //! way, the guard reads the file and kills every group in it that was not struck out, then removes the folders of
-//! their control groups, which are empty then, and their private folders. Processes that left their group (`setsid`) are
-//! reached only where they carry the mark of such a folder (`marked`). It sleeps until then, so that starting and
+//! their control groups, which are empty then, and their private folders. Processes that left their group (`setsid`)
+//! are reached only where they carry the mark of such a folder (`marked`). It sleeps until then, so that starting and
 //! ending a group costs no other process any time.
 //!
 //! A server is started so that it dies with this program (PR_SET_PDEATHSIG), which covers the moment before the guard

@@ -1,7 +1,8 @@
 //! TestDFSIO: files written into HDFS, then read, one a map.
 //!
-//! A take is two jobs: one writes, one reads what was written just before. HDFS writes and reads through the page cache of
-//! its nodes and syncs nothing, so that neither is a figure of the disk as long as memory has room: the read is named so.
+//! A take is two jobs: one writes, one reads what was written just before. HDFS writes and reads through the page
+//! cache of its nodes and syncs nothing, so that neither is a figure of the disk as long as memory has room: the read
+//! is named so.
 
 use model::metrics::hadoop::{FILE_RATE, RATE};
 use model::{

@@ -1,7 +1,7 @@
 //! Hadoop's `pi`: by default a job with no work, which is what Hadoop's own start costs a job.
 //!
-//! One map of one sample and one reduce: the client's JVM, a container for the process that directs the job, one for the
-//! map, one for the reduce. With more `samples` it is work that needs no data, for JVMs beside each other.
+//! One map of one sample and one reduce: the client's JVM, a container for the process that directs the job, one for
+//! the map, one for the reduce. With more `samples` it is work that needs no data, for JVMs beside each other.
 
 use model::metrics::hadoop::WALL;
 use model::{Cadence, Card, Example, Family, Need, ParamKind, ParamSpec, Simple, TestName, Tier, Variant};

@@ -1,7 +1,7 @@
 //! TeraGen: rows of 100 bytes written into HDFS by maps alone, in no order.
 //!
-//! The bytes that came into HDFS are counted afterwards. Files are not synced to disk: what is written may be in the page
-//! cache when the job has ended.
+//! The bytes that came into HDFS are counted afterwards. Files are not synced to disk: what is written may be in the
+//! page cache when the job has ended.
 
 use model::metrics::hadoop::RATE;
 use model::{Cadence, Card, Family, MetricInfo, Need, Setup, Simple, TestName, Tier, Variant};

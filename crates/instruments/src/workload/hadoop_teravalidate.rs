@@ -1,7 +1,7 @@
 //! TeraValidate: sorted rows read out of HDFS and checked for their order by maps.
 //!
-//! The rows were sorted before the first take; the checksum of each take is compared with that of TeraGen's rows. They were
-//! written just before, so that they may be read from the page cache.
+//! The rows were sorted before the first take; the checksum of each take is compared with that of TeraGen's rows. They
+//! were written just before, so that they may be read from the page cache.
 
 use model::metrics::hadoop::RATE;
 use model::{Cadence, Card, Family, MetricInfo, Need, Setup, Simple, TestName, Tier, Variant};

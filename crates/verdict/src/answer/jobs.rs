@@ -1,7 +1,7 @@
 //! The answer of a run of jobs on a cluster: the rate of each, what it uses up, and what starting a job costs.
 //!
-//! Medians of the run's figures. Which resource is told is decided here: CPUs before the disk, the disk before the start of
-//! processes, that before the room for tasks; each only where it is nearly used up.
+//! Medians of the run's figures. Which resource is told is decided here: CPUs before the disk, the disk before the
+//! start of processes, that before the room for tasks; each only where it is nearly used up.
 
 use model::answer::{Answer, Answered, Job, JobBound, Jobs};
 use model::data::{RunData, Series};
@@ -11,7 +11,8 @@ use model::metrics::hadoop;
 use model::names::instrument::{HADOOP_DFSIO, HADOOP_PI, HADOOP_TERASORT};
 use model::{Unit, params};
 
-use super::answered;
+/// The figure of a series, where it may be told.
+type Figure = fn(&SeriesDoc) -> Option<Answered>;
 
 /// Jobs that a sentence tells of.
 const MOST: usize = 6;
@@ -21,7 +22,7 @@ const NEAR: f64 = 0.85;
 const MOSTLY: f64 = 0.5;
 
 /// `None` where no job has a figure.
-pub fn jobs(run: &RunData, heads: &[&SeriesDoc]) -> Option<Answer> {
+pub fn jobs(run: &RunData, heads: &[&SeriesDoc], answered: Figure) -> Option<Answer> {
     let is_start = |series: &&&SeriesDoc| {
         series.instrument == HADOOP_PI && series.params.get("samples").is_none_or(|samples| samples == "1")
     };
@@ -39,7 +40,7 @@ pub fn jobs(run: &RunData, heads: &[&SeriesDoc]) -> Option<Answer> {
         told.retain(|series| series.instrument == HADOOP_TERASORT);
     }
     told.sort_by_key(|series| (series.instrument.clone(), nodes(series), series.arm.clone()));
-    let of = |series: &&&SeriesDoc| job(run, series, &told, start.as_ref());
+    let of = |series: &&&SeriesDoc| Some(job(run, series, &told, (answered(series)?, start.as_ref())));
     let jobs: Vec<Job> = told.iter().filter_map(of).take(MOST).collect();
     (!jobs.is_empty() || start.is_some()).then_some(Answer::Jobs(Jobs { jobs, start }))
 }
@@ -48,8 +49,12 @@ fn nodes(series: &SeriesDoc) -> u32 {
     series.params.get("nodes").and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
 }
 
-fn job(run: &RunData, series: &SeriesDoc, all: &[&&SeriesDoc], start: Option<&Answered>) -> Option<Job> {
-    let figure = answered(series)?;
+fn job(
+    run: &RunData,
+    series: &SeriesDoc,
+    all: &[&&SeriesDoc],
+    (figure, start): (Answered, Option<&Answered>),
+) -> Job {
     let label = series.card.map_or(series.instrument.as_str(), |card| card.shown.label);
     let data = series.params.get("data").and_then(params::parse_bytes);
     let data = data.map_or_else(String::new, |bytes| format!(" of {}", quantity(bytes as f64, Unit::Byte)));
@@ -61,14 +66,14 @@ fn job(run: &RunData, series: &SeriesDoc, all: &[&&SeriesDoc], start: Option<&An
     });
     let efficiency = single.and_then(|one| one.median).filter(|one| *one > 0.0 && nodes > 1);
     let is_rate = figure.kind.unit == Unit::BytesPerSec;
-    Some(Job {
+    Job {
         name: format!("{label}{data}"),
         nodes,
         arm: series.arm.clone(),
         efficiency: efficiency.filter(|_| is_rate).map(|one| figure.value / one / f64::from(nodes)),
         bound: bound(run, series, start),
         figure,
-    })
+    }
 }
 
 /// The resource that a job uses up; `None` where nothing is known.

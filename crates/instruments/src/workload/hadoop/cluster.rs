@@ -1,9 +1,9 @@
 //! A cluster of ours on this machine: made in a private folder, started in the order that its daemons need, asked by
 //! their own web interfaces until it is ready, ended as a whole.
 //!
-//! NameNode (formatted in the new folder), DataNodes, ResourceManager and NodeManagers; the history server only once HDFS
-//! takes writes, since it waits ten seconds if it is early. Every wait is bounded. The time of a start is not part of any
-//! figure. Loads with equal keys share a cluster.
+//! NameNode (formatted in the new folder), DataNodes, ResourceManager and NodeManagers; the history server only once
+//! HDFS takes writes, since it waits ten seconds if it is early. Every wait is bounded. The time of a start is not
+//! part of any figure. Loads with equal keys share a cluster.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -35,7 +35,7 @@ const FORMAT: Duration = Duration::from_secs(60);
 /// Starts that are tried with other ports when others take them.
 const TRIES: usize = 3;
 
-/// What clusters are shared by.
+/// The key of a shared cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub nodes: u32,
@@ -112,8 +112,8 @@ pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
 }
 
 impl Hosted {
-    /// Does something with the cluster. One of which a daemon has ended is started anew before, and the reason returned;
-    /// one that `work` breaks is ended. Fails when it does not start.
+    /// Does something with the cluster. One of which a daemon has ended is started anew before, and the reason
+    /// returned; one that `work` breaks is ended. Fails when it does not start.
     pub fn with<T>(
         &self,
         work: impl FnOnce(&mut Cluster, Option<String>) -> Result<T, JobError>,
@@ -199,7 +199,7 @@ impl Cluster {
         };
         let ports = match reserved.is_empty() {
             true => Ports::USUAL,
-            false => Ports::of(std::array::from_fn(|at| reserved[at].number())),
+            false => Ports::from_numbers(std::array::from_fn(|at| reserved[at].number())),
         };
         let site = Site { distribution, network, folder: path };
         let cluster = Cluster {
@@ -327,7 +327,7 @@ impl Cluster {
             (Some(why), _) => Err(why),
             (None, Ok(())) => Ok(()),
             (None, Err(why)) => {
-                let told = self.daemons.iter().find_map(|one| Some((one.said(), one.cause()?)));
+                let told = self.daemons.iter().find_map(|one| Some((one.name(), one.cause()?)));
                 let told = told.map_or_else(String::new, |(who, line)| format!("; the {who} says: {line}"));
                 Err(format!("{late} after {} s: {why}{told}", UP.as_secs()))
             }

@@ -122,7 +122,7 @@ impl Site {
 
 impl Daemon {
     /// `NameNode on localhost`
-    pub fn said(&self) -> String {
+    pub fn name(&self) -> String {
         format!("{} on {}", self.kind.name, self.node)
     }
 
@@ -132,7 +132,7 @@ impl Daemon {
             None => Ok(()),
             Some(exit) => {
                 let why = self.cause().map_or_else(String::new, |line| format!(": {line}"));
-                Err(format!("the {} ended ({}){why}", self.said(), exit.status))
+                Err(format!("the {} ended ({}){why}", self.name(), exit.status))
             }
         }
     }
@@ -169,8 +169,8 @@ fn last_words(output: &str) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join(" | ").chars().take(MOST_LINE).collect())
 }
 
-/// The line of a log that names the cause of a failure: the innermost cause of the last exception, else the last line of
-/// a failure, else the last one that names an exception.
+/// The line of a log that names the cause of a failure: the innermost cause of the last exception, else the last line
+/// of a failure, else the last one that names an exception.
 pub fn cause(log: &str) -> Option<String> {
     let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_failure = |line: &&str| [" FATAL ", " ERROR "].iter().any(|word| line.contains(word));

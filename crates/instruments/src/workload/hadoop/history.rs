@@ -1,4 +1,4 @@
-//! What the history server says of a job, as figures.
+//! The history server's answers about a job, as figures.
 //!
 //! Pure. Times are seconds, sizes bytes. What it does not say is missing: a counter that was never raised (of jobs
 //! without reduces, of failures that did not happen) is not in its answer, and is 0 only where Hadoop means it so.

@@ -39,7 +39,7 @@ pub struct Order {
 pub struct Done {
     pub seconds: f64,
     pub output: String,
-    /// What it logged: where its job is named.
+    /// Its log, which names the job.
     pub log: String,
     pub machine: MachineUse,
 }

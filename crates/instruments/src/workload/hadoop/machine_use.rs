@@ -1,6 +1,6 @@
-//! What a machine did while a job ran: shares of the time of its CPUs, and of its busiest disk.
+//! The use of a machine while a job ran: shares of the time of its CPUs, and of its busiest disk.
 //!
-//! Counted is everything on the machine, also what is not of the job. Where the kernel does not tell, a share is missing.
+//! Counted is everything on the machine, also work of others. Where the kernel does not tell, a share is missing.
 
 use std::path::Path;
 

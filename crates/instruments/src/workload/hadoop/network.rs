@@ -1,8 +1,8 @@
 //! The network of a cluster on one machine: the loopback for one node, else a network namespace for each node.
 //!
-//! A namespace is held by a process of ours and has no other name, so that the kernel removes it, with its addresses and
-//! its bridge, when that process and those in it have ended, whatever ended them. Each has its host name, and a file of
-//! names in the place of /etc/hosts that only its processes see. Nothing of the host is changed. Needs root.
+//! A namespace is held by a process of ours and has no other name, so that the kernel removes it, with its addresses
+//! and its bridge, when that process and those in it have ended, whatever ended them. Each has its host name, and a
+//! file of names in the place of /etc/hosts that only its processes see. Nothing of the host is changed. Needs root.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -69,8 +69,8 @@ pub fn available() -> Result<(), String> {
 }
 
 impl Network {
-    /// Makes the namespaces of a master and so many nodes, with a bridge between them; `folder` is for the file of names.
-    /// Fails where the kernel refuses one. The calling thread must last as long as they.
+    /// Makes the namespaces of a master and so many nodes, with a bridge between them; `folder` is for the file of
+    /// names. Fails where the kernel refuses one. The calling thread must last as long as they.
     pub fn make(nodes: u32, folder: &Path) -> Result<Network, String> {
         available()?;
         let hosts = folder.join("hosts");

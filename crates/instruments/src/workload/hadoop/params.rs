@@ -130,7 +130,7 @@ pub const fn shown_pi(label: &'static str, main: &'static str, place: u16) -> Sh
     }
 }
 
-/// What a cell asks for.
+/// The wishes of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     pub nodes: u32,

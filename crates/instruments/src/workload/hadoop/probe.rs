@@ -373,7 +373,7 @@ fn result_folder(cluster: &Cluster, name: &str) -> Result<String, JobError> {
     Ok(folder.display().to_string())
 }
 
-/// What the only reduce of a job wrote there.
+/// The output of the only reduce of a job.
 fn result(folder: &str) -> Result<String, JobError> {
     let path = Path::new(folder).join("part-r-00000");
     fs::read_to_string(&path)

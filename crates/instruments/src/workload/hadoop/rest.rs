@@ -21,7 +21,7 @@ pub struct Door<'a> {
 }
 
 impl Door<'_> {
-    /// What it answers to a question, as JSON. Fails when it does not answer in time, with 200, or in JSON.
+    /// Its answer to a question, as JSON. Fails when it does not answer in time, with 200, or in JSON.
     pub fn get(&self, path: &str) -> Result<Value, String> {
         let port = self.port;
         let path = path.to_owned();

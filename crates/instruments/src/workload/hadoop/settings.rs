@@ -54,7 +54,7 @@ impl Ports {
     pub const COUNT: usize = 17;
 
     /// From as many numbers as there are ports.
-    pub const fn of(all: [u16; Ports::COUNT]) -> Ports {
+    pub const fn from_numbers(all: [u16; Ports::COUNT]) -> Ports {
         let [
             name_node,
             name_node_http,
@@ -370,7 +370,7 @@ mod tests {
             next += 1;
             next
         });
-        let ports = Ports::of(numbers);
+        let ports = Ports::from_numbers(numbers);
         assert_eq!((ports.name_node, ports.history_admin), (1, 17));
     }
 

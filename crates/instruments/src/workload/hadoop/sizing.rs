@@ -6,7 +6,7 @@
 
 use model::format::count;
 
-/// What is known of the machine that a cluster runs on.
+/// The machine that a cluster runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Memory that may be used at all, in bytes.
@@ -70,9 +70,9 @@ const LEAST: Heaps = Heaps {
     history_server: 64,
     client: 128,
 };
-/// What a daemon was seen to hold beside its heap, at most.
+/// Most that a daemon was seen to hold beside its heap.
 const BESIDE_HEAP: u64 = 90;
-/// What the JVM of a task holds beside its heap: 90 to 120 MiB were seen.
+/// Room for a task's JVM beside its heap: 90 to 120 MiB were seen.
 const BESIDE_TASK_HEAP: u64 = 160;
 /// Sizes of containers that are tried, largest first.
 const CONTAINERS: [u64; 4] = [1024, 768, 512, 256];
