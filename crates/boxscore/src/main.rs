@@ -48,6 +48,10 @@ fn main() -> ExitCode {
     }
     // What a run would start is also asked for before it, by the program that only plans.
     instruments::workload::guard::set_program("/proc/self/exe");
+    // Without a home there is no data of the user's.
+    if let Ok(dir) = lookup::paths::data_dir() {
+        instruments::workload::hadoop::cluster::set_data_dir(dir);
+    }
     match std::panic::catch_unwind(dispatch) {
         Ok(code) => ExitCode::from(whole(code)),
         Err(_) => ExitCode::from(EXIT_BUG),

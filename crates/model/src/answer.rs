@@ -3,8 +3,10 @@
 //! Documents carry it as [`AnswerDoc`]; screens, pages and JSON show that sentence. Values are in base units. Which
 //! figures answer a question is decided elsewhere (`verdict`).
 
+mod beside;
 mod commands;
 mod decided;
+mod jobs;
 mod power;
 mod together;
 
@@ -17,8 +19,10 @@ use crate::doc::{Binding, Proof, VerdictWord};
 use crate::format::{self, Kind, NOT_KNOWN, Scale, count, number, percent, quantity};
 use crate::unit::Unit;
 
+pub use beside::Beside;
 pub use commands::Timed;
 pub use decided::{Chosen, Decided};
+pub use jobs::{Job, JobBound, Jobs};
 pub use power::Drawn;
 pub use together::{TOTAL, Together};
 
@@ -96,20 +100,6 @@ impl fmt::Display for Waits {
     }
 }
 
-/// A ratio of two values of a parameter, and what it tells. `ratio` is `over` / `under`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Beside {
-    pub over: String,
-    pub under: String,
-    pub of: String,
-    pub ratio: f64,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    pub verdict: VerdictWord,
-    /// The figure at which `over` does worst beside `under`, with its ratio.
-    pub worst: Option<(String, f64)>,
-}
-
 /// Figures of one thing: a machine, or one of several servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
@@ -127,6 +117,8 @@ pub enum Answer {
     Commands(Vec<Timed>),
     /// Power from idle to full load.
     Drawn(Vec<Drawn>),
+    /// Jobs on a cluster.
+    Jobs(Jobs),
     /// Rates of the machines of a study, and their sum.
     Together(Together),
     /// How one language fares beside another.
@@ -354,41 +346,6 @@ impl Within {
     }
 }
 
-impl Beside {
-    /// `0.96 to 1.08`
-    fn interval(&self) -> Option<String> {
-        let (low, high) = self.low.zip(self.high)?;
-        Some(format::ratio_interval(low, high))
-    }
-
-    /// `Java computes at 1.02 times the speed of C here (1.00 to 1.04); slowest: sparse, 0.71`
-    fn speed(&self) -> String {
-        let ends = self.interval().map_or_else(|| " (no interval)".to_owned(), |ends| format!(" ({ends})"));
-        let ratio = format::ratio(self.ratio);
-        let mut out =
-            format!("{} computes at {ratio} times the speed of {} here{ends}", self.over, self.under);
-        if let Some((name, ratio)) = &self.worst {
-            let _ = write!(out, "; slowest: {name}, {}", format::ratio(*ratio));
-        }
-        out
-    }
-
-    /// `Redis is faster than Memcached (read 100 B: 0.92 times the time, 0.90 to 0.94)`
-    fn compared(&self) -> String {
-        let Beside { over, under, of, .. } = self;
-        let ends = self.interval().map_or_else(String::new, |ends| format!(", {ends}"));
-        let times = format!("{of}: {} times the time{ends}", format::ratio(self.ratio));
-        match self.verdict {
-            VerdictWord::Better => format!("{over} is faster than {under} ({times})"),
-            VerdictWord::Worse => format!("{over} is slower than {under} ({times})"),
-            VerdictWord::Tie => format!("{over} is as fast as {under} ({times})"),
-            VerdictWord::CannotTell | VerdictWord::Invalid => {
-                format!("faster than {under}? cannot tell ({times})")
-            }
-        }
-    }
-}
-
 impl fmt::Display for Measured {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let figures: Vec<String> = self.figures.iter().map(ToString::to_string).collect();
@@ -407,6 +364,7 @@ impl fmt::Display for Answer {
             Answer::Within(all) => to.write_str(&joined(all)),
             Answer::Commands(all) => to.write_str(&commands::sentence(all)),
             Answer::Drawn(all) => to.write_str(&joined(all)),
+            Answer::Jobs(jobs) => jobs.fmt(to),
             Answer::Together(together) => together.fmt(to),
             Answer::Speed(all) => to.write_str(&all.iter().map(Beside::speed).collect::<Vec<_>>().join("; ")),
             Answer::Measured { all, beside } => {
@@ -428,6 +386,7 @@ impl Answer {
             Answer::Within(all) => all.iter().flat_map(Within::docs).collect(),
             Answer::Commands(all) => all.iter().map(Timed::doc).collect(),
             Answer::Drawn(all) => all.iter().flat_map(Drawn::figures).collect(),
+            Answer::Jobs(jobs) => jobs.figures(),
             Answer::Together(together) => together.figures(),
             Answer::Speed(all) => all.iter().map(Beside::doc).collect(),
             Answer::Measured { all, beside } => {
@@ -455,15 +414,6 @@ impl Answer {
             let _ = write!(sentence, " ({which}{cause})");
         }
         AnswerDoc { sentence, figures: self.figures(), doubtful: is_doubtful }
-    }
-}
-
-impl Beside {
-    fn doc(&self) -> AnsweredDoc {
-        let Beside { over, under, of, ratio, low, high, verdict, .. } = self;
-        let name = format!("{over} / {under}, {of}");
-        let verdict = Some(*verdict);
-        AnsweredDoc { name, unit: Unit::Ratio, value: *ratio, low: *low, high: *high, verdict, least: false }
     }
 }
 

@@ -26,6 +26,7 @@ crate::words! {
         Net = "net",
         Kv = "kv",
         Web = "web",
+        Hadoop = "hadoop",
         Runtime = "runtime",
         Machine = "machine",
         Telemetry = "telemetry",
@@ -38,7 +39,7 @@ impl Family {
     /// True for a family whose instruments are measured only where they are named: they need another host, or start
     /// stores and fill them.
     pub const fn is_named_only(self) -> bool {
-        matches!(self, Family::Net | Family::Kv)
+        matches!(self, Family::Net | Family::Kv | Family::Hadoop)
     }
 
     /// The assumed floor of between-run noise (two-sided 95 %), until runs have measured it. On a virtual machine it is
@@ -49,7 +50,9 @@ impl Family {
             Family::Cpu | Family::Runtime | Family::Machine | Family::Inventory | Family::Telemetry => {
                 (0.05, 0.14)
             }
-            Family::Memory | Family::Net | Family::Kv | Family::Web | Family::User => (0.10, 0.22),
+            Family::Memory | Family::Net | Family::Kv | Family::Web | Family::Hadoop | Family::User => {
+                (0.10, 0.22)
+            }
             Family::Disk => (0.20, 0.30),
         };
         match host {

@@ -87,7 +87,8 @@ pub const CEILINGS: Flag = Flag::new(
 );
 
 /// The option of every card that has tests.
-pub static TEST: Flag = Flag::new("test", "TEST", "Only this test; repeatable", Means::Tests);
+pub static TEST: Flag =
+    Flag::new("test", "TEST", "Only this test; repeatable, or several with commas", Means::Tests);
 
 /// A test of an instrument by the name that other tools have for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,7 +48,7 @@ impl Card {
             _ if matches!(self.role, Role::Power { .. }) => None,
             Family::Cpu | Family::Memory | Family::Runtime => self.scope_by_threads(metric, params),
             Family::User => Some(Scope::WholeMachine),
-            Family::Web | Family::Kv | Family::Disk | Family::Net => None,
+            Family::Web | Family::Kv | Family::Hadoop | Family::Disk | Family::Net => None,
             Family::Machine | Family::Telemetry | Family::Inventory => None,
         }
     }
@@ -68,7 +68,7 @@ impl Card {
             })
         };
         match self.family {
-            Family::Web | Family::Kv => is_rate(),
+            Family::Web | Family::Kv | Family::Hadoop => is_rate(),
             _ => self.scope(metric, params) == Some(Scope::WholeMachine),
         }
     }

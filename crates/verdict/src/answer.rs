@@ -4,6 +4,7 @@
 //! sentence is the model's (`model::answer`); every number in it is one of the document's.
 
 mod commands;
+mod jobs;
 mod power;
 mod together;
 
@@ -51,6 +52,7 @@ pub fn answer(doc: &RunDoc, index: &RunIndex<'_>) -> Option<AnswerDoc> {
         () if of_family(Family::Runtime) => speed(index),
         () if of_family(Family::Kv) => beside(&heads, index),
         () if of_family(Family::User) => commands::beside(index),
+        () if of_family(Family::Hadoop) => jobs::jobs(index.run, &heads, answered),
         () => None,
     };
     let answer = own.or_else(|| measured(doc, &heads));

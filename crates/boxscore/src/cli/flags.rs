@@ -107,7 +107,10 @@ fn arg(long: &'static str, flags: &[(Family, &'static Flag)]) -> Arg {
             .require_equals(true)
             .default_missing_value(Profiled::default().word())
             .value_parser(PossibleValuesParser::new(Profiled::WORDS)),
-        Means::Tests => arg.value_name(flag.value_name).action(ArgAction::Append).value_parser(tests(flags)),
+        Means::Tests => {
+            let arg = arg.value_name(flag.value_name).action(ArgAction::Append);
+            arg.value_delimiter(',').value_parser(tests(flags))
+        }
         Means::Lines(_) => arg.value_name(flag.value_name).action(ArgAction::Append),
         _ => arg.value_name(flag.value_name),
     }

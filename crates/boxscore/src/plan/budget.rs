@@ -3,7 +3,7 @@
 use model::fake::FakeWorld;
 use model::params::parse_span;
 use model::plan::{Level, Takes};
-use model::{Cell, Role, card};
+use model::{Cell, Family, Role, card};
 
 use super::choice::is_telemetry_alone;
 use crate::cli::run::RunArgs;
@@ -13,11 +13,17 @@ const QUICK_BUDGET: f64 = 110.0;
 /// Of instruments that the user named: the command ends within 3 minutes.
 const QUICK_NAMED_BUDGET: f64 = 165.0;
 const DEFAULT_BUDGET: f64 = 570.0;
+/// Of jobs on a cluster, each of which takes a good part of a minute: the command ends within 5 and 15 minutes.
+const QUICK_JOBS_BUDGET: f64 = 225.0;
+const JOBS_BUDGET: f64 = 810.0;
 const TARGET: f64 = 0.02;
 /// Of commands beside each other, where 3 % shall be told from the 2 % that nobody would act on.
 const TARGET_BESIDE: f64 = 0.005;
 const QUICK_SITTINGS: u32 = 3;
 const SITTINGS: u32 = 5;
+/// Of jobs on a cluster, whose start takes as long as a job; their processes are new in each take.
+const QUICK_JOBS_SITTINGS: u32 = 1;
+const JOBS_SITTINGS: u32 = 2;
 /// Takes without which a figure has no interval.
 const LEAST_TAKES: f64 = 6.0;
 /// Time to start servers and to make their content.
@@ -78,6 +84,9 @@ pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliE
         })?),
         (None, _) if args.usual.takes.is_some() => None,
         (None, Level::Quick) => Some(QUICK_BUDGET),
+        (None, Level::Named) if is_of_jobs(args) => {
+            Some(if args.usual.quick { QUICK_JOBS_BUDGET } else { JOBS_BUDGET })
+        }
         (None, Level::Named) if args.usual.quick => Some(QUICK_NAMED_BUDGET),
         (None, Level::Default) => Some(DEFAULT_BUDGET),
         // One run of a command may take longer than any budget of ours.
@@ -90,6 +99,15 @@ pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliE
         );
     }
     Ok((takes, budget))
+}
+
+/// True if a run is of jobs on a cluster alone.
+fn is_of_jobs(args: &RunArgs) -> bool {
+    let is_job = |name: &String| {
+        let card = card::find(instruments::cards(), name);
+        name == Family::Hadoop.name() || card.is_some_and(|card| card.family == Family::Hadoop)
+    };
+    !args.usual.names.is_empty() && args.usual.names.iter().all(is_job)
 }
 
 /// A share that a flag was given.
@@ -222,6 +240,8 @@ pub fn sittings(args: &RunArgs, arms: usize) -> u32 {
         _ if !args.commands.is_empty() && arms < 2 => 1,
         // What was prepared anew would be another level.
         _ if args.soak.is_some() => 1,
+        true if is_of_jobs(args) => QUICK_JOBS_SITTINGS,
+        false if is_of_jobs(args) => JOBS_SITTINGS,
         true => QUICK_SITTINGS,
         false => SITTINGS,
     };
@@ -230,7 +250,7 @@ pub fn sittings(args: &RunArgs, arms: usize) -> u32 {
 
 /// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before. Searches have
 /// none either: a search is many loads, and its server is loaded before its first one. A level of power is held for a
-/// while before each take.
+/// while before each take. A job's processes are new in each take.
 pub fn warm_up(args: &RunArgs, cells: &[Cell]) -> u32 {
     if let Some(warm) = args.commands.warm {
         return warm;
@@ -238,7 +258,8 @@ pub fn warm_up(args: &RunArgs, cells: &[Cell]) -> u32 {
     let role = |cell: &Cell| card::find(instruments::cards(), &cell.instrument).map(|card| card.role);
     let is_load = |cell: &Cell| role(cell).is_some_and(|role| role != Role::Plain);
     let is_search = |cell: &Cell| matches!(role(cell), Some(Role::Search { .. } | Role::Power { .. }));
-    let is_warm = (args.usual.quick && cells.iter().all(is_load)) || cells.iter().all(is_search);
+    let is_warm =
+        (args.usual.quick && cells.iter().all(is_load)) || cells.iter().all(is_search) || is_of_jobs(args);
     u32::from(cells.is_empty() || !is_warm)
 }
 

@@ -3,8 +3,9 @@
 //! Each group that is started here is written into a file in memory that a guard shares: a child in a group of its own
 //! that holds the write end of a pipe. When nobody can read that pipe any more, because this program ended in whatever
 //! way, the guard reads the file and kills every group in it that was not struck out, then removes the folders of
-//! their control groups, which are empty then, and their private folders. It does not reach processes that left their
-//! group (`setsid`). It sleeps until then, so that starting and ending a group costs no other process any time.
+//! their control groups, which are empty then, and their private folders. Processes that left their group (`setsid`)
+//! are reached only where they carry the mark of such a folder (`marked`). It sleeps until then, so that starting and
+//! ending a group costs no other process any time.
 //!
 //! A server is started so that it dies with this program (PR_SET_PDEATHSIG), which covers the moment before the guard
 //! knows its group. A command of the user's is started in the cheaper way that cannot do so (`posix_spawn`): its
@@ -37,9 +38,11 @@ const LOOKS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
 mod contained;
+mod marked;
 
 pub use contained::{CONTAINER, Contained};
 use contained::{container_of, remove_container};
+pub use marked::{MARK, end_marked, marked};
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 static BOOK: Mutex<Book> = Mutex::new(Book { wards: Wards::new(), guard: None });
@@ -194,8 +197,10 @@ fn is_private(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PRIVATE))
 }
 
-/// Removes a private folder. A process that was killed just now may write to it for a moment.
+/// Ends what carries the mark of a private folder, and removes it. A process that was killed just now may write to it
+/// for a moment.
 fn clear(place: &Path) {
+    end_marked(place);
     for _ in 0..LOOKS {
         match std::fs::remove_dir_all(place) {
             Ok(()) => return,

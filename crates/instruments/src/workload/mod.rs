@@ -9,6 +9,11 @@ pub mod container;
 pub mod elf;
 pub mod guard;
 pub mod hadoop;
+pub mod hadoop_dfsio;
+pub mod hadoop_pi;
+pub mod hadoop_teragen;
+pub mod hadoop_terasort;
+pub mod hadoop_teravalidate;
 pub mod helper_process;
 pub mod kv_load;
 pub mod kv_power;
@@ -34,6 +39,11 @@ pub mod working_tree;
 pub static ALL: &[&dyn Instrument] = &[
     &cmd::INSTRUMENT,
     &cmd_power::INSTRUMENT,
+    &hadoop_dfsio::INSTRUMENT,
+    &hadoop_pi::INSTRUMENT,
+    &hadoop_teragen::INSTRUMENT,
+    &hadoop_terasort::INSTRUMENT,
+    &hadoop_teravalidate::INSTRUMENT,
     &kv_load::INSTRUMENT,
     &kv_power::INSTRUMENT,
     &kv_slo::INSTRUMENT,

@@ -5,6 +5,7 @@
 
 pub mod command;
 pub mod disk;
+pub mod hadoop;
 pub mod load;
 pub mod logs;
 pub mod machine;

@@ -10,6 +10,12 @@ pub const CRC32C: &str = "crc32c";
 pub const DISK_READ: &str = "disk-read";
 pub const DISK_SEQ: &str = "disk-seq";
 pub const DISK_USE: &str = "disk-use";
+/// Jobs on a Hadoop cluster.
+pub const HADOOP_DFSIO: &str = "hadoop-dfsio";
+pub const HADOOP_PI: &str = "hadoop-pi";
+pub const HADOOP_TERAGEN: &str = "hadoop-teragen";
+pub const HADOOP_TERASORT: &str = "hadoop-terasort";
+pub const HADOOP_TERAVALIDATE: &str = "hadoop-teravalidate";
 pub const INDEX: &str = "index";
 pub const JITTER: &str = "jitter";
 pub const KV_BASIC: &str = "kv-basic";

@@ -1,7 +1,19 @@
-//! Apache Hadoop: where one is, the Java that runs it, and what names of earlier ones are today.
+//! Apache Hadoop: where one is, the Java that runs it, what names of earlier ones are today, a cluster of ours on this
+//! machine, and jobs on it.
 
 pub mod assembled;
+pub mod cluster;
+pub mod daemon;
 pub mod distribution;
+pub mod history;
 pub mod java;
+pub mod job;
+pub mod machine_use;
+pub mod network;
 pub mod old_names;
+pub mod params;
+pub mod probe;
 pub mod release;
+pub mod rest;
+pub mod settings;
+pub mod sizing;

@@ -24,7 +24,22 @@ pub struct Answer {
 
 /// Requests `path`. Fails when the answer is not complete within `timeout`.
 pub fn ask(address: SocketAddr, host: &str, path: &str, timeout: Duration) -> Result<Answer, String> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    request("GET", address, host, path, timeout)
+}
+
+/// Asks for the end of what `path` names. Fails as [`ask`] does.
+pub fn delete(address: SocketAddr, host: &str, path: &str, timeout: Duration) -> Result<Answer, String> {
+    request("DELETE", address, host, path, timeout)
+}
+
+fn request(
+    method: &str,
+    address: SocketAddr,
+    host: &str,
+    path: &str,
+    timeout: Duration,
+) -> Result<Answer, String> {
+    let request = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     exchange(address, request.as_bytes(), timeout, "HTTP server", parse)
 }
 

@@ -1,0 +1,165 @@
+//! `boxscore run hadoop` end to end, on a real Hadoop: jobs on clusters that are started for them and go with them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use instruments::workload::guard;
+use instruments::workload::hadoop::distribution;
+use model::data::RunData;
+use model::reading::Value;
+
+use crate::common::{Bench, PATIENCE, Running, Said, cannot, root};
+
+/// Tiny jobs.
+const TINY: [&str; 8] = ["run", "hadoop", "--quick", "--takes", "1", "--sittings", "1", "--no-report"];
+
+/// False, said aloud, where there is no Hadoop to run.
+fn is_there() -> bool {
+    let home = std::env::var_os("HADOOP_HOME").map(std::path::PathBuf::from);
+    let data = std::env::var_os("XDG_DATA_HOME")
+        .map(std::path::PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".local/share")));
+    let found = distribution::find(&data.unwrap_or_default().join("boxscore"), home.as_deref());
+    if let Err(why) = &found {
+        cannot(why);
+    }
+    found.is_ok()
+}
+
+fn run(bench: &Bench, args: &[&str]) -> Said {
+    bench.run(&TINY.iter().chain(args).copied().collect::<Vec<_>>())
+}
+
+/// The figures of a run of one take each, by instrument, metric and the parameters beside the take's.
+fn figures(run: &RunData) -> BTreeMap<String, f64> {
+    let mut all = BTreeMap::new();
+    for series in run.rows() {
+        let step = series.key.params.get("step").map_or_else(String::new, |step| format!(" {step}"));
+        let name = format!("{} {}{step}", series.key.instrument, series.key.metric);
+        for point in series.points {
+            if let Value::Number(value) = point.value {
+                all.insert(name.clone(), value);
+            }
+        }
+    }
+    all
+}
+
+/// Processes of clusters whose folders are below `dir`.
+fn processes_of(dir: &Path) -> Vec<i32> {
+    let folders = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let folders = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with(guard::PRIVATE));
+    folders.flat_map(|folder| guard::marked(&folder.path())).collect()
+}
+
+/// Waits until nothing of a cluster is left: no process with its mark, and no folder.
+#[track_caller]
+fn assert_nothing_left(dir: &Path) {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let left: Vec<String> = std::fs::read_dir(dir)
+            .expect("the folder")
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.starts_with(guard::PRIVATE))
+            .collect();
+        if left.is_empty() && processes_of(dir).is_empty() {
+            return;
+        }
+        assert!(Instant::now() < until, "left: {left:?}, {:?}", processes_of(dir));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn one_node_sorts_and_every_sort_is_proved() {
+    if !is_there() {
+        return;
+    }
+    let bench = Bench::new();
+    let said = run(&bench, &["--test", "pi,terasort", "--data", "4MiB"]).expect(0, &[]);
+    assert!(said.out.contains("TeraSort of 4") && said.out.contains("on 1 node"), "{}", said.out);
+    assert!(said.out.contains("starting a job takes"), "{}", said.out);
+    let run = bench.only();
+    let figures = figures(&run);
+    let of = |name: &str| *figures.get(name).unwrap_or_else(|| panic!("no {name} in {figures:?}"));
+    assert!(of("hadoop-pi wall") > of("hadoop-pi job-time"));
+    assert!(of("hadoop-terasort wall") > 0.0 && of("hadoop-terasort rate") > 0.0);
+    // 41,943 rows on either side.
+    assert_eq!(of("hadoop-terasort spilled"), 2.0 * 41_943.0);
+    assert_eq!(of("hadoop-terasort failed-attempts"), 0.0);
+    assert_eq!(of("hadoop-terasort data-local"), 1.0);
+    assert!(of("hadoop-terasort shuffled") > 4e6);
+    let told = |text: &str| run.notes.iter().any(|note| note.body.text().contains(text));
+    assert!(
+        told("yarn.nodemanager.resource.memory-mb:") && told("1 node on the loopback"),
+        "{:?}",
+        run.notes
+    );
+    assert_nothing_left(bench.dir.path());
+}
+
+#[test]
+fn a_killed_program_leaves_no_daemon_and_no_container() {
+    if !is_there() {
+        return;
+    }
+    let bench = Bench::new();
+    let args: Vec<&str> =
+        TINY.iter().chain(&["--test", "pi", "--set", "samples=1000000000"]).copied().collect();
+    let running = Running::start(bench.command(&args));
+    // Five daemons, the client, and a container with its shell.
+    let until = Instant::now() + PATIENCE;
+    while processes_of(bench.dir.path()).len() < 8 {
+        assert!(Instant::now() < until, "no job is at work: {:?}", processes_of(bench.dir.path()));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    running.signal("KILL");
+    assert_eq!(running.end().code, None);
+    assert_nothing_left(bench.dir.path());
+}
+
+#[test]
+fn nodes_in_namespaces_keep_copies() {
+    if !root() {
+        return cannot("only root can make network namespaces");
+    }
+    if !is_there() {
+        return;
+    }
+    let bench = Bench::new();
+    let args = ["--test", "terasort", "--data", "4MiB", "--nodes", "2", "--replication", "2"];
+    let said = run(&bench, &args).expect(0, &[]);
+    assert!(said.out.contains("on 2 nodes"), "{}", said.out);
+    assert_eq!(figures(&bench.only()).get("hadoop-terasort spilled"), Some(&(2.0 * 41_943.0)));
+    assert_nothing_left(bench.dir.path());
+}
+
+#[test]
+fn what_cannot_be_is_told_before_anything_starts() {
+    let bench = Bench::new();
+    for (args, says) in [
+        (&["--nodes", "0"][..], "nodes=0"),
+        (&["--data", "few"], "data=few"),
+        (&["--test", "sort"], "sort"),
+        (&["--test", "terasort", "--set", "compression=zip"], "compression=zip"),
+        (&["--test", "pi", "--data", "1GiB"], "--data"),
+    ] {
+        run(&bench, args).expect(2, &[says]);
+    }
+    if !is_there() {
+        return;
+    }
+    for (args, says) in [
+        (&["--replication", "2"][..], "as many copies as nodes"),
+        (&["--data", "900TiB"], "of disk"),
+        (&["--set", "heap=512,container=256"], "does not fit"),
+    ] {
+        run(&bench, args).expect(2, &[says]);
+    }
+    let mut command = bench.command(&TINY);
+    command.env_remove("HADOOP_HOME").env("XDG_DATA_HOME", bench.path("none"));
+    crate::common::said(&mut command).expect(1, &["boxscore hadoop fetch"]);
+    assert_nothing_left(bench.dir.path());
+}

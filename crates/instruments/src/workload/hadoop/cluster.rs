@@ -1,0 +1,427 @@
+//! A cluster of ours on this machine: made in a private folder, started in the order that its daemons need, asked by
+//! their own web interfaces until it is ready, ended as a whole.
+//!
+//! NameNode (formatted in the new folder), DataNodes, ResourceManager and NodeManagers; the history server only once
+//! HDFS takes writes, since it waits ten seconds if it is early. Every wait is bounded. The time of a start is not
+//! part of any figure. Loads with equal keys share a cluster.
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use serde_json::Value;
+use sys::process::Start;
+
+use super::daemon::{DATA_NODE, Daemon, HISTORY_SERVER, NAME_NODE, NODE_MANAGER, RESOURCE_MANAGER, Site};
+use super::distribution;
+use super::network::Network;
+use super::rest::{Door, number, text};
+use super::settings::{self, Node, Ports};
+use super::sizing::{Facts, Sizes, sizes};
+use crate::progress;
+use crate::workload::guard;
+use crate::workload::server::keeper;
+use crate::workload::server::kind::ServerError;
+use crate::workload::server::port::Port;
+use crate::workload::server::private_folder::PrivateFolder;
+use crate::workload::server::run::up_within;
+use crate::workload::shell;
+
+/// Time limits: of a start as a whole up to each state, and of the command that formats.
+const UP: Duration = Duration::from_secs(180);
+const FORMAT: Duration = Duration::from_secs(60);
+/// Starts that are tried with other ports when others take them.
+const TRIES: usize = 3;
+
+/// The key of a shared cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub nodes: u32,
+    pub dir: PathBuf,
+    pub memory: u64,
+    /// Those that its processes may use.
+    pub cpus: Vec<usize>,
+}
+
+/// A running cluster.
+#[derive(Debug)]
+pub struct Cluster {
+    pub site: Site,
+    pub ports: Ports,
+    pub sizes: Sizes,
+    /// Seconds that the start took.
+    pub start_seconds: f64,
+    daemons: Vec<Daemon>,
+    /// Data that jobs left for others, by its name.
+    pub made: Vec<Made>,
+    _ports: Vec<Port>,
+    /// The last field, so that the processes are gone before their folder.
+    folder: Option<PrivateFolder>,
+}
+
+/// Data in HDFS that jobs share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    pub folder: String,
+    /// TeraChecksum's sum of its rows.
+    pub checksum: String,
+}
+
+/// A cluster that loads share.
+#[derive(Debug)]
+pub struct Hosted {
+    key: Key,
+    cluster: Mutex<Option<Cluster>>,
+}
+
+static POOL: Mutex<Vec<Weak<Hosted>>> = Mutex::new(Vec::new());
+static DATA_DIR: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says where the user's data of this program is, with a fetched Hadoop in it. The first call counts.
+pub fn set_data_dir(dir: PathBuf) {
+    // A second call finds the first one's choice, as it says above.
+    let _first_stays = DATA_DIR.set(dir);
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is whole between two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The Hadoop of this host. Fails, with what to do, where there is none.
+pub fn distribution() -> Result<distribution::Distribution, String> {
+    let home = std::env::var_os("HADOOP_HOME").map(PathBuf::from);
+    let none = Path::new("/nonexistent");
+    distribution::find(DATA_DIR.get().map_or(none, PathBuf::as_path), home.as_deref())
+}
+
+/// The cluster of this key, running already or started now. Fails when it does not come up.
+pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
+    guard::available().map_err(ServerError::Failed)?;
+    let mut pool = locked(&POOL);
+    pool.retain(|one| one.strong_count() > 0);
+    if let Some(there) = pool.iter().filter_map(Weak::upgrade).find(|one| one.key == key) {
+        return Ok(there);
+    }
+    let cluster = started(&key)?;
+    let hosted = Arc::new(Hosted { key, cluster: Mutex::new(Some(cluster)) });
+    pool.push(Arc::downgrade(&hosted));
+    Ok(hosted)
+}
+
+impl Hosted {
+    /// Does something with the cluster. One of which a daemon has ended is started anew before, and the reason
+    /// returned; one that `work` breaks is ended. Fails when it does not start.
+    pub fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Cluster, Option<String>) -> Result<T, JobError>,
+    ) -> Result<T, String> {
+        let mut held = locked(&self.cluster);
+        let ended = match held.as_mut().map(Cluster::check) {
+            Some(Ok(())) => None,
+            Some(Err(why)) => Some(why),
+            None => Some("it was ended after a job that did not end".to_owned()),
+        };
+        if ended.is_some() {
+            *held = None;
+            *held = Some(started(&self.key).map_err(|error| error.to_string())?);
+        }
+        let cluster = held.as_mut().ok_or("the cluster is not running")?;
+        match work(cluster, ended) {
+            Ok(done) => Ok(done),
+            // That a daemon is gone explains whatever else failed.
+            Err(JobError::Failed(why)) => Err(cluster.check().err().unwrap_or(why)),
+            Err(JobError::Stuck(why)) => {
+                let why = cluster.check().err().unwrap_or(why);
+                *held = None;
+                Err(why)
+            }
+        }
+    }
+
+    /// Memory that its daemons hold, in bytes.
+    pub fn footprint(&self) -> u64 {
+        locked(&self.cluster).as_ref().map_or(0, |cluster| cluster.sizes.held << 20)
+    }
+}
+
+/// Why a job has no result.
+#[derive(Debug)]
+pub enum JobError {
+    Failed(String),
+    /// It did not end in time, and may still be at work in the cluster.
+    Stuck(String),
+}
+
+impl From<String> for JobError {
+    fn from(why: String) -> JobError {
+        JobError::Failed(why)
+    }
+}
+
+fn started(key: &Key) -> Result<Cluster, ServerError> {
+    let key = key.clone();
+    keeper::run(move || shell::on(&key.cpus, || Cluster::start(&key)).map_err(ServerError::Failed))
+}
+
+impl Cluster {
+    /// Starts a cluster. Fails with the daemon, its node and the line of its log, where one does not come up.
+    fn start(key: &Key) -> Result<Cluster, String> {
+        let distribution = distribution()?;
+        let mut taken = String::new();
+        for _ in 0..TRIES {
+            let mut cluster = Cluster::make(key, distribution.clone())?;
+            match cluster.bring_up() {
+                Ok(()) => return Ok(cluster),
+                // Its ports were free a moment ago.
+                Err(why) if why.contains("Address already in use") || why.contains("Port in use") => {
+                    taken = why
+                }
+                Err(why) => return Err(why),
+            }
+        }
+        Err(format!("no free ports for a cluster in {TRIES} starts: {taken}"))
+    }
+
+    /// Its folder, network and files, before anything runs.
+    fn make(key: &Key, distribution: distribution::Distribution) -> Result<Cluster, String> {
+        let folder = PrivateFolder::make(&key.dir, None)?;
+        let path = folder.path().to_owned();
+        settings::check_folder(&path)?;
+        let cores = u32::try_from(key.cpus.len()).unwrap_or(u32::MAX);
+        let facts = Facts { memory: key.memory, cores, disk_free: free_bytes(&path)? };
+        let sizes = sizes(&facts, key.nodes)?;
+        let (network, reserved) = match key.nodes {
+            1 => (Network::Loopback, free_ports()?),
+            nodes => (Network::make(nodes, &path)?, Vec::new()),
+        };
+        let ports = match reserved.is_empty() {
+            true => Ports::USUAL,
+            false => Ports::from_numbers(std::array::from_fn(|at| reserved[at].number())),
+        };
+        let site = Site { distribution, network, folder: path };
+        let cluster = Cluster {
+            site,
+            ports,
+            sizes,
+            start_seconds: 0.0,
+            daemons: Vec::new(),
+            made: Vec::new(),
+            _ports: reserved,
+            folder: Some(folder),
+        };
+        for node in cluster.nodes() {
+            cluster.write_files(&node)?;
+        }
+        Ok(cluster)
+    }
+
+    /// The names of all nodes, the master first.
+    fn nodes(&self) -> Vec<String> {
+        let network = &self.site.network;
+        let mut all = vec![network.master().to_owned()];
+        all.extend(network.workers());
+        all.dedup();
+        all
+    }
+
+    fn write_files(&self, name: &str) -> Result<(), String> {
+        let folder = self.site.node_folder(name);
+        let failed = |error: std::io::Error| format!("cannot make {}: {error}", folder.display());
+        for part in ["conf", "logs", "tmp", "nm-local", "nm-logs"] {
+            fs::create_dir_all(folder.join(part)).map_err(failed)?;
+        }
+        let node = Node {
+            name,
+            master: self.site.network.master(),
+            listen: self.site.network.listen(),
+            ports: self.ports,
+            folder: &folder,
+            sizes: &self.sizes,
+            replication: 1,
+            class_path: &self.site.distribution.class_path,
+            opens: self.site.opens(),
+        };
+        for (path, text) in settings::files(&node) {
+            let path = folder.join("conf").join(path);
+            path.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+            sys::files::atomic_write(&path, text.as_bytes(), 0o600).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn bring_up(&mut self) -> Result<(), String> {
+        let from_ns = sys::clock::now_ns();
+        let said = |what: &str| progress::current().report(&format!("starting a Hadoop cluster: {what}"));
+        said("formatting HDFS");
+        self.format()?;
+        let (master, workers, heaps) =
+            (self.site.network.master(), self.site.network.workers(), self.sizes.heaps);
+        said("its daemons");
+        self.add(NAME_NODE, master, heaps.name_node)?;
+        self.add(RESOURCE_MANAGER, master, heaps.resource_manager)?;
+        for node in &workers {
+            self.add(DATA_NODE, node, heaps.data_node)?;
+            self.add(NODE_MANAGER, node, heaps.node_manager)?;
+        }
+        let many = workers.len() as f64;
+        self.wait("HDFS does not take writes", |cluster| {
+            let state = cluster.name_node().get("/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState")?;
+            hdfs_state(&state, many)
+        })?;
+        said("its history server");
+        self.add(HISTORY_SERVER, master, heaps.history_server)?;
+        self.wait("YARN is not ready", |cluster| {
+            let metrics = cluster.resource_manager().get("/ws/v1/cluster/metrics")?;
+            yarn_state(&metrics, many)
+        })?;
+        self.wait("the history server is not ready", |cluster| {
+            cluster.history().get("/ws/v1/history/info").map(|_| ())
+        })?;
+        self.start_seconds = sys::clock::now_ns().saturating_sub(from_ns) as f64 / 1e9;
+        Ok(())
+    }
+
+    fn add(&mut self, kind: super::daemon::Kind, node: &str, heap: u64) -> Result<(), String> {
+        self.daemons.push(self.site.start(kind, node, heap)?);
+        Ok(())
+    }
+
+    /// Makes HDFS in the folder that was made a moment ago.
+    fn format(&self) -> Result<(), String> {
+        let master = self.site.network.master();
+        let mut command = self.site.java(master, self.sizes.heaps.name_node);
+        command.arg("-Dhadoop.root.logger=INFO,console").arg(NAME_NODE.class);
+        command.args(["-format", "-nonInteractive", "-clusterId", "CID-boxscore"]);
+        let cpus = sys::affinity::allowed().map_err(|error| error.to_string())?;
+        let ended = shell::run_command(command, Start::default(), &cpus, FORMAT)?;
+        match ended.failure(FORMAT) {
+            None => Ok(()),
+            Some(failure) => {
+                let why = super::daemon::cause(&ended.stderr.text()).unwrap_or(failure);
+                Err(format!("the NameNode on {master} does not format its folder: {why}"))
+            }
+        }
+    }
+
+    /// Asks until a state is there. Fails when a daemon ends, when it is late, and when the user cancels.
+    fn wait(
+        &mut self,
+        late: &str,
+        mut state: impl FnMut(&Cluster) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut ended = None;
+        let mut answer = Err("it was never asked".to_owned());
+        up_within(UP, || {
+            ended = self.check().err();
+            if ended.is_some() {
+                return true;
+            }
+            answer = state(self);
+            answer.is_ok()
+        });
+        progress::current().check()?;
+        match (ended, answer) {
+            (Some(why), _) => Err(why),
+            (None, Ok(())) => Ok(()),
+            (None, Err(why)) => {
+                let told = self.daemons.iter().find_map(|one| Some((one.name(), one.cause()?)));
+                let told = told.map_or_else(String::new, |(who, line)| format!("; the {who} says: {line}"));
+                Err(format!("{late} after {} s: {why}{told}", UP.as_secs()))
+            }
+        }
+    }
+
+    /// Fails when a daemon has ended.
+    pub fn check(&mut self) -> Result<(), String> {
+        self.daemons.iter_mut().try_for_each(Daemon::check)
+    }
+
+    pub fn name_node(&self) -> Door<'_> {
+        Door { network: &self.site.network, port: self.ports.name_node_http }
+    }
+
+    pub fn resource_manager(&self) -> Door<'_> {
+        Door { network: &self.site.network, port: self.ports.resource_manager_http }
+    }
+
+    pub fn history(&self) -> Door<'_> {
+        Door { network: &self.site.network, port: self.ports.history_http }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.daemons.iter_mut().rev().for_each(Daemon::end);
+        if let Some(folder) = self.folder.take() {
+            // Containers are in sessions of their own. A drop has nobody to tell of one that does not end; the guard
+            // tries again.
+            let _left = guard::end_marked(folder.path());
+            let _left_to_the_guard = folder.remove();
+        }
+    }
+}
+
+/// Fails, with what is missing, until HDFS takes writes.
+fn hdfs_state(answer: &Value, nodes: f64) -> Result<(), String> {
+    let bean = answer.get("beans").and_then(|beans| beans.get(0));
+    let bean = bean.ok_or("the NameNode does not tell its state yet")?;
+    let live = number(bean, &["NumLiveDataNodes"]).unwrap_or(0.0);
+    let state = text(bean, &["FSState"]).unwrap_or("unknown");
+    match (live >= nodes, state) {
+        (true, "Operational") => Ok(()),
+        (true, "safeMode") => Err("the NameNode is in safe mode".to_owned()),
+        (true, state) => Err(format!("the NameNode is in the state {state}")),
+        (false, _) => Err(format!("{live} of {nodes} DataNodes are there")),
+    }
+}
+
+/// Fails, with what is missing, until YARN has its nodes.
+fn yarn_state(answer: &Value, nodes: f64) -> Result<(), String> {
+    let active = number(answer, &["clusterMetrics", "activeNodes"]).unwrap_or(0.0);
+    match active >= nodes {
+        true => Ok(()),
+        false => Err(format!("{active} of {nodes} NodeManagers are there")),
+    }
+}
+
+fn free_ports() -> Result<Vec<Port>, String> {
+    (0..Ports::COUNT).map(|_| Port::free(Ipv4Addr::LOCALHOST.into())).collect()
+}
+
+/// Free bytes of the file system of a folder, for those without rights of their own.
+pub fn free_bytes(path: &Path) -> Result<u64, String> {
+    let stat = rustix::fs::statvfs(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_read_off_the_daemons_answers() {
+        let hdfs = |live: u32, state: &str| {
+            let text = format!(r#"{{"beans":[{{"NumLiveDataNodes":{live},"FSState":"{state}"}}]}}"#);
+            hdfs_state(&serde_json::from_str(&text).unwrap(), 2.0)
+        };
+        assert_eq!(hdfs(2, "Operational"), Ok(()));
+        assert_eq!(hdfs(1, "Operational").unwrap_err(), "1 of 2 DataNodes are there");
+        assert!(hdfs(2, "safeMode").unwrap_err().contains("safe mode"));
+        assert!(hdfs_state(&serde_json::json!({"beans": []}), 1.0).is_err());
+        let yarn =
+            |active: u32| yarn_state(&serde_json::json!({"clusterMetrics": {"activeNodes": active}}), 2.0);
+        assert_eq!(yarn(2), Ok(()));
+        assert_eq!(yarn(0).unwrap_err(), "0 of 2 NodeManagers are there");
+        assert!(yarn_state(&serde_json::json!({}), 1.0).is_err());
+    }
+
+    #[test]
+    fn without_a_hadoop_it_is_said_what_to_do() {
+        if DATA_DIR.get().is_none() && std::env::var_os("HADOOP_HOME").is_none() {
+            assert!(distribution().unwrap_err().contains("boxscore hadoop fetch"));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A job on a cluster: a client of Hadoop's own programs, what it says, and what the history server knows of the job.
+//!
+//! Time runs from the start of the client's JVM until it has ended: what a user waits for. The history server's own
+//! times are by the clock of the node that directs the job.
+
+use std::time::Duration;
+
+use sys::process::Start;
+
+use super::cluster::{Cluster, JobError};
+use super::history::{self, Job};
+use super::machine_use::{Counters, MachineUse};
+use crate::workload::server::run::up_within;
+use crate::workload::shell::{self, Ended};
+
+/// The programs of Hadoop that are run.
+pub const EXAMPLES: &str = "org.apache.hadoop.examples.ExampleDriver";
+pub const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
+pub const CHECKSUM: &str = "org.apache.hadoop.examples.terasort.TeraChecksum";
+/// How long the history server may take to learn of a job that has ended.
+const KNOWN: Duration = Duration::from_secs(20);
+/// Settings by which a job runs in the client alone, within its heap, without the cluster's containers.
+pub const IN_CLIENT: [&str; 2] = ["-Dmapreduce.framework.name=local", "-Dmapreduce.task.io.sort.mb=16"];
+
+/// A job, as a command line of Hadoop's.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    pub class: &'static str,
+    /// The program of a class that has several.
+    pub program: Option<&'static str>,
+    /// `-Dkey=value`, which go before the program's own arguments.
+    pub settings: Vec<String>,
+    pub arguments: Vec<String>,
+    pub timeout: Duration,
+}
+
+/// A client that has ended well.
+#[derive(Debug)]
+pub struct Done {
+    pub seconds: f64,
+    pub output: String,
+    /// Its log, which names the job.
+    pub log: String,
+    pub machine: MachineUse,
+}
+
+/// Runs a client on the cluster's master. Fails where it does, with the cause in Hadoop's words.
+pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
+    let site = &cluster.site;
+    let mut command = site.java(site.network.master(), cluster.sizes.heaps.client);
+    command.arg("-Dhadoop.root.logger=INFO,console").arg(order.class).args(order.program);
+    command.args(&order.settings).args(&order.arguments);
+    let cpus = sys::affinity::allowed().map_err(|error| error.to_string())?;
+    let before = Counters::read(&cpus);
+    let ended = shell::run_command(command, Start::default(), &cpus, order.timeout)?;
+    let machine = Counters::read(&cpus).since(&before);
+    let called = order.program.unwrap_or(order.class.rsplit('.').next().unwrap_or(order.class));
+    if ended.timed_out {
+        let seconds = order.timeout.as_secs();
+        return Err(JobError::Stuck(format!(
+            "{called} did not end within {seconds} s: --set timeout= gives more"
+        )));
+    }
+    if !ended.exit.status.success() {
+        return Err(JobError::Failed(format!("{called} failed: {}", failure(&ended))));
+    }
+    Ok(Done {
+        seconds: ended.wall_ns as f64 / 1e9,
+        output: ended.stdout.text(),
+        log: ended.stderr.text(),
+        machine,
+    })
+}
+
+/// Runs a job in containers, and asks the history server for its figures.
+pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobError> {
+    let done = run(cluster, order)?;
+    let id = job_id(&done.log).ok_or_else(|| "the client named no job".to_owned())?;
+    let job = known(cluster, &id)?;
+    rest(cluster)?;
+    if job.state != "SUCCEEDED" {
+        return Err(JobError::Failed(format!("{id} is {}: {}", job.state, job.diagnostics)));
+    }
+    Ok((done, job))
+}
+
+/// The figures of a job that has ended, once the history server has them.
+fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
+    let path = format!("/ws/v1/history/mapreduce/jobs/{id}");
+    let door = cluster.history();
+    let mut found = Err("it was never asked".to_owned());
+    up_within(KNOWN, || {
+        found = door.get(&path).and_then(|job| history::job(&job, &door.get(&format!("{path}/counters"))?));
+        found.is_ok()
+    });
+    found.map_err(|why| {
+        format!("the history server does not tell of {id} within {} s: {why}", KNOWN.as_secs())
+    })
+}
+
+/// Waits until no container is left, so that the next job finds the cluster idle.
+fn rest(cluster: &Cluster) -> Result<(), String> {
+    let mut left = Err("it was never asked".to_owned());
+    up_within(KNOWN, || {
+        left = cluster.resource_manager().get("/ws/v1/cluster/metrics").and_then(|metrics| {
+            match super::rest::number(&metrics, &["clusterMetrics", "containersAllocated"]) {
+                Some(0.0) => Ok(()),
+                Some(count) => Err(format!("{count} are there")),
+                None => Err("the ResourceManager does not tell".to_owned()),
+            }
+        });
+        left.is_ok()
+    });
+    left.map_err(|why| {
+        format!("containers of a job that has ended are left after {} s: {why}", KNOWN.as_secs())
+    })
+}
+
+/// The number of the job that a client runs, by its log.
+fn job_id(log: &str) -> Option<String> {
+    let after = log.lines().find_map(|line| line.split_once("Running job: "))?.1;
+    let id = after.split_whitespace().next()?;
+    id.starts_with("job_").then(|| id.to_owned())
+}
+
+/// Why a client failed: what its job says of itself, else the innermost exception of its log, else its last words.
+fn failure(ended: &Ended) -> String {
+    let log = ended.stderr.text();
+    said(&log).unwrap_or_else(|| {
+        let words = ended.stderr.last_lines(2);
+        let words = if words.is_empty() { ended.stdout.last_lines(2) } else { words };
+        format!("{}; its last words: {words}", ended.exit.status)
+    })
+}
+
+fn said(log: &str) -> Option<String> {
+    const FAILED: &str = " failed with state ";
+    let lines: Vec<&str> = log.lines().map(str::trim).collect();
+    let state = lines.iter().find_map(|line| Some(line.split_once(FAILED)?.1));
+    // A job that ran in its client alone says no more than that.
+    let state = state.filter(|state| !state.ends_with("due to: NA"));
+    // The error of a task that failed stands before the state of its job.
+    let error = lines.iter().find_map(|line| line.strip_prefix("Error: "));
+    let thrown = lines.iter().find(|line| {
+        !line.starts_with("at ")
+            && line.contains("Exception: ")
+            && !line.contains(" INFO ")
+            && !line.contains(" WARN ")
+    });
+    let text = match (error, state, thrown) {
+        (Some(error), ..) => format!("a task says: {error}"),
+        (None, Some(state), _) => format!("its job ended in the state {state}"),
+        (None, None, Some(thrown)) => (*thrown).to_owned(),
+        (None, None, None) => return None,
+    };
+    Some(text.chars().take(300).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_job_of_a_client_is_found_in_its_log() {
+        let log = "1 INFO impl.YarnClientImpl: Submitted application application_17_0003\n\
+                   1 INFO mapreduce.Job: Running job: job_17_0003\n1 INFO mapreduce.Job:  map 0% reduce 0%\n";
+        assert_eq!(job_id(log).as_deref(), Some("job_17_0003"));
+        assert_eq!((job_id("Running job: x"), job_id("")), (None, None));
+    }
+
+    #[test]
+    fn a_failure_is_told_in_hadoops_words() {
+        let heap = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\nError: Java heap space\n\
+                    1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
+        assert_eq!(said(heap).as_deref(), Some("a task says: Java heap space"));
+        let am =
+            "1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Application failed 2 times\n";
+        assert_eq!(
+            said(am).as_deref(),
+            Some("its job ended in the state FAILED due to: Application failed 2 times")
+        );
+        let there = "org.apache.hadoop.mapred.FileAlreadyExistsException: Output directory hdfs://m/x already exists\n\tat a\n";
+        assert!(said(there).unwrap().contains("already exists"));
+        let alone = "1 WARN mapred.LocalJobRunner: job_local1_0001\n\
+                     java.lang.Exception: java.lang.OutOfMemoryError: Java heap space\n\tat a\n\
+                     1 INFO mapreduce.Job: Job job_local1_0001 failed with state FAILED due to: NA\n";
+        assert_eq!(
+            said(alone).as_deref(),
+            Some("java.lang.Exception: java.lang.OutOfMemoryError: Java heap space")
+        );
+        assert_eq!(said("1 INFO a: b\n"), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! The network of a cluster on one machine: the loopback for one node, else a network namespace for each node.
+//!
+//! A namespace is held by a process of ours and has no other name, so that the kernel removes it, with its addresses
+//! and its bridge, when that process and those in it have ended, whatever ended them. Each has its host name, and a
+//! file of names in the place of /etc/hosts that only its processes see. Nothing of the host is changed. Needs root.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use sys::process::Start;
+
+use crate::workload::guard::Guarded;
+use crate::workload::server::run::within;
+use crate::workload::shell;
+
+/// The node with the daemons that a cluster has once.
+pub const MASTER: &str = "m";
+/// Addresses of the nodes; they exist in these namespaces alone.
+const NET: &str = "10.77.0";
+const FIRST_WORKER: u32 = 11;
+/// The most nodes that have an address.
+pub const MOST_NODES: u32 = 64;
+/// Time limits of a step: to start a process, and to run `ip`.
+const STEP: Duration = Duration::from_secs(10);
+
+/// Where the daemons of a cluster find each other.
+#[derive(Debug)]
+pub enum Network {
+    Loopback,
+    /// A namespace each: the bridge's, the master's, those of the nodes.
+    Namespaces(Vec<Space>),
+}
+
+/// A namespace, and the process that holds it.
+#[derive(Debug)]
+pub struct Space {
+    name: String,
+    holder: Guarded,
+}
+
+/// The tools that make namespaces and that run something in one.
+const TOOLS: [&str; 4] = ["unshare", "nsenter", "ip", "mount"];
+
+/// The name of a worker, from 1 on.
+pub fn worker(number: u32) -> String {
+    format!("w{number}")
+}
+
+/// Fails where namespaces cannot be made here.
+pub fn available() -> Result<(), String> {
+    if sys::files::effective_ids().0 != 0 {
+        return Err("several nodes on one machine need network namespaces, which only root can make: as root, or with \
+                    --nodes 1"
+            .to_owned());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |tool: &&str| std::env::split_paths(&path).any(|dir| dir.join(tool).is_file());
+    match TOOLS.iter().find(|tool| !is_there(tool)) {
+        None => Ok(()),
+        Some(tool) => {
+            Err(format!("several nodes on one machine need `{tool}`: install util-linux and iproute2"))
+        }
+    }
+}
+
+impl Network {
+    /// Makes the namespaces of a master and so many nodes, with a bridge between them; `folder` is for the file of
+    /// names. Fails where the kernel refuses one. The calling thread must last as long as they.
+    pub fn make(nodes: u32, folder: &Path) -> Result<Network, String> {
+        available()?;
+        let hosts = folder.join("hosts");
+        let names: Vec<(String, String)> = std::iter::once((MASTER.to_owned(), format!("{NET}.1")))
+            .chain((1..=nodes).map(|number| (worker(number), format!("{NET}.{}", FIRST_WORKER + number - 1))))
+            .collect();
+        let mut text = "127.0.0.1 localhost\n".to_owned();
+        names.iter().for_each(|(name, address)| text.push_str(&format!("{address} {name}\n")));
+        sys::files::atomic_write(&hosts, text.as_bytes(), 0o644).map_err(|error| error.to_string())?;
+        let mut spaces = vec![Space::make("bridge")?];
+        let bridge = spaces[0].pid();
+        let inside = |space: &Space, words: &[&str]| space.run(words);
+        inside(&spaces[0], &["ip", "link", "add", "br0", "type", "bridge"])?;
+        inside(&spaces[0], &["ip", "link", "set", "br0", "up"])?;
+        for (name, address) in &names {
+            let space = Space::make(name)?;
+            let (port, pid) = (format!("p-{name}"), space.pid().to_string());
+            let on_bridge = |words: &[&str]| run(bridge, words);
+            on_bridge(&["ip", "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &pid])?;
+            on_bridge(&["ip", "link", "set", &port, "master", "br0", "up"])?;
+            inside(&space, &["ip", "addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
+            inside(&space, &["ip", "link", "set", "lo", "up"])?;
+            inside(&space, &["ip", "link", "set", "eth0", "up"])?;
+            inside(&space, &["hostname", name])?;
+            inside(&space, &["mount", "--bind", &hosts.display().to_string(), "/etc/hosts"])?;
+            spaces.push(space);
+        }
+        Ok(Network::Namespaces(spaces))
+    }
+
+    /// The host name of the node with the daemons that a cluster has once.
+    pub fn master(&self) -> &'static str {
+        match self {
+            Network::Loopback => "localhost",
+            Network::Namespaces(_) => MASTER,
+        }
+    }
+
+    /// The names of nodes with data and containers.
+    pub fn workers(&self) -> Vec<String> {
+        match self {
+            Network::Loopback => vec!["localhost".to_owned()],
+            Network::Namespaces(spaces) => spaces.iter().skip(2).map(|space| space.name.clone()).collect(),
+        }
+    }
+
+    /// The address that daemons listen on.
+    pub fn listen(&self) -> &'static str {
+        match self {
+            Network::Loopback => "127.0.0.1",
+            Network::Namespaces(_) => "0.0.0.0",
+        }
+    }
+
+    /// A command that runs `program` on a node, in a folder.
+    pub fn command(&self, node: &str, program: &Path, folder: &Path) -> Command {
+        let mut command = match self.space(node) {
+            None => Command::new(program),
+            Some(space) => {
+                let mut command = Command::new("nsenter");
+                command.args(["--target", &space.pid().to_string(), "--net", "--uts", "--mount"]);
+                command.arg(format!("--wd={}", folder.display())).arg("--").arg(program);
+                command
+            }
+        };
+        command.current_dir(folder);
+        command
+    }
+
+    /// Does something in the network of the master. Fails where the kernel does not let this program in.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+        let Some(space) = self.space(MASTER) else { return Ok(work()) };
+        let path = format!("/proc/{}/ns/net", space.pid());
+        let failed = |error: &dyn std::fmt::Display| format!("cannot enter the network of {MASTER}: {error}");
+        let file = File::open(&path).map_err(|error| failed(&error))?;
+        // A thread of its own, since it stays in that network.
+        std::thread::scope(|scope| {
+            let entered = scope.spawn(|| {
+                move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))?;
+                Ok(work())
+            });
+            let entered: Result<T, rustix::io::Errno> =
+                entered.join().map_err(|_| failed(&"a thread ended"))?;
+            entered.map_err(|error| failed(&error))
+        })
+    }
+
+    fn space(&self, node: &str) -> Option<&Space> {
+        match self {
+            Network::Loopback => None,
+            Network::Namespaces(spaces) => spaces.iter().find(|space| space.name == node),
+        }
+    }
+}
+
+impl Space {
+    /// A namespace of network, host name and mounts, which a sleeping process holds.
+    fn make(name: &str) -> Result<Space, String> {
+        let mut command = Command::new("unshare");
+        command.args(["--net", "--uts", "--mount", "--", "sleep", "infinity"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let holder = Guarded::spawn(command, Start::default())?;
+        let mut space = Space { name: name.to_owned(), holder };
+        let inode = |pid: &str| std::fs::metadata(format!("/proc/{pid}/ns/mnt")).map(|meta| meta.ino()).ok();
+        let (own, its) = (inode("self"), space.pid().to_string());
+        let mut ended = None;
+        let made = within(STEP, || {
+            ended = space.holder.try_wait().ok().flatten();
+            ended.is_some() || inode(&its).is_some_and(|inode| Some(inode) != own)
+        });
+        match (made, ended) {
+            (true, None) => Ok(space),
+            (_, Some(exit)) => {
+                Err(format!("the kernel gives no namespace for {name}: unshare ended with {}", exit.status))
+            }
+            (false, None) => Err(format!("no namespace for {name} after {} s", STEP.as_secs())),
+        }
+    }
+
+    fn pid(&self) -> i32 {
+        self.holder.pgid()
+    }
+
+    fn run(&self, words: &[&str]) -> Result<(), String> {
+        run(self.pid(), words)
+    }
+}
+
+/// Runs a short command in the namespaces that a process holds. Fails when it does.
+fn run(pid: i32, words: &[&str]) -> Result<(), String> {
+    let mut command = Command::new("nsenter");
+    command.args(["--target", &pid.to_string(), "--net", "--uts", "--mount", "--"]).args(words);
+    let cpus = sys::affinity::allowed().map_err(|error| error.to_string())?;
+    let ended = shell::run_command(command, Start::default(), &cpus, STEP)?;
+    match ended.failure(STEP) {
+        None => Ok(()),
+        Some(failure) => Err(format!("`{}` {failure}", words.join(" "))),
+    }
+}

@@ -1,0 +1,304 @@
+//! The parameters of jobs on a Hadoop cluster, and what they ask for.
+
+use model::flags::Flag;
+use model::{By, Label, Matched, Means, ParamKind, ParamSpec, Setup, Shown, Tell, Unfit};
+
+use super::sizing::{Cut, Sizes, sort_buffer, task_heap};
+use super::{network, settings};
+use crate::bench::kernel::{int_param, word_param};
+
+pub const AUTO: &str = "auto";
+const MIB: u64 = 1 << 20;
+
+const NODES: ParamSpec = ParamSpec::new(
+    "nodes",
+    ParamKind::Int { min: 1, max: network::MOST_NODES as u64 },
+    "1",
+    "nodes with data and containers, all on this machine: 1 on the loopback, more in a network namespace each (root)",
+)
+.label(Label::Count("node", "nodes"))
+.flag(Flag::new(
+    "nodes",
+    "N",
+    "Nodes of the cluster, all on this machine; several values (1,2,3) are measured beside each other",
+    Means::Each("nodes"),
+));
+const DATA: ParamSpec = ParamSpec::new(
+    "data",
+    ParamKind::Bytes { min: 100, max: 1 << 50 },
+    "256MiB",
+    "data that a job is about, once",
+)
+.label(Label::Bytes)
+.flag(Flag::new("data", "SIZE", "Data that a job is about: 256MiB, 1GB", Means::Param("data")));
+const REPLICATION: ParamSpec = ParamSpec::new(
+    "replication",
+    ParamKind::Int { min: 1, max: 16 },
+    "1",
+    "copies of each block of data in HDFS, of input and of output",
+)
+.label(Label::Count("copy", "copies"))
+.flag(Flag::new("replication", "R", "Copies of each block of data in HDFS", Means::Param("replication")));
+const JVM: ParamSpec = ParamSpec::new(
+    "jvm",
+    ParamKind::Choice(&["hotspot", "zero"]),
+    "hotspot",
+    "the virtual machine of tasks and of the process that directs them: the usual one, or OpenJDK's without a compiler",
+)
+.label(Label::Form("jvm {}"));
+const CONTAINER: ParamSpec = ParamSpec::new(
+    "container",
+    ParamKind::Or(AUTO, &ParamKind::Int { min: 128, max: 1 << 20 }),
+    AUTO,
+    "MiB of memory of a task's container; auto: by the memory of the machine",
+)
+.label(Label::Form("containers of {} MiB"));
+const HEAP: ParamSpec = ParamSpec::new(
+    "heap",
+    ParamKind::Or(AUTO, &ParamKind::Int { min: 32, max: 1 << 20 }),
+    AUTO,
+    "MiB of a task's heap; auto: most of its container",
+)
+.label(Label::Form("heaps of {} MiB"));
+const SPECULATIVE: ParamSpec = ParamSpec::new(
+    "speculative",
+    ParamKind::Choice(&["on", "off"]),
+    "on",
+    "whether a slow task gets a second attempt elsewhere, as is usual",
+)
+.label(Label::Switch("speculative execution"));
+const TIMEOUT: ParamSpec = ParamSpec::new(
+    "timeout",
+    ParamKind::Int { min: 10, max: 86_400 },
+    "1800",
+    "seconds after which a job is given up and its cluster ended",
+)
+.matched(Matched::Extent);
+
+/// Of every job.
+pub const OF_ALL: &[ParamSpec] = &[NODES, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
+/// Of jobs that read or write data.
+pub const OF_DATA: &[ParamSpec] = &[NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
+/// Of jobs that also move data from maps to reduces.
+pub const OF_SORT: &[ParamSpec] = &ParamSpec::joined::<{ OF_DATA.len() + 1 }>(&[OF_DATA, &[COMPRESSION]]);
+
+const COMPRESSION: ParamSpec = ParamSpec::new(
+    "compression",
+    ParamKind::Choice(&["none", "deflate", "snappy"]),
+    "none",
+    "how the output of maps is compressed on its way to the reduces",
+)
+.label(Label::Form("maps compress by {}"));
+
+/// The parameters in the names of figures.
+const TELLS: &[Tell] = &[
+    Tell::always("nodes"),
+    Tell::always("data"),
+    Tell::unusual("maps"),
+    Tell::unusual("samples"),
+    Tell::unusual("replication"),
+    Tell::unusual("compression"),
+    Tell::unusual("jvm"),
+    Tell::unusual("container"),
+    Tell::unusual("heap"),
+    Tell::unusual("speculative"),
+    Tell::always("step"),
+];
+/// The same of a job without data.
+const TELLS_PI: &[Tell] = &[
+    Tell::always("nodes"),
+    Tell::unusual("maps"),
+    Tell::unusual("samples"),
+    Tell::unusual("jvm"),
+    Tell::unusual("container"),
+    Tell::unusual("heap"),
+    Tell::unusual("speculative"),
+];
+
+/// How figures of a job are shown.
+pub const fn shown(label: &'static str, main: &'static str, place: u16) -> Shown {
+    const SORTED: &[By] =
+        &[By::Param("nodes"), By::Param("data"), By::Param("replication"), By::Param("samples"), By::Metric];
+    Shown { label, main, tells: TELLS, sorted: SORTED, place, ..Shown::PLAIN }
+}
+
+pub const fn shown_pi(label: &'static str, main: &'static str, place: u16) -> Shown {
+    Shown {
+        tells: TELLS_PI,
+        sorted: &[By::Param("nodes"), By::Param("samples"), By::Metric],
+        ..shown(label, main, place)
+    }
+}
+
+/// The wishes of a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    pub nodes: u32,
+    /// Bytes; 0 of a job without data.
+    pub data: u64,
+    pub replication: u32,
+    jvm: String,
+    container: Option<u64>,
+    heap: Option<u64>,
+    speculative: bool,
+    compression: String,
+    pub timeout: std::time::Duration,
+}
+
+impl Ask {
+    /// Fails where the parameters cannot be together.
+    pub fn from_setup(setup: &Setup) -> Result<Ask, Unfit> {
+        let number = |name: &str, without: u64| match setup.params.get(name) {
+            None => Ok(without),
+            Some(AUTO) => Ok(0),
+            Some(_) => int_param(setup, name),
+        };
+        let some = |number: u64| Some(number).filter(|number| *number > 0);
+        let data = setup.params.get("data").map_or(Some(0), model::params::parse_bytes);
+        let ask = Ask {
+            nodes: u32::try_from(number("nodes", 1)?).unwrap_or(u32::MAX),
+            data: data.ok_or_else(|| Unfit::new("data= is no size"))?,
+            replication: u32::try_from(number("replication", 1)?).unwrap_or(u32::MAX),
+            jvm: word_param(setup, "jvm")?.to_owned(),
+            container: some(number("container", 0)?),
+            heap: some(number("heap", 0)?),
+            speculative: word_param(setup, "speculative")? == "on",
+            compression: setup.params.get("compression").unwrap_or("none").to_owned(),
+            timeout: std::time::Duration::from_secs(number("timeout", 1800)?),
+        };
+        if ask.replication > ask.nodes {
+            return Err(Unfit::new(format!(
+                "replication={}: there are as many copies as nodes at most, and nodes={}",
+                ask.replication, ask.nodes
+            )));
+        }
+        if let Some((heap, container)) =
+            ask.heap.zip(ask.container).filter(|(heap, container)| heap >= container)
+        {
+            return Err(Unfit::new(format!("heap={heap} does not fit container={container}")));
+        }
+        Ok(ask)
+    }
+
+    /// Fails where a container has no room on a node beside the process that directs the job.
+    pub fn fits(&self, sizes: &Sizes) -> Result<(), Unfit> {
+        let container = self.container.unwrap_or(sizes.container);
+        let room = sizes.node_memory.saturating_sub(sizes.container);
+        if container > room {
+            return Err(Unfit::new(format!(
+                "container={container}: a node gives {} MiB to containers, and {} of them to the process that directs the \
+                 job",
+                sizes.node_memory, sizes.container
+            )));
+        }
+        if let Some(heap) = self.heap.filter(|heap| *heap >= container) {
+            return Err(Unfit::new(format!("heap={heap} does not fit a container of {container} MiB")));
+        }
+        Ok(())
+    }
+
+    /// The settings of a job, as arguments of its client. Pure.
+    pub fn settings(&self, sizes: &Sizes, cut: Cut, opens: bool) -> Vec<String> {
+        let container = self.container.unwrap_or(sizes.container);
+        let heap = self.heap.unwrap_or_else(|| task_heap(container));
+        let sort = sort_buffer(heap);
+        let task = settings::task_options(heap, &self.jvm);
+        let director = settings::director_options(task_heap(sizes.container), &self.jvm, opens);
+        let codec = match self.compression.as_str() {
+            "deflate" => Some("org.apache.hadoop.io.compress.DefaultCodec"),
+            "snappy" => Some("org.apache.hadoop.io.compress.SnappyCodec"),
+            _ => None,
+        };
+        let mut all = vec![
+            format!("-Ddfs.replication={}", self.replication),
+            format!("-Ddfs.blocksize={}", cut.block),
+            format!("-Dmapreduce.map.memory.mb={container}"),
+            format!("-Dmapreduce.reduce.memory.mb={container}"),
+            format!("-Dmapreduce.map.java.opts={task}"),
+            format!("-Dmapreduce.reduce.java.opts={task}"),
+            format!("-Dyarn.app.mapreduce.am.command-opts={director}"),
+            format!("-Dmapreduce.task.io.sort.mb={sort}"),
+            format!("-Dmapreduce.map.speculative={}", self.speculative),
+            format!("-Dmapreduce.reduce.speculative={}", self.speculative),
+            format!("-Dmapreduce.map.output.compress={}", codec.is_some()),
+        ];
+        all.extend(codec.map(|codec| format!("-Dmapreduce.map.output.compress.codec={codec}")));
+        all
+    }
+
+    /// Rows of TeraGen's: 100 bytes each.
+    pub fn rows(&self) -> u64 {
+        (self.data / ROW).max(1)
+    }
+
+    /// A name for data of this kind in HDFS.
+    pub fn called(&self, what: &str) -> String {
+        format!("/boxscore/{what}-{}-x{}", self.rows(), self.replication)
+    }
+
+    /// MiB of each of so many files that make up the data.
+    pub fn mib_of_file(&self, files: u32) -> u64 {
+        (self.data / MIB / u64::from(files.max(1))).max(1)
+    }
+}
+
+pub const ROW: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use model::Params;
+
+    use super::*;
+    use crate::workload::hadoop::sizing::{Facts, cut, sizes};
+
+    fn ask(pairs: &str) -> Result<Ask, String> {
+        let mut params = Params::default();
+        for spec in OF_SORT {
+            params.set(spec.name, spec.default);
+        }
+        let given = Params::parse(pairs).unwrap();
+        let setup = Setup::bare(params.with(&given), vec![0, 1], std::env::temp_dir());
+        Ask::from_setup(&setup).map_err(|unfit| unfit.why)
+    }
+
+    #[test]
+    fn what_cannot_be_together_is_refused() {
+        assert!(ask("nodes=3;replication=3").is_ok());
+        assert!(ask("nodes=2;replication=3").unwrap_err().contains("as many copies as nodes"));
+        assert!(ask("heap=512;container=512").unwrap_err().contains("does not fit"));
+        let two = sizes(&Facts { memory: 24 << 30, cores: 2, disk_free: 1 << 40 }, 1).unwrap();
+        assert!(ask("container=2048").unwrap().fits(&two).is_ok());
+        assert!(ask("container=2049").unwrap().fits(&two).unwrap_err().why.contains("a node gives 3072 MiB"));
+        assert!(ask("heap=1024").unwrap().fits(&two).unwrap_err().why.contains("does not fit"));
+    }
+
+    #[test]
+    fn settings_of_a_job_follow_what_is_asked() {
+        let two = sizes(&Facts { memory: 24 << 30, cores: 2, disk_free: 1 << 40 }, 1).unwrap();
+        let of = |pairs: &str| {
+            let ask = ask(pairs).unwrap();
+            ask.settings(&two, cut(&two, ask.data), true).join("\n")
+        };
+        let usual = of("");
+        assert!(usual.contains("map.output.compress=false") && !usual.contains("codec"), "{usual}");
+        assert!(usual.contains("-Dmapreduce.map.java.opts=-Xmx716m"), "{usual}");
+        let other = of("compression=snappy;jvm=zero;container=512;heap=200;speculative=off");
+        for part in [
+            "SnappyCodec",
+            "map.java.opts=-zero -Xmx200m",
+            "map.memory.mb=512",
+            "io.sort.mb=80",
+            "map.speculative=false",
+        ] {
+            assert!(other.contains(part), "{part}: {other}");
+        }
+    }
+
+    #[test]
+    fn data_is_whole_rows_and_whole_files() {
+        let some = ask("data=1000").unwrap();
+        assert_eq!((some.rows(), some.called("in").as_str()), (10, "/boxscore/in-10-x1"));
+        assert_eq!(ask("data=100").unwrap().mib_of_file(4), 1);
+        assert_eq!(ask("data=256MiB").unwrap().mib_of_file(2), 128);
+    }
+}

@@ -1,0 +1,499 @@
+//! Jobs as takes: a cluster that is shared, data that is there before the first take, one job after another.
+//!
+//! A take is a job (of TestDFSIO two). What is done around it is in no figure: folders in HDFS are removed, TeraSort's
+//! output is proved by TeraValidate in a process of its own, and its checksum compared with that of the input.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use model::metrics::hadoop::{
+    BUSY, CORES, DISK, FAILED, FILE_RATE, GC, JOB, KILLED, LOCAL, MAP, MERGE, RATE, REDUCE, SHUFFLE,
+    SHUFFLED, SLOTS, SPILLED, STOLEN, TASKS, WAIT, WALL,
+};
+use model::{
+    Bytes, BytesPerSec, Count, Fault, MetricInfo, Params, Probe, Ratio, Record, RecordExt, Seconds, Setup,
+    Unfit,
+};
+
+use super::cluster::{self, Cluster, Hosted, JobError, Key, Made};
+use super::history::Job;
+use super::job::{self, CHECKSUM, DFSIO, Done, EXAMPLES, IN_CLIENT, Order};
+use super::network;
+use super::params::{Ask, ROW};
+use super::sizing::{self, Cut, Facts};
+use crate::bench::kernel::int_param;
+use crate::progress;
+use crate::workload::guard;
+
+/// The metrics of every job.
+pub const OF_ALL: [MetricInfo; 12] = [
+    WALL.info(),
+    JOB.info(),
+    WAIT.info(),
+    MAP.info(),
+    CORES.info(),
+    TASKS.info(),
+    SLOTS.info(),
+    BUSY.info(),
+    STOLEN.info(),
+    DISK.info(),
+    FAILED.info(),
+    KILLED.info(),
+];
+/// Those of jobs that collect garbage for long enough to be told, and read data.
+pub const OF_DATA: [MetricInfo; 2] = [GC.info(), LOCAL.info()];
+/// Those of jobs about data.
+pub const OF_RATE: [MetricInfo; 1] = [RATE.info()];
+/// TestDFSIO's own.
+pub const OF_FILES: [MetricInfo; 1] = [FILE_RATE.info()];
+/// Those of jobs with reduces.
+pub const OF_REDUCES: [MetricInfo; 5] =
+    [SHUFFLE.info(), MERGE.info(), REDUCE.info(), SPILLED.info(), SHUFFLED.info()];
+
+/// The `N` metrics of these lists, one after the other.
+pub const fn joined<const N: usize>(lists: &[&[MetricInfo]]) -> [MetricInfo; N] {
+    let mut all = [WALL.info(); N];
+    let (mut at, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut next = 0;
+        while next < lists[list].len() {
+            all[at] = lists[list][next];
+            at += 1;
+            next += 1;
+        }
+        list += 1;
+    }
+    all
+}
+
+/// The job of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    Pi,
+    TeraGen,
+    TeraSort,
+    TeraValidate,
+    Dfsio,
+}
+
+/// Jobs of one kind on a cluster.
+#[derive(Debug)]
+pub struct HadoopJobs {
+    test: Test,
+    ask: Ask,
+    setup: Setup,
+    hosted: Arc<Hosted>,
+    /// It was told how the cluster is set up.
+    told: bool,
+}
+
+/// Fails where such jobs cannot run here, with what to do.
+pub fn fit(setup: &Setup) -> Result<(), Unfit> {
+    let ask = Ask::from_setup(setup)?;
+    guard::available().map_err(Unfit::new)?;
+    if ask.nodes > 1 {
+        network::available().map_err(Unfit::new)?;
+    }
+    if setup.memory.is_some() {
+        let facts = facts(setup)?;
+        let sizes = sizing::sizes(&facts, ask.nodes).map_err(Unfit::new)?;
+        ask.fits(&sizes)?;
+        sizing::room_on_disk(&facts, ask.data, ask.replication).map_err(Unfit::new)?;
+    }
+    cluster::distribution().map(drop).map_err(Unfit::new)
+}
+
+fn facts(setup: &Setup) -> Result<Facts, Unfit> {
+    let memory = setup.memory.ok_or_else(|| Unfit::new("the memory of this machine is not known"))?;
+    let disk_free = cluster::free_bytes(&setup.dir).map_err(Unfit::new)?;
+    Ok(Facts { memory, cores: u32::try_from(setup.cpus.len()).unwrap_or(u32::MAX), disk_free })
+}
+
+/// Starts the cluster, or finds it, and makes the data of the job.
+pub fn prepare(setup: &Setup, test: Test) -> Result<Box<dyn Probe>, Unfit> {
+    let ask = Ask::from_setup(setup)?;
+    let facts = facts(setup)?;
+    let cpus = setup.cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect();
+    let key = Key { nodes: ask.nodes, dir: setup.dir.clone(), memory: facts.memory, cpus };
+    let hosted = cluster::get(key).map_err(|error| Unfit::new(error.to_string()))?;
+    let jobs = HadoopJobs { test, ask, setup: setup.clone(), hosted, told: false };
+    let made = jobs.hosted.with(|cluster, _| jobs.data(cluster));
+    made.map_err(Unfit::new)?;
+    Ok(Box::new(jobs))
+}
+
+impl Probe for HadoopJobs {
+    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let hosted = Arc::clone(&self.hosted);
+        let is_new = !std::mem::replace(&mut self.told, true);
+        let taken = hosted.with(|cluster, ended| {
+            if let Some(why) = &ended {
+                record.remark("hadoop-restarted", &format!("the cluster was started anew: {why}"));
+            }
+            if is_new || ended.is_some() {
+                tell(cluster, record);
+            }
+            self.data(cluster)?;
+            self.job(cluster, record)
+        });
+        taken.map_err(Fault::new)
+    }
+
+    fn footprint(&self) -> u64 {
+        self.hosted.footprint()
+    }
+}
+
+/// How the cluster is set up, and why so.
+fn tell(cluster: &Cluster, record: &mut dyn Record) {
+    let (hadoop, sizes) = (&cluster.site.distribution, &cluster.sizes);
+    let whose = if hadoop.is_users { " of HADOOP_HOME" } else { "" };
+    let place = match sizes.nodes {
+        1 => "1 node on the loopback, which has every daemon".to_owned(),
+        nodes => {
+            format!("{nodes} nodes and a master, each in a network namespace of its own on this machine")
+        }
+    };
+    let text = format!("Hadoop {}{whose} on Java {}: {place}", hadoop.version, hadoop.java.version);
+    record.remark("hadoop", &text);
+    for one in &sizes.derived {
+        record.remark("hadoop", &format!("{}: {} ({})", one.name, one.value, one.why));
+    }
+}
+
+impl HadoopJobs {
+    fn cut(&self, cluster: &Cluster) -> Cut {
+        sizing::cut(&cluster.sizes, self.ask.data)
+    }
+
+    /// A job of Hadoop's examples, with the settings that were asked for.
+    fn order(&self, cluster: &Cluster, program: &'static str, arguments: &[&str]) -> Order {
+        Order {
+            class: EXAMPLES,
+            program: Some(program),
+            settings: self.ask.settings(&cluster.sizes, self.cut(cluster), cluster.site.opens()),
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            timeout: self.ask.timeout,
+        }
+    }
+
+    /// Makes the data that the job needs, where it is not there yet.
+    fn data(&self, cluster: &mut Cluster) -> Result<(), JobError> {
+        match self.test {
+            Test::Pi | Test::TeraGen | Test::Dfsio => Ok(()),
+            Test::TeraSort => self.input(cluster).map(drop),
+            Test::TeraValidate => self.sorted(cluster).map(drop),
+        }
+    }
+
+    /// Rows in no order, with their checksum.
+    fn input(&self, cluster: &mut Cluster) -> Result<Made, JobError> {
+        let folder = self.ask.called("input");
+        if let Some(made) = cluster.made.iter().find(|made| made.folder == folder) {
+            return Ok(made.clone());
+        }
+        progress::current().report("writing the data that is to be sorted");
+        job::run(cluster, &self.generate(cluster, &folder))?;
+        let checksum = self.checksum(cluster, &folder)?;
+        cluster.made.push(Made { folder, checksum });
+        cluster.made.last().cloned().ok_or_else(|| JobError::Failed("no data were made".to_owned()))
+    }
+
+    /// The same rows in order.
+    fn sorted(&self, cluster: &mut Cluster) -> Result<Made, JobError> {
+        let input = self.input(cluster)?;
+        let folder = self.ask.called("sorted");
+        if let Some(made) = cluster.made.iter().find(|made| made.folder == folder) {
+            return Ok(made.clone());
+        }
+        progress::current().report("sorting the data that is to be validated");
+        job::run(cluster, &self.sort(cluster, &input.folder, &folder))?;
+        let made = Made { folder, checksum: input.checksum };
+        cluster.made.push(made.clone());
+        Ok(made)
+    }
+
+    fn generate(&self, cluster: &Cluster, folder: &str) -> Order {
+        let mut order = self.order(cluster, "teragen", &[&self.ask.rows().to_string(), folder]);
+        order.settings.push(format!("-Dmapreduce.job.maps={}", self.cut(cluster).maps));
+        order
+    }
+
+    fn sort(&self, cluster: &Cluster, from: &str, to: &str) -> Order {
+        let mut order = self.order(cluster, "terasort", &[from, to]);
+        order.settings.push(format!("-Dmapreduce.job.reduces={}", self.cut(cluster).reduces));
+        // It writes one copy, whatever HDFS is told, unless it is told so itself.
+        order.settings.push(format!("-Dmapreduce.terasort.output.replication={}", self.ask.replication));
+        order
+    }
+
+    /// The checksum of rows, whatever their order: TeraChecksum, in a process of its own.
+    fn checksum(&self, cluster: &Cluster, folder: &str) -> Result<String, JobError> {
+        let out = result_folder(cluster, "checksum")?;
+        let order = Order {
+            class: CHECKSUM,
+            program: None,
+            settings: IN_CLIENT.map(str::to_owned).to_vec(),
+            arguments: vec![folder.to_owned(), format!("file://{out}")],
+            timeout: self.ask.timeout,
+        };
+        job::run(cluster, &order)?;
+        let text = result(&out)?;
+        let sum = text.split_whitespace().last().map(str::to_owned);
+        sum.ok_or_else(|| JobError::Failed("TeraChecksum printed no checksum".to_owned()))
+    }
+
+    fn validate(
+        &self,
+        cluster: &Cluster,
+        folder: &str,
+        in_client: bool,
+    ) -> Result<(Order, String), JobError> {
+        let out = result_folder(cluster, "validated")?;
+        let mut order = self.order(cluster, "teravalidate", &[folder, &format!("file://{out}")]);
+        if in_client {
+            order.settings = IN_CLIENT.map(str::to_owned).to_vec();
+        }
+        Ok((order, out))
+    }
+
+    /// One job, with its figures.
+    fn job(&self, cluster: &mut Cluster, record: &mut dyn Record) -> Result<(), JobError> {
+        match self.test {
+            Test::Pi => self.pi(cluster, record),
+            Test::TeraGen => self.tera_gen(cluster, record),
+            Test::TeraSort => self.tera_sort(cluster, record),
+            Test::TeraValidate => self.tera_validate(cluster, record),
+            Test::Dfsio => self.dfsio(cluster, record),
+        }
+    }
+
+    fn pi(&self, cluster: &Cluster, record: &mut dyn Record) -> Result<(), JobError> {
+        let number = |name: &str| int_param(&self.setup, name).map_err(|unfit| JobError::Failed(unfit.why));
+        let (maps, samples) = (number("maps")?, number("samples")?);
+        let order = self.order(cluster, "pi", &[&maps.to_string(), &samples.to_string()]);
+        let (done, job) = job::run_known(cluster, &order)?;
+        check_pi(&done.output, maps.saturating_mul(samples))?;
+        push(record, &Params::default(), (&done, &job), cluster, None);
+        Ok(())
+    }
+
+    fn tera_gen(&self, cluster: &Cluster, record: &mut dyn Record) -> Result<(), JobError> {
+        let folder = self.ask.called("generated");
+        remove(cluster, &folder)?;
+        let (done, job) = job::run_known(cluster, &self.generate(cluster, &folder))?;
+        let bytes = content_bytes(cluster, &folder)?;
+        remove(cluster, &folder)?;
+        if bytes != Some(self.ask.rows() * ROW) {
+            let said = bytes.map_or_else(|| "an unknown number of".to_owned(), |bytes| bytes.to_string());
+            return Err(JobError::Failed(format!(
+                "TeraGen wrote {said} bytes, not {}",
+                self.ask.rows() * ROW
+            )));
+        }
+        push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+        Ok(())
+    }
+
+    fn tera_sort(&self, cluster: &mut Cluster, record: &mut dyn Record) -> Result<(), JobError> {
+        let input = self.input(cluster)?;
+        let out = self.ask.called("output");
+        remove(cluster, &out)?;
+        let (done, job) = job::run_known(cluster, &self.sort(cluster, &input.folder, &out))?;
+        let (order, result) = self.validate(cluster, &out, true)?;
+        job::run(cluster, &order)?;
+        proved(&self::result(&result)?, &input.checksum)?;
+        remove(cluster, &out)?;
+        push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+        Ok(())
+    }
+
+    fn tera_validate(&self, cluster: &mut Cluster, record: &mut dyn Record) -> Result<(), JobError> {
+        let sorted = self.sorted(cluster)?;
+        let (order, out) = self.validate(cluster, &sorted.folder, false)?;
+        let (done, job) = job::run_known(cluster, &order)?;
+        proved(&result(&out)?, &sorted.checksum)?;
+        push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+        Ok(())
+    }
+
+    fn dfsio(&self, cluster: &Cluster, record: &mut dyn Record) -> Result<(), JobError> {
+        const FOLDER: &str = "/boxscore/dfsio";
+        let files = self.cut(cluster).maps;
+        let mib = self.ask.mib_of_file(files);
+        remove(cluster, FOLDER)?;
+        for step in ["write", "read"] {
+            let mut order = self.order(cluster, "", &[]);
+            (order.class, order.program) = (DFSIO, None);
+            order.settings.push(format!("-Dtest.build.data={FOLDER}"));
+            let words = [format!("-{step}"), "-nrFiles".to_owned(), files.to_string(), "-size".to_owned()];
+            order.arguments = words.into_iter().chain([format!("{mib}MB")]).collect();
+            let (done, job) = job::run_known(cluster, &order)?;
+            let rate = throughput(&done.log).or_else(|| throughput(&done.output));
+            let rate = rate.ok_or_else(|| "TestDFSIO told no throughput".to_owned())?;
+            let mut extra = Params::default();
+            extra.set("step", step);
+            record.push_of(&FILE_RATE, &extra, BytesPerSec(rate));
+            push(record, &extra, (&done, &job), cluster, Some((mib * u64::from(files)) << 20));
+        }
+        remove(cluster, FOLDER)?;
+        Ok(())
+    }
+}
+
+fn remove(cluster: &Cluster, folder: &str) -> Result<(), JobError> {
+    Ok(cluster.name_node().remove(folder, &user())?)
+}
+
+/// The user as whom HDFS sees this program; permissions are off.
+fn user() -> String {
+    sys::files::invoking_user()
+        .name
+        .filter(|_| sys::files::effective_ids().0 != 0)
+        .unwrap_or_else(|| "root".to_owned())
+}
+
+/// Bytes of the files below a folder of HDFS, without copies.
+fn content_bytes(cluster: &Cluster, folder: &str) -> Result<Option<u64>, JobError> {
+    let answer =
+        cluster.name_node().get(&format!("/webhdfs/v1{folder}?op=GETCONTENTSUMMARY&user.name={}", user()))?;
+    let length = super::rest::at(&answer, &["ContentSummary", "length"]).and_then(serde_json::Value::as_u64);
+    Ok(length)
+}
+
+/// A folder on this machine for the result of a job, which is not there yet.
+fn result_folder(cluster: &Cluster, name: &str) -> Result<String, JobError> {
+    let folder = cluster.site.folder.join(name);
+    match fs::remove_dir_all(&folder) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(JobError::Failed(format!("cannot remove {}: {error}", folder.display()))),
+    }
+    Ok(folder.display().to_string())
+}
+
+/// The output of the only reduce of a job.
+fn result(folder: &str) -> Result<String, JobError> {
+    let path = Path::new(folder).join("part-r-00000");
+    fs::read_to_string(&path)
+        .map_err(|error| JobError::Failed(format!("no result in {}: {error}", path.display())))
+}
+
+/// Fails unless TeraValidate found the rows in order, with the checksum of the input.
+fn proved(result: &str, checksum: &str) -> Result<(), JobError> {
+    let line = result.lines().find_map(|line| line.strip_prefix("checksum\t")).map(str::trim);
+    let wrong = result.lines().find(|line| !line.starts_with("checksum"));
+    match (line, wrong) {
+        (Some(sum), None) if sum == checksum => Ok(()),
+        (Some(sum), None) => Err(JobError::Failed(format!(
+            "TeraSort lost or changed rows: their checksum is {sum}, that of the input {checksum}"
+        ))),
+        (_, Some(wrong)) => Err(JobError::Failed(format!("TeraValidate finds rows out of order: {wrong}"))),
+        (None, None) => Err(JobError::Failed("TeraValidate gave no checksum".to_owned())),
+    }
+}
+
+/// Fails unless a client printed the number, as near as so many samples must come.
+fn check_pi(output: &str, samples: u64) -> Result<(), JobError> {
+    const WORDS: &str = "Estimated value of Pi is ";
+    let said = output.lines().find_map(|line| line.trim().strip_prefix(WORDS)?.parse::<f64>().ok());
+    let Some(pi) = said else { return Err(JobError::Failed("pi printed no result".to_owned())) };
+    // Points of a Halton sequence are spread evenly: the error falls a little slower than their number grows.
+    let most = 8.0 / (samples.max(1) as f64).sqrt();
+    match (pi - std::f64::consts::PI).abs() <= most {
+        true => Ok(()),
+        false => Err(JobError::Failed(format!("pi came to {pi} with {samples} samples"))),
+    }
+}
+
+/// TestDFSIO's throughput in bytes a second: its `mb` are 2^20 bytes.
+fn throughput(log: &str) -> Option<f64> {
+    let text = log.lines().rev().find_map(|line| line.split_once("Throughput mb/sec:"))?.1;
+    text.trim().parse::<f64>().ok().filter(|rate| rate.is_finite()).map(|rate| rate * f64::from(1 << 20))
+}
+
+/// The figures of a job; `bytes` is the data that it was about.
+fn push(
+    record: &mut dyn Record,
+    extra: &Params,
+    (done, job): (&Done, &Job),
+    cluster: &Cluster,
+    bytes: Option<u64>,
+) {
+    record.push_of(&WALL, extra, Seconds(done.seconds));
+    if let Some(bytes) = bytes {
+        record.push_of(&RATE, extra, BytesPerSec(bytes as f64 / done.seconds));
+    }
+    let of_time = |seconds: Option<f64>| seconds.map(Seconds);
+    for (metric, seconds) in [(&JOB, job.seconds), (&WAIT, job.wait), (&MAP, job.map)] {
+        record.push_of_if(metric, extra, of_time(seconds));
+    }
+    let counters = job.counters;
+    let share = |part: Option<f64>, whole: Option<f64>| {
+        let (part, whole) = part.zip(whole)?;
+        (whole > 0.0).then(|| part / whole)
+    };
+    record.push_of_if(&CORES, extra, share(counters.cpu, job.seconds).map(Count));
+    record.push_of_if(&TASKS, extra, share(counters.occupied, job.seconds).map(Count));
+    let of_machine = done.machine;
+    for (metric, share) in [(&BUSY, of_machine.busy), (&STOLEN, of_machine.stolen), (&DISK, of_machine.disk)]
+    {
+        record.push_of_if(metric, extra, share.map(Ratio));
+    }
+    record.push_of(&SLOTS, extra, Count(f64::from(cluster.sizes.slots)));
+    record.push_of_if(&FAILED, extra, job.failed.map(Count));
+    record.push_of_if(&KILLED, extra, job.killed.map(Count));
+    if bytes.is_none() {
+        return;
+    }
+    record.push_of_if(&GC, extra, share(counters.gc, counters.occupied).map(|share| Ratio(share.min(1.0))));
+    record.push_of_if(
+        &LOCAL,
+        extra,
+        share(counters.local, counters.launched).map(|share| Ratio(share.min(1.0))),
+    );
+    for (metric, seconds) in [(&SHUFFLE, job.shuffle), (&MERGE, job.merge), (&REDUCE, job.reduce)] {
+        record.push_of_if(metric, extra, of_time(seconds));
+    }
+    if job.reduces.is_some_and(|reduces| reduces > 0.0) {
+        record.push_of_if(&SPILLED, extra, counters.spilled.map(Count));
+        record.push_of_if(&SHUFFLED, extra, counters.shuffled.map(Bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(result: Result<(), JobError>) -> String {
+        match result {
+            Ok(()) => String::new(),
+            Err(JobError::Failed(why) | JobError::Stuck(why)) => why,
+        }
+    }
+
+    #[test]
+    fn a_sort_is_proved_by_order_and_checksum() {
+        assert_eq!(why(proved("checksum\t1ab\n", "1ab")), "");
+        assert!(why(proved("checksum\t1ac\n", "1ab")).contains("lost or changed"));
+        assert!(why(proved("error\tmisorder in x\nchecksum\t1ab\n", "1ab")).contains("misorder in x"));
+        assert!(why(proved("", "1ab")).contains("no checksum"));
+    }
+
+    #[test]
+    fn a_wrong_pi_is_refused() {
+        let said = |pi: &str| format!("Job Finished in 12.3 seconds\nEstimated value of Pi is {pi}\n");
+        assert_eq!(why(check_pi(&said("4.00000000000000000000"), 1)), "");
+        assert_eq!(why(check_pi(&said("3.14800000000000000000"), 4_000)), "");
+        assert!(why(check_pi(&said("3.5"), 4_000)).contains("3.5"));
+        assert!(why(check_pi("", 1)).contains("no result"));
+    }
+
+    #[test]
+    fn throughput_is_in_bytes() {
+        let log = "1 INFO fs.TestDFSIO:       Throughput mb/sec: 81.5\n1 INFO fs.TestDFSIO:  Average IO rate mb/sec: 90\n";
+        assert_eq!(throughput(log), Some(81.5 * 1_048_576.0));
+        assert_eq!((throughput("Throughput mb/sec: NaN"), throughput("")), (None, None));
+    }
+}

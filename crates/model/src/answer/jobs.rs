@@ -1,0 +1,166 @@
+//! Jobs on a cluster, and what holds them back, in one sentence.
+
+use std::fmt;
+
+use super::{Answered, AnsweredDoc};
+use crate::format::{count, percent, quantity};
+use crate::unit::Unit;
+
+/// One kind of job on so many nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// `TeraSort of 256 MiB`.
+    pub name: String,
+    pub nodes: u32,
+    /// The arm; empty in a run without arms.
+    pub arm: String,
+    /// Its rate, or its time.
+    pub figure: Answered,
+    /// The rate over that of one node times the nodes, where one node was measured too.
+    pub efficiency: Option<f64>,
+    pub bound: Option<JobBound>,
+}
+
+/// The resource that a job uses up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JobBound {
+    /// CPUs, with the share of their time; the second is what the hypervisor took.
+    Cpus(f64, f64),
+    Disk(f64),
+    /// No more tasks at once than this.
+    Containers(u32),
+    /// Most of its time is the start of its processes.
+    Start,
+    /// Nothing that was looked at.
+    Nothing,
+}
+
+/// Jobs, and what starting one costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jobs {
+    pub jobs: Vec<Job>,
+    /// The time of a job with no work.
+    pub start: Option<Answered>,
+}
+
+/// From this share on CPUs are called full.
+const FULL: f64 = 0.95;
+/// From this share on it is told that the hypervisor took time.
+const TOLD: f64 = 0.05;
+
+impl fmt::Display for JobBound {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            JobBound::Cpus(share, stolen) => {
+                let full = if share >= FULL { "full" } else { "nearly full" };
+                write!(to, "its CPUs are {full} ({}", percent(share))?;
+                if stolen >= TOLD {
+                    write!(to, ", of these the hypervisor took {}", percent(stolen))?;
+                }
+                write!(to, ")")
+            }
+            JobBound::Disk(share) => write!(to, "its disk is busy {} of the time", percent(share)),
+            JobBound::Containers(slots) => {
+                write!(to, "memory has room for no more than {} at once", count(slots as usize, "task"))
+            }
+            JobBound::Start => write!(to, "most of it is the start of its processes"),
+            JobBound::Nothing => write!(to, "no CPU, disk or memory for containers is full: it waits"),
+        }
+    }
+}
+
+impl Job {
+    /// `5.92 MB/s (5.60 to 6.20)`
+    fn value(&self) -> String {
+        let scale = crate::format::Scale::common(&[self.figure.value], self.figure.kind);
+        format!("{}{}", quantity(self.figure.value, self.figure.kind), self.figure.ends(&scale))
+    }
+
+    fn place(&self) -> String {
+        let arm = if self.arm.is_empty() { String::new() } else { format!(" ({})", self.arm) };
+        format!("on {}{arm}", count(self.nodes as usize, "node"))
+    }
+}
+
+impl fmt::Display for Jobs {
+    /// `TeraSort of 1 GB on 3 nodes: 12.3 MB/s (11.8 to 12.9); its CPUs are full (97 %); starting a job takes 15.2 s`
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut former = "";
+        for (at, job) in self.jobs.iter().enumerate() {
+            let is_new = former != job.name;
+            former = &job.name;
+            write!(to, "{}", if at > 0 { "; " } else { "" })?;
+            if is_new {
+                write!(to, "{} ", job.name)?;
+            }
+            write!(to, "{}: {}", job.place(), job.value())?;
+            if let Some(efficiency) = job.efficiency {
+                write!(to, ", {} of {} times one node", percent(efficiency), job.nodes)?;
+            }
+            let is_last_of_name = self.jobs.get(at + 1).is_none_or(|next| next.name != job.name);
+            if let Some(bound) = job.bound.filter(|_| is_last_of_name) {
+                write!(to, "; {bound}")?;
+            }
+        }
+        let Some(start) = &self.start else { return Ok(()) };
+        let separator = if self.jobs.is_empty() { "" } else { "; " };
+        write!(to, "{separator}starting a job takes {}", quantity(start.value, Unit::Second))
+    }
+}
+
+impl Jobs {
+    pub(super) fn figures(&self) -> Vec<AnsweredDoc> {
+        self.jobs.iter().map(|job| &job.figure).chain(&self.start).map(Answered::doc).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Kind;
+
+    fn figure(name: &str, unit: Unit, value: f64, ends: Option<(f64, f64)>) -> Answered {
+        let (low, high) = (ends.map(|ends| ends.0), ends.map(|ends| ends.1));
+        Answered { name: name.to_owned(), per: "", kind: Kind::for_unit(unit), value, low, high }
+    }
+
+    #[test]
+    fn a_sort_is_answered_with_its_rate_its_bound_and_its_start() {
+        let sort = Job {
+            name: "TeraSort of 1 GiB".to_owned(),
+            nodes: 3,
+            arm: String::new(),
+            figure: figure("x", Unit::BytesPerSec, 12.3e6, Some((11.8e6, 12.9e6))),
+            efficiency: None,
+            bound: Some(JobBound::Cpus(0.97, 0.0)),
+        };
+        let start = Some(figure("y", Unit::Second, 15.2, None));
+        let one = Jobs { jobs: vec![sort.clone()], start };
+        assert_eq!(
+            one.to_string(),
+            "TeraSort of 1 GiB on 3 nodes: 12.3 MB/s (11.8 to 12.9); its CPUs are full (97 %); starting a job takes 15.2 s"
+        );
+        assert_eq!(one.figures().len(), 2);
+        let single =
+            Job { nodes: 1, bound: None, figure: figure("x", Unit::BytesPerSec, 8e6, None), ..sort.clone() };
+        let three = Job { efficiency: Some(0.51), bound: Some(JobBound::Cpus(0.9, 0.2)), ..sort };
+        let scaled = Jobs { jobs: vec![single, three], start: None };
+        assert_eq!(
+            scaled.to_string(),
+            "TeraSort of 1 GiB on 1 node: 8.00 MB/s; on 3 nodes: 12.3 MB/s (11.8 to 12.9), 51 % of 3 times one node; its \
+             CPUs are nearly full (90 %, of these the hypervisor took 20 %)"
+        );
+    }
+
+    #[test]
+    fn each_bound_is_told() {
+        for (bound, said) in [
+            (JobBound::Disk(0.91), "its disk is busy 91 % of the time"),
+            (JobBound::Containers(6), "memory has room for no more than 6 tasks at once"),
+            (JobBound::Start, "most of it is the start of its processes"),
+            (JobBound::Nothing, "no CPU, disk or memory for containers is full: it waits"),
+        ] {
+            assert_eq!(bound.to_string(), said);
+        }
+    }
+}
