@@ -38,6 +38,8 @@ pub fn run(args: &ExplainArgs, global: &Global) -> Result<u8, CliError> {
 fn is_path(text: &str) -> bool {
     let path = Path::new(text);
     let is_far = text.starts_with(['/', '.', '~']) || text.ends_with('/');
+    // An address of a page names a port.
+    let is_far = is_far && !text.contains("://");
     path.is_dir() || is_far || (text.contains('/') && path.is_file())
 }
 

@@ -263,6 +263,8 @@ fn names_are_found_or_the_near_one_is_told() {
     let named = |words: &[&str]| -> Said { bench.run(&[&["hadoop", "explain"], words].concat()) };
     let said = named(&["hadoop dfsadmin -report"]).expect(0, &[]);
     assert!(said.out.starts_with("hadoop dfsadmin is hdfs dfsadmin in Hadoop 3."), "{said:?}");
+    let port = named(&["http://master:50030/"]).expect(0, &[]);
+    assert!(port.out.starts_with("50030 is 8088 (yarn.resourcemanager.webapp.address)"), "{port:?}");
     named(&["fs.defualt.name"]).expect(2, &["did you mean `fs.default.name`?"]);
     named(&["frobnicate"]).expect(2, &["`boxscore hadoop explain` lists"]);
     let all = |args: &[&str]| -> usize {

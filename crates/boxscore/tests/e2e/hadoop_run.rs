@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use instruments::workload::guard;
 use instruments::workload::hadoop::distribution;
 use model::data::RunData;
-use model::reading::Value;
 
 use crate::common::{Bench, PATIENCE, Running, Said, cannot, root};
 
@@ -37,11 +36,7 @@ fn figures(run: &RunData) -> BTreeMap<String, f64> {
     for series in run.rows() {
         let step = series.key.params.get("step").map_or_else(String::new, |step| format!(" {step}"));
         let name = format!("{} {}{step}", series.key.instrument, series.key.metric);
-        for point in series.points {
-            if let Value::Number(value) = point.value {
-                all.insert(name.clone(), value);
-            }
-        }
+        all.extend(series.measured().last().map(|value| (name, *value)));
     }
     all
 }

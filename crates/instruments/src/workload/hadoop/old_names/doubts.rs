@@ -411,3 +411,137 @@ fn missing(seen: &Seen<'_>) -> Vec<Found> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::hadoop::old_names::{find, property, unknown};
+
+    /// The doubts of a configuration: settings as `FILE NAME VALUE`, workers as `slaves HOST`.
+    fn doubts(lines: &[&str]) -> Vec<(u64, String)> {
+        let line = |(at, text): (usize, &&str)| {
+            let (file, rest) = text.split_once(' ').unwrap();
+            let (name, value) =
+                if file == "slaves" { ("", rest) } else { rest.split_once(' ').unwrap_or((rest, "")) };
+            let today = match name {
+                "" => find("slaves").unwrap(),
+                name => property(name).unwrap_or_else(|| unknown(name, None)),
+            };
+            HadoopLineDoc {
+                file: file.to_owned(),
+                line: at as u64 + 1,
+                name: name.to_owned(),
+                value: value.to_owned(),
+                today,
+                doubts: Vec::new(),
+            }
+        };
+        let mut document = HadoopConfigDoc {
+            schema: String::new(),
+            folder: String::new(),
+            files: Vec::new(),
+            lines: lines.iter().enumerate().map(line).collect(),
+            missing: Vec::new(),
+        };
+        judge(&mut document);
+        let own = document
+            .lines
+            .iter()
+            .flat_map(|line| line.doubts.iter().map(|one| (line.line, one.rule.clone())));
+        own.chain(document.missing.iter().map(|one| (0, one.rule.clone()))).collect()
+    }
+
+    #[track_caller]
+    fn assert_doubts(lines: &[&str], expected: &[(u64, &str)]) {
+        let found = doubts(lines);
+        let found: Vec<(u64, &str)> = found.iter().map(|(line, rule)| (*line, rule.as_str())).collect();
+        assert_eq!(found, expected, "{lines:?}");
+    }
+
+    const NAMES: &str = "hdfs-site.xml dfs.name.dir /data/name";
+    const DATA: &str = "hdfs-site.xml dfs.data.dir /data/data";
+
+    #[test]
+    fn the_address_of_the_name_node_must_be_one_for_all() {
+        let with = |value: &str, expected: &[(u64, &str)]| {
+            let first = format!("core-site.xml fs.default.name {value}");
+            assert_doubts(&[&first, NAMES, DATA, "slaves node1"], expected);
+        };
+        with("hdfs://node0:9000", &[]);
+        with("hdfs://localhost:9000", &[(1, "localhost")]);
+        with("hdfs://127.0.0.1/", &[(1, "localhost")]);
+        with("hdfs://[::1]:9000", &[(1, "localhost")]);
+        with("hdfs://0.0.0.0:9000", &[(1, "localhost")]);
+        with("hdfs://node_0:9000", &[(1, "underscore")]);
+        with("node0:9000", &[(1, "scheme")]);
+        with("file:///", &[(1, "no-hdfs")]);
+        // Of one machine alone localhost is right.
+        assert_doubts(&["core-site.xml fs.defaultFS hdfs://localhost", NAMES, DATA, "slaves localhost"], &[]);
+    }
+
+    #[test]
+    fn values_that_hadoop_refuses_or_misreads_are_doubted() {
+        for (line, rule) in [
+            ("hdfs-site.xml dfs.replication 3", "replication"),
+            ("hdfs-site.xml dfs.replication 0", "replication"),
+            ("hdfs-site.xml dfs.replication two", "replication"),
+            ("hdfs-site.xml dfs.block.size 1000", "block"),
+            ("hdfs-site.xml dfs.blocksize 1048577", "block"),
+            ("hdfs-site.xml dfs.blocksize big", "block"),
+            ("hdfs-site.xml dfs.permissions yes", "switch"),
+            ("hdfs-site.xml dfs.http.address", "empty"),
+            ("yarn-site.xml dfs.replication 1", "place"),
+        ] {
+            assert_doubts(&[NAMES, DATA, line, "slaves a", "slaves b"], &[(3, rule)]);
+        }
+        for line in [
+            "hdfs-site.xml dfs.blocksize 64m",
+            "hdfs-site.xml dfs.replication 2",
+            "hdfs-site.xml dfs.permissions FALSE",
+        ] {
+            assert_doubts(&[NAMES, DATA, line, "slaves a", "slaves b"], &[]);
+        }
+    }
+
+    #[test]
+    fn folders_that_a_restart_clears_are_doubted() {
+        assert_doubts(&["hdfs-site.xml dfs.name.dir /tmp/name,/data/name", DATA], &[(1, "temporary")]);
+        assert_doubts(&["hdfs-site.xml dfs.name.dir name", DATA], &[(1, "relative")]);
+        assert_doubts(&["hdfs-site.xml dfs.name.dir file:///data", DATA], &[]);
+        assert_doubts(&[NAMES], &[(0, "temporary")]);
+        assert_doubts(&[NAMES, "core-site.xml hadoop.tmp.dir /tmp/h"], &[(2, "temporary")]);
+        assert_doubts(&[NAMES, "core-site.xml hadoop.tmp.dir /data/h"], &[]);
+    }
+
+    #[test]
+    fn heaps_are_held_against_buffer_and_container() {
+        let rest = [
+            "yarn-site.xml yarn.nodemanager.aux-services mapreduce_shuffle",
+            "mapred-site.xml mapreduce.framework.name yarn",
+        ];
+        let with = |lines: &[&str], expected: &[(u64, &str)]| {
+            assert_doubts(&[lines, &rest[..]].concat(), expected);
+        };
+        with(&["mapred-site.xml mapred.child.java.opts -Xmx200m"], &[]);
+        with(&["mapred-site.xml mapred.child.java.opts -server -Xmx149m"], &[(1, "heap")]);
+        with(
+            &["mapred-site.xml mapreduce.map.java.opts -Xmx1g", "mapred-site.xml io.sort.mb 1000"],
+            &[(1, "heap")],
+        );
+        with(
+            &[
+                "mapred-site.xml mapreduce.reduce.java.opts -Xmx1g",
+                "mapred-site.xml mapreduce.reduce.memory.mb 1024",
+            ],
+            &[(1, "container")],
+        );
+    }
+
+    #[test]
+    fn names_that_come_twice_are_doubted() {
+        assert_doubts(&[NAMES, DATA, "hdfs-site.xml dfs.namenode.name.dir /other"], &[(1, "twice")]);
+        assert_doubts(&["slaves a", "slaves b", "slaves a"], &[(1, "twice")]);
+        assert_doubts(&["slaves a", "slaves localhost"], &[(2, "localhost")]);
+        assert_doubts(&["slaves a b"], &[(1, "host")]);
+    }
+}
