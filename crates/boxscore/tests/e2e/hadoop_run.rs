@@ -2,32 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use instruments::workload::guard;
-use instruments::workload::hadoop::distribution;
 use model::data::RunData;
 
-use crate::common::{Bench, PATIENCE, Running, Said, cannot, root};
+use crate::common::hadoop::home;
+use crate::common::{Bench, PATIENCE, Running, Said, cannot, root, said};
 
 /// Tiny jobs.
 const TINY: [&str; 8] = ["run", "hadoop", "--quick", "--takes", "1", "--sittings", "1", "--no-report"];
 
-/// False, said aloud, where there is no Hadoop to run.
-fn is_there() -> bool {
-    let home = std::env::var_os("HADOOP_HOME").map(std::path::PathBuf::from);
-    let data = std::env::var_os("XDG_DATA_HOME")
-        .map(std::path::PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".local/share")));
-    let found = distribution::find(&data.unwrap_or_default().join("boxscore"), home.as_deref());
-    if let Err(why) = &found {
-        cannot(why);
-    }
-    found.is_ok()
+fn command(bench: &Bench, home: &Path, args: &[&str]) -> Command {
+    let mut command = bench.command(&TINY.iter().chain(args).copied().collect::<Vec<_>>());
+    command.env("HADOOP_HOME", home);
+    command
 }
 
-fn run(bench: &Bench, args: &[&str]) -> Said {
-    bench.run(&TINY.iter().chain(args).copied().collect::<Vec<_>>())
+fn run(bench: &Bench, home: &Path, args: &[&str]) -> Said {
+    said(&mut command(bench, home, args))
 }
 
 /// The figures of a run of one take each, by instrument, metric and the parameters beside the take's.
@@ -69,13 +63,11 @@ fn assert_nothing_left(dir: &Path) {
 
 #[test]
 fn one_node_sorts_and_every_sort_is_proved() {
-    if !is_there() {
-        return;
-    }
+    let Some(home) = home() else { return };
     let bench = Bench::new();
-    let said = run(&bench, &["--test", "pi,terasort", "--data", "4MiB"]).expect(0, &[]);
-    assert!(said.out.contains("TeraSort of 4") && said.out.contains("on 1 node"), "{}", said.out);
-    assert!(said.out.contains("starting a job takes"), "{}", said.out);
+    let told = run(&bench, home, &["--test", "pi,terasort", "--data", "4MiB"]).expect(0, &[]);
+    assert!(told.out.contains("TeraSort of 4") && told.out.contains("on 1 node"), "{}", told.out);
+    assert!(told.out.contains("starting a job takes"), "{}", told.out);
     let run = bench.only();
     let figures = figures(&run);
     let of = |name: &str| *figures.get(name).unwrap_or_else(|| panic!("no {name} in {figures:?}"));
@@ -97,13 +89,9 @@ fn one_node_sorts_and_every_sort_is_proved() {
 
 #[test]
 fn a_killed_program_leaves_no_daemon_and_no_container() {
-    if !is_there() {
-        return;
-    }
+    let Some(home) = home() else { return };
     let bench = Bench::new();
-    let args: Vec<&str> =
-        TINY.iter().chain(&["--test", "pi", "--set", "samples=1000000000"]).copied().collect();
-    let running = Running::start(bench.command(&args));
+    let running = Running::start(command(&bench, home, &["--test", "pi", "--set", "samples=1000000000"]));
     // Five daemons, the client, and a container with its shell.
     let until = Instant::now() + PATIENCE;
     while processes_of(bench.dir.path()).len() < 8 {
@@ -120,19 +108,18 @@ fn nodes_in_namespaces_keep_copies() {
     if !root() {
         return cannot("only root can make network namespaces");
     }
-    if !is_there() {
-        return;
-    }
+    let Some(home) = home() else { return };
     let bench = Bench::new();
     let args = ["--test", "terasort", "--data", "4MiB", "--nodes", "2", "--replication", "2"];
-    let said = run(&bench, &args).expect(0, &[]);
-    assert!(said.out.contains("on 2 nodes"), "{}", said.out);
+    let told = run(&bench, home, &args).expect(0, &[]);
+    assert!(told.out.contains("on 2 nodes"), "{}", told.out);
     assert_eq!(figures(&bench.only()).get("hadoop-terasort spilled"), Some(&(2.0 * 41_943.0)));
     assert_nothing_left(bench.dir.path());
 }
 
 #[test]
 fn what_cannot_be_is_told_before_anything_starts() {
+    let Some(home) = home() else { return };
     let bench = Bench::new();
     for (args, says) in [
         (&["--nodes", "0"][..], "nodes=0"),
@@ -141,20 +128,17 @@ fn what_cannot_be_is_told_before_anything_starts() {
         (&["--test", "terasort", "--set", "compression=zip"], "compression=zip"),
         (&["--test", "pi", "--data", "1GiB"], "--data"),
     ] {
-        run(&bench, args).expect(2, &[says]);
-    }
-    if !is_there() {
-        return;
+        run(&bench, home, args).expect(2, &[says]);
     }
     for (args, says) in [
         (&["--replication", "2"][..], "as many copies as nodes"),
         (&["--data", "900TiB"], "of disk"),
         (&["--set", "heap=512,container=256"], "does not fit"),
     ] {
-        run(&bench, args).expect(2, &[says]);
+        run(&bench, home, args).expect(2, &[says]);
     }
     let mut command = bench.command(&TINY);
     command.env_remove("HADOOP_HOME").env("XDG_DATA_HOME", bench.path("none"));
-    crate::common::said(&mut command).expect(1, &["boxscore hadoop fetch"]);
+    said(&mut command).expect(1, &["boxscore hadoop fetch"]);
     assert_nothing_left(bench.dir.path());
 }

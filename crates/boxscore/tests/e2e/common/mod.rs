@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod guests;
+pub mod hadoop;
 pub mod host;
 pub mod ipmi;
 pub mod meter;
