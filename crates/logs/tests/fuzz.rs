@@ -116,7 +116,7 @@ fn parts(labels: &Labels, (lines, end): (u64, u64), dice: &mut Dice) {
             lines,
             skips,
         };
-        let part = Part { files: Files::of(read), side, ..Part::default() };
+        let part = Part { files: Files::one(read), side, ..Part::default() };
         all.add(Key::new(label, Of::Whole), part).expect("it is the first of its key");
     }
     let sound: Vec<String> = all.lines().expect("it can be written").collect();

@@ -5,6 +5,7 @@ mod format;
 mod map;
 mod merged;
 mod reduce;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,8 +14,6 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use logs::aggregate::Settings;
 use logs::aggregate::file::Labels;
-use logs::aggregate::filter::Filter;
-use logs::aggregate::keys::Key;
 use logs::read::tally::Wants;
 use logs::read::{Besides, Fault, Options, Outcome, Watch};
 use model::doc::{BesideDoc, FormatDoc, LogsDoc};
@@ -23,6 +22,7 @@ use report::text::logs::View;
 use stats::Margin;
 use store::Store;
 
+use self::settings::{each_once, kept};
 use crate::access_logs::beside::Recorded;
 use crate::access_logs::cut::{Cut, Parted};
 use crate::access_logs::follow::{Ask, Followed};
@@ -146,7 +146,7 @@ pub struct LogsArgs {
     pub lab: OnArgs,
 }
 
-/// What a job of many processes does.
+/// A verb of a job of many processes.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum LogsVerb {
     /// Read lines, and write what they add up to as lines that `logs reduce` and `logs --merge` take
@@ -341,19 +341,6 @@ fn settings(args: &LogsArgs, labels: &[String]) -> Result<Settings, CliError> {
     Ok(Settings { group_by, filters: all.filters, mix: args.profile_out.is_some(), folders })
 }
 
-/// The settings that keep all of these groups and conditions.
-fn kept(by: &[String], conditions: &[String]) -> Result<Settings, CliError> {
-    let keys = by.iter().map(|key| Key::parse(key));
-    let group_by = keys.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--by: {what}")))?;
-    let filters = conditions.iter().map(|text| Filter::parse(text));
-    let filters: Result<Vec<Filter>, _> = filters.collect();
-    let mut filters = filters.map_err(|what| CliError::usage(format!("--where: {what}")))?;
-    // Each once and in one order, so that the counts of equal conditions merge.
-    filters.sort_by(|a, b| a.text().cmp(b.text()));
-    filters.dedup_by(|a, b| a.text() == b.text());
-    Ok(Settings { group_by, filters, mix: false, folders: true })
-}
-
 /// Fails where the filter leaves out every request.
 fn fits(args: &LogsArgs, named: &[Named<'_>], absent: &[Finding]) -> Result<(), CliError> {
     let requests: u64 = named.iter().map(|(_, one)| one.totals().requests).sum();
@@ -366,18 +353,6 @@ fn fits(args: &LogsArgs, named: &[Named<'_>], absent: &[Finding]) -> Result<(), 
         format!("--where {}: none of the {all} requests fits", each_once(&args.conditions).join(" --where "));
     let lists = || "`boxscore logs FILE --by PROPERTY` lists the values of a property".to_owned();
     Err(CliError::data(what).hint(absent.first().map_or_else(lists, Finding::text)))
-}
-
-/// The conditions as they were given, each once.
-fn each_once(conditions: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for filter in conditions.iter().filter_map(|text| Filter::parse(text).ok()) {
-        let text = filter.text().trim();
-        if !all.iter().any(|known| known == text) {
-            all.push(text.to_owned());
-        }
-    }
-    all
 }
 
 fn gather(args: &LogsArgs, settings: Settings, wants: Wants, global: &Global) -> Result<Gathered, CliError> {

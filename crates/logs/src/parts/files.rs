@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::PartError;
 use crate::aggregate::skips::Skips;
 
-/// What a mapper saw of a file.
+/// A file, or some of it, as a mapper read it.
 #[derive(Clone, Debug)]
 pub struct Read {
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Read {
     pub skips: Skips,
 }
 
-/// What is known of the format from one place of the file.
+/// The format as it was found at one place of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Found {
     /// Where it was found; the first of all parts is kept.
@@ -149,7 +149,7 @@ pub struct Files(pub(super) BTreeMap<String, File>);
 
 impl Files {
     /// One file.
-    pub fn of(read: Read) -> Files {
+    pub fn one(read: Read) -> Files {
         let found = Found { at: read.place.map_or(0, |(start, _)| start), how: read.how, over: read.over };
         let mut file = File { format: read.format, found, ..File::default() };
         (file.unit_ns, file.step_ns) = (read.unit_ns, read.step_ns);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn of(place: Option<(u64, u64)>, lines: u64, skips: Skips, format: &str) -> Files {
-        Files::of(Read {
+        Files::one(Read {
             name: "a.log".into(),
             format: format.into(),
             how: "given".into(),

@@ -23,7 +23,7 @@ impl Of {
     }
 }
 
-/// What a part is of. Written as `LABEL/whole`, with `%` and two digits for each byte of the label that is no letter,
+/// The key of a part. Written as `LABEL/whole`, with `%` and two digits for each byte of the label that is no letter,
 /// digit, `.`, `_` or `-`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {

@@ -89,7 +89,7 @@ fn split(line: &[u8]) -> Result<(Key, u64, &[u8]), PartError> {
     Ok((key.ok_or_else(|| damaged("its key is none"))?, sum, text))
 }
 
-/// What stands before and behind the first of these bytes.
+/// The bytes before and behind the first of these.
 fn cut(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     let place = memchr::memchr(at, bytes)?;
     Some((&bytes[..place], &bytes[place + 1..]))

@@ -1,5 +1,5 @@
-//! Aggregates of parts of logs: what one reader of many makes, to be merged by others, in any order and in any number of
-//! steps, into what one reader of everything would have made.
+//! Aggregates of parts of logs: what one reader of many makes, to be merged by others, in any order and in any number
+//! of steps, into what one reader of everything would have made.
 //!
 //! A part has a key: a label and a side of a cut. It knows which bytes of which files it is of, so that what is missing
 //! or there twice is noticed, and in which format these were read, so that a file that was taken for two formats is
@@ -34,7 +34,7 @@ pub enum PartError {
     Version { ours: String, theirs: String },
     #[error("damaged: {0}; map the logs again")]
     Damaged(String),
-    /// What a mapper or a reducer said in place of a part.
+    /// The reason that a mapper or a reducer gave in place of a part.
     #[error("{0}")]
     Failed(String),
     #[error("too large: {0}")]
@@ -54,7 +54,7 @@ pub enum PartError {
     Torn { label: String, what: String },
 }
 
-/// What parts were made with. Only equal ones merge.
+/// The settings that parts were made with. Only equal ones merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Made {
     /// Properties of groups and conditions, as they were given, each once.

@@ -79,7 +79,7 @@ fn mapped(log: &Log, text: &[u8], start: u64, made: &Made) -> Vec<String> {
         lines: outcome.files[0].lines,
         skips: take_skips(&mut side),
     };
-    let mut parts = vec![(Of::Whole, Part { made: made.clone(), place: 0, files: Files::of(read), side })];
+    let mut parts = vec![(Of::Whole, Part { made: made.clone(), place: 0, files: Files::one(read), side })];
     for (of, side) in [Of::Before, Of::After].into_iter().zip(besides.sides.into_iter().flat_map(|two| *two))
     {
         parts.push((of, Part { made: made.clone(), side, ..Part::default() }));
@@ -141,8 +141,8 @@ proptest! {
         for log in &logs {
             // Behind line breaks, as those cut who know where lines end.
             let ends: Vec<usize> = memchr::memchr_iter(b'\n', &log.text).map(|at| at + 1).collect();
-            let mut places: Vec<usize> =
-                cuts.iter().map(|cut| ends[(*cut * (ends.len() - 1) as f64) as usize]).chain([0, log.text.len()]).collect();
+            let end = |cut: &f64| ends[(*cut * (ends.len() - 1) as f64) as usize];
+            let mut places: Vec<usize> = cuts.iter().map(end).chain([0, log.text.len()]).collect();
             places.sort_unstable();
             for pair in places.windows(2) {
                 all.extend(mapped(log, &log.text[pair[0]..pair[1]], pair[0] as u64, &made));

@@ -37,7 +37,7 @@ pub struct Mapper {
     pub split: Option<Split>,
 }
 
-/// What is known of the lines on standard input.
+/// The lines on standard input, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Stdin {
     pub name: Option<String>,
@@ -189,7 +189,7 @@ impl Mapper {
         };
         let part = |side| Part { made: self.made.clone(), place: self.place, files: Files::default(), side };
         let mut add = |of, part| into.parts.add(Key::new(label, of), part);
-        let added = add(Of::Whole, Part { files: Files::of(read), ..part(whole) });
+        let added = add(Of::Whole, Part { files: Files::one(read), ..part(whole) });
         let sides = [Of::Before, Of::After].into_iter().zip(sides.into_iter().flat_map(|sides| *sides));
         let added = sides.fold(added, |done, (of, side)| done.and_then(|()| add(of, part(side))));
         added.map_err(|error| CliError::data(error.to_string()))

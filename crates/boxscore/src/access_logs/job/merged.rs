@@ -66,7 +66,7 @@ fn holds_parts(path: &Path) -> Result<bool, CliError> {
     Ok(Parts::are_begun_by(&start) || is_packed(&start))
 }
 
-/// What was read, but for the store.
+/// The rest of a reading: formats, units, and findings about the files.
 #[derive(Default)]
 pub struct Merged {
     pub formats: Vec<FormatDoc>,
@@ -76,7 +76,7 @@ pub struct Merged {
 
 impl Merged {
     /// In the order in which the files are read where they are read here.
-    pub fn of(files: &[FileRead]) -> Merged {
+    pub fn new(files: &[FileRead]) -> Merged {
         let mut all = Merged::default();
         let mut first: BTreeMap<&str, &str> = BTreeMap::new();
         for FileRead { label, name, format, how, unit_ns, step_ns, over } in files {

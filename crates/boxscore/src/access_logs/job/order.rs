@@ -21,7 +21,7 @@ pub struct OrderFile {
     pub is_packed: bool,
 }
 
-/// What mappers do.
+/// The work of all mappers of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     pub made: Made,
@@ -37,7 +37,7 @@ impl Order {
     }
 
     /// The file that a mapper's split is of.
-    pub fn of(&self, path: &str) -> Result<&OrderFile, CliError> {
+    pub fn file(&self, path: &str) -> Result<&OrderFile, CliError> {
         let is_it = |file: &&OrderFile| match path.strip_suffix(file.path.as_str()) {
             Some(before) => before.is_empty() || before.ends_with('/') && !file.path.starts_with('/'),
             None => false,
@@ -62,11 +62,11 @@ mod tests {
         };
         let files = ["/logs/a.log", "a.log", "old/a.log"].map(file).to_vec();
         let order = Order { files, ..Order::default() };
-        let of = |path: &str| order.of(path).map(|file| file.label.clone()).ok();
+        let of = |path: &str| order.file(path).map(|file| file.label.clone()).ok();
         assert_eq!(of("/logs/a.log").as_deref(), Some("/logs/a.log"));
         assert_eq!(of("/user/me/a.log").as_deref(), Some("a.log"));
         assert_eq!(of("/user/me/old/a.log").as_deref(), Some("old/a.log"));
         assert_eq!((of("/user/me/ba.log"), of("/x/logs/b.log")), (None, None));
-        assert!(order.of("/b.log").unwrap_err().message.contains("/b.log: the order of this job"));
+        assert!(order.file("/b.log").unwrap_err().message.contains("/b.log: the order of this job"));
     }
 }

@@ -3,12 +3,9 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use logs::aggregate::Settings;
-use logs::parts::{Made, failure};
-use logs::read::tally::Wants;
+use logs::parts::failure;
 
-use super::{each_once, kept};
-use crate::access_logs::cut::Cut;
+use super::settings::{full, made, wants};
 use crate::access_logs::job::mapper::{Mapped, Mapper, Stdin};
 use crate::access_logs::job::order::Order;
 use crate::access_logs::job::streaming::{Reporter, Split};
@@ -110,7 +107,7 @@ fn asked(args: &MapArgs, reporter: Reporter) -> Result<Mapped, CliError> {
     let part = args.part.as_deref().map(range).transpose()?;
     let made = made(&args.by, &args.conditions, args.cut.as_deref(), args.mix);
     let mapper = Mapper {
-        settings: settings(&made)?,
+        settings: full(&made)?,
         wants: wants(&made)?,
         made,
         formats: Formats::new(args.format.as_deref(), args.config.as_deref())?,
@@ -132,11 +129,11 @@ fn asked(args: &MapArgs, reporter: Reporter) -> Result<Mapped, CliError> {
 fn ordered(order: &Order, reporter: Reporter) -> Result<Mapped, CliError> {
     let no_task = || CliError::usage("--order: this is no task of Hadoop Streaming");
     let split = Split::of_task().ok_or_else(no_task)?;
-    let file = order.of(&split.file)?;
+    let file = order.file(&split.file)?;
     let end = split.range.map(|(_, end)| end).filter(|_| file.is_packed);
     let mapper = Mapper {
         made: order.made.clone(),
-        settings: settings(&order.made)?,
+        settings: full(&order.made)?,
         wants: wants(&order.made)?,
         formats: Formats::new(Some(&file.format), None)?,
         label: file.label.clone(),
@@ -146,22 +143,6 @@ fn ordered(order: &Order, reporter: Reporter) -> Result<Mapped, CliError> {
         split: Some(split.clone()),
     };
     mapper.stdin(Stdin { name: Some(split.file), offset: None, is_keyed: true, end })
-}
-
-/// What parts are made with, each property and condition once.
-pub(super) fn made(by: &[String], conditions: &[String], cut: Option<&str>, mix: bool) -> Made {
-    let mut once: Vec<String> = Vec::new();
-    by.iter().for_each(|key| once.extend((!once.contains(key)).then(|| key.clone())));
-    Made { by: once, conditions: each_once(conditions), cut: cut.map(str::to_owned), mix }
-}
-
-fn settings(made: &Made) -> Result<Settings, CliError> {
-    Ok(Settings { mix: made.mix, ..kept(&made.by, &made.conditions)? })
-}
-
-pub(super) fn wants(made: &Made) -> Result<Wants, CliError> {
-    let cut = made.cut.as_deref().map(Cut::parse).transpose()?;
-    Ok(Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline: cut.is_some() })
 }
 
 /// `FROM+LENGTH` or `FROM-TO` in bytes.

@@ -5,7 +5,8 @@ use logs::aggregate::Settings;
 use logs::parts::Whole;
 use store::Store;
 
-use super::{Gathered, LogsArgs, each_once, kept, map};
+use super::settings::{each_once, full, made, wants};
+use super::{Gathered, LogsArgs};
 use crate::access_logs::Formats;
 use crate::access_logs::job::hadoop;
 use crate::access_logs::job::merged::{self, Merged};
@@ -35,9 +36,9 @@ impl Parts {
 
     /// Has Hadoop read the logs. What is wrong with the arguments is said before.
     fn of_jobs(args: &LogsArgs) -> Result<Parts, CliError> {
-        let made = map::made(&args.by, &args.conditions, args.cut.as_deref(), args.profile_out.is_some());
-        kept(&made.by, &made.conditions)?;
-        map::wants(&made)?;
+        let made = made(&args.by, &args.conditions, args.cut.as_deref(), args.profile_out.is_some());
+        full(&made)?;
+        wants(&made)?;
         let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
         let parts = hadoop::read(&args.files, &formats, &made)?;
         let whole = parts.whole().map_err(|error| CliError::data(format!("--hadoop: {error}")))?;
@@ -86,7 +87,7 @@ impl Parts {
 
     pub(super) fn gathered(mut self, settings: &Settings, store: Option<Store>) -> Gathered {
         let labels = merged::labels(&mut self.0, settings);
-        let Merged { formats, units, findings } = Merged::of(&self.0.files);
+        let Merged { formats, units, findings } = Merged::new(&self.0.files);
         let Whole { order, besides, .. } = self.0;
         Gathered { labels, besides, order, formats, units, findings, store, ..Gathered::default() }
     }

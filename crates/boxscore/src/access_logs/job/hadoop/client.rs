@@ -93,7 +93,7 @@ impl Client {
         command
     }
 
-    /// What the shell for files prints.
+    /// The output of the shell for files.
     fn shell(&self, words: &[&str]) -> Result<String, CliError> {
         let output = self.command(SHELL).args(words).output().map_err(|error| self.not_started(&error))?;
         if output.status.success() {

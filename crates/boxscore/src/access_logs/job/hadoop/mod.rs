@@ -1,8 +1,8 @@
 //! Logs that lie in Hadoop's file system, read there by streaming jobs with this program as mapper and reducer.
 //!
-//! Plain files are split by Hadoop and come as lines with their offsets. Packed ones come whole, byte for byte, by a job
-//! for each ending, and are unpacked by the mapper: it needs no library of the system for that, and can say which file is
-//! cut off. Of each label one format is taken: the user's, or that of the first lines of its first file.
+//! Plain files are split by Hadoop and come as lines with their offsets. Packed ones come whole, byte for byte, by a
+//! job for each ending, and are unpacked by the mapper: it needs no library of the system for that, and can say which
+//! file is cut off. Of each label one format is taken: the user's, or that of the first lines of its first file.
 
 mod client;
 

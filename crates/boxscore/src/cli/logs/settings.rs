@@ -1,0 +1,53 @@
+//! The settings of aggregates, as flags of `logs` and of its verbs give them.
+
+use logs::aggregate::Settings;
+use logs::aggregate::filter::Filter;
+use logs::aggregate::keys::Key;
+use logs::parts::Made;
+use logs::read::tally::Wants;
+
+use crate::access_logs::cut::Cut;
+use crate::error::CliError;
+
+/// The settings that keep all of these groups and conditions.
+pub(super) fn kept(by: &[String], conditions: &[String]) -> Result<Settings, CliError> {
+    let keys = by.iter().map(|key| Key::parse(key));
+    let group_by = keys.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--by: {what}")))?;
+    let filters = conditions.iter().map(|text| Filter::parse(text));
+    let filters: Result<Vec<Filter>, _> = filters.collect();
+    let mut filters = filters.map_err(|what| CliError::usage(format!("--where: {what}")))?;
+    // Each once and in one order, so that the counts of equal conditions merge.
+    filters.sort_by(|a, b| a.text().cmp(b.text()));
+    filters.dedup_by(|a, b| a.text() == b.text());
+    Ok(Settings { group_by, filters, mix: false, folders: true })
+}
+
+/// The conditions as they were given, each once.
+pub(super) fn each_once(conditions: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for filter in conditions.iter().filter_map(|text| Filter::parse(text).ok()) {
+        let text = filter.text().trim();
+        if !all.iter().any(|known| known == text) {
+            all.push(text.to_owned());
+        }
+    }
+    all
+}
+
+/// The settings of parts, each property and condition once.
+pub(super) fn made(by: &[String], conditions: &[String], cut: Option<&str>, mix: bool) -> Made {
+    let mut once: Vec<String> = Vec::new();
+    by.iter().for_each(|key| once.extend((!once.contains(key)).then(|| key.clone())));
+    Made { by: once, conditions: each_once(conditions), cut: cut.map(str::to_owned), mix }
+}
+
+/// The settings that keep all that could be wanted of such parts.
+pub(super) fn full(made: &Made) -> Result<Settings, CliError> {
+    Ok(Settings { mix: made.mix, ..kept(&made.by, &made.conditions)? })
+}
+
+/// The results besides the aggregates.
+pub(super) fn wants(made: &Made) -> Result<Wants, CliError> {
+    let cut = made.cut.as_deref().map(Cut::parse).transpose()?;
+    Ok(Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline: cut.is_some() })
+}
