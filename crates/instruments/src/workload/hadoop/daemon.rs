@@ -177,7 +177,7 @@ pub fn cause(log: &str) -> Option<String> {
     let is_cause = |line: &&str| line.starts_with("Caused by:");
     let is_exception =
         |line: &&str| !line.starts_with("at ") && (line.contains("Exception:") || line.contains("Error:"));
-    let last = lines.iter().rposition(|line| is_failure(&line))?;
+    let last = lines.iter().rposition(is_failure)?;
     let after = lines.get(last..)?;
     // The stack of a failure that was logged stands below it.
     let below: Vec<&&str> = after.iter().take(400).collect();
