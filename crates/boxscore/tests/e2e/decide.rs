@@ -232,10 +232,10 @@ fn what_cannot_be_decided_says_why() {
     // A need that nobody measured: no figure, and the command that would measure it.
     let said = bench.run(&["decide", "--need", "kv 10/s", "--from", "small", "--no-report"]).expect(1, &[]);
     assert!(said.out.contains("x small, kv") && said.out.contains("boxscore run"), "{}", said.out);
-    let said = bench.run(&["decide", "--need", "hadoop terasort 1TB/h", "--from", "small", "--no-report"]);
+    let said = bench.run(&["decide", "--need", "spark terasort 1TB/h", "--from", "small", "--no-report"]);
     let plain = said.expect(1, &[]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(plain.contains("nobody measured hadoop terasort: no instrument is called hadoop"), "{plain}");
-    assert!(plain.contains("`boxscore run --cmd 'hadoop terasort'"), "{plain}");
+    assert!(plain.contains("nobody measured spark terasort: no instrument is called spark"), "{plain}");
+    assert!(plain.contains("`boxscore run --cmd 'spark terasort'"), "{plain}");
     let said = bench.run(&["decide", "--need", "kv", "--from", "small", "--json"]).expect(2, &[]);
     let error: ErrorDoc = serde_json::from_str(&said.out).expect("a document");
     assert!(error.message.contains("no demand"), "{error:?}");

@@ -22,7 +22,7 @@ static CARD: Card = Card {
     family: Family::Hadoop,
     says: "TestDFSIO: files written into HDFS, and read back from the page cache",
     source: "Hadoop's TestDFSIO",
-    shown: params::shown("TestDFSIO", RATE.name(), 40),
+    shown: params::shown_steps("TestDFSIO", RATE.name(), 40),
     cadence: Cadence::Repeat,
     definition: 1,
     params: params::OF_DATA,

@@ -18,7 +18,7 @@ static CARD: Card = Card {
     family: Family::Hadoop,
     says: "TeraSort: rows sorted from HDFS into HDFS, proved by TeraValidate",
     source: "Hadoop's example `terasort`, after Gray's sort benchmark",
-    shown: params::shown("TeraSort", RATE.name(), 20),
+    shown: params::shown_sort("TeraSort", RATE.name(), 20),
     cadence: Cadence::Repeat,
     definition: 1,
     params: params::OF_SORT,

@@ -94,10 +94,28 @@ const COMPRESSION: ParamSpec = ParamSpec::new(
 const TELLS: &[Tell] = &[
     Tell::always("nodes"),
     Tell::always("data"),
-    Tell::unusual("maps"),
-    Tell::unusual("samples"),
+    Tell::unusual("replication"),
+    Tell::unusual("jvm"),
+    Tell::unusual("container"),
+    Tell::unusual("heap"),
+    Tell::unusual("speculative"),
+];
+/// The same of a job with reduces.
+const TELLS_SORT: &[Tell] = &[
+    Tell::always("nodes"),
+    Tell::always("data"),
     Tell::unusual("replication"),
     Tell::unusual("compression"),
+    Tell::unusual("jvm"),
+    Tell::unusual("container"),
+    Tell::unusual("heap"),
+    Tell::unusual("speculative"),
+];
+/// The same of two jobs, each a step.
+const TELLS_STEPS: &[Tell] = &[
+    Tell::always("nodes"),
+    Tell::always("data"),
+    Tell::unusual("replication"),
     Tell::unusual("jvm"),
     Tell::unusual("container"),
     Tell::unusual("heap"),
@@ -117,9 +135,16 @@ const TELLS_PI: &[Tell] = &[
 
 /// How figures of a job are shown.
 pub const fn shown(label: &'static str, main: &'static str, place: u16) -> Shown {
-    const SORTED: &[By] =
-        &[By::Param("nodes"), By::Param("data"), By::Param("replication"), By::Param("samples"), By::Metric];
+    const SORTED: &[By] = &[By::Param("nodes"), By::Param("data"), By::Param("replication"), By::Metric];
     Shown { label, main, tells: TELLS, sorted: SORTED, place, ..Shown::PLAIN }
+}
+
+pub const fn shown_sort(label: &'static str, main: &'static str, place: u16) -> Shown {
+    Shown { tells: TELLS_SORT, ..shown(label, main, place) }
+}
+
+pub const fn shown_steps(label: &'static str, main: &'static str, place: u16) -> Shown {
+    Shown { tells: TELLS_STEPS, ..shown(label, main, place) }
 }
 
 pub const fn shown_pi(label: &'static str, main: &'static str, place: u16) -> Shown {
