@@ -192,7 +192,7 @@ pub fn completed(run: Command, families: &[Family], names_nodes: bool) -> Comman
     let names: Vec<&str> = named.map(|family| family.name()).collect();
     let after = format!(
         "Examples:\n{}Every take is stored at once; `boxscore resume` continues a run that was cut.\n\
-         Options and examples of a family: boxscore run {} --help\n\
+         Options of a family: boxscore run {} --help\n\
          Options of commands: boxscore run --cmd x --help; of nodes: run --on x --help",
         flags::table(&EXAMPLES),
         names.join("|")
@@ -234,7 +234,7 @@ mod tests {
         for flag in ["--url", "--kv", "--lang", "--test"] {
             assert!(!help.contains(flag), "{flag}:\n{help}");
         }
-        assert!(help.contains("boxscore run cpu|net|kv|web|runtime --help"), "{help}");
+        assert!(help.contains("boxscore run cpu|net|kv|web|hadoop|runtime --help"), "{help}");
     }
 
     #[test]

@@ -126,7 +126,10 @@ mod tests {
             bound_of(median, start)
         };
         assert_eq!(of(&[("wall", 10.0)], None), None);
-        assert_eq!(of(&[("cpus-busy", 0.7), ("cpus-stolen", 0.2)], None), Some(JobBound::Cpus(0.9, 0.2)));
+        assert_eq!(
+            of(&[("cpus-busy", 0.75), ("cpus-stolen", 0.125)], None),
+            Some(JobBound::Cpus(0.875, 0.125))
+        );
         assert_eq!(of(&[("cpus-busy", 0.5), ("disk-busy", 0.9)], None), Some(JobBound::Disk(0.9)));
         let tasks = [("cpus-busy", 0.5), ("tasks-at-once", 1.8), ("slots", 2.0), ("wall", 20.0)];
         assert_eq!(of(&tasks, Some(9.0)), Some(JobBound::Containers(2)));

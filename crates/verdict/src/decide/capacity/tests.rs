@@ -345,12 +345,12 @@ fn unknown_parameters_and_units_are_refused() {
     assert!(of("web 1GB/s").why.contains("web counts requests"), "{:?}", of("web 1GB/s"));
     assert!(of("web 1/s p99<20ms connections=51").command.unwrap().contains("--set connections=51"));
     assert_eq!(of("diks-seq 1GB/s").why, "no instrument is called diks-seq: did you mean disk-seq?");
-    let unknown = of("hadoop 1/h");
-    assert!(unknown.why.starts_with("nobody measured hadoop"), "{unknown:?}");
-    assert_eq!(unknown.command.as_deref(), Some("boxscore run --cmd hadoop"));
-    let sort = of("hadoop terasort 1TB/h");
-    assert!(sort.why.contains("needed as `cmd 'hadoop terasort' 400/h`"), "{sort:?}");
-    assert_eq!(sort.command.as_deref(), Some("boxscore run --cmd 'hadoop terasort'"));
+    let unknown = of("spark 1/h");
+    assert!(unknown.why.starts_with("nobody measured spark"), "{unknown:?}");
+    assert_eq!(unknown.command.as_deref(), Some("boxscore run --cmd spark"));
+    let sort = of("spark terasort 1TB/h");
+    assert!(sort.why.contains("needed as `cmd 'spark terasort' 400/h`"), "{sort:?}");
+    assert_eq!(sort.command.as_deref(), Some("boxscore run --cmd 'spark terasort'"));
     assert!(of("disk-seq read 1GB/s").why.starts_with("disk-seq has no parameter `test`"));
     assert!(of("crc32c 1/s").why.contains("crc32c measures B/s"), "{:?}", of("crc32c 1/s"));
     assert!(of("crc32c 1GB/s p99<1ms").why.contains("no response times"));
