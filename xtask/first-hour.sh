@@ -7,7 +7,7 @@ set -u
 B=${BOXSCORE:-$(dirname "$0")/../target/release/boxscore}
 B=$(realpath "$B") || exit 1
 W=$(mktemp -d /tmp/first-hour.XXXXXX)
-export XDG_DATA_HOME=$W/data COLUMNS=80
+export XDG_DATA_HOME=$W/data COLUMNS=80 LC_ALL=C.UTF-8
 mkdir -p "$W/data" && cd "$W" || exit 1
 STARTED=""
 trap 'for p in $STARTED; do kill "$p" 2>/dev/null; done; mountpoint -q "$W/small" && umount "$W/small"; rm -rf "$W"' EXIT
@@ -20,9 +20,8 @@ run() {
   rc=$?
   head -"${L:-14}" out
   grep -v '^ *$' err | head -"${M:-5}" | sed 's/^/  2> /'
-  wide=$(awk '{ if (length($0) > m) m = length($0) } END { print m + 0 }' out)
-  printf '  [exit %s, %s lines, widest %s; stderr %s lines, widest %s]\n' "$rc" "$(wc -l <out)" "$wide" \
-    "$(wc -l <err)" "$(awk '{ if (length($0) > m) m = length($0) } END { print m + 0 }' err)"
+  printf '  [exit %s, %s lines, widest %s; stderr %s lines, widest %s]\n' "$rc" "$(wc -l <out)" "$(wc -L <out)" \
+    "$(wc -l <err)" "$(wc -L <err)"
 }
 wanted() { [ "${#SECTIONS[@]}" -eq 0 ] || [[ " ${SECTIONS[*]} " == *" $1 "* ]]; }
 SECTIONS=("$@")
@@ -95,7 +94,7 @@ if wanted cmd; then
   L=30 run "$B" run --cmd a='sleep 0.01' --cmd b='sleep 0.02' --takes 10 --no-report
   say "A13 history at 80 columns; hide and remove"
   run "$B" history
-  one=$("$B" history | awk 'NR == 2 { print $1 }')
+  one=$("$B" history | awk '$1 ~ /^[0-9a-f]+$/ { print $1; exit }')
   run "$B" hide "$one"
   run "$B" remove "$one" --yes
 fi
@@ -124,11 +123,11 @@ fi
 if wanted store; then
   say "A5 full disk"
   mkdir -p small
-  if mount -t tmpfs -o size=3m none small; then
+  if mount -t tmpfs -o size=2600k none small; then
     run "$B" --store small/s.db run cpu --takes 2 --quick --no-report
     mount -o remount,size=40m small
     run "$B" --store small/s.db history
-    run "$B" --store small/s.db resume --no-report
+    run "$B" --store small/s.db resume
     umount small
   fi
   say "A15 a store that may not be read, or is not there"
