@@ -300,22 +300,6 @@ impl ParamSpec {
         count
     }
 
-    /// The `N` parameters of these lists, one after the other.
-    pub const fn joined<const N: usize>(lists: &[&[ParamSpec]]) -> [ParamSpec; N] {
-        let mut all = [lists[0][0]; N];
-        let (mut at, mut list) = (0, 0);
-        while list < lists.len() {
-            let mut next = 0;
-            while next < lists[list].len() {
-                all[at] = lists[list][next];
-                at += 1;
-                next += 1;
-            }
-            list += 1;
-        }
-        all
-    }
-
     /// Those `N` parameters that are not part of the schedule.
     pub const fn unscheduled<const N: usize>(specs: &[ParamSpec]) -> [ParamSpec; N] {
         let mut all = [specs[0]; N];

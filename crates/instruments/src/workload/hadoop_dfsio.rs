@@ -11,11 +11,11 @@ use model::{
 };
 
 use super::hadoop::params;
-use super::hadoop::probe::{OF_ALL, OF_DATA, OF_FILES, OF_RATE, OF_REDUCES, Test, fit, joined, prepare};
+use super::hadoop::probe::{OF_ALL, OF_DATA, OF_FILES, OF_RATE, OF_REDUCES, Test, fit, prepare};
 
 const METRICS: [MetricInfo;
     OF_ALL.len() + OF_DATA.len() + OF_RATE.len() + OF_REDUCES.len() + OF_FILES.len()] =
-    joined(&[&OF_FILES, &OF_RATE, &OF_ALL, &OF_REDUCES, &OF_DATA]);
+    model::joined(&[&OF_FILES, &OF_RATE, &OF_ALL, &OF_REDUCES, &OF_DATA]);
 
 static CARD: Card = Card {
     name: model::names::instrument::HADOOP_DFSIO,

@@ -21,7 +21,7 @@ const OWN: &[ParamSpec] = &[
     )
     .label(Label::Form("{} samples a map")),
 ];
-const PARAMS: [ParamSpec; params::OF_ALL.len() + OWN.len()] = ParamSpec::joined(&[params::OF_ALL, OWN]);
+const PARAMS: [ParamSpec; params::OF_ALL.len() + OWN.len()] = model::joined(&[params::OF_ALL, OWN]);
 
 static CARD: Card = Card {
     name: model::names::instrument::HADOOP_PI,

@@ -7,10 +7,10 @@ use model::metrics::hadoop::RATE;
 use model::{Cadence, Card, Family, MetricInfo, Need, Setup, Simple, TestName, Tier, Variant};
 
 use super::hadoop::params;
-use super::hadoop::probe::{OF_ALL, OF_DATA, OF_RATE, Test, fit, joined, prepare};
+use super::hadoop::probe::{OF_ALL, OF_DATA, OF_RATE, Test, fit, prepare};
 
 const METRICS: [MetricInfo; OF_ALL.len() + OF_DATA.len() + OF_RATE.len()] =
-    joined(&[&OF_RATE, &OF_ALL, &OF_DATA]);
+    model::joined(&[&OF_RATE, &OF_ALL, &OF_DATA]);
 
 static CARD: Card = Card {
     name: model::names::instrument::HADOOP_TERAGEN,

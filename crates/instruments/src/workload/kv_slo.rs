@@ -11,7 +11,7 @@ use super::web_slo::{METRICS, OWN, fit, prepare, seconds_of_search};
 
 const OF_LOAD: [ParamSpec; ParamSpec::count_unscheduled(params::PARAMS)] =
     ParamSpec::unscheduled(params::PARAMS);
-const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] = ParamSpec::joined(&[&OWN, &OF_LOAD]);
+const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] = model::joined(&[&OWN, &OF_LOAD]);
 
 static CARD: Card = Card {
     name: "kv-slo",

@@ -29,7 +29,7 @@ const TIME: ParamSpec = ParamSpec::new(
     DURATION,
     "seconds for which a level is measured",
 );
-const PARAMS: [ParamSpec; OWN.len() + 1] = ParamSpec::joined(&[&OWN, &[TIME]]);
+const PARAMS: [ParamSpec; OWN.len() + 1] = model::joined(&[&OWN, &[TIME]]);
 
 static CARD: Card = Card {
     name: model::names::instrument::POWER,

@@ -77,7 +77,7 @@ fn goal(text: &str) -> Result<flags::Settings, String> {
 
 const OF_LOAD: [ParamSpec; ParamSpec::count_unscheduled(params::PARAMS)] =
     ParamSpec::unscheduled(params::PARAMS);
-const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] = ParamSpec::joined(&[&OWN, &OF_LOAD]);
+const PARAMS: [ParamSpec; OWN.len() + OF_LOAD.len()] = model::joined(&[&OWN, &OF_LOAD]);
 
 const OF_SEARCH: &[MetricInfo] = &[
     SLO.info(),

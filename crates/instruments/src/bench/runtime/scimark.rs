@@ -70,7 +70,7 @@ const OWN: [ParamSpec; 6] = [
     .label(Label::Form("{} copies")),
     params::WIDTH,
 ];
-static PARAMS: [ParamSpec; OWN.len() + ARMS.len()] = ParamSpec::joined(&[&OWN, ARMS]);
+static PARAMS: [ParamSpec; OWN.len() + ARMS.len()] = model::joined(&[&OWN, ARMS]);
 
 static CARD: Card = Card {
     name: "scimark",

@@ -40,7 +40,7 @@ const OWN: [ParamSpec; 4] = [
         "seconds after which a process ends though its compilers still work",
     ),
 ];
-static PARAMS: [ParamSpec; OWN.len() + ARMS.len()] = ParamSpec::joined(&[&OWN, ARMS]);
+static PARAMS: [ParamSpec; OWN.len() + ARMS.len()] = model::joined(&[&OWN, ARMS]);
 
 static CARD: Card = Card {
     name: model::names::instrument::SCIMARK_WARMUP,

@@ -80,7 +80,7 @@ pub const OF_ALL: &[ParamSpec] = &[NODES, JVM, CONTAINER, HEAP, SPECULATIVE, TIM
 /// Of jobs that read or write data.
 pub const OF_DATA: &[ParamSpec] = &[NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
 /// Of jobs that also move data from maps to reduces.
-pub const OF_SORT: &[ParamSpec] = &ParamSpec::joined::<{ OF_DATA.len() + 1 }>(&[OF_DATA, &[COMPRESSION]]);
+pub const OF_SORT: &[ParamSpec] = &model::joined::<_, { OF_DATA.len() + 1 }>(&[OF_DATA, &[COMPRESSION]]);
 
 const COMPRESSION: ParamSpec = ParamSpec::new(
     "compression",
@@ -90,48 +90,21 @@ const COMPRESSION: ParamSpec = ParamSpec::new(
 )
 .label(Label::Form("maps compress by {}"));
 
-/// The parameters in the names of figures.
-const TELLS: &[Tell] = &[
-    Tell::always("nodes"),
-    Tell::always("data"),
-    Tell::unusual("replication"),
-    Tell::unusual("jvm"),
-    Tell::unusual("container"),
-    Tell::unusual("heap"),
-    Tell::unusual("speculative"),
-];
+/// The parameters in the names of figures: those of the data, and those of every job.
+const TELLS_DATA: &[Tell] = &[Tell::always("nodes"), Tell::always("data"), Tell::unusual("replication")];
+const TELLS_TASKS: &[Tell] =
+    &[Tell::unusual("jvm"), Tell::unusual("container"), Tell::unusual("heap"), Tell::unusual("speculative")];
+const TELLS: &[Tell] = &model::joined::<_, 7>(&[TELLS_DATA, TELLS_TASKS]);
 /// The same of a job with reduces.
-const TELLS_SORT: &[Tell] = &[
-    Tell::always("nodes"),
-    Tell::always("data"),
-    Tell::unusual("replication"),
-    Tell::unusual("compression"),
-    Tell::unusual("jvm"),
-    Tell::unusual("container"),
-    Tell::unusual("heap"),
-    Tell::unusual("speculative"),
-];
+const TELLS_SORT: &[Tell] =
+    &model::joined::<_, 8>(&[TELLS_DATA, &[Tell::unusual("compression")], TELLS_TASKS]);
 /// The same of two jobs, each a step.
-const TELLS_STEPS: &[Tell] = &[
-    Tell::always("nodes"),
-    Tell::always("data"),
-    Tell::unusual("replication"),
-    Tell::unusual("jvm"),
-    Tell::unusual("container"),
-    Tell::unusual("heap"),
-    Tell::unusual("speculative"),
-    Tell::always("step"),
-];
+const TELLS_STEPS: &[Tell] = &model::joined::<_, 8>(&[TELLS, &[Tell::always("step")]]);
 /// The same of a job without data.
-const TELLS_PI: &[Tell] = &[
-    Tell::always("nodes"),
-    Tell::unusual("maps"),
-    Tell::unusual("samples"),
-    Tell::unusual("jvm"),
-    Tell::unusual("container"),
-    Tell::unusual("heap"),
-    Tell::unusual("speculative"),
-];
+const TELLS_PI: &[Tell] = &model::joined::<_, 7>(&[
+    &[Tell::always("nodes"), Tell::unusual("maps"), Tell::unusual("samples")],
+    TELLS_TASKS,
+]);
 
 /// How figures of a job are shown.
 pub const fn shown(label: &'static str, main: &'static str, place: u16) -> Shown {

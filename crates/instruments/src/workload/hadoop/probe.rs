@@ -51,22 +51,6 @@ pub const OF_FILES: [MetricInfo; 1] = [FILE_RATE.info()];
 pub const OF_REDUCES: [MetricInfo; 5] =
     [SHUFFLE.info(), MERGE.info(), REDUCE.info(), SPILLED.info(), SHUFFLED.info()];
 
-/// The `N` metrics of these lists, one after the other.
-pub const fn joined<const N: usize>(lists: &[&[MetricInfo]]) -> [MetricInfo; N] {
-    let mut all = [WALL.info(); N];
-    let (mut at, mut list) = (0, 0);
-    while list < lists.len() {
-        let mut next = 0;
-        while next < lists[list].len() {
-            all[at] = lists[list][next];
-            at += 1;
-            next += 1;
-        }
-        list += 1;
-    }
-    all
-}
-
 /// The job of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {

@@ -97,4 +97,4 @@ const OWN: &[ParamSpec] = &[
 
 /// Those of the load and those of the store.
 pub const PARAMS: &[ParamSpec] =
-    &ParamSpec::joined::<{ OWN.len() + options::PARAMS.len() }>(&[OWN, options::PARAMS]);
+    &model::joined::<_, { OWN.len() + options::PARAMS.len() }>(&[OWN, options::PARAMS]);

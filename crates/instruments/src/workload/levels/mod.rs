@@ -141,7 +141,7 @@ pub(super) const CARD: Card = Card {
 
 /// The `N` parameters of a load at levels: these, and those of the level, which is the schedule.
 pub(super) const fn params<const N: usize>(unscheduled: &[ParamSpec]) -> [ParamSpec; N] {
-    ParamSpec::defaulting(ParamSpec::joined(&[&OWN, unscheduled]), "duration", DURATION)
+    ParamSpec::defaulting(model::joined(&[&OWN, unscheduled]), "duration", DURATION)
 }
 
 /// Fails where a setup is no level of such loads, or nothing reads the power here.

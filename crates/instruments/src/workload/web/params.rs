@@ -220,7 +220,7 @@ const OWN: &[ParamSpec] = &[
 
 /// Those of the load and those of the server.
 pub const PARAMS: &[ParamSpec] =
-    &ParamSpec::joined::<{ OWN.len() + options::PARAMS.len() }>(&[OWN, options::PARAMS]);
+    &model::joined::<_, { OWN.len() + options::PARAMS.len() }>(&[OWN, options::PARAMS]);
 
 /// A server of the user's is never changed: what would be set of it is refused.
 pub(crate) fn unchanged(params: &Params, specs: &[ParamSpec]) -> Result<(), String> {
