@@ -261,6 +261,8 @@ impl Served {
     }
 }
 
+/// A thread of an application that is so busy is what is waited for.
+const CEILING: f64 = 0.85;
 /// From this share on a resource is full; below it answers wait for it all the same.
 const FULL: f64 = 0.95;
 /// From this share on the generator's part of a resource is told.
@@ -303,7 +305,10 @@ impl Bound {
             Binding::Quota => "its CPU quota is used up".to_owned(),
             Binding::Link => format!("the network link {resource} is full"),
             Binding::KernelLimit => "a limit of the kernel was reached".to_owned(),
-            Binding::Behind => format!("it waits for {resource}"),
+            Binding::Behind => match self.share.is_some_and(|share| share >= CEILING) {
+                true => format!("one thread of the application behind it, {resource}, is {full}"),
+                false => format!("it waits for {resource}"),
+            },
             Binding::Serial => "requests are served one at a time".to_owned(),
             Binding::Connections => "more connections would get more".to_owned(),
             Binding::Offered => match &self.waits {

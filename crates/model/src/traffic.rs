@@ -90,6 +90,11 @@ pub struct ServerGroup {
     /// The step in seconds in which its times are written, as they show it; missing where it is too fine to be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_step: Option<f64>,
+    /// Half of its times are at most this, and 99 of 100, in seconds; failures too. Missing in what was stored before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_median: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_p99: Option<f64>,
     /// Requests by size: upper ends in bytes, ascending.
     pub sizes: Vec<(f64, u64)>,
     pub statuses: BTreeMap<u16, u64>,

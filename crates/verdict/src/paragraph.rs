@@ -15,7 +15,7 @@ mod value;
 use model::doc::{ArmDoc, CompareDoc, Cost, IndexDoc, Paragraph, Replicate, RowDoc, ValueDoc, VerdictWord};
 
 use groups::{Summed, groups, judged};
-use model::finding::{LogsFailed, LogsParts, Rule};
+use model::finding::{LogsCompared, LogsFailed, LogsParts, Rule};
 use model::{Better, Finding, Scope, format};
 use scopes::names;
 use topic::Topic;
@@ -37,7 +37,8 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
         .map(|arm| {
             let cpus = arm.cpus.zip(base.cpus);
             let parts = parts_of(&doc.findings, &arm.name, &base.name);
-            let summed = Summed { indexes: indexes(&arm.name), values: values(&arm.name), parts };
+            let slowest = slowest_of(&doc.findings, &arm.name, &base.name);
+            let summed = Summed { indexes: indexes(&arm.name), values: values(&arm.name), parts, slowest };
             one((&arm.name, &base.name), cpus, &rows(&arm.name), &summed)
         })
         .collect();
@@ -86,6 +87,16 @@ pub fn parts_of<'a>(findings: &'a [Finding], arm: &str, base: &str) -> Option<&'
     differs_in(findings).find(|parts| parts.arm == arm && parts.base == base)
 }
 
+/// That the slowest requests of an arm and its base alone differ.
+fn slowest_of<'a>(findings: &'a [Finding], arm: &str, base: &str) -> Option<&'a LogsCompared> {
+    findings.iter().find_map(|finding| match &finding.rule {
+        Rule::LogsCompared(all @ LogsCompared::Slowest { arm: of_arm, base: of_base }) => {
+            (of_arm.label == arm && of_base.label == base).then_some(all)
+        }
+        _ => None,
+    })
+}
+
 /// The parts of the requests in which two groups differ.
 fn differs_in(findings: &[Finding]) -> impl Iterator<Item = &LogsParts> {
     findings.iter().filter_map(|finding| match &finding.rule {
@@ -97,7 +108,8 @@ fn differs_in(findings: &[Finding]) -> impl Iterator<Item = &LogsParts> {
 /// The sentences on rows of one pair, without a document around them; findings say where the two differ.
 pub fn of_pair(arm: &str, base: &str, rows: &[&RowDoc], findings: &[Finding]) -> Vec<String> {
     let parts = parts_of(findings, arm, base);
-    one((arm, base), None, rows, &Summed { parts, ..Summed::default() })
+    let slowest = slowest_of(findings, arm, base);
+    one((arm, base), None, rows, &Summed { parts, slowest, ..Summed::default() })
 }
 
 /// The index of each whole machine by its price and its power, against the first.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use instruments::workload::logs as card;
 use logs::aggregate::agents;
+use logs::aggregate::bounded::Merge;
 use logs::aggregate::conditions::{self, Condition};
 use logs::aggregate::distinct::Distinct;
 use logs::aggregate::failed::FailedStrata;
 use logs::aggregate::filter::Filter;
-use logs::aggregate::folders::Folders;
+use logs::aggregate::folders::{self, Folders};
 use logs::aggregate::groups::{Group, GroupTimes, MOST_GROUPS, MOST_SUMMED};
 use logs::aggregate::keys::{self, BETWEEN, Key};
 use logs::aggregate::paths::{By, Top};
@@ -460,6 +461,7 @@ pub(super) fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
     };
     let list = |(by, name): (By, &str)| TopDoc {
         label: label.to_owned(),
+        of: "path".to_owned(),
         by: name.to_owned(),
         paths: one.paths.top(by, most).iter().map(path).collect(),
         error: CountMin::ERROR,
@@ -470,8 +472,35 @@ pub(super) fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
         .filter(|(_, _, told)| *told)
         .map(|(by, name, _)| (by, name))
         .map(list)
+        .chain(top_folders(label, one, most))
         .filter(|top| !top.paths.is_empty())
         .collect()
+}
+
+/// The first folders with the most time; `None` where there is one alone, or they were not kept apart.
+fn top_folders(label: &str, one: &Aggregate, most: usize) -> Option<TopDoc> {
+    let sum = |(name, cells): (&[u8], folders::Cells)| {
+        let mut all = folders::Work::default();
+        cells.values().for_each(|work| all.merge(work));
+        PathDoc {
+            path: String::from_utf8_lossy(name).into_owned(),
+            requests: all.requests as f64,
+            bytes: Some(all.bytes as f64),
+            seconds: Some(all.time_ns as f64 / NS),
+        }
+    };
+    let mut paths: Vec<PathDoc> = one
+        .folders
+        .sorted(one.totals().requests)?
+        .into_iter()
+        .map(sum)
+        .filter(|one| one.requests > 0.0)
+        .collect();
+    paths.sort_by(|a, b| b.seconds.unwrap_or(0.0).total_cmp(&a.seconds.unwrap_or(0.0)));
+    let is_told = paths.len() > 1;
+    paths.truncate(most);
+    let (label, of, by) = (label.to_owned(), "folder".to_owned(), "time".to_owned());
+    is_told.then_some(TopDoc { label, of, by, paths, error: 0.0 })
 }
 
 /// The groups that are compared: one a label.
@@ -488,6 +517,8 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
         seconds: totals.time_ns as f64 / NS,
         mean_of_ratios: one.mean_of_ratios().ok(),
         time_step: units::step_ns(&one.times).map(|ns| ns as f64 / NS),
+        time_median: of_times(&one.times, &totals, 0.5),
+        time_p99: of_times(&one.times, &totals, 0.99),
         sizes: one.sizes.bins().map(|bin| (bin.high as f64, bin.count)).collect(),
         statuses: one.statuses.iter().filter(|(_, count)| *count > 0).collect(),
         bots: Some(one.agents.total(agents::BOT)),

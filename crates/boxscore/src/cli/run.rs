@@ -40,7 +40,7 @@ pub struct Usual {
     /// Instruments or families (see `boxscore list`); none: the headline set
     #[arg(value_name = "NAME|FAMILY")]
     pub names: Vec<String>,
-    /// The headline set in at most 2 minutes, or the named instruments in at most 3
+    /// The headline set in at most 2 minutes, or the named instruments in at most 3 (goals and jobs: 5)
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
     /// Everything: every size, thread count and sweep, also in a study of --arm

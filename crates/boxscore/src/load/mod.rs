@@ -195,11 +195,9 @@ fn tail(doc: &LoadDoc) -> Tail {
     let advice = |word: &str, command: String, says: &str| (word.to_owned(), command, says.to_owned());
     // Where something differs from the load before, that is what one wants to compare.
     let versus = match &doc.since {
-        Some(before) => advice(
-            "versus",
-            format!("boxscore compare {} {run}", short(&before.run)),
-            "this load beside the one before",
-        ),
+        Some(before) => {
+            advice("versus", format!("boxscore compare {} {run}", short(&before.run)), "with the one before")
+        }
         None => advice("versus", "boxscore compare latest~1 latest".to_owned(), "both, once it ran again"),
     };
     Tail {

@@ -12,6 +12,8 @@ use crate::error::CliError;
 const QUICK_BUDGET: f64 = 110.0;
 /// Of instruments that the user named: the command ends within 3 minutes.
 const QUICK_NAMED_BUDGET: f64 = 165.0;
+/// Of searches for the largest load, whose takes are some twenty loads each: the command ends within 5 minutes.
+const QUICK_SEARCH_BUDGET: f64 = 285.0;
 const DEFAULT_BUDGET: f64 = 570.0;
 /// Of jobs on a cluster, each of which takes a good part of a minute: the command ends within 5 and 15 minutes.
 const QUICK_JOBS_BUDGET: f64 = 225.0;
@@ -25,7 +27,7 @@ const SITTINGS: u32 = 5;
 const QUICK_JOBS_SITTINGS: u32 = 1;
 const JOBS_SITTINGS: u32 = 2;
 /// Takes without which a figure has no interval.
-const LEAST_TAKES: f64 = 6.0;
+const LEAST_TAKES: u32 = 6;
 /// Time to start servers and to make their content.
 const SETTING_UP: f64 = 20.0;
 
@@ -68,14 +70,16 @@ pub fn soak_limits(
 }
 
 /// How many takes a figure gets, and how many seconds the run may last. Fails when --within or --for is malformed.
-pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliError> {
+pub fn limits(args: &RunArgs, level: Level, cells: &[Cell]) -> Result<(Takes, Option<f64>), CliError> {
     let target = match &args.within {
         None if args.commands.cmds.len() > 1 => TARGET_BESIDE,
         None => TARGET,
         Some(text) => share("--within", text)?,
     };
+    let is_short_search = args.usual.quick && is_of_searches(cells);
     let takes = match args.usual.takes {
         Some(n) => Takes::Fixed(n),
+        None if is_short_search => Takes::Fixed(LEAST_TAKES),
         None => Takes::Adaptive { quick: args.usual.quick, target },
     };
     let budget = match (&args.usual.span, level) {
@@ -87,6 +91,7 @@ pub fn limits(args: &RunArgs, level: Level) -> Result<(Takes, Option<f64>), CliE
         (None, Level::Named) if is_of_jobs(args) => {
             Some(if args.usual.quick { QUICK_JOBS_BUDGET } else { JOBS_BUDGET })
         }
+        (None, Level::Named) if is_short_search => Some(QUICK_SEARCH_BUDGET),
         (None, Level::Named) if args.usual.quick => Some(QUICK_NAMED_BUDGET),
         (None, Level::Default) => Some(DEFAULT_BUDGET),
         // One run of a command may take longer than any budget of ours.
@@ -108,6 +113,15 @@ fn is_of_jobs(args: &RunArgs) -> bool {
         name == Family::Hadoop.name() || card.is_some_and(|card| card.family == Family::Hadoop)
     };
     !args.usual.names.is_empty() && args.usual.names.iter().all(is_job)
+}
+
+/// True if a run is of searches for the largest load alone.
+fn is_of_searches(cells: &[Cell]) -> bool {
+    let is_search = |cell: &Cell| {
+        let card = card::find(instruments::cards(), &cell.instrument);
+        card.is_some_and(|card| matches!(card.role, Role::Search { .. }))
+    };
+    !cells.is_empty() && cells.iter().all(is_search)
 }
 
 /// A share that a flag was given.
@@ -155,7 +169,7 @@ impl Time<'_> {
 fn short_of_time(cells: &[Cell], arms: usize, takes: &Takes, warm_ups: u32, budget: f64) -> Option<String> {
     let takes = match takes {
         Takes::Fixed(count) => f64::from(*count),
-        Takes::Adaptive { .. } => LEAST_TAKES,
+        Takes::Adaptive { .. } => f64::from(LEAST_TAKES),
     };
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
     let needed = known.iter().sum::<f64>() * (takes + f64::from(warm_ups)) * arms.max(1) as f64;
@@ -181,8 +195,8 @@ const FURTHER: f64 = 0.12;
 /// those are finished first.
 fn too_many(cells: &[Cell], arms: usize, takes: &Takes, warm_up: u32, budget: f64) -> Option<String> {
     let takes = match takes {
-        Takes::Fixed(count) => f64::from(*count).min(LEAST_TAKES),
-        Takes::Adaptive { .. } => LEAST_TAKES,
+        Takes::Fixed(count) => f64::from((*count).min(LEAST_TAKES)),
+        Takes::Adaptive { .. } => f64::from(LEAST_TAKES),
     };
     let first = |cell: &Cell| seconds(cell).unwrap_or_default() + FIRST;
     let each = |cell: &Cell| first(cell) * f64::from(warm_up) + takes * seconds(cell).unwrap_or(FURTHER);
@@ -216,11 +230,11 @@ pub fn kept(mut cells: Vec<Cell>, arms: usize, budget: Option<f64>) -> (Vec<Cell
     let all = cells.len();
     // What has no duration of its own is left as it is.
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
-    let mut total = known.iter().sum::<f64>() * LEAST_TAKES * arms.max(1) as f64 + SETTING_UP;
+    let mut total = known.iter().sum::<f64>() * f64::from(LEAST_TAKES) * arms.max(1) as f64 + SETTING_UP;
     while total > budget && cells.len() > 1 {
         let Some(last) = cells.iter().rposition(|cell| seconds(cell).is_some()) else { break };
         let cell = cells.remove(last);
-        total -= seconds(&cell).unwrap_or(0.0) * LEAST_TAKES * arms.max(1) as f64;
+        total -= seconds(&cell).unwrap_or(0.0) * f64::from(LEAST_TAKES) * arms.max(1) as f64;
     }
     let gone = all - cells.len();
     let said = (gone > 0).then(|| {

@@ -93,7 +93,7 @@ fn planned(
     let machines = children::machines(&args.via)?;
     let (takes, budget_seconds) = match &soak {
         Some(soak) => budget::soak_limits(soak, cells.len(), machines.len(), fake.as_ref()),
-        None => budget::limits(args, level)?,
+        None => budget::limits(args, level, &cells)?,
     };
     let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);
     let (mut cells, no_time) = budget::kept(cells, arm_count, short);

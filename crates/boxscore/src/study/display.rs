@@ -344,10 +344,12 @@ impl Display {
         out::say(&if report::text::width(&whole) > PLAIN_COLUMNS { line(instrument) } else { whole });
     }
 
-    /// Time left in whole seconds; empty if it is unknown.
+    /// Time left in whole seconds; as long as that is not known, the time that the plan has; empty if it has none.
     fn left(&self) -> String {
-        let left = self.left.map(|left| format!("at most {} left", model::format::duration(left.ceil())));
-        left.unwrap_or_default()
+        let span = |seconds: f64| model::format::duration(seconds.ceil());
+        let left = self.left.map(|left| format!("at most {} left", span(left)));
+        let planned = || self.plan.budget_seconds.map(|all| format!("at most {} in all", span(all)));
+        left.or_else(planned).unwrap_or_default()
     }
 
     /// Draws what the study does: of several machines a row each below one line.

@@ -124,11 +124,11 @@ impl Filter {
         self.meets(record, scratch).holds
     }
 
-    /// True of a condition on the status or the time of day: what it leaves out is the same work at another time, or
-    /// with another end.
+    /// True of a condition on the status, the serving time or the time of day: what it leaves out is the same work at
+    /// another time, or with another end.
     pub fn is_on_status_or_time(&self) -> bool {
         match &self.test {
-            Test::At { .. } | Test::Number { what: Number::Status, .. } => true,
+            Test::At { .. } | Test::Number { what: Number::Status | Number::Time, .. } => true,
             Test::Number { .. } => false,
             Test::Text { key, .. } => matches!(
                 key,

@@ -337,15 +337,22 @@ pub struct SizeDoc {
     pub ratio_of_totals: Option<f64>,
 }
 
-/// The paths that weigh most within a label.
+/// The paths, or the first folders of paths, that weigh most within a label.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TopDoc {
     pub label: String,
+    /// `path`, or `folder`: requests of all paths below one, that were not failed by the server.
+    #[serde(default = "of_paths")]
+    pub of: String,
     /// `requests`, `bytes` or `time`.
     pub by: String,
     pub paths: Vec<PathDoc>,
     /// A figure may be too high by this share of the label's total, never too low.
     pub error: f64,
+}
+
+fn of_paths() -> String {
+    "path".to_owned()
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Differences that limit a comparison of groups of requests: by what was served, when, and on which machines: `means`,
 //! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `failures-apart`, `cacheability`, `hours`, `bots`,
-//! `unshared`, `mix`, `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`.
+//! `unshared`, `mix`, `halves`, `time-confounded`, `cut-blocks`, `clocks`, `telemetry`, `page-cache`, `slowest`.
 
 use super::{AskerTimes, Conclusion, Evidence, Validity, evidence, known};
 use crate::format::{duration, number, percent, quantity, rounded_duration};
@@ -131,6 +131,19 @@ pub enum LogsCompared {
         arm: Cache,
         base: Cache,
     },
+    /// Half of the requests take as long in both groups; those that take longest do not.
+    Slowest {
+        arm: Times,
+        base: Times,
+    },
+}
+
+/// The time within which half of a group's requests were answered, and 99 of 100, in s.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Times {
+    pub label: String,
+    pub median: f64,
+    pub p99: f64,
 }
 
 /// The cause that sets the speeds of the totals apart from those of like requests.
@@ -371,6 +384,22 @@ fn page_cache(arm: &Cache, base: &Cache) -> String {
     )
 }
 
+/// `Half of the requests take as long on both (30.5 and 30.7 ms); the slowest do not: 99 % within 126 ms on south,
+/// within 953 ms on north.`
+fn slowest(arm: &Times, base: &Times) -> String {
+    let time = |seconds: f64| quantity(seconds, Unit::Second);
+    format!(
+        "Half of the requests take as long on both ({} and {}); the slowest do not: 99 % within {} on {}, within {} on \
+         {}.",
+        time(arm.median),
+        time(base.median),
+        time(arm.p99),
+        arm.label,
+        time(base.p99),
+        base.label
+    )
+}
+
 impl Conclusion for LogsCompared {
     fn kind(&self) -> &str {
         match self {
@@ -391,6 +420,7 @@ impl Conclusion for LogsCompared {
             LogsCompared::Clocks { .. } => "clocks",
             LogsCompared::NoTelemetry(_) | LogsCompared::PartOfTelemetry { .. } => "telemetry",
             LogsCompared::PageCache { .. } => "page-cache",
+            LogsCompared::Slowest { .. } => "slowest",
         }
     }
 
@@ -415,7 +445,8 @@ impl Conclusion for LogsCompared {
             | LogsCompared::RequestRates { .. }
             | LogsCompared::SizeMix { .. }
             | LogsCompared::Mix { .. }
-            | LogsCompared::PartOfTelemetry { .. } => Validity::Ok,
+            | LogsCompared::PartOfTelemetry { .. }
+            | LogsCompared::Slowest { .. } => Validity::Ok,
             LogsCompared::Bots { arm, base, times } => {
                 doubtful(times.is_none() && arm.share.max(base.share) >= MANY_BOTS)
             }
@@ -476,12 +507,15 @@ impl Conclusion for LogsCompared {
                 percent(*covered)
             ),
             LogsCompared::PageCache { arm, base } => page_cache(arm, base),
+            LogsCompared::Slowest { arm, base } => slowest(arm, base),
         }
     }
 
     fn names_subject(&self) -> bool {
         match self {
-            LogsCompared::RequestCounts { .. } | LogsCompared::PageCache { .. } => true,
+            LogsCompared::RequestCounts { .. }
+            | LogsCompared::PageCache { .. }
+            | LogsCompared::Slowest { .. } => true,
             LogsCompared::Hours { arm, .. } => shares_none(arm),
             _ => false,
         }
@@ -522,6 +556,9 @@ impl Conclusion for LogsCompared {
             LogsCompared::NoTelemetry(_) => Evidence::new(),
             LogsCompared::PartOfTelemetry { covered } => evidence([("covered", *covered)]),
             LogsCompared::PageCache { arm, base } => evidence([("ratio", arm.bytes / base.bytes)]),
+            LogsCompared::Slowest { arm, base } => {
+                evidence([("median", arm.median / base.median), ("p99", arm.p99 / base.p99)])
+            }
         }
     }
 }

@@ -67,7 +67,7 @@ pub use heat::Heat;
 pub use idle_at_peak::IdleAtPeak;
 pub use immature::Immature;
 pub use late::Late;
-pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks};
+pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks, Times};
 pub use logs_failed::{LogsFailed, Mostly, Stretch};
 pub use logs_parts::{AskerTimes, LogsParts, PartTime, Rest};
 pub use logs_read::{LogsRead, TimeUnit};

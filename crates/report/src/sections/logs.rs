@@ -463,7 +463,7 @@ fn extent(all: &[Label]) -> String {
 fn paths(top: &TopDoc, label: &str) -> Markup {
     let of = if label.is_empty() { String::new() } else { format!("{label}: ") };
     let heads = [
-        ("path", Column::Text),
+        (top.of.as_str(), Column::Text),
         ("requests", Column::Number),
         ("bytes", Column::Number),
         ("time", Column::Number),
@@ -480,7 +480,7 @@ fn paths(top: &TopDoc, label: &str) -> Markup {
         ]
     };
     let rows: Vec<Vec<Markup>> = top.paths.iter().take(MOST).map(row).collect();
-    page::card(&format!("{of}top paths by {}", top.by), &page::table(&heads, &rows))
+    page::card(&format!("{of}top {}s by {}", top.of, top.by), &page::table(&heads, &rows))
 }
 
 #[cfg(test)]

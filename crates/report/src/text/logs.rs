@@ -248,7 +248,7 @@ fn paths(top: &TopDoc, labelled: bool, most: usize, look: Look) -> String {
     let bytes = scale(shown.iter().map(|path| path.bytes).collect(), Unit::Byte);
     let seconds = scale(shown.iter().map(|path| path.seconds).collect(), Unit::Second);
     let of = if labelled { format!(" of {}", top.label) } else { String::new() };
-    let head = format!("top {} by {}{of}", count(shown.len(), "path"), top.by);
+    let head = format!("top {} by {}{of}", count(shown.len(), &top.of), top.by);
     let heads = [
         (head.as_str(), Align::Left),
         ("requests", Align::Right),
@@ -281,7 +281,11 @@ fn said(doc: &LogsDoc, view: View, look: Look) -> String {
         view.all || finding.state != Validity::Ok || doc.labels.len() > 1 && !is_mean(finding)
     };
     // Failures, probes, and where the difference is have their own place.
-    let is_placed = |finding: &&Finding| !matches!(finding.rule, Rule::LogsFailed(_) | Rule::LogsParts(_));
+    let is_placed = |finding: &&Finding| match &finding.rule {
+        Rule::LogsFailed(_) | Rule::LogsParts(_) => false,
+        Rule::LogsCompared(compared) => !matches!(compared, LogsCompared::Slowest { .. }),
+        _ => true,
+    };
     doc.findings.iter().filter(is_placed).filter(is_news).map(line).collect()
 }
 
@@ -351,6 +355,7 @@ pub(super) mod tests {
             rows: vec![row()],
             top: vec![TopDoc {
                 label: "ssd".into(),
+                of: "path".into(),
                 by: "bytes".into(),
                 paths: vec![PathDoc {
                     path: "/photos/large/a-name-that-is-much-longer-than-a-terminal-is-wide/and-goes-on.jpg"

@@ -183,9 +183,13 @@ fn of_unit(value: f64, unit: Unit) -> String {
     format::quantity(value, Kind::for_unit(unit))
 }
 
-/// The paths that take most of the time, or send most where times are missing.
+/// The first folders that take most of the time, where they are known; else the paths that do, or that send most where
+/// times are missing.
 fn paths(label: &TrafficDoc, top: &[TopDoc], most: usize, look: Look) -> String {
-    let mine = |by: &str| top.iter().find(|top| top.label == label.label && top.by == by);
+    let mine = |by: &str| {
+        let own = |of: &str| top.iter().find(|top| top.label == label.label && top.by == by && top.of == of);
+        own("folder").or(own("path"))
+    };
     let (top, unit) = match (mine("time"), mine("bytes")) {
         (Some(top), _) => (top, Unit::Second),
         (None, Some(top)) => (top, Unit::Byte),

@@ -16,7 +16,7 @@ use model::metrics::load;
 use super::view::{Claim, Rank, Seen, View};
 use super::waiting::suspect;
 use crate::loads::queues;
-use crate::loads::sweep::{CEILING, siblings};
+use crate::loads::sweep::{CEILING, FULL, siblings};
 use crate::rules::drops;
 
 /// More requests than this are not one at a time.
@@ -58,6 +58,12 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     };
     let (kind, share) = (Binding::Behind, behind.and_then(Backend::thread));
     Some(Seen { kind, resource: place, share, text, claim: Some(claim) })
+}
+
+/// One thread of the application behind the server uses all of a CPU.
+pub(super) fn is_full(view: &View<'_, '_>) -> bool {
+    let queue = full_queue(view).map(|(queue, _)| queue);
+    application(view, queue.as_ref()).and_then(|behind| full_thread(view, behind)).is_some()
 }
 
 /// An application that is there, and does not hold the server back.
@@ -103,8 +109,9 @@ fn application<'v>(view: &'v View<'_, '_>, queue: Option<&Queue>) -> Option<&'v 
 fn full_thread(view: &View<'_, '_>, behind: &Backend) -> Option<String> {
     let is_servers = view.load.median(&load::SERVER_THREAD).is_some_and(|share| share >= CEILING);
     let (thread, cpus) = (behind.thread()?, behind.cpus()?);
+    let full = if thread >= FULL { "full" } else { "nearly full" };
     (thread >= CEILING && !is_servers)
-        .then(|| format!("one thread of it is full (it used {} of a CPU)", format::number(cpus)))
+        .then(|| format!("one thread of it is {full} (it used {} of a CPU)", format::number(cpus)))
 }
 
 /// Most of the requests in flight were at the application, and the server itself had time left: of one connection, the
@@ -157,13 +164,21 @@ fn advice(view: &View<'_, '_>, place: &str, queue: Option<&Queue>) -> Vec<String
     let reached = socket.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let url = view.load.params.get("url");
     let path = url.and_then(path_of).unwrap_or("/");
-    let alone = format!("measure the application alone: boxscore load http://{reached}{path}");
-    let more = "let it serve faster, or several requests at once (more workers or threads)".to_owned();
+    // Most proxies open a connection for each request by default; one that stays open may be all that it serves.
+    let alone = format!(
+        "measure the application alone, asked as most proxies ask: boxscore load http://{reached}{path} \
+         -H 'Connection: close'"
+    );
+    let is_one = view.load.median(&load::IN_FLIGHT).is_some_and(|requests| requests < ONE);
+    let more = match is_one {
+        true => "let it serve faster",
+        false => "let it serve faster, or several requests at once (more workers or threads)",
+    };
     let at_once = url.filter(|_| queue.is_none()).map(|url| {
         format!("how many it serves at once: boxscore run web --url {url} --scan connections=1,4,16,64")
     });
     let queue = queue.map(Queue::advice_of_room);
-    [alone, more].into_iter().chain(at_once).chain(queue).collect()
+    [more.to_owned(), alone].into_iter().chain(at_once).chain(queue).collect()
 }
 
 /// `/orders/` of `http://127.0.0.1:8080/orders/`.

@@ -6,7 +6,7 @@ use model::metrics::load;
 use model::params::show_cpus;
 
 use super::view::{Claim, Rank, Seen, View, idle, name, split};
-use super::work;
+use super::{behind, work};
 use crate::loads::Core;
 use crate::loads::sweep::{CEILING, COMPETES, FULL, NEAR, OTHERS};
 use model::finding::generator_bound::Filled;
@@ -62,6 +62,8 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
         match softirq {
             // The thread that uses all it can get says it, or what others use.
             false if one_thread(view) => None,
+            // What the application asks for it would ask for on any core.
+            _ if is_shared && behind::is_full(view) => None,
             _ if is_shared => shared(view, core),
             _ if view.foreign().is_some() => None,
             _ if is_stolen && !all_full => Some(stolen(view, &name(core), core)),
@@ -72,6 +74,7 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
         }
     });
     let is_near = of_server && !is_generators && !softirq && !is_stolen && alone_is_near(view, core);
+    let is_near = is_near && !(is_shared && behind::is_full(view));
     let is_near = is_near && (is_shared || may_be_servers(view, core));
     let is_near = is_near && !one_thread(view);
     let near = || is_near.then(|| if is_shared { shared(view, core) } else { alone(view, core) });
@@ -259,8 +262,11 @@ fn parts_of(view: &View<'_, '_>, foreign: Option<f64>) -> String {
         many => format!("of the {many} CPUs"),
     };
     known().map_or_else(String::new, |(own, generator, foreign)| {
+        let behind = view
+            .applications()
+            .map_or_else(String::new, |cpus| format!("applications behind it {}, ", format::number(cpus)));
         format!(
-            "; {of} the server used {}, the generator {}, other programs {}",
+            "; {of} the server used {}, {behind}the generator {}, other programs {}",
             format::number(own),
             format::number(generator),
             format::number(foreign)

@@ -155,13 +155,19 @@ impl View<'_, '_> {
         let own = self.load.median(&load::SERVER_CORES)?;
         let sum = |of: fn(&Core) -> f64| self.server_cores.iter().map(of).sum::<f64>();
         // What an application behind the server uses is no disturbance, wherever it runs.
-        let behind: f64 = self.backends.iter().filter_map(Backend::cpus).sum();
+        let behind = self.applications().unwrap_or(0.0);
         let foreign = sum(|core| core.busy)
             - sum(|core| core.softirq.unwrap_or(0.0))
             - own
             - self.generator_there()?
             - behind;
         Some((own, foreign)).filter(|_| !self.server_cores.is_empty())
+    }
+
+    /// CPUs that applications behind the server used; `None` where there are none, or that is not known.
+    pub fn applications(&self) -> Option<f64> {
+        let known: Vec<f64> = self.backends.iter().filter_map(Backend::cpus).collect();
+        (!known.is_empty()).then(|| known.iter().sum())
     }
 
     /// As [`Self::foreign`], of cores that are so busy at least.

@@ -18,6 +18,9 @@ use model::format;
 
 /// One thread uses no more of a CPU, but for the steps in which it is read.
 const MOST_OF_ONE: f64 = 1.1;
+/// Linux delays an acknowledgement by 40 ms; an answer in two pieces, of which the second waits for it, takes as long
+/// and little more.
+const DELAYED_ACK: std::ops::Range<f64> = 0.0395..0.046;
 /// Requests that came due and those that were offered are both told where they differ by more than this share.
 const DRAWN: f64 = 0.01;
 
@@ -214,6 +217,11 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     if load.given("cache") == Some("cold") {
         advice.push("the content is read from the disk in each take (cache=cold)".to_owned());
     }
+    let delayed = delayed_ack(view);
+    advice.extend(delayed.is_some().then(|| {
+        "let the server set TCP_NODELAY, or write each answer at once: then the wait for an acknowledgement is gone"
+            .to_owned()
+    }));
     advice.push(
         "see what its threads wait for: a rate limit, a lock, a backend, a sleep; where each handles one request at a \
          time, run more"
@@ -240,6 +248,7 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
                 format::count(few as usize, "connection")
             )
         }),
+        delayed,
         suspect(view),
         view.shortfall(),
         unsent(view),
@@ -255,6 +264,18 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     };
     let resource = load.server();
     Some(Seen { kind: Binding::Waiting, resource, share: Some(share), text, claim: Some(claim) })
+}
+
+/// Where an answer takes as long as a delayed acknowledgement, with next to no CPU time.
+fn delayed_ack(view: &View<'_, '_>) -> Option<String> {
+    let each = view.load.mean_time(&load::SERVICES).filter(|time| DELAYED_ACK.contains(time))?;
+    view.server_waits().then(|| {
+        format!(
+            "an answer takes {}: most often that is the 40 ms by which Linux delays an acknowledgement, for which the \
+             second piece of an answer waits",
+            format::quantity(each, Unit::Second)
+        )
+    })
 }
 
 /// The busiest program of others, where it may be what the server waits for: about one full thread.

@@ -1,7 +1,7 @@
 //! The rows of one arm by scope, with the indexes that speak for them.
 
 use model::doc::{IndexDoc, RowDoc, ValueDoc};
-use model::finding::LogsParts;
+use model::finding::{LogsCompared, LogsParts};
 use model::scope::THREADS;
 use model::{Card, Scope};
 
@@ -14,6 +14,8 @@ pub struct Summed<'a> {
     pub values: Vec<&'a ValueDoc>,
     /// Where requests of logs differ.
     pub parts: Option<&'a LogsParts>,
+    /// The slowest of them alone differ.
+    pub slowest: Option<&'a LogsCompared>,
 }
 
 /// The rows that sentences are about: headlines without their parts, or what there is.
@@ -60,6 +62,7 @@ pub fn groups<'a>(judged: &[&'a RowDoc], of_machine: &'a str, summed: &Summed<'a
         index: scope.and_then(index),
         way: scope.and_then(way),
         parts: None,
+        slowest: None,
     };
     let ways = Scope::ALL.map(way);
     let common = ways.iter().flatten().next().filter(|first| ways.iter().flatten().all(|way| way == *first));
@@ -67,7 +70,7 @@ pub fn groups<'a>(judged: &[&'a RowDoc], of_machine: &'a str, summed: &Summed<'a
     vec![
         of(lead_of_whole, whole, Some(Scope::WholeMachine)),
         of(lead_of_thread, thread, Some(Scope::PerThread)),
-        Group { lead: lead_of_further, rows: further, index: None, way: common.copied(), parts: None },
-        Group { parts: summed.parts, ..of("", others, None) },
+        Group { way: common.copied(), ..of(lead_of_further, further, None) },
+        Group { parts: summed.parts, slowest: summed.slowest, ..of("", others, None) },
     ]
 }

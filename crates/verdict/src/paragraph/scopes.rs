@@ -4,7 +4,7 @@
 //! and refused rows are told of elsewhere.
 
 use model::doc::{IndexDoc, RowDoc, VerdictWord};
-use model::finding::{Conclusion, LogsParts, PartTime};
+use model::finding::{Conclusion, LogsCompared, LogsParts, PartTime};
 use model::format;
 use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME};
 use model::why::{Held, Needed, Withheld};
@@ -20,6 +20,8 @@ pub struct Group<'a> {
     pub index: Option<&'a IndexDoc>,
     pub way: Option<bool>,
     pub parts: Option<&'a LogsParts>,
+    /// Of logs whose slowest requests alone differ.
+    pub slowest: Option<&'a LogsCompared>,
 }
 
 /// The sentences on each scope, or on all together where the same is said of each; behind them, once for all scopes,
@@ -121,6 +123,7 @@ fn told(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Vec<String> {
         let tail = where_all_is(group).map(LogsParts::all_of_it).or_else(|| other_way_in(group));
         let tail = tail.map_or_else(String::new, |tail| format!(", {tail}"));
         sentences.push(format!("{}{arm} {}{tail}.", lead_of(&sentences), format::list(&decided)));
+        sentences.extend(group.slowest.map(Conclusion::one));
     }
     // Equal shares of failures have no ratio, and no margin in per cent.
     let tied: Vec<&RowDoc> = with(VerdictWord::Tie).into_iter().filter(|row| row.ratio.is_some()).collect();

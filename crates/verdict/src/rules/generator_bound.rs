@@ -6,6 +6,7 @@
 //! are not in it.
 
 use model::Finding;
+use model::backend::Backend;
 use model::finding::generator_bound::{Capacity, Filled, LowerBound};
 use model::finding::{GeneratorBound, Rule};
 use model::metrics::load;
@@ -40,7 +41,11 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
                     cores,
                     share: load.median(&load::SHARE),
                     generator_cpu: load.median(&load::CPU),
-                    capacity: capacity(load),
+                    capacity: capacity(load).map(|known| {
+                        // A server that waits for a full application cannot do what its cores could.
+                        let most = known.most.filter(|_| !waits_for_application(index, load));
+                        Capacity { most, ..known }
+                    }),
                     full: full(load),
                 };
                 all.push(Ruling::about(load.subject(), GeneratorBound::Bound(bound), reach));
@@ -69,6 +74,12 @@ fn full(load: &Load<'_>) -> Option<(String, f64)> {
     let full = load.server_cores().into_iter().filter(|core| core.role == "server" && core.busy >= CEILING);
     let core = full.max_by(|a, b| a.busy.total_cmp(&b.busy))?;
     Some((format!("cpu{}", core.cpu), core.busy))
+}
+
+/// One thread of an application behind the server uses all of a CPU.
+fn waits_for_application(index: &RunIndex<'_>, load: &Load<'_>) -> bool {
+    let all = index.backends(load.takes().into_iter());
+    all.iter().filter_map(Backend::thread).any(|share| share >= CEILING)
 }
 
 /// CPU time of the server for each request, and the rate that what it can fill could serve.

@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Finding;
-use model::finding::{AskerTimes, LogsCompared, MixCause, Share, Subject};
+use model::doc::{RowDoc, VerdictWord};
+use model::finding::{AskerTimes, LogsCompared, MixCause, Share, Subject, Times};
 use stats::Stratified;
 
-use model::traffic::{ServerGroup, StatusClass, status_of};
+use model::traffic::{ServerGroup, StatusClass, TIME, status_of};
 
 /// Distributions of sizes this far apart are unlike.
 const SIZES: f64 = 0.05;
@@ -25,6 +26,11 @@ const SHARED: f64 = 0.8;
 const MEANS: f64 = 1.5;
 /// The part of a difference that is too small to be named as a cause.
 const REST: f64 = 0.1;
+/// Medians that differ by less than this are alike, and times of the slowest from this factor on are not.
+const ALIKE: f64 = 0.05;
+const SLOWEST: f64 = 1.5;
+/// From this share of failures on, the slowest of a hundred answers may be failures.
+const FEW_FAILURES: f64 = 0.002;
 /// Not modified: answered without a body.
 pub(super) const NOT_MODIFIED: u16 = 304;
 
@@ -54,6 +60,31 @@ pub fn means(group: &ServerGroup) -> Option<Finding> {
     }
     let has_failures = group.statuses.iter().any(|(status, count)| *status >= 500 && *count > 0);
     Some(Finding::new(LogsCompared::Means { mean, totals, has_failures }).about(Subject::label(&group.label)))
+}
+
+/// That only the slowest requests make a difference of times that was told.
+pub(super) fn slowest<'r>(
+    arm: &ServerGroup,
+    base: &ServerGroup,
+    rows: impl IntoIterator<Item = &'r RowDoc>,
+) -> Option<Finding> {
+    let row = rows.into_iter().find(|row| row.metric == TIME)?;
+    let is_longer = match row.verdict {
+        VerdictWord::Worse => true,
+        VerdictWord::Better => false,
+        _ => return None,
+    };
+    let of = |group: &ServerGroup| {
+        let failed: u64 = group.statuses.range(500..).map(|(_, count)| count).sum();
+        let is_of_good = failed as f64 <= FEW_FAILURES * group.requests as f64;
+        let times = group.time_median.zip(group.time_p99).filter(|_| is_of_good);
+        times.map(|(median, p99)| Times { label: group.label.clone(), median, p99 })
+    };
+    let (arm, base) = (of(arm)?, of(base)?);
+    let is_alike = (arm.median / base.median).ln().abs() <= ALIKE;
+    let factor = if is_longer { arm.p99 / base.p99 } else { base.p99 / arm.p99 };
+    let pair = Subject::groups(&arm.label, &base.label);
+    (is_alike && factor >= SLOWEST).then(|| Finding::new(LogsCompared::Slowest { arm, base }).about(pair))
 }
 
 fn counts(arm: &ServerGroup, base: &ServerGroup) -> Option<LogsCompared> {

@@ -65,6 +65,7 @@ fn two(
     let mut rows = finished(&Draft::both(arm, base, rng, findings), margin);
     let bots = fair::bots(arm, base, || parts::of_askers(arm, base, margin, rng));
     findings.extend(bots.map(|bots| Finding::new(bots).about(Subject::groups(&arm.label, &base.label))));
+    findings.extend(fair::slowest(arm, base, rows.iter().map(|one| &one.row)));
     findings.extend(parts::finding((arm, base), &parts::Pairing::Shared, margin, rng));
     // In the quarter hours that both served, as speeds and times are.
     let counts = |group: &ServerGroup| {

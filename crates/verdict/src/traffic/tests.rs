@@ -61,6 +61,30 @@ fn twice_as_fast_is_better_in_both_figures() {
 }
 
 #[test]
+fn only_the_slowest_requests_make_a_difference() {
+    let of = |label: &str, speed: f64, median: f64, p99: f64| ServerGroup {
+        time_median: Some(median),
+        time_p99: Some(p99),
+        ..served(label, speed, 0.5, 1.0, if speed > 1.0 { 2 } else { 1 })
+    };
+    let said = |arm: ServerGroup| {
+        let all = judge(&[of("hdd", 1.0, 0.030, 0.95), arm], Margin::MACHINES, 7);
+        let rows: Vec<&RowDoc> = all.rows.iter().collect();
+        crate::paragraph::of_pair("ssd", "hdd", &rows, &all.findings).join(" ")
+    };
+    let says = "Half of the requests take as long on both (30.5 ms and 30.0 ms); the slowest do not: 99 % within 126 ms on \
+                ssd, within 950 ms on hdd.";
+    assert!(said(of("ssd", 2.0, 0.0305, 0.126)).contains(says), "{}", said(of("ssd", 2.0, 0.0305, 0.126)));
+    // All of them are faster; the slowest are slower though all together are faster; a tie; failures among the slowest.
+    assert!(!said(of("ssd", 2.0, 0.015, 0.126)).contains("Half of"));
+    assert!(!said(of("ssd", 2.0, 0.030, 1.9)).contains("Half of"));
+    assert!(!said(of("ssd", 1.0, 0.030, 0.126)).contains("Half of"));
+    let mut failing = of("ssd", 2.0, 0.0305, 0.126);
+    failing.statuses.insert(500, failing.requests / 100);
+    assert!(!said(failing).contains("Half of"));
+}
+
+#[test]
 fn a_group_that_got_the_large_files_is_not_called_faster() {
     let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), served("b", 1.0, 1.0, 6.0, 2)], Margin::MACHINES, 7);
     let speed = row(&all, SPEED);

@@ -214,6 +214,7 @@ fn of_compared(compared: &LogsCompared) -> usize {
         LogsCompared::Cut { .. } | LogsCompared::Clocks { .. } => 55,
         LogsCompared::NoTelemetry(_)
         | LogsCompared::PartOfTelemetry { .. }
-        | LogsCompared::PageCache { .. } => 54,
+        | LogsCompared::PageCache { .. }
+        | LogsCompared::Slowest { .. } => 54,
     }
 }

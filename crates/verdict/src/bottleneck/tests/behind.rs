@@ -76,7 +76,9 @@ fn an_application_that_most_requests_are_at_is_waited_for() {
     let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server (nginx): the server (nginx) had \
                 4 connections to it while 4.00 requests were in flight";
     assert_eq!((doc.kind, doc.sentence.as_str()), (Binding::Behind, says));
-    assert_eq!(doc.advice[0], "measure the application alone: boxscore load http://127.0.0.1:8197/");
+    let alone = "boxscore load http://127.0.0.1:8197/ -H 'Connection: close'";
+    assert!(doc.advice[0].starts_with("let it serve faster, or several"), "{doc:?}");
+    assert!(doc.advice[1].ends_with(alone), "{doc:?}");
     assert!(!format!("{doc:?}").contains("could do up to"), "{doc:?}");
     let full = of(4, 0.98);
     assert!(
@@ -104,6 +106,32 @@ fn one_connection_waits_for_the_application_that_has_its_request() {
     let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server (nginx): the server (nginx) had \
                 1 connection to it while 1.00 requests were in flight";
     assert_eq!((doc.kind, doc.sentence.as_str()), (Binding::Behind, says));
+}
+
+#[test]
+fn a_delayed_acknowledgement_is_suspected() {
+    let of = |seconds: f64| {
+        let figures = [
+            ("throughput", 1.0 / seconds),
+            ("response-time", seconds),
+            ("server-cpu", 1e-3),
+            ("generator-cpu", 1e-4),
+            ("server-cores", 0.02),
+        ];
+        let mut run = on_cores("connections=1;server=python3", &figures, &IDLE);
+        let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+        let us = (seconds * 1e6) as u64;
+        times(&mut run, &seqs, "service-times", "connections=1;server=python3", &[(us, 50)]);
+        first(&run)
+    };
+    let doc = of(43.2e-3);
+    assert_eq!(doc.kind, Binding::Waiting, "{doc:?}");
+    assert!(
+        doc.evidence.join("; ").contains("the 40 ms by which Linux delays an acknowledgement"),
+        "{doc:?}"
+    );
+    assert!(doc.advice[0].contains("TCP_NODELAY"), "{doc:?}");
+    assert!(!format!("{:?}", of(60e-3)).contains("acknowledgement"));
 }
 
 #[test]
@@ -149,6 +177,35 @@ fn an_application_that_fills_the_cores_is_no_other_program() {
     assert_eq!(first(&run).kind, Binding::Others, "{:?}", first(&run));
     let doc = first(&with_application(run, 4, 0.92));
     assert_eq!(doc.kind, Binding::Behind, "{doc:?}");
+}
+
+#[test]
+fn an_application_that_fills_the_generators_core_is_named_before_the_sharing() {
+    let cores = [("server", [0.2, 0.03, 0.1, 0.07]), ("both", [1.0, 0.85, 0.09, 0.06])];
+    let figures = [
+        ("throughput", 1418.0),
+        ("response-time", 35e-3),
+        ("server-cpu", 142e-6),
+        ("generator-cpu", 46e-6),
+        ("generator-share", 0.065),
+        ("server-cores", 0.201),
+        ("in-flight", 50.0),
+        ("core-generator;cpu=1;role=both", 0.065),
+    ];
+    let run = on_cores("url=http://127.0.0.1:8397/;connections=50", &figures, &cores);
+    assert_eq!(first(&run).kind, Binding::Shared, "{:?}", first(&run));
+    let doc = first(&with_application(run.clone(), 49, 0.93));
+    let says = "held back by the application at 127.0.0.1:8197 (python3) behind the server at 127.0.0.1:8397: one thread of it \
+                is nearly full (it used 0.930 of a CPU)";
+    assert_eq!(doc.kind, Binding::Behind, "{doc:?}");
+    assert!(doc.sentence.starts_with(says), "{doc:?}");
+    // One that is not full leaves the shared core as the reason, with its part of it.
+    let doc = first(&with_application(run, 2, 0.5));
+    assert_eq!(doc.kind, Binding::Shared, "{doc:?}");
+    assert!(
+        doc.sentence.contains("the server used 0.201, applications behind it 0.500, the generator"),
+        "{doc:?}"
+    );
 }
 
 #[test]

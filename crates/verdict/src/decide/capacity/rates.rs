@@ -290,7 +290,7 @@ fn measured<'a>(asked: Asked<'_, 'a>, judged: &Judged<'a>, held: &Held<'_, '_>) 
         why = format!("{why}; in {without} of {all} blocks no rate was");
     }
     let at_least = next.is_none() || ruled.bound.is_some();
-    (Measured { run: judged.run, worth: held.worth, ruled, at_least }, why)
+    (Measured { run: judged.run, worth: held.worth, ruled, at_least, kept: None }, why)
 }
 
 /// The same curve in earlier runs.

@@ -33,6 +33,7 @@ use crate::noise::{self, History, Known};
 use crate::place;
 use crate::ruling::validity_of;
 use crate::run_index::{FigureRow, RunIndex};
+use crate::searches;
 
 /// A side for all its needs.
 pub struct Ready<'a> {
@@ -58,6 +59,15 @@ pub struct Measured<'a> {
     pub ruled: Ruled,
     /// The run shows no more than that it is at least this.
     pub at_least: bool,
+    /// Of a search: the rate that most of its loads kept, where it is below the one at which half of them break.
+    pub kept: Option<f64>,
+}
+
+impl Measured<'_> {
+    /// The logarithm of the rate that was kept beside the one that was found.
+    fn below(&self) -> f64 {
+        self.kept.map_or(0.0, |kept| kept.ln() - self.worth.m)
+    }
 }
 
 /// A figure of a side.
@@ -187,7 +197,8 @@ impl<'a> Ready<'a> {
                 }
                 ruled.bound = ruled.bound.take().or_else(|| connections_limit(one.index(), row));
                 let at_least = ruled.bound.is_some();
-                let measured = Measured { run: one.run, worth, ruled, at_least };
+                let kept = kept(one.index(), row).filter(|kept| kept.ln() < worth.m);
+                let measured = Measured { run: one.run, worth, ruled, at_least, kept };
                 match all.iter_mut().find(|(known, _)| *known == key) {
                     Some((_, figure)) => figure.of.push(measured),
                     None => {
@@ -226,13 +237,24 @@ impl<'a> Ready<'a> {
     pub fn weigh(&self, figure: &Figure<'_>, again: Option<&str>) -> Result<Capacity, String> {
         let used = self.usable(figure)?;
         let (units, noise) = self.noise(figure, &used)?;
-        let ln = stats::mean(&units.iter().map(|run| run.m).collect::<Vec<_>>())
+        let found = stats::mean(&units.iter().map(|run| run.m).collect::<Vec<_>>())
             .filter(|ln| ln.is_finite())
             .ok_or_else(|| format!("{} has no value", figure.name))?;
+        let below = stats::mean(&used.iter().map(|one| one.below()).collect::<Vec<_>>()).unwrap_or(0.0);
+        let ln = found + below;
+        let kept = (below < 0.0).then(|| {
+            let rate = |ln: f64| format::amount(ln.exp(), figure.unit);
+            format!(
+                "sized by {}, which most loads kept; about half of them broke at {}",
+                rate(ln),
+                rate(found)
+            )
+        });
         let left_out = self.left_out(figure, &used);
         let doubts = ruled::texts(used.iter().map(|one| &one.ruled));
         let rules: BTreeSet<&str> = used.iter().flat_map(|one| one.ruled.accepted(&self.accept)).collect();
-        let whys: Vec<&str> = figure.why.iter().chain(&left_out).map(String::as_str).chain(doubts).collect();
+        let whys: Vec<&str> =
+            figure.why.iter().chain(&kept).chain(&left_out).map(String::as_str).chain(doubts).collect();
         let newest = used.last().map(|one| one.run);
         let stored = newest.filter(|_| self.side.is_stored);
         let repeated = |run: &RunData| {
@@ -428,6 +450,13 @@ impl<'a> Ready<'a> {
 fn without_mix(name: &str) -> String {
     let is_mix = |part: &&str| part.starts_with("as ") && part.contains('@');
     name.split(", ").filter(|part| !is_mix(part)).collect::<Vec<_>>().join(", ")
+}
+
+/// The rate that most loads of a search kept; `None` where the row is not what a search found.
+fn kept(index: &RunIndex<'_>, row: FigureRow<'_>) -> Option<f64> {
+    let load = index.load_of(row).filter(|load| !load.is_plain())?;
+    let is_rate = load.rate_metric() == row.series.key.metric;
+    is_rate.then(|| searches::search(load).kept)?.map(|kept| kept.rate)
 }
 
 /// Why the rate of a closed loop is a lower bound: with more connections, which nobody tried, it would be larger.
