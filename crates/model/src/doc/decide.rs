@@ -198,6 +198,9 @@ pub struct BoxesDoc {
     pub needed: u64,
     /// The probability that it is enough.
     pub probability: f64,
+    /// The number that is as surely enough for the demand before it grows; absent where it does not grow.
+    #[serde(default)]
+    pub now: Option<u64>,
     /// One more, and its probability; absent where the first is certain.
     pub next: Option<(u64, f64)>,
     /// Spare boxes of that number.

@@ -74,6 +74,7 @@ fn candidate(name: &str, (needed, tie): (u64, u64), cost: f64) -> CandidateDoc {
             capacity("kv", 310_000.0 / needed as f64),
         ],
         boxes: BoxesDoc {
+            now: None,
             needed,
             probability: 0.93,
             next: Some((needed + 1, 0.995)),

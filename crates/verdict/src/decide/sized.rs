@@ -6,6 +6,7 @@ use super::draws::{self, Draw};
 use super::energy::saturated;
 use super::sorted::{at, share};
 use super::values::{Own, Shared};
+use super::words;
 use super::world::{Common, MOST_BOXES, Parts, cost, counted, fleet, load, spare, whole_boxes};
 use super::{Candidate, Question};
 
@@ -121,6 +122,7 @@ impl<'a> Sized<'a> {
         BoxesDoc {
             needed: self.needed,
             probability,
+            now: self.now(question, middle),
             next: (probability < 1.0).then(|| (further, enough(further))),
             next_spare: (probability < 1.0).then(|| spare(further, question.spare)),
             low: at(numbers, LOW).unwrap_or(self.needed),
@@ -131,6 +133,16 @@ impl<'a> Sized<'a> {
             binding: self.binding(question, middle),
             utilisation: has_rates.then(|| full.rates / total as f64),
         }
+    }
+
+    /// The number that is enough before the demand grows, with the same margin; `None` where it does not grow.
+    fn now(&self, question: &Question, middle: &Shared) -> Option<u64> {
+        let now: Vec<f64> = question.needs.iter().map(|need| need.demand.middle()).collect();
+        if !now.iter().zip(&middle.demand).any(|(now, grown)| grown / now > 1.0 + words::LIKE) {
+            return None;
+        }
+        let full = load(question, &now, &self.own.capacity);
+        whole_boxes(fleet(full, self.own.inputs.used(middle), middle.law)? * self.margin)
     }
 
     /// The need that decides the number: of space if that needs more boxes in most draws, else the rate with the

@@ -8,7 +8,7 @@ use stats::student_quantile;
 use super::{Capacity, Question};
 
 /// A demand that grows by less does not grow.
-const LIKE: f64 = 1e-6;
+pub const LIKE: f64 = 1e-6;
 const DAY_S: f64 = 86_400.0;
 const YEAR_S: f64 = 365.25 * DAY_S;
 
@@ -40,13 +40,14 @@ pub fn paragraph(
     break_even: &[BreakEvenDoc],
 ) -> Vec<String> {
     let Some(first) = docs.first() else { return Vec::new() };
-    let mut all: Vec<String> = enough(first).into_iter().collect();
+    let mut all: Vec<String> = enough(first).into_iter().chain(before_growth(first)).collect();
     all.push(binds(first, question, demand));
     all.extend(first.cost.as_ref().and_then(|cost| money(first, cost, question)));
     all.extend(break_even.first().map(|one| {
         let BreakEvenDoc { input, then, now, at, at_shown, now_shown, first_shown, .. } = one;
         let way = if at > now { "above" } else { "below" };
         match first_shown {
+            _ if at_shown == now_shown => format!("at the {input} of now ({now_shown}) {then} costs as much"),
             Some(first) => format!(
                 "where the {input} is {way} {first} (now {now_shown}), another one may be the cheapest; {way} \
                  {at_shown} it always is {then}"
@@ -81,6 +82,19 @@ fn enough(first: &CandidateDoc) -> Option<String> {
     });
     let probability = format::probability(boxes.probability);
     Some(format!("{enough} with a probability of {probability}{next}{spare}"))
+}
+
+/// `before the demand grows 1 of box-b is enough; the cost is of all 3 from the first day on`; nothing where as many are
+/// needed.
+fn before_growth(first: &CandidateDoc) -> Option<String> {
+    let boxes = &first.boxes;
+    let now = boxes.now.filter(|now| *now < boxes.needed)?;
+    let is = if now == 1 { "is" } else { "are" };
+    let cost = match first.cost {
+        Some(_) => format!("; the cost is of all {} from the first day on", boxes.total),
+        None => String::new(),
+    };
+    Some(format!("before the demand grows {now} of {} {is} enough{cost}", first.name))
 }
 
 /// `web decides the number; asked for: 20,000/s now, and 24,000/s after growth; a box does 2,310/s with p99 < 20 ms

@@ -265,6 +265,7 @@ pub fn second(doc: &DecideDoc) -> Option<&CandidateDoc> {
 pub fn break_even(even: &BreakEvenDoc) -> String {
     let BreakEvenDoc { input, at_shown, now_shown, first_shown, then, .. } = even;
     match first_shown {
+        _ if at_shown == now_shown => format!("{input} {now_shown}, as now: {then} costs as much"),
         Some(first) => {
             format!(
                 "{input} {first} (now {now_shown}): another is cheapest at times, from {at_shown} on always {then}"
@@ -319,6 +320,7 @@ mod tests {
     #[test]
     fn numbers_of_boxes_have_their_probability() {
         let one = BoxesDoc {
+            now: None,
             needed: 11,
             probability: 0.93,
             next: Some((12, 0.995)),

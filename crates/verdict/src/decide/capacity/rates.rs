@@ -54,7 +54,9 @@ pub fn searches<'a>(asked: Asked<'_, 'a>) -> Found<'a> {
             None => Some("it was searched within a limit, and the need has none"),
         };
         figure.at_least = why.is_some();
-        figure.why = why.map(|why| format!("a lower bound: {why}"));
+        let of_box = figure.why.take();
+        let whys = why.map(|why| format!("a lower bound: {why}")).into_iter().chain(of_box);
+        figure.why = Some(whys.collect::<Vec<_>>().join("; ")).filter(|why| !why.is_empty());
         all.figures.push(figure);
     }
     all
