@@ -33,7 +33,7 @@ use crate::workload::shell;
 /// Time limits: of a start as a whole up to each state, and of the command that formats.
 const UP: Duration = Duration::from_secs(180);
 const FORMAT: Duration = Duration::from_secs(60);
-/// What the NameNode tells of HDFS.
+/// The question about the state of HDFS to the NameNode.
 pub const HDFS_STATE: &str = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState";
 /// Starts that are tried with other ports when others take them.
 const TRIES: usize = 3;
@@ -354,7 +354,7 @@ impl Cluster {
         self.daemons.retain(|daemon| daemon.node != node);
     }
 
-    /// Starts a node anew that was lost, and waits until the cluster is whole. What is left on it is ended before. Fails
+    /// Starts a node anew that was lost, and waits until the cluster is whole. Its processes are ended before. Fails
     /// when it does not come up.
     pub fn repair(&mut self, node: &str) -> Result<(), String> {
         self.give_up(node);

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// How long after a fault its detection is waited for.
 const DETECTED_NS: u64 = 60_000_000_000;
 
-/// What befalls a node.
+/// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Every process of a node that does not direct the job is killed.
@@ -34,7 +34,7 @@ pub enum Kind {
     LinkDown,
 }
 
-/// What befalls a cluster in the midst of a job.
+/// A fault in the midst of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     None,
@@ -74,7 +74,7 @@ impl Fault {
     }
 }
 
-/// What a fault did.
+/// A fault that happened.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub node: String,
@@ -102,7 +102,7 @@ pub struct Watched {
     pub done: Done,
     pub job: Job,
     pub directors: Option<usize>,
-    /// What befell it, with the node that the cluster is without.
+    /// The fault, with the node that the cluster is without.
     pub seen: Option<Seen>,
 }
 
@@ -179,7 +179,7 @@ impl Seen {
     }
 }
 
-/// What a watch over a job came to.
+/// The outcome of a watch over a job.
 #[derive(Debug, Default)]
 struct Watch {
     seen: Option<Seen>,

@@ -1,8 +1,8 @@
 //! How soon a cluster gives up on a node: settings by which a fault is found within seconds, for runs that ask for one.
 //!
-//! Pure. As Hadoop comes, a lost node is found after ten minutes; a study of faults cannot wait for that at each take. The
-//! patience with an ApplicationMaster is left as it is: one that only starts slowly would be given up too, and that of a
-//! lost node goes with its node.
+//! Pure. As Hadoop comes, a lost node is found after ten minutes; a study of faults cannot wait for that at each take.
+//! The patience with an ApplicationMaster is left as it is: one that only starts slowly would be given up too, and that
+//! of a lost node goes with its node.
 
 /// A property and its value.
 pub type Pair = (&'static str, u64);
@@ -50,8 +50,8 @@ impl Patience {
     }
 }
 
-/// What is told of them.
-pub fn told() -> String {
+/// A sentence about both.
+pub fn sentence() -> String {
     let (ours, hadoops) = (Patience::OURS, Patience::HADOOPS);
     format!(
         "settings for faults: the ResourceManager gives up on a node after {} s, the NameNode on a DataNode after {} s; as \
@@ -68,6 +68,6 @@ mod tests {
     fn patience_follows_from_the_settings() {
         assert_eq!(Patience::OURS, Patience { resource_manager: 10, name_node: 14 });
         assert_eq!(Patience::HADOOPS, Patience { resource_manager: 600, name_node: 630 });
-        assert!(told().ends_with("600 s and 630 s"), "{}", told());
+        assert!(sentence().ends_with("600 s and 630 s"), "{}", sentence());
     }
 }

@@ -164,8 +164,8 @@ impl Network {
         })
     }
 
-    /// Kills every process of a node but the one that holds its namespace, so that its address still answers that nobody
-    /// listens. Fails when one does not end.
+    /// Kills every process of a node but the one that holds its namespace, so that its address still answers that
+    /// nobody listens. Fails when one does not end.
     pub fn kill(&self, node: &str) -> Result<(), String> {
         let space = self.space(node).ok_or_else(|| format!("{node} has no namespace"))?;
         let ended = within(STEP, || {

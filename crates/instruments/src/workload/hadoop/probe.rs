@@ -129,7 +129,7 @@ impl Probe for HadoopJobs {
             if is_new || ended.is_some() {
                 tell(cluster, record);
                 if self.ask.fault.is_some() {
-                    record.remark("hadoop", &liveness::told());
+                    record.remark("hadoop", &liveness::sentence());
                 }
             }
             self.data(cluster)?;
