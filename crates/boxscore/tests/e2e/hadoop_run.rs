@@ -120,6 +120,28 @@ fn nodes_in_namespaces_keep_copies() {
 }
 
 #[test]
+fn a_sort_outlives_a_node_that_is_killed() {
+    if !root() {
+        return cannot("only root can make network namespaces");
+    }
+    let Some(home) = home() else { return };
+    let bench = Bench::new();
+    let args = ["--test", "terasort", "--data", "8MiB", "--nodes", "2", "--replication", "2"];
+    let args = [&args[..], &["--fault", "kill-node"]].concat();
+    run(&bench, home, &args).expect(0, &[]);
+    let run = bench.only();
+    let figures = figures(&run);
+    let of = |name: &str| *figures.get(name).unwrap_or_else(|| panic!("no {name} in {figures:?}"));
+    assert!(of("hadoop-terasort node-lost") > 0.0 && of("hadoop-terasort datanode-dead") > 0.0);
+    assert!(of("hadoop-terasort after-fault") < of("hadoop-terasort wall"));
+    // The one that directed the job was spared.
+    assert_eq!(of("hadoop-terasort am-attempts"), 1.0);
+    let told = |text: &str| run.notes.iter().any(|note| note.body.text().contains(text));
+    assert!(told("kill-node@40%: w") && told("600 s and 630 s"), "{:?}", run.notes);
+    assert_nothing_left(bench.dir.path());
+}
+
+#[test]
 fn what_cannot_be_is_told_before_anything_starts() {
     let Some(home) = home() else { return };
     let bench = Bench::new();
@@ -129,12 +151,14 @@ fn what_cannot_be_is_told_before_anything_starts() {
         (&["--test", "sort"], "terasort, teravalidate"),
         (&["--test", "terasort", "--set", "compression=zip"], "compression=zip"),
         (&["--test", "pi", "--data", "1GiB"], "--data"),
+        (&["--test", "terasort", "--fault", "kill-rack"], "--fault kill-rack is not possible"),
     ] {
         run(&bench, home, args).expect(2, &[says]);
     }
     for (args, says) in [
         (&["--replication", "2"][..], "as many copies as nodes"),
         (&["--data", "900TiB"], "of disk"),
+        (&["--test", "terasort", "--fault", "kill-node"], "--nodes 2 or more"),
         (&["--set", "heap=512,container=256"], "does not fit"),
     ] {
         run(&bench, home, args).expect(2, &[says]);

@@ -8,10 +8,11 @@ use model::metrics::hadoop::RATE;
 use model::{Cadence, Card, Example, Family, MetricInfo, Need, Setup, Simple, TestName, Tier, Variant};
 
 use super::hadoop::params;
-use super::hadoop::probe::{OF_ALL, OF_DATA, OF_RATE, OF_REDUCES, Test, fit, prepare};
+use super::hadoop::probe::{OF_ALL, OF_DATA, OF_FAULTS, OF_RATE, OF_REDUCES, Test, fit, prepare};
 
-const METRICS: [MetricInfo; OF_ALL.len() + OF_DATA.len() + OF_RATE.len() + OF_REDUCES.len()] =
-    model::joined(&[&OF_RATE, &OF_ALL, &OF_REDUCES, &OF_DATA]);
+const METRICS: [MetricInfo;
+    OF_ALL.len() + OF_DATA.len() + OF_RATE.len() + OF_REDUCES.len() + OF_FAULTS.len()] =
+    model::joined(&[&OF_RATE, &OF_ALL, &OF_FAULTS, &OF_REDUCES, &OF_DATA]);
 
 static CARD: Card = Card {
     name: model::names::instrument::HADOOP_TERASORT,
@@ -34,6 +35,10 @@ static CARD: Card = Card {
         Example::new(
             "boxscore run hadoop --test terasort --arm compression=snappy --arm compression=none",
             "what compression between maps and reduces changes",
+        ),
+        Example::new(
+            "boxscore run hadoop --test terasort --nodes 3 --replication 2 --arm fault=none --arm fault=kill-node@40%",
+            "what a node costs that dies in the midst of a sort",
         ),
     ],
     ..Card::DEFAULT

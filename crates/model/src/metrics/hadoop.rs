@@ -158,3 +158,38 @@ pub const DISK: Metric<Ratio> = Metric::neither(
 .percent()
 .share()
 .label("busiest disk");
+pub const NODE_LOST: Metric<Seconds> = Metric::new(
+    "node-lost",
+    Better::Lower,
+    "from a fault until the ResourceManager no longer counts the node as running, asked four times a second; set by \
+     yarn.nm.liveness-monitor.expiry-interval-ms: 10 s where a fault is asked for, 600 s as Hadoop comes",
+)
+.label("node found lost");
+pub const DATA_NODE_DEAD: Metric<Seconds> = Metric::new(
+    "datanode-dead",
+    Better::Lower,
+    "from a fault until the NameNode counts the DataNode as dead, asked four times a second; set by twice \
+     dfs.namenode.heartbeat.recheck-interval and ten times dfs.heartbeat.interval: 14 s where a fault is asked for, 630 s as \
+     Hadoop comes",
+)
+.label("DataNode found dead");
+pub const AFTER_FAULT: Metric<Seconds> = Metric::new(
+    "after-fault",
+    Better::Lower,
+    "from a fault until the client of the job ended: the rest of the work, with what had to be found and done again",
+)
+.label("job after the fault")
+.per("job");
+pub const AGAIN: Metric<Count> = Metric::new(
+    "attempts-again",
+    Better::Lower,
+    "attempts of tasks beyond one for each task (TOTAL_LAUNCHED_MAPS and TOTAL_LAUNCHED_REDUCES), for whatever reason: \
+     work that a lost node had done or was doing, reduces that gave way to maps, second attempts of slow tasks",
+)
+.label("attempts launched again");
+pub const DIRECTORS: Metric<Count> = Metric::new(
+    "am-attempts",
+    Better::Lower,
+    "processes that directed the job (attempts of its ApplicationMaster), one after another: 1 where none was lost",
+)
+.label("ApplicationMasters");

@@ -41,6 +41,8 @@ pub enum ParamKind {
     Path,
     /// Any text, or `@` and the path of the file that holds it.
     TextOrFile,
+    /// One of a list, and the percent of some work at which it comes: `kill-node@40%`; without one, this many.
+    AtPercent(&'static [&'static str], u64),
     /// One of a list.
     Choice(&'static [&'static str]),
     /// `1`, `2`, … or `all` (every allowed CPU).
@@ -101,6 +103,14 @@ impl ParamKind {
             }
             ParamKind::Address => value.parse::<IpAddr>().ok().map(|address| address.to_string()),
             ParamKind::Path => (!value.trim().is_empty()).then(|| value.to_owned()),
+            ParamKind::AtPercent(choices, usual) => {
+                let (word, percent) = match value.split_once('@') {
+                    None => (value, usual),
+                    Some((word, percent)) => (word, whole(percent.strip_suffix('%').unwrap_or(percent))?),
+                };
+                let fits = choices.contains(&word) && (1..=99).contains(&percent);
+                fits.then(|| format!("{word}@{percent}%"))
+            }
             ParamKind::Choice(choices) => choices.contains(&value).then(|| value.to_owned()),
             ParamKind::Threads if value == "all" => Some(value.to_owned()),
             ParamKind::Threads => {
@@ -141,6 +151,13 @@ impl ParamKind {
             }
             ParamKind::Address => "an IP address such as 127.0.0.1 or ::1".to_owned(),
             ParamKind::Path => "a path".to_owned(),
+            ParamKind::AtPercent(choices, usual) => {
+                let words = choices.join(", ");
+                format!(
+                    "one of {words}, at 1 to 99 % of the work, {usual}% unless said: {}@{usual}%",
+                    choices[0]
+                )
+            }
             ParamKind::Choice(choices) => format!("one of {}", choices.join(", ")),
             ParamKind::Threads => "a number of threads, or all".to_owned(),
             ParamKind::Cpus => "a CPU list such as 0-3,8, or auto".to_owned(),
@@ -295,6 +312,7 @@ mod tests {
         ParamKind::Address,
         ParamKind::Path,
         ParamKind::TextOrFile,
+        ParamKind::AtPercent(&["a", "b"], 40),
         ParamKind::Choice(&["a", "b"]),
         ParamKind::Threads,
         ParamKind::Cpus,
@@ -334,6 +352,8 @@ mod tests {
             (ParamKind::Urls, "http://a/  HTTPS://b", "http://a/ HTTPS://b"),
             (ParamKind::StoreUrl, "redis://a:1", "redis://a:1"),
             (ParamKind::Ratio { max: 1000 }, "01: 10", "1:10"),
+            (ParamKind::AtPercent(&["a", "b"], 40), "b", "b@40%"),
+            (ParamKind::AtPercent(&["a", "b"], 40), "a@07", "a@7%"),
             (ParamKind::Address, "0:0:0:0:0:0:0:1", "::1"),
             (ParamKind::Or("none", &ParamKind::Address), "none", "none"),
         ] {
@@ -354,6 +374,7 @@ mod tests {
             (ParamKind::Weights, "much -1 nan", "numbers"),
             (ParamKind::Urls, "wrong ftp://a/ http:// localhost:80", "http://"),
             (ParamKind::StoreUrl, "wrong http://a/ redis:// localhost:80", "redis://"),
+            (ParamKind::AtPercent(&["a", "b"], 40), "c a@ a@0% a@100% a@%", "1 to 99 %"),
             (ParamKind::Ratio { max: 100 }, "5 a:5 1:101 -1:5 0:0 1.5:1", "1:10"),
             (ParamKind::Address, "zzz localhost 1.2.3 127.0.0.1:80", "127.0.0.1"),
             (ParamKind::Or("auto", &ParamKind::Number { max: 9 }), "none abc", "at most 9, or auto"),

@@ -16,6 +16,7 @@ use sys::process::Start;
 
 use super::daemon::{DATA_NODE, Daemon, HISTORY_SERVER, NAME_NODE, NODE_MANAGER, RESOURCE_MANAGER, Site};
 use super::distribution;
+use super::fault;
 use super::network::Network;
 use super::rest::{Door, number, text};
 use super::settings::{self, Node, Ports};
@@ -32,6 +33,8 @@ use crate::workload::shell;
 /// Time limits: of a start as a whole up to each state, and of the command that formats.
 const UP: Duration = Duration::from_secs(180);
 const FORMAT: Duration = Duration::from_secs(60);
+/// The question about the state of HDFS to the NameNode.
+pub const HDFS_STATE: &str = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState";
 /// Starts that are tried with other ports when others take them.
 const TRIES: usize = 3;
 
@@ -43,12 +46,15 @@ pub struct Key {
     pub memory: u64,
     /// Those that its processes may use.
     pub cpus: Vec<usize>,
+    /// Its daemons soon give up on a node that does not answer.
+    pub is_quick: bool,
 }
 
 /// A running cluster.
 #[derive(Debug)]
 pub struct Cluster {
-    pub site: Site,
+    pub site: Arc<Site>,
+    key: Key,
     pub ports: Ports,
     pub sizes: Sizes,
     /// Seconds that the start took.
@@ -155,6 +161,14 @@ pub enum JobError {
     Stuck(String),
 }
 
+impl JobError {
+    pub fn why(self) -> String {
+        match self {
+            JobError::Failed(why) | JobError::Stuck(why) => why,
+        }
+    }
+}
+
 impl From<String> for JobError {
     fn from(why: String) -> JobError {
         JobError::Failed(why)
@@ -201,9 +215,9 @@ impl Cluster {
             true => Ports::USUAL,
             false => Ports::from_numbers(std::array::from_fn(|at| reserved[at].number())),
         };
-        let site = Site { distribution, network, folder: path };
         let cluster = Cluster {
-            site,
+            site: Arc::new(Site { distribution, network, folder: path }),
+            key: key.clone(),
             ports,
             sizes,
             start_seconds: 0.0,
@@ -242,6 +256,7 @@ impl Cluster {
             sizes: &self.sizes,
             replication: 1,
             class_path: &self.site.distribution.class_path,
+            is_quick: self.key.is_quick,
             opens: self.site.opens(),
         };
         for (path, text) in settings::files(&node) {
@@ -268,7 +283,7 @@ impl Cluster {
         }
         let many = workers.len() as f64;
         self.wait("HDFS does not take writes", |cluster| {
-            let state = cluster.name_node().get("/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState")?;
+            let state = cluster.name_node().get(HDFS_STATE)?;
             hdfs_state(&state, many)
         })?;
         said("its history server");
@@ -332,6 +347,39 @@ impl Cluster {
                 Err(format!("{late} after {} s: {why}{told}", UP.as_secs()))
             }
         }
+    }
+
+    /// No longer minds the daemons of a node, and ends those that are left.
+    pub fn give_up(&mut self, node: &str) {
+        self.daemons.retain(|daemon| daemon.node != node);
+    }
+
+    /// Starts a node anew that was lost, and waits until the cluster is whole. Its processes are ended before. Fails
+    /// when it does not come up.
+    pub fn repair(&mut self, node: &str) -> Result<(), String> {
+        self.give_up(node);
+        self.site.network.kill(node)?;
+        self.site.network.set_link(node, true)?;
+        let heaps = self.sizes.heaps;
+        for (kind, heap) in [(DATA_NODE, heaps.data_node), (NODE_MANAGER, heaps.node_manager)] {
+            let (site, cpus, node) = (Arc::clone(&self.site), self.key.cpus.clone(), node.to_owned());
+            let started = keeper::run(move || {
+                shell::on(&cpus, || site.start(kind, &node, heap)).map_err(ServerError::Failed)
+            });
+            self.daemons.push(started.map_err(|error| error.to_string())?);
+        }
+        let many = self.site.network.workers().len() as f64;
+        self.wait(&format!("{node} is not back in HDFS"), |cluster| {
+            let state = cluster.name_node().get(HDFS_STATE)?;
+            match fault::dead(&state) {
+                Some(0.0) => hdfs_state(&state, many),
+                _ => Err("a DataNode counts as dead".to_owned()),
+            }
+        })?;
+        self.wait(&format!("{node} is not back in YARN"), |cluster| {
+            let metrics = cluster.resource_manager().get("/ws/v1/cluster/metrics")?;
+            yarn_state(&metrics, many)
+        })
     }
 
     /// Fails when a daemon has ended.

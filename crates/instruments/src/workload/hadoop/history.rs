@@ -41,7 +41,9 @@ pub struct Counters {
     /// Seconds that tasks occupied their containers.
     pub occupied: Option<f64>,
     pub local: Option<f64>,
+    /// Attempts of maps, and of reduces, that were started.
     pub launched: Option<f64>,
+    pub launched_reduces: Option<f64>,
     pub read: Option<f64>,
     pub written: Option<f64>,
 }
@@ -74,6 +76,20 @@ pub fn job(answer: &Value, counters: &Value) -> Result<Job, String> {
     })
 }
 
+impl Job {
+    /// Attempts of tasks beyond one for each task; `None` where the counters know of fewer attempts than tasks.
+    pub fn again(&self) -> Option<f64> {
+        let launched = self.counters.launched? + self.counters.launched_reduces?;
+        Some(launched - self.maps? - self.reduces?).filter(|again| *again >= 0.0)
+    }
+}
+
+/// Reads `/ws/v1/history/mapreduce/jobs/JOB/jobattempts`: how many processes directed the job.
+pub fn directors(answer: &Value) -> Option<usize> {
+    let all = at(answer, &["jobAttempts", "jobAttempt"])?.as_array()?;
+    Some(all.len()).filter(|count| *count > 0)
+}
+
 fn counters(answer: &Value) -> Counters {
     let groups = at(answer, &["jobCounters", "counterGroup"]).and_then(Value::as_array);
     let of = |group: &str, name: &str| {
@@ -99,6 +115,7 @@ fn counters(answer: &Value) -> Counters {
         // Raised for each map that ran beside its data: none is none.
         local: job("DATA_LOCAL_MAPS").or(launched.map(|_| 0.0)),
         launched,
+        launched_reduces: job("TOTAL_LAUNCHED_REDUCES"),
         read: files("HDFS_BYTES_READ"),
         written: files("HDFS_BYTES_WRITTEN"),
     }
@@ -119,6 +136,7 @@ mod tests {
         {"counterGroupName":"org.apache.hadoop.mapreduce.JobCounter","counter":[
             {"name":"DATA_LOCAL_MAPS","totalCounterValue":3,"mapCounterValue":0,"reduceCounterValue":0},
             {"name":"TOTAL_LAUNCHED_MAPS","totalCounterValue":4,"mapCounterValue":0,"reduceCounterValue":0},
+            {"name":"TOTAL_LAUNCHED_REDUCES","totalCounterValue":3,"mapCounterValue":0,"reduceCounterValue":0},
             {"name":"MILLIS_MAPS","totalCounterValue":52000,"mapCounterValue":0,"reduceCounterValue":0},
             {"name":"MILLIS_REDUCES","totalCounterValue":14000,"mapCounterValue":0,"reduceCounterValue":0}]}]}}"#;
 
@@ -137,6 +155,16 @@ mod tests {
         assert_eq!((counters.gc, counters.occupied), (Some(2.667), Some(66.0)));
         assert_eq!((counters.local, counters.launched), (Some(3.0), Some(4.0)));
         assert_eq!(counters.cpu, None);
+        assert_eq!(job.again(), Some(1.0));
+        assert_eq!(Job { maps: Some(6.0), ..job }.again(), None);
+    }
+
+    #[test]
+    fn who_directed_a_job_is_counted() {
+        let two =
+            r#"{"jobAttempts":{"jobAttempt":[{"id":1,"nodeId":"w2:8041"},{"id":2,"nodeId":"w1:8041"}]}}"#;
+        assert_eq!(directors(&json(two)), Some(2));
+        assert_eq!(directors(&json(r#"{"jobAttempts":{"jobAttempt":[]}}"#)), None);
     }
 
     #[test]

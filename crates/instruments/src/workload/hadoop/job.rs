@@ -38,6 +38,8 @@ pub struct Order {
 #[derive(Debug)]
 pub struct Done {
     pub seconds: f64,
+    /// When it had ended, by the clock of times between.
+    pub ended_ns: u64,
     pub output: String,
     /// Its log, which names the job.
     pub log: String,
@@ -53,6 +55,7 @@ pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
     let cpus = sys::affinity::allowed().map_err(|error| error.to_string())?;
     let before = Counters::read(&cpus);
     let ended = shell::run_command(command, Start::default(), &cpus, order.timeout)?;
+    let ended_ns = sys::clock::now_ns();
     let machine = Counters::read(&cpus).since(&before);
     let called = order.program.unwrap_or(order.class.rsplit('.').next().unwrap_or(order.class));
     if ended.timed_out {
@@ -66,6 +69,7 @@ pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
     }
     Ok(Done {
         seconds: ended.wall_ns as f64 / 1e9,
+        ended_ns,
         output: ended.stdout.text(),
         log: ended.stderr.text(),
         machine,

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use sys::process::Start;
 
@@ -51,6 +52,11 @@ pub fn worker(number: u32) -> String {
     format!("w{number}")
 }
 
+/// The bridge's end of a node's link.
+fn port(node: &str) -> String {
+    format!("p-{node}")
+}
+
 /// Fails where namespaces cannot be made here.
 pub fn available() -> Result<(), String> {
     if sys::files::effective_ids().0 != 0 {
@@ -87,7 +93,7 @@ impl Network {
         inside(&spaces[0], &["ip", "link", "set", "br0", "up"])?;
         for (name, address) in &names {
             let space = Space::make(name)?;
-            let (port, pid) = (format!("p-{name}"), space.pid().to_string());
+            let (port, pid) = (port(name), space.pid().to_string());
             let on_bridge = |words: &[&str]| run(bridge, words);
             on_bridge(&["ip", "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &pid])?;
             on_bridge(&["ip", "link", "set", &port, "master", "br0", "up"])?;
@@ -158,6 +164,35 @@ impl Network {
         })
     }
 
+    /// Kills every process of a node but the one that holds its namespace, so that its address still answers that
+    /// nobody listens. Fails when one does not end.
+    pub fn kill(&self, node: &str) -> Result<(), String> {
+        let space = self.space(node).ok_or_else(|| format!("{node} has no namespace"))?;
+        let ended = within(STEP, || {
+            let left = space.processes();
+            for pid in left.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+                // One that has ended meanwhile is what was wanted.
+                let _gone = kill_process(pid, Signal::KILL);
+            }
+            left.is_empty()
+        });
+        match ended {
+            true => Ok(()),
+            false => Err(format!("processes on {node} do not end within {} s", STEP.as_secs())),
+        }
+    }
+
+    /// Takes the link between a node and the bridge down, or up again.
+    pub fn set_link(&self, node: &str, is_up: bool) -> Result<(), String> {
+        match self {
+            Network::Loopback => Err(format!("{node} has no link")),
+            Network::Namespaces(spaces) => {
+                let way = if is_up { "up" } else { "down" };
+                spaces[0].run(&["ip", "link", "set", &port(node), way])
+            }
+        }
+    }
+
     fn space(&self, node: &str) -> Option<&Space> {
         match self {
             Network::Loopback => None,
@@ -188,6 +223,16 @@ impl Space {
             }
             (false, None) => Err(format!("no namespace for {name} after {} s", STEP.as_secs())),
         }
+    }
+
+    /// The living processes in its network, without the one that holds it.
+    fn processes(&self) -> Vec<i32> {
+        let inode = |pid: i32| std::fs::metadata(format!("/proc/{pid}/ns/net")).map(|meta| meta.ino()).ok();
+        let Some(own) = inode(self.pid()) else { return Vec::new() };
+        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+            .filter(|pid| *pid != self.pid() && inode(*pid) == Some(own))
+            .collect()
     }
 
     fn pid(&self) -> i32 {

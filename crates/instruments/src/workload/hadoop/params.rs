@@ -3,6 +3,7 @@
 use model::flags::Flag;
 use model::{By, Label, Matched, Means, ParamKind, ParamSpec, Setup, Shown, Tell, Unfit};
 
+use super::fault::{self, Fault};
 use super::sizing::{Cut, Sizes, sort_buffer, task_heap};
 use super::{network, settings};
 use crate::bench::kernel::{int_param, word_param};
@@ -80,7 +81,8 @@ pub const OF_ALL: &[ParamSpec] = &[NODES, JVM, CONTAINER, HEAP, SPECULATIVE, TIM
 /// Of jobs that read or write data.
 pub const OF_DATA: &[ParamSpec] = &[NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
 /// Of jobs that also move data from maps to reduces.
-pub const OF_SORT: &[ParamSpec] = &model::joined::<_, { OF_DATA.len() + 1 }>(&[OF_DATA, &[COMPRESSION]]);
+pub const OF_SORT: &[ParamSpec] =
+    &model::joined::<_, { OF_DATA.len() + 2 }>(&[OF_DATA, &[COMPRESSION, FAULT]]);
 
 const COMPRESSION: ParamSpec = ParamSpec::new(
     "compression",
@@ -89,6 +91,19 @@ const COMPRESSION: ParamSpec = ParamSpec::new(
     "how the output of maps is compressed on its way to the reduces",
 )
 .label(Label::Form("maps compress by {}"));
+const FAULT: ParamSpec = ParamSpec::new(
+    "fault",
+    ParamKind::Or("", &ParamKind::Or(fault::NONE, &ParamKind::AtPercent(fault::KINDS, 40))),
+    "",
+    "what befalls a node at a percent of the job's progress; none: nothing, on a cluster that is set and asked alike",
+)
+.label(Label::Form("fault {}"))
+.flag(Flag::new(
+    "fault",
+    "FAULT",
+    "A node that fails in the midst of a sort: kill-node@40%, kill-am (the one that directs the job), link-down, none",
+    Means::Param("fault"),
+));
 
 /// The parameters in the names of figures: those of the data, and those of every job.
 const TELLS_DATA: &[Tell] = &[Tell::always("nodes"), Tell::always("data"), Tell::unusual("replication")];
@@ -96,8 +111,11 @@ const TELLS_TASKS: &[Tell] =
     &[Tell::unusual("jvm"), Tell::unusual("container"), Tell::unusual("heap"), Tell::unusual("speculative")];
 const TELLS: &[Tell] = &model::joined::<_, 7>(&[TELLS_DATA, TELLS_TASKS]);
 /// The same of a job with reduces.
-const TELLS_SORT: &[Tell] =
-    &model::joined::<_, 8>(&[TELLS_DATA, &[Tell::unusual("compression")], TELLS_TASKS]);
+const TELLS_SORT: &[Tell] = &model::joined::<_, 9>(&[
+    TELLS_DATA,
+    &[Tell::unusual("compression"), Tell::unusual("fault")],
+    TELLS_TASKS,
+]);
 /// The same of two jobs, each a step.
 const TELLS_STEPS: &[Tell] = &model::joined::<_, 8>(&[TELLS, &[Tell::always("step")]]);
 /// The same of a job without data.
@@ -140,6 +158,8 @@ pub struct Ask {
     heap: Option<u64>,
     speculative: bool,
     compression: String,
+    /// `None` of a cluster that no fault is asked of.
+    pub fault: Option<Fault>,
     pub timeout: std::time::Duration,
 }
 
@@ -162,6 +182,7 @@ impl Ask {
             heap: some(number("heap", 0)?),
             speculative: word_param(setup, "speculative")? == "on",
             compression: setup.params.get("compression").unwrap_or("none").to_owned(),
+            fault: fault::parse(setup.params.get("fault").unwrap_or_default()),
             timeout: std::time::Duration::from_secs(number("timeout", 1800)?),
         };
         if ask.replication > ask.nodes {
@@ -169,6 +190,9 @@ impl Ask {
                 "replication={}: there are as many copies as nodes at most, and nodes={}",
                 ask.replication, ask.nodes
             )));
+        }
+        if let Some(fault) = ask.fault {
+            fault.fits(ask.nodes, ask.replication)?;
         }
         if let Some((heap, container)) =
             ask.heap.zip(ask.container).filter(|(heap, container)| heap >= container)
@@ -263,6 +287,10 @@ mod tests {
     fn what_cannot_be_together_is_refused() {
         assert!(ask("nodes=3;replication=3").is_ok());
         assert!(ask("nodes=2;replication=3").unwrap_err().contains("as many copies as nodes"));
+        assert!(ask("nodes=2;replication=2;fault=kill-node@40%").is_ok());
+        assert!(ask("nodes=2;fault=none").is_ok());
+        assert!(ask("fault=none").unwrap_err().contains("--nodes 2"));
+        assert!(ask("nodes=2;fault=link-down@40%").unwrap_err().contains("--replication 2"));
         assert!(ask("heap=512;container=512").unwrap_err().contains("does not fit"));
         let two = sizes(&Facts { memory: 24 << 30, cores: 2, disk_free: 1 << 40 }, 1).unwrap();
         assert!(ask("container=2048").unwrap().fits(&two).is_ok());

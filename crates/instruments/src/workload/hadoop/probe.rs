@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use model::metrics::hadoop::{
-    BUSY, CORES, DISK, FAILED, FILE_RATE, GC, JOB, KILLED, LOCAL, MAP, MERGE, RATE, REDUCE, SHUFFLE,
-    SHUFFLED, SLOTS, SPILLED, STOLEN, TASKS, WAIT, WALL,
+    AFTER_FAULT, AGAIN, BUSY, CORES, DATA_NODE_DEAD, DIRECTORS, DISK, FAILED, FILE_RATE, GC, JOB, KILLED,
+    LOCAL, MAP, MERGE, NODE_LOST, RATE, REDUCE, SHUFFLE, SHUFFLED, SLOTS, SPILLED, STOLEN, TASKS, WAIT, WALL,
 };
 use model::{
     Bytes, BytesPerSec, Count, Fault, MetricInfo, Params, Probe, Ratio, Record, RecordExt, Seconds, Setup,
@@ -17,8 +17,10 @@ use model::{
 };
 
 use super::cluster::{self, Cluster, Hosted, JobError, Key, Made};
+use super::fault;
 use super::history::Job;
 use super::job::{self, CHECKSUM, DFSIO, Done, EXAMPLES, IN_CLIENT, Order};
+use super::liveness;
 use super::network;
 use super::params::{Ask, ROW};
 use super::sizing::{self, Cut, Facts};
@@ -50,6 +52,9 @@ pub const OF_FILES: [MetricInfo; 1] = [FILE_RATE.info()];
 /// Those of jobs with reduces.
 pub const OF_REDUCES: [MetricInfo; 5] =
     [SHUFFLE.info(), MERGE.info(), REDUCE.info(), SPILLED.info(), SHUFFLED.info()];
+/// Those of jobs that a node may fail in the midst of.
+pub const OF_FAULTS: [MetricInfo; 5] =
+    [AFTER_FAULT.info(), NODE_LOST.info(), DATA_NODE_DEAD.info(), AGAIN.info(), DIRECTORS.info()];
 
 /// The job of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +104,13 @@ pub fn prepare(setup: &Setup, test: Test) -> Result<Box<dyn Probe>, Unfit> {
     let ask = Ask::from_setup(setup)?;
     let facts = facts(setup)?;
     let cpus = setup.cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect();
-    let key = Key { nodes: ask.nodes, dir: setup.dir.clone(), memory: facts.memory, cpus };
+    let key = Key {
+        nodes: ask.nodes,
+        dir: setup.dir.clone(),
+        memory: facts.memory,
+        cpus,
+        is_quick: ask.fault.is_some(),
+    };
     let hosted = cluster::get(key).map_err(|error| Unfit::new(error.to_string()))?;
     let jobs = HadoopJobs { test, ask, setup: setup.clone(), hosted, told: false };
     let made = jobs.hosted.with(|cluster, _| jobs.data(cluster));
@@ -117,6 +128,9 @@ impl Probe for HadoopJobs {
             }
             if is_new || ended.is_some() {
                 tell(cluster, record);
+                if self.ask.fault.is_some() {
+                    record.remark("hadoop", &liveness::sentence());
+                }
             }
             self.data(cluster)?;
             self.job(cluster, record)
@@ -284,13 +298,44 @@ impl HadoopJobs {
         let input = self.input(cluster)?;
         let out = self.ask.called("output");
         remove(cluster, &out)?;
-        let (done, job) = job::run_known(cluster, &self.sort(cluster, &input.folder, &out))?;
-        let (order, result) = self.validate(cluster, &out, true)?;
-        job::run(cluster, &order)?;
-        proved(&self::result(&result)?, &input.checksum)?;
-        remove(cluster, &out)?;
-        push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+        let order = self.sort(cluster, &input.folder, &out);
+        let Some(fault) = self.ask.fault else {
+            let (done, job) = job::run_known(cluster, &order)?;
+            self.prove(cluster, &out, &input.checksum)?;
+            push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+            return Ok(());
+        };
+        let watched = fault::run(cluster, fault, &order)?;
+        let proved = self.prove(cluster, &out, &input.checksum);
+        if let Some(seen) = &watched.seen {
+            let broken = |error: JobError| seen.broken(&error.why());
+            proved.map_err(broken)?;
+            let figures = seen.figures(watched.done.ended_ns)?;
+            progress::current().report("starting a node anew that was lost");
+            cluster.repair(&seen.node).map_err(JobError::Stuck)?;
+            record.remark(
+                "hadoop-fault",
+                &format!("{}: {}", self.setup.params.get("fault").unwrap_or_default(), figures.told),
+            );
+            record.push(&AFTER_FAULT, Seconds(figures.after));
+            record.push(&NODE_LOST, Seconds(figures.lost));
+            record.push(&DATA_NODE_DEAD, Seconds(figures.dead));
+        } else {
+            proved?;
+        }
+        record.push_if(&AGAIN, watched.job.again().map(Count));
+        record.push_if(&DIRECTORS, watched.directors.map(|count| Count(count as f64)));
+        let (done, job) = (&watched.done, &watched.job);
+        push(record, &Params::default(), (done, job), cluster, Some(self.ask.rows() * ROW));
         Ok(())
+    }
+
+    /// Fails unless rows in HDFS are in order and have this checksum; removes them then.
+    fn prove(&self, cluster: &Cluster, folder: &str, checksum: &str) -> Result<(), JobError> {
+        let (order, result) = self.validate(cluster, folder, true)?;
+        job::run(cluster, &order)?;
+        proved(&self::result(&result)?, checksum)?;
+        remove(cluster, folder)
     }
 
     fn tera_validate(&self, cluster: &mut Cluster, record: &mut dyn Record) -> Result<(), JobError> {

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::liveness;
 use super::sizing::{Sizes, sort_buffer, task_heap};
 
 /// Ports of the daemons. On the loopback the kernel chose them; a node with a network of its own has the usual ones.
@@ -112,6 +113,8 @@ pub struct Node<'a> {
     pub replication: u32,
     /// Entries of the class path.
     pub class_path: &'a [String],
+    /// Daemons, tasks and clients soon give up on a node that does not answer.
+    pub is_quick: bool,
     /// The Java needs its inner packages opened (from 9 on).
     pub opens: bool,
 }
@@ -129,11 +132,16 @@ type Pairs = Vec<(&'static str, String)>;
 
 /// The files of a node.
 pub fn files(node: &Node<'_>) -> Vec<ConfFile> {
+    let with = |mut pairs: Pairs, quick: &[liveness::Pair]| {
+        let quick = quick.iter().filter(|_| node.is_quick);
+        pairs.extend(quick.map(|(name, value)| (*name, value.to_string())));
+        xml(&pairs)
+    };
     let mut all = vec![
         ("core-site.xml", xml(&core(node))),
-        ("hdfs-site.xml", xml(&hdfs(node))),
-        ("yarn-site.xml", xml(&yarn(node))),
-        ("mapred-site.xml", xml(&mapred(node))),
+        ("hdfs-site.xml", with(hdfs(node), liveness::HDFS)),
+        ("yarn-site.xml", with(yarn(node), liveness::YARN)),
+        ("mapred-site.xml", with(mapred(node), liveness::MAPRED)),
         ("capacity-scheduler.xml", xml(&scheduler())),
         ("log4j.properties", LOG4J.to_owned()),
     ];
@@ -345,6 +353,7 @@ mod tests {
             sizes: &sizes,
             replication: 2,
             class_path: &path,
+            is_quick: of == "yarn-site.xml",
             opens: true,
         };
         files(&node).into_iter().find(|(name, _)| *name == of).unwrap().1
@@ -359,6 +368,8 @@ mod tests {
         assert!(yarn.contains("<name>yarn.nodemanager.address</name><value>w1:8041</value>"), "{yarn}");
         assert!(yarn.contains("<value>$HADOOP_CONF_DIR,/opt/a&amp;b/*</value>"), "{yarn}");
         assert!(yarn.contains(MARK));
+        assert!(yarn.contains("expiry-interval-ms</name><value>10000<"), "{yarn}");
+        assert!(!hdfs.contains("recheck-interval"), "{hdfs}");
         assert!(text("mapred-site.xml").contains("add-opens"));
         assert!(text("webapps/hdfs/WEB-INF/web.xml").starts_with("<web-app"));
     }
