@@ -22,7 +22,7 @@ use model::doc::{
 use model::traffic::StatusClass;
 use verdict::traffic::answers::TIMES;
 
-use super::figures::untimed;
+use super::known::untimed;
 
 const HOUR: i64 = 3600;
 /// Steps of requests over time, in seconds, and how many there may be.

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use instruments::workload::logs as card;
 use logs::aggregate::agents;
-use logs::aggregate::bounded::Merge;
 use logs::aggregate::conditions::{self, Condition};
 use logs::aggregate::distinct::Distinct;
 use logs::aggregate::failed::FailedStrata;
 use logs::aggregate::filter::Filter;
-use logs::aggregate::folders::{self, Folders};
+use logs::aggregate::folders::Folders;
 use logs::aggregate::groups::{Group, GroupTimes, MOST_GROUPS, MOST_SUMMED};
 use logs::aggregate::keys::{self, BETWEEN, Key};
-use logs::aggregate::paths::{By, Top};
+use logs::aggregate::paths::Top;
 use logs::aggregate::size;
 use logs::aggregate::sketch::CountMin;
 use logs::aggregate::sums::Sums;
@@ -20,20 +19,18 @@ use logs::aggregate::{Aggregate, Slot, Strata, Times};
 use logs::scan::Method;
 use logs::units;
 use model::doc::{
-    FormatDoc, LeftOutDoc, LogsDoc, PartDoc, PathDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
-    largest_groups,
+    FormatDoc, LeftOutDoc, LogsDoc, PartDoc, RowDoc, SizeDoc, SkippedDoc, TrafficDoc, largest_groups,
 };
 use model::finding::{LogsFailed, LogsRead, Rule, Subject};
-use model::log_linear::LogLinear;
 use model::traffic::{Cell, CutSide, StatusClass, status_of};
 use model::{Finding, Instrument};
 use stats::Margin;
 use verdict::traffic::{self, Judgement};
 
 use super::cut::Parted;
+use super::known::{NS, bytes, limit, mean_time, of_times, seconds, untimed};
+use super::tops::tops;
 use super::{answers, log_format};
-
-const NS: f64 = 1e9;
 
 /// A label and what was read under it. The first of several is the base of the others.
 pub type Named<'a> = (&'a str, &'a Aggregate);
@@ -282,45 +279,6 @@ fn part_of(label: &str, whole: &Aggregate, sums: &Sums) -> TrafficDoc {
     }
 }
 
-/// The reason why there are no times; `None` if there are. A clock that showed 0 for every request measured none.
-pub(super) fn untimed(sums: &Sums) -> Option<&'static str> {
-    match sums.requests - sums.untimed.min(sums.requests) {
-        _ if sums.requests == 0 => Some("no requests"),
-        0 => Some("no line says how long its request took"),
-        timed if timed == sums.zero_time => Some("the log says 0 for every time: its clock is too coarse"),
-        _ => None,
-    }
-}
-
-fn seconds(sums: &Sums) -> Option<f64> {
-    untimed(sums).is_none().then_some(sums.time_ns as f64 / NS)
-}
-
-fn mean_time(sums: &Sums) -> Option<f64> {
-    sums.mean_seconds().filter(|_| untimed(sums).is_none())
-}
-
-/// Bytes of the requests whose lines say them, where there are any.
-fn bytes(sums: &Sums) -> Option<f64> {
-    (sums.requests > sums.unsized_).then_some(sums.bytes as f64)
-}
-
-/// A percentile; one among times that are not told apart is the least that they are ([`limit`]).
-pub(super) fn of_times<const BITS: u32, const HIGHEST: u64>(
-    times: &LogLinear<BITS, HIGHEST>,
-    sums: &Sums,
-    share: f64,
-) -> Option<f64> {
-    let is_known = model::histogram::has_percentile(times.total(), share) || share == 0.5;
-    let ns = times.quantile(share).filter(|_| is_known && untimed(sums).is_none())?;
-    Some(ns as f64 / NS)
-}
-
-/// The time above which times are not told apart, where there were any.
-fn limit<const BITS: u32, const HIGHEST: u64>(times: &LogLinear<BITS, HIGHEST>) -> Option<f64> {
-    (times.saturated() > 0).then_some(HIGHEST as f64 / NS)
-}
-
 fn sizes(strata: &Strata) -> Vec<SizeDoc> {
     let doc = |(class, sums): (usize, &Sums)| {
         let from = size::least_of(class)? as f64;
@@ -448,59 +406,6 @@ fn group_count(all: &[Named<'_>]) -> Option<u64> {
     let sorted = all.iter().map(|(_, one)| one.groups.sorted()).collect::<Option<Vec<_>>>()?;
     let keys: std::collections::BTreeSet<&[u8]> = sorted.iter().flatten().map(|(key, ..)| *key).collect();
     Some(keys.len() as u64)
-}
-
-pub(super) fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
-    let totals = one.totals();
-    let (timed, sized) = (untimed(&totals).is_none(), bytes(&totals).is_some());
-    let path = |top: &Top<'_>| PathDoc {
-        path: String::from_utf8_lossy(top.path).into_owned(),
-        requests: top.requests as f64,
-        bytes: sized.then_some(top.bytes as f64),
-        seconds: timed.then_some(top.time_ns as f64 / NS),
-    };
-    let list = |(by, name): (By, &str)| TopDoc {
-        label: label.to_owned(),
-        of: "path".to_owned(),
-        by: name.to_owned(),
-        paths: one.paths.top(by, most).iter().map(path).collect(),
-        error: CountMin::ERROR,
-    };
-    let wanted = [(By::Bytes, "bytes", sized), (By::Time, "time", timed)];
-    wanted
-        .into_iter()
-        .filter(|(_, _, told)| *told)
-        .map(|(by, name, _)| (by, name))
-        .map(list)
-        .chain(top_folders(label, one, most))
-        .filter(|top| !top.paths.is_empty())
-        .collect()
-}
-
-/// The first folders with the most time; `None` where there is one alone, or they were not kept apart.
-fn top_folders(label: &str, one: &Aggregate, most: usize) -> Option<TopDoc> {
-    let sum = |(name, cells): (&[u8], folders::Cells)| {
-        let mut all = folders::Work::default();
-        cells.values().for_each(|work| all.merge(work));
-        PathDoc {
-            path: String::from_utf8_lossy(name).into_owned(),
-            requests: all.requests as f64,
-            bytes: Some(all.bytes as f64),
-            seconds: Some(all.time_ns as f64 / NS),
-        }
-    };
-    let mut paths: Vec<PathDoc> = one
-        .folders
-        .sorted(one.totals().requests)?
-        .into_iter()
-        .map(sum)
-        .filter(|one| one.requests > 0.0)
-        .collect();
-    paths.sort_by(|a, b| b.seconds.unwrap_or(0.0).total_cmp(&a.seconds.unwrap_or(0.0)));
-    let is_told = paths.len() > 1;
-    paths.truncate(most);
-    let (label, of, by) = (label.to_owned(), "folder".to_owned(), "time".to_owned());
-    is_told.then_some(TopDoc { label, of, by, paths, error: 0.0 })
 }
 
 /// The groups that are compared: one a label.

@@ -20,7 +20,8 @@ use store::{Filter, Store};
 use super::Named;
 use super::answers::{Outages, answers, with_outage};
 use super::cut::Parted;
-use super::figures::{group, tops, whole};
+use super::figures::{group, whole};
+use super::tops::tops;
 use crate::cli::agent::BUILD;
 use crate::lookup::ids::Ids;
 

@@ -10,12 +10,14 @@ pub mod follow;
 mod inputs;
 pub mod job;
 mod keep;
+mod known;
 mod log_format;
 pub mod mix;
 pub mod outage;
 pub mod own;
 #[cfg(test)]
 mod proof;
+mod tops;
 
 pub use answers::Outages;
 pub use figures::{Asked, Named, absent, document, findings, groups, has_names};

@@ -15,7 +15,8 @@ use verdict::traffic::answers::of_label;
 use super::Named;
 use super::answers::{Outages, answers};
 use super::cut::Parted;
-use super::figures::{untimed, whole};
+use super::figures::whole;
+use super::known::untimed;
 
 /// A path or folder that failed under a label, and when.
 struct Failing<'a> {

@@ -33,7 +33,7 @@ pub fn own(label: &str, one: &Aggregate, percentile: Option<&str>) -> Own {
     let said = answers::answers(one, PATHS);
     let bot = said.busiest_hour.zip(said.agents);
     Own {
-        seconds: share.and_then(|share| figures::of_times(&one.times, &totals, share / 100.0)),
+        seconds: share.and_then(|share| super::known::of_times(&one.times, &totals, share / 100.0)),
         slowest: slowest(label, one),
         with_body: with_body(one),
         bot: bot
@@ -51,7 +51,7 @@ pub fn own(label: &str, one: &Aggregate, percentile: Option<&str>) -> Own {
 
 fn slowest(label: &str, one: &Aggregate) -> Option<(Vec<String>, f64)> {
     let all = figures::whole(label, one).seconds.filter(|all| *all > 0.0)?;
-    let tops = figures::tops(label, one, PATHS);
+    let tops = super::tops::tops(label, one, PATHS);
     let paths = &tops.iter().find(|top| top.by == "time")?.paths;
     let seconds: f64 = paths.iter().filter_map(|path| path.seconds).sum();
     Some((paths.iter().map(|path| path.path.clone()).collect(), seconds / all))

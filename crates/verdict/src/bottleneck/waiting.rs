@@ -13,7 +13,7 @@ use super::quota;
 use super::view::{Claim, Rank, Seen, View, name};
 use crate::loads::sweep::{CEILING, more_connections, siblings};
 use crate::loads::waits::waits;
-use crate::loads::{HELD, WELL, stall};
+use crate::loads::{HELD, Load, WELL, stall};
 use model::format;
 
 /// One thread uses no more of a CPU, but for the steps in which it is read.
@@ -209,24 +209,8 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     };
     let way = if view.is_loopback() { "" } else { " or the way to it" };
     let text = format!("waiting for {}{way}: {} of {of}", load.server(), format::percent(share));
-    let mut advice = Vec::new();
-    if let Some(limit) = load.given("limit-rate").filter(|limit| *limit != "0") {
-        advice
-            .push(format!("the server is told to send {limit} B/s for each answer at most: lift limit-rate"));
-    }
-    if load.given("cache") == Some("cold") {
-        advice.push("the content is read from the disk in each take (cache=cold)".to_owned());
-    }
     let delayed = delayed_ack(view);
-    advice.extend(delayed.is_some().then(|| {
-        "let the server set TCP_NODELAY, or write each answer at once: then the wait for an acknowledgement is gone"
-            .to_owned()
-    }));
-    advice.push(
-        "see what its threads wait for: a rate limit, a lock, a backend, a sleep; where each handles one request at a \
-         time, run more"
-            .to_owned(),
-    );
+    let advice = server_advice(load, delayed.is_some());
     let larger = more_connections(load, view.index.loads());
     let at_once = at_once(view);
     let one = match at_once {
@@ -264,6 +248,28 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     };
     let resource = load.server();
     Some(Seen { kind: Binding::Waiting, resource, share: Some(share), text, claim: Some(claim) })
+}
+
+/// Places to look at where the server waits.
+fn server_advice(load: &Load<'_>, is_delayed: bool) -> Vec<String> {
+    let mut advice = Vec::new();
+    if let Some(limit) = load.given("limit-rate").filter(|limit| *limit != "0") {
+        advice
+            .push(format!("the server is told to send {limit} B/s for each answer at most: lift limit-rate"));
+    }
+    if load.given("cache") == Some("cold") {
+        advice.push("the content is read from the disk in each take (cache=cold)".to_owned());
+    }
+    advice.extend(is_delayed.then(|| {
+        "let the server set TCP_NODELAY, or write each answer at once: then the wait for an acknowledgement is gone"
+            .to_owned()
+    }));
+    advice.push(
+        "see what its threads wait for: a rate limit, a lock, a backend, a sleep; where each handles one request at a \
+         time, run more"
+            .to_owned(),
+    );
+    advice
 }
 
 /// Where an answer takes as long as a delayed acknowledgement, with next to no CPU time.

@@ -84,8 +84,8 @@ fn enough(first: &CandidateDoc) -> Option<String> {
     Some(format!("{enough} with a probability of {probability}{next}{spare}"))
 }
 
-/// `before the demand grows 1 of box-b is enough; the cost is of all 3 from the first day on`; nothing where as many are
-/// needed.
+/// `before the demand grows 1 of box-b is enough; the cost is of all 3 from the first day on`; nothing where that many
+/// are needed.
 fn before_growth(first: &CandidateDoc) -> Option<String> {
     let boxes = &first.boxes;
     let now = boxes.now.filter(|now| *now < boxes.needed)?;
