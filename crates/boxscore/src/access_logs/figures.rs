@@ -19,7 +19,7 @@ use logs::aggregate::{Aggregate, Slot, Strata, Times};
 use logs::scan::Method;
 use logs::units;
 use model::doc::{
-    FormatDoc, LeftOutDoc, LogsDoc, PartDoc, RowDoc, SizeDoc, SkippedDoc, TrafficDoc, largest_groups,
+    FormatDoc, LeftOutDoc, LogsDoc, PartDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc, largest_groups,
 };
 use model::finding::{LogsFailed, LogsRead, Rule, Subject};
 use model::traffic::{Cell, CutSide, StatusClass, status_of};
@@ -29,7 +29,7 @@ use verdict::traffic::{self, Judgement};
 
 use super::cut::Parted;
 use super::known::{NS, bytes, limit, mean_time, of_times, seconds, untimed};
-use super::tops::tops;
+use super::tops::{folders_of, tops};
 use super::{answers, log_format};
 
 /// A label and what was read under it. The first of several is the base of the others.
@@ -86,11 +86,17 @@ pub fn document(all: &[Named<'_>], asked: &Asked<'_>, formats: Vec<FormatDoc>, j
         by: each_once(by),
         parts: parts(&findings),
         rows,
-        top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
+        top: all.iter().flat_map(|named| lists(named, all.len() > 1, top)).collect(),
         cut: None,
         beside: Vec::new(),
         findings,
     }
+}
+
+/// The paths that weigh most, and the folders of one of several labels.
+fn lists((label, one): &Named<'_>, are_several: bool, most: usize) -> Vec<TopDoc> {
+    let folders = are_several.then(|| folders_of(label, one, most)).flatten();
+    tops(label, one, most).into_iter().chain(folders).collect()
 }
 
 fn are_compared(rows: &[RowDoc], arm: &TrafficDoc, base: &TrafficDoc) -> bool {

@@ -34,13 +34,13 @@ pub fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
         .filter(|(_, _, told)| *told)
         .map(|(by, name, _)| (by, name))
         .map(list)
-        .chain(top_folders(label, one, most))
         .filter(|top| !top.paths.is_empty())
         .collect()
 }
 
-/// The first folders with the most time; `None` where there is one alone, or they were not kept apart.
-fn top_folders(label: &str, one: &Aggregate, most: usize) -> Option<TopDoc> {
+/// The first folders with the most time; `None` where there is one alone, or they were not kept apart. Of a label that
+/// is read alone they are not.
+pub fn folders_of(label: &str, one: &Aggregate, most: usize) -> Option<TopDoc> {
     let sum = |(name, cells): (&[u8], folders::Cells)| {
         let mut all = folders::Work::default();
         cells.values().for_each(|work| all.merge(work));

@@ -274,7 +274,9 @@ fn the_folder_that_differs_is_named_and_a_client_of_many_is_found() {
         last.starts_with("b serves the same requests ") && last.contains(", all of it in /download/ ("),
         "{last}"
     );
-    assert!(last.ends_with("; the rest, taken together, ties."), "{last}");
+    // Downloads are few: the others take as long.
+    let slowest = "; the rest, taken together, ties. Half of the requests take as long on both (6.00 ms); the slowest do not: ";
+    assert!(last.contains(slowest), "{last}");
     assert!(all.findings.iter().any(|finding| finding.kind() == "differs-in"));
     // Over 4,096 clients.
     assert!(all.group_count.is_some_and(|count| count > 10_000), "{:?}", all.group_count);

@@ -388,11 +388,11 @@ fn page_cache(arm: &Cache, base: &Cache) -> String {
 /// within 953 ms on north.`
 fn slowest(arm: &Times, base: &Times) -> String {
     let time = |seconds: f64| quantity(seconds, Unit::Second);
+    let (own, others) = (time(arm.median), time(base.median));
+    let medians = if own == others { own } else { format!("{own} and {others}") };
     format!(
-        "Half of the requests take as long on both ({} and {}); the slowest do not: 99 % within {} on {}, within {} on \
+        "Half of the requests take as long on both ({medians}); the slowest do not: 99 % within {} on {}, within {} on \
          {}.",
-        time(arm.median),
-        time(base.median),
         time(arm.p99),
         arm.label,
         time(base.p99),
