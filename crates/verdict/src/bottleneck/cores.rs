@@ -39,6 +39,7 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
     let softirq = is_softirq(core);
     let is_stolen = core.steal.is_some_and(|share| share >= STOLEN);
     let is_shared = core.is_shared() && !is_filled_by_others(view);
+    let is_applications = is_shared && behind::is_full(view);
     let kind = match (softirq, is_stolen) {
         _ if is_shared && core.taken() >= NEAR => Binding::Shared,
         (_, true) => Binding::Steal,
@@ -63,7 +64,7 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
             // The thread that uses all it can get says it, or what others use.
             false if one_thread(view) => None,
             // What the application asks for it would ask for on any core.
-            _ if is_shared && behind::is_full(view) => None,
+            _ if is_applications => None,
             _ if is_shared => shared(view, core),
             _ if view.foreign().is_some() => None,
             _ if is_stolen && !all_full => Some(stolen(view, &name(core), core)),
@@ -74,7 +75,7 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
         }
     });
     let is_near = of_server && !is_generators && !softirq && !is_stolen && alone_is_near(view, core);
-    let is_near = is_near && !(is_shared && behind::is_full(view));
+    let is_near = is_near && !is_applications;
     let is_near = is_near && (is_shared || may_be_servers(view, core));
     let is_near = is_near && !one_thread(view);
     let near = || is_near.then(|| if is_shared { shared(view, core) } else { alone(view, core) });

@@ -17,6 +17,7 @@ use sys::process::Start;
 
 use crate::workload::guard::Guarded;
 use crate::workload::server::run::within;
+use crate::workload::server::tree;
 use crate::workload::shell;
 
 /// The node with the daemons that a cluster has once.
@@ -168,17 +169,19 @@ impl Network {
     /// nobody listens. Fails when one does not end.
     pub fn kill(&self, node: &str) -> Result<(), String> {
         let space = self.space(node).ok_or_else(|| format!("{node} has no namespace"))?;
+        let mut left = Ok(Vec::new());
         let ended = within(STEP, || {
-            let left = space.processes();
-            for pid in left.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+            left = space.processes();
+            for pid in left.iter().flatten().filter_map(|pid| Pid::from_raw(*pid)) {
                 // One that has ended meanwhile is what was wanted.
                 let _gone = kill_process(pid, Signal::KILL);
             }
-            left.is_empty()
+            left.as_ref().is_ok_and(Vec::is_empty)
         });
-        match ended {
-            true => Ok(()),
-            false => Err(format!("processes on {node} do not end within {} s", STEP.as_secs())),
+        match (ended, left) {
+            (true, _) => Ok(()),
+            (false, Err(why)) => Err(format!("cannot kill the processes on {node}: {why}")),
+            (false, Ok(_)) => Err(format!("processes on {node} do not end within {} s", STEP.as_secs())),
         }
     }
 
@@ -209,12 +212,11 @@ impl Space {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let holder = Guarded::spawn(command, Start::default())?;
         let mut space = Space { name: name.to_owned(), holder };
-        let inode = |pid: &str| std::fs::metadata(format!("/proc/{pid}/ns/mnt")).map(|meta| meta.ino()).ok();
-        let (own, its) = (inode("self"), space.pid().to_string());
+        let (own, its) = (inode(rustix::process::getpid().as_raw_nonzero().get(), "mnt"), space.pid());
         let mut ended = None;
         let made = within(STEP, || {
             ended = space.holder.try_wait().ok().flatten();
-            ended.is_some() || inode(&its).is_some_and(|inode| Some(inode) != own)
+            ended.is_some() || inode(its, "mnt").is_some_and(|inode| Some(inode) != own)
         });
         match (made, ended) {
             (true, None) => Ok(space),
@@ -225,14 +227,12 @@ impl Space {
         }
     }
 
-    /// The living processes in its network, without the one that holds it.
-    fn processes(&self) -> Vec<i32> {
-        let inode = |pid: i32| std::fs::metadata(format!("/proc/{pid}/ns/net")).map(|meta| meta.ino()).ok();
-        let Some(own) = inode(self.pid()) else { return Vec::new() };
-        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-            .filter(|pid| *pid != self.pid() && inode(*pid) == Some(own))
-            .collect()
+    /// The living processes in its network, without the one that holds it. Fails when they cannot be seen.
+    fn processes(&self) -> Result<Vec<i32>, String> {
+        let own = inode(self.pid(), "net").ok_or("the process that holds its namespace is gone")?;
+        let others = tree::processes()?.into_iter().map(|stat| stat.pid).filter(|pid| *pid != self.pid());
+        // Of one that has ended the kernel shows no namespace.
+        Ok(others.filter(|pid| inode(*pid, "net") == Some(own)).collect())
     }
 
     fn pid(&self) -> i32 {
@@ -242,6 +242,11 @@ impl Space {
     fn run(&self, words: &[&str]) -> Result<(), String> {
         run(self.pid(), words)
     }
+}
+
+/// The namespace of a kind (`net`, `mnt`) that a process is in; `None` where it has ended.
+fn inode(pid: i32, kind: &str) -> Option<u64> {
+    std::fs::metadata(format!("/proc/{pid}/ns/{kind}")).map(|meta| meta.ino()).ok()
 }
 
 /// Runs a short command in the namespaces that a process holds. Fails when it does.
