@@ -4,6 +4,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use instruments::load::Load;
+use instruments::workload::web::limits::tell;
+use instruments::workload::web::served::Served;
+
 use crate::sheet::Sheet;
 use model::{Params, Probe, Seconds, Setup, Size, Unfit};
 
@@ -133,4 +137,27 @@ pub fn queues_that_are_too_short_are_named() {
             assert!(sheet.get(&format!("drops counter={counter}")) >= 0.0);
         }
     }
+}
+
+/// Here and not beside the code: what other tests start holds a copy of the socket for a moment.
+pub fn a_server_that_may_open_too_few_files_is_named() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url: model::url::Url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    let served = Served::theirs(&url);
+    let told = |connections| {
+        let mut values = Sheet::of("web");
+        tell(&served, &Load { connections, ..Load::new(url.clone()) }, &mut values);
+        values.notes
+    };
+    assert_eq!(told(1), []);
+    let notes = told(usize::MAX);
+    assert!(notes.iter().all(|(kind, _)| kind == "limit"), "{notes:?}");
+    // This process is the server.
+    let soft = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let says = soft.map(|most| format!("the server's processes (1) may have {most} files"));
+    assert_eq!(
+        says.is_some(),
+        notes.iter().any(|(_, text)| says.as_ref().is_some_and(|says| text.contains(says))),
+        "{notes:?}"
+    );
 }

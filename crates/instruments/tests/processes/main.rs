@@ -45,7 +45,8 @@ const CASES: &[Case] = cases! {
         what_does_not_fit_is_read_again
         a_cold_cache_is_proven_by_the_disk
         memory_is_never_cold
-        queues_that_are_too_short_are_named;
+        queues_that_are_too_short_are_named
+        a_server_that_may_open_too_few_files_is_named;
     perftest:
         again_with_the_stand_ins;
     power:

@@ -15,33 +15,64 @@ pub const MARK: &str = "BOXSCORE_FOLDER";
 
 /// The living processes that carry the mark of a folder. Without /proc nobody can be found.
 pub fn marked(folder: &Path) -> Vec<i32> {
-    let wanted = format!("{MARK}={}", folder.display());
-    let own = getpid().as_raw_nonzero().get();
-    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let has_mark = |pid: &i32| {
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|pair| pair == wanted.as_bytes())
-    };
-    all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|pid| *pid != own && has_mark(pid))
-        .collect()
+    look(folder).carriers
 }
 
 /// Kills them until none is left, since one may have started another just now; those that are left.
 pub fn end_marked(folder: &Path) -> Vec<i32> {
-    let mut left = marked(folder);
+    let mut seen = look(folder);
     for _ in 0..LOOKS {
-        if left.is_empty() {
+        if seen.carriers.is_empty() && !seen.starting {
             break;
         }
-        for pid in left.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+        for pid in seen.carriers.iter().filter_map(|pid| Pid::from_raw(*pid)) {
             // One that has ended meanwhile is what was wanted.
             let _gone = kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(PAUSE);
-        left = marked(folder);
+        seen = look(folder);
     }
-    left
+    seen.carriers
+}
+
+/// One look at all processes.
+struct Seen {
+    carriers: Vec<i32>,
+    /// Some process is between two programs, so that its environment cannot be read yet.
+    starting: bool,
+}
+
+fn look(folder: &Path) -> Seen {
+    let wanted = format!("{MARK}={}", folder.display());
+    let own = getpid().as_raw_nonzero().get();
+    let mut seen = Seen { carriers: Vec::new(), starting: false };
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
+        // Those of others cannot be read and are not ours to end.
+        let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) else { continue };
+        if environment.is_empty() {
+            seen.starting |= is_starting(pid);
+        } else if pid != own && environment.split(|byte| *byte == 0).any(|pair| pair == wanted.as_bytes()) {
+            seen.carriers.push(pid);
+        }
+    }
+    seen
+}
+
+/// True while the kernel replaces the program of a process: it has one, but no place for an environment (field 51 of
+/// /proc/PID/stat, `env_end`, is 0). A kernel thread has no program; an empty environment has a place.
+fn is_starting(pid: i32) -> bool {
+    let has_program = std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    has_program && end_of_environment(&stat) == Some(0)
+}
+
+/// The name in parentheses is field 2 and may hold spaces.
+fn end_of_environment(stat: &str) -> Option<u64> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(51 - 3)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -49,6 +80,17 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+
+    #[test]
+    fn a_process_between_two_programs_is_told() {
+        let stat = |end: &str| format!("7 (a) b) S{} {end} 0", " 1".repeat(47));
+        assert_eq!(end_of_environment(&stat("0")), Some(0));
+        assert_eq!(end_of_environment(&stat("140722")), Some(140_722));
+        assert_eq!(end_of_environment("7 (a) S 1"), None);
+        assert_eq!(end_of_environment(""), None);
+        let own = std::fs::read_to_string("/proc/self/stat").unwrap();
+        assert!(end_of_environment(&own).is_some_and(|end| end > 0));
+    }
 
     #[test]
     fn only_those_with_the_mark_are_ended() {

@@ -55,8 +55,6 @@ fn too_few(connections: u64, most: u64, processes: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::Load;
-    use crate::telemetry::record::Values;
 
     const LIMITS: &[u8] = b"Limit                     Soft Limit           Hard Limit           Units     \n\
         Max processes             95963                95963                processes \n\
@@ -72,28 +70,6 @@ mod tests {
         assert!(
             text.starts_with("5000 connections, and the server's processes (2) may have 2048 files"),
             "{text}"
-        );
-    }
-
-    #[test]
-    fn a_load_that_is_too_large_is_told() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let url: model::url::Url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
-        let served = Served::theirs(&url);
-        let told = |connections| {
-            let mut values = Values::default();
-            tell(&served, &Load { connections, ..Load::new(url.clone()) }, &mut values);
-            values.notes
-        };
-        assert_eq!(told(1), []);
-        let notes = told(usize::MAX);
-        assert!(notes.iter().all(|(kind, _)| kind == "limit"), "{notes:?}");
-        // This process is the server.
-        let soft = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        let says = soft.map(|most| format!("the server's processes (1) may have {most} files"));
-        assert_eq!(
-            says.is_some(),
-            notes.iter().any(|(_, text)| says.as_ref().is_some_and(|says| text.contains(says)))
         );
     }
 }
