@@ -39,6 +39,12 @@ impl Scope {
     }
 }
 
+/// True for an open loop that offers a fixed rate: its throughput is what was offered, where the server kept up.
+pub fn is_at_given_rate(params: &Params) -> bool {
+    let differs = |name: &str, usual: &str| params.get(name).is_some_and(|value| value != usual);
+    differs("rate", "auto") && differs("arrivals", "closed")
+}
+
 impl Card {
     /// The scope of one of the card's figures. Of CPUs, memory and runtimes: of the metrics that are headlines of that
     /// number of threads. The user's own command speaks for the machine that it runs on.
@@ -59,7 +65,9 @@ impl Card {
             && !matches!(self.role, Role::Power { .. })
     }
 
-    /// True for a figure that a price buys: of the whole machine, or the rate at which a machine serves requests.
+    /// True for a figure that a price buys: of the whole machine, or the rate at which a machine serves requests. A load
+    /// at a rate that the user or the card gives has the throughput that was offered, on a small machine as on a large
+    /// one.
     pub fn is_bought(&self, metric: &str, params: &Params) -> bool {
         let is_rate = || {
             let info = self.metric(metric);
@@ -68,7 +76,7 @@ impl Card {
             })
         };
         match self.family {
-            Family::Web | Family::Kv | Family::Hadoop => is_rate(),
+            Family::Web | Family::Kv | Family::Hadoop => is_rate() && !is_at_given_rate(params),
             _ => self.scope(metric, params) == Some(Scope::WholeMachine),
         }
     }
@@ -105,6 +113,7 @@ impl Variant {
 mod tests {
     use super::*;
     use crate::card::Tier;
+    use crate::metric::MetricInfo;
     use crate::params::{ParamKind, ParamSpec};
 
     const CARD: Card = Card {
@@ -134,5 +143,16 @@ mod tests {
             (power.scope("rate", &Params::parse("threads=1").unwrap()), power.has_scopes()),
             (None, false)
         );
+    }
+
+    #[test]
+    fn a_price_buys_no_throughput_that_was_offered() {
+        const METRICS: &[MetricInfo] = &[crate::metrics::load::THROUGHPUT.info()];
+        let web = Card { family: Family::Web, metrics: METRICS, ..CARD };
+        let bought = |text: &str| web.is_bought("throughput", &Params::parse(text).unwrap());
+        assert!(bought("arrivals=closed;rate=auto") && bought("arrivals=poisson;load=100%;rate=auto"));
+        assert!(!bought("arrivals=poisson;rate=4000"));
+        // A closed loop has no rate of its own.
+        assert!(bought("arrivals=closed;rate=4000"));
     }
 }

@@ -224,17 +224,17 @@ fn too_many(cells: &[Cell], arms: usize, takes: &Takes, warm_up: u32, budget: f6
 }
 
 /// The cells that a budget has time for with the fewest takes that give an interval, and a note on the others; the last
-/// ones go first.
-pub fn kept(mut cells: Vec<Cell>, arms: usize, budget: Option<f64>) -> (Vec<Cell>, Option<String>) {
+/// ones go first. `beside` counts the arms and machines that each have their takes of a cell, one after the other.
+pub fn kept(mut cells: Vec<Cell>, beside: usize, budget: Option<f64>) -> (Vec<Cell>, Option<String>) {
     let Some(budget) = budget else { return (cells, None) };
     let all = cells.len();
     // What has no duration of its own is left as it is.
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
-    let mut total = known.iter().sum::<f64>() * f64::from(LEAST_TAKES) * arms.max(1) as f64 + SETTING_UP;
+    let mut total = known.iter().sum::<f64>() * f64::from(LEAST_TAKES) * beside.max(1) as f64 + SETTING_UP;
     while total > budget && cells.len() > 1 {
         let Some(last) = cells.iter().rposition(|cell| seconds(cell).is_some()) else { break };
         let cell = cells.remove(last);
-        total -= seconds(&cell).unwrap_or(0.0) * f64::from(LEAST_TAKES) * arms.max(1) as f64;
+        total -= seconds(&cell).unwrap_or(0.0) * f64::from(LEAST_TAKES) * beside.max(1) as f64;
     }
     let gone = all - cells.len();
     let said = (gone > 0).then(|| {

@@ -96,12 +96,14 @@ fn planned(
         None => budget::limits(args, level, &cells)?,
     };
     let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);
-    let (mut cells, no_time) = budget::kept(cells, arm_count, short);
+    // Each machine has its takes of each arm, one after the other.
+    let beside = arm_count * machines.len().max(1);
+    let (mut cells, no_time) = budget::kept(cells, beside, short);
     let warm_up = budget::warm_up(args, &cells);
     let sittings = budget::sittings(args, arm_count);
     let time = budget::Time { takes: &takes, warm_up, sittings, seconds: budget_seconds };
     let is_bounded = args.usual.span.is_some() && level == Level::Named && fake.is_none();
-    let too_short = if soak.is_none() { time.too_short(&cells, arm_count, is_bounded) } else { None };
+    let too_short = if soak.is_none() { time.too_short(&cells, beside, is_bounded) } else { None };
     let notes = [settings.notes.clone(), implied, metered, left_out].concat().into_iter();
 
     let unchanged = settings.unchanged(&cells, &chosen);

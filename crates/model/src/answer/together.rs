@@ -45,19 +45,25 @@ impl Together {
 }
 
 impl fmt::Display for Together {
-    /// `2 machines serve 71,400 requests/s together (70,100 to 72,900), each loaded in its turn: a 36,400, b 35,000`
+    /// `a serves 36,400 requests/s, b at least 35,000; together at least 71,400, each loaded in its turn`; of many, the
+    /// total first.
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AnsweredDoc { value, low, high, least, .. } = self.total();
-        let least = if least { "at least " } else { "" };
-        write!(to, "{} machines serve {least}{} requests/s together", self.0.len(), number(value))?;
-        if let Some((low, high)) = low.zip(high).filter(|(low, high)| tells(*low, *high)) {
-            write!(to, " ({} to {})", number(low), number(high))?;
+        let total = self.total();
+        let ends = total.low.zip(total.high).filter(|(low, high)| tells(*low, *high));
+        let ends =
+            ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", number(low), number(high)));
+        let total = rate(&total);
+        let said = |one: &AnsweredDoc| format!("{} {}", one.name, rate(one));
+        if let ([first, others @ ..], true) = (self.0.as_slice(), self.0.len() <= MOST) {
+            let others: String = others.iter().map(|one| format!(", {}", said(one))).collect();
+            let first = format!("{} serves {} requests/s", first.name, rate(first));
+            return write!(to, "{first}{others}; together {total}{ends}, each loaded in its turn");
         }
-        write!(to, ", each loaded in its turn: ")?;
-        let said = |one: &AnsweredDoc| format!("{} {}", one.name, number(one.value));
-        if self.0.len() <= MOST {
-            return to.write_str(&self.0.iter().map(said).collect::<Vec<_>>().join(", "));
-        }
+        write!(
+            to,
+            "{} machines serve {total} requests/s together{ends}, each loaded in its turn: ",
+            self.0.len()
+        )?;
         let by_value = |a: &&AnsweredDoc, b: &&AnsweredDoc| a.value.total_cmp(&b.value);
         let (low, high) = (self.0.iter().min_by(by_value), self.0.iter().max_by(by_value));
         let ends: Vec<String> = [low, high].into_iter().flatten().map(said).collect();
@@ -66,11 +72,16 @@ impl fmt::Display for Together {
     }
 }
 
+/// `at least 36,400`
+fn rate(one: &AnsweredDoc) -> String {
+    format!("{}{}", if one.least { "at least " } else { "" }, number(one.value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rate(name: &str, value: f64, ends: Option<(f64, f64)>) -> AnsweredDoc {
+    fn rated(name: &str, value: f64, ends: Option<(f64, f64)>) -> AnsweredDoc {
         let (low, high) = (ends.map(|ends| ends.0), ends.map(|ends| ends.1));
         let name = name.to_owned();
         AnsweredDoc { name, unit: Unit::PerSec, value, low, high, verdict: None, least: false }
@@ -78,24 +89,27 @@ mod tests {
 
     #[test]
     fn rates_of_machines_add_up() {
-        let two = vec![rate("a", 36_400.0, Some((36_000.0, 37_000.0))), rate("b", 35_000.0, None)];
+        let two = vec![rated("a", 36_400.0, Some((36_000.0, 37_000.0))), rated("b", 35_000.0, None)];
         let together = Together::new(two.clone()).unwrap();
-        let says = "2 machines serve 71,400 requests/s together, each loaded in its turn: a 36,400, b 35,000";
+        let says = "a serves 36,400 requests/s, b 35,000; together 71,400, each loaded in its turn";
         assert_eq!(together.to_string(), says);
         let figures = together.figures();
         assert_eq!((figures[2].name.as_str(), figures[2].value, figures[2].low), (TOTAL, 71_400.0, None));
-        let mut all = vec![rate("b", 35_000.0, Some((34_000.0, 36_000.0))), two[0].clone()];
+        let mut all = vec![rated("b", 35_000.0, Some((34_000.0, 36_000.0))), two[0].clone()];
         let ends = Together::new(all.clone()).unwrap().to_string();
-        assert!(ends.contains("together (70,000 to 73,000), each"), "{ends}");
+        assert!(ends.contains("together 71,400 (70,000 to 73,000), each"), "{ends}");
         all[0].least = true;
         let least = Together::new(all).unwrap().to_string();
-        assert!(least.starts_with("2 machines serve at least 71,400 requests/s"), "{least}");
+        assert!(
+            least.starts_with("b serves at least 35,000 requests/s, a 36,400; together at least 71,400"),
+            "{least}"
+        );
         assert_eq!(Together::new(vec![two[0].clone()]), None);
     }
 
     #[test]
     fn of_many_machines_the_ends_are_named() {
-        let many = (1..=9).map(|n| rate(&format!("n{n}"), 1000.0 * f64::from(n), None)).collect();
+        let many = (1..=9).map(|n| rated(&format!("n{n}"), 1000.0 * f64::from(n), None)).collect();
         let said = Together::new(many).unwrap().to_string();
         assert!(said.ends_with("in its turn: n1 1,000 at the least, n9 9,000 at the most"), "{said}");
     }

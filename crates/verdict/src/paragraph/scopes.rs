@@ -6,6 +6,7 @@
 use model::doc::{IndexDoc, RowDoc, VerdictWord};
 use model::finding::{Conclusion, LogsCompared, LogsParts, PartTime};
 use model::format;
+use model::scope::is_at_given_rate;
 use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME};
 use model::why::{Held, Needed, Withheld};
 
@@ -151,8 +152,7 @@ fn told(lead: &str, arm: &str, base: &str, group: &Group<'_>) -> Vec<String> {
 /// offered, which tells less than their response times.
 fn is_offered(row: &RowDoc) -> bool {
     let is_main = row.card.is_some_and(|card| card.shown.main == row.metric);
-    let at_rate = row.params.get("rate").is_some_and(|rate| rate != "auto");
-    is_main && at_rate && row.params.get("arrivals").is_some_and(|arrivals| arrivals != "closed")
+    is_main && is_at_given_rate(&row.params)
 }
 
 /// Said of speeds and times where a server failed requests.
