@@ -182,7 +182,8 @@ impl Failure {
             Failure::NoSession { .. } => "its MaxSessions, or its ControlMaster=ask".to_owned(),
             Failure::NoBuild { architecture } => format!(
                 "`make dist-all` builds dist/boxscore-{architecture} for x86_64, aarch64 and i686; --binaries dist \
-                 has them taken from there"
+                 has them taken from there; a boxscore that you copied there yourself measures by --via 'ssh HOST \
+                 ./boxscore'"
             ),
             _ => return None,
         })
