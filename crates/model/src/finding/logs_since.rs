@@ -83,7 +83,7 @@ impl Conclusion for LogsSince {
         Validity::Ok
     }
 
-    /// `web2: /search/ takes 4.9 to 5.2 times as long since Wed 14:30; that of web1 does not; before that, the two tie.`
+    /// `web2: /search/ takes 4.9 to 5.2 times as long since Wed 14:30; web1's does not; before that, the two tie.`
     fn one(&self) -> String {
         let steady = match self.steady.as_slice() {
             [] => String::new(),

@@ -3,7 +3,7 @@
 //! Seconds. Times of each part of a label are looked at quarter hour by quarter hour, or in longer steps where requests
 //! are few: what they took over what requests of their classes of work take on average, held against the same of the
 //! other labels in the same steps, where these have such requests: what moves all labels is no change of one. Called a
-//! change after Holm's correction over all parts of all labels, in one of a hundred healthy sets of logs at most, and
+//! change after Holm's correction over all parts of all labels, in five of a hundred healthy sets of logs at most, and
 //! only of a size that matters. Not looked at: failures of the server (5xx), sides of a cut, and more than
 //! [`MOST_SERIES`] parts, of which those with the most time are.
 
@@ -19,8 +19,6 @@ use super::days::QUARTER;
 use super::draft::{self, resamples};
 use super::parts::{self, Cells, Named};
 
-/// How often a set of healthy logs may be told a change.
-const ALARM: f64 = 0.01;
 /// Parts that are looked at: no p is too large for so many.
 const MOST_SERIES: usize = 64;
 /// Fewest requests of a step of which a mean time says something, and the part of the steps that must have so many.
@@ -81,7 +79,7 @@ pub(super) fn findings(groups: &[ServerGroup], margin: Margin, seed: u64) -> Vec
     let p: Vec<Option<f64>> = all.iter().map(|found| found.as_ref().map(|found| found.change.p)).collect();
     // What has no step was looked at too.
     let corrected = stats::holm(&p.iter().map(|p| Some(p.unwrap_or(1.0))).collect::<Vec<_>>());
-    let is_clear = |p: Option<f64>| p.is_some_and(|p| p <= ALARM);
+    let is_clear = |p: Option<f64>| p.is_some_and(|p| p <= stats::ALPHA);
     let clear = all.into_iter().zip(corrected).filter(|(_, p)| is_clear(*p)).filter_map(|(found, _)| found);
     told(clear.filter(is_large).collect(), groups, margin, seed)
 }
@@ -247,4 +245,117 @@ fn before(found: &Found<'_>, groups: &[ServerGroup], margin: Margin, seed: u64) 
     let rng = resamples(seed, &found.part.group.label, &other.label);
     let of = (earlier(found.part.cells), earlier(named.get(found.part.name)?));
     parts::row_of((found.part.group, &of.0), (other, &of.1), margin, &rng).map(|row| row.verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::finding::Rule;
+
+    use super::*;
+
+    /// Two days of quarter hours from midnight on, slower by day, in three folders whose requests take times as unlike
+    /// as those of real ones; `by` multiplies the times of a folder in a quarter hour.
+    fn served(label: &str, seed: u64, by: impl Fn(&str, u64) -> f64) -> ServerGroup {
+        let mut rng = Rng::new(seed);
+        let mut group = ServerGroup { label: label.to_owned(), has_routes: true, ..ServerGroup::default() };
+        for block in 0..192u64 {
+            let day = 1.0 + 0.1 * (block as f64 / 96.0 * std::f64::consts::TAU).sin();
+            for (name, class, time) in [("/item/", 3, 0.02), ("/search/", 4, 0.05), ("/", 3, 0.004)] {
+                let requests = 8 + rng.below(40) as u64;
+                let seconds: f64 = (0..requests).map(|_| time * day * (0.6 * rng.normal()).exp()).sum();
+                let cell =
+                    Cell { requests, bytes: 1e4 * requests as f64, seconds: seconds * by(name, block) };
+                group.folders.entry(name.to_owned()).or_default().insert((block, class), cell);
+                group.cells.entry((block, class)).or_default().add(&cell);
+                group.requests += requests;
+                group.seconds += cell.seconds;
+            }
+        }
+        group
+    }
+
+    fn found(groups: &[ServerGroup]) -> Vec<LogsSince> {
+        let of = |finding: Finding| match finding.rule {
+            Rule::LogsSince(since) => Some(since),
+            _ => None,
+        };
+        findings(groups, Margin::MACHINES, 1).into_iter().filter_map(of).collect()
+    }
+
+    /// From 22:30 of the first day on.
+    const SINCE: u64 = 90;
+
+    fn slower(times: f64) -> impl Fn(&str, u64) -> f64 {
+        move |name, block| if name == "/search/" && block >= SINCE { times } else { 1.0 }
+    }
+
+    #[test]
+    fn a_folder_that_became_slow_is_told_with_its_moment() {
+        let all = found(&[served("web1", 1, |_, _| 1.0), served("web2", 2, slower(5.0))]);
+        let [one] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!(
+            (one.label.as_str(), one.at, one.steady.as_slice()),
+            ("web2", 81_000.0, &["web1".to_owned()][..])
+        );
+        assert_eq!(one.before, Some(VerdictWord::Tie));
+        let [part] = one.parts.as_slice() else { panic!("{one:?}") };
+        assert!(part.name == "/search/" && part.low < 5.0 && 5.0 < part.high && part.low > 4.5, "{part:?}");
+    }
+
+    #[test]
+    fn a_label_that_became_fast_is_told_too_and_in_one_finding() {
+        let all = found(&[
+            served("a", 1, |_, block| if block < SINCE { 2.0 } else { 1.0 }),
+            served("b", 2, |_, _| 1.0),
+        ]);
+        let [one] = all.as_slice() else { panic!("{all:?}") };
+        assert!(
+            one.label == "a" && one.parts.len() == 3 && one.parts.iter().all(|part| part.high < 0.6),
+            "{one:?}"
+        );
+    }
+
+    #[test]
+    fn one_log_alone_is_told_of_all_its_requests() {
+        let alone = |times: f64| {
+            let group = served("log", 3, move |_, block| if block >= SINCE { times } else { 1.0 });
+            found(&[ServerGroup { folders: Named::new(), zone: 3600, ..group }])
+        };
+        let all = alone(3.0);
+        let [one] = all.as_slice() else { panic!("{all:?}") };
+        assert!(one.parts[0].name.is_empty() && one.steady.is_empty() && one.before.is_none(), "{one:?}");
+        assert_eq!(one.given().unwrap(), "1970-01-01T23:30");
+        // The hours of the day alone are none, nor is what a change of load may make.
+        assert_eq!((alone(1.0), alone(1.2)), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn what_slows_all_labels_is_no_change_of_one() {
+        assert_eq!(found(&[served("a", 1, slower(3.0)), served("b", 2, slower(3.0))]), Vec::new());
+    }
+
+    #[test]
+    fn what_ended_is_not_told() {
+        let episode =
+            |name: &str, block: u64| if name == "/" && (60..120).contains(&block) { 4.0 } else { 1.0 };
+        assert_eq!(found(&[served("a", 1, |_, _| 1.0), served("b", 2, episode)]), Vec::new());
+    }
+
+    #[test]
+    fn healthy_logs_are_not_called_changed() {
+        let told = (0..40).filter(|seed| {
+            let of = |label, seed| served(label, seed, |_, _| 1.0);
+            !found(&[of("a", 2 * seed + 100), of("b", 2 * seed + 101)]).is_empty()
+        });
+        assert_eq!(told.count(), 0);
+    }
+
+    #[test]
+    fn short_and_empty_logs_have_none() {
+        let mut short = served("a", 1, |_, _| 1.0);
+        for cells in short.folders.values_mut() {
+            cells.retain(|(block, _), _| *block < 12);
+        }
+        assert_eq!(found(&[short, ServerGroup::default()]), Vec::new());
+    }
 }
