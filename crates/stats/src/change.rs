@@ -27,6 +27,8 @@ const DRAWS: usize = 9_999;
 /// Values on each side of the moment that must show at least this part of the shift, as a step does.
 const NEAR: usize = 4;
 const SHARP: f64 = 0.5;
+/// Values of either part that may lie nearer to the other's level.
+const STRAYED: f64 = 0.2;
 
 /// A lasting change of the level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,8 +93,7 @@ pub fn change(values: &[f64], chance: &mut Chance, rng: &mut Rng) -> Result<Opti
     let first = (LEAST..=n - LEAST).max_by(|a, b| place(a).total_cmp(&place(b)));
     let Some(first) = first.filter(|first| is_step(values, *first)) else { return Ok(None) };
     let (before, after) = values.split_at(first);
-    // So few values still stray too little within the parts where neighbours resemble each other much.
-    let p = chance.p(n, clearest(&sums) * worth(before).min(worth(after)));
+    let p = chance.p(n, clearest(&sums));
     let (shift, interval) = shift(before, after);
     Ok(Some(Change { first, shift, interval, p }))
 }
@@ -162,7 +163,11 @@ fn is_step(values: &[f64], first: usize) -> bool {
             .filter_map(median)
             .all(|level| ((level > middle) == (new > old)) == is_new)
     };
-    is_sharp && thirds(before, false) && thirds(after, true)
+    let strayed = |part: &[f64], is_new: bool| {
+        let count = part.iter().filter(|level| ((**level > middle) == (new > old)) != is_new).count();
+        count as f64 <= STRAYED * part.len() as f64
+    };
+    is_sharp && thirds(before, false) && thirds(after, true) && strayed(before, false) && strayed(after, true)
 }
 
 /// Independent values that tell as much as one.
@@ -303,7 +308,10 @@ mod tests {
         }
 
         #[test]
-        fn turned_values_have_the_same_moment(values in prop::collection::vec(-9.0..9.0_f64, 24..60), by in 4.0..30.0_f64) {
+        fn turned_values_have_the_same_moment(
+            values in prop::collection::vec(-9.0..9.0_f64, 24..60),
+            by in 4.0..30.0_f64,
+        ) {
             // Equal values would be put in a random order.
             let moved = |at: usize, v: f64| v + at as f64 * 1e-7 + if at < 12 { 0.0 } else { by };
             let up: Vec<f64> = values.iter().enumerate().map(|(at, v)| moved(at, *v)).collect();
