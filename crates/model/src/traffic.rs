@@ -111,6 +111,9 @@ pub struct ServerGroup {
     /// fail; empty where the log was read alone, or has too many folders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "folders")]
     pub folders: BTreeMap<String, BTreeMap<(u64, u32), Cell>>,
+    /// Seconds that the log's own clock is ahead of UTC, at its last request.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub zone: i64,
     /// Paths such as `/search` are in a folder `/search/`. Else there are none, or they are in `/`: too many of them,
     /// or stored before these were folders. Folders of the two kinds are not alike.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -157,6 +160,11 @@ fn joined(cells: BTreeMap<(u64, u32), Cell>) -> BTreeMap<(u64, u32), Cell> {
         all.entry((block, of_all(class))).or_default().add(&cell);
     }
     all
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(seconds: &i64) -> bool {
+    *seconds == 0
 }
 
 impl ServerGroup {

@@ -15,6 +15,7 @@
 //! | does one setup of a run reach more | [`more_p()`] |
 //! | how far do sittings differ beyond takes | [`spread()`] |
 //! | is it enough | [`stop`] |
+//! | since when is a level another one | [`change()`] |
 //! | what lasts, and how much more do more threads do | [`falls()`], [`trend()`], [`usl()`] |
 //! | combined figures | [`index()`], [`ratio`] |
 //!
@@ -33,6 +34,7 @@ pub mod apart;
 pub mod autocorrelation;
 pub mod between;
 pub mod bootstrap;
+pub mod change;
 pub mod describe;
 pub mod distributions;
 pub mod drift;
@@ -68,6 +70,7 @@ pub mod verdict;
 pub use apart::{Part, apart};
 pub use between::{Between, Learnt, Noise, NoiseKind, Prior, Run, Seen, aa_floor, between, learn, noise};
 pub use bootstrap::{Bootstrap, bca, percentile};
+pub use change::{Chance, Change, change};
 pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};
 pub use distributions::{normal_cdf, normal_quantile, student_cdf, student_quantile};
 pub use drift::{Drift, drift};

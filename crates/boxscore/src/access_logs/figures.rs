@@ -152,13 +152,15 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding], is_cut:
         }
         verdict::paragraph::of_pair(&arm.label, &base.label, &rows, findings)
     };
+    let since = findings.iter().filter(|finding| matches!(finding.rule, Rule::LogsSince(_)));
+    let since = since.map(Finding::text);
     match others {
-        [] => of(base).into_iter().collect(),
+        [] => since.chain(of(base)).collect(),
         others => {
             let is_told =
                 |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
             let failed = findings.iter().filter(is_told).map(Finding::text);
-            failed.chain(others.iter().flat_map(against)).collect()
+            failed.chain(since).chain(others.iter().flat_map(against)).collect()
         }
     }
 }
@@ -442,6 +444,7 @@ pub(super) fn group(label: &str, one: &Aggregate) -> traffic::ServerGroup {
     let none = FailedStrata::default();
     for (slot, strata) in one.slots.sorted().unwrap_or_default() {
         *group.hours.entry(slot.hour()).or_default() += strata.total().requests;
+        group.zone = slot.local() - slot.start();
         // Slots of two zones may be of one quarter hour.
         for (class, sums) in strata.parted(failed.get(slot).copied().unwrap_or(&none)) {
             let cell = group.cells.entry((block(slot), class)).or_default();

@@ -556,4 +556,25 @@ fn show(document: &LogsDoc, args: &LogsArgs, global: &Global) {
         }
     });
     out::print(&report::text::logs::screen(document, next.as_deref(), view(args, false), out::look()));
+    if let Some(option) = report::text::logs::since_then(document).filter(|_| can_be_read_again(args)) {
+        out::say(&format!("try: {} {option}", command(args)));
+    }
+}
+
+/// True for logs in files, which the same command reads a second time.
+fn can_be_read_again(args: &LogsArgs) -> bool {
+    let is_file = |file: &String| !matches!(file.rsplit('=').next(), Some("-"));
+    !args.follow && args.merge.is_empty() && !args.files.is_empty() && args.files.iter().all(is_file)
+}
+
+/// The command that reads these requests.
+fn command(args: &LogsArgs) -> String {
+    let word = |text: &str| model::shell::word(text);
+    let mut all = vec!["boxscore logs".to_owned()];
+    all.extend(args.files.iter().map(|file| word(file)));
+    all.extend(args.hadoop.then(|| "--hadoop".to_owned()));
+    all.extend(args.format.iter().map(|format| format!("--format {}", word(format))));
+    all.extend(args.config.iter().map(|path| format!("--config {}", word(&path.display().to_string()))));
+    all.extend(args.conditions.iter().map(|condition| format!("--where {}", word(condition))));
+    all.join(" ")
 }

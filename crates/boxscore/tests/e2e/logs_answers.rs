@@ -356,3 +356,58 @@ fn a_value_that_never_occurs_is_said_with_the_nearest() {
     let left: Vec<u64> = all.left_out.iter().map(|one| one.requests).collect();
     assert_eq!((left, all.filtered), (vec![0, 4_320], 4_320));
 }
+
+/// A day of two requests a minute, alternately of /search and of an item, of which the first takes so many us.
+fn searched(search: impl Fn(u64) -> u64) -> String {
+    let mut text = String::new();
+    for n in 0..2_880u64 {
+        let (hour, minute, second) = (n / 120, n / 2 % 60, n % 2 * 30);
+        let (path, us) = match n % 2 {
+            0 => ("/search?q=sofa".to_owned(), search(n / 2) + n * 37 % 900),
+            _ => (format!("/item/{}", n % 90), 9_000 + n * 41 % 900),
+        };
+        writeln!(
+            text,
+            "10.0.0.{} - - [25/Nov/2026:{hour:02}:{minute:02}:{second:02} +0100] \"GET {path} HTTP/1.1\" 200 14000 \"-\" \
+             \"{CHROME}\" {us}",
+            n % 200
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn since_when_a_folder_is_slow_is_said_first() {
+    let bench = Bench::new();
+    let slow = searched(|minute| if minute < 870 { 5_000 } else { 25_000 });
+    std::fs::write(bench.path("a.log"), searched(|_| 5_000)).unwrap();
+    std::fs::write(bench.path("b.log"), slow).unwrap();
+    let logs = ["a=a.log", "b=b.log"];
+    let all = doc(&bench, &[&logs[..], &["--no-store"]].concat());
+    assert!(all.summary[0].starts_with("b: /search/ takes 4."), "{:?}", all.summary);
+    let ends = "times as long since Wed 14:30; a's does not; before that, the two tie.";
+    assert!(all.summary[0].ends_with(ends), "{:?}", all.summary);
+    let screen = bench.run(&["logs", "a=a.log", "b=b.log", "--no-store"]).expect(0, &[]);
+    assert!(screen.out.starts_with("b: /search/ takes 4."), "{}", screen.out);
+    assert!(!screen.out.contains("longer time"), "{}", screen.out);
+    assert!(screen.out.contains("--where 'at>=2026-11-25T14:30'"), "{}", screen.out);
+    let command = "try: boxscore logs a=a.log b=b.log --where 'at>=2026-11-25T14:30'";
+    assert!(screen.err.contains(command), "{}", screen.err);
+    // What it names is a command that works, and nothing changes after the change.
+    let since = doc(&bench, &[&logs[..], &["--no-store", "--where", "at>=2026-11-25T14:30"]].concat());
+    assert!(since.findings.iter().all(|finding| finding.kind() != "since"), "{:?}", since.summary);
+    // One log alone says it too, of all its requests, and is not told of one that did not change.
+    let alone = doc(&bench, &["b.log", "--no-store"]);
+    assert!(alone.summary[0].contains("a request takes ") && alone.summary[0].contains(" since Wed 14:30."));
+    assert_eq!(doc(&bench, &["a.log", "--no-store"]).summary.len(), 1);
+    // Many processes say the same.
+    let mapped = |file: &str, label: &str| {
+        let part = bench.run(&["logs", "map", &format!("{label}={file}")]).expect(0, &[]);
+        std::fs::write(bench.path(&format!("{label}.part")), part.out).unwrap();
+    };
+    mapped("a.log", "a");
+    mapped("b.log", "b");
+    let merged = bench.run(&["logs", "--merge", "a.part", "b.part", "--no-store"]).expect(0, &[]);
+    assert_eq!(merged.out, screen.out);
+}

@@ -102,7 +102,7 @@ fn said(part: &PartDoc) -> String {
 }
 
 /// The interval of a ratio of times in words; one that reaches across 1 has both.
-fn span_of(low: f64, high: f64) -> String {
+pub(super) fn span_of(low: f64, high: f64) -> String {
     let whole = |share: f64| percent((share * 100.0).round() / 100.0);
     let span = |low: f64, high: f64| {
         let (low, high) = (whole(low), whole(high));

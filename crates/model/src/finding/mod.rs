@@ -27,6 +27,7 @@ mod logs_compared;
 mod logs_failed;
 mod logs_parts;
 mod logs_read;
+mod logs_since;
 mod lost_syns;
 mod low_memory;
 mod memory_ceiling;
@@ -71,6 +72,7 @@ pub use logs_compared::{Cache, LogsCompared, MixCause, Share, TimeBlocks, Times}
 pub use logs_failed::{LogsFailed, Mostly, Stretch};
 pub use logs_parts::{AskerTimes, LogsParts, PartTime, Rest};
 pub use logs_read::{LogsRead, TimeUnit};
+pub use logs_since::{Changed, LogsSince};
 pub use lost_syns::LostSyns;
 pub use low_memory::LowMemory;
 pub use memory_ceiling::{MemoryCeiling, MemoryPeak};
@@ -239,6 +241,7 @@ rules! {
     LogsFailed,
     LogsParts,
     LogsRead,
+    LogsSince,
     LostSyns,
     LowMemory,
     MemoryCeiling,

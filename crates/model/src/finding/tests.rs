@@ -267,6 +267,16 @@ fn of_failures() -> Vec<Rule> {
             rest: Rest::Ties,
         }
         .into(),
+        LogsSince {
+            label: "b".into(),
+            at: 1e9,
+            zone: 3600.0,
+            span: 86_400.0,
+            parts: vec![Changed { name: "/img/".into(), ratio: 5.0, low: 4.9, high: 5.1 }],
+            steady: vec!["a".into()],
+            before: Some(VerdictWord::Tie),
+        }
+        .into(),
     ]
 }
 

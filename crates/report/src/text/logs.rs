@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use model::doc::{LeftOutDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord, largest_groups};
-use model::finding::{LogsCompared, LogsFailed, Rule};
+use model::finding::{LogsCompared, LogsFailed, LogsSince, Rule};
 use model::format::{self, Kind, count};
 use model::{Finding, Unit, Validity};
 
@@ -160,6 +160,11 @@ fn of_all_answers(doc: &LogsDoc, what: &str, look: Look) -> String {
 /// Where more is, and the command that shows what was stored.
 fn more(doc: &LogsDoc, next: Option<&str>, view: View, look: Look) -> String {
     let mut out = String::new();
+    if let Some(option) = since_then(doc) {
+        let what =
+            if doc.labels.len() > 1 { ", for what was served since then" } else { ", for before and after" };
+        out.push_str(&hang("try     ", &format!("{option}{what}"), look.columns));
+    }
     if !view.all && !doc.labels.is_empty() {
         let what = "--all, --by path,status, --where client=IP, --top N; --json, report";
         out.push_str(&hang("more    ", what, look.columns));
@@ -217,6 +222,28 @@ fn kind(lines: u64, what: &str, samples: &[String]) -> String {
     format!("{} {what}{at}", format::fixed(lines as f64, 0))
 }
 
+/// Why the whole time tells nothing of two labels of which one changed meanwhile, and what does.
+fn changed(doc: &LogsDoc, row: &RowDoc) -> Option<String> {
+    let since = since(doc).find(|since| [&row.arm, &row.base].contains(&&since.label))?;
+    let given = since.given().filter(|_| row.why.one_episode())?;
+    let at = format!("--where 'at>={given}' compares them since then, --where 'at<{given}' before");
+    Some(format!("one figure of the whole time would be of two states of {}; {at}", since.label))
+}
+
+/// The option that compares what was served since the first change that is told: of several labels with each other, of
+/// one with what it served before.
+pub fn since_then(doc: &LogsDoc) -> Option<String> {
+    let given = since(doc).next()?.given()?;
+    Some(if doc.labels.len() > 1 { format!("--where 'at>={given}'") } else { format!("--cut {given}") })
+}
+
+fn since(doc: &LogsDoc) -> impl Iterator<Item = &LogsSince> {
+    doc.findings.iter().filter_map(|finding| match &finding.rule {
+        Rule::LogsSince(since) => Some(since),
+        _ => None,
+    })
+}
+
 /// Why verdicts were not reached, each reason once.
 fn whys(doc: &LogsDoc, look: Look) -> String {
     let mut out: Vec<String> = Vec::new();
@@ -232,7 +259,8 @@ fn whys(doc: &LogsDoc, look: Look) -> String {
         let info = row.card.and_then(|card| card.metric(&row.metric)).map(|info| info.label);
         let name = info.filter(|label| !label.is_empty()).unwrap_or(&row.metric);
         let of = if same.count() > 1 { String::new() } else { format!(", {name}") };
-        let text = format!("{} beside {}{of}: {}", row.arm, row.base, row.why);
+        let why = changed(doc, row).unwrap_or_else(|| row.why.to_string());
+        let text = format!("{} beside {}{of}: {why}", row.arm, row.base);
         let line = hang("- ", &text, look.columns);
         if !out.contains(&line) {
             out.push(line);
@@ -280,9 +308,9 @@ fn said(doc: &LogsDoc, view: View, look: Look) -> String {
     let is_news = |finding: &&Finding| {
         view.all || finding.state != Validity::Ok || doc.labels.len() > 1 && !is_mean(finding)
     };
-    // Failures, probes, and where the difference is have their own place.
+    // Failures, probes, where the difference is and since when have their own place.
     let is_placed = |finding: &&Finding| match &finding.rule {
-        Rule::LogsFailed(_) | Rule::LogsParts(_) => false,
+        Rule::LogsFailed(_) | Rule::LogsParts(_) | Rule::LogsSince(_) => false,
         Rule::LogsCompared(compared) => !matches!(compared, LogsCompared::Slowest { .. }),
         _ => true,
     };

@@ -83,6 +83,11 @@ pub fn clause_naming(
         Topic::MemoryWait => wait("waits", " for memory"),
         Topic::DiskWait(what) => wait("waits", &format!(" for {what}")),
         Topic::Work => wait("takes", " for the work"),
+        Topic::Serving if high <= 0.5 => {
+            let slower = |end: &End| End { value: 1.0 / end.value, row: end.row.clone() };
+            let times = range(&slower(&most), &slower(&least), two, " times");
+            format!("takes {times} as long for the same requests{like}")
+        }
         Topic::Serving => rate("serves the same requests"),
         Topic::Answers(what) => answers(&least, &most, what, base),
         Topic::Uses(what) => uses(&least, &most, what, base),
@@ -225,6 +230,7 @@ mod tests {
         let times = "moves memory 1.50 times (floating) to 2.40 times (integer) as fast as ref";
         assert_eq!(say(&Topic::MemoryRate, &[2.4, 1.5]), times);
         assert_eq!(say(&Topic::Compute, &[0.3]), "computes at 0.30 of the speed of ref");
+        assert_eq!(say(&Topic::Serving, &[0.4]), "takes 2.50 times as long for the same requests as ref");
         let one = row("kind=integer", Better::Higher, 1.31, None);
         assert_eq!(clause(&Topic::Compute, &[&one], None).unwrap(), "computes 31 % faster");
         let none = row("kind=integer", Better::Higher, f64::NAN, None);

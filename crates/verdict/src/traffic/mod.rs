@@ -15,6 +15,7 @@ pub(crate) mod draft;
 pub mod failed;
 mod fair;
 pub mod parts;
+mod since;
 
 pub use draft::Judgement;
 use draft::{Concluded, Draft, Pair, finished, resamples};
@@ -31,6 +32,7 @@ pub const SEED: u64 = 1;
 /// Compares every two groups; `seed` draws the resamples.
 pub fn judge(groups: &[ServerGroup], margin: Margin, seed: u64) -> Judgement {
     let mut all = Judgement::default();
+    all.findings.extend(since::findings(groups, margin, seed));
     all.findings.extend(groups.iter().filter_map(fair::means));
     for (i, arm) in groups.iter().enumerate() {
         // Nothing is compared with nothing.

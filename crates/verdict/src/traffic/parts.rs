@@ -238,6 +238,17 @@ pub fn of_askers(arm: &ServerGroup, base: &ServerGroup, margin: Margin, rng: &Rn
     Some(AskerTimes { people: times.next()?, bots: times.next()? })
 }
 
+/// The row of time of cells beside their like, in the blocks of time that both have.
+pub(super) fn row_of(
+    (arm, of_arm): (&ServerGroup, &Cells),
+    (base, of_base): (&ServerGroup, &Cells),
+    margin: Margin,
+    rng: &Rng,
+) -> Option<RowDoc> {
+    let part = Part::of(String::new(), (arm, of_arm), (base, of_base), &Pairing::Shared);
+    finished(&[part.draft(rng)], margin).into_iter().next().map(|one| one.row)
+}
+
 /// A row of time as a part of a sentence.
 pub(super) fn part_time(row: &RowDoc) -> PartTime {
     PartTime::of_row(row, stats::ALPHA)

@@ -3,7 +3,7 @@
 use super::*;
 
 /// How many [`place`]s there are.
-pub const PLACES: usize = 114;
+pub const PLACES: usize = 115;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {
@@ -56,6 +56,7 @@ pub fn place(rule: &Rule) -> usize {
         Rule::LogsFailed(LogsFailed::Probe { .. }) => 102,
         Rule::LogsParts(LogsParts { .. }) => 109,
         Rule::LogsRead(read) => of_read(read),
+        Rule::LogsSince(LogsSince { .. }) => 114,
         Rule::LowMemory(LowMemory { low, .. }) => 111 + usize::from(low.is_some()),
         Rule::MemoryCeiling(MemoryCeiling::NotMeasured) => 56,
         Rule::MemoryCeiling(MemoryCeiling::Unknown(_)) => 57,
