@@ -56,6 +56,7 @@ pub mod tree;
 pub mod unit;
 pub mod url;
 pub mod why;
+pub mod workers;
 mod words;
 
 pub use basis::Basis;

@@ -13,6 +13,7 @@ mod goal;
 mod kernel;
 mod machine;
 mod quota;
+mod room;
 mod run_queue;
 mod silent;
 mod target_host;
