@@ -56,8 +56,8 @@ pub mod tree;
 pub mod unit;
 pub mod url;
 pub mod why;
-pub mod workers;
 mod words;
+pub mod workers;
 
 pub use basis::Basis;
 pub use card::{Cadence, Card, Cards, Family, Host, Need, Node, Tier, Variant};

@@ -483,7 +483,11 @@ mod tests {
             (NoteBody::Backends(vec![behind]), "backends", "127.0.0.1:8197, 4 connections"),
             (NoteBody::TestDisks(vec!["sda".into(), "sdb".into()]), "test-disks", "sda sdb"),
             (NoteBody::Interface("eth0".into()), "interface", "eth0"),
-            (NoteBody::ServerWorkers(workers), "server-workers", "nginx: 1 of 2 worker processes worked (pid 7)"),
+            (
+                NoteBody::ServerWorkers(workers),
+                "server-workers",
+                "nginx: 1 of 2 worker processes worked (pid 7)",
+            ),
             (NoteBody::remark("limit", "t"), "limit", "t"),
         ]
     }

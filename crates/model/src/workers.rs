@@ -34,7 +34,7 @@ impl ServerWorkers {
             "{}: {} of {} worked (pid {})",
             self.name,
             self.busy.len(),
-            count(self.alike, "worker process"),
+            plural(self.alike, "worker process"),
             self.pids()
         )
     }
@@ -70,7 +70,9 @@ impl ServerWorkers {
         let by = usual.map_or_else(String::new, |one| format!(" ({}: `{}`)", one.says, one.workers));
         match (self.alike, self.threads) {
             (0 | 1, 0 | 1) => format!("run more workers or threads{by}"),
-            (0 | 1, _) => format!("see why one thread has all the work: a lock, or too few that may do it{by}"),
+            (0 | 1, _) => {
+                format!("see why one thread has all the work: a lock, or too few that may do it{by}")
+            }
             _ => {
                 let spread = usual.and_then(|one| one.spread);
                 let spread = spread.map_or_else(String::new, |how| format!("; `{how}` gives each a queue"));

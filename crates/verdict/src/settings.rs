@@ -306,7 +306,8 @@ mod tests {
             vec![Note::of_run(NoteBody::ServerWorkers(workers))]
         };
         let (one, two) = (size(Some((2, 2))), size(Some((3, 3))));
-        let said_of = |base: &[Note], arm: &[Note], same| said(&differing(of(&[], base), of(&[], arm), same, &[]));
+        let said_of =
+            |base: &[Note], arm: &[Note], same| said(&differing(of(&[], base), of(&[], arm), same, &[]));
         let differ = "size of the server (2 processes, 2 threads against 3 processes, 3 threads)";
         assert_eq!(said_of(&one, &two, true), [differ]);
         assert!(said_of(&one, &two, false).is_empty() && said_of(&one, &size(None), true).is_empty());

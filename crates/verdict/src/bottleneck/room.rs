@@ -15,9 +15,6 @@ use super::view::View;
 use crate::loads::Core;
 use crate::loads::sweep::{CEILING, NEAR, OTHERS};
 
-/// A core that is busier has no room for a server or a generator.
-const IDLE: f64 = 0.5;
-
 /// The processes of a server of the user's.
 pub fn workers<'v>(view: &View<'v, '_>) -> Option<&'v ServerWorkers> {
     view.load.given("url")?;
@@ -34,7 +31,7 @@ pub fn pids(view: &View<'_, '_>) -> String {
 
 /// Cores that neither server nor generator may use, and that have time left.
 pub fn free(view: &View<'_, '_>) -> Vec<u32> {
-    let free = view.cores.iter().filter(|core| core.role == "other" && core.busy < IDLE);
+    let free = view.cores.iter().filter(|core| core.role == "other" && core.busy < CEILING);
     free.filter_map(|core| core.cpu.parse().ok()).collect()
 }
 

@@ -419,6 +419,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_profile_of_a_users_server_names_no_content_of_ours() {
+        let of = |text: &str| title(&model::Params::parse(text).unwrap());
+        assert_eq!(of("content=gif;server=nginx;url=auto"), "server=nginx content=gif");
+        assert_eq!(of("content=gif;url=http://a/"), "url=http://a/");
+    }
+
+    #[test]
     fn an_open_loop_without_an_answer_says_what_to_do() {
         let load = |seconds| Load {
             duration: Some(Duration::from_secs(seconds)),
