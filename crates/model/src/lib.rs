@@ -57,6 +57,7 @@ pub mod unit;
 pub mod url;
 pub mod why;
 mod words;
+pub mod workers;
 
 pub use basis::Basis;
 pub use card::{Cadence, Card, Cards, Family, Host, Need, Node, Tier, Variant};

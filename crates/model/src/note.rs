@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Backend;
 use crate::format::{count, list, number};
+use crate::workers::ServerWorkers;
 
 /// A note of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,6 +88,8 @@ pub enum NoteBody {
     TestDisks(Vec<String>),
     /// The network interface through which a test reached its far end: `lo`, `eth0`.
     Interface(String),
+    /// The processes of a loaded server, where they are on this machine.
+    ServerWorkers(ServerWorkers),
     /// A remark that is only shown; `kind` is one word.
     Remark {
         kind: String,
@@ -331,6 +334,7 @@ impl NoteBody {
                 | "backends"
                 | "test-disks"
                 | "interface"
+                | "server-workers"
         )
     }
 
@@ -366,6 +370,7 @@ impl NoteBody {
             NoteBody::Backends(_) => "backends",
             NoteBody::TestDisks(_) => "test-disks",
             NoteBody::Interface(_) => "interface",
+            NoteBody::ServerWorkers(_) => "server-workers",
             NoteBody::Remark { kind, .. } => kind,
         }
     }
@@ -382,6 +387,7 @@ impl NoteBody {
             NoteBody::Status { status, first_url } => format!("{status} {first_url}").into(),
             NoteBody::Cut(at) => at.text().into(),
             NoteBody::TestDisks(disks) => disks.join(" ").into(),
+            NoteBody::ServerWorkers(workers) => workers.text().into(),
             NoteBody::Disturbers(all) => Disturber::list(all).map_or_else(|| UNSEEN.into(), Into::into),
             NoteBody::Backends(all) => all.iter().map(Backend::text).collect::<Vec<_>>().join("; ").into(),
             NoteBody::ControllerCpu(seconds) | NoteBody::ControllerTakesCpu(seconds) => {
@@ -437,6 +443,14 @@ mod tests {
         let filling = "the user ended the load while its keys were written";
         let shared =
             "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 0; server and generators share CPUs";
+        let workers = ServerWorkers {
+            name: "nginx".into(),
+            pid: 7,
+            threads: 1,
+            alike: 2,
+            busy: vec![7],
+            all: Some((3, 3)),
+        };
         let behind = Backend { socket: "127.0.0.1:8197".into(), connections: 4, ..Backend::default() };
         vec![
             (NoteBody::WebSetup(WebSetup { shares_cpus: true, ..setup }), "web-setup", shared),
@@ -469,6 +483,11 @@ mod tests {
             (NoteBody::Backends(vec![behind]), "backends", "127.0.0.1:8197, 4 connections"),
             (NoteBody::TestDisks(vec!["sda".into(), "sdb".into()]), "test-disks", "sda sdb"),
             (NoteBody::Interface("eth0".into()), "interface", "eth0"),
+            (
+                NoteBody::ServerWorkers(workers),
+                "server-workers",
+                "nginx: 1 of 2 worker processes worked (pid 7)",
+            ),
             (NoteBody::remark("limit", "t"), "limit", "t"),
         ]
     }

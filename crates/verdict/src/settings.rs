@@ -111,7 +111,9 @@ pub fn differing(
     let met = limits(findings);
     all.sort_by_key(|(place, one)| (!met.contains(one.name.as_str()), *place));
     let facts = all.into_iter().map(|(_, one)| one);
-    params(base, arm).into_iter().chain(server(base, arm)).chain(facts).collect()
+    // How many processes a server starts follows from the CPUs, too.
+    let size = size(base, arm).filter(|_| same_machine);
+    params(base, arm).into_iter().chain(server(base, arm)).chain(size).chain(facts).collect()
 }
 
 /// Kernel settings by which drops were explained.
@@ -135,16 +137,33 @@ fn params(base: Configured<'_>, arm: Configured<'_>) -> Vec<SettingDoc> {
 
 /// The version of the one server that each run started.
 fn server(base: Configured<'_>, arm: Configured<'_>) -> Option<SettingDoc> {
+    noted("server", base, arm, |note| match note {
+        NoteBody::ServerBuild(build) => Some(Some(build.name())),
+        _ => None,
+    })
+}
+
+/// The processes and threads of the one server that each run loaded, where they stayed as many all the time.
+fn size(base: Configured<'_>, arm: Configured<'_>) -> Option<SettingDoc> {
+    noted("size of the server", base, arm, |note| match note {
+        NoteBody::ServerWorkers(workers) => Some(workers.size()),
+        _ => None,
+    })
+}
+
+/// A setting that notes tell, where all notes of a run tell the same.
+fn noted(
+    name: &str,
+    base: Configured<'_>,
+    arm: Configured<'_>,
+    of: fn(&NoteBody) -> Option<Option<String>>,
+) -> Option<SettingDoc> {
     let only = |notes: &[model::Note]| {
-        let builds = notes.iter().filter_map(|note| match &note.body {
-            NoteBody::ServerBuild(build) => Some(build.name()),
-            _ => None,
-        });
-        let all: BTreeSet<String> = builds.collect();
-        all.iter().next().filter(|_| all.len() == 1).cloned()
+        let all: BTreeSet<Option<String>> = notes.iter().filter_map(|note| of(&note.body)).collect();
+        all.iter().next().filter(|_| all.len() == 1).cloned().flatten()
     };
     let (base, arm) = only(base.notes).zip(only(arm.notes))?;
-    (base != arm).then(|| SettingDoc { name: "server".to_owned(), key: None, base, arm })
+    (base != arm).then(|| SettingDoc { name: name.to_owned(), key: None, base, arm })
 }
 
 /// A known value for people.
@@ -282,6 +301,17 @@ mod tests {
         // Of several servers nobody knows which is meant.
         let both = [old.clone(), new.clone()].concat();
         assert_eq!(differing(of(&[], &old), of(&[], &both), true, &[]), []);
+        let size = |all| {
+            let workers = model::workers::ServerWorkers { all, ..Default::default() };
+            vec![Note::of_run(NoteBody::ServerWorkers(workers))]
+        };
+        let (one, two) = (size(Some((2, 2))), size(Some((3, 3))));
+        let said_of =
+            |base: &[Note], arm: &[Note], same| said(&differing(of(&[], base), of(&[], arm), same, &[]));
+        let differ = "size of the server (2 processes, 2 threads against 3 processes, 3 threads)";
+        assert_eq!(said_of(&one, &two, true), [differ]);
+        assert!(said_of(&one, &two, false).is_empty() && said_of(&one, &size(None), true).is_empty());
+        assert!(said_of(&one, &[one.clone(), two.clone()].concat(), true).is_empty());
         let params = ["connections=50;rate=auto", "connections=200"].map(|text| Params::parse(text).unwrap());
         let with = |at: usize| Configured { params: Some(&params[at]), ..of(&[], &[]) };
         assert_eq!(said(&differing(with(0), with(1), true, &[])), ["connections (50 against 200)"]);

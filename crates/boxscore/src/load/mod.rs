@@ -111,7 +111,7 @@ fn load(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
     let mut measure = |global: &Global| {
         let kept = (!args.no_store, global);
         let measured = study::measure_plan(&plan, &mut screen, interaction, &args.wait, kept)?;
-        finish(&measured, kept)
+        finish(&measured, kept, args.ceilings)
     };
     if args.no_store { study::unstored(&plan, global, measure) } else { measure(global) }
 }
@@ -151,7 +151,11 @@ fn plan(args: &LoadArgs, allowed: &[usize], seed: u64) -> Result<(Plan, Load), C
 }
 
 /// Shows the result on the screen or as a document. Exit code 3 when requests failed, 130 when the user ended it.
-fn finish(measured: &Measured, (is_kept, global): (bool, &Global)) -> Result<u8, CliError> {
+fn finish(
+    measured: &Measured,
+    (is_kept, global): (bool, &Global),
+    has_ceilings: bool,
+) -> Result<u8, CliError> {
     let Measured { outcome, runs, .. } = measured;
     if let Some((_, _, why)) = outcome.unfit.first() {
         return Err(CliError::data(why.clone()));
@@ -165,7 +169,7 @@ fn finish(measured: &Measured, (is_kept, global): (bool, &Global)) -> Result<u8,
         if global.json {
             out::json(&doc);
         } else {
-            let tail = if is_kept { tail(&doc) } else { Tail::default() };
+            let tail = Tail { has_ceilings, ..if is_kept { tail(&doc) } else { Tail::default() } };
             out::print(&screen(&doc, &tail, out::look()));
         }
         return Ok(match (doc.cut, doc.errors.is_empty()) {
@@ -190,6 +194,9 @@ fn fault(shown: &Shown) -> Option<&Fault> {
     shown.data.takes.iter().find_map(|take| take.fault.as_ref())
 }
 
+/// A longer address is no part of a command that is shown.
+const URL_ROOM: usize = 32;
+
 fn tail(doc: &LoadDoc) -> Tail {
     let run = short(&doc.run);
     let advice = |word: &str, command: String, says: &str| (word.to_owned(), command, says.to_owned());
@@ -200,13 +207,21 @@ fn tail(doc: &LoadDoc) -> Tail {
         }
         None => advice("versus", "boxscore compare latest~1 latest".to_owned(), "both, once it ran again"),
     };
+    // One load has no interval.
+    let is_web = doc.url.starts_with("http") && !doc.url.contains(' ');
+    let url = if doc.url.len() <= URL_ROOM { doc.url.as_str() } else { "URL" };
+    let intervals = advice("more", format!("boxscore run web --url {url}"), "with intervals");
     Tail {
         advice: vec![
             advice("stored", format!("boxscore show {run} --all"), "all that was measured"),
             advice("again", format!("boxscore run --plan {run}"), "the same load once more"),
             versus,
-        ],
+        ]
+        .into_iter()
+        .chain(is_web.then_some(intervals))
+        .collect(),
         whole: Some(format!("boxscore show {run} --all")),
+        ..Tail::default()
     }
 }
 

@@ -92,7 +92,8 @@ const fn is_how(note: &Note) -> bool {
     )
 }
 
-/// Who was busy during each take, and what was behind the server, is told by the findings, of all takes together.
+/// Who was busy during each take, what was behind the server and what it is made of is told by the findings and
+/// bottlenecks, of all takes together.
 const fn is_shown(note: &Note) -> bool {
-    !matches!(note.body, NoteBody::Disturbers(_) | NoteBody::Backends(_))
+    !matches!(note.body, NoteBody::Disturbers(_) | NoteBody::Backends(_) | NoteBody::ServerWorkers(_))
 }

@@ -127,7 +127,7 @@ mod tests {
         let folded = "# t\nmain;_raw_spin_unlock_irqrestore_[k] 9\nmain;tcp_ack_[k] 3\n";
         let all = profile::profiles([folded]);
         let said = text::profile::sentence(&all[0]);
-        assert_eq!(said, "Kernel code took 100 % of the profiled CPU time; tcp_ack most, 25 %");
+        assert_eq!(said, "Kernel code took 100 % of the CPU time of the server alone; tcp_ack most, 25 %");
         let page = of_one(&all[0], "", "").into_string();
         assert!(page.contains("does not tick while interrupts are off"), "{page}");
     }

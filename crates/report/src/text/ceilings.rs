@@ -13,8 +13,9 @@ const MOST: usize = 2;
 /// A smaller share is told without its numbers: it holds nothing back.
 const TOLD: f64 = 0.1;
 
-/// The lines below a bottleneck; with everything those of each ceiling that may matter.
-pub fn parts(found: &BottleneckDoc, look: Look) -> Vec<Part> {
+/// The lines below a bottleneck; with everything those of each ceiling that may matter. Those that were asked for are never
+/// left out.
+pub fn parts(found: &BottleneckDoc, is_asked: bool, look: Look) -> Vec<Part> {
     let (measured, never): (Vec<&CeilingDoc>, Vec<&CeilingDoc>) =
         found.ceilings.iter().partition(|one| one.measured.is_some());
     let texts = |some: &[&CeilingDoc]| some.iter().map(|one| one.text.clone()).collect::<Vec<_>>();
@@ -29,7 +30,10 @@ pub fn parts(found: &BottleneckDoc, look: Look) -> Vec<Part> {
         true => Part::new(brief.clone()),
         false => Part::new(of(MOST)).or(Rank::Reason, "ceilings", of(1)),
     };
-    let whole = whole.or(Rank::Reason, "ceilings", brief).or(Rank::Doubt, "ceilings", "");
+    let whole = match is_asked {
+        true => whole,
+        false => whole.or(Rank::Reason, "ceilings", brief).or(Rank::Doubt, "ceilings", ""),
+    };
     vec![whole, Part::new(reason("unknown", &unmeasured(&never), look)).or(Rank::Hint, "", "")]
 }
 
@@ -120,7 +124,7 @@ mod tests {
     fn screen(ceilings: Vec<CeilingDoc>) -> String {
         let found = bottleneck(ceilings);
         let mut screen = super::super::fit::Screen::default();
-        parts(&found, Look::wide(80)).into_iter().for_each(|part| screen.add(part));
+        parts(&found, false, Look::wide(80)).into_iter().for_each(|part| screen.add(part));
         screen.fit(Look::wide(80), "x", |text| text)
     }
 
@@ -130,8 +134,15 @@ mod tests {
         let large = "  ceilings  reads from disk vda: 10.0 of the 20.0 k/s (50 %; disk-read 1 min\n            before)\n";
         assert_eq!(screen(vec![held(0.5), held(0.002)]), large);
         assert_eq!(screen(Vec::new()), "");
+        let of_half = |is_asked| {
+            let mut screen = super::super::fit::Screen::default();
+            let all = parts(&bottleneck(vec![held(0.5)]), is_asked, Look::wide(80));
+            all.into_iter().for_each(|part| screen.add(part));
+            screen.fit(Look { lines: 1, ..Look::wide(80) }, "x", |text| text)
+        };
+        assert!(of_half(true).starts_with(large) && !of_half(false).contains("k/s"), "asked for, it stays");
         let of = bottleneck(vec![held(0.5), held(0.002), held(0.01)]);
-        let all: Vec<Part> = parts(&of, Look::wide(80).with_all(true));
+        let all: Vec<Part> = parts(&of, false, Look::wide(80).with_all(true));
         let mut screen = super::super::fit::Screen::default();
         all.into_iter().for_each(|part| screen.add(part));
         let text = screen.fit(Look::wide(80).with_all(true), "x", |text| text);

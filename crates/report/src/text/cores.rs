@@ -29,6 +29,8 @@ const BOUND: [Binding; 7] = [
     Binding::Softirq,
     Binding::Steal,
 ];
+/// A core that is idle for longer served nobody to speak of.
+const IDLE: f64 = 0.95;
 /// Less of a core's time than this is shown as none.
 const SHOWN: f64 = 0.000_5;
 
@@ -48,7 +50,7 @@ pub fn table(title: &str, all: &[CoreDoc], look: Look) -> String {
     let mut grid = Grid::new(&columns);
     for core in &shown {
         let parts = [core.user, core.system, core.softirq, core.steal, Some(core.idle)];
-        let mut cells = vec![format!("cpu{}", core.cpu).into(), core.role.as_str().into()];
+        let mut cells = vec![format!("cpu{}", core.cpu).into(), role(core).into()];
         let of_heads = heads.iter().zip(parts).filter(|((head, _), _)| is_shown(head));
         cells.extend(of_heads.map(|(_, share)| share.map_or("-".to_owned(), rounded).into()));
         grid.row(cells);
@@ -59,6 +61,11 @@ pub fn table(title: &str, all: &[CoreDoc], look: Look) -> String {
         out.push_str(&hang("", &format!("and {more}, each at least {} idle", rounded(least)), look.columns));
     }
     out
+}
+
+/// An idle core is one that the server may use, and did not.
+fn role(core: &CoreDoc) -> &str {
+    if core.role == "server" && core.idle > IDLE { "may serve" } else { &core.role }
 }
 
 /// Whole percents: times come in ticks of a hundredth of a second.
@@ -155,6 +162,7 @@ mod tests {
             ["cores user system softirq idle", "cpu0 server 19 % 79 % - 2 %", "cpu1 other 19 % 31 % - 50 %"]
         );
         assert!(table("cores", &[core(0, 0.02, 0.1)], Look::plain()).contains("steal"));
+        assert!(table("cores", &[core(0, 0.97, 0.0)], Look::plain()).contains("may serve"));
         let many: Vec<CoreDoc> = (0..64).map(|cpu| core(cpu, 0.9 - cpu as f64 / 100.0, 0.0)).collect();
         let said = table("cores", &many, Look::plain());
         assert!(said.contains("cpu63") && !said.contains("cpu1 "), "{said}");

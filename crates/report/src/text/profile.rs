@@ -87,7 +87,7 @@ fn functions(one: &Profile) -> Option<String> {
     (!said.is_empty()).then(|| format!("most in {}", said.join(", ")))
 }
 
-/// `Kernel code took 81 % of the profiled CPU time; tcp_sendmsg most, 12 %`
+/// `Kernel code took 81 % of the CPU time of the server alone; tcp_sendmsg most, 12 %`
 pub fn sentence(profile: &Profile) -> String {
     let busy = profile.busy();
     let kernel = busy.kernel();
@@ -100,7 +100,8 @@ pub fn sentence(profile: &Profile) -> String {
     let top = top.map_or(String::new(), |top| {
         format!("; {} most, {}", top.name, percent(share(top.own, busy.samples())))
     });
-    format!("{side} took {} of the profiled CPU time{top}", percent(share(part, busy.samples())))
+    let whose = if profile.is_of_system { "all programs together" } else { "the server alone" };
+    format!("{side} took {} of the CPU time of {whose}{top}", percent(share(part, busy.samples())))
 }
 
 /// Where the kernel allows interrupts again. The software clock ticks by an interrupt, so the time before, in
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(
             lines(NoteBody::Profile(folded.to_owned())),
             [
-                "Kernel code took 90 % of the profiled CPU time; tcp_ack most, 30 % (100 samples)",
+                "Kernel code took 90 % of the CPU time of the server alone; tcp_ack most, 30 % (100 samples)",
                 "most in tcp_ack 30 % (kernel), parse 10 %"
             ]
         );

@@ -54,10 +54,19 @@ fn table(search: &SearchDoc, is_named: bool, look: Look) -> String {
     for step in &search.steps {
         grid.row(cells(step).into_iter().map(Cell::from).collect());
     }
-    let arrivals = format!("each step sends its requests {}", search.arrivals());
+    let arrivals = format!("each step sends its requests {}{}", search.arrivals(), lasted(search));
     let said = std::iter::once(arrivals).chain(late(search));
     let said: String = said.map(|text| notes::marked("-", Tone::Dim, &text, look)).collect();
     format!("{}{said}", grid.render(look.columns, look.paint))
+}
+
+/// How long the steps at the rate that was kept lasted: a longer load meets what is rarer.
+fn lasted(search: &SearchDoc) -> String {
+    let kept = search.steps.iter().find(|step| step.kept && step.offered > 0.0 && step.requests > 0.0);
+    kept.map_or_else(String::new, |step| {
+        let seconds = quantity(step.requests / step.offered, Kind::for_unit(Unit::Second));
+        format!("; those that kept it lasted {seconds}: a longer load meets rarer pauses, and may break")
+    })
 }
 
 /// Says when a step holds, where the figures of one do not show it: less than nearly all of one that held was answered
@@ -95,6 +104,16 @@ pub fn cells(step: &SearchStepDoc) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_length_of_steps_that_kept_a_rate_is_told() {
+        let step =
+            SearchStepDoc { offered: 1000.0, requests: 1500.0, kept: true, ..SearchStepDoc::default() };
+        let mut search = SearchDoc { steps: vec![step], ..SearchDoc::default() };
+        assert!(lasted(&search).starts_with("; those that kept it lasted 1.50 s: "), "{}", lasted(&search));
+        search.steps[0].kept = false;
+        assert_eq!(lasted(&search), "");
+    }
 
     #[test]
     fn with_less_room_the_steps_nearest_to_the_result_stay() {
@@ -136,7 +155,8 @@ mod tests {
                 "steps of mpm=event: offered  requests  answered      p99  held  broke",
                 "3.00 k/s     1,200   99.95 %  2.00 ms    10      0  kept",
                 "9.10 k/s     1,200         -        -     4     31",
-                "- each step sends its requests at random times (arrivals=poisson)",
+                "- each step sends its requests at random times (arrivals=poisson); those that",
+                "kept it lasted 400 ms: a longer load meets rarer pauses, and may break",
             ]
         );
         assert!(table(&search, false, Look::wide(80)).starts_with("steps: offered"));

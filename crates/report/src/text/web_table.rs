@@ -148,7 +148,7 @@ pub fn binding(run: &RunDoc, look: Look) -> Vec<Part> {
     // Of several arms, the ceilings of the first: the machine is the same.
     let has_ceilings = |at: usize| look.all || at == 0;
     let parts = |(at, found): (usize, &BottleneckDoc)| {
-        let held = if has_ceilings(at) { ceilings::parts(found, look) } else { Vec::new() };
+        let held = if has_ceilings(at) { ceilings::parts(found, false, look) } else { Vec::new() };
         [vec![one(found)], held].concat()
     };
     firsts(run).into_iter().enumerate().flat_map(parts).collect()

@@ -412,7 +412,7 @@ fn load_tail() -> load::Tail {
     let one = |word: &str, command: &str, says: &str| (word.to_owned(), command.to_owned(), says.to_owned());
     let show = one("show", "boxscore show 0192f3a4b5c6", "all that was measured");
     let advice = vec![show, one("again", "boxscore run --plan 0192f3a4b5c6", "")];
-    load::Tail { advice, whole: Some("boxscore show 0192f3a4b5c6 --all".to_owned()) }
+    load::Tail { advice, whole: Some("boxscore show 0192f3a4b5c6 --all".to_owned()), has_ceilings: false }
 }
 
 #[test]

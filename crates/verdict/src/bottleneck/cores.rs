@@ -3,10 +3,9 @@
 
 use model::doc::Binding;
 use model::metrics::load;
-use model::params::show_cpus;
 
 use super::view::{Claim, Rank, Seen, View, idle, name, split};
-use super::{behind, work};
+use super::{behind, room, work};
 use crate::loads::Core;
 use crate::loads::sweep::{CEILING, COMPETES, FULL, NEAR, OTHERS};
 use model::finding::generator_bound::Filled;
@@ -57,7 +56,10 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
     let of_server = view.server_cores.iter().any(|own| own.cpu == core.cpu);
     // The server leaves a core alone that it may share, too.
     let is_generators = core.role == "generator" || (core.role == "both" && !core.is_shared());
-    let claim = (core.taken() >= CEILING && (of_server || softirq) && !is_generators).then(|| {
+    let crowded = room::crowded(view);
+    let is_crowded = crowded.is_some_and(|one| one.cpu == core.cpu);
+    let is_full = core.taken() >= CEILING || is_crowded;
+    let claim = (is_full && (of_server || softirq) && !is_generators).then(|| {
         let all_full =
             view.server_cores.len() > 1 && view.server_cores.iter().all(|own| own.taken() >= CEILING);
         match softirq {
@@ -71,13 +73,13 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
             true => interrupts(view, core),
             // The cores together say it.
             _ if all_full => None,
-            _ => alone(view, core).filter(|_| may_be_servers(view, core)),
+            _ => alone(view, core).filter(|_| crowded.is_none() && may_be_servers(view, core)),
         }
     });
     let is_near = of_server && !is_generators && !softirq && !is_stolen && alone_is_near(view, core);
     let is_near = is_near && !is_applications;
     let is_near = is_near && (is_shared || may_be_servers(view, core));
-    let is_near = is_near && !one_thread(view);
+    let is_near = is_near && !one_thread(view) && crowded.is_none();
     let near = || is_near.then(|| if is_shared { shared(view, core) } else { alone(view, core) });
     let claim = claim.or_else(near).flatten();
     Seen { kind, resource: name(core), share: Some(core.taken()), text, claim }
@@ -121,7 +123,7 @@ fn queueing(core: &Core) -> Option<String> {
 }
 
 /// Others use more of the server's cores than the server and the generator there together.
-fn is_filled_by_others(view: &View<'_, '_>) -> bool {
+pub(super) fn is_filled_by_others(view: &View<'_, '_>) -> bool {
     let others = view.foreign().zip(view.generator_there());
     others.is_some_and(|((own, foreign), generator)| competes(view, own) && foreign > own + generator)
 }
@@ -228,22 +230,17 @@ fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     };
     let foreign = view.shares().map(|(_, foreign)| foreign.max(0.0));
     let filled = foreign.is_some_and(|foreign| foreign >= OTHERS * view.server_cores.len() as f64);
-    let free = view.cores.iter().filter(|other| !matches!(other.role.as_str(), "generator" | "both"));
-    let free: Vec<u32> = free.filter_map(|other| other.cpu.parse().ok()).collect();
-    let advice = match free.is_empty() {
-        true => "generate from another machine: there is one CPU for both".to_owned(),
-        false => format!(
-            "`taskset -acp {} PID` moves a process of the server, --cpus the generator; or generate from another machine",
-            show_cpus(&free)
-        ),
-    };
     let others = filled.then(|| view.against_others().1);
     Some(Claim {
-        rank: if rank == Rank::Near { rank } else { Rank::Proved },
+        rank: if rank == Rank::Near && room::crowded(view).is_none() { rank } else { Rank::Proved },
         sentence: format!(
-            "{bound} {one}, {where_} ({} busy{}): give them different cores",
+            "{bound} {one}, {where_} ({} busy{}): {}",
             format::percent(core.busy),
-            parts_of(view, foreign)
+            parts_of(view, foreign),
+            match room::free(view).is_empty() {
+                true => "the generator needs a core of its own",
+                false => "give them different cores",
+            }
         ),
         evidence: [split(core)]
             .into_iter()
@@ -251,7 +248,7 @@ fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
             .chain(view.server_cost())
             .collect(),
         counter: Vec::new(),
-        advice: [advice].into_iter().chain(others).collect(),
+        advice: room::apart(view).into_iter().chain(others).collect(),
     })
 }
 
@@ -326,7 +323,7 @@ fn alone(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
     };
     let mut advice: Vec<String> = Vec::new();
     if others.is_empty() {
-        advice.push("give the server more cores, or a faster one".to_owned());
+        advice.push(room::more_cores(view));
     } else {
         advice.push("let more workers or threads share the work evenly".to_owned());
     }
@@ -426,6 +423,7 @@ fn one_thread(view: &View<'_, '_>) -> bool {
     let asked = if is_few { thread.asked() } else { thread.ran };
     // One that waits for long is kept from its work by others.
     let is_full = asked >= CEILING && (thread.ran >= CEILING || thread.waited < OTHERS);
+    let is_full = is_full && room::crowded(view).is_none();
     let own = view.load.median(&load::SERVER_CORES);
     let leaves = own.is_some_and(|own| own < CEILING * server.len() as f64) && (is_few || thread.ran >= FULL);
     // Where its cores are not known, one thread may not fill them either.
@@ -444,24 +442,30 @@ fn thread(view: &View<'_, '_>) -> Option<Seen> {
     let claim = (one_thread(view) || is_near).then(|| Claim {
         rank,
         sentence: format!(
-            "{bound} one thread of {} ({} of one core{}): a one-thread limit",
+            "{bound} one thread of {} ({} of one core{}): a one-thread limit{}",
             view.load.server(),
             format::percent(time.ran),
-            beside_thread(view, time)
+            beside_thread(view, time),
+            room::workers(view).map_or_else(String::new, |all| format!("; {}", all.of_one_thread()))
         ),
         evidence: view.server_work().into_iter().chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
-        advice: work::compressed(view)
-            .into_iter()
-            .chain([
-                "run more workers or threads".to_owned(),
-                "where there are more: see which one takes all connections (one listener, one lock)"
-                    .to_owned(),
-            ])
-            .collect(),
+        advice: work::compressed(view).into_iter().chain(more_threads(view)).collect(),
     });
     let resource = "the server's busiest thread".to_owned();
     Some(Seen { kind: Binding::Thread, resource, share: Some(share), text, claim })
+}
+
+/// Advice against one full thread, with what it may gain at most beside a generator on this machine.
+fn more_threads(view: &View<'_, '_>) -> Vec<String> {
+    let most = room::most_here(view).map_or_else(String::new, |most| format!(": {most}"));
+    match room::workers(view) {
+        Some(workers) => vec![format!("{}{most}", workers.advice())],
+        None => vec![
+            format!("run more workers or threads{most}"),
+            "where there are more: see which one takes all connections (one listener, one lock)".to_owned(),
+        ],
+    }
 }
 
 /// The rest of the server's cores beside a thread that fills one: idle, or used by others.

@@ -6,6 +6,7 @@
 
 mod behind;
 mod ceilings;
+mod copies;
 mod cores;
 mod disks;
 mod generator;
@@ -13,6 +14,7 @@ mod goal;
 mod kernel;
 mod machine;
 mod quota;
+mod room;
 mod run_queue;
 mod silent;
 mod target_host;
@@ -67,6 +69,7 @@ pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     sort(&mut seen);
     let mut doc = document(load, &seen);
     let on_cores = matches!(doc.kind, Binding::Core | Binding::Cores | Binding::Thread | Binding::Softirq);
+    doc.advice.splice(0..0, copies::advice(&view).filter(|_| on_cores));
     if let Some(both) = generator::both(&view).filter(|_| on_cores) {
         doc.sentence = both.to_string();
         doc.advice.insert(0, BothFull::ADVICE.to_owned());

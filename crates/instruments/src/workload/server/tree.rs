@@ -4,8 +4,10 @@
 //! counts through the parent that waited for it, as long as that parent is one of the server's. Work that the kernel
 //! does for the server in interrupts is charged to the interrupted process, and so is not counted reliably.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+
+use model::workers::ServerWorkers;
 
 use crate::telemetry::parse::{number, words};
 
@@ -282,6 +284,34 @@ impl Usage {
 }
 
 impl Usage {
+    /// The processes that did the work of `spent`; `None` where none did.
+    pub fn at_work(&self, spent: &Spent) -> Option<ServerWorkers> {
+        let mut by_pid: BTreeMap<i32, u64> = BTreeMap::new();
+        for thread in &spent.workers {
+            let used = by_pid.entry(thread.pid).or_default();
+            *used = used.saturating_add(thread.cpu_ns);
+        }
+        let mut busy: Vec<(i32, u64)> = by_pid.into_iter().collect();
+        busy.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        let first = self.processes.iter().find(|one| Some(one.pid) == busy.first().map(|(pid, _)| *pid))?;
+        // Of one name and parent are other helpers too, such as a cache manager, which say so in their command line.
+        let line = |pid: i32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let own = line(first.pid);
+        let is_alike = |one: &&Stat| {
+            one.pid == first.pid
+                || (one.name == first.name && one.parent == first.parent && line(one.pid) == own)
+        };
+        let is_steady = spent.started == 0 && spent.ended == 0;
+        Some(ServerWorkers {
+            name: first.name.clone(),
+            pid: first.pid,
+            threads: self.threads.iter().filter(|one| one.pid == first.pid).count(),
+            alike: self.processes.iter().filter(is_alike).count(),
+            busy: busy.iter().map(|(pid, _)| *pid).collect(),
+            all: is_steady.then_some((self.processes.len(), self.threads.len())),
+        })
+    }
+
     /// The threads that did the work since `earlier`: of those that lived then, with their part of it, and later ones.
     fn workers(&self, earlier: &Usage, each: &[Thread]) -> Vec<Thread> {
         let old: BTreeSet<(i32, u64)> =

@@ -236,7 +236,7 @@ mod tests {
         let url = server.url("/");
         let told =
             [format!("503 {url}"), format!("250 of 500 requests failed: 250 status 503 (first {url})")];
-        assert_eq!(sheet.notes[1..], told);
+        assert_eq!(sheet.notes[1..=2], told);
         assert!(sheet.notes[0].starts_with("the server at 127.0.0.1:"), "{:?}", sheet.notes);
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
         let fault = take(&format!("url={};connections=1;timeout=60", broken.url("/"))).err().unwrap();

@@ -347,8 +347,11 @@ fn enough(rate: f64, asked: Option<Duration>) -> Option<f64> {
 /// The title of a profile, in few words: the server and the shape of the load.
 fn title(params: &model::Params) -> String {
     let known = ["url", "server", "mpm", "content", "arrivals", "connections", "keepalive"];
+    let is_theirs = params.get("url").is_some_and(|url| !matches!(url, "none" | "auto" | ""));
     let given = |name: &&str| {
-        let value = params.get(name).filter(|value| !matches!(*value, "none" | "auto"))?;
+        // A server of the user's has its own content.
+        let is_sent = !is_theirs || *name != "content";
+        let value = params.get(name).filter(|value| is_sent && !matches!(*value, "none" | "auto"))?;
         Some(format!("{name}={value}"))
     };
     known.iter().filter_map(given).collect::<Vec<_>>().join(" ")
@@ -414,6 +417,13 @@ impl Probe for Loads {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_profile_of_a_users_server_names_no_content_of_ours() {
+        let of = |text: &str| title(&model::Params::parse(text).unwrap());
+        assert_eq!(of("content=gif;server=nginx;url=auto"), "server=nginx content=gif");
+        assert_eq!(of("content=gif;url=http://a/"), "url=http://a/");
+    }
 
     #[test]
     fn an_open_loop_without_an_answer_says_what_to_do() {

@@ -150,6 +150,9 @@ impl Look {
         let ns = self.used_at_ns.saturating_sub(since_ns);
         match spent {
             Ok(spent) if ns > 0 => {
+                if let Some(workers) = self.used.as_ref().ok().and_then(|used| used.at_work(&spent)) {
+                    record.note(NoteBody::ServerWorkers(workers));
+                }
                 let ticks_ns = spent.user_ns.saturating_add(spent.system_ns);
                 let cpu_ns = spent.exact_ns.unwrap_or(ticks_ns);
                 record.push(&SERVER_CORES, Count(float(cpu_ns) / float(ns)));
@@ -380,6 +383,8 @@ mod tests {
         let thread = values.get("server-thread-share").unwrap();
         assert!(thread > 0.0 && values.get("server-cores").unwrap() > 0.0, "{thread}");
         assert!(values.get("server-workers").is_some_and(|workers| workers >= 1.0));
+        // How many of its threads worked depends on the other tests.
+        assert!(values.notes.iter().any(|(kind, _)| kind == "server-workers"), "{:?}", values.notes);
         // 100 ms for two requests, in steps of 10 ms.
         assert!(values.get("server-cpu").unwrap() >= 0.04);
     }

@@ -35,6 +35,8 @@ pub struct Tail {
     pub advice: Vec<(String, String, String)>,
     /// The command that shows all of it; that of a load which was not stored is its own with `--json`.
     pub whole: Option<String>,
+    /// The ceilings were asked for: they stay.
+    pub has_ceilings: bool,
 }
 
 /// The last screen of a load.
@@ -59,8 +61,8 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     screen.add(server::line(&doc.server, look));
     screen.add(Part::new(setup.unwrap_or_default()).or(Rank::Figure, "setup", ""));
     for one in &doc.bottlenecks {
-        screen.add(bottleneck(one, look));
-        ceilings::parts(one, look).into_iter().for_each(|part| screen.add(part));
+        screen.add(bottleneck(one, tail.has_ceilings, look));
+        ceilings::parts(one, tail.has_ceilings, look).into_iter().for_each(|part| screen.add(part));
         screen.add(cores::of_load_bound(one, "cores", look));
     }
     screen.add(doc.since.as_ref().map(|since| settings::since(since, look)).unwrap_or_default());
@@ -420,7 +422,8 @@ fn generator(doc: &LoadDoc) -> String {
 }
 
 /// The bottleneck, the evidence for and against it, and advice.
-fn bottleneck(one: &BottleneckDoc, look: Look) -> Part {
+/// The sentence and its reasons; those that were asked for stay.
+fn bottleneck(one: &BottleneckDoc, is_asked: bool, look: Look) -> Part {
     let also = match one.also.as_slice() {
         [] => String::new(),
         some => hang("also        ", &some.join("; "), look.columns),
@@ -430,6 +433,13 @@ fn bottleneck(one: &BottleneckDoc, look: Look) -> Part {
         [("for", &one.evidence), ("against", &one.counter_evidence), ("try", &one.advice)]
             .map(|(word, texts)| reason(word, &texts[..texts.len().min(MOST_REASONS)], look));
     let first = reason("try", &one.advice[..one.advice.len().min(1)], look);
+    if is_asked {
+        // Ceilings that are near stand behind the other reasons.
+        let evidence = reason("for", &one.evidence, look);
+        return Part::new(format!("{sentence}{evidence}{against}{advice}"))
+            .or(Rank::Reason, "evidence against", format!("{sentence}{evidence}{advice}"))
+            .or(Rank::Figure, "advice", format!("{sentence}{evidence}{first}"));
+    }
     Part::new(format!("{sentence}{evidence}{against}{advice}"))
         .or(Rank::Reason, "evidence", format!("{sentence}{evidence}{advice}"))
         .or(Rank::Reason, "evidence", format!("{sentence}{advice}"))

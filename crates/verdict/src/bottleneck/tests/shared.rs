@@ -103,8 +103,8 @@ fn a_server_that_may_run_anywhere_is_told_where() {
     let run = theirs(&cores, 0.9, 0.6, &[]);
     let doc = first(&run);
     let says = "bound by cpu1, which the generator shares with the server at 127.0.0.1:8088, that may run on CPUs 0-1 \
-                (100 % busy; of the 2 CPUs the server used 0.900, the generator 0.600, other programs 0.370): give them \
-                different cores";
+                (100 % busy; of the 2 CPUs the server used 0.900, the generator 0.600, other programs 0.370): the \
+                generator needs a core of its own";
     assert_eq!(doc.sentence, says);
     // No core is free of the generator but one.
     let alone = theirs(&[("both", [1.0, 0.8, 0.17, 0.03])], 0.41, 0.21, &[]);
@@ -210,4 +210,86 @@ fn threads_that_fill_all_cores_together_are_no_one_thread_limit() {
     let more = [("server-thread-share", 0.97), ("server-workers", 2.0)];
     let doc = first(&theirs(&cores, 1.93, 0.002, &more));
     assert_eq!(doc.kind, Binding::Cores, "{doc:?}");
+}
+
+/// A server whose processes are known.
+fn seen(mut run: RunData, alike: usize, busy: &[i32]) -> RunData {
+    let workers = model::workers::ServerWorkers {
+        name: "nginx".into(),
+        pid: busy[0],
+        threads: 1,
+        alike,
+        busy: busy.to_vec(),
+        all: None,
+    };
+    let note = |at: u64| Note { at_ns: Some(at), body: NoteBody::ServerWorkers(workers.clone()) };
+    run.notes.extend(run.takes.iter().map(|take| note(take.start_ns)).collect::<Vec<_>>());
+    run
+}
+
+#[test]
+fn uneven_work_beside_a_generator_is_told_as_its_consequence() {
+    // Two workers; the one that is not on the generator's core is full.
+    let cores = |both: f64| [("server", [0.99, 0.3, 0.6, 0.09]), ("both", [both, 0.4, 0.4, 0.0])];
+    let more = [("server-workers", 2.0), ("server-thread-share", 0.97)];
+    for both in [0.8, 0.99] {
+        let run = seen(theirs(&cores(both), 1.3, 0.45, &more), 2, &[71, 72]);
+        let doc = first(&run);
+        assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Shared, "cpu1"), "{doc:?}");
+        assert!(doc.sentence.ends_with("the generator needs a core of its own"), "{}", doc.sentence);
+        let says = format!("{:?}", doc.advice);
+        assert!(!says.contains("taskset") && !says.contains("evenly") && says.contains("--from"), "{says}");
+        // 14 us a request on two cores elsewhere; on one core here, beside a generator of 10 us.
+        assert!(says.contains("could do up to 143 k/s") && says.contains("(CPU 0)"), "{says}");
+        assert!(says.contains("at most about 71.4 k/s here, now 60.0 k/s"), "{says}");
+    }
+    // Where a core is free, the processes are named.
+    let three = [cores(0.99).to_vec(), vec![("other", [0.1, 0.1, 0.0, 0.0])]].concat();
+    let mut figures = PLAIN.to_vec();
+    figures.extend([("server-cores", 1.3), ("core-generator;cpu=1;role=both", 0.45), more[0], more[1]]);
+    let doc =
+        first(&seen(on_cores("url=http://127.0.0.1:8088/;connections=50", &figures, &three), 2, &[71, 72]));
+    assert!(doc.advice[0].starts_with("`taskset -acp 2 71 72` moves"), "{doc:?}");
+}
+
+#[test]
+fn one_full_worker_is_named_with_what_more_of_them_can_gain() {
+    let cores = [("server", [0.98, 0.3, 0.6, 0.08]), ("both", [0.6, 0.3, 0.3, 0.0])];
+    let more = [("server-workers", 1.0), ("server-thread-share", 0.97)];
+    let run = || theirs(&cores, 0.98, 0.58, &more);
+    let doc = first(&seen(run(), 1, &[71]));
+    assert_eq!(doc.kind, Binding::Thread, "{doc:?}");
+    assert!(
+        doc.sentence.ends_with("; it has 1 worker process, nginx (pid 71), of one thread"),
+        "{}",
+        doc.sentence
+    );
+    assert_eq!(
+        doc.advice,
+        [
+            "run more workers or threads (nginx: `worker_processes`): at most about 83.3 k/s (now 60.0 k/s) on the 2 cores \
+          here, since the generator takes 10.0 us of CPU a request and the server 14.0 us"
+        ]
+    );
+    let doc = first(&seen(run(), 4, &[71]));
+    assert!(
+        doc.sentence.contains("of its 4 worker processes nginx (pid 71) alone is full"),
+        "{}",
+        doc.sentence
+    );
+    assert!(!doc.advice[0].contains("run more"), "{doc:?}");
+    assert!(first(&run()).advice[1].starts_with("where there are more"));
+}
+
+#[test]
+fn more_cores_are_not_advised_where_none_is_left() {
+    let cores = [("server", [0.99, 0.3, 0.6, 0.09]), ("generator", [0.8, 0.4, 0.4, 0.0])];
+    let doc = first(&on_cores("url=http://127.0.0.1:8088/;connections=50", PLAIN, &cores));
+    assert_eq!(doc.kind, Binding::Core, "{doc:?}");
+    assert_eq!(
+        doc.advice[0],
+        "no core of this machine is left: generate from another machine (`--from`), where the server with all cores could \
+         do up to 143 k/s; with both here at most about 83.3 k/s (now 60.0 k/s) on the 2 cores here, since the generator \
+         takes 10.0 us of CPU a request and the server 14.0 us"
+    );
 }
