@@ -484,7 +484,8 @@ impl Resolver {
             return Err(CliError::data(format!("`{name}` has no complete run: it is {state}"))
                 .hint("`boxscore resume` completes an interrupted run"));
         };
-        if whole.iter().any(|head| head.machine_id != newest.machine_id) {
+        let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
+        if !whole.iter().all(|head| names::is_of(&machine, head)) {
             return Err(ambiguous(name, whole.iter().map(candidate)));
         }
         let alike = self.alike(&newest, &whole)?;
