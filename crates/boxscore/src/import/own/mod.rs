@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead, machine_id};
+use model::data::{
+    ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead, machine_id,
+};
 use model::exact;
 use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::Plan;
