@@ -39,6 +39,21 @@ pub fn watts_of_facts(facts: &[Fact]) -> Option<f64> {
     facts.iter().find(|fact| fact.key == "power.watts")?.value.as_ref()?.number()
 }
 
+/// The identity of a machine: that of its hardware, and behind it the name by which another machine measured it (`--via`,
+/// `--on`), if any. Nodes of one host (namespaces, containers) and of one disk image have the same hardware; their names
+/// tell them apart, however many of them a study has. An identity that has the name stays as it is.
+pub fn machine_id(hardware: &str, name: &str) -> String {
+    match name.is_empty() || hardware_of(hardware, name) != hardware {
+        true => hardware.to_owned(),
+        false => format!("{hardware}/{name}"),
+    }
+}
+
+/// The identity of a machine without its name.
+pub fn hardware_of<'a>(id: &'a str, name: &str) -> &'a str {
+    id.strip_suffix(name).and_then(|rest| rest.strip_suffix('/')).unwrap_or(id)
+}
+
 /// A run without its readings: what `history` lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunHead {

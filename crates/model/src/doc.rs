@@ -127,10 +127,9 @@ pub struct MachineDoc {
 }
 
 impl MachineDoc {
-    /// The identity of the box: machines of one study on one box have their names behind it.
+    /// The identity of the box: nodes on one box have their names behind it.
     pub fn host(&self) -> &str {
-        let behind = self.id.strip_suffix(self.name.as_str()).and_then(|id| id.strip_suffix('/'));
-        behind.filter(|id| !id.is_empty()).unwrap_or(&self.id)
+        Some(crate::data::hardware_of(&self.id, &self.name)).filter(|id| !id.is_empty()).unwrap_or(&self.id)
     }
 }
 

@@ -80,10 +80,15 @@ pub struct Via {
 }
 
 impl Via {
-    /// Its name with its command, for messages: `box2 (ssh box2 ./boxscore)`.
+    /// How the command of a node of the inventory begins, which no user wrote.
+    pub const OF_NODE: &str = "exec ssh ";
+
+    /// Its name with its command, for messages: `box2 (ssh box2 ./boxscore)`. A node has its name alone.
     pub fn called(&self) -> String {
         const MOST: usize = 100;
-        let Some(command) = &self.command else { return self.name.clone() };
+        let Some(command) = self.command.as_ref().filter(|command| !command.starts_with(Via::OF_NODE)) else {
+            return self.name.clone();
+        };
         let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
         let start: String = command.chars().take(MOST).map(plain).collect();
         let more = if command.chars().nth(MOST).is_some() { "..." } else { "" };
@@ -187,6 +192,9 @@ pub struct Plan {
     /// How the nodes of `--on` are reached again; `None` where the machines are no nodes.
     #[serde(default)]
     pub nodes: Option<NodeAccess>,
+    /// The user wants no page of it; `resume` makes none either.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_report: bool,
 }
 
 /// How nodes of `--on` are reached again: by `resume`, and where one was lost on the way.
@@ -276,6 +284,7 @@ impl Plan {
             targets: Vec::new(),
             watts_command: None,
             nodes: None,
+            no_report: false,
         }
     }
 

@@ -22,6 +22,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, sql: V2 },
     Migration { version: 3, sql: V3 },
     Migration { version: 4, sql: V4 },
+    Migration { version: 5, sql: V5 },
 ];
 
 const V1: &str = "
@@ -103,6 +104,24 @@ UPDATE run SET
     WHERE status IN ('complete', 'faulty');
 CREATE INDEX run_study ON run (study);
 CREATE INDEX run_running ON run (no) WHERE status = 'running';
+";
+
+/// The one machine of a study that was measured through a command has its name in its identity, as each of several has.
+/// What was noted of it is noted of that. In the text of a plan only a name of a machine can follow these words: quotes
+/// within texts are escaped there.
+const V5: &str = "
+CREATE TEMPORARY TABLE via_alone AS
+    SELECT p.run, p.no, p.machine_id AS bare, p.machine_id || '/' || p.machine AS named
+    FROM participant p JOIN run r ON r.no = p.run JOIN study s ON s.id = r.study
+    WHERE p.machine <> '' AND replace(s.plan, '\"machines\":[{\"name\":\"' || p.machine || '\",', '') <> s.plan
+        AND replace(p.machine_id || '\n', '/' || p.machine || '\n', '') = p.machine_id || '\n';
+INSERT INTO machine_fact (machine_id, key, kind, value, unit, source, why, at_ns)
+    SELECT DISTINCT n.named, f.key, f.kind, f.value, f.unit, f.source, f.why, f.at_ns
+    FROM via_alone n JOIN machine_fact f ON f.machine_id = n.bare WHERE true
+    ON CONFLICT (machine_id, key) DO NOTHING;
+UPDATE participant SET machine_id = machine_id || '/' || machine
+    WHERE EXISTS (SELECT 1 FROM via_alone n WHERE n.run = participant.run AND n.no = participant.no);
+DROP TABLE via_alone;
 ";
 
 /// A step as a server runs it. Texts are ordered by their bytes, as in a file.

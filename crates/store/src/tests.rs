@@ -204,6 +204,31 @@ fn options() -> Options {
 }
 
 #[test]
+fn the_one_machine_of_an_older_study_gets_its_name_as_each_of_several_has_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = Store::open_migrating(&path, &options(), &MIGRATIONS[..4]).unwrap();
+    let via = |name: &str| model::plan::Via { name: name.to_owned(), command: Some("true".to_owned()) };
+    let note = model::Fact::text("note", "in the cellar", "by hand");
+    store.add_machine_facts("hw", &[note]).unwrap();
+    let studies = [("here", vec![], "atom1", "hw"), ("alone", vec![via("atom1")], "atom1", "hw")];
+    let several = ("several", vec![via("atom1"), via("atom2")], "atom1", "hw/atom1");
+    for (name, machines, machine, id) in studies.into_iter().chain([several]) {
+        store.begin_study(name, &model::Plan { machines, ..plan() }).unwrap();
+        let (machine_id, machine) = (id.to_owned(), machine.to_owned());
+        let run = NewRun { id: name.into(), study: name.into(), machine_id, machine, ..NewRun::default() };
+        store.begin_run(&run).unwrap();
+    }
+    store.close().unwrap();
+    let store = Store::open_migrating(&path, &options(), MIGRATIONS).unwrap();
+    let heads = store.heads(&crate::Filter::default()).unwrap();
+    let id = |run: &str| heads.iter().find(|head| head.id == run).unwrap().machine_id.clone();
+    assert_eq!([id("here"), id("alone"), id("several")], ["hw", "hw/atom1", "hw/atom1"]);
+    assert_eq!(store.machine_facts("hw/atom1").unwrap(), store.machine_facts("hw").unwrap());
+    assert_eq!(store.machine_facts("hw").unwrap().len(), 1);
+}
+
+#[test]
 fn an_older_store_is_migrated_after_a_copy() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.db");

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use model::data::RunData;
+use model::data::{RunData, hardware_of};
 use model::doc::{NodeDoc, NodeFigureDoc, NodesDoc, OddMissingDoc};
 use model::names;
 use model::{Better, Cards, Samples, Scope, SeriesKey, Validity, card};
@@ -117,9 +117,7 @@ pub fn of_group(nodes: &[Measured<'_>], missing: Vec<OddMissingDoc>, cards: Card
 fn is_shared(nodes: &[Measured<'_>]) -> bool {
     let place = |node: &Measured<'_>| {
         let head = &node.run.head;
-        // Behind the identity of a machine that several nodes are parts of stands the node's name.
-        let own = head.machine_id.strip_suffix(&head.machine).and_then(|rest| rest.strip_suffix('/'));
-        (own.unwrap_or(&head.machine_id).to_owned(), head.study.clone())
+        (hardware_of(&head.machine_id, &head.machine).to_owned(), head.study.clone())
     };
     nodes.windows(2).all(|pair| place(&pair[0]) == place(&pair[1]))
 }

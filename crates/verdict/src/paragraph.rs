@@ -146,9 +146,8 @@ fn planted(doc: &CompareDoc) -> Option<String> {
 /// Of what the verdicts speak: of these boxes, of their types, or of one run.
 fn replication(doc: &CompareDoc) -> Option<String> {
     let measured: Vec<&ArmDoc> = doc.arms.iter().filter(|arm| !arm.runs.is_empty()).collect();
-    let numbers = |of: &dyn Fn(&ArmDoc) -> u64| {
-        format::list(&measured.iter().map(|arm| of(arm).to_string()).collect::<Vec<_>>())
-    };
+    let numbers =
+        |of: &dyn Fn(&ArmDoc) -> u64| counts(&measured.iter().map(|arm| of(arm)).collect::<Vec<_>>());
     let runs = || numbers(&|arm| arm.runs.len() as u64);
     let one = measured.iter().all(|arm| arm.machine.host() == measured[0].machine.host());
     let sets: std::collections::BTreeSet<u64> =
@@ -171,6 +170,19 @@ fn replication(doc: &CompareDoc) -> Option<String> {
             "This speaks of one run as it was prepared once: the unit is the take.".to_owned()
         }
     })
+}
+
+/// `3 and 2`; of many sides `1 each`, or `1 to 3 each`.
+fn counts(of: &[u64]) -> String {
+    /// Sides that are told one by one.
+    const TOLD: usize = 4;
+    match (of.iter().min(), of.iter().max()) {
+        (Some(low), Some(high)) if of.len() > TOLD => match low == high {
+            true => format!("{low} each"),
+            false => format!("{low} to {high} each"),
+        },
+        _ => format::list(&of.iter().map(u64::to_string).collect::<Vec<_>>()),
+    }
 }
 
 /// The whole machine first and what it is worth, then one thread, then what is of neither: disks, networks, response

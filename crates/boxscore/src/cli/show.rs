@@ -109,9 +109,9 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
         }
         Some(Machine::Reference(_)) | None => return runs::one_run(name, store),
     };
-    let filter = Filter { machine_id: Some(machine.id), ..Filter::default() };
-    let heads = store.heads(&filter)?;
-    let whole: Vec<&RunHead> = heads.iter().filter(|head| runs::is_whole(head) && !head.hidden).collect();
+    let heads = store.heads(&Filter::default())?;
+    let is_shown = |head: &&RunHead| names::is_of(&machine, head) && runs::is_whole(head) && !head.hidden;
+    let whole: Vec<&RunHead> = heads.iter().filter(is_shown).collect();
     let Some(newest) = whole.last() else {
         return Err(CliError::data(format!("{} has no complete run in the store", machine.name))
             .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs"));

@@ -9,6 +9,7 @@ use lab::bmc::{Bmcs, Failure, accesses};
 use lab::console::{End, Ends, Line, connect};
 use lab::inventory::Node;
 use lab::stop::Stop;
+use model::format::duration;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use sys::terminal::Raw;
@@ -34,9 +35,9 @@ pub fn run(args: &ConsoleArgs, global: &Global) -> Result<u8, CliError> {
     let (stdin, stdout) = (std::io::stdin(), std::io::stdout());
     let is_terminal = stdin.is_terminal() && stdout.is_terminal();
     let how = match (is_terminal, length) {
-        (true, _) => "~. at the start of a line leaves it",
-        (false, None) => "Ctrl-C ends it",
-        (false, Some(_)) => "it ends by itself",
+        (true, _) => "~. at the start of a line leaves it".to_owned(),
+        (false, None) => "Ctrl-C ends it".to_owned(),
+        (false, Some(length)) => format!("its time is {}", duration(length.as_secs_f64())),
     };
     out::say(&format!("console of {}: {how}", node.name));
     let mut shown = stdout.lock();
@@ -61,7 +62,11 @@ pub fn run(args: &ConsoleArgs, global: &Global) -> Result<u8, CliError> {
         log.mark("closed")?;
     }
     match end {
-        End::Left | End::Time => Ok(0),
+        End::Left => Ok(0),
+        End::Time => {
+            out::say(&format!("console of {}: its time was up (--for)", node.name));
+            Ok(0)
+        }
         End::Interrupted => Ok(Kind::Interrupted.exit_code()),
         End::Closed(why) => Err(CliError::data(format!("the console of {} ended: {why}", node.name))),
         End::Failed(why) => Err(CliError::data(format!("the console of {} is left: {why}", node.name))),

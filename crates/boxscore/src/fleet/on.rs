@@ -160,7 +160,7 @@ impl Nodes {
         let remote = format!("exec {}", word(path));
         let words = session_arguments(host, &self.sockets, &self.options, &remote);
         let words: Vec<String> = words.iter().map(|one| word(&one.to_string_lossy())).collect();
-        let command = Some(format!("exec ssh {}", words.join(" ")));
+        let command = Some(format!("{}{}", Via::OF_NODE, words.join(" ")));
         Some(Via { name: host.to_string(), command })
     }
 

@@ -33,7 +33,7 @@ use crate::fleet::on;
 use crate::load::live::LiveScreen;
 use crate::lookup::ids::short;
 use crate::lookup::resolve::Resolver;
-use crate::lookup::{cpus, labels};
+use crate::lookup::{cpus, labels, paths};
 use crate::show::shown;
 use crate::show::shown::Shown;
 use crate::study::stop_signal::StopSignal;
@@ -50,6 +50,7 @@ pub fn run(args: &LoadArgs, global: &Global) -> Result<u8, CliError> {
         return Err(CliError::usage("--threads: with --on each node sends with one thread")
             .hint("more nodes send more"));
     }
+    study::nobody_measures(&paths::store(global)?)?;
     let stop = StopSignal::listen_with_message("ended at once; nothing was stored")?;
     let (nodes, generators) = on::generators(&args.lab, &stop)?;
     let threads = Some(generators.len().to_string());

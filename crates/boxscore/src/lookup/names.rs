@@ -3,7 +3,7 @@
 
 use instruments::inventory::{inventory_platform, spec_sheet};
 use instruments::system_files::Root;
-use model::data::RunHead;
+use model::data::{RunHead, hardware_of};
 use model::doc::MachineDoc;
 use model::{Fact, FactValue};
 use store::{Filter, MachineSheet, Store};
@@ -38,23 +38,19 @@ impl Machine {
     }
 }
 
-/// True if a run is of that machine: a machine that was measured alone and in a study of several has an id of each.
+/// True if a run is of that machine: one that measured itself has no name in its id, and one that was measured from
+/// another machine has. They are one where hardware and name are.
 pub fn is_of(machine: &MachineDoc, head: &RunHead) -> bool {
     machine.id == head.machine_id
         || (machine.name == head.machine
-            && alone(&machine.id, &machine.name) == alone(&head.machine_id, &head.machine))
-}
-
-/// The id of a machine without its name in a study.
-fn alone<'a>(id: &'a str, name: &str) -> &'a str {
-    id.strip_suffix(name).and_then(|rest| rest.strip_suffix('/')).unwrap_or(id)
+            && hardware_of(&machine.id, &machine.name) == hardware_of(&head.machine_id, &head.machine))
 }
 
 /// True for the sheet of a machine that was measured since, under the same name: its runs have a sheet as well.
 fn is_measured(sheet: &MachineSheet, found: &[Machine]) -> bool {
     let id = sheet.facts.iter().find(|fact| fact.key == "machine.id").and_then(|fact| fact.value.as_ref());
     let Some(id) = id.map(FactValue::text) else { return false };
-    let is_it = |one: &MachineDoc| one.name == sheet.name && alone(&one.id, &one.name) == id;
+    let is_it = |one: &MachineDoc| one.name == sheet.name && hardware_of(&one.id, &one.name) == id;
     found.iter().any(|machine| matches!(machine, Machine::Measured(one) if is_it(one)))
 }
 

@@ -29,7 +29,9 @@ use crate::import::own;
 use crate::lookup::catalogue::PublishedMachine;
 use crate::lookup::ids::short;
 use crate::lookup::names::Machine;
-use crate::lookup::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest};
+use crate::lookup::runs::{
+    ambiguous, ambiguous_runs, candidate, ids_of, is_whole, known_names, latest, nth_latest,
+};
 use crate::lookup::sides::{of_arm, of_runs, pasted_side, published_side, reference_side, sheet_side};
 use crate::lookup::{catalogue, names, paths};
 use crate::out;
@@ -484,8 +486,9 @@ impl Resolver {
             return Err(CliError::data(format!("`{name}` has no complete run: it is {state}"))
                 .hint("`boxscore resume` completes an interrupted run"));
         };
-        if whole.iter().any(|head| head.machine_id != newest.machine_id) {
-            return Err(ambiguous(name, whole.iter().map(candidate)));
+        let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
+        if !whole.iter().all(|head| names::is_of(&machine, head)) {
+            return Err(ambiguous_runs(name, &whole.iter().collect::<Vec<_>>()));
         }
         let alike = self.alike(&newest, &whole)?;
         let figures = self.store()?.newest_with(&alike, None, MOST_RUNS)?;

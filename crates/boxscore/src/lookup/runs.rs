@@ -1,5 +1,6 @@
 //! Finds runs by name: `latest`, `latest~N`, an id or its beginning, or a label. For machines see `names`.
 
+use lab::ranges::fold;
 use model::data::{RunHead, Status};
 use model::format::count;
 use store::{Filter, Store, StoreError};
@@ -22,7 +23,7 @@ pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
             other => CliError::from(other),
         }),
         [head] => Ok(head.id.clone()),
-        many => Err(ambiguous(name, many.iter().map(|head| candidate(head)))),
+        many => Err(ambiguous_runs(name, many)),
     }
 }
 
@@ -33,7 +34,7 @@ pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
     match newest {
         Some(newest) if labelled.len() > 1 => {
             if labelled.iter().any(|head| head.machine_id != newest.machine_id) {
-                return Err(ambiguous(name, labelled.iter().map(candidate)));
+                return Err(ambiguous_runs(name, &labelled.iter().collect::<Vec<_>>()));
             }
             out::say(&format!(
                 "note: {} runs have the label {name}; this is the newest: {} (`boxscore history --label` lists them)",
@@ -143,8 +144,53 @@ pub fn candidate(head: &RunHead) -> String {
     format!("run {} of {}{label}", short(&head.id), head.machine)
 }
 
+/// Of a name of many runs their machines are told, as the shortest expression of them.
+pub fn ambiguous_runs(name: &str, heads: &[&RunHead]) -> CliError {
+    /// Runs that are told one by one.
+    const TOLD: usize = 8;
+    if heads.len() <= TOLD {
+        return ambiguous(name, heads.iter().map(|head| candidate(head)));
+    }
+    let machines = fold(heads.iter().map(|head| head.machine.as_str()));
+    CliError::data(format!("`{name}` may mean any of {} runs of {machines}", heads.len())).hint(
+        "`boxscore history --label` lists them; give the run's id, or a label that only one machine has",
+    )
+}
+
 pub fn ambiguous(name: &str, candidates: impl Iterator<Item = String>) -> CliError {
     let list: Vec<String> = candidates.collect();
     CliError::data(format!("`{name}` may mean any of {}: {}", list.len(), list.join("; ")))
         .hint("give the run's id, or a label that only one machine has")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_many_machines_are_told_by_the_expression_of_these() {
+        let head = |number: usize| RunHead {
+            id: format!("r{number}"),
+            study: "s".to_owned(),
+            status: Status::Complete,
+            machine_id: format!("hw/atom{number:03}"),
+            machine: format!("atom{number:03}"),
+            label: None,
+            started_ns: 0,
+            seconds: None,
+            build: String::new(),
+            config_class: String::new(),
+            price: None,
+            watts: None,
+            takes: 1,
+            faults: 0,
+            measured: 1,
+            hidden: false,
+        };
+        let heads: Vec<RunHead> = (1..=132).map(head).collect();
+        let error = ambiguous_runs("rack", &heads.iter().collect::<Vec<_>>());
+        assert_eq!(error.message, "`rack` may mean any of 132 runs of atom[001-132]");
+        let few = ambiguous_runs("rack", &heads.iter().take(2).collect::<Vec<_>>());
+        assert!(few.message.contains("any of 2: run ") && few.message.contains(" of atom002"), "{few:?}");
+    }
 }

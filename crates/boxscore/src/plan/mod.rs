@@ -116,6 +116,7 @@ fn planned(
     let plan = Plan {
         watts_command: power::command(args)?,
         nodes: children::nodes(args)?,
+        no_report: args.no_report,
         version: PLAN_VERSION,
         seed,
         level,

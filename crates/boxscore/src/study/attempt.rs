@@ -235,13 +235,26 @@ pub fn measuring_alone(plan: &Plan, path: &Path) -> Result<Option<Alone>, CliErr
     if plan.fake.is_some() || plan.telemetry_only {
         return Ok(None);
     }
+    let store = lock(path)?;
+    Ok(Some(Alone { _store: store, _machine: alone_here() }))
+}
+
+/// Fails where another run measures into the store: before nodes are reached for nothing. Looking makes no store.
+pub fn nobody_measures(path: &Path) -> Result<(), CliError> {
+    if !paths::beside(path).is_dir() {
+        return Ok(());
+    }
+    lock(path).map(drop)
+}
+
+fn lock(path: &Path) -> Result<LockFile, CliError> {
     // Controllers of a server's store measure at once, each on a machine of its own.
     let lock = match store::is_server(path) {
         true => paths::beside(path).join("postgres.measuring"),
         false => path.with_extension("measuring"),
     };
     match LockFile::try_acquire(&lock) {
-        Ok(Lock::Held(lock)) => Ok(Some(Alone { _store: lock, _machine: alone_here() })),
+        Ok(Lock::Held(lock)) => Ok(lock),
         Ok(Lock::Busy { holder }) => {
             let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));
             Err(CliError::data(format!(

@@ -25,7 +25,7 @@ mod target_facts;
 mod worktrees;
 
 pub use aa::aa;
-pub use attempt::{Alone, Measured, aside, measuring_alone};
+pub use attempt::{Alone, Measured, aside, measuring_alone, nobody_measures};
 pub use finish::{Shape, cut, finish, refused};
 pub use run::{
     fill_facts, measure_plan, planned, quietly, resume, resume_quietly, run, setup_here, unstored,

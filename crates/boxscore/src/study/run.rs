@@ -15,8 +15,8 @@ use model::{Cell, Family, Params, Setup, card};
 use store::Store;
 
 use super::attempt::{
-    Measured, Watch, interaction_of, is_discarded, measure, measure_rest, measuring_alone, none_fits, open,
-    warn_temporary,
+    Measured, Watch, interaction_of, is_discarded, measure, measure_rest, measuring_alone, nobody_measures,
+    none_fits, open, warn_temporary,
 };
 use super::costs::{self, Costs};
 use super::display::{Display, Screen};
@@ -41,7 +41,7 @@ pub fn run(args: &RunArgs, global: &Global) -> Result<u8, CliError> {
     }
     let stop = StopSignal::listen()?;
     let path = paths::store(global)?;
-    let (args, mut nodes) = on::expanded(args, |args| planned(args, &path).map(drop), &stop)?;
+    let (args, mut nodes) = on::expanded(args, |args| may_begin(args, &path), &stop)?;
     let Done { measured, path, shape } = carried_out(&args, global, &stop, nodes.as_mut())?;
     let code = finish(&measured, &path, global, shape)?;
     left(nodes, &measured, code)
@@ -64,10 +64,16 @@ pub(super) struct Done {
 /// `boxscore run` without showing anything of it; with the exit code of nodes that were left out.
 pub fn quietly(args: &RunArgs, global: &Global, stop: &StopSignal) -> Result<(Measured, u8), CliError> {
     let path = paths::store(global)?;
-    let (args, mut nodes) = on::expanded(args, |args| planned(args, &path).map(drop), stop)?;
+    let (args, mut nodes) = on::expanded(args, |args| may_begin(args, &path), stop)?;
     let measured = carried_out(&args, global, stop, nodes.as_mut())?.measured;
     let code = left(nodes, &measured, 0)?;
     Ok((measured, code))
+}
+
+/// Before nodes are reached: fails where the arguments make no plan, or another run measures.
+fn may_begin(args: &RunArgs, path: &Path) -> Result<(), CliError> {
+    let (plan, _) = planned(args, path)?;
+    if plan.fake.is_none() && !plan.telemetry_only { nobody_measures(path) } else { Ok(()) }
 }
 
 /// Plans and measures. Fails where nothing could be measured.
@@ -116,6 +122,7 @@ pub(super) fn carried_out(
     if let Some(name) = &args.plan {
         costs::inherit(&mut cost, name, &plan, &store)?;
     }
+    plan.no_report = args.no_report;
     fits_layout(&plan, args.format)?;
     target_facts::fill(&mut plan, &args.on, stop)?;
     let _measuring = measuring_alone(&plan, &path)?;
@@ -137,7 +144,7 @@ pub(super) fn carried_out(
     }
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
-    let report = !args.no_report && !is_own_command(&plan);
+    let report = wants_report(&plan);
     let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: args.format };
     Ok(Done { measured, path, shape })
 }
@@ -159,6 +166,10 @@ fn measured(
         Some(nodes) => Study { cost, plan, nodes, store, path, stop, shown }.again(measured),
         None => Ok(measured),
     }
+}
+
+fn wants_report(plan: &Plan) -> bool {
+    !plan.no_report && !is_own_command(plan)
 }
 
 /// A command of the user's has few figures, which stand on the screen; `boxscore report` makes a page of them.
@@ -276,7 +287,7 @@ fn continued(study: &str, show_takes: bool, global: &Global, stop: &StopSignal) 
     }
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
-    let report = !is_own_command(&plan);
+    let report = wants_report(&plan);
     let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: Layout::Text };
     Ok(Done { measured, path, shape })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use harness::conductor::{Show, Sink, SinkError};
-use model::data::{Price, Status, watts_of_facts};
+use model::data::{Price, Status, machine_id, watts_of_facts};
 use model::fact::{CpuSet, FactValue, PROCESS_CPUS};
 use model::frame::{Hello, OwnCost, Segment, TargetTelemetry, WIRE_VERSION};
 use model::params::show_cpus;
@@ -159,12 +159,8 @@ impl<'a> StoreSink<'a> {
             value.map(FactValue::text)
         };
         let name = via.clone().or_else(|| fact("machine.name")).unwrap_or_else(|| host.clone());
-        let identity = fact("machine.id").unwrap_or_else(|| format!("host {host}"));
-        // Machines of a study on one host (namespaces, containers) are told apart by their names.
-        let machine_id = match (&via, self.plan.machines.len()) {
-            (Some(via), 2..) => format!("{identity}/{via}"),
-            _ => identity,
-        };
+        let hardware = fact("machine.id").unwrap_or_else(|| format!("host {host}"));
+        let machine_id = machine_id(&hardware, via.as_deref().unwrap_or_default());
         let wall_ns = i64::try_from(sys::clock::wall_ns()).unwrap_or(i64::MAX);
         let started_ns = match &self.plan.fake {
             Some(world) => (world.start + i64::try_from(world.run_index).unwrap_or(0) * 3600) * 1_000_000_000,

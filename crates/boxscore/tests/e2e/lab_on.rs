@@ -78,6 +78,25 @@ fn nodes_get_boxscore_once_and_are_machines_of_one_study_at_their_prices() {
 }
 
 #[test]
+fn a_node_is_one_machine_whether_it_was_measured_alone_or_with_others() {
+    let fleet = fleet(2);
+    let binaries = fleet.binaries();
+    for nodes in ["rack1", "rack[1-2]"] {
+        let words =
+            [&FAKE[..], &["--takes", "3", "--no-report", "--on", nodes, "--binaries", &binaries]].concat();
+        done(&mut fleet.on(&words)).expect(0, &[]);
+    }
+    let runs = self::runs(&fleet);
+    let ids = |name: &str| -> Vec<&str> {
+        runs.iter().filter(|run| run.head.machine == name).map(|run| run.head.machine_id.as_str()).collect()
+    };
+    let (first, second) = (ids("rack1"), ids("rack2"));
+    assert_eq!((first.len(), second.len()), (2, 1));
+    assert!(first[0] == first[1] && first[0].ends_with("/rack1") && second[0].ends_with("/rack2"), "{first:?}");
+    assert!(runs.iter().all(|run| run.plan.no_report));
+}
+
+#[test]
 fn a_node_that_cannot_have_boxscore_is_named_and_the_others_are_measured() {
     let mut fleet = fleet(3);
     let binaries = fleet.binaries();

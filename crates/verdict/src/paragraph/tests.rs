@@ -157,6 +157,13 @@ fn response_times_are_told_before_that_both_answered_what_was_offered() {
 }
 
 #[test]
+fn counts_of_many_sides_are_told_together() {
+    assert_eq!(super::counts(&[3, 2]), "3 and 2");
+    assert_eq!(super::counts(&[1; 132]), "1 each");
+    assert_eq!(super::counts(&[1, 1, 3, 1, 2]), "1 to 3 each");
+}
+
+#[test]
 fn it_says_of_what_it_speaks() {
     let mut doc = doc(vec![row("index", "kind=integer", Better::Higher, 1.0, VerdictWord::Tie)]);
     for (arm, runs) in doc.arms.iter_mut().zip([3, 2]) {

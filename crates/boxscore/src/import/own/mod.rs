@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{
+    ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead, machine_id,
+};
 use model::exact;
 use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::Plan;
@@ -238,12 +240,15 @@ impl From<Run> for RunData {
             telemetry_cpu_seconds,
             seconds,
         };
+        // Older exports have the name in it only where the study had several machines.
+        let is_via = run.plan.machines.iter().any(|via| via.name == run.machine);
+        let machine_id = machine_id(&run.machine_id, if is_via { &run.machine } else { "" });
         let mut data = RunData {
             head: RunHead {
                 id: run.run,
                 study: run.study,
                 status: run.status,
-                machine_id: run.machine_id,
+                machine_id,
                 machine: run.machine,
                 label: run.label,
                 started_ns: run.started_ns,
