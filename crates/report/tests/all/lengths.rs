@@ -72,7 +72,7 @@ fn a_load_with_every_doubt_fits() {
             (word.to_owned(), "boxscore show 0192f3a4b5c6 --all".to_owned(), "what it is for".to_owned())
         });
         let whole = "boxscore show 0192f3a4b5c6 --all";
-        let tail = load::Tail { advice: advice.to_vec(), whole: Some(whole.to_owned()) };
+        let tail = load::Tail { advice: advice.to_vec(), whole: Some(whole.to_owned()), has_ceilings: false };
         let draw = |look: Look| load::screen(&doc, &tail, look);
         fits(draw, &answer, whole);
         let unstored = load::screen(&doc, &load::Tail::default(), Look::wide(80));
