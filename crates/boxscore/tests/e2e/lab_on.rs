@@ -92,7 +92,10 @@ fn a_node_is_one_machine_whether_it_was_measured_alone_or_with_others() {
     };
     let (first, second) = (ids("rack1"), ids("rack2"));
     assert_eq!((first.len(), second.len()), (2, 1));
-    assert!(first[0] == first[1] && first[0].ends_with("/rack1") && second[0].ends_with("/rack2"), "{first:?}");
+    assert!(
+        first[0] == first[1] && first[0].ends_with("/rack1") && second[0].ends_with("/rack2"),
+        "{first:?}"
+    );
     assert!(runs.iter().all(|run| run.plan.no_report));
 }
 
