@@ -65,9 +65,8 @@ impl Card {
             && !matches!(self.role, Role::Power { .. })
     }
 
-    /// True for a figure that a price buys: of the whole machine, or the rate at which a machine serves requests. A load
-    /// at a rate that the user or the card gives has the throughput that was offered, on a small machine as on a large
-    /// one.
+    /// True for a figure that a price buys: of the whole machine, or the rate at which a machine serves requests. Not
+    /// of a load at a given rate: its throughput is what was offered, on a small machine as on a large one.
     pub fn is_bought(&self, metric: &str, params: &Params) -> bool {
         let is_rate = || {
             let info = self.metric(metric);

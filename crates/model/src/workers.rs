@@ -46,7 +46,7 @@ impl ServerWorkers {
         format!("{}{more}", named.join(" "))
     }
 
-    /// What the server is made of, for a comparison: `2 processes, 2 threads`; `None` where that changed meanwhile.
+    /// Its processes and threads, for a comparison: `2 processes, 2 threads`; `None` where that changed meanwhile.
     pub fn size(&self) -> Option<String> {
         let (processes, threads) = self.all?;
         Some(format!("{}, {}", plural(processes, "process"), count(threads, "thread")))

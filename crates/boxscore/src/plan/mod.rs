@@ -35,7 +35,7 @@ pub mod targets;
 mod tests;
 pub mod trees;
 
-use model::plan::{Level, PLAN_VERSION, Profiled};
+use model::plan::{Arm, Level, PLAN_VERSION, Profiled};
 use model::{Card, Cell, Plan};
 
 pub use budget::share;
@@ -96,7 +96,6 @@ fn planned(
         None => budget::limits(args, level, &cells)?,
     };
     let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);
-    // Each machine has its takes of each arm, one after the other.
     let beside = arm_count * machines.len().max(1);
     let (mut cells, no_time) = budget::kept(cells, beside, short);
     let warm_up = budget::warm_up(args, &cells);
@@ -109,9 +108,7 @@ fn planned(
     let unchanged = settings.unchanged(&cells, &chosen);
     let mut arms = command::crossed(settings.arms, &commands, args)?;
     command::choose_rows(&mut cells, arms.len());
-    if let Some(what) = args.given.value(profile::FLAG) {
-        profile::choose(&cells, &mut arms, Profiled::parse(what).unwrap_or_default())?;
-    }
+    profiled(args, &cells, &mut arms)?;
     command::check_files(&arms, &commands, &host)?;
     let plan = Plan {
         watts_command: power::command(args)?,
@@ -141,6 +138,12 @@ fn planned(
         targets: settings.targets,
     };
     Ok((plan, notes.chain(no_time).chain(too_short).collect()))
+}
+
+/// Chooses what --profile looks at.
+fn profiled(args: &RunArgs, cells: &[Cell], arms: &mut [Arm]) -> Result<(), CliError> {
+    let Some(what) = args.given.value(profile::FLAG) else { return Ok(()) };
+    profile::choose(cells, arms, Profiled::parse(what).unwrap_or_default())
 }
 
 /// Fails where a run would measure nothing: no variant of what was named is in it.

@@ -87,12 +87,7 @@ pub(super) fn carried_out(
     // What is wrong with the command line is said before a store is made.
     labels::check_label(args.usual.label.as_deref())?;
     args.usual.wait.seconds()?;
-    if args.usual.wait.wait_idle.is_some() && !args.via.is_empty() {
-        out::say(
-            "note: --wait-idle looks at this machine alone; what others disturb where --via leads elsewhere is doubted, \
-             and named",
-        );
-    }
+    say_where_it_waits(args);
     let costs = Costs::read(&args.costs)?;
     let mut args = args.clone();
     // They stay until the run has ended.
@@ -147,6 +142,16 @@ pub(super) fn carried_out(
     let report = wants_report(&plan);
     let shape = Shape { report, telemetry_only: plan.telemetry_only, layout: args.format };
     Ok(Done { measured, path, shape })
+}
+
+/// `--wait-idle` knows nothing of other machines.
+fn say_where_it_waits(args: &RunArgs) {
+    if args.usual.wait.wait_idle.is_some() && !args.via.is_empty() {
+        out::say(
+            "note: --wait-idle looks at this machine alone; what others disturb where --via leads elsewhere is doubted, \
+             and named",
+        );
+    }
 }
 
 /// Measures, and reaches nodes again that were lost.

@@ -13,8 +13,8 @@ const MOST: usize = 2;
 /// A smaller share is told without its numbers: it holds nothing back.
 const TOLD: f64 = 0.1;
 
-/// The lines below a bottleneck; with everything those of each ceiling that may matter. Those that were asked for are never
-/// left out.
+/// The lines below a bottleneck; with everything those of each ceiling that may matter. Those that were asked for are
+/// never left out.
 pub fn parts(found: &BottleneckDoc, is_asked: bool, look: Look) -> Vec<Part> {
     let (measured, never): (Vec<&CeilingDoc>, Vec<&CeilingDoc>) =
         found.ceilings.iter().partition(|one| one.measured.is_some());

@@ -1,7 +1,7 @@
 //! The room that a machine has for a server beside its generator, and what other places for the two could gain at most.
 //!
-//! Requests a second, by the CPU time that server and generator use for each. Packets' interrupts on the loopback are in
-//! it as far as the kernel charges them to the two; so all of it is said with `about`.
+//! Requests a second, by the CPU time that server and generator use for each. Packets' interrupts on the loopback are
+//! in it as far as the kernel charges them to the two; so all of it is said with `about`.
 
 use model::finding::generator_bound::{Filled, rate};
 use model::format::quantity;
@@ -124,7 +124,7 @@ pub fn apart(view: &View<'_, '_>) -> Vec<String> {
     [Some(first), beside(view)].into_iter().flatten().collect()
 }
 
-/// What the server could do on the cores that the generator leaves it.
+/// The most that the server could do on the cores that the generator leaves it.
 fn beside(view: &View<'_, '_>) -> Option<String> {
     let alone = |core: &&Core| core.role == "server";
     let left: Vec<u32> =
