@@ -193,7 +193,7 @@ pub struct Plan {
     #[serde(default)]
     pub nodes: Option<NodeAccess>,
     /// The user wants no page of it; `resume` makes none either.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub no_report: bool,
 }
 
