@@ -41,9 +41,11 @@ pub fn watts_of_facts(facts: &[Fact]) -> Option<f64> {
 
 /// The identity of a machine: that of its hardware, and behind it the name by which another machine measured it
 /// (`--via`, `--on`), if any. Nodes of one host (namespaces, containers) and of one disk image have the same hardware;
-/// their names tell them apart, however many of them a study has. An identity that has the name stays as it is.
+/// their names tell them apart, however many of them a study has. An identity that has the name stays as it is,
+/// such as that of a sheet.
 pub fn machine_id(hardware: &str, name: &str) -> String {
-    match name.is_empty() || hardware_of(hardware, name) != hardware {
+    let has_name = hardware_of(hardware, name) != hardware || hardware.strip_prefix("sheet ") == Some(name);
+    match name.is_empty() || has_name {
         true => hardware.to_owned(),
         false => format!("{hardware}/{name}"),
     }

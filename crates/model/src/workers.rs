@@ -46,8 +46,10 @@ impl ServerWorkers {
         format!("{}{more}", named.join(" "))
     }
 
-    /// Its processes and threads, for a comparison: `2 processes, 2 threads`; `None` where that changed meanwhile.
+    /// Its processes and threads, for a comparison: `2 processes, 2 threads`; `None` where that changed meanwhile, and
+    /// of servers that start more of them as a load asks, or of which that is not known.
     pub fn size(&self) -> Option<String> {
+        usual(&self.name).filter(|server| server.is_fixed)?;
         let (processes, threads) = self.all?;
         Some(format!("{}, {}", plural(processes, "process"), count(threads, "thread")))
     }
@@ -94,6 +96,8 @@ pub struct UsualServer {
     pub says: &'static str,
     /// The setting that gives it more workers or threads.
     pub workers: &'static str,
+    /// It keeps as many workers and threads as its settings say.
+    pub is_fixed: bool,
     /// The setting by which each worker gets connections of its own.
     pub spread: Option<&'static str>,
     /// The setting by which the kernel sends files by itself.
@@ -106,6 +110,7 @@ pub const USUAL: [UsualServer; 5] = [
         names: &["nginx"],
         says: "nginx",
         workers: "worker_processes",
+        is_fixed: true,
         spread: Some("listen ... reuseport"),
         sendfile: Some("sendfile on"),
     },
@@ -113,6 +118,7 @@ pub const USUAL: [UsualServer; 5] = [
         names: &["apache2", "httpd"],
         says: "Apache",
         workers: "MaxRequestWorkers, ServerLimit",
+        is_fixed: false,
         spread: Some("ListenCoresBucketsRatio"),
         sendfile: Some("EnableSendfile on"),
     },
@@ -120,6 +126,7 @@ pub const USUAL: [UsualServer; 5] = [
         names: &["redis-server"],
         says: "Redis",
         workers: "io-threads",
+        is_fixed: true,
         spread: None,
         sendfile: None,
     },
@@ -127,10 +134,18 @@ pub const USUAL: [UsualServer; 5] = [
         names: &["valkey-server"],
         says: "Valkey",
         workers: "io-threads",
+        is_fixed: true,
         spread: None,
         sendfile: None,
     },
-    UsualServer { names: &["memcached"], says: "memcached", workers: "-t", spread: None, sendfile: None },
+    UsualServer {
+        names: &["memcached"],
+        says: "memcached",
+        workers: "-t",
+        is_fixed: true,
+        spread: None,
+        sendfile: None,
+    },
 ];
 
 /// The usual server whose processes have this name.

@@ -302,7 +302,7 @@ mod tests {
         let both = [old.clone(), new.clone()].concat();
         assert_eq!(differing(of(&[], &old), of(&[], &both), true, &[]), []);
         let size = |all| {
-            let workers = model::workers::ServerWorkers { all, ..Default::default() };
+            let workers = model::workers::ServerWorkers { name: "nginx".into(), all, ..Default::default() };
             vec![Note::of_run(NoteBody::ServerWorkers(workers))]
         };
         let (one, two) = (size(Some((2, 2))), size(Some((3, 3))));

@@ -82,8 +82,7 @@ fn a_node_is_one_machine_whether_it_was_measured_alone_or_with_others() {
     let fleet = fleet(2);
     let binaries = fleet.binaries();
     for nodes in ["rack1", "rack[1-2]"] {
-        let words =
-            [&FAKE[..], &["--takes", "3", "--no-report", "--on", nodes, "--binaries", &binaries]].concat();
+        let words = [&FAKE[..], &["--takes", "3", "--on", nodes, "--binaries", &binaries]].concat();
         done(&mut fleet.on(&words)).expect(0, &[]);
     }
     let runs = self::runs(&fleet);
