@@ -43,6 +43,7 @@ pub mod plan;
 pub mod power;
 pub mod price;
 pub mod printed;
+pub mod profile;
 pub mod progress;
 pub mod reading;
 pub mod scope;

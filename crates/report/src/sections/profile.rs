@@ -8,10 +8,11 @@ use model::format::{count, fixed, percent};
 
 use crate::page::{self, Column};
 use crate::plot::{Caption, Flame};
-use crate::profile::{self, Profile, Symbol};
+use crate::profile::tree;
 use crate::section::{ReportInput, Section};
 use crate::text;
 use crate::text::profile::lets_interrupts_in;
+use model::profile::{self, Profile, Symbol};
 
 pub static SECTION: Section = Section::new(44, draw);
 
@@ -58,7 +59,7 @@ fn of_one(profile: &Profile, name: &str, said: &str) -> Markup {
     let subtitle = format!("{samples}; the root is below, each box as wide as its share of the samples");
     let symbols = profile.symbols();
     let title = inclusive(&symbols, profile.samples()).unwrap_or_else(|| said.to_owned());
-    let flame = Flame { caption: Caption::new(title).subtitle(subtitle), root: profile.tree() };
+    let flame = Flame { caption: Caption::new(title).subtitle(subtitle), root: tree(profile) };
     let side = |kernel: bool| -> Vec<&Symbol> {
         symbols.iter().filter(|symbol| symbol.kernel == kernel && symbol.own > 0).take(MOST).collect()
     };

@@ -7,7 +7,7 @@ use model::format::{self, percent};
 
 use super::fit::{Part, Rank};
 use super::{Look, hang};
-use crate::profile::{Profile, in_notes};
+use model::profile::{Profile, in_notes};
 
 /// Functions and programs that are named.
 const MOST: usize = 5;
@@ -79,7 +79,7 @@ fn functions(one: &Profile) -> Option<String> {
     let busy = one.busy();
     let all = busy.symbols();
     let named = all.iter().filter(|one| one.own > 0 && !lets_interrupts_in(&one.name)).take(MOST);
-    let text = |one: &crate::profile::Symbol| {
+    let text = |one: &model::profile::Symbol| {
         let kernel = if one.kernel { " (kernel)" } else { "" };
         format!("{} {}{kernel}", one.name, percent(share(one.own, busy.samples())))
     };

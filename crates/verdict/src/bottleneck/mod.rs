@@ -69,7 +69,7 @@ pub fn of_load(index: &RunIndex<'_>, load: &Load<'_>) -> BottleneckDoc {
     sort(&mut seen);
     let mut doc = document(load, &seen);
     let on_cores = matches!(doc.kind, Binding::Core | Binding::Cores | Binding::Thread | Binding::Softirq);
-    doc.advice.splice(0..0, copies::advice(&view).filter(|_| on_cores));
+    doc.advice.splice(0..0, on_cores.then(|| copies::advice(&view)).flatten());
     if let Some(both) = generator::both(&view).filter(|_| on_cores) {
         doc.sentence = both.to_string();
         doc.advice.insert(0, BothFull::ADVICE.to_owned());
