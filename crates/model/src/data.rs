@@ -41,11 +41,9 @@ pub fn watts_of_facts(facts: &[Fact]) -> Option<f64> {
 
 /// The identity of a machine: that of its hardware, and behind it the name by which another machine measured it
 /// (`--via`, `--on`), if any. Nodes of one host (namespaces, containers) and of one disk image have the same hardware;
-/// their names tell them apart, however many of them a study has. An identity that has the name stays as it is,
-/// such as that of a sheet.
+/// their names tell them apart, however many of them a study has. An identity that has the name stays as it is.
 pub fn machine_id(hardware: &str, name: &str) -> String {
-    let has_name = hardware_of(hardware, name) != hardware || hardware.strip_prefix("sheet ") == Some(name);
-    match name.is_empty() || has_name {
+    match name.is_empty() || hardware_of(hardware, name) != hardware {
         true => hardware.to_owned(),
         false => format!("{hardware}/{name}"),
     }

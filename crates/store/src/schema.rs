@@ -113,8 +113,8 @@ const V5: &str = "
 CREATE TEMPORARY TABLE via_alone AS
     SELECT p.run, p.no, p.machine_id AS bare, p.machine_id || '/' || p.machine AS named
     FROM participant p JOIN run r ON r.no = p.run JOIN study s ON s.id = r.study
-    WHERE p.machine <> '' AND p.machine_id <> 'sheet ' || p.machine
-        AND replace(s.plan, '\"machines\":[{\"name\":\"' || p.machine || '\",', '') <> s.plan
+    WHERE p.machine <> '' AND replace(
+            s.plan, '\"machines\":[{\"name\":\"' || p.machine || '\",\"command\":\"', '') <> s.plan
         AND replace(p.machine_id || '\n', '/' || p.machine || '\n', '') = p.machine_id || '\n';
 INSERT INTO machine_fact (machine_id, key, kind, value, unit, source, why, at_ns)
     SELECT DISTINCT n.named, f.key, f.kind, f.value, f.unit, f.source, f.why, f.at_ns

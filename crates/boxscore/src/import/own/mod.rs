@@ -241,7 +241,7 @@ impl From<Run> for RunData {
             seconds,
         };
         // Older exports have the name in it only where the study had several machines.
-        let is_via = run.plan.machines.iter().any(|via| via.name == run.machine);
+        let is_via = run.plan.machines.iter().any(|via| via.name == run.machine && via.command.is_some());
         let machine_id = machine_id(&run.machine_id, if is_via { &run.machine } else { "" });
         let mut data = RunData {
             head: RunHead {
