@@ -15,7 +15,7 @@ mod value;
 use model::doc::{ArmDoc, CompareDoc, Cost, IndexDoc, Paragraph, Replicate, RowDoc, ValueDoc, VerdictWord};
 
 use groups::{Summed, groups, judged};
-use model::finding::{LogsCompared, LogsFailed, LogsParts, LogsSince, Rule};
+use model::finding::{LogsCompared, LogsFailed, LogsParts, Rule};
 use model::{Better, Finding, Scope, format};
 use scopes::names;
 use topic::Topic;
@@ -110,18 +110,12 @@ pub fn of_pair(arm: &str, base: &str, rows: &[&RowDoc], findings: &[Finding]) ->
     let parts = parts_of(findings, arm, base);
     let slowest = slowest_of(findings, arm, base);
     // Of one that changed meanwhile it is told since when, which is why the whole time tells nothing.
-    let has_changed = [arm, base].iter().any(|label| since_of(findings, label).is_some());
+    let has_changed = findings.iter().any(|finding| {
+        matches!(&finding.rule, Rule::LogsSince(since) if [arm, base].contains(&since.label.as_str()))
+    });
     let rows: Vec<&RowDoc> =
         rows.iter().copied().filter(|row| !(has_changed && row.why.one_episode())).collect();
     one((arm, base), None, &rows, &Summed { parts, slowest, ..Summed::default() })
-}
-
-/// Since when a label takes another time.
-pub fn since_of<'a>(findings: &'a [Finding], label: &str) -> Option<&'a LogsSince> {
-    findings.iter().find_map(|finding| match &finding.rule {
-        Rule::LogsSince(since) if since.label == label => Some(since),
-        _ => None,
-    })
 }
 
 /// The index of each whole machine by its price and its power, against the first.

@@ -156,30 +156,30 @@ pub struct Time<'a> {
 
 impl Time<'_> {
     /// A note where the time is too short; for figures without a duration of their own only if it `is_bounded` by the
-    /// user.
-    pub fn too_short(&self, cells: &[Cell], arms: usize, is_bounded: bool) -> Option<String> {
+    /// user. `beside` counts the arms and machines that each have their takes of a cell.
+    pub fn too_short(&self, cells: &[Cell], beside: usize, is_bounded: bool) -> Option<String> {
         let budget = self.seconds?;
         let warm_ups = self.warm_up + self.sittings.saturating_sub(1) * self.warm_up.min(1);
-        let too_many = || too_many(cells, arms, self.takes, self.warm_up, budget).filter(|_| is_bounded);
-        short_of_time(cells, arms, self.takes, warm_ups, budget).or_else(too_many)
+        let too_many = || too_many(cells, beside, self.takes, self.warm_up, budget).filter(|_| is_bounded);
+        short_of_time(cells, beside, self.takes, warm_ups, budget).or_else(too_many)
     }
 }
 
 /// Says so where a budget has no time for as many takes as a figure with an interval needs.
-fn short_of_time(cells: &[Cell], arms: usize, takes: &Takes, warm_ups: u32, budget: f64) -> Option<String> {
+fn short_of_time(cells: &[Cell], beside: usize, takes: &Takes, warm_ups: u32, budget: f64) -> Option<String> {
     let takes = match takes {
         Takes::Fixed(count) => f64::from(*count),
         Takes::Adaptive { .. } => f64::from(LEAST_TAKES),
     };
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
-    let needed = known.iter().sum::<f64>() * (takes + f64::from(warm_ups)) * arms.max(1) as f64;
+    let needed = known.iter().sum::<f64>() * (takes + f64::from(warm_ups)) * beside.max(1) as f64;
     let span = |seconds: f64| model::format::duration(seconds.ceil());
     (needed > budget).then(|| {
         format!(
             "{} of {} need about {} with the warm-up, and there are {}: expect fewer takes and wider intervals, or \
              give it more with --for",
             if takes > 1.0 { format!("{takes} takes") } else { "one take".to_owned() },
-            model::format::count(known.len() * arms.max(1), "load"),
+            model::format::count(known.len() * beside.max(1), "load"),
             span(needed),
             span(budget)
         )
@@ -193,24 +193,24 @@ const FURTHER: f64 = 0.12;
 
 /// Says so where a budget that the user gave ends before every figure can have an interval, with about how many fit:
 /// those are finished first.
-fn too_many(cells: &[Cell], arms: usize, takes: &Takes, warm_up: u32, budget: f64) -> Option<String> {
+fn too_many(cells: &[Cell], beside: usize, takes: &Takes, warm_up: u32, budget: f64) -> Option<String> {
     let takes = match takes {
         Takes::Fixed(count) => f64::from((*count).min(LEAST_TAKES)),
         Takes::Adaptive { .. } => f64::from(LEAST_TAKES),
     };
     let first = |cell: &Cell| seconds(cell).unwrap_or_default() + FIRST;
     let each = |cell: &Cell| first(cell) * f64::from(warm_up) + takes * seconds(cell).unwrap_or(FURTHER);
-    let all = cells.iter().map(each).sum::<f64>() * arms.max(1) as f64;
+    let all = cells.iter().map(each).sum::<f64>() * beside.max(1) as f64;
     if all <= budget || cells.len() < 2 {
         return None;
     }
     let mut left = budget;
     let fits = |cell: &&Cell| {
-        left -= each(cell) * arms.max(1) as f64;
+        left -= each(cell) * beside.max(1) as f64;
         left >= 0.0
     };
     let fitting = cells.iter().take_while(fits).count().max(1);
-    let warm_up = cells.iter().map(first).sum::<f64>() * arms.max(1) as f64;
+    let warm_up = cells.iter().map(first).sum::<f64>() * beside.max(1) as f64;
     let what = match warm_up > budget {
         true => format!("whose warm-up alone takes about {}", model::format::duration(warm_up.ceil())),
         false => format!("which need about {}", model::format::duration(all.ceil())),
@@ -230,11 +230,12 @@ pub fn kept(mut cells: Vec<Cell>, beside: usize, budget: Option<f64>) -> (Vec<Ce
     let all = cells.len();
     // What has no duration of its own is left as it is.
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
-    let mut total = known.iter().sum::<f64>() * f64::from(LEAST_TAKES) * beside.max(1) as f64 + SETTING_UP;
+    let takes = f64::from(LEAST_TAKES) * beside.max(1) as f64;
+    let mut total = known.iter().sum::<f64>() * takes + SETTING_UP;
     while total > budget && cells.len() > 1 {
         let Some(last) = cells.iter().rposition(|cell| seconds(cell).is_some()) else { break };
         let cell = cells.remove(last);
-        total -= seconds(&cell).unwrap_or(0.0) * f64::from(LEAST_TAKES) * beside.max(1) as f64;
+        total -= seconds(&cell).unwrap_or(0.0) * takes;
     }
     let gone = all - cells.len();
     let said = (gone > 0).then(|| {

@@ -54,9 +54,13 @@ pub fn crowded<'v>(view: &'v View<'_, '_>) -> Option<&'v Core> {
 
 /// CPU time of a request, of server and generator, where the generator works on this machine.
 fn costs(view: &View<'_, '_>) -> Option<(f64, f64)> {
-    let is_here = view.cores.iter().any(|core| matches!(core.role.as_str(), "generator" | "both"));
     let costs = view.load.median(&load::SERVER_CPU).zip(view.load.median(&load::CPU));
-    costs.filter(|(server, generator)| is_here && *server > 0.0 && *generator > 0.0)
+    costs.filter(|(server, generator)| generators(view) > 0 && *server > 0.0 && *generator > 0.0)
+}
+
+/// Cores of this machine that the generator has.
+fn generators(view: &View<'_, '_>) -> usize {
+    view.cores.iter().filter(|core| matches!(core.role.as_str(), "generator" | "both")).count()
 }
 
 /// Cores of the machine that server and generator have, or could have.
@@ -81,9 +85,8 @@ pub fn most_here(view: &View<'_, '_>) -> Option<String> {
 /// Advice where the server has too few cores: others of this machine, or the generator's.
 pub fn more_cores(view: &View<'_, '_>) -> String {
     let usual = "give the server more cores, or a faster one".to_owned();
-    let generators = view.cores.iter().filter(|core| core.role == "generator" || core.role == "both").count();
     match (costs(view), free(view).is_empty()) {
-        (Some((server, _)), true) if generators > 0 => {
+        (Some((server, _)), true) => {
             let cores = together(view) as f64;
             let limit = most_here(view).map_or_else(String::new, |most| format!("; {most}"));
             format!(
@@ -127,8 +130,7 @@ fn beside(view: &View<'_, '_>) -> Option<String> {
     let left: Vec<u32> =
         view.server_cores.iter().filter(alone).filter_map(|core| core.cpu.parse().ok()).collect();
     let (server, generator) = costs(view).filter(|_| !left.is_empty())?;
-    let generators = view.cores.iter().filter(|core| core.role == "both" || core.role == "generator").count();
-    let most = (left.len() as f64 / server).min(generators as f64 / generator);
+    let most = (left.len() as f64 / server).min(generators(view) as f64 / generator);
     let now = view.load.throughput().map_or_else(String::new, |now| format!(", now {}", rate(now)));
     Some(format!(
         "the server without the generator's core (CPU {}) could do at most about {} here{now}",

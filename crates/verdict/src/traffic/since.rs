@@ -171,11 +171,13 @@ fn look<'a>(
     // Of two that are held against each other, the one that changed itself.
     let moved = |cells: &Cells| moved(&steps(cells, quarters), first);
     let own = moved(part.cells)?;
-    let is_own = beside.iter().all(|(_, cells)| moved(cells).is_none_or(|other| other.abs() < own.abs()));
+    let others: Vec<(&str, Option<f64>)> =
+        beside.iter().map(|(label, cells)| (*label, moved(cells).map(f64::abs))).collect();
+    let is_own = others.iter().all(|(_, other)| other.is_none_or(|other| other < own.abs()));
     let has_own_way = own * change.shift > 0.0;
     let at = (first * quarters) as f64 * QUARTER as f64;
-    let is_steady = |cells: &Cells| moved(cells).is_some_and(|other| other.abs() < f64::ln(BESIDE.1));
-    let steady = beside.iter().filter(|(_, cells)| is_steady(cells)).map(|(label, _)| *label).collect();
+    let is_steady = |other: Option<f64>| other.is_some_and(|other| other < f64::ln(BESIDE.1));
+    let steady = others.iter().filter(|(_, other)| is_steady(*other)).map(|(label, _)| *label).collect();
     (is_own && has_own_way).then_some(Found { part, at, change, is_alone: beside.is_empty(), steady })
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::{LOOKS, PAUSE};
+use crate::workload::server::tree;
 
 /// The variable; its value is a private folder.
 pub const MARK: &str = "BOXSCORE_FOLDER";
@@ -61,18 +62,11 @@ fn look(folder: &Path) -> Seen {
     seen
 }
 
-/// True while the kernel replaces the program of a process: it has one, but no place for an environment (field 51 of
-/// /proc/PID/stat, `env_end`, is 0). A kernel thread has no program; an empty environment has a place.
+/// True while the kernel replaces the program of a process: it has one, but no place for an environment yet. A kernel
+/// thread has no program; an empty environment has a place.
 fn is_starting(pid: i32) -> bool {
     let has_program = std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    has_program && end_of_environment(&stat) == Some(0)
-}
-
-/// The name in parentheses is field 2 and may hold spaces.
-fn end_of_environment(stat: &str) -> Option<u64> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(51 - 3)?.parse().ok()
+    has_program && tree::one(pid).is_some_and(|stat| stat.environment_end == Some(0))
 }
 
 #[cfg(test)]
@@ -83,6 +77,7 @@ mod tests {
 
     #[test]
     fn a_process_between_two_programs_is_told() {
+        let end_of_environment = |line: &str| tree::Stat::parse(line.as_bytes())?.environment_end;
         let stat = |end: &str| format!("7 (a) b) S{} {end} 0", " 1".repeat(47));
         assert_eq!(end_of_environment(&stat("0")), Some(0));
         assert_eq!(end_of_environment(&stat("140722")), Some(140_722));

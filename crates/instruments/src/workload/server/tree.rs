@@ -37,6 +37,8 @@ pub struct Stat {
     pub waited_system_ticks: u64,
     /// Since boot; with the id it distinguishes a process from a later one with the same id.
     pub start_ticks: u64,
+    /// Where its environment ends in its memory; 0 where it has none yet.
+    pub environment_end: Option<u64>,
 }
 
 impl Stat {
@@ -60,6 +62,7 @@ impl Stat {
             waited_user_ticks: ticks(13)?,
             waited_system_ticks: ticks(14)?,
             start_ticks: ticks(19)?,
+            environment_end: ticks(48),
         })
     }
 

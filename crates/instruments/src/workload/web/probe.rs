@@ -347,14 +347,11 @@ fn enough(rate: f64, asked: Option<Duration>) -> Option<f64> {
 /// The title of a profile, in few words: the server and the shape of the load.
 fn title(params: &model::Params) -> String {
     let known = ["url", "server", "mpm", "content", "arrivals", "connections", "keepalive"];
-    let is_theirs = params.get("url").is_some_and(|url| !matches!(url, "none" | "auto" | ""));
-    let given = |name: &&str| {
-        // A server of the user's has its own content.
-        let is_sent = !is_theirs || *name != "content";
-        let value = params.get(name).filter(|value| is_sent && !matches!(*value, "none" | "auto"))?;
-        Some(format!("{name}={value}"))
-    };
-    known.iter().filter_map(given).collect::<Vec<_>>().join(" ")
+    let given = |name: &str| params.get(name).filter(|value| !matches!(*value, "none" | "auto"));
+    // A server of the user's has its own content.
+    let is_ours = |name: &&&str| **name != "content" || given("url").is_none();
+    let pair = |name: &&str| Some(format!("{name}={}", given(name)?));
+    known.iter().filter(is_ours).filter_map(pair).collect::<Vec<_>>().join(" ")
 }
 
 /// One load, and what was read before and after it.

@@ -421,8 +421,7 @@ fn generator(doc: &LoadDoc) -> String {
     if parts.is_empty() { "-".to_owned() } else { parts.join(" · ") }
 }
 
-/// The bottleneck, the evidence for and against it, and advice.
-/// The sentence and its reasons; those that were asked for stay.
+/// The bottleneck, the evidence for and against it, and advice; evidence that was asked for stays.
 fn bottleneck(one: &BottleneckDoc, is_asked: bool, look: Look) -> Part {
     let also = match one.also.as_slice() {
         [] => String::new(),
