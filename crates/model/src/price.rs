@@ -5,9 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::exact;
 use crate::fact::{Fact, FactValue};
 use crate::need::Ranged;
+use crate::{exact, format};
 
 /// The fact that says a band of prices.
 const BAND: &str = "cost.band";
@@ -30,10 +30,15 @@ pub fn may_be_rent(amount: f64) -> Option<String> {
     (amount < LEAST_BOUGHT).then(|| format!("rent is written {amount}/h"))
 }
 
+/// An amount with more characters is shown with three digits.
+const LONGEST: usize = 10;
+
 /// `0.15 USD/h`, `0.10 USD/h`, `95 USD`.
 impl fmt::Display for Price {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A rent that was given by the month has no short amount by the hour.
         let amount = self.amount.to_string();
+        let amount = if amount.len() > LONGEST { format::number(self.amount) } else { amount };
         let is_tenth = amount.split_once('.').is_some_and(|(_, part)| part.len() == 1);
         let zero = if is_tenth { "0" } else { "" };
         write!(to, "{amount}{zero} {}{}", self.currency, if self.hourly { "/h" } else { "" })
@@ -111,6 +116,7 @@ mod tests {
     fn a_price_is_shown_as_it_is_said() {
         let price = |amount, hourly| Price { amount, currency: "EUR".to_owned(), hourly }.to_string();
         assert_eq!([price(0.1, true), price(0.192, true)], ["0.10 EUR/h", "0.192 EUR/h"]);
+        assert_eq!(price(95.0 / 730.5, true), "0.130 EUR/h");
         assert_eq!([price(95.0, false), price(429.5, false)], ["95 EUR", "429.50 EUR"]);
     }
 }

@@ -4,6 +4,7 @@
 //! A series of a part (a core, a disk, a kind of failure) carries the part in its parameters; without it they are those
 //! of the load. Shares and rates are medians over the measured takes, counts are sums. Units are base units.
 
+mod alike;
 pub mod groups;
 pub mod lost_syns;
 pub mod pauses;
@@ -478,18 +479,6 @@ impl<'a> Load<'a> {
         let rate = self.of(self.rate);
         rate.flat_map(|(_, series, _)| measured(series)).map(|point| point.seq).collect()
     }
-
-    /// The same load but for these parameters.
-    pub fn is_alike(&self, other: &Load<'_>, but: &[&str]) -> bool {
-        self.instrument == other.instrument
-            && self.definition == other.definition
-            && self.arm == other.arm
-            && rest(&self.params, but).eq(rest(&other.params, but))
-    }
-}
-
-fn rest<'p>(params: &'p Params, but: &[&str]) -> impl Iterator<Item = (&'p String, &'p String)> {
-    params.0.iter().filter(|(name, _)| !but.contains(&name.as_str()))
 }
 
 pub use model::generate::{HELD, WELL};

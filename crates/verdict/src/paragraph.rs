@@ -15,7 +15,7 @@ mod value;
 use model::doc::{ArmDoc, CompareDoc, Cost, IndexDoc, Paragraph, Replicate, RowDoc, ValueDoc, VerdictWord};
 
 use groups::{Summed, groups, judged};
-use model::finding::{LogsCompared, LogsFailed, LogsParts, Rule};
+use model::finding::{LogsCompared, LogsParts, Rule};
 use model::{Better, Finding, Scope, format};
 use scopes::names;
 use topic::Topic;
@@ -62,8 +62,8 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
 
 /// Failures of a server are told before how fast it is, in one breath with it.
 fn failures_first(doc: &CompareDoc, lines: &mut Vec<Vec<String>>) {
-    let is_told = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
-    let failures: Vec<String> = doc.findings.iter().filter(is_told).map(Finding::text).collect();
+    let told = doc.findings.iter().filter(|one| one.rule.is_told_first());
+    let failures: Vec<String> = told.map(Finding::text).collect();
     if failures.is_empty() {
         return;
     }

@@ -21,7 +21,7 @@ use logs::units;
 use model::doc::{
     FormatDoc, LeftOutDoc, LogsDoc, PartDoc, RowDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc, largest_groups,
 };
-use model::finding::{LogsFailed, LogsRead, Rule, Subject};
+use model::finding::{LogsRead, Rule, Subject};
 use model::traffic::{Cell, CutSide, StatusClass, status_of};
 use model::{Finding, Instrument};
 use stats::Margin;
@@ -123,15 +123,15 @@ fn carded(row: RowDoc) -> RowDoc {
     RowDoc { card: Some(card::INSTRUMENT.card()), ..row }
 }
 
-/// Failures of servers, and the client behind most of what was refused. The sentence of one label has its
-/// failures.
+/// Failures of servers, paths that are not there, and the client behind most of what was refused. The sentence of one
+/// label has its failures, or else what was refused.
 fn failures(labels: &[TrafficDoc]) -> Vec<Finding> {
     let answered: Vec<_> =
         labels.iter().filter_map(|label| Some((label, label.answers.as_deref()?))).collect();
-    let failed = answered.iter().filter_map(|(label, answers)| {
+    let failed = answered.iter().flat_map(|(label, answers)| {
         let span = label.first.zip(label.last).map(|(first, last)| last - first + 1.0);
         let whole = traffic::failed::Whole { seconds: label.seconds, span };
-        traffic::failed::finding(&label.label, answers, whole)
+        traffic::failed::findings(&label.label, answers, whole)
     });
     let probe = traffic::failed::probe(&answered.iter().map(|(_, answers)| *answers).collect::<Vec<_>>());
     let all = if labels.len() > 1 { failed.collect() } else { Vec::new() };
@@ -157,9 +157,7 @@ fn summary(labels: &[TrafficDoc], rows: &[RowDoc], findings: &[Finding], is_cut:
     match others {
         [] => since.chain(of(base)).collect(),
         others => {
-            let is_told =
-                |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
-            let failed = findings.iter().filter(is_told).map(Finding::text);
+            let failed = findings.iter().filter(|one| one.rule.is_told_first()).map(Finding::text);
             failed.chain(since).chain(others.iter().flat_map(against)).collect()
         }
     }

@@ -87,7 +87,8 @@ fn failing<'a>(label: &'a str, answers: &AnswersDoc, parted: Option<&'a Parted>)
     let path = failed.mostly.iter().find(|one| [MostlyOf::Path, MostlyOf::Folder].contains(&one.what))?;
     let error = answers.error * failed.requests as f64;
     let read_as = parted.and_then(|parted| parted.side(label)).map_or(label, |side| &side.of);
-    let span = (episode.from, episode.to);
+    // Whole minutes, as they are told.
+    let span = ((episode.from / 60.0).floor() * 60.0, (episode.to / 60.0).floor() * 60.0 + 59.0);
     let (name, is_folder) = (path.name.clone(), path.what == MostlyOf::Folder);
     Some(Failing { label, read_as, path: name, is_folder, span, failed: (path.requests, error) })
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use model::data::Price;
+use model::decision::{self, PriceText, Term};
 use model::{Note, NoteBody};
 
 use crate::error::CliError;
@@ -44,11 +45,11 @@ pub enum Layout {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quoted {
     pub price: Price,
-    /// The words for a band, of which the price is the middle.
+    /// The words for a band, of which the price is the middle, and for a rent that is not by the hour.
     pub band: Option<String>,
 }
 
-/// Says in a run that its price is the middle of a band.
+/// Says in a run how its price was given.
 pub fn price_note(band: &str) -> Note {
     Note::of_run(NoteBody::User(format!("the price is {band}")))
 }
@@ -61,30 +62,24 @@ pub fn check_watts(watts: f64) -> Result<f64, CliError> {
     Err(CliError::usage(format!("--watts {watts}: must be above 0")))
 }
 
-/// Parses a price: `0.192/h` is hourly, `429` is bought, `2000..2500` and `2000-2500` are bands. Fails for anything
-/// that is no number above 0.
+/// Parses a price: `0.192/h`, `95/month` and `1200/y` are rents, which are kept by the hour; `429` is bought,
+/// `2000..2500` and `2000-2500` are bands. Fails for anything that is no number above 0.
 pub fn parse_price(text: &str, currency: &str) -> Result<Quoted, CliError> {
-    let (amounts, hourly) = match text.trim().strip_suffix("/h") {
-        Some(amounts) => (amounts, true),
-        None => (text.trim(), false),
-    };
-    let wrong = |what: &str| {
-        CliError::usage(format!("--price {text}: {what}"))
-            .hint("write 0.192/h (hourly), 429 (bought) or 2000..2500 (a band, whose middle counts)")
-    };
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|one| one.is_finite() && *one > 0.0);
-    let quoted = |amount: f64| Price { amount, hourly, currency: currency.to_owned() };
-    if let Some(amount) = number(amounts) {
-        return Ok(Quoted { price: quoted(amount), band: None });
-    }
-    let ends = amounts.split_once("..").or_else(|| amounts.split_once('-'));
-    let ends = ends.map(|(low, high)| (low.trim().trim_end_matches("/h"), high));
-    match ends.and_then(|(low, high)| number(low).zip(number(high))) {
-        None => Err(wrong("not a price")),
-        Some((low, high)) if low > high => Err(wrong("the band ends below its beginning")),
-        Some((low, high)) => {
-            let band = Some(format!("the middle of {low}..{high}"));
-            Ok(Quoted { price: quoted(f64::midpoint(low, high)), band })
-        }
-    }
+    let PriceText { amount, term } = decision::parse_price(text.trim()).ok_or_else(|| {
+        CliError::usage(format!("--price {text}: not a price"))
+            .hint("write 0.192/h, 35/month, 1200/y, 429 (bought) or 2000..2500 (a band, whose middle counts)")
+    })?;
+    let (per_hour, hourly) = term.seconds().map_or((1.0, false), |seconds| (3600.0 / seconds, true));
+    let middle = if amount.low < amount.high { "the middle of " } else { "" };
+    let is_as_given = middle.is_empty() && matches!(term, Term::Once | Term::Hour);
+    let band = (!is_as_given).then(|| {
+        let ends = if middle.is_empty() {
+            amount.low.to_string()
+        } else {
+            format!("{}..{}", amount.low, amount.high)
+        };
+        format!("{middle}{ends} {currency}{}", term.suffix())
+    });
+    let amount = f64::midpoint(amount.low, amount.high) * per_hour;
+    Ok(Quoted { price: Price { amount, hourly, currency: currency.to_owned() }, band })
 }

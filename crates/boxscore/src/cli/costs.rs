@@ -5,7 +5,7 @@ pub const USUAL_CURRENCY: &str = "USD";
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CostArgs {
-    /// 0.192/h, 429 bought, or a band such as 2000..2500, whose middle counts; of one: NAME=0.192/h
+    /// 0.192/h, 35/month, 429 bought, or the middle of a band, 2000..2500; of one: NAME=0.192/h
     #[arg(long, value_name = "PRICE")]
     pub price: Vec<String>,
     /// Currency of the price

@@ -41,7 +41,7 @@ pub struct NoteArgs {
     /// The text of the note
     #[arg(value_name = "TEXT", required_unless_present_any = ["price", "watts", "label", "facts"])]
     pub text: Option<String>,
-    /// Price of the machine: 0.192/h, 429 bought, or a band such as 2000..2500 or 2000-2500, whose middle counts
+    /// Price of the machine: 0.192/h, 35/month, 429 bought, or the middle of a band, 2000..2500 or 2000-2500
     #[arg(long, value_name = "PRICE")]
     pub price: Option<String>,
     /// Currency of the price [default: USD]

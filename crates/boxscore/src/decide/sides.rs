@@ -74,7 +74,9 @@ pub fn parts_of_one(sides: &[Loaded]) -> Option<String> {
     let same: Vec<&Loaded> = sides.iter().filter(|side| side.machine.id == limited.machine.id).collect();
     let all: Vec<String> = same.iter().map(|side| parts(side)).collect();
     Some(match all.as_slice() {
-        [only] => format!("{only}: it was measured on a part of its machine, and is that part"),
+        [only] => {
+            format!("{only} is a part of its machine: what is sized and paid for is boxes of that part")
+        }
         all => format!(
             "{} are one machine, {}: each is the part of it that it may use",
             list(all),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use instruments::load::http::request::header;
+use instruments::load::http::request::{asks_to_close, header};
 use instruments::workload::web;
 use model::Params;
 use model::url::Url;
@@ -57,9 +57,9 @@ pub fn params(args: &LoadArgs, cpus: usize, mix: Option<&Named>) -> Result<Param
 /// Sets method, headers, body, keep-alive and certificate checks of a load on a web server.
 fn of_web(args: &LoadArgs, params: &mut Params) -> Result<(), CliError> {
     stores::none(args)?;
-    for text in &args.headers {
-        header(text).map_err(|why| CliError::usage(format!("--header: {why}")))?;
-    }
+    let headers = args.headers.iter().map(|text| header(text));
+    let headers: Vec<(String, String)> =
+        headers.collect::<Result<_, _>>().map_err(|why| CliError::usage(format!("--header: {why}")))?;
     if !args.headers.is_empty() {
         params.set("headers", &args.headers.join("\n"));
     }
@@ -69,7 +69,7 @@ fn of_web(args: &LoadArgs, params: &mut Params) -> Result<(), CliError> {
     if let Some(body) = body {
         params.set("body", &body);
     }
-    params.set("keepalive", if args.no_keepalive { "off" } else { "on" });
+    params.set("keepalive", if args.no_keepalive || asks_to_close(&headers) { "off" } else { "on" });
     params.set("certificate", if args.insecure { "any" } else { "checked" });
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use model::params::Implied;
 use model::plan::Target;
-use model::{Arm, Card, Cell, ParamKind, ParamSpec, Params};
+use model::{Arm, Card, Cell, Flag, Means, ParamKind, ParamSpec, Params};
 
 use super::mixes::Named;
 use super::setting::{Scope, Setting};
@@ -275,7 +275,7 @@ fn check(settings: &[Setting], chosen: &[&'static Card]) -> Result<(), CliError>
         if specs.is_empty() {
             return Err(unknown(setting, chosen));
         }
-        possible(setting, &specs)?;
+        possible(setting, &specs).map_err(|error| error.maybe_hint(own_files(setting, chosen)))?;
         let clashes = |other: &&Setting| other.key == setting.key && other.scope.clashes(&setting.scope);
         let mut earlier = settings[..index].iter().filter(clashes);
         if let Some(other) = earlier.find(|other| other.value != setting.value) {
@@ -299,6 +299,18 @@ fn possible(setting: &Setting, specs: &[&ParamSpec]) -> Result<(), CliError> {
         Some(spec) if !setting.each().all(is_known) => Err(wrong(spec.kind)),
         _ => Ok(()),
     }
+}
+
+/// The option that takes files of the user's, of the parameter that says which are served.
+fn own_files(setting: &Setting, chosen: &[&'static Card]) -> Option<String> {
+    let mut flags = chosen.iter().flat_map(|card| card.all_flags());
+    let is_of_it = |flag: &&Flag| match flag.means {
+        Means::Tree { content: (content, _), .. } => content == setting.key,
+        _ => false,
+    };
+    flags
+        .find(is_of_it)
+        .map(|flag| format!("files of any size of yours: --{} {}", flag.long, flag.value_name))
 }
 
 fn unknown(setting: &Setting, chosen: &[&'static Card]) -> CliError {

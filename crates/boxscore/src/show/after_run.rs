@@ -72,8 +72,7 @@ pub fn after_run(
         tail.push(Part::new(tables));
         tail.extend(together.map(|together| report::text::together::part(together, look)));
         tail.extend(shown.iter().flat_map(|one| beside_figures(one, look)));
-        let report = written.as_deref().map(|path| format!("\nreport  {}\n", paths::tilde(path)));
-        tail.push(report.unwrap_or_default().into());
+        tail.push(below(&shown, written.as_deref(), look).into());
         let command = format!("boxscore compare {run} --all");
         out::print(&report::text::compare::with_tail(document, tail, &command, look));
         return failed;
@@ -89,6 +88,38 @@ pub fn after_run(
         out::print(&report::text::answer::last(tables, answer, look));
     }
     failed
+}
+
+/// The last lines of a study: the command that goes on from it, and the report.
+fn below(shown: &[Shown], written: Option<&Path>, look: Look) -> String {
+    let sizing = sizing(shown)
+        .map(|command| report::text::hang("boxes   ", &format!("{command}: {SIZES}"), look.columns));
+    let report = written.map(|path| format!("report  {}\n", paths::tilde(path)));
+    let below: String = sizing.into_iter().chain(report).collect();
+    if below.is_empty() { below } else { format!("\n{below}") }
+}
+
+/// Words for the command of [`sizing`].
+const SIZES: &str = "how many of which, and the cost";
+
+/// The command that says how many of which box a rate needs, where a search found what each of them holds.
+fn sizing(shown: &[Shown]) -> Option<String> {
+    let first = shown.first()?;
+    let is_boxes = first.data.plan.targets.is_empty() && shown.iter().all(|one| is_whole(&one.data.head));
+    let (what, limit) = first.data.plan.cells.iter().find_map(|cell| {
+        let family = instruments::cards().iter().find(|card| card.name == cell.instrument)?.family.name();
+        let limit = cell.params.get("limit")?;
+        Some((family, format!("{}<{limit}", cell.params.get("percentile")?)))
+    })?;
+    let names: Vec<String> = shown.iter().map(|one| one.data.head.machine.clone()).collect();
+    let prices: Vec<String> = (shown.iter().zip(&names))
+        .filter(|(one, _)| one.data.head.price.is_none())
+        .map(|(_, name)| format!(" --price {name}=..."))
+        .collect();
+    is_boxes.then(|| {
+        let (names, prices) = (names.join(" "), prices.concat());
+        format!("boxscore decide --need '{what} RATE/s {limit}'{prices} --from {names}")
+    })
 }
 
 /// How the load of each arm divided the cores' time, profiles, and the programs that were measured.
@@ -148,6 +179,7 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
         let command = "boxscore show latest --line".to_owned();
         list.push(advice("share", command, "one line that others paste into compare"));
     }
+    list.extend(sizing(std::slice::from_ref(one)).map(|command| advice("boxes", command, SIZES)));
     if whole && written.is_none() {
         let command = format!("boxscore report {}", short(&one.doc.run));
         list.push(advice("report", command, "all of it as a page"));

@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(amounts(&["2000-2500", "b=1..2/h"]), [Some(2250.0), Some(1.5), Some(2250.0)]);
         let (banded, _) = cost(&["2000-2500", "b=3"], &[]).unwrap();
         let bands: Vec<_> = banded.prices.iter().map(|quoted| quoted.as_ref()?.band.as_deref()).collect();
-        assert_eq!(bands, [Some("the middle of 2000..2500"), None, Some("the middle of 2000..2500")]);
+        assert_eq!(bands, [Some("the middle of 2000..2500 EUR"), None, Some("the middle of 2000..2500 EUR")]);
         assert_eq!(amounts(&[]), [None, None, None]);
         for wrong in [&["5-4"][..], &["4-"]] {
             assert!(cost(wrong, &[]).is_err(), "{wrong:?}");

@@ -45,7 +45,7 @@ use engine::arrivals::Choice;
 use engine::{LoadShare, Rules};
 pub use error::Error;
 use http::Http;
-use http::request::{Expected, Origin, Wanted};
+use http::request::{Expected, Origin, Wanted, asks_to_close};
 use model::url::{Scheme, Url};
 pub use outcome::Outcome;
 pub use relayed::serve;
@@ -113,6 +113,11 @@ pub struct Load {
 }
 
 impl Load {
+    /// True if connections are used again, by the setting and by the headers.
+    fn keeps(&self) -> bool {
+        self.keepalive && !asks_to_close(&self.headers)
+    }
+
     /// A closed loop of one connection for ten seconds.
     pub fn new(url: Url) -> Load {
         Load {
@@ -162,7 +167,7 @@ fn run_at(
         timeout_ns: nanoseconds(load.timeout),
         drain_ns: nanoseconds(load.drain),
         duration_ns: load.duration.map(nanoseconds),
-        keepalive: load.keepalive,
+        keepalive: load.keeps(),
         spin: load.own_cores,
     };
     let share = LoadShare {
@@ -200,7 +205,7 @@ fn run_at(
 pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
     host::Ask {
         connections: load.connections as u64,
-        keepalive: load.keepalive && !load.targets.iter().any(|target| target.closes),
+        keepalive: load.keeps() && !load.targets.iter().any(|target| target.closes),
         rate: highest_rate(&load.schedule),
         seconds: load.duration.map(|span| span.as_secs_f64()),
         is_here: limits::is_here(address),
@@ -290,7 +295,7 @@ fn http(load: &Load) -> Result<Http, Error> {
         method: load.method.clone(),
         headers: load.headers.clone(),
         body: load.body.clone(),
-        keepalive: load.keepalive,
+        keepalive: load.keeps(),
     };
     let wanted = |target: &Target| Wanted {
         path: target.url.path.clone(),

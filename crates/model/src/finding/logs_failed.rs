@@ -1,5 +1,5 @@
-//! Failures in a log: `failures` (what the server failed to answer, when, and what it cost) and `probe` (a client
-//! behind most of the requests that were refused).
+//! Failures in a log: `failures` (what the server failed to answer, when, and what it cost), `refused` (a path that
+//! many clients asked for and did not get) and `probe` (a client behind most of the requests that were refused).
 
 use super::{Conclusion, Evidence, Validity, evidence, known};
 use crate::doc::{MostlyDoc, MostlyOf, OutageDoc};
@@ -81,6 +81,20 @@ pub enum LogsFailed {
         /// How long one took on average, in s, where that is much.
         seconds: Option<f64>,
     },
+    /// A path of most requests with a status from 400 to 499, which no one client makes up.
+    Refused {
+        label: String,
+        /// Requests with such a status, and their share of all.
+        requests: u64,
+        share: f64,
+        /// The path or folder of most of them.
+        mostly: MostlyDoc,
+        /// The status of all of the path, if they have one.
+        status: Option<u16>,
+        episode: Option<Stretch>,
+        /// Length of the log in s.
+        span: f64,
+    },
     /// A client behind most requests with a status from 400 to 499.
     Probe {
         client: String,
@@ -99,7 +113,7 @@ pub enum LogsFailed {
 impl LogsFailed {
     /// True for what the sentences of a log, a comparison and a page begin with.
     pub const fn is_told_first(&self) -> bool {
-        matches!(self, LogsFailed::Server { .. })
+        matches!(self, LogsFailed::Server { .. } | LogsFailed::Refused { .. })
     }
 }
 
@@ -148,6 +162,7 @@ impl Conclusion for LogsFailed {
     fn kind(&self) -> &str {
         match self {
             LogsFailed::Server { .. } => "failures",
+            LogsFailed::Refused { .. } => "refused",
             LogsFailed::Probe { .. } => "probe",
         }
     }
@@ -155,7 +170,7 @@ impl Conclusion for LogsFailed {
     /// An answer that was not given is not well, though the log tells it exactly.
     fn state(&self) -> Validity {
         match self {
-            LogsFailed::Server { .. } => Validity::Doubtful,
+            LogsFailed::Server { .. } | LogsFailed::Refused { .. } => Validity::Doubtful,
             LogsFailed::Probe { .. } => Validity::Ok,
         }
     }
@@ -188,6 +203,18 @@ impl Conclusion for LogsFailed {
                 }
                 text + "."
             }
+            LogsFailed::Refused { label, requests, share, mostly, status, episode, span } => {
+                let count = fixed(*requests as f64, 0);
+                let status = status.map_or_else(|| "4xx".to_owned(), |status| status.to_string());
+                let common = MostlyDoc::list(std::slice::from_ref(mostly), *requests).into_iter();
+                let when = episode.and_then(|it| when(&it, *requests, *span));
+                let of_it: Vec<String> = common.chain(when).collect();
+                format!(
+                    "{label}: {count} requests ({}) were answered {status}, {}.",
+                    percent(*share),
+                    of_it.join(", ")
+                )
+            }
             LogsFailed::Probe { client, agent, requests, path, status, is_known } => {
                 let agent = agent.as_ref().map_or_else(String::new, |agent| format!(", {agent}"));
                 let count = fixed(*requests as f64, 0);
@@ -215,6 +242,13 @@ impl Conclusion for LogsFailed {
                 ("from", episode.map(|episode| episode.from)),
                 ("to", episode.map(|episode| episode.to)),
                 ("mostly", mostly.first().map(|one| one.requests as f64)),
+            ]),
+            LogsFailed::Refused { requests, share, mostly, episode, .. } => known([
+                ("requests", Some(*requests as f64)),
+                ("share", Some(*share)),
+                ("from", episode.map(|episode| episode.from)),
+                ("to", episode.map(|episode| episode.to)),
+                ("mostly", Some(mostly.requests as f64)),
             ]),
             LogsFailed::Probe { requests, .. } => evidence([("requests", *requests as f64)]),
         }
@@ -320,6 +354,33 @@ mod tests {
         assert_eq!(
             said(45, &alone, 9.0),
             "new: at Tue 14:00 40 of 40 requests for /cart failed with 5xx; besides these 5 requests."
+        );
+    }
+
+    #[test]
+    fn a_missing_path_is_told_with_its_time() {
+        let noon = 1_794_923_999.0 - 1_794_923_999.0 % 86_400.0 + 14.0 * 3600.0;
+        let said = |status, episode, requests| {
+            LogsFailed::Refused {
+                label: "web1".to_owned(),
+                requests: 4310,
+                share: 0.14,
+                mostly: MostlyDoc { what: MostlyOf::Path, name: "/old.css".to_owned(), requests },
+                status,
+                episode,
+                span: 86_400.0,
+            }
+            .one()
+        };
+        let to_end = Stretch { from: noon, to: noon + 1e4, failures: 4310, from_start: false, to_end: true };
+        assert_eq!(
+            said(Some(404), Some(to_end), 4310),
+            "web1: 4,310 requests (14 %) were answered 404, all 4,310 for /old.css, from Tue 14:00 to the end of what was \
+             read."
+        );
+        assert_eq!(
+            said(None, None, 4000),
+            "web1: 4,310 requests (14 %) were answered 4xx, 4,000 of 4,310 of them for /old.css."
         );
     }
 

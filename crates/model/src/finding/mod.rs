@@ -269,6 +269,11 @@ impl Rule {
         ["clock", Counter::ThermalThrottle.kind()].contains(&self.kind())
     }
 
+    /// True for what the sentences of a log, a comparison and a page begin with.
+    pub const fn is_told_first(&self) -> bool {
+        matches!(self, Rule::LogsFailed(failed) if failed.is_told_first())
+    }
+
     pub fn state(&self) -> Validity {
         self.conclusion().state()
     }

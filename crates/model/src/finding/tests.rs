@@ -244,6 +244,16 @@ fn of_failures() -> Vec<Rule> {
             seconds: Some(30.0),
         }
         .into(),
+        LogsFailed::Refused {
+            label: "web".into(),
+            requests: 900,
+            share: 0.1,
+            mostly: MostlyDoc { what: MostlyOf::Path, name: "/old.css".into(), requests: 890 },
+            status: Some(404),
+            episode: None,
+            span: 86_400.0,
+        }
+        .into(),
         LogsFailed::Probe {
             client: "10.0.0.9".into(),
             agent: None,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use model::doc::{BesideDoc, LogsSideDoc, OverTimeDoc, OverTimeRow, RowDoc, TopDoc};
-use model::finding::{Finding, LogsFailed, Rule};
+use model::finding::Finding;
 use model::format::{Kind, Moment, count, duration, fixed, per_second, quantity};
 use model::histogram::{has_percentile, percentile_needs};
 use model::metrics::logs;
@@ -435,9 +435,7 @@ fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
 
 /// Failures of servers, how fast they serve, and where the difference is.
 fn title(all: &[Label], rows: &[&RowDoc], findings: &[&Finding]) -> String {
-    let is_failure =
-        |finding: &&&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Server { .. }));
-    let failures = findings.iter().filter(is_failure).map(|finding| finding.text());
+    let failures = findings.iter().filter(|one| one.rule.is_told_first()).map(|finding| finding.text());
     failures.chain([served(all, rows, findings)]).collect::<Vec<_>>().join(" ")
 }
 

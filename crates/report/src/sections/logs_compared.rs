@@ -8,7 +8,7 @@ use model::traffic::{FAILED, INSTRUMENT, SPEED, TIME};
 use model::unit::Unit;
 
 use crate::page::{self, Column, whole};
-use crate::text::{fold, notes};
+use crate::text::fold;
 use crate::theme::{Trust, Verdict};
 
 /// Rows of the comparison like with like.
@@ -130,7 +130,7 @@ pub fn comparable(doc: &CompareDoc, rows: &[&RowDoc]) -> Markup {
     let of_logs = |finding: &&model::Finding| {
         rows.iter().any(|row| finding.subject.mentions(&row.arm) || finding.subject.mentions(&row.base))
     };
-    let below = doc.findings.iter().filter(of_logs).filter(|finding| !notes::is_told_first(finding));
+    let below = doc.findings.iter().filter(of_logs).filter(|finding| !finding.rule.is_told_first());
     html! { ul class="trust" { @for finding in below {
         (Trust::from(finding.state).line(&html! { (page::prose(&fold::sentence(finding, doc.cards))) }))
     } } }

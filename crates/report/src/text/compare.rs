@@ -302,7 +302,7 @@ fn below(doc: &CompareDoc, figures: &[ComparedFigure<'_>], is_pair: bool, look: 
     let heads = notes::headlines_compared(doc);
     // Doubts about figures that are not compared are told with all of them.
     let told = |finding: &&Finding| {
-        let is_known = notes::is_told_first(finding);
+        let is_known = finding.rule.is_told_first();
         !is_known && (look.all || finding.subject.figure().is_none_or(|figure| heads.has(figure)))
     };
     let told: Vec<Finding> = doc.findings.iter().filter(told).cloned().collect();

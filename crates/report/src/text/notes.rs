@@ -223,14 +223,10 @@ pub fn doubts_part(findings: &[Finding], headlines: &Headlines, look: Look) -> P
     (0..doubts.len().saturating_sub(1)).rev().fold(part, |part, kept| shorter((part, kept)))
 }
 
-/// True for what the sentence above the figures begins with.
-pub fn is_told_first(finding: &Finding) -> bool {
-    matches!(&finding.rule, Rule::LogsFailed(failed) if failed.is_told_first())
-}
-
 /// Everything to be said below a run's figures, in the parts of a screen.
 pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
-    let findings: Vec<Finding> = run.findings.iter().filter(|one| !is_told_first(one)).cloned().collect();
+    let findings: Vec<Finding> =
+        run.findings.iter().filter(|one| !one.rule.is_told_first()).cloned().collect();
     let mut parts = vec![doubts_part(&findings, &headlines(run), look), faults(run, look)];
     let unfit: Vec<String> = unfit(run).iter().map(|text| marked("-", Tone::Dim, text, look)).collect();
     parts.push(fewer(&unfit, Rank::Doubt, "reason"));

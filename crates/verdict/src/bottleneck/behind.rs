@@ -23,6 +23,8 @@ use crate::rules::drops;
 const ONE: f64 = 1.5;
 /// The connections of a load that show whether more are served at once.
 const MANY: f64 = 4.0;
+/// CPUs that the threads of a process use together where they take turns: one, and what some do outside of the lock.
+const TURNS: f64 = 1.2;
 /// The share of the requests in flight that has to be at the application.
 const MOST: f64 = 0.5;
 
@@ -30,6 +32,7 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let (queue, serial) = (full_queue(view), serial(view));
     let behind = application(view, queue.as_ref().map(|(queue, _)| queue));
     let full = behind.and_then(|behind| full_thread(view, behind));
+    let turns = behind.filter(|_| full.is_none()).and_then(|behind| turns(view, behind));
     let waits = behind.and_then(|behind| waits(view, behind));
     let rank = match (&full, &queue) {
         (Some(_), _) => Some(Rank::Proved),
@@ -48,13 +51,14 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let text = format!("the application at {place} behind {}", view.load.server());
     let dropped = queue.as_ref().map(|(_, dropped)| overflowed(view, *dropped));
     let serial = serial.map(|serial| format!("requests are served one at a time {serial}"));
-    let facts: Vec<String> = [full, serial, dropped, waits].into_iter().flatten().collect();
+    let one_process = turns.is_some();
+    let facts: Vec<String> = [full, turns, serial, dropped, waits].into_iter().flatten().collect();
     let claim = Claim {
         rank,
         sentence: format!("held back by {text}: {}", facts.join("; ")),
         evidence: view.own_cost().into_iter().chain(view.shortfall()).collect(),
         counter: Vec::new(),
-        advice: advice(view, &place, queue.as_ref().map(|(queue, _)| queue)),
+        advice: advice(view, &place, queue.as_ref().map(|(queue, _)| queue), one_process),
     };
     let (kind, share) = (Binding::Behind, behind.and_then(Backend::thread));
     Some(Seen { kind, resource: place, share, text, claim: Some(claim) })
@@ -114,6 +118,15 @@ fn full_thread(view: &View<'_, '_>, behind: &Backend) -> Option<String> {
         .then(|| format!("one thread of it is {full} (it used {} of a CPU)", format::number(cpus)))
 }
 
+/// The threads of an application's one process use one CPU between them, on a machine that has more: they take turns.
+fn turns(view: &View<'_, '_>, behind: &Backend) -> Option<String> {
+    let cpus = behind.cpus()?;
+    let is_one = behind.pids.len() == 1 && view.cores.len() > 1;
+    (is_one && (CEILING..=TURNS).contains(&cpus)).then(|| {
+        format!("all its threads together used {} of a CPU, as one thread would", format::number(cpus))
+    })
+}
+
 /// Most of the requests in flight were at the application, and the server itself had time left: of one connection, the
 /// one request.
 fn waits(view: &View<'_, '_>, behind: &Backend) -> Option<String> {
@@ -159,19 +172,23 @@ fn overflowed(view: &View<'_, '_>, dropped: f64) -> String {
     )
 }
 
-fn advice(view: &View<'_, '_>, place: &str, queue: Option<&Queue>) -> Vec<String> {
+fn advice(view: &View<'_, '_>, place: &str, queue: Option<&Queue>, one_process: bool) -> Vec<String> {
     let socket = place.split(' ').next().unwrap_or(place);
     let reached = socket.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let url = view.load.params.get("url");
     let path = url.and_then(path_of).unwrap_or("/");
     // Most proxies open a connection for each request by default; one that stays open may be all that it serves.
     let alone = format!(
-        "measure the application alone, asked as most proxies ask: boxscore load http://{reached}{path} \
+        "measure the application alone, a connection a request as most proxies ask: boxscore load http://{reached}{path} \
          -H 'Connection: close'"
     );
     let is_one = view.load.median(&load::IN_FLIGHT).is_some_and(|requests| requests < ONE);
     let more = match is_one {
         true => "let it serve faster",
+        false if one_process => {
+            "let it serve faster, or run several processes of it: its threads seem to take turns, as under a lock \
+             such as Python's"
+        }
         false => "let it serve faster, or several requests at once (more workers or threads)",
     };
     let at_once = url.filter(|_| queue.is_none()).map(|url| {

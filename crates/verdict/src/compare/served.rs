@@ -36,7 +36,7 @@ pub struct Served {
     /// With the filter that the requests met.
     params: Params,
     /// Failures of the server, if they are the first thing to know.
-    failures: Option<Finding>,
+    failures: Vec<Finding>,
 }
 
 /// The requests that each side served, by definition and filter; none where a run is not of a log or does not store
@@ -236,7 +236,9 @@ pub fn beside(side: &[Served]) -> Option<&BesideDoc> {
 pub fn findings(unlike: &[Finding], served: &[Vec<Served>]) -> Vec<Finding> {
     let mut said = BTreeSet::new();
     let beside: Vec<&BesideDoc> = served.iter().filter_map(|side| beside(side)).collect();
-    let failures = served.iter().filter_map(|side| side.iter().find_map(|served| served.failures.clone()));
+    let told =
+        |side: &Vec<Served>| side.iter().map(|served| &served.failures).find(|all| !all.is_empty()).cloned();
+    let failures = served.iter().filter_map(told).flatten();
     let all = failures.chain(unlike.iter().cloned()).chain(traffic::beside::findings(&beside));
     all.filter(|finding| said.insert((finding.kind().to_owned(), finding.subject.clone()))).collect()
 }

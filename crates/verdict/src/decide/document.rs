@@ -72,6 +72,7 @@ pub fn decide(question: &Question, candidates: &[Candidate], excluded: Vec<Exclu
             .into_iter()
             .chain(notes(question, &docs, mixed.as_ref(), common))
             .chain(of_boxes(&sized, question, &middle))
+            .chain(without_card(&sized, question))
             .collect(),
         scaling: Some(scaling::doc(question, &all)),
         mixed,
@@ -243,6 +244,23 @@ fn of_boxes(sized: &[Sized<'_>], question: &Question, middle: &Shared) -> Vec<St
         racks.into_iter().chain(energy::outside(one.candidate, question, load)).collect::<Vec<_>>()
     };
     sized.iter().flat_map(of).collect()
+}
+
+/// Says of which needs the load came over the loopback, where nothing else may be known to be too slow.
+fn without_card(sized: &[Sized<'_>], question: &Question) -> Option<String> {
+    let has_none = |place: usize| {
+        let of =
+            |one: &Sized<'_>| matches!(one.candidate.capacities.get(place), Some(Ok(one)) if one.no_card);
+        sized.iter().any(of)
+    };
+    let needs = question.needs.iter().enumerate().filter(|(place, _)| has_none(*place));
+    let needs: Vec<String> = needs.map(|(_, one)| one.need.name().to_owned()).collect();
+    (!needs.is_empty()).then(|| {
+        format!(
+            "{}: loaded over the loopback; no network card was measured (`run net`, or a load from another host)",
+            format::list(&needs)
+        )
+    })
 }
 
 fn decided(docs: &[CandidateDoc], question: &Question) -> Decided {

@@ -47,6 +47,8 @@ pub struct Capacity {
     pub unit: Unit,
     /// The box does at least this.
     pub at_least: bool,
+    /// No network card took part in what was measured.
+    pub no_card: bool,
     /// The figure for people, and the runs that it is of.
     pub figure: String,
     pub runs: Vec<String>,

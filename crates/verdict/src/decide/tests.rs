@@ -31,6 +31,7 @@ pub fn capacity(value: f64, se: f64, dof: f64, unit: Unit) -> Capacity {
         dof,
         unit,
         at_least: false,
+        no_card: false,
         figure: "planted".to_owned(),
         runs: Vec::new(),
         published: false,

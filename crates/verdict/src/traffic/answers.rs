@@ -12,7 +12,7 @@ use model::format::{self, Kind, Moment};
 use model::traffic::Traffic;
 use model::unit::Unit;
 
-use super::failed::{mostly, stretch};
+use super::failed::{NEARLY_ALL, mostly, stretch};
 
 /// Fewer failures than this say nothing of when.
 const LEAST_FAILURES: u64 = 10;
@@ -20,6 +20,9 @@ const LEAST_FAILURES: u64 = 10;
 const MOST: f64 = 0.5;
 /// Stretches beside the core belong to it where at least this share of the core's part of requests failed.
 const NEAR: f64 = 0.2;
+/// All failures belong to an episode that would have fewer than [`NEARLY_ALL`] of them, where they stand in fewer than
+/// so many times its length.
+const CLOSE: usize = 3;
 /// The largest share of the time, and the factor by which requests in it fail more often than all do.
 const LONGEST: f64 = 0.25;
 const LEAST_FACTOR: f64 = 3.0;
@@ -168,7 +171,7 @@ fn episode(over_time: &OverTimeDoc, class: Class, spans: Spans<'_>) -> Option<Ep
         return None;
     }
     let core = core(&rows, class, (all as f64 * MOST).ceil() as u64)?;
-    let (from, to) = widened(&rows, class, core);
+    let (from, to) = with_the_rest(&rows, class, widened(&rows, class, core));
     let share = |(failed, served): (u64, u64)| failed as f64 / served.max(1) as f64;
     let inside = count(&rows[from..=to]);
     let (before, after) = (count(&rows[..from]), count(&rows[to + 1..]));
@@ -208,6 +211,17 @@ fn widened(rows: &[Row], class: Class, (mut from, mut to): (usize, usize)) -> (u
         to += gap + 1;
     }
     (from, to)
+}
+
+/// From the first to the last failure of all, where more than a few lie beside the stretch and all lie close to it: a
+/// path that few ask for may have a long gap between two failures.
+fn with_the_rest(rows: &[Row], class: Class, found: (usize, usize)) -> (usize, usize) {
+    let count = |part: &[Row]| part.iter().map(class).sum::<u64>() as f64;
+    let has_failed = |row: &Row| class(row) > 0;
+    let ends = rows.iter().position(has_failed).zip(rows.iter().rposition(has_failed));
+    let is_close = |all: &(usize, usize)| all.1 - all.0 < CLOSE * (found.1 - found.0 + 1);
+    let has_few_beside = count(&rows[found.0..=found.1]) >= NEARLY_ALL * count(rows);
+    ends.filter(|all| !has_few_beside && is_close(all)).unwrap_or(found)
 }
 
 /// The first and the last row of the shortest stretch with so many failures.
@@ -470,6 +484,10 @@ mod tests {
         // Half of the time, and it began and ended; one in a hundred all day is none.
         assert_eq!(found(&minutes(|n| if (8..23).contains(&n) { 4 } else { 0 })), None);
         assert_eq!(found(&day(|_| (0, 1))), None);
+        // A path that few ask for: all of them, with the gap.
+        let rare = found(&day(|n| (0, [4, 4, 4, 3, 0, 0, 3, 4].get(n.wrapping_sub(100)).map_or(0, |n| *n))))
+            .unwrap();
+        assert_eq!(rare, (30_000.0, 32_400.0, false, false));
         // The last quarter of a day.
         let last = found(&day(|n| (0, if n >= 216 { 40 } else { 0 }))).unwrap();
         assert_eq!(last, (216.0 * 300.0, 86_400.0, false, true));

@@ -87,7 +87,7 @@ const MOSTLY: f64 = 0.5;
 
 /// The share of the failures that makes an episode of the few quarter hours that they stand in, and one of their
 /// folder, client or host a thing that they have in common.
-const NEARLY_ALL: f64 = 0.9;
+pub const NEARLY_ALL: f64 = 0.9;
 
 /// Failures of few quarter hours.
 struct AtOnce {
@@ -157,8 +157,39 @@ pub struct Whole {
     pub span: Option<f64>,
 }
 
-/// Failures of the server of a label, where they are the first thing to know of it.
-pub fn finding(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Finding> {
+/// The share of the requests from which on a path that is not there is told first.
+const REFUSED: f64 = 0.01;
+
+/// Failures of the server of a label, and a path that many clients asked for and did not get, where they are the first
+/// thing to know of it.
+pub fn findings(label: &str, answers: &AnswersDoc, whole: Whole) -> Vec<Finding> {
+    [server(label, answers, whole), refused(label, answers, whole)].into_iter().flatten().collect()
+}
+
+fn refused(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Finding> {
+    let refused = answers.client_errors.as_ref().filter(|refused| refused.requests >= LEAST)?;
+    let of_path = |one: &&MostlyDoc| matches!(one.what, MostlyOf::Path | MostlyOf::Folder);
+    let mostly = refused.mostly.iter().find(of_path)?;
+    let of_one = refused.clients.top.first().map_or(0, |client| client.requests);
+    let is_probe = of_one as f64 >= MOSTLY * refused.requests as f64;
+    if is_probe || answers.one_client || refused.share < REFUSED {
+        return None;
+    }
+    let mut statuses = refused.asked.iter().filter(|one| one.path == mostly.name).map(|one| one.status);
+    let first = statuses.next().flatten();
+    let rule = LogsFailed::Refused {
+        label: label.to_owned(),
+        requests: refused.requests,
+        share: refused.share,
+        mostly: mostly.clone(),
+        status: first.filter(|_| statuses.all(|status| status == first)),
+        episode: refused.episode.map(|episode| stretch(&episode, answers.zone)),
+        span: whole.span.unwrap_or(0.0),
+    };
+    Some(Finding::new(rule).about(Subject::label(label)))
+}
+
+fn server(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Finding> {
     let failed = answers.server_errors.as_ref().filter(|failed| failed.requests > 0)?;
     let all = whole.seconds.filter(|seconds| *seconds > 0.0);
     let time_share = failed.seconds.zip(all).map(|(failed, all)| failed / all);
@@ -183,11 +214,11 @@ pub fn finding(label: &str, answers: &AnswersDoc, whole: Whole) -> Option<Findin
 }
 
 /// The same of a stored run, under the name of its side.
-pub fn of_stored(name: &str, traffic: &Traffic) -> Option<Finding> {
-    let answers = answers::of_stored(traffic)?;
+pub fn of_stored(name: &str, traffic: &Traffic) -> Vec<Finding> {
+    let Some(answers) = answers::of_stored(traffic) else { return Vec::new() };
     let requests = traffic.group.requests as f64;
     let span = answers.rate.filter(|rate| *rate > 0.0).map(|rate| requests / rate);
-    finding(name, &answers, Whole { seconds: Some(traffic.group.seconds), span })
+    findings(name, &answers, Whole { seconds: Some(traffic.group.seconds), span })
 }
 
 /// An episode by the log's own clock.

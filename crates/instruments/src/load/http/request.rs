@@ -58,6 +58,16 @@ pub fn header(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// True if one of the headers is `Connection: close`: no further request may be sent on that connection (RFC 9112,
+/// section 9.6), whatever the answer says.
+pub fn asks_to_close(headers: &[(String, String)]) -> bool {
+    let is_close = |option: &str| option.trim().eq_ignore_ascii_case("close");
+    let closes = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("Connection") && value.split(',').any(is_close)
+    };
+    headers.iter().any(closes)
+}
+
 impl Origin {
     /// The method of a request.
     pub fn method_of<'a>(&'a self, wanted: &'a Wanted) -> &'a str {
@@ -128,6 +138,13 @@ mod tests {
     fn text(origin: &Origin, path: &str) -> String {
         let wanted = Wanted { path: path.to_owned(), ..Wanted::default() };
         String::from_utf8(origin.bytes(&wanted).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_header_that_asks_to_close_is_found() {
+        let asks = |text: &str| asks_to_close(&[header(text).unwrap()]);
+        assert!(asks("Connection: close") && asks("connection: TE, Close"));
+        assert!(!asks("Connection: keep-alive") && !asks("X-Connection: close") && !asks_to_close(&[]));
     }
 
     #[test]

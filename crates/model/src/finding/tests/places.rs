@@ -3,7 +3,7 @@
 use super::*;
 
 /// How many [`place`]s there are.
-pub const PLACES: usize = 115;
+pub const PLACES: usize = 116;
 
 fn of_drift(drift: &Drift) -> usize {
     match drift {
@@ -52,8 +52,7 @@ pub fn place(rule: &Rule) -> usize {
         Rule::Late(late) => of_late(late),
         Rule::Guest(Guest) => 53,
         Rule::LogsCompared(compared) => of_compared(compared),
-        Rule::LogsFailed(LogsFailed::Server { .. }) => 101,
-        Rule::LogsFailed(LogsFailed::Probe { .. }) => 102,
+        Rule::LogsFailed(failed) => of_failed(failed),
         Rule::LogsParts(LogsParts { .. }) => 109,
         Rule::LogsRead(read) => of_read(read),
         Rule::LogsSince(LogsSince { .. }) => 114,
@@ -82,6 +81,14 @@ pub fn place(rule: &Rule) -> usize {
         Rule::Timer(Timer::Disagree { .. } | Timer::Broken { .. }) => 75,
         Rule::Told(Told { .. }) => 76,
         Rule::LostSyns(LostSyns { .. }) => 113,
+    }
+}
+
+fn of_failed(failed: &LogsFailed) -> usize {
+    match failed {
+        LogsFailed::Server { .. } => 101,
+        LogsFailed::Probe { .. } => 102,
+        LogsFailed::Refused { .. } => 115,
     }
 }
 

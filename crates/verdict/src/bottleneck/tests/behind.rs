@@ -91,6 +91,28 @@ fn an_application_that_most_requests_are_at_is_waited_for() {
 }
 
 #[test]
+fn threads_that_take_turns_use_one_cpu_together() {
+    let idle = [IDLE[0], ("generator", [0.1, 0.05, 0.04, 0.01])];
+    let of = |share: f64, pids: &[i32]| {
+        let mut run = with_application(on_cores("connections=4;server=nginx", &WAITING, &idle), 4, share);
+        for note in &mut run.notes {
+            if let NoteBody::Backends(all) = &mut note.body {
+                (all[0].thread_ns, all[0].pids) = (Some(20_000_000), pids.to_vec());
+            }
+        }
+        first(&run)
+    };
+    let doc = of(1.02, &[7]);
+    let says = "all its threads together used 1.02 of a CPU, as one thread would; ";
+    assert!(doc.sentence.contains(says), "{doc:?}");
+    assert!(doc.advice[0].contains("run several processes of it"), "{doc:?}");
+    for other in [of(1.02, &[7, 8]), of(0.5, &[7]), of(1.7, &[7])] {
+        assert!(!other.sentence.contains("all its threads"), "{other:?}");
+        assert!(other.advice[0].contains("more workers or threads"), "{other:?}");
+    }
+}
+
+#[test]
 fn one_connection_waits_for_the_application_that_has_its_request() {
     let figures = [
         ("throughput", 500.0),

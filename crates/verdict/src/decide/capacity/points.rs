@@ -43,6 +43,7 @@ pub fn capacity(ready: &Ready<'_>, point: &Point<'_>, name: String) -> Capacity 
         dof: DOF,
         unit: row.key.unit,
         at_least: *at_least,
+        no_card: false,
         figure: name,
         runs: Vec::new(),
         published: true,

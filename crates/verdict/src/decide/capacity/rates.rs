@@ -208,6 +208,7 @@ pub fn curves<'a>(asked: Asked<'_, 'a>) -> Found<'a> {
                         of: Vec::new(),
                         earlier: earlier(asked, &curve.params, goal),
                         at_least: false,
+                        no_card: curve.loads.iter().any(|load| load.is_loopback()),
                         why: None,
                     };
                     let figure = all.entry(curve.params.clone()).or_insert_with(new);

@@ -82,6 +82,8 @@ pub struct Figure<'a> {
     pub earlier: Vec<Known<'a>>,
     /// It was asked for less than the need is.
     pub at_least: bool,
+    /// The load came over the loopback: no network card took part.
+    pub no_card: bool,
     pub why: Option<String>,
 }
 
@@ -203,7 +205,8 @@ impl<'a> Ready<'a> {
                     Some((_, figure)) => figure.of.push(measured),
                     None => {
                         let why = part_of_box(one.index(), row);
-                        all.push((key, Figure { why, ..self.figure(series, measured) }));
+                        let no_card = one.index().load_of(row).is_some_and(Load::is_loopback);
+                        all.push((key, Figure { why, no_card, ..self.figure(series, measured) }));
                     }
                 }
             }
@@ -228,6 +231,7 @@ impl<'a> Ready<'a> {
             of: vec![first],
             earlier: self.history().of_key(key, self.cards),
             at_least: false,
+            no_card: false,
             why: None,
         }
     }
@@ -270,6 +274,7 @@ impl<'a> Ready<'a> {
             unit: figure.unit,
             at_least: figure.at_least
                 || used.iter().any(|one| one.at_least || !one.ruled.is_whole(&self.accept)),
+            no_card: figure.no_card,
             figure: without_mix(&figure.name),
             runs: used.iter().map(|one| one.run.head.id.clone()).collect(),
             published: false,

@@ -31,6 +31,7 @@ pub fn capacity(side: &Side<'_>, need: &Need) -> Result<Capacity, Missing> {
         se: 0.0,
         dof: DOF,
         unit: Unit::Byte,
+        no_card: false,
         at_least: false,
         figure: if is_memory { "memory".to_owned() } else { "whole disks".to_owned() },
         runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
