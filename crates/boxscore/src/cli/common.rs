@@ -66,7 +66,8 @@ pub fn check_watts(watts: f64) -> Result<f64, CliError> {
 /// `2000..2500` and `2000-2500` are bands. Fails for anything that is no number above 0.
 pub fn parse_price(text: &str, currency: &str) -> Result<Quoted, CliError> {
     let PriceText { amount, term } = decision::parse_price(text.trim()).ok_or_else(|| {
-        CliError::usage(format!("--price {text}: not a price"))
+        let what = if ends_below(text) { "the band ends below its beginning" } else { "not a price" };
+        CliError::usage(format!("--price {text}: {what}"))
             .hint("write 0.192/h, 35/month, 1200/y, 429 (bought) or 2000..2500 (a band, whose middle counts)")
     })?;
     let (per_hour, hourly) = term.seconds().map_or((1.0, false), |seconds| (3600.0 / seconds, true));
@@ -82,4 +83,12 @@ pub fn parse_price(text: &str, currency: &str) -> Result<Quoted, CliError> {
     });
     let amount = f64::midpoint(amount.low, amount.high) * per_hour;
     Ok(Quoted { price: Price { amount, hourly, currency: currency.to_owned() }, band })
+}
+
+/// True for a band of two numbers, the larger one first.
+fn ends_below(text: &str) -> bool {
+    let amounts = text.split('/').next().unwrap_or(text);
+    let ends = amounts.split_once("..").or_else(|| amounts.split_once('-'));
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    ends.and_then(|(low, high)| Some(number(low)? > number(high)?)).unwrap_or(false)
 }

@@ -273,8 +273,8 @@ fn an_outage_is_told_and_hides_no_difference() {
         let out = bench.run(args).expect(0, &[]).out;
         out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let outage = "b: from Tue 14:00 to 14:20 20 of 77 requests for /cart failed with 5xx after 30.0 s on average (a: 0 of \
-                  77); outside of that none.";
+    let outage = "b: from Tue 14:00 to 14:20 20 of 80 requests for /cart failed with 5xx after 30.0 s on average (a: 0 of \
+                  80); outside of that none.";
     for text in [words(&["logs", "a=a.log", "b=b.log"]), words(&["compare", "a", "b"])] {
         assert!(text.starts_with(outage) && text.contains("b serves the same requests"), "{text}");
         assert!(!text.contains("cannot be told"), "{text}");
@@ -284,7 +284,7 @@ fn an_outage_is_told_and_hides_no_difference() {
         [["--cut", "2026-11-17 14:00"], ["--where", "at>=2026-11-17T14:00"], ["--where", "status>=500"]]
     {
         let said = words(&[&["logs", "a=a.log", "b=b.log", "--no-store"][..], &zoom].concat());
-        assert!(said.contains("from Tue 14:00 to 14:20 20 of 77 requests for /cart"), "{said}");
+        assert!(said.contains("from Tue 14:00 to 14:20 20 of 80 requests for /cart"), "{said}");
         assert!(!said.contains("what was read"), "{said}");
     }
     let half = words(&["logs", "a=a.log", "b=b.log", "--no-store", "--where", "at>=2026-11-17T14:10"]);

@@ -33,7 +33,7 @@ fn a_run_takes_words_price_watts_and_a_label() {
 fn a_run_takes_a_band_of_prices_as_a_note_does() {
     let bench = Bench::new();
     bench.fake(&["--takes", "2", "--price", "2000-2500"]).expect(0, &[]);
-    let band = "the price is the middle of 2000..2500";
+    let band = "the price is the middle of 2000..2500 USD";
     let noted = |run: &RunData| run.notes.iter().filter(|note| note.text() == band).count();
     let price = |run: &RunData| run.head.price.clone().map(|price| (price.amount, price.hourly));
     let run = bench.only();
