@@ -49,7 +49,7 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
         several => {
             lines.push(vec![format!(
                 "{} have no figure in common with {}.",
-                format::list(several),
+                model::ranges::many(several).unwrap_or_else(|| format::list(several)),
                 base.name
             )]);
         }

@@ -157,6 +157,23 @@ fn response_times_are_told_before_that_both_answered_what_was_offered() {
 }
 
 #[test]
+fn one_take_each_is_no_probability() {
+    let far = |each: bool| {
+        let mut row = row("index", "kind=integer", Better::Higher, 0.3, VerdictWord::CannotTell);
+        (row.low, row.high) = (Some(0.28), Some(0.32));
+        row.why = Reason::Held(Held::OneTake { each }).into();
+        row
+    };
+    let says = |rows: Vec<RowDoc>| paragraph(&doc(rows)).to_string();
+    let text = says(vec![far(true)]);
+    let said = "Whether mini-1 and ref differ on any of the figures cannot be told yet, since they have one take each and \
+                the noise is assumed.";
+    assert!(text.starts_with(said), "{text}");
+    let text = says(vec![far(true), far(false)]);
+    assert!(text.contains("cannot be told yet, since a side has one take and the noise is assumed"), "{text}");
+}
+
+#[test]
 fn counts_of_many_sides_are_told_together() {
     assert_eq!(super::counts(&[3, 2]), "3 and 2");
     assert_eq!(super::counts(&[1; 132]), "1 each");
