@@ -2,11 +2,13 @@
 
 use lab::ranges::fold;
 use model::data::{RunHead, Status};
+use model::doc::MachineDoc;
 use model::format::count;
 use store::{Filter, Store, StoreError};
 
 use crate::error::CliError;
 use crate::lookup::ids::short;
+use crate::lookup::names::is_of;
 use crate::lookup::what::what;
 use crate::out;
 
@@ -33,7 +35,9 @@ pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
     let newest = labelled.iter().rfind(|head| is_whole(head) && !head.hidden).or(labelled.last());
     match newest {
         Some(newest) if labelled.len() > 1 => {
-            if labelled.iter().any(|head| head.machine_id != newest.machine_id) {
+            let (id, name_of) = (newest.machine_id.clone(), newest.machine.clone());
+            let machine = MachineDoc { id, name: name_of };
+            if !labelled.iter().all(|head| is_of(&machine, head)) {
                 return Err(ambiguous_runs(name, &labelled.iter().collect::<Vec<_>>()));
             }
             out::say(&format!(

@@ -354,8 +354,7 @@ fn price_hint(doc: &CompareDoc, look: Look) -> String {
     let lacking: Vec<String> = doc.arms.iter().filter(|arm| arm.price.is_none()).map(name).collect();
     let text = match lacking.split_first() {
         Some((first, others)) => {
-            let too =
-                if others.is_empty() { String::new() } else { format!(" (and {})", listed(others)) };
+            let too = if others.is_empty() { String::new() } else { format!(" (and {})", listed(others)) };
             format!("boxscore note {first} --price 0.10/h{too}: which gives more for it")
         }
         None => {

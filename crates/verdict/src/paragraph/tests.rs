@@ -170,7 +170,10 @@ fn one_take_each_is_no_probability() {
                 the noise is assumed.";
     assert!(text.starts_with(said), "{text}");
     let text = says(vec![far(true), far(false)]);
-    assert!(text.contains("cannot be told yet, since a side has one take and the noise is assumed"), "{text}");
+    assert!(
+        text.contains("cannot be told yet, since a side has one take and the noise is assumed"),
+        "{text}"
+    );
 }
 
 #[test]
