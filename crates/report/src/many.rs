@@ -36,9 +36,9 @@ impl ReportInput {
         model::id::apart(&all)
     }
 
-    /// `drawn of the first 4 of 132 runs; of another one: boxscore report RUN`; nothing where all are drawn.
+    /// What stands below a section with parts by run; nothing where all are drawn.
     pub fn note_on_drawn(&self) -> Markup {
-        self.note(&format!("drawn of the first {DRAWN} of {}", self.runs.len()))
+        self.note(&format!("curves are those of the first {DRAWN} of {}", count(self.runs.len(), "run")))
     }
 
     /// A note on what is left out of a section of many; nothing of few.

@@ -177,6 +177,31 @@ fn one_take_each_is_no_probability() {
 }
 
 #[test]
+fn many_arms_that_are_told_alike_share_their_sentences() {
+    let held = |arm: &str, ratio: f64, verdict: VerdictWord| {
+        let mut row = row("index", "kind=integer", Better::Higher, ratio, verdict);
+        row.arm = arm.to_owned();
+        if verdict == VerdictWord::CannotTell {
+            row.why = Reason::Held(Held::OneTake { each: true }).into();
+        }
+        row
+    };
+    let names: Vec<String> = (2..=132).map(|at| format!("atom{at:03}")).collect();
+    let rows = names.iter().map(|name| match name.as_str() {
+        "atom017" => held(name, 0.5, VerdictWord::Worse),
+        _ => held(name, 1.0, VerdictWord::CannotTell),
+    });
+    let mut doc = doc(rows.collect());
+    let base = doc.arms[0].clone();
+    doc.arms = std::iter::once(base)
+        .chain(names.iter().map(|name| ArmDoc { name: name.clone(), ..doc.arms[1].clone() }))
+        .collect();
+    let text = paragraph(&doc).to_string();
+    assert!(text.starts_with("Whether atom[002-016,018-132] and ref differ on any of the figures"), "{text}");
+    assert!(text.contains("\natom017 computes") && text.lines().count() <= 3, "{text}");
+}
+
+#[test]
 fn counts_of_many_sides_are_told_together() {
     assert_eq!(super::counts(&[3, 2]), "3 and 2");
     assert_eq!(super::counts(&[1; 132]), "1 each");
