@@ -29,12 +29,12 @@ fn one_take_each_tells_nothing_however_far_apart() {
         bench.world(&format!(r#"{{"seed": 7, "series": [{{"instrument": "*", "median": {median}}}]}}"#));
         bench.fake(&["--takes", "1", "--label", label]).expect(0, &[]);
     }
-    let document = |names: &[&str]| -> CompareDoc {
+    let document = |bench: &Bench, names: &[&str]| -> CompareDoc {
         let said = bench.run(&[names, &["--json"]].concat()).expect(0, &[]);
         serde_json::from_str(&said.out).expect("a document")
     };
     let names = ["compare", "one", "half"];
-    let document_of_one = document(&names);
+    let document_of_one = document(&bench, &names);
     assert!(!document_of_one.rows.is_empty());
     for row in &document_of_one.rows {
         assert_eq!(row.verdict, VerdictWord::CannotTell, "{row:?}");
@@ -47,13 +47,14 @@ fn one_take_each_tells_nothing_however_far_apart() {
     let page = std::fs::read_to_string(bench.path("two.html")).expect("a page");
     assert!(page.contains("one take each; the noise is assumed") && !page.contains("probably"));
     // Runs that have an interval of their own are told apart as before.
+    let bench = Bench::new();
     for (label, median) in [("many", "1e9"), ("slow", "5e8")] {
         bench.world(&format!(
             r#"{{"seed": 9, "series": [{{"instrument": "*", "median": {median}, "spread": 0.01}}]}}"#
         ));
         bench.fake(&["--takes", "8", "--label", label]).expect(0, &[]);
     }
-    let told = document(&["compare", "many", "slow"]);
+    let told = document(&bench, &["compare", "many", "slow"]);
     assert!(told.rows.iter().all(|row| row.verdict == VerdictWord::Worse), "{:?}", told.paragraph);
 }
 
