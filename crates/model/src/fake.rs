@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::list;
 use crate::params::Params;
+use crate::ranges::many;
 
 /// In front of what screens say of a planted run.
 pub const PLANTED: &str = "planted by --fake: no measurement";
@@ -15,7 +16,7 @@ pub const PLANTED: &str = "planted by --fake: no measurement";
 /// `north and south are planted by --fake: no measurement`: a clause on sides whose runs were planted; `None` of none.
 pub fn planted(names: &[String]) -> Option<String> {
     let verb = if names.len() == 1 { "is" } else { "are" };
-    (!names.is_empty()).then(|| format!("{} {verb} {PLANTED}", list(names)))
+    (!names.is_empty()).then(|| format!("{} {verb} {PLANTED}", many(names).unwrap_or_else(|| list(names))))
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -45,6 +45,7 @@ pub mod price;
 pub mod printed;
 pub mod profile;
 pub mod progress;
+pub mod ranges;
 pub mod reading;
 pub mod scope;
 pub mod shell;

@@ -115,6 +115,9 @@ pub enum Held {
     NoSamples,
     /// Too few blocks for an interval.
     FewBlocks { have: u64, need: u64 },
+    /// Each side has one take, or one of them has, and the noise between runs is assumed: nothing of the interval was
+    /// measured.
+    OneTake { each: bool },
 }
 
 /// Why there is no interval at all.

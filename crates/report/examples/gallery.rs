@@ -222,6 +222,7 @@ fn strips(count: usize, title: &str) -> Markup {
             takes,
             median: Some(Estimate { value: centre, interval: Some((centre * 0.994, centre * 1.005)) }),
             colour: k % 4,
+            members: Vec::new(),
         }
     });
     StripPlot {

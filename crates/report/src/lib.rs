@@ -7,6 +7,7 @@
 pub mod csv;
 pub mod decide;
 pub mod html;
+mod many;
 pub mod markdown;
 pub mod page;
 pub mod plot;

@@ -2,7 +2,7 @@
 //!
 //! A section without data is absent, never empty. Its title is a sentence that says the finding.
 
-use maud::Markup;
+use maud::{Markup, html};
 use model::data::{RunData, Series};
 use model::doc::{ArmDoc, CompareDoc, RatioDoc, RunDoc, SeriesDoc};
 use model::id::Called;
@@ -45,12 +45,19 @@ pub struct Cover {
 pub struct Section {
     rank: u32,
     markup: fn(&ReportInput) -> Option<Markup>,
+    /// It has parts of a run each: of many runs, of the first ones.
+    by_run: bool,
 }
 
 impl Section {
     /// Sections with lower ranks stand first. `draw` gives `None` without data.
     pub const fn new(rank: u32, draw: fn(&ReportInput) -> Option<Markup>) -> Section {
-        Section { rank, markup: draw }
+        Section { rank, markup: draw, by_run: false }
+    }
+
+    /// The same, with parts of a run each.
+    pub const fn by_run(rank: u32, draw: fn(&ReportInput) -> Option<Markup>) -> Section {
+        Section { by_run: true, ..Section::new(rank, draw) }
     }
 
     pub const fn rank(&self) -> u32 {
@@ -58,7 +65,12 @@ impl Section {
     }
 
     pub fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        (self.markup)(input)
+        let drawn = (self.markup)(input)?;
+        Some(if self.by_run {
+            html! { (drawn) (input.note_on_drawn()) }
+        } else {
+            drawn
+        })
     }
 }
 

@@ -288,13 +288,25 @@ pub struct Between {
     pub noise: Noise,
     /// Runs of the arm and of the base.
     pub runs: (usize, usize),
+    /// The arm, and the base, have no more than one take in any run.
+    pub one_take: (bool, bool),
 }
 
 impl Between {
+    /// True where all that is known of the noise of a side is assumed: no run was repeated, and it has one take alone.
+    pub fn is_assumed(&self) -> bool {
+        let of_runs = self.noise.kind == NoiseKind::Assumed && self.noise.prior == Prior::Floor;
+        of_runs && (self.one_take.0 || self.one_take.1)
+    }
+
     /// The estimate with its interval and standard error, for combining.
     pub fn effect(&self) -> Effect {
         Effect { estimate: self.estimate, interval: self.interval, se: self.se, dof: self.noise.dof() }
     }
+}
+
+fn is_one_take(runs: &[Run]) -> bool {
+    runs.iter().all(|run| run.se.is_none())
 }
 
 /// Compares the runs of two machines; `history`, `floor` and `learnt` as in [`noise`].
@@ -323,6 +335,7 @@ pub fn between(
         se,
         noise,
         runs: (arm.len(), base.len()),
+        one_take: (is_one_take(arm), is_one_take(base)),
     })
 }
 
@@ -349,6 +362,21 @@ mod tests {
         );
         let again = run(0.2).again(&c.noise);
         assert!((again.high - c.interval.high).abs() < 1e-12 && again.contains(0.2));
+    }
+
+    #[test]
+    fn one_take_each_measures_no_noise() {
+        let alone = |m: f64| Run { se: None, takes: 1, ..run(m) };
+        let of = |arm: &[Run], base: &[Run], history: &[&[Run]]| {
+            let found = between(arm, base, history, 0.05, None).expect("finite");
+            (found.is_assumed(), found.one_take)
+        };
+        assert_eq!(of(&[alone(1.0)], &[alone(0.0)], &[]), (true, (true, true)));
+        assert_eq!(of(&[run(1.0)], &[alone(0.0)], &[]), (true, (false, true)));
+        assert_eq!(of(&[run(1.0)], &[run(0.0)], &[]), (false, (false, false)), "takes of its own");
+        let repeated = [alone(0.0), alone(0.02)];
+        assert!(!of(&[alone(1.0)], &repeated, &[]).0, "two runs of one take each differ");
+        assert!(!of(&[alone(1.0)], &[alone(0.0)], &[&repeated]).0, "so do earlier ones");
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub enum Basis {
     Blocks { n: usize },
     /// Runs; `prior` says what the assumed part of the noise came from.
     Runs { noise: NoiseKind, prior: Prior },
+    /// Runs of one take, on both sides or on one: their interval is an assumption.
+    OneTake { each: bool },
     /// A published figure without samples on either side.
     Point,
     /// Either side was refused.
@@ -62,7 +64,10 @@ pub enum Basis {
 
 impl From<&Between> for Basis {
     fn from(b: &Between) -> Self {
-        Self::Runs { noise: b.noise.kind, prior: b.noise.prior }
+        match b.is_assumed() {
+            true => Self::OneTake { each: b.one_take == (true, true) },
+            false => Self::Runs { noise: b.noise.kind, prior: b.noise.prior },
+        }
     }
 }
 
@@ -79,6 +84,8 @@ pub enum Held {
     Point,
     /// Too few blocks for an interval.
     TooFew { have: usize },
+    /// Both sides have one take, or one of them has, and the noise is assumed.
+    OneTake { each: bool },
 }
 
 /// The verdict on the arm against the base.
@@ -118,7 +125,8 @@ impl Verdict {
 /// correction over its family.
 ///
 /// Better or worse: the interval lies wholly outside [1 / (1 + margin), 1 + margin] and adjusted_p is
-/// at most 0.05. Tie: it lies wholly inside. Everything else is `CannotTell`.
+/// at most 0.05. Tie: it lies wholly inside. Everything else is `CannotTell`, and so is what rests on assumed noise
+/// alone, however far apart.
 pub fn verdict(
     interval: Option<Interval>,
     adjusted_p: Option<f64>,
@@ -129,6 +137,7 @@ pub fn verdict(
     let held = match basis {
         Basis::Invalid => return Verdict::Invalid,
         Basis::Point => return Verdict::CannotTell(Held::Point),
+        Basis::OneTake { each } => return Verdict::CannotTell(Held::OneTake { each }),
         Basis::Blocks { n } if interval.is_none() => return Verdict::CannotTell(Held::TooFew { have: n }),
         Basis::Runs { noise: NoiseKind::Assumed, prior: Prior::Floor } => Held::AssumedNoise,
         Basis::Runs { .. } | Basis::Blocks { .. } => Held::Interval,
@@ -189,6 +198,10 @@ mod tests {
         assert_eq!(straddling(runs(NoiseKind::Assumed, Prior::Takes)), Verdict::CannotTell(Held::Interval));
         assert_eq!(straddling(runs(NoiseKind::Measured, Prior::Floor)), Verdict::CannotTell(Held::Interval));
         assert_eq!(judge(1.1, 1.2, 0.06, Better::Higher, BLOCKS), Verdict::CannotTell(Held::FamilySize));
+        for (low, high) in [(3.0, 4.0), (0.98, 1.2), (0.99, 1.01)] {
+            let one = judge(low, high, 0.0, Better::Higher, Basis::OneTake { each: true });
+            assert_eq!(one, Verdict::CannotTell(Held::OneTake { each: true }), "{low} to {high}");
+        }
         assert_eq!(judge(1.1, 1.2, 0.0, Better::Higher, Basis::Point), Verdict::CannotTell(Held::Point));
         assert_eq!(judge(1.1, 1.2, 0.0, Better::Higher, Basis::Invalid), Verdict::Invalid);
         let none = verdict(None, None, Margin::ARMS, Better::Lower, Basis::Blocks { n: 3 });

@@ -32,16 +32,14 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     let (strangers, known): (Vec<_>, Vec<_>) = arms.iter().partition(|arm| rows(&arm.name).is_empty());
     let indexes = |arm: &str| doc.index.iter().filter(|index| index.arm == arm).collect::<Vec<&IndexDoc>>();
     let values = |arm: &str| doc.value.iter().filter(|value| value.arm == arm).collect::<Vec<&ValueDoc>>();
-    let mut lines: Vec<Vec<String>> = known
-        .iter()
-        .map(|arm| {
-            let cpus = arm.cpus.zip(base.cpus);
-            let parts = parts_of(&doc.findings, &arm.name, &base.name);
-            let slowest = slowest_of(&doc.findings, &arm.name, &base.name);
-            let summed = Summed { indexes: indexes(&arm.name), values: values(&arm.name), parts, slowest };
-            one((&arm.name, &base.name), cpus, &rows(&arm.name), &summed)
-        })
-        .collect();
+    let told = |arm: &ArmDoc, name: &str| {
+        let cpus = arm.cpus.zip(base.cpus);
+        let parts = parts_of(&doc.findings, &arm.name, &base.name);
+        let slowest = slowest_of(&doc.findings, &arm.name, &base.name);
+        let summed = Summed { indexes: indexes(&arm.name), values: values(&arm.name), parts, slowest };
+        one((name, &base.name), cpus, &rows(&arm.name), &summed)
+    };
+    let mut lines = each(&known, told);
     let strangers: Vec<String> = strangers.into_iter().map(|arm| arm.name.clone()).collect();
     match &strangers[..] {
         [] => {}
@@ -49,7 +47,7 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
         several => {
             lines.push(vec![format!(
                 "{} have no figure in common with {}.",
-                format::list(several),
+                model::ranges::many(several).unwrap_or_else(|| format::list(several)),
                 base.name
             )]);
         }
@@ -58,6 +56,29 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     failures_first(doc, &mut lines);
     planted_with_the_first(doc, &mut lines);
     Paragraph::of_lines(&lines)
+}
+
+/// The sentences on each arm; of many arms those that are told alike share them: `Whether atom[002-132] and atom001
+/// differ`.
+fn each(arms: &[&ArmDoc], told: impl Fn(&ArmDoc, &str) -> Vec<String>) -> Vec<Vec<String>> {
+    /// Stands for the name of an arm; no name has it.
+    const NAME: &str = "\u{1}";
+    if arms.len() <= model::ranges::TOLD {
+        return arms.iter().map(|arm| told(arm, &arm.name)).collect();
+    }
+    let mut alike: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    for arm in arms {
+        let said = told(arm, NAME);
+        match alike.iter_mut().find(|(known, _)| *known == said) {
+            Some((_, names)) => names.push(&arm.name),
+            None => alike.push((said, vec![&arm.name])),
+        }
+    }
+    let named = |(said, names): (Vec<String>, Vec<&str>)| {
+        let names = model::ranges::fold(names, |_| true);
+        said.iter().map(|sentence| sentence.replace(NAME, &names)).collect()
+    };
+    alike.into_iter().map(named).collect()
 }
 
 /// Failures of a server are told before how fast it is, in one breath with it.

@@ -2,11 +2,13 @@
 
 use lab::ranges::fold;
 use model::data::{RunHead, Status};
+use model::doc::MachineDoc;
 use model::format::count;
 use store::{Filter, Store, StoreError};
 
 use crate::error::CliError;
 use crate::lookup::ids::short;
+use crate::lookup::names::is_of;
 use crate::lookup::what::what;
 use crate::out;
 
@@ -33,7 +35,7 @@ pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
     let newest = labelled.iter().rfind(|head| is_whole(head) && !head.hidden).or(labelled.last());
     match newest {
         Some(newest) if labelled.len() > 1 => {
-            if labelled.iter().any(|head| head.machine_id != newest.machine_id) {
+            if !are_of_one_machine(newest, &labelled) {
                 return Err(ambiguous_runs(name, &labelled.iter().collect::<Vec<_>>()));
             }
             out::say(&format!(
@@ -45,6 +47,12 @@ pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
         }
         _ => run_id(name, store),
     }
+}
+
+/// As `names` finds the runs of a machine, whichever verb measured it.
+fn are_of_one_machine(newest: &RunHead, all: &[RunHead]) -> bool {
+    let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
+    all.iter().all(|head| is_of(&machine, head))
 }
 
 /// The runs of a label; `latest` is no label.
@@ -167,9 +175,8 @@ pub fn ambiguous(name: &str, candidates: impl Iterator<Item = String>) -> CliErr
 mod tests {
     use super::*;
 
-    #[test]
-    fn runs_of_many_machines_are_told_by_the_expression_of_these() {
-        let head = |number: usize| RunHead {
+    fn head(number: usize) -> RunHead {
+        RunHead {
             id: format!("r{number}"),
             study: "s".to_owned(),
             status: Status::Complete,
@@ -186,7 +193,20 @@ mod tests {
             faults: 0,
             measured: 1,
             hidden: false,
-        };
+        }
+    }
+
+    #[test]
+    fn a_node_is_one_machine_whether_it_or_another_one_measured_it() {
+        let from_elsewhere = head(1);
+        let by_itself = RunHead { machine_id: "hw".to_owned(), ..head(1) };
+        assert!(are_of_one_machine(&from_elsewhere, &[by_itself.clone(), from_elsewhere.clone()]));
+        assert!(are_of_one_machine(&by_itself, std::slice::from_ref(&from_elsewhere)));
+        assert!(!are_of_one_machine(&from_elsewhere, &[from_elsewhere.clone(), head(2)]), "equal hardware");
+    }
+
+    #[test]
+    fn runs_of_many_machines_are_told_by_the_expression_of_these() {
         let heads: Vec<RunHead> = (1..=132).map(head).collect();
         let error = ambiguous_runs("rack", &heads.iter().collect::<Vec<_>>());
         assert_eq!(error.message, "`rack` may mean any of 132 runs of atom[001-132]");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use harness::conductor::{Finished, Show};
 use indicatif::{ProgressBar, ProgressStyle};
 use model::progress::{PREPARING, REMARK};
+use model::ranges::fold;
 use model::reading::Take;
 use model::{Cell, Plan, names};
 use report::text::machines_live::Room;
@@ -62,6 +63,7 @@ pub struct Display {
     faults: HashSet<(usize, String)>,
     /// Those that were printed.
     remarks: HashSet<String>,
+    lost: Lost,
 }
 
 /// The estimate of a figure after a take.
@@ -84,6 +86,48 @@ impl Estimate {
 const PLAIN_LINE_NS: u64 = 5_000_000_000;
 /// Columns of a plain line, wherever it goes.
 const PLAIN_COLUMNS: usize = 80;
+
+/// What was lost and not told yet: what is lost for one reason within a moment is one line.
+#[derive(Debug, Default)]
+struct Lost {
+    since_ns: Option<u64>,
+    /// Why, what helps, and who.
+    groups: Vec<(String, Option<String>, Vec<String>)>,
+}
+
+impl Lost {
+    const MOMENT_NS: u64 = 1_000_000_000;
+
+    fn take(&mut self, who: &str, why: &str, hint: Option<&str>, now_ns: u64) {
+        self.since_ns.get_or_insert(now_ns);
+        match self.groups.iter_mut().find(|(known, helps, _)| known == why && helps.as_deref() == hint) {
+            Some((_, _, names)) => names.push(who.to_owned()),
+            None => self.groups.push((why.to_owned(), hint.map(str::to_owned), vec![who.to_owned()])),
+        }
+    }
+
+    fn are_due(&self, now_ns: u64) -> bool {
+        self.since_ns.is_some_and(|since_ns| now_ns.saturating_sub(since_ns) >= Self::MOMENT_NS)
+    }
+
+    /// The lines, and nothing is left.
+    fn told(&mut self) -> Vec<String> {
+        let Lost { groups, .. } = std::mem::take(self);
+        let lines = |(why, hint, names): (String, Option<String>, Vec<String>)| {
+            let hint = hint.map(|hint| format!(" hint: {hint}"));
+            std::iter::once(said_of(&names, &format!("lost: {why}"))).chain(hint)
+        };
+        groups.into_iter().flat_map(lines).collect()
+    }
+}
+
+/// `atom[001-132]: text`; of a machine without a name the text alone.
+fn said_of(names: &[String], text: &str) -> String {
+    match fold(names.iter().filter(|name| !name.is_empty()).map(String::as_str), |_| true).as_str() {
+        "" => text.to_owned(),
+        who => format!("{who}: {text}"),
+    }
+}
 
 /// Plain lines about the progress of slow work.
 #[derive(Debug, Default)]
@@ -109,6 +153,9 @@ impl Screen for Display {
 
     fn show(&mut self, show: &Show<'_>) {
         self.follow(show);
+        if self.lost.are_due(sys::clock::now_ns()) {
+            self.tell_lost();
+        }
         match show {
             Show::Doing { machine, text } => self.told(&format!("{}{text}", self.on(*machine)), text),
             Show::Starting { machine, cell, arm, block, warm_up } => {
@@ -166,6 +213,7 @@ impl Screen for Display {
     }
 
     fn end(&mut self) {
+        self.tell_lost();
         self.tell_unfit();
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -203,6 +251,7 @@ impl Display {
             unfit: Vec::new(),
             faults: HashSet::new(),
             remarks: HashSet::new(),
+            lost: Lost::default(),
         }
     }
 
@@ -278,15 +327,24 @@ impl Display {
         }
     }
 
-    /// Prints the cells that cannot run: one line per reason.
+    /// Prints the cells that cannot run: one line per reason, behind the machines that it is true of.
     fn tell_unfit(&mut self) {
+        let mut lines: Vec<(String, Vec<String>)> = Vec::new();
         for ((machine, arm, why), cells) in std::mem::take(&mut self.unfit) {
             let first = cells.first().map(|cell| self.title(*cell, arm)).unwrap_or_default();
             let more = match cells.len() {
                 0 | 1 => String::new(),
                 many => format!(" and {} more", many - 1),
             };
-            self.talk(&format!("{}{first}{more} cannot run: {why}", self.on(machine)));
+            let text = format!("{first}{more} cannot run: {why}");
+            let name = self.plan.machines.get(machine).map(|via| via.name.clone()).unwrap_or_default();
+            match lines.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, names)) => names.push(name),
+                None => lines.push((text, vec![name])),
+            }
+        }
+        for (text, names) in lines {
+            self.talk(&said_of(&names, &text));
         }
     }
 
@@ -395,12 +453,16 @@ impl Display {
         }
     }
 
-    /// Prints a line that stays.
-    fn lost(&self, who: &str, why: &str, hint: Option<&str>) {
-        self.talk(&format!("{who}: lost: {why}"));
-        if let Some(hint) = hint {
-            self.talk(&format!(" hint: {hint}"));
+    /// Of one machine it is told at once; of several, those that are lost together are one line.
+    fn lost(&mut self, who: &str, why: &str, hint: Option<&str>) {
+        self.lost.take(who, why, hint, sys::clock::now_ns());
+        if !self.machines.are_several() {
+            self.tell_lost();
         }
+    }
+
+    fn tell_lost(&mut self) {
+        self.lost.told().iter().for_each(|line| self.talk(line));
     }
 
     fn talk(&self, text: &str) {
@@ -428,4 +490,24 @@ pub fn title(cell: &Cell) -> String {
     let mut params = cell.params.clone();
     params.0.retain(|name, value| usual(name) != Some(value.as_str()));
     format!("{} {params}", cell.instrument).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_that_are_lost_for_one_reason_are_one_line() {
+        let mut lost = Lost::default();
+        for at in 1..=132 {
+            lost.take(&format!("atom{at:03}"), "the pipe was closed", None, 5);
+        }
+        lost.take("head", "it hangs", Some("cycle it"), 5);
+        assert!(!lost.are_due(5) && lost.are_due(5 + Lost::MOMENT_NS));
+        let told = ["atom[001-132]: lost: the pipe was closed", "head: lost: it hangs", " hint: cycle it"];
+        assert_eq!(lost.told(), told);
+        assert!(lost.told().is_empty() && !lost.are_due(u64::MAX));
+        lost.take("box2 (ssh box2 ./boxscore)", "closed", None, 9);
+        assert_eq!(lost.told(), ["box2 (ssh box2 ./boxscore): lost: closed"]);
+    }
 }

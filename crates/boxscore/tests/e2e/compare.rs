@@ -2,6 +2,7 @@
 
 use crate::common::Bench;
 use model::doc::{CompareDoc, Method, RatioDoc, VerdictWord};
+use model::why::Held;
 
 #[test]
 fn a_run_on_two_sides_counts_on_one() {
@@ -19,6 +20,42 @@ fn a_run_on_two_sides_counts_on_one() {
     let text = bench.run(&["compare", "pool", "latest"]).expect(0, &[]).out;
     assert!(text.contains("pool: without run"), "{text}");
     bench.run(&["compare", "pool", "latest", "latest~1"]).expect(2, &["nothing is left of it"]);
+}
+
+#[test]
+fn one_take_each_tells_nothing_however_far_apart() {
+    let bench = Bench::new();
+    for (label, median) in [("one", "1e9"), ("half", "5e8")] {
+        bench.world(&format!(r#"{{"seed": 7, "series": [{{"instrument": "*", "median": {median}}}]}}"#));
+        bench.fake(&["--takes", "1", "--label", label]).expect(0, &[]);
+    }
+    let document = |bench: &Bench, names: &[&str]| -> CompareDoc {
+        let said = bench.run(&[names, &["--json"]].concat()).expect(0, &[]);
+        serde_json::from_str(&said.out).expect("a document")
+    };
+    let names = ["compare", "one", "half"];
+    let document_of_one = document(&bench, &names);
+    assert!(!document_of_one.rows.is_empty());
+    for row in &document_of_one.rows {
+        assert_eq!(row.verdict, VerdictWord::CannotTell, "{row:?}");
+        assert_eq!(row.why.held(), Some(Held::OneTake { each: true }), "{row:?}");
+    }
+    let text = bench.run(&names).expect(0, &[]).out;
+    assert!(text.contains("one take each; the noise is assumed"), "{text}");
+    assert!(text.contains("with --takes 6 or more") && !text.contains("probably"), "{text}");
+    bench.run(&["report", "one", "half", "-o", "two.html"]).expect(0, &[]);
+    let page = std::fs::read_to_string(bench.path("two.html")).expect("a page");
+    assert!(page.contains("one take each; the noise is assumed") && !page.contains("probably"));
+    // Runs that have an interval of their own are told apart as before.
+    let bench = Bench::new();
+    for (label, median) in [("many", "1e9"), ("slow", "5e8")] {
+        bench.world(&format!(
+            r#"{{"seed": 9, "series": [{{"instrument": "*", "median": {median}, "spread": 0.01}}]}}"#
+        ));
+        bench.fake(&["--takes", "8", "--label", label]).expect(0, &[]);
+    }
+    let told = document(&bench, &["compare", "many", "slow"]);
+    assert!(told.rows.iter().all(|row| row.verdict == VerdictWord::Worse), "{:?}", told.paragraph);
 }
 
 #[test]

@@ -156,6 +156,19 @@ fn no_way_to_a_host_is_told_at_once() {
         (Some("no-route"), Some("no-route"))
     );
     assert!(why(0).ends_with("No route to host") && why(1).ends_with("Network is unreachable"), "{hosts:#?}");
+    // To a reader: the host by its name with the reason, and an exit code that says that not all answered.
+    space.ip("route add blackhole 10.97.0.0/24").expect("a route");
+    fleet.prepend("Host hole\n HostName 10.97.0.1");
+    let plain = ["--connect-timeout", "1", "--keep", "0"];
+    let mut command = fleet.behind(&wrapper, &["run", "far,off,hole", "--", "true"], &plain);
+    let said: Said = command.output().expect("it starts").into();
+    let no_way = |host: &str| format!("{host}: there is no way to it: ");
+    said.expect(3, &["far", "off", "hole"].map(no_way).each_ref().map(String::as_str));
+    // Where no node is left, nothing is measured.
+    let mut command = fleet.on_behind(&wrapper, &["run", "crc32c", "--on", "far,hole"]);
+    let said: Said = command.output().expect("it starts").into();
+    let left_out = ["left out: far: there is no way to it: ", "left out: hole: there is no way to it: "];
+    said.expect(1, &[&left_out[..], &["error: no node can be measured"]].concat());
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! One word of an expression: a pattern of names, bare numbers, or octets of an address. Nothing is counted out here.
 
-use super::error::{MOST, RangeError};
+use model::ranges::MOST_DIGITS;
 
-/// A number has so many digits at most; longer runs of digits are text.
-pub const MOST_DIGITS: usize = 18;
+use super::error::{MOST, RangeError};
 
 /// A word as it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]

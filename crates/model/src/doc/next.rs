@@ -25,6 +25,8 @@ crate::words! {
         Disk = "disk",
         /// More of the same.
         Repeat = "repeat",
+        /// More takes in a run: one take shows no noise.
+        Takes = "takes",
         /// No number of repetitions would tell; a wider margin would.
         Margin = "margin",
         /// The logs cover too little time.
@@ -141,6 +143,7 @@ impl NextStep {
             Remedy::Generator => "send the load from another machine: --from 'ssh HOST boxscore'",
             Remedy::Disk => "measure a directory on the disk itself: --dir DIRECTORY",
             Remedy::Repeat => "measure again",
+            Remedy::Takes => "measure again with more takes: `boxscore run` with --takes 6 or more",
             Remedy::LongerLog => "compare logs of a longer time: what was served cannot be measured again",
             Remedy::Margin => "compare with the margin that matters to you: --margin 10%",
         };

@@ -198,7 +198,10 @@ fn failed_at_once(share: f64, (blocks, of): (u64, u64), within: Option<FailedWit
 
 impl Held {
     fn is_like(&self, other: &Held) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
+        match (self, other) {
+            (Held::OneTake { each: a }, Held::OneTake { each: b }) => a == b,
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
     }
 
     fn many(all: &[Held]) -> String {
@@ -206,6 +209,8 @@ impl Held {
             None => String::new(),
             Some(Held::Interval) => "the interval reaches across the margin".to_owned(),
             Some(Held::AssumedNoise) => "the noise between runs is assumed".to_owned(),
+            Some(Held::OneTake { each: true }) => "one take each; the noise is assumed".to_owned(),
+            Some(Held::OneTake { each: false }) => "one take of a side; the noise is assumed".to_owned(),
             Some(Held::NoSamples) => "a published point has no samples".to_owned(),
             Some(Held::Family { .. }) => {
                 let rows = |held: &Held| if let Held::Family { rows } = held { Some(*rows) } else { None };

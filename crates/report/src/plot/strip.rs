@@ -29,6 +29,8 @@ pub struct Strip {
     pub median: Option<Estimate>,
     /// Which colour; series of one machine share one.
     pub colour: usize,
+    /// What each dot is, where they are no takes of one thing; the caller has them in a table.
+    pub members: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,7 +104,7 @@ impl StripPlot {
 
     fn table(&self, axis: &Axis) -> Table {
         let mut table = Table::of(&["series", "take", &axis.title]);
-        for strip in &self.series {
+        for strip in self.series.iter().filter(|strip| strip.members.is_empty()) {
             for (i, take) in strip.takes.iter().enumerate() {
                 let phase = if take.warm_up { " warm-up" } else { "" };
                 table.push(vec![
@@ -143,7 +145,13 @@ fn column(strip: &Strip, takes: &[Take], axis: &Axis, centre: f64, step: f64) ->
         }
         @for i in shown {
             circle class=(if takes[i].warm_up { "hollow" } else { "dot" }) cx=(Px(x(i))) cy=(Px(axis.at(takes[i].value))) r="2.6" {
-                title { (strip.name) ", take " (i + 1) @if takes[i].warm_up { " (warm-up)" } ": " (axis.scale.with_unit(takes[i].value)) }
+                title {
+                    @match strip.members.get(i) {
+                        Some(member) => { (member) }
+                        None => { (strip.name) ", take " (i + 1) @if takes[i].warm_up { " (warm-up)" } }
+                    }
+                    ": " (axis.scale.with_unit(takes[i].value))
+                }
             }
         }
         @if let Some(median) = strip.median.filter(|m| m.value.is_finite()) { (mark(strip, median, axis, centre, half)) }

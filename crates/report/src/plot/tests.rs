@@ -49,7 +49,13 @@ fn strips(values: &[f64]) -> StripPlot {
     let takes: Vec<Take> =
         values.iter().enumerate().map(|(i, v)| Take { value: *v, warm_up: i < 2 }).collect();
     let median = values.first().map(|v| Estimate { value: *v, interval: Some((v * 0.99, v * 1.01)) });
-    let strip = |name: &str, colour| Strip { name: name.into(), takes: takes.clone(), median, colour };
+    let strip = |name: &str, colour| Strip {
+        name: name.into(),
+        takes: takes.clone(),
+        median,
+        colour,
+        members: Vec::new(),
+    };
     StripPlot {
         caption: Caption::new("Takes agree within 1 %"),
         y: AxisSpec::new("rate", Kind::for_unit(Unit::PerSec).item("op")),

@@ -12,10 +12,10 @@ use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 
-pub static SECTION: Section = Section::new(50, draw);
+pub static SECTION: Section = Section::by_run(50, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
-    let plots: Vec<(String, Markup)> = (0..input.runs.len()).filter_map(|run| plot(input, run)).collect();
+    let plots: Vec<(String, Markup)> = input.drawn().filter_map(|run| plot(input, run)).collect();
     let title = plots.first()?.0.clone();
     let plots: Vec<Markup> = plots.into_iter().map(|(_, plot)| plot).collect();
     Some(page::section("clock", &title, &page::grid(&plots)))

@@ -15,7 +15,7 @@ use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 
-pub static SECTION: Section = Section::new(12, draw);
+pub static SECTION: Section = Section::by_run(12, draw);
 
 /// Points without which there is no curve.
 const LEAST: usize = 3;
@@ -23,7 +23,8 @@ const LEAST: usize = 3;
 const WIDE: f64 = 20.0;
 
 fn draw(input: &ReportInput) -> Option<Markup> {
-    let plots: Vec<Markup> = input.runs.iter().flat_map(|(doc, data)| plots(doc, data)).collect();
+    let plots: Vec<Markup> =
+        input.runs.iter().take(input.drawn().end).flat_map(|(doc, data)| plots(doc, data)).collect();
     let title = input.runs.iter().find_map(|(doc, data)| title(doc, data))?;
     (!plots.is_empty()).then(|| page::section("commands", &title, &html! { (page::grid(&plots)) }))
 }

@@ -15,7 +15,7 @@ use crate::section::{Figure, ReportInput, Section, labels, threads_of};
 use crate::text::scaling;
 use crate::text::spec::Spec;
 
-pub static SECTION: Section = Section::new(20, draw);
+pub static SECTION: Section = Section::by_run(20, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let mut plots = takes::plots(input, "cpu");
@@ -78,7 +78,7 @@ fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
         )),
         _ => None,
     };
-    let mut series: Vec<Series> = (0..input.runs.len())
+    let mut series: Vec<Series> = (input.drawn())
         .map(|run| Series { name: input.name(run), points: sweep(input, figure, run), reference: false })
         .filter(|series| !series.points.is_empty())
         .collect();

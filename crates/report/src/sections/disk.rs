@@ -12,7 +12,7 @@ use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, Section};
 
-pub static SECTION: Section = Section::new(40, draw);
+pub static SECTION: Section = Section::by_run(40, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let plots = [
@@ -36,7 +36,7 @@ fn points(input: &ReportInput, run: usize, metric: &str) -> Vec<Point> {
 }
 
 fn by_depth(input: &ReportInput, metric: &str, unit: Unit) -> Option<Markup> {
-    let series: Vec<Series> = (0..input.runs.len())
+    let series: Vec<Series> = (input.drawn())
         .map(|run| Series { name: input.name(run), points: points(input, run, metric), reference: false })
         .filter(|series| series.points.len() > 1)
         .collect();

@@ -8,6 +8,7 @@ use model::format::count;
 use model::note::dropped;
 use model::{Note, NoteBody};
 
+use crate::many::{Line, together};
 use crate::page;
 use crate::section::{ReportInput, Section};
 use crate::theme::Trust;
@@ -35,6 +36,10 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     if given_up > 0 {
         said.push(format!("{} given up", count(given_up, "figure")));
     }
+    if input.has_many() {
+        let title = crate::section::sentence(&said.join(", "));
+        return Some(page::section("faults", &title, &of_many(input)));
+    }
     // A run without either has no heading of its own.
     let has_any = |doc: &RunDoc| !doc.errors.is_empty() || doc.notes.iter().any(is_shown);
     let told = input.runs.iter().enumerate().filter(|(_, (doc, _))| has_any(doc));
@@ -51,8 +56,37 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     Some(page::section("faults", &crate::section::sentence(&said.join(", ")), &body))
 }
 
-/// The wanted notes, each text once; every sitting makes its own.
+/// Each fault and note once, behind the runs that have it.
+fn of_many(input: &ReportInput) -> Markup {
+    let (mut loud, mut how): (Vec<Line>, Vec<Line>) = (Vec::new(), Vec::new());
+    for ((doc, _), name) in input.runs.iter().zip(input.names()) {
+        let line = |trust: Trust, text: String| Line { trust, name: name.clone(), text };
+        let times = |text: &str, times: u64| {
+            if times > 1 { format!("{text} ({times} times)") } else { text.to_owned() }
+        };
+        loud.extend(doc.errors.iter().map(|(text, count)| line(Trust::Refused, times(text, *count))));
+        let note =
+            |(kind, text, _): (&str, Cow<'_, str>, usize)| line(Trust::Info, format!("{kind}: {text}"));
+        loud.extend(texts(&doc.notes, |note| !is_how(note)).into_iter().map(note));
+        how.extend(texts(&doc.notes, is_how).into_iter().map(note));
+    }
+    html! {
+        (together(loud))
+        @if !how.is_empty() { (page::more("How it was measured", &together(how))) }
+    }
+}
+
+/// The wanted notes as lines.
 fn lines(notes: &[Note], is_wanted: impl Fn(&Note) -> bool) -> Markup {
+    html! { @for (kind, text, times) in texts(notes, is_wanted) {
+        (Trust::Info.line(&html! {
+            span class="mut" { (kind) ": " } (page::prose(&text)) @if times > 1 { " (" (times) " times)" }
+        }))
+    } }
+}
+
+/// The wanted notes, each text once; every sitting makes its own.
+fn texts(notes: &[Note], is_wanted: impl Fn(&Note) -> bool) -> Vec<(&str, Cow<'_, str>, usize)> {
     let mut told: Vec<(&str, Cow<'_, str>, usize)> = Vec::new();
     for note in notes.iter().filter(|note| is_shown(note) && is_wanted(note)) {
         let (kind, text) = (note.kind(), note.text());
@@ -61,11 +95,7 @@ fn lines(notes: &[Note], is_wanted: impl Fn(&Note) -> bool) -> Markup {
             None => told.push((kind, text, 1)),
         }
     }
-    html! { @for (kind, text, times) in told {
-        (Trust::Info.line(&html! {
-            span class="mut" { (kind) ": " } (page::prose(&text)) @if times > 1 { " (" (times) " times)" }
-        }))
-    } }
+    told
 }
 
 /// How the figures were measured, folded away: it matters to who repeats them.

@@ -41,7 +41,9 @@ fn draw(input: &ReportInput) -> Option<Markup> {
             html! {
                 (plot.render())
                 @if !rest.rows.is_empty() {
-                    @if input.cover.summary { p class="note" { "and " (more) } } @else { (page::more(&more, &rest.render())) }
+                    @if input.cover.summary { p class="note" { "and " (more) } }
+                    @else if input.has_many() { p class="note" { "and " (more) "; all medians are in the " a href="#score" { "box score" } } }
+                    @else { (page::more(&more, &rest.render())) }
                 }
             }
         }

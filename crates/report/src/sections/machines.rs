@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use model::Fact;
 
+use crate::many::{by_value, shared};
 use crate::page::{self, Column};
 use crate::section::{ReportInput, Section};
 use crate::text::sheet::topics;
@@ -21,11 +22,24 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         Some(processor) => format!("{name} is a {processor}: {known} of {} facts are known", facts.len()),
         None => format!("{name}: {known} of {} facts are known", facts.len()),
     };
+    if input.has_many() {
+        return Some(page::section("machines", &title, &of_many(&sheets)));
+    }
     let body = html! { @for (name, facts) in &sheets {
         @let summary = format!("Spec sheet of {name}: {} facts with their sources", facts.len());
         (page::more(&summary, &sheet(facts)))
     } };
     Some(page::section("machines", &title, &body))
+}
+
+/// The facts that are equal on all, and by value those that are not.
+fn of_many(sheets: &[(String, Vec<Fact>)]) -> Markup {
+    let pairs = |fact: &Fact| {
+        let why = fact.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        (fact.key.clone(), format!("{}{why}", spec::value(fact).unwrap_or_else(|| "unknown".to_owned())))
+    };
+    let each = sheets.iter().map(|(name, facts)| (name, facts.iter().map(pairs).collect()));
+    shared(&by_value(each), sheets.len(), "fact")
 }
 
 fn sheet(facts: &[Fact]) -> Markup {

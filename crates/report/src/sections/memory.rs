@@ -16,7 +16,7 @@ use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, Section};
 use crate::text::spec::{Spec, round_size};
 
-pub static SECTION: Section = Section::new(30, draw);
+pub static SECTION: Section = Section::by_run(30, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let mut plots: Vec<Markup> = staircase(input).into_iter().chain(bandwidth(input)).collect();
@@ -78,7 +78,7 @@ fn steps(input: &ReportInput, run: usize) -> (String, Vec<Point>) {
 
 fn staircase(input: &ReportInput) -> Option<Markup> {
     let (mode, _) = steps(input, 0);
-    let series: Vec<Series> = (0..input.runs.len())
+    let series: Vec<Series> = (input.drawn())
         .map(|run| Series { name: input.name(run), points: steps(input, run).1, reference: false })
         .filter(|series| series.points.len() > 1)
         .collect();
@@ -144,7 +144,7 @@ fn bandwidth(input: &ReportInput) -> Option<Markup> {
     };
     let several = input.runs.len() > 1;
     let has = |run: &usize| ops.iter().any(|op| value(*run, op, "1").is_some());
-    let runs: Vec<usize> = (0..input.runs.len()).filter(has).collect();
+    let runs: Vec<usize> = input.drawn().filter(has).collect();
     let series: Vec<String> = if several {
         runs.iter().map(|run| input.name(*run)).collect()
     } else {

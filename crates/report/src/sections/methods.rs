@@ -1,11 +1,13 @@
 //! How the figures were made, shortly and exactly, and the command that makes them again.
 
 use maud::{Markup, html};
+use model::data::RunData;
 use model::doc::RunDoc;
 use model::format;
 use model::id::short;
 
-use crate::page;
+use crate::many::{by_value, shared};
+use crate::page::{self, Column};
 use crate::section::{ReportInput, Section};
 
 pub static SECTION: Section = Section::new(90, draw);
@@ -13,7 +15,8 @@ pub static SECTION: Section = Section::new(90, draw);
 fn draw(input: &ReportInput) -> Option<Markup> {
     let (first, _) = input.runs.first()?;
     let body = html! {
-        @for (run, (doc, _)) in input.runs.iter().enumerate() { (how(doc, &input.name(run))) }
+        @if input.has_many() { (of_many(input)) }
+        @else { @for (run, (doc, _)) in input.runs.iter().enumerate() { (how(doc, &input.name(run))) } }
         ul { @if input.is_of_periods() { (periods()) } @else {
             li { "A figure is the median of its measured takes, with the exact order-statistic interval of at least 95 % (6 takes or more). Warm-up takes are drawn hollow and not counted. Where takes resemble their neighbours, fewer of them are counted as independent." }
             li { "Takes of all figures are interleaved in random blocks; the seed is stored. Takes end by the width of the intervals, never by a verdict." }
@@ -21,7 +24,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
             li { "Better and worse are said only when the interval lies wholly beyond the margin's tie range and the test holds after Holm's correction over all headline rows; else tie or cannot tell. Published points are never significant." }
             li { "A refused figure is not shown as a number anywhere, and takes no part in an index." }
         } }
-        @for (doc, _) in input.runs.iter().filter(|(doc, _)| !doc.config.is_empty()) {
+        @for (doc, _) in input.runs.iter().filter(|(doc, _)| !input.has_many() && !doc.config.is_empty()) {
             (page::more(&format!("Configuration of run {}", short(&doc.run)), &config(doc)))
         }
     };
@@ -36,6 +39,46 @@ fn periods() -> Markup {
         li { "What a machine did meanwhile is by the clock of the host that recorded it, requests by that of the server that logged them; the two are not compared." }
     }
 }
+
+/// A row a run, each command once, and the configurations together.
+fn of_many(input: &ReportInput) -> Markup {
+    let names = input.names();
+    let head = [
+        ("", Column::Text),
+        ("run", Column::Text),
+        ("began, UTC", Column::Text),
+        ("took", Column::Number),
+        ("boxscore's own CPU time", Column::Number),
+    ];
+    let time = |seconds: Option<f64>| html! { (seconds.map_or("-".to_owned(), format::duration)) };
+    let row = |(name, (doc, _)): (&String, &(RunDoc, RunData))| {
+        let began = html! { (crate::text::date_time(doc.started)) };
+        vec![
+            html! { (name) },
+            html! { code { (doc.run) } },
+            began,
+            time(doc.seconds),
+            time(doc.own_cpu_seconds),
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = names.iter().zip(&input.runs).map(row).collect();
+    let mut commands: Vec<&str> = Vec::new();
+    for (doc, _) in &input.runs {
+        let command = doc.command.as_str();
+        commands.extend((!command.is_empty() && !commands.contains(&command)).then_some(command));
+    }
+    let pairs = |doc: &RunDoc| doc.config.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    let config = by_value(names.iter().zip(&input.runs).map(|(name, (doc, _))| (name, pairs(doc))));
+    html! {
+        @for command in commands.iter().take(MOST_COMMANDS) { pre { (command) } }
+        @if commands.len() > MOST_COMMANDS { p class="note" { (commands.len() - MOST_COMMANDS) " more commands" } }
+        (page::more(&format!("{}, when and how long", format::count(rows.len(), "run")), &page::table(&head, &rows)))
+        (shared(&config, names.len(), "setting"))
+    }
+}
+
+/// Commands of many runs; those of a study are one.
+const MOST_COMMANDS: usize = 3;
 
 fn how(run: &RunDoc, name: &str) -> Markup {
     html! {

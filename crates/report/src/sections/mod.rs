@@ -28,6 +28,7 @@ pub mod ranks;
 pub mod runtime;
 pub mod runtime_warmup;
 pub mod score;
+pub mod score_many;
 pub mod settings;
 pub mod soak;
 pub mod takes;

@@ -21,7 +21,8 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         (plot(doc).render())
         (ties(doc))
         (trust(doc))
-        (figures(doc))
+        // Of many the box score has them.
+        @if !input.has_many() { (figures(doc)) }
     };
     Some(page::section("nodes", &sentence(&doc.sentence()), &body))
 }

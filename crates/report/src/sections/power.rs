@@ -16,7 +16,7 @@ use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
 use crate::text::power::cells;
 
-pub static SECTION: Section = Section::new(43, draw);
+pub static SECTION: Section = Section::by_run(43, draw);
 
 /// A load with its name on the page.
 type Named<'a> = (String, &'a PowerDoc);
@@ -24,7 +24,7 @@ type Named<'a> = (String, &'a PowerDoc);
 fn draw(input: &ReportInput) -> Option<Markup> {
     let several = input.runs.len() > 1;
     let mut all: Vec<Named<'_>> = Vec::new();
-    for (run, (doc, _)) in input.runs.iter().enumerate() {
+    for (run, (doc, _)) in input.runs.iter().enumerate().take(input.drawn().end) {
         let many = doc.power.len() > 1;
         for one in &doc.power {
             let load = if one.arm.is_empty() { one.instrument.clone() } else { one.arm.clone() };

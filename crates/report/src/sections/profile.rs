@@ -14,7 +14,7 @@ use crate::text;
 use crate::text::profile::lets_interrupts_in;
 use model::profile::{self, Profile, Symbol};
 
-pub static SECTION: Section = Section::new(44, draw);
+pub static SECTION: Section = Section::by_run(44, draw);
 
 /// Functions of each side in the table.
 const MOST: usize = 12;
@@ -24,7 +24,7 @@ const GRAPHS: usize = 4;
 fn draw(input: &ReportInput) -> Option<Markup> {
     let mut title = None;
     let mut body: Vec<Markup> = Vec::new();
-    for (run, (_, data)) in input.runs.iter().enumerate() {
+    for (run, (_, data)) in input.runs.iter().enumerate().take(input.drawn().end) {
         let profiles = profile::in_notes(data.notes.iter().map(|note| &note.body));
         let several = input.runs.len() > 1 || profiles.len() > 1;
         for profile in profiles.iter().take(GRAPHS) {

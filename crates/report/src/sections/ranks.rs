@@ -26,7 +26,8 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let drawn: Vec<Markup> = rankings.iter().map(|ranking| figure(doc, ranking, &figures)).collect();
     let body = html! {
         p class="mut" { "Best first. A bracket joins neighbours of which no pair can be told apart; 1-3 is the rank and the worst place." }
-        (page::grid(&drawn))
+        @if input.has_many() { (page::more(&format!("{} places each", doc.arms.len()), &page::grid(&drawn))) }
+        @else { (page::grid(&drawn)) }
     };
     Some(page::section("ranks", &title(doc, &rankings, &figures), &body))
 }

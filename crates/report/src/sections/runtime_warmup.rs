@@ -19,7 +19,7 @@ use crate::plot::{Caption, LinePlot};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 
-pub static SECTION: Section = Section::new(23, draw);
+pub static SECTION: Section = Section::by_run(23, draw);
 
 const TIME: &str = warmup::ITERATION.name();
 const STEADY: &str = warmup::STEADY.name();
@@ -46,8 +46,13 @@ struct Curve<'a> {
 }
 
 fn draw(input: &ReportInput) -> Option<Markup> {
-    let curves: Vec<Curve<'_>> =
-        input.runs.iter().enumerate().flat_map(|(run, (_, data))| curves(run, data)).collect();
+    let curves: Vec<Curve<'_>> = input
+        .runs
+        .iter()
+        .enumerate()
+        .take(input.drawn().end)
+        .flat_map(|(run, (_, data))| curves(run, data))
+        .collect();
     let mut kernels: Vec<&str> = Vec::new();
     for curve in &curves {
         if !kernels.contains(&curve.kernel.as_str()) {

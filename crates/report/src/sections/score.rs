@@ -11,6 +11,7 @@ use model::{Fact, Finding, Samples, Validity};
 
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
+use crate::sections::score_many;
 use crate::text::score::{ScoreRow, rows, scales, threaded};
 use crate::text::spec::Spec;
 use crate::text::units;
@@ -20,6 +21,9 @@ use crate::web_loads::has_sweeps;
 pub static SECTION: Section = Section::new(10, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
+    if input.has_many() {
+        return Some(page::section("score", &title(input, 0), &score_many::body(input)?));
+    }
     let mut all: Vec<Figure<'_>> = input.figures(0).collect();
     all.sort_by_cached_key(|figure| names::order(figure.key()));
     // Sweeps have tables and curves of their own, which print shows instead.

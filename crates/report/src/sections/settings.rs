@@ -4,13 +4,29 @@ use maud::{Markup, html};
 use model::doc::{SettingDoc, SettingsDoc};
 use model::format::count;
 
+use crate::many::{Line, together};
 use crate::page::{self, Column};
 use crate::section::{ReportInput, Section};
+use crate::theme::Trust;
 
 pub static SECTION: Section = Section::new(6, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
-    section(&input.compare.as_ref()?.settings)
+    let all = &input.compare.as_ref()?.settings;
+    if input.has_many() { of_many(all) } else { section(all) }
+}
+
+/// Each difference once, behind the sides that have it.
+fn of_many(all: &[SettingsDoc]) -> Option<Markup> {
+    let first = all.first()?;
+    let lines = all.iter().flat_map(|one| {
+        one.differ.iter().map(|setting| Line {
+            trust: Trust::Info,
+            name: one.arm.clone(),
+            text: setting.text(),
+        })
+    });
+    Some(page::section("settings", &title(first), &together(lines.collect())))
 }
 
 fn section(all: &[SettingsDoc]) -> Option<Markup> {

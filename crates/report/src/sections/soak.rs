@@ -18,10 +18,11 @@ use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 use crate::text::soak::{labels, scale};
 
-pub static SECTION: Section = Section::new(11, draw);
+pub static SECTION: Section = Section::by_run(11, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
-    let soaked = input.runs.iter().enumerate().filter(|(_, (run, _))| !run.soak.is_empty());
+    let soaked =
+        input.runs.iter().enumerate().take(input.drawn().end).filter(|(_, (run, _))| !run.soak.is_empty());
     let drawn: Vec<Markup> = soaked
         .map(|(at, (run, data))| {
             let name = if input.runs.len() > 1 { Some(input.name(at)) } else { None };

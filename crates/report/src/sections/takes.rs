@@ -103,11 +103,43 @@ pub fn plots(input: &ReportInput, family: &str) -> Vec<Markup> {
     if figures.is_empty() {
         return Vec::new();
     }
-    if input.runs.len() == 1 {
-        relative(&figures, Place::Section).into_iter().collect()
-    } else {
-        side_by_side(input, &figures)
+    match input.runs.len() {
+        1 => relative(&figures, Place::Section).into_iter().collect(),
+        _ if input.has_many() => vec![of_many(input, &figures)],
+        _ => side_by_side(input, &figures),
     }
+}
+
+/// A column a figure, a dot a run: its median over the middle of all.
+fn of_many(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
+    let names = input.names();
+    let strip = |(figure, name): (&Figure<'_>, String)| {
+        let known =
+            (0..names.len()).filter_map(|run| Some((run, input.twin(figure, run)?.estimate()?.value)));
+        let known: Vec<(usize, f64)> = known.collect();
+        let middle = stats::median(&known.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+        let middle = middle.filter(|middle| *middle != 0.0)?;
+        let takes = known.iter().map(|(_, value)| Take { value: value / middle, warm_up: false }).collect();
+        let kind = Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit);
+        Some(Strip {
+            name: format!("{name} {}", quantity(middle, kind)),
+            takes,
+            median: Some(Estimate { value: 1.0, interval: None }),
+            colour: 0,
+            members: known.iter().map(|(run, _)| names[*run].clone()).collect(),
+        })
+    };
+    StripPlot {
+        caption: Caption::new(format!(
+            "{}: each median over the middle of all",
+            format::count(names.len(), "run")
+        ))
+        .subtitle("a dot a run, in their order; box = middle half; the box score has the figures"),
+        y: AxisSpec::new("share of the middle", Kind::percent()),
+        series: figures.iter().zip(labels(figures)).filter_map(strip).collect(),
+        size: Size::Wide,
+    }
+    .render()
 }
 
 /// Where the strips stand.
@@ -155,7 +187,8 @@ fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
                 None => "refused".to_owned(),
             };
             let name = if place == Place::Section { format!("{label} {value}") } else { label.to_owned() };
-            Some(Strip { name, takes, median: Some(Estimate { value: 1.0, interval }), colour: 0 })
+            let median = Some(Estimate { value: 1.0, interval });
+            Some(Strip { name, takes, median, colour: 0, members: Vec::new() })
         })
         .collect();
     let size = match (place, series.len() > 6) {
@@ -200,6 +233,7 @@ fn side_by_side(input: &ReportInput, figures: &[Figure<'_>]) -> Vec<Markup> {
                 takes: twin.takes(),
                 median: twin.estimate(),
                 colour: colour(twin.run),
+                members: Vec::new(),
             })
             .collect();
         let kind = Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit);

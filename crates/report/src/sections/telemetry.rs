@@ -14,7 +14,8 @@ use model::metrics::telemetry;
 use model::unit::Unit;
 
 use super::clock::{seconds, spans};
-use crate::page;
+use crate::many::percents;
+use crate::page::{self, Column};
 use crate::plot::line::{Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
@@ -63,6 +64,9 @@ struct Track {
 }
 
 fn draw(input: &ReportInput) -> Option<Markup> {
+    if input.has_many() {
+        return of_many(input);
+    }
     let mut title = None;
     let mut body: Vec<Markup> = Vec::new();
     for (run, (_, data)) in input.runs.iter().enumerate() {
@@ -87,6 +91,63 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     }
     let title = title.unwrap_or_else(|| "What the machine did meanwhile".to_owned());
     (!body.is_empty()).then(|| page::section("telemetry", &title, &html! { @for part in &body { (part) } }))
+}
+
+/// A row a run, a column a metric: its mean over the run, and of temperatures the highest.
+fn of_many(input: &ReportInput) -> Option<Markup> {
+    let names = input.names();
+    let each: Vec<Vec<Track>> = input.runs.iter().map(|(_, data)| tracks(data.telemetry.iter())).collect();
+    let mut columns: Vec<(&str, &str, Option<Unit>)> = Vec::new();
+    for name in SPLIT.iter().chain(&WANTED) {
+        for track in each.iter().flatten().filter(|track| track.metric == *name) {
+            let is_known = columns.iter().any(|(source, known, _)| *source == track.source && known == name);
+            columns.extend((!is_known).then_some((track.source.as_str(), *name, track.unit)));
+        }
+    }
+    let value = |tracks: &[Track], (source, metric, _): &(&str, &str, Option<Unit>)| {
+        let own = || tracks.iter().filter(|track| track.source == *source && track.metric == *metric);
+        let whole: Vec<&Track> = own().filter(|track| is_total(&track.device)).collect();
+        let used: Vec<&Track> = if whole.is_empty() { own().collect() } else { whole };
+        let points: Vec<(f64, f64)> = used.iter().flat_map(|track| track.points.iter().copied()).collect();
+        match *metric == telemetry::TEMPERATURE.name() {
+            _ if points.is_empty() => None,
+            true => points.iter().map(|(_, value)| *value).max_by(f64::total_cmp),
+            false => Some(mean(&points)),
+        }
+    };
+    let values: Vec<Vec<Option<f64>>> =
+        each.iter().map(|tracks| columns.iter().map(|column| value(tracks, column)).collect()).collect();
+    let kind = |unit: Option<Unit>| match unit.unwrap_or(Unit::Count) {
+        Unit::Ratio => Kind::percent(),
+        unit => Kind::for_unit(unit),
+    };
+    let heads: Vec<String> = columns.iter().map(|(source, metric, _)| format!("{source} {metric}")).collect();
+    let mut head = vec![("", Column::Text)];
+    head.extend(heads.iter().map(|name| (name.as_str(), Column::Number)));
+    let rows = names.iter().zip(&values).map(|(name, values)| {
+        let cell = |(value, (_, _, unit)): (&Option<f64>, &(&str, &str, Option<Unit>))| {
+            html! { (value.map_or("-".to_owned(), |value| quantity(value, kind(*unit)))) }
+        };
+        std::iter::once(html! { (name) }).chain(values.iter().zip(&columns).map(cell)).collect::<Vec<_>>()
+    });
+    let rows: Vec<Vec<Markup>> = rows.collect();
+    let busy: Vec<f64> = each.iter().filter_map(|tracks| busy(tracks)).collect();
+    let title = match busy.is_empty() {
+        true => "What the machines did meanwhile".to_owned(),
+        false => format!("CPUs were busy {} of the time on average", percents(&busy)),
+    };
+    let body = html! {
+        (page::table(&head, &rows))
+        (input.note("means over each run, of temperatures the highest; samples over time are in the store"))
+    };
+    (!columns.is_empty()).then(|| page::section("telemetry", &title, &body))
+}
+
+/// The mean share of CPU time that was not idle. Time that waits for a disk is idle too.
+fn busy(tracks: &[Track]) -> Option<f64> {
+    let of = |name: &str| tracks.iter().find(|track| track.metric == name && is_total(&track.device));
+    let waited = of(telemetry::IOWAIT.name()).map_or(0.0, |track| mean(&track.points));
+    Some((1.0 - mean(&of(telemetry::IDLE.name())?.points) - waited).clamp(0.0, 1.0))
 }
 
 /// Columns joined over all segments.
@@ -158,11 +219,9 @@ fn of_run(data: &RunData, tracks: &[Track]) -> (Option<String>, Vec<Markup>, Vec
 fn cpu_split(data: &RunData, tracks: &[Track]) -> (Option<String>, Option<Markup>) {
     let of = |name: &str| tracks.iter().find(|track| track.metric == name && is_total(&track.device));
     let mean = |track: &Track| mean(&track.points);
-    let Some(idle) = of(telemetry::IDLE.name()) else { return (None, None) };
-    // Time that waits for a disk is idle too.
-    let busy = 1.0 - mean(idle) - of(telemetry::IOWAIT.name()).map_or(0.0, mean);
+    let Some(busy) = busy(tracks) else { return (None, None) };
     let stolen = of(telemetry::STEAL.name()).map_or(0.0, mean);
-    let mut title = format!("CPUs were busy {} of the time on average", percent(busy.clamp(0.0, 1.0)));
+    let mut title = format!("CPUs were busy {} of the time on average", percent(busy));
     if stolen > 0.001 {
         title.push_str(&format!(", {} stolen by the host", percent(stolen)));
     }

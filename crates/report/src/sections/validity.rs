@@ -7,6 +7,7 @@ use model::doc::RunDoc;
 use model::format::{self, count};
 use model::{Cards, Finding, Validity};
 
+use crate::many::{Line, together};
 use crate::page;
 use crate::section::{ReportInput, Section};
 use crate::text::{fold, notes};
@@ -38,11 +39,39 @@ fn draw(input: &ReportInput) -> Option<Markup> {
         (0, refused) => format!("Validity: {} refused", count(refused, "figure")),
         (doubtful, refused) => format!("Validity: {refused} refused, {}", count(doubtful, "doubt")),
     };
+    if input.has_many() {
+        return Some(page::section("validity", &title, &of_many(input)));
+    }
     let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
         @if input.runs.len() > 1 { h3 { (input.name(run)) } }
         (findings(doc))
     } };
     Some(page::section("validity", &title, &body))
+}
+
+/// What the rules say of the runs, each text once; how many found nothing.
+fn of_many(input: &ReportInput) -> Markup {
+    let mut lines: Vec<Line> = Vec::new();
+    for ((doc, _), name) in input.runs.iter().zip(input.names()) {
+        let notes = notes::doubts(&doc.findings, &notes::headlines(doc));
+        lines.extend(notes.into_iter().rev().map(|note| Line {
+            trust: Trust::from(note.state),
+            name: name.clone(),
+            text: note.text,
+        }));
+    }
+    lines.sort_by_key(|line| line.trust != Trust::Refused);
+    let of = |state: Validity| {
+        let all = input.runs.iter().flat_map(|(doc, _)| &doc.findings);
+        all.filter(|finding| finding.state == state).count()
+    };
+    html! {
+        (together(lines))
+        p class="note" {
+            (count(of(Validity::Ok), "check")) " found nothing, " (of(Validity::Unknown)) " lacked their inputs"
+        }
+        (input.note("each finding stands with its evidence in the JSON document"))
+    }
 }
 
 /// One line a rule; what each said of each figure stands folded below.

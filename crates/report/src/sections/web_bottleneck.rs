@@ -21,7 +21,7 @@ use crate::section::{ReportInput, Section, sentence};
 use crate::text::web_table::{Table, firsts};
 use crate::web_loads::{Load, bottleneck, heading, served, sweeps};
 
-pub static SECTION: Section = Section::new(43, draw);
+pub static SECTION: Section = Section::by_run(43, draw);
 
 /// Parts of a core's time, and the metric of each.
 const PARTS: [(&str, &str); 4] = [
@@ -36,7 +36,7 @@ const MOST: usize = 6;
 fn draw(input: &ReportInput) -> Option<Markup> {
     let mut title = None;
     let mut body: Vec<Markup> = Vec::new();
-    for (run, (doc, data)) in input.runs.iter().enumerate() {
+    for (run, (doc, data)) in input.runs.iter().enumerate().take(input.drawn().end) {
         let found = firsts(doc);
         for one in found.iter().take(MOST) {
             let name = called(input, run, &one.arm);

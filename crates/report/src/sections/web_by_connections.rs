@@ -18,7 +18,7 @@ use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
 use crate::web_loads::{curves, heading, is_refused, loads, percentile, served};
 
-pub static SECTION: Section = Section::new(41, draw);
+pub static SECTION: Section = Section::by_run(41, draw);
 
 /// Lines of one plot; the tables have the rest.
 const MOST_LINES: usize = 8;
@@ -81,7 +81,7 @@ struct Group<'a> {
 fn groups(input: &ReportInput) -> Vec<Group<'_>> {
     let mut out: Vec<Group<'_>> = Vec::new();
     for over in ["connections", "generators"] {
-        for (run, (doc, data)) in input.runs.iter().enumerate() {
+        for (run, (doc, data)) in input.runs.iter().enumerate().take(input.drawn().end) {
             let arms = data.plan.arm_keys();
             for curve in curves(doc, over) {
                 let mut rest = curve.params.without(&arms);

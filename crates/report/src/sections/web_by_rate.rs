@@ -19,7 +19,7 @@ use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 use crate::web_loads::{curves, heading, is_refused, percentile, served};
 
-pub static SECTION: Section = Section::new(42, draw);
+pub static SECTION: Section = Section::by_run(42, draw);
 
 /// Response and service time closer than this are one line.
 const APART: f64 = 1.1;
@@ -55,7 +55,7 @@ struct Open<'a> {
 fn open_loops(input: &ReportInput) -> Vec<Open<'_>> {
     let several = input.runs.len() > 1;
     let mut out = Vec::new();
-    for (run, (doc, data)) in input.runs.iter().enumerate() {
+    for (run, (doc, data)) in input.runs.iter().enumerate().take(input.drawn().end) {
         for curve in curves(doc, load::OFFERED.name()) {
             let card = model::card::find(doc.cards, &curve.instrument);
             let run = several.then(|| input.name(run));

@@ -22,7 +22,7 @@ use crate::section::{ReportInput, Section, sentence};
 use crate::sections::web_by_connections::half_and_tail;
 use crate::web_loads::{Load, MANY, loads, served};
 
-pub static SECTION: Section = Section::new(42, draw);
+pub static SECTION: Section = Section::by_run(42, draw);
 
 /// Plots of one report.
 const MOST: usize = 9;
@@ -30,7 +30,7 @@ const MOST: usize = 9;
 fn draw(input: &ReportInput) -> Option<Markup> {
     let mut said = None;
     let mut plots: Vec<Markup> = Vec::new();
-    for (run, (doc, data)) in input.runs.iter().enumerate() {
+    for (run, (doc, data)) in input.runs.iter().enumerate().take(input.drawn().end) {
         let all = loads(doc);
         let arms = doc.bottlenecks.iter().map(|one| &one.arm).collect::<std::collections::BTreeSet<_>>();
         if all.len() > MANY * arms.len().max(1) {

@@ -14,13 +14,13 @@ use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
 use crate::text::search::{cells, late};
 
-pub static SECTION: Section = Section::new(43, draw);
+pub static SECTION: Section = Section::by_run(43, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let several = input.runs.len() > 1;
     let mut parts: Vec<Markup> = Vec::new();
     let mut title = None;
-    for (run, (doc, _)) in input.runs.iter().enumerate() {
+    for (run, (doc, _)) in input.runs.iter().enumerate().take(input.drawn().end) {
         for search in &doc.searches {
             let run = several.then(|| input.name(run));
             let words: Vec<String> = run.into_iter().chain([search.arm.clone()]).collect();

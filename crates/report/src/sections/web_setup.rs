@@ -6,12 +6,12 @@ use model::note::{Note, NoteBody, ServerBuild, WebSetup as Setup};
 use crate::page::{self, Column};
 use crate::section::{ReportInput, Section};
 
-pub static SECTION: Section = Section::new(44, draw);
+pub static SECTION: Section = Section::by_run(44, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let mut title = None;
     let mut body: Vec<Markup> = Vec::new();
-    for (run, (_, data)) in input.runs.iter().enumerate() {
+    for (run, (_, data)) in input.runs.iter().enumerate().take(input.drawn().end) {
         let setups = setups(&data.notes);
         title = title.or_else(|| setups.first().map(|setup| format!("The load was on {}", setup.server)));
         body.push(html! {

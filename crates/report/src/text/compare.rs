@@ -354,8 +354,7 @@ fn price_hint(doc: &CompareDoc, look: Look) -> String {
     let lacking: Vec<String> = doc.arms.iter().filter(|arm| arm.price.is_none()).map(name).collect();
     let text = match lacking.split_first() {
         Some((first, others)) => {
-            let too =
-                if others.is_empty() { String::new() } else { format!(" (and {})", format::list(others)) };
+            let too = if others.is_empty() { String::new() } else { format!(" (and {})", listed(others)) };
             format!("boxscore note {first} --price 0.10/h{too}: which gives more for it")
         }
         None => {
@@ -378,6 +377,11 @@ fn price_hint(doc: &CompareDoc, look: Look) -> String {
         }
     };
     hang("price   ", &text, look.columns)
+}
+
+/// `a and b`, or of many `atom[001-132]`.
+fn listed(names: &[String]) -> String {
+    model::ranges::many(names).unwrap_or_else(|| format::list(names))
 }
 
 /// Where published figures come from.

@@ -73,6 +73,12 @@ pub fn sentence(finding: &Finding, cards: Cards) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
+/// `a, b`, or of many `atom[001-132]`.
+pub fn names_of<S: AsRef<str>>(names: &[S]) -> String {
+    let few = || names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    model::ranges::many(names).unwrap_or_else(few)
+}
+
 /// `beta (run 019b77488503)`: the side of a finding, and the run where the side has several.
 fn whose(side: Option<&str>, runs: &[&str]) -> String {
     let Some(side) = side else { return String::new() };
@@ -151,7 +157,7 @@ pub fn briefs<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Line<'
         for side in group.iter().filter_map(|finding| finding.subject.side.as_deref()) {
             sides.extend((!sides.contains(&side)).then_some(side));
         }
-        let of = if sides.is_empty() { String::new() } else { format!("{}: ", sides.join(", ")) };
+        let of = if sides.is_empty() { String::new() } else { format!("{}: ", names_of(&sides)) };
         vec![Line { rule, text: format!("{of}{said}{}", counted(&group, headlines)) }]
     });
     lines.collect()
@@ -212,7 +218,7 @@ fn of_runs<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Line<'a>> {
     }
     let line = |(line, sides): (Line<'a>, Vec<&str>)| match sides.is_empty() {
         true => line,
-        false => Line { text: format!("{}: {}", sides.join(", "), line.text), ..line },
+        false => Line { text: format!("{}: {}", names_of(&sides), line.text), ..line },
     };
     all.into_iter().map(line).collect()
 }

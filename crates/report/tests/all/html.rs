@@ -70,6 +70,38 @@ fn a_full_report_has_every_section_in_order() {
     assert!(text.contains("boxscore run --quick --seed 7"), "the command that makes it again");
 }
 
+/// The run of many machines, the last of which is refused a figure.
+fn many(count: usize) -> ReportInput {
+    let runs = (1..=count).map(|at| {
+        let (mut doc, mut data) = (crate::common::run(), crate::common::data(12, 4, 60));
+        doc.run = format!("run{at:03}");
+        doc.label = None;
+        doc.machine.name = format!("atom{at:03}");
+        data.head.id.clone_from(&doc.run);
+        (doc, data)
+    });
+    ReportInput { runs: runs.collect(), ..input() }
+}
+
+#[test]
+fn many_runs_are_one_table_a_section_with_a_note() {
+    let (few, all) = (many(16), many(132));
+    let (text_of_few, text) = (report(&few), report(&all));
+    sound(&text);
+    assert!(text.len() < 5_000_000, "{} bytes", text.len());
+    assert!(text.len() < 2 * text_of_few.len(), "{} of 132, {} of 16", text.len(), text_of_few.len());
+    for id in ["score", "validity", "telemetry", "machines", "methods"] {
+        assert!(text.contains(&format!("<section id=\"{id}\"")), "no section {id}");
+    }
+    // Every machine has its row, and what is equal on all is told once.
+    for name in ["atom001", "atom077", "atom132"] {
+        assert!(text.contains(&format!("<th scope=\"row\">{name}</th>")), "{name}");
+    }
+    assert!(text.contains("<b>atom[001-132]</b>: "), "doubts fold");
+    assert!(text.contains("a report of one, such as <code>boxscore report atom005</code>"), "a note");
+    assert!(!text_of_few.contains("a report of one, such as"), "nothing is left out of few");
+}
+
 #[test]
 fn what_is_drawn_turned_round_is_said() {
     let text = report(&input());

@@ -443,6 +443,10 @@ fn judge(
     if let Some(bound) = around.bound.as_ref().filter(|bound| judged && !bound.understates(&plain)) {
         return (withheld, Some(Withheld::LowerBound { sides: bound.sides.clone() }));
     }
+    // What nobody measured the noise of, nothing else has to withhold.
+    if matches!(plain, Verdict::CannotTell(Held::OneTake { .. })) {
+        return (plain, None);
+    }
     let unbounded = around.met.unbounded();
     if !unbounded.is_empty() {
         return (withheld, Some(Withheld::Disturbed { by_what: unbounded }));

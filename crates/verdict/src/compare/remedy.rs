@@ -41,7 +41,7 @@ pub fn next_step(rows: &[RowDoc], sides: &[Side<'_>]) -> Option<NextStep> {
     };
     let further = needed.first().and_then(|first| Further::new(&needed, have(first.of)));
     // A plan is repeated as it was, with as many takes.
-    let is_same = ![Remedy::Margin, Remedy::LongerLog].contains(&remedy)
+    let is_same = ![Remedy::Margin, Remedy::LongerLog, Remedy::Takes].contains(&remedy)
         && further.is_none_or(|further| further.of != Repeat::Takes);
     let (commands, elsewhere) = if is_same { commands(sides) } else { Default::default() };
     Some(NextStep {
@@ -66,6 +66,7 @@ fn remedy(why: &Why) -> Option<Remedy> {
         Reason::NearMargin => Some(Remedy::Margin),
         Reason::Needed(_) | Reason::Unsteady(_) | Reason::NoInterval(_) => Some(Remedy::Repeat),
         Reason::Held(Held::FewBlocks { .. }) => Some(Remedy::Repeat),
+        Reason::Held(Held::OneTake { .. }) => Some(Remedy::Takes),
         _ => None,
     })
 }

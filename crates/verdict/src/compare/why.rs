@@ -67,6 +67,7 @@ pub fn held_back(held: Held, family: usize) -> Reason {
         Held::Interval => why::Held::Interval,
         Held::AssumedNoise => why::Held::AssumedNoise,
         Held::FamilySize => why::Held::Family { rows: family as u64 },
+        Held::OneTake { each } => why::Held::OneTake { each },
         Held::Point => why::Held::NoSamples,
         Held::TooFew { have } => why::Held::FewBlocks { have: have as u64, need: stats::MIN_N as u64 },
     })
@@ -100,7 +101,7 @@ fn steadied(advice: Reason, unsteady: Option<Unsteady>) -> Reason {
 fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Option<Reason> {
     let needed = |count: usize, of| Reason::Needed(Needed::new(count as u64, of));
     match (found, held) {
-        (_, Held::Point) => None,
+        (_, Held::Point | Held::OneTake { .. }) => None,
         (Found::Paired(paired), _) => match stats::needed_takes(paired, margin, family) {
             Some(takes) => Some(needed(takes, Repeat::Takes)),
             None if matches!(held, Held::TooFew { .. }) => None,

@@ -186,6 +186,8 @@ fn state_of(row: &RowDoc) -> Open {
     match row.why.withheld() {
         // What a lower bound may be is not known.
         Some(Withheld::LowerBound { .. }) => Open::Doubtful,
+        // Its interval is an assumption, wherever it lies.
+        _ if matches!(row.why.held(), Some(Held::OneTake { .. })) => Open::Unknown,
         _ if is_beyond(row) => Open::Likely,
         Some(_) => Open::Doubtful,
         None if row.why.failed_at_once() => Open::Told,
@@ -364,7 +366,11 @@ fn unknown(rows: &[&RowDoc], (arm, base): (&str, &str), what: &str) -> Option<St
         ));
     }
     let held = |by: Held| rows.iter().filter(|row| row.why.held() == Some(by)).count();
-    let reason = if held(Held::AssumedNoise) > 0 {
+    let reason = if held(Held::OneTake { each: true }) == rows.len() {
+        ", since they have one take each and the noise is assumed"
+    } else if rows.iter().all(|row| matches!(row.why.held(), Some(Held::OneTake { .. }))) {
+        ", since a side has one take and the noise is assumed"
+    } else if held(Held::AssumedNoise) > 0 {
         ", since the noise between runs is assumed"
     } else if held(Held::Interval) * 2 > rows.len() {
         ", since most intervals reach across the margin"

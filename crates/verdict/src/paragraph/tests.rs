@@ -157,6 +157,51 @@ fn response_times_are_told_before_that_both_answered_what_was_offered() {
 }
 
 #[test]
+fn one_take_each_is_no_probability() {
+    let far = |each: bool| {
+        let mut row = row("index", "kind=integer", Better::Higher, 0.3, VerdictWord::CannotTell);
+        (row.low, row.high) = (Some(0.28), Some(0.32));
+        row.why = Reason::Held(Held::OneTake { each }).into();
+        row
+    };
+    let says = |rows: Vec<RowDoc>| paragraph(&doc(rows)).to_string();
+    let text = says(vec![far(true)]);
+    let said = "Whether mini-1 and ref differ on any of the figures cannot be told yet, since they have one take each and \
+                the noise is assumed.";
+    assert!(text.starts_with(said), "{text}");
+    let text = says(vec![far(true), far(false)]);
+    assert!(
+        text.contains("cannot be told yet, since a side has one take and the noise is assumed"),
+        "{text}"
+    );
+}
+
+#[test]
+fn many_arms_that_are_told_alike_share_their_sentences() {
+    let held = |arm: &str, ratio: f64, verdict: VerdictWord| {
+        let mut row = row("index", "kind=integer", Better::Higher, ratio, verdict);
+        row.arm = arm.to_owned();
+        if verdict == VerdictWord::CannotTell {
+            row.why = Reason::Held(Held::OneTake { each: true }).into();
+        }
+        row
+    };
+    let names: Vec<String> = (2..=132).map(|at| format!("atom{at:03}")).collect();
+    let rows = names.iter().map(|name| match name.as_str() {
+        "atom017" => held(name, 0.5, VerdictWord::Worse),
+        _ => held(name, 1.0, VerdictWord::CannotTell),
+    });
+    let mut doc = doc(rows.collect());
+    let base = doc.arms[0].clone();
+    doc.arms = std::iter::once(base)
+        .chain(names.iter().map(|name| ArmDoc { name: name.clone(), ..doc.arms[1].clone() }))
+        .collect();
+    let text = paragraph(&doc).to_string();
+    assert!(text.starts_with("Whether atom[002-016,018-132] and ref differ on any of the figures"), "{text}");
+    assert!(text.contains("\natom017 computes") && text.lines().count() <= 3, "{text}");
+}
+
+#[test]
 fn counts_of_many_sides_are_told_together() {
     assert_eq!(super::counts(&[3, 2]), "3 and 2");
     assert_eq!(super::counts(&[1; 132]), "1 each");

@@ -194,6 +194,15 @@ impl Fleet {
         command
     }
 
+    /// `boxscore` with the client's configuration behind another program, for verbs with `--on`.
+    pub fn on_behind(&self, wrapper: &[&str], words: &[&str]) -> Command {
+        let mut command = Command::new(wrapper[0]);
+        command.args(&wrapper[1..]).arg(PROGRAM).args(words);
+        command.arg("--ssh-config").arg(self.path("ssh_config"));
+        self.settle(&mut command);
+        command
+    }
+
     /// The same with the client's configuration, for verbs with `--on`.
     pub fn on(&self, words: &[&str]) -> Command {
         let mut command = self.plain(words);

@@ -22,6 +22,8 @@ fn undecided() -> Vec<(Reason, &'static str)> {
     vec![
         (Reason::Held(Held::Interval), "the interval reaches across the margin"),
         (Reason::Held(Held::AssumedNoise), "the noise between runs is assumed"),
+        (Reason::Held(Held::OneTake { each: true }), "one take each; the noise is assumed"),
+        (Reason::Held(Held::OneTake { each: false }), "one take of a side; the noise is assumed"),
         (
             Reason::Held(Held::Family { rows: 1 }),
             "beyond the margin alone, not after the correction for 1 figure",

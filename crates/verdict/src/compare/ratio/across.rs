@@ -38,7 +38,7 @@ struct Couple<'m, 'a> {
 /// A ratio of ratios before any correction.
 enum Judged {
     Blocks(Effect, usize),
-    Runs(Effect, NoiseKind, Prior),
+    Runs(Effect, NoiseKind, Basis),
     Point(Why),
     Refused(Why),
     Nothing(Why),
@@ -200,9 +200,16 @@ fn by_block(here: &Found<'_>, base: &Found<'_>) -> Option<Judged> {
 fn by_run(here: &Found<'_>, base: &Found<'_>) -> Option<Judged> {
     let (a, b) = (here.by_run?, base.by_run?);
     let effect = stats::ratio_of_ratios(&here.widened()?, &base.widened()?);
-    let prior =
-        if [a, b].iter().any(|one| one.noise.prior == Prior::Takes) { Prior::Takes } else { Prior::Floor };
-    Some(Judged::Runs(effect, a.noise.kind.min(b.noise.kind), prior))
+    let kind = a.noise.kind.min(b.noise.kind);
+    let basis = match [a, b].map(|one| Basis::from(&one)) {
+        [Basis::OneTake { each: a }, Basis::OneTake { each: b }] => Basis::OneTake { each: a && b },
+        [Basis::OneTake { .. }, _] | [_, Basis::OneTake { .. }] => Basis::OneTake { each: false },
+        _ => {
+            let by_takes = [a, b].iter().any(|one| one.noise.prior == Prior::Takes);
+            Basis::Runs { noise: kind, prior: if by_takes { Prior::Takes } else { Prior::Floor } }
+        }
+    };
+    Some(Judged::Runs(effect, kind, basis))
 }
 
 impl Found<'_> {
@@ -244,7 +251,7 @@ impl Judged {
     fn basis(&self) -> Option<Basis> {
         match self {
             Judged::Blocks(_, n) => Some(Basis::Blocks { n: *n }),
-            Judged::Runs(_, noise, prior) => Some(Basis::Runs { noise: *noise, prior: *prior }),
+            Judged::Runs(_, _, basis) => Some(*basis),
             Judged::Point(_) => Some(Basis::Point),
             Judged::Refused(_) => Some(Basis::Invalid),
             Judged::Nothing(_) => None,
