@@ -1,7 +1,7 @@
 //! Reports of many runs: what is said of them together, and the note that says where the rest is.
 //!
-//! Beyond [`MANY`] runs a section has one table or one plot of all in place of a part for each; what only a run of its own
-//! can show, such as curves over time, is drawn of the first ones. Nothing is lost: a report of one run has it all.
+//! Beyond [`MANY`] runs a section has one table or one plot of all in place of a part for each; curves over time are
+//! drawn of the first ones. Nothing is lost: a report of one run has it all.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl ReportInput {
         model::id::apart(&all)
     }
 
-    /// What stands below a section with parts by run; nothing where all are drawn.
+    /// The note below a section with parts by run; nothing where all are drawn.
     pub fn note_on_drawn(&self) -> Markup {
         self.note(&format!("curves are those of the first {DRAWN} of {}", count(self.runs.len(), "run")))
     }
@@ -99,7 +99,7 @@ pub fn by_value<'r>(
     keys
 }
 
-/// What is equal on all of `of` runs, and below it, by value, what is not.
+/// The facts that are equal on all of `of` runs, and below them, by value, those that are not.
 pub fn shared(all: &[(String, Vec<Shared>)], of: usize, what: &str) -> Markup {
     let is_equal =
         |(_, values): &&(String, Vec<Shared>)| matches!(values.as_slice(), [(_, names)] if names.len() == of);

@@ -87,7 +87,7 @@ const PLAIN_LINE_NS: u64 = 5_000_000_000;
 /// Columns of a plain line, wherever it goes.
 const PLAIN_COLUMNS: usize = 80;
 
-/// What was lost and not told yet: what is lost for one reason within a moment is one line.
+/// Losses that are not told yet: those for one reason within a moment are one line.
 #[derive(Debug, Default)]
 struct Lost {
     since_ns: Option<u64>,

@@ -29,7 +29,7 @@ pub struct Strip {
     pub median: Option<Estimate>,
     /// Which colour; series of one machine share one.
     pub colour: usize,
-    /// What each dot is, where they are no takes of one thing; the caller has them in a table.
+    /// The name of each dot, where they are no takes of one thing; the caller has them in a table.
     pub members: Vec<String>,
 }
 

@@ -100,7 +100,7 @@ fn most(values: &[f64]) -> Option<f64> {
     values.iter().copied().max_by(f64::total_cmp)
 }
 
-/// What the figure is in each run that has it and was not refused.
+/// The figure of each run that has it and was not refused.
 fn medians(of: &Of<'_>) -> Vec<f64> {
     of.each.iter().flatten().filter_map(|figure| Some(figure.estimate()?.value)).collect()
 }

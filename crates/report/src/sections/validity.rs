@@ -49,7 +49,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     Some(page::section("validity", &title, &body))
 }
 
-/// What the rules say of the runs, each text once; how many found nothing.
+/// The texts of the rules on the runs, each once; and how many found nothing.
 fn of_many(input: &ReportInput) -> Markup {
     let mut lines: Vec<Line> = Vec::new();
     for ((doc, _), name) in input.runs.iter().zip(input.names()) {
