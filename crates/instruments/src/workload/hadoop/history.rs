@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::containers::Times;
 use super::rest::{at, number, text};
 
 /// A job that has ended.
@@ -17,6 +18,7 @@ pub struct Job {
     /// From its submission until it ended, and until the process that directs it began its work.
     pub seconds: Option<f64>,
     pub wait: Option<f64>,
+    pub times: Option<Times>,
     pub maps: Option<f64>,
     pub reduces: Option<f64>,
     /// Means over the tasks that succeeded.
@@ -64,6 +66,7 @@ pub fn job(answer: &Value, counters: &Value) -> Result<Job, String> {
         diagnostics: word("diagnostics"),
         seconds: between("submitTime", "finishTime"),
         wait: between("submitTime", "startTime"),
+        times: Times::of_job(job),
         maps: number(job, &["mapsTotal"]),
         reduces: number(job, &["reducesTotal"]),
         map: seconds("avgMapTime"),

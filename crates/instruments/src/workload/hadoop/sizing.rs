@@ -107,6 +107,15 @@ impl Heaps {
     }
 }
 
+impl Sizes {
+    /// Containers for tasks of so many MiB that the nodes have memory for, beside the process that directs the job.
+    pub fn room(&self, container: u64) -> u32 {
+        let fit = |memory: u64| u32::try_from(memory / container.max(1)).unwrap_or(u32::MAX);
+        let others = fit(self.node_memory).saturating_mul(self.nodes.saturating_sub(1));
+        fit(self.node_memory.saturating_sub(self.container)).saturating_add(others)
+    }
+}
+
 /// The heap of a container: most of it, less what a JVM holds beside it.
 pub fn task_heap(container: u64) -> u64 {
     (container * 7 / 10).min(container.saturating_sub(BESIDE_TASK_HEAP)).max(48)
@@ -276,6 +285,8 @@ mod tests {
         assert_eq!((one.slots, one.node_vcores), (2, 3));
         let three = sizes(&facts(24_576, 2), 3).unwrap();
         assert_eq!((three.slots, three.container, three.node_memory), (6, 1024, 3072));
+        // One node directs the job, the others have that place for a task too.
+        assert_eq!((one.room(1024), one.room(512), three.room(1024)), (2, 4, 8));
         let many_cores = sizes(&facts(65_536, 16), 1).unwrap();
         assert_eq!((many_cores.slots, many_cores.container), (16, 1024));
         // Memory for fewer tasks than cores: fewer tasks.
