@@ -410,8 +410,6 @@ pub fn compare() -> CompareDoc {
         value: Vec::new(),
         next_step: None,
         scaling: Vec::new(),
-        jobs: Vec::new(),
-        node_scaling: Vec::new(),
         findings: Vec::new(),
         settings: vec![model::doc::SettingsDoc {
             base: base.to_owned(),
@@ -518,8 +516,6 @@ pub fn published() -> CompareDoc {
         value: Vec::new(),
         next_step: None,
         scaling: Vec::new(),
-        jobs: Vec::new(),
-        node_scaling: Vec::new(),
         findings: Vec::new(),
         settings: Vec::new(),
         footnotes: vec!["opteron-6134 has no CRC-32C instruction".to_owned()],

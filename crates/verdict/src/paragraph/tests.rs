@@ -74,8 +74,6 @@ fn doc(rows: Vec<RowDoc>) -> CompareDoc {
         value: Vec::new(),
         next_step: None,
         scaling: Vec::new(),
-        jobs: Vec::new(),
-        node_scaling: Vec::new(),
         findings: Vec::new(),
         settings: Vec::new(),
         footnotes: Vec::new(),
