@@ -66,7 +66,7 @@ pub struct Container {
 /// A node that failed in the midst of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeFault {
-    /// What befell it: `kill-node`.
+    /// `kill-node`
     pub kind: String,
     pub node: String,
     pub at_ms: u64,

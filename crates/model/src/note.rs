@@ -494,11 +494,7 @@ mod tests {
                 "server-workers",
                 "nginx: 1 of 2 worker processes worked (pid 7)",
             ),
-            (
-                NoteBody::JobTasks(JobTasks { ms: 12_300, ..JobTasks::default() }),
-                "job-tasks",
-                "12.3 s: 0 maps and 0 reduces on no node",
-            ),
+            (NoteBody::JobTasks(JobTasks::default()), "job-tasks", "0.0 s: 0 maps and 0 reduces on no node"),
             (NoteBody::remark("limit", "t"), "limit", "t"),
         ]
     }

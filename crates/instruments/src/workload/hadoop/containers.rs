@@ -1,13 +1,13 @@
 //! The containers of a job that has ended: the history server's answers about its tasks, one by one.
 //!
-//! Asked after the job, in the time of no figure: once for its tasks, and once for the attempts of each. Times are whole
-//! milliseconds since its submission. An attempt whose time of end is not told (its node was lost) has none.
+//! Asked after the job, in the time of no figure: once for its tasks, and once for the attempts of each. Times are
+//! whole milliseconds since its submission. An attempt whose time of end is not told (its node was lost) has none.
 
 use model::job_tasks::{Container, JobTasks, MOST_CONTAINERS, NodeFault, Outcome, Work};
 use serde_json::Value;
 
 use super::cluster::Cluster;
-use super::history::Job;
+use super::history::{Job, Times, moment};
 use super::rest::{at, number, text};
 
 /// Asks for all containers of a job. Fails where the history server does not tell.
@@ -32,29 +32,6 @@ pub fn ask(cluster: &Cluster, job: &Job, slots: u32, fault: Option<NodeFault>) -
         left_out: left_out as u64,
         fault,
     })
-}
-
-/// When a job was submitted and when it finished: milliseconds since 1970.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    pub submitted: u64,
-    pub finished: u64,
-}
-
-impl Times {
-    /// Of the history server's job; `None` where a time is missing.
-    pub fn of_job(job: &Value) -> Option<Times> {
-        Some(Times { submitted: moment(job, "submitTime")?, finished: moment(job, "finishTime")? })
-    }
-
-    fn since(self, moment: u64) -> u64 {
-        moment.saturating_sub(self.submitted)
-    }
-}
-
-/// A moment; Hadoop has 0, or -1, for one that did not come.
-fn moment(value: &Value, key: &str) -> Option<u64> {
-    value.get(key)?.as_u64().filter(|ms| *ms > 0)
 }
 
 /// The tasks of `/tasks`, maps first.

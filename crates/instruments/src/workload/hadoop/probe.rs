@@ -438,7 +438,7 @@ impl HadoopJobs {
         }
     }
 
-    /// What ran where, from when to when; that it is not told is a remark.
+    /// Tells where each task ran, and when; that it is not told is a remark.
     fn tell_containers(
         &self,
         record: &mut dyn Record,
