@@ -1,7 +1,8 @@
 //! Bars over time in lanes, by group: which container ran where, from when to when.
 //!
 //! Seconds from zero. A bar is cut into parts of several kinds, drawn in the colours of the key. Bars of a group that
-//! meet in time stand in lanes below each other; of a group with more than [`MOST_LANES`] the rest is left out and said.
+//! meet in time stand in lanes below each other; of a group with more than [`MOST_LANES`] the rest is left out, and
+//! their number is said.
 
 use maud::{Markup, Render, html};
 use model::format::Kind;
@@ -156,6 +157,7 @@ fn lanes(bars: &[Bar]) -> (Vec<Option<usize>>, usize) {
 
 fn group_of(group: &Group, lanes: &[Option<usize>], (y, many): (f64, usize), axis: &Axis) -> Markup {
     let height = real(many) * LANE;
+    let width = |from: f64, to: f64| (axis.at(to) - axis.at(from)).max(0.6);
     html! {
         (cut_text("", (axis.from - 8.0, y + height / 2.0 + FONT * 0.36), "end", &group.name, NAME_ROOM))
         rect class="rest" x=(Px(axis.from)) y=(Px(y)) width=(Px(axis.to - axis.from)) height=(Px(height)) {}
@@ -163,7 +165,8 @@ fn group_of(group: &Group, lanes: &[Option<usize>], (y, many): (f64, usize), axi
             @let at = y + real(*lane) * LANE + (LANE - THICK) / 2.0;
             @for (kind, from, to) in &bar.parts {
                 g class=(series_class(*kind)) {
-                    rect class="br" x=(Px(axis.at(*from))) y=(Px(at)) width=(Px((axis.at(*to) - axis.at(*from)).max(0.6))) height=(Px(THICK)) {
+                    rect class="br" x=(Px(axis.at(*from))) y=(Px(at))
+                        width=(Px(width(*from, *to))) height=(Px(THICK)) {
                         title { (bar.name) ": " (model::format::fixed(*from, 1)) " to " (model::format::fixed(*to, 1)) " s" }
                     }
                 }

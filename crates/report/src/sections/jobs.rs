@@ -28,7 +28,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     let (_, (first, _)) = runs().next()?;
     let body = html! { @for (run, (doc, _)) in runs() {
         @if input.runs.len() > 1 { h3 { (input.name(run)) } }
-        (of_run(doc))
+        (body(&doc.jobs, &doc.node_scaling))
     } };
     Some(page::section("jobs", &title(first), &body))
 }
@@ -38,12 +38,12 @@ fn title(doc: &RunDoc) -> String {
     answer.unwrap_or_else(|| "Jobs on a cluster".to_owned())
 }
 
-fn of_run(doc: &RunDoc) -> Markup {
-    let mut plots: Vec<Markup> = doc.node_scaling.iter().flat_map(scaling).collect();
-    plots.extend(doc.jobs.iter().filter(|job| !job.by_node.is_empty()).map(by_node));
+fn body(jobs: &[JobDoc], curves: &[NodeScalingDoc]) -> Markup {
+    let mut plots: Vec<Markup> = curves.iter().flat_map(scaling).collect();
+    plots.extend(jobs.iter().filter(|job| !job.by_node.is_empty()).map(by_node));
     let drawn: Vec<(&JobDoc, &JobTimelineDoc)> =
-        doc.jobs.iter().filter_map(|job| Some((job, job.timeline.as_ref()?))).collect();
-    let lines = doc.jobs.iter().filter_map(|job| Some((job, phases(&job.phases)?)));
+        jobs.iter().filter_map(|job| Some((job, job.timeline.as_ref()?))).collect();
+    let lines = jobs.iter().filter_map(|job| Some((job, phases(&job.phases)?)));
     html! {
         ul class="plain" { @for (job, text) in lines { li { (page::prose(&format!("{}: {text}", job.name))) } } }
         (page::grid(&plots))
@@ -202,4 +202,102 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
         markers: markers.collect(),
     }
     .render()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Params;
+    use model::doc::{EstimateDoc, NodePointDoc, NodeWorkDoc, SlowNodeDoc};
+    use model::job_tasks::{NodeFault, Outcome};
+
+    use super::*;
+    use crate::plot::check;
+
+    fn container(work: Work, node: &str, from_ms: u64, to_ms: u64) -> Container {
+        let (shuffled_ms, merged_ms) = (Some(from_ms + 2_000), Some(from_ms + 3_000));
+        let (node, to_ms) = (node.to_owned(), Some(to_ms));
+        Container { work, node, from_ms, to_ms, shuffled_ms, merged_ms, outcome: Outcome::Succeeded }
+    }
+
+    /// A sort on two nodes, of which one dies.
+    fn job() -> JobDoc {
+        let killed = Container { outcome: Outcome::Killed, ..container(Work::Map, "node-2", 4_000, 12_000) };
+        let containers = vec![
+            container(Work::Director, "node-1", 1_000, 40_000),
+            container(Work::Map, "node-1", 4_000, 14_000),
+            killed,
+            container(Work::Reduce, "node-1", 15_000, 25_000),
+        ];
+        let (kind, node) = ("kill-node".to_owned(), "node-2".to_owned());
+        let fault = NodeFault { kind, node, at_ms: 9_000, lost_ms: Some(12_000), dead_ms: None };
+        let timeline = JobTimelineDoc { ms: 40_000, slots: 2, containers, left_out: 3, fault: Some(fault) };
+        let work = |node: &str, map: Option<f64>, lost: Option<f64>| NodeWorkDoc {
+            node: node.to_owned(),
+            tasks: 2.0,
+            phases: PhasesDoc { map, lost, ..PhasesDoc::default() },
+        };
+        JobDoc {
+            name: "TeraSort of 1.00 GiB on 2 nodes".to_owned(),
+            instrument: "hadoop-terasort".to_owned(),
+            params: Params::default(),
+            arm: String::new(),
+            step: String::new(),
+            phases: PhasesDoc { map: Some(10.0), shuffle: Some(2.0), ..PhasesDoc::default() },
+            by_node: vec![work("node-1", Some(10.0), None), work("node-2", None, Some(8.0))],
+            slow: Some(SlowNodeDoc { node: "node-2".to_owned(), times: 1.5, maps: 4, others: 8 }),
+            full: Some(0.25),
+            timeline: Some(timeline),
+        }
+    }
+
+    fn curve() -> NodeScalingDoc {
+        let of = |value: f64, ends: Option<(f64, f64)>| EstimateDoc {
+            value: Some(value),
+            low: ends.map(|ends| ends.0),
+            high: ends.map(|ends| ends.1),
+            why: None,
+        };
+        NodeScalingDoc {
+            name: "TeraSort of 1.00 GiB".to_owned(),
+            instrument: "hadoop-terasort".to_owned(),
+            params: Params::default(),
+            arm: String::new(),
+            points: vec![
+                NodePointDoc { nodes: 1, rate: of(8e6, Some((7e6, 9e6))), efficiency: of(1.0, None) },
+                NodePointDoc { nodes: 2, rate: of(12e6, None), efficiency: of(0.75, Some((0.7, 0.8))) },
+            ],
+        }
+    }
+
+    #[test]
+    fn jobs_are_drawn_by_node_over_nodes_and_over_time() {
+        let text = body(&[job()], &[curve()]).into_string();
+        check::balanced(&text);
+        check::finite(&text);
+        check::inside(&text);
+        for told in [
+            "TeraSort of 1.00 GiB: 75 % of perfect on 2 nodes",
+            "2 nodes: 75 % of perfect (70 % to 80 %)",
+            "TeraSort of 1.00 GiB on 2 nodes: a map 10.0 s; of a reduce shuffle 2.00 s",
+            "tasks took 18.0 s of containers' time",
+            "maps on node-2 take 1.5 times as long as elsewhere",
+            "2 at once, as many as memory has room for, 25 % of the time; 3 more are not listed",
+            "kill-node node-2",
+            "found lost",
+            "directs the job",
+            "map, killed",
+        ] {
+            assert!(text.contains(told), "no {told:?} in {text}");
+        }
+        assert!(!text.contains("DataNode found dead"));
+    }
+
+    #[test]
+    fn further_timelines_are_counted_and_a_run_without_jobs_has_no_section() {
+        let text = body(&vec![job(); MOST_TIMELINES + 2], &[]).into_string();
+        assert!(text.contains("2 more timelines are in the document"), "{text}");
+        let silent = JobDoc { timeline: None, by_node: Vec::new(), slow: None, full: None, ..job() };
+        assert!(!body(&[silent], &[]).into_string().contains("<svg"));
+        assert!(draw(&ReportInput::default()).is_none());
+    }
 }
